@@ -1,0 +1,40 @@
+# What `cmake --install` lays down: libraries, headers, a CMake package with components core and model, pkg-config files.
+include(CMakePackageConfigHelpers)
+
+set(model_headers include/onnxar/model.h include/onnxar/inspect.h)
+file(GLOB core_headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS include/onnxar/*.h include/onnxar/*.inc)
+list(REMOVE_ITEM core_headers ${model_headers})
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/onnxar)
+
+# The way from the .pc file to the prefix, so that an installed tree can be moved.
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
+  BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE up_to_prefix)
+
+# A static library leaves its own dependencies to the one who links it; a shared one carries them.
+if(NOT BUILD_SHARED_LIBS)
+  set(core_requires zlib)
+  if(ISAL_FOUND)
+    string(APPEND core_requires " libisal")
+  endif()
+  set(core_libs " -pthread")
+endif()
+
+function(onnxar_install name)
+  install(TARGETS onnxar_${name} EXPORT onnxar-${name}-targets)
+  install(EXPORT onnxar-${name}-targets NAMESPACE onnxar:: DESTINATION ${package_dir})
+  install(FILES ${ARGN} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/onnxar)
+  configure_file(cmake/onnxar-${name}.pc.in onnxar-${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/onnxar-${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+onnxar_install(core ${core_headers})
+if(ONNXAR_BUILD_MODEL)
+  file(GLOB model_headers ${model_headers})
+  onnxar_install(model ${model_headers} ${PROJECT_BINARY_DIR}/generated/onnxar/onnx.pb.h)
+endif()
+
+configure_package_config_file(cmake/onnxar-config.cmake.in onnxar-config.cmake INSTALL_DESTINATION ${package_dir})
+# Before 1.0 a minor version may break its users.
+write_basic_package_version_file(onnxar-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/onnxar-config.cmake ${PROJECT_BINARY_DIR}/onnxar-config-version.cmake
+  cmake/FindISAL.cmake DESTINATION ${package_dir})

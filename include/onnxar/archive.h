@@ -1,0 +1,116 @@
+// Reading an ONNX archive: open, find, map, resolve.
+//
+// An archive is a zip file in which every entry is stored and aligned and `__MODEL_PROTO` comes last
+// (spec/onnx-archive.md). `open` maps the file and proves what its directory can prove; nothing is copied, and no byte
+// of a weight is touched before somebody looks at it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "onnxar/bytes.h"
+#include "onnxar/error.h"
+
+namespace onnxar {
+
+/// The name of the entry that holds the ModelProto.
+inline constexpr std::string_view model_entry_name = "__MODEL_PROTO";
+
+struct OpenOptions {
+  std::uint64_t max_entries = 1ULL << 20U;
+  std::uint64_t max_directory_size = 256ULL << 20U;  ///< bytes
+  std::uint64_t max_model_size = (1ULL << 31U) - 1;  ///< bytes; what protobuf can parse
+};
+
+/// One entry of an archive, as its directory tells it. A small value; `name` is valid as long as the Archive.
+struct ArchiveEntry {
+  std::size_t index = 0;
+  std::string_view name;
+  std::uint64_t size = 0;           ///< bytes
+  std::uint64_t header_offset = 0;  ///< of the local file header, absolute
+  std::uint32_t crc32 = 0;
+};
+
+/// Where an entry's bytes lie.
+struct EntryLocation {
+  std::uint64_t offset = 0;     ///< of the first byte, absolute in the file
+  std::uint64_t alignment = 0;  ///< as recorded: `offset` is a multiple of it
+};
+
+/// An open archive. Owns its mapping (shared with those who took `owner()`). Move-only.
+///
+/// Threads: every const member may be called from several threads at once.
+/// A file that another process shortens while it is mapped faults on access (SIGBUS); edits by this library never do
+/// that. CRCs are not verified here but by `check` and wherever bytes are copied.
+class Archive {
+ public:
+  /// Maps and opens the file. Errors: io.*, zip.*, archive.*; a plain zip is refused with a hint to `repack`.
+  /// Cost: O(directory), some 50 ns an entry.
+  static Archive open(const std::filesystem::path& path, const OpenOptions& options = {});
+
+  /// Opens an archive in memory. `owner` keeps `bytes` alive; without one the caller does, longer than the Archive and
+  /// all views of it. `bytes` should begin on a page for the recorded alignments to hold in memory.
+  static Archive open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {});
+
+  Archive(Archive&& other) noexcept;
+  Archive& operator=(Archive&& other) noexcept;
+  Archive(const Archive&) = delete;
+  Archive& operator=(const Archive&) = delete;
+  ~Archive();
+
+  /// How many entries there are, the model among them.
+  [[nodiscard]] std::size_t size() const noexcept;
+  /// Entry `index` in the order of the file; the last one is the model. REQUIRES: index < size().
+  [[nodiscard]] ArchiveEntry entry(std::size_t index) const& noexcept;
+  ArchiveEntry entry(std::size_t index) const&& = delete;
+  /// The entry of exactly this name. Cost: O(1), no allocation.
+  [[nodiscard]] std::optional<ArchiveEntry> find(std::string_view name) const& noexcept;
+  std::optional<ArchiveEntry> find(std::string_view name) const&& = delete;
+
+  /// Where the entry's bytes lie; reads and proves its local header. Errors: zip.local.*, zip.padding.*.
+  [[nodiscard]] EntryLocation locate(const ArchiveEntry& entry) const;
+  /// The entry's bytes, a view into the mapping. The local header is proved at the first use of each entry, after that
+  /// the cost is a load and an addition. No allocation. Errors: as `locate`.
+  [[nodiscard]] Bytes bytes(const ArchiveEntry& entry) const&;
+  Bytes bytes(const ArchiveEntry& entry) const&& = delete;
+
+  /// Compares the CRC-32 of the entry's bytes. Errors: zip.data.crc; as `locate`. Cost: reads them all.
+  void verify(const ArchiveEntry& entry) const;
+
+  /// The serialised ModelProto, for the caller's own protobuf.
+  [[nodiscard]] Bytes model() const&;
+  Bytes model() const&& = delete;
+
+  /// What a tensor's `external_data` names: `location` is an entry name, `offset` counts from the entry's first byte
+  /// (0 when absent), without `length` the slice goes to the entry's end.
+  /// Errors: onnx.external_data.missing (no such entry), .out_of_range; as `locate` at first use.
+  /// Cost: below 100 ns hot, no allocation.
+  [[nodiscard]] Bytes resolve(std::string_view location, std::uint64_t offset = 0,
+                              std::optional<std::uint64_t> length = std::nullopt) const&;
+  Bytes resolve(std::string_view location, std::uint64_t offset = 0,
+                std::optional<std::uint64_t> length = std::nullopt) const&& = delete;
+
+  /// A share in the mapping: views stay valid as long as somebody holds one, also after the Archive is gone. Null for
+  /// bytes in memory that were given without an owner.
+  [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept;
+  /// All bytes of the file.
+  [[nodiscard]] Bytes file() const& noexcept;
+  Bytes file() const&& = delete;
+  /// The path it was opened by; empty for bytes in memory.
+  [[nodiscard]] const std::filesystem::path& path() const noexcept;
+
+ private:
+  friend class ArchiveInspector;
+  struct Parts;
+  explicit Archive(std::unique_ptr<Parts> parts) noexcept;
+
+  std::unique_ptr<Parts> parts_;
+};
+
+/// Whether the bytes begin as an archive (or any zip file) does. Formats are told apart by content, never by name.
+[[nodiscard]] bool looks_like_zip(Bytes bytes) noexcept;
+
+}  // namespace onnxar

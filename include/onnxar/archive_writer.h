@@ -1,0 +1,103 @@
+// Writing an ONNX archive: add the weights, in any number and of any size, then the model.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "onnxar/byte_source.h"
+#include "onnxar/bytes.h"
+
+namespace onnxar {
+
+struct WriterOptions {
+  /// Every entry begins at a multiple of this, a power of two from 64 to 32768; entries of 1 MiB and more at a multiple
+  /// of 4096 at least.
+  std::uint64_t alignment = 64;
+  bool replace = false;  ///< replace an existing target (atomically, keeping its mode); otherwise it is an error
+  bool sync = true;      ///< sync file and folder before `finish` returns
+};
+
+/// A range of a file, for `ArchiveWriter::add`.
+struct FileRange {
+  std::filesystem::path path;
+  std::uint64_t offset = 0;  ///< bytes
+  std::uint64_t length = 0;  ///< bytes
+};
+
+/// Fills the front of a buffer and returns how many bytes that were; 0 is the end of the stream.
+using StreamReader = std::function<std::size_t(std::span<std::byte>)>;
+
+/// Writes one archive, front to back, in bounded memory: a buffer of 1 MiB and some 100 bytes an entry.
+///
+/// The file is nameless until `finish` gives it the target's name, complete and synced: a reader never sees half an
+/// archive, and a writer that is destroyed or killed leaves nothing behind. The same calls give the same bytes: nothing
+/// of time or machine goes in. Owns the file; move-only; not synchronised. After an error only destruction is of use.
+class ArchiveWriter {
+ public:
+  /// Errors: output.exists, io.* (no such folder, permission), usage.argument (the alignment).
+  static ArchiveWriter create(const std::filesystem::path& target, const WriterOptions& options = {});
+
+  ArchiveWriter(ArchiveWriter&& other) noexcept;
+  ArchiveWriter& operator=(ArchiveWriter&& other) noexcept;
+  ArchiveWriter(const ArchiveWriter&) = delete;
+  ArchiveWriter& operator=(const ArchiveWriter&) = delete;
+  ~ArchiveWriter();
+
+  /// Sets disk room aside; worth it when the total is known: a full disk is noticed at once, and writing is faster.
+  /// Errors: io.disk_full.
+  void reserve(std::uint64_t bytes);
+
+  /// Adds an entry. `name` is its key: what a tensor's `external_data` gives as location (`KeyMaker` makes good ones).
+  /// Errors: zip.name.* (the name breaks a rule, or clashes under ASCII folding), archive.name.reserved,
+  /// io.source_size (the source gives more or fewer bytes than its size), io.*.
+  void add(std::string_view name, Bytes bytes);
+  void add(std::string_view name, const FileRange& range);
+  /// A stream of exactly `size` bytes, read in pieces of up to 1 MiB.
+  void add(std::string_view name, std::uint64_t size, const StreamReader& read);
+  void add(std::string_view name, const ByteSource& source);
+
+  /// Writes the model, the directory, and publishes the file. Errors: as `add`; archive.model.too_large; output.exists
+  /// if the target appeared meanwhile.
+  void finish(Bytes model);
+  void finish(const ByteSource& model);
+
+ private:
+  struct Parts;
+  explicit ArchiveWriter(std::unique_ptr<Parts> parts) noexcept;
+
+  std::unique_ptr<Parts> parts_;
+};
+
+/// Gives tensor names keys that are C identifiers and differ under ASCII folding: bytes outside [A-Za-z0-9_] become
+/// `_`, clashes get `_2`, `_3`, ... in the order of the calls. Not synchronised.
+class KeyMaker {
+ public:
+  KeyMaker();
+  KeyMaker(KeyMaker&& other) noexcept;
+  KeyMaker& operator=(KeyMaker&& other) noexcept;
+  KeyMaker(const KeyMaker&) = delete;
+  KeyMaker& operator=(const KeyMaker&) = delete;
+  ~KeyMaker();
+
+  /// Keeps `name` from being handed out.
+  void reserve(std::string_view name);
+  /// A new key for a tensor of this name.
+  [[nodiscard]] std::string make(std::string_view tensor_name);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// The size of an archive with these entries, in this order, and a model of `model_size` bytes: what to reserve.
+/// Errors: usage.argument (the alignment).
+[[nodiscard]] std::uint64_t archive_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
+                                         std::uint64_t model_size, std::uint64_t alignment = 64);
+
+}  // namespace onnxar

@@ -1,0 +1,28 @@
+// Checking archives and models.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "onnxar/error.h"
+#include "onnxar/options.h"
+
+namespace onnxar {
+
+struct CheckOptions {
+  bool data = false;    ///< also compare the CRC-32 of every entry: reads all bytes
+  bool strict = false;  ///< warnings and superseded tails of edits become errors
+  LoadOptions load;     ///< where external data lies, limits
+};
+
+/// All that is wrong or worth a word about the archive or `.onnx` file at `path`.
+///
+/// The first fault of the directory ends the container's pass, as nothing after it can be trusted; local headers, CRCs
+/// and the model's tensors are all looked at. Errors (thrown): io.* only. Cost: O(directory + model), with `data`
+/// O(bytes).
+[[nodiscard]] std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions& options = {});
+
+/// Whether no finding is an error.
+[[nodiscard]] bool passed(const std::vector<Finding>& findings) noexcept;
+
+}  // namespace onnxar

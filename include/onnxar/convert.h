@@ -1,0 +1,38 @@
+// Models from one form to another: `.onnx` with data inside or outside, and archives.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "onnxar/error.h"
+#include "onnxar/options.h"
+
+namespace onnxar {
+
+/// What a conversion did.
+struct ConvertReport {
+  std::uint64_t tensors_outside = 0;  ///< tensors whose data is not in the ModelProto that was written
+  std::uint64_t payloads = 0;         ///< entries or slices that hold them: fewer where tensors share data
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t model_bytes = 0;  ///< of the ModelProto
+  std::uint64_t file_bytes = 0;   ///< of all files together
+  std::vector<Finding> remarks;   ///< warnings and notes: what could not move, what was left out
+};
+
+/// Reads the model at `input`, an archive or a `.onnx` file with inline or external data (told apart by content), and
+/// writes it to `output` in the form that `save` asks for.
+///
+/// All but the moved tensors keeps its order and encoding on the wire, unknown fields too: an inline model that became
+/// an archive and comes back inline is the same file, byte for byte, where every moved tensor had `raw_data`, fields in
+/// ascending order and no `data_location`.
+///
+/// Nothing appears under the output's name before all of it is written (and synced). Bytes copied from an archive are
+/// verified against their CRC-32. Memory: the model without its large payloads, twice, and some 1 KiB a tensor; no
+/// payload is gathered in memory.
+/// Errors: io.*, output.exists, zip.*, archive.*, wire.*, onnx.*; onnx.model.too_large where an inline model would
+/// reach 2 GiB; usage.argument (options).
+ConvertReport convert(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
+                      const LoadOptions& load = {});
+
+}  // namespace onnxar

@@ -1,0 +1,81 @@
+// Errors and findings: what is wrong, where, and what to do.
+//
+// The library never prints and never ends the process. What stops it is thrown as `onnxar::Error`; what `check` sees is
+// a list of `Finding`. Both carry a code from one catalogue (error_codes.inc), whose ids are stable.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace onnxar {
+
+enum class Code : std::uint16_t {
+#define ONNXAR_CODE(identifier, id, kind) identifier,
+#include "onnxar/error_codes.inc"
+#undef ONNXAR_CODE
+};
+
+/// Who can mend it.
+enum class Kind : std::uint8_t {
+  usage,   ///< the caller: an argument, an output that exists
+  io,      ///< the machine: a missing file, a permission, a full disk
+  format,  ///< the maker of the bytes: broken or unsupported input
+  remark,  ///< nobody has to: only ever a warning or a note, never thrown
+};
+
+/// The stable id, such as "zip.entry.overlap".
+[[nodiscard]] std::string_view id(Code code) noexcept;
+[[nodiscard]] Kind kind(Code code) noexcept;
+
+enum class Severity : std::uint8_t { error, warning, note };
+[[nodiscard]] std::string_view to_string(Severity severity) noexcept;
+
+/// Where in a file: each part is empty when it does not apply.
+struct Place {
+  std::string entry;                    ///< entry name, or site path of a tensor (`graph.initializer[3]`)
+  std::optional<std::uint64_t> offset;  ///< absolute offset in the file
+};
+
+/// One thing that `check` has to say.
+struct Finding {
+  Severity severity = Severity::error;
+  Code code = Code::usage_argument;
+  Place place;
+  std::string message;  ///< a sentence for a person
+};
+
+/// `error[zip.entry.overlap] entry "a" at 0x40: ...`, on one line, control characters escaped.
+[[nodiscard]] std::string to_string(const Finding& finding);
+
+/// The one exception type. `what()` is the whole line: path, entry, offset, sentence.
+class Error : public std::runtime_error {
+ public:
+  Error(Code code, const std::string& message, Place place = {}, std::filesystem::path path = {});
+
+  [[nodiscard]] Code code() const noexcept { return code_; }
+  /// The file in question; empty for bytes in memory.
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  [[nodiscard]] const std::string& entry() const noexcept { return place_.entry; }
+  [[nodiscard]] std::optional<std::uint64_t> offset() const noexcept { return place_.offset; }
+  /// The sentence alone.
+  [[nodiscard]] const std::string& message() const noexcept { return message_; }
+
+  /// The same error, naming `path` if it named none: inner layers know bytes, outer ones files.
+  [[nodiscard]] Error with_path(const std::filesystem::path& path) const;
+  [[nodiscard]] Finding finding() const { return {Severity::error, code_, place_, message_}; }
+
+ private:
+  Code code_;
+  Place place_;
+  std::string message_;
+  std::filesystem::path path_;
+};
+
+/// `text` with control characters, backslashes and invalid UTF-8 escaped, safe to print on a terminal.
+[[nodiscard]] std::string escaped(std::string_view text);
+
+}  // namespace onnxar

@@ -1,0 +1,185 @@
+#include "onnxar/archive.h"
+
+#include <utility>
+
+#include "archive/entry_source.h"
+#include "archive/inspector.h"
+#include "archive/keys.h"
+#include "base/checked.h"
+#include "base/mapped_file.h"
+#include "base/text.h"
+#include "zip/directory.h"
+#include "zip/records.h"
+
+namespace onnxar {
+
+struct Archive::Parts {
+  Bytes file;
+  std::shared_ptr<const void> owner;
+  std::filesystem::path path;
+  zip::Directory directory;
+};
+
+namespace {
+
+/// Faults that a plain zip has because its maker knew nothing of archives; a broken zip has others.
+bool is_fault_of_plain_zip(Code code) {
+  switch (code) {
+    case Code::zip_end_comment:
+    case Code::zip_entry_descriptor:
+    case Code::zip_entry_method:
+    case Code::zip_entry_sizes:
+    case Code::zip_entry_flags:
+    case Code::zip_entry_comment:
+    case Code::zip_entry_attributes:
+    case Code::zip_entry_first_offset:
+    case Code::zip_entry_order:
+    case Code::zip_extra_malformed:
+    case Code::zip_extra_unknown:
+    case Code::zip_name_directory:
+    case Code::zip_padding_missing:
+    case Code::zip_padding_alignment:
+    case Code::archive_model_not_last: return true;
+    default: return false;
+  }
+}
+
+Error with_hint(const Error& error) {
+  if (!is_fault_of_plain_zip(error.code())) return error;
+  return {
+      error.code(),
+      error.message() + "; this is a plain zip or was changed by a zip tool: `onnxar repack` makes an archive of it",
+      error.finding().place, error.path()};
+}
+
+void check_reserved_names(const zip::Directory& directory) {
+  for (const zip::DirectoryEntry& entry : directory.entries()) {
+    if (entry.name != model_entry_name && is_reserved_name(entry.name)) {
+      throw Error(Code::archive_name_reserved,
+                  "names that begin with two underscores and a capital are reserved; this one is unknown",
+                  {std::string(entry.name), entry.central_offset});
+    }
+  }
+}
+
+void check_model(const zip::Directory& directory, const OpenOptions& options) {
+  const auto model = directory.find(model_entry_name);
+  const zip::DirectoryEntry& last = directory.entries().back();
+  if (!model) {
+    throw Error(Code::archive_model_missing,
+                base::concat("no entry is named ", model_entry_name, ": this zip file holds no ONNX model"),
+                {"", directory.offset()});
+  }
+  const zip::DirectoryEntry& entry = directory.entries()[*model];
+  if (*model + 1 != directory.entries().size()) {
+    throw Error(Code::archive_model_not_last,
+                base::concat("the model must be the last entry, but ", base::quoted(last.name), " follows it"),
+                {std::string(entry.name), entry.central_offset});
+  }
+  if (entry.size > options.max_model_size) {
+    throw Error(Code::archive_model_too_large,
+                base::concat("a model of ", base::human_size(entry.size), " is over the limit of ",
+                             base::human_size(options.max_model_size)),
+                {std::string(entry.name), entry.central_offset});
+  }
+}
+
+zip::Directory read_directory(Bytes file, const OpenOptions& options) {
+  try {
+    zip::Directory directory = zip::Directory::read(file, {options.max_entries, options.max_directory_size});
+    check_model(directory, options);
+    check_reserved_names(directory);
+    return directory;
+  } catch (const Error& error) {
+    throw with_hint(error);
+  }
+}
+
+}  // namespace
+
+Archive::Archive(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
+Archive::Archive(Archive&& other) noexcept = default;
+Archive& Archive::operator=(Archive&& other) noexcept = default;
+Archive::~Archive() = default;
+
+Archive Archive::open(const std::filesystem::path& path, const OpenOptions& options) {
+  auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
+  const Bytes file = mapping->bytes();
+  try {
+    Archive archive = open(file, std::move(mapping), options);
+    archive.parts_->path = path;
+    return archive;
+  } catch (const Error& error) {
+    throw error.with_path(path);
+  }
+}
+
+Archive Archive::open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options) {
+  return Archive(std::make_unique<Parts>(Parts{bytes, std::move(owner), {}, read_directory(bytes, options)}));
+}
+
+std::size_t Archive::size() const noexcept { return parts_->directory.entries().size(); }
+
+ArchiveEntry Archive::entry(std::size_t index) const& noexcept {
+  const zip::DirectoryEntry& entry = parts_->directory.entries()[index];
+  return {index, entry.name, entry.size, entry.header_offset, entry.crc32};
+}
+
+std::optional<ArchiveEntry> Archive::find(std::string_view name) const& noexcept {
+  const auto index = parts_->directory.find(name);
+  if (!index) return std::nullopt;
+  return entry(*index);
+}
+
+EntryLocation Archive::locate(const ArchiveEntry& entry) const {
+  try {
+    const zip::LocalEntry local = parts_->directory.prove_local(parts_->file, entry.index);
+    return {local.data_offset, local.alignment};
+  } catch (const Error& error) {
+    throw with_hint(error).with_path(parts_->path);
+  }
+}
+
+Bytes Archive::bytes(const ArchiveEntry& entry) const& {
+  try {
+    return parts_->file.subspan(parts_->directory.data_offset(parts_->file, entry.index), entry.size);
+  } catch (const Error& error) {
+    throw with_hint(error).with_path(parts_->path);
+  }
+}
+
+void Archive::verify(const ArchiveEntry& entry) const {
+  EntrySource(*this, entry).read([](Bytes) {});
+}
+
+Bytes Archive::model() const& { return bytes(entry(size() - 1)); }
+
+Bytes Archive::resolve(std::string_view location, std::uint64_t offset, std::optional<std::uint64_t> length) const& {
+  const auto found = find(location);
+  if (!found) {
+    throw Error(Code::onnx_external_missing,
+                base::concat("the model refers to ", base::quoted(location), ", which is no entry of the archive"),
+                {std::string(location), std::nullopt}, parts_->path);
+  }
+  const Bytes whole = bytes(*found);
+  const std::uint64_t wanted = length.value_or(offset <= whole.size() ? whole.size() - offset : 0);
+  const auto part = base::slice(whole, offset, wanted);
+  if (!part) {
+    throw Error(Code::onnx_external_out_of_range,
+                base::concat("offset ", offset, " and length ", wanted, " leave the entry of ", whole.size(), " bytes"),
+                {std::string(location), found->header_offset}, parts_->path);
+  }
+  return *part;
+}
+
+const std::shared_ptr<const void>& Archive::owner() const noexcept { return parts_->owner; }
+Bytes Archive::file() const& noexcept { return parts_->file; }
+const std::filesystem::path& Archive::path() const noexcept { return parts_->path; }
+
+const zip::Directory& ArchiveInspector::directory(const Archive& archive) noexcept { return archive.parts_->directory; }
+
+bool looks_like_zip(Bytes bytes) noexcept {
+  return zip::parse_local_file_header(bytes).has_value() || zip::parse_end_record(bytes).has_value();
+}
+
+}  // namespace onnxar

@@ -1,0 +1,81 @@
+#include "archive/check.h"
+
+#include "archive/inspector.h"
+#include "base/text.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+
+class ContainerCheck {
+ public:
+  explicit ContainerCheck(const Archive& archive)
+      : archive_(archive), directory_(ArchiveInspector::directory(archive)) {}
+
+  std::vector<Finding> run() {
+    if (directory_.unneeded_zip64()) {
+      remark(Severity::warning, Code::zip_zip64_unneeded, {"", directory_.offset()},
+             "zip64 end records that nothing calls for; some tools warn about them");
+    }
+    for (std::size_t i = 0; i < archive_.size(); ++i) check_entry(archive_.entry(i));
+    return std::move(findings_);
+  }
+
+ private:
+  void check_entry(const ArchiveEntry& entry) {
+    try {
+      const EntryLocation location = archive_.locate(entry);
+      const zip::LocalEntry local = directory_.prove_local(archive_.file(), entry.index);
+      if (local.unneeded_zip64 || directory_.entries()[entry.index].unneeded_zip64) {
+        remark(Severity::warning, Code::zip_zip64_unneeded, {std::string(entry.name), entry.header_offset},
+               "a zip64 field that nothing calls for; some tools warn about it");
+      }
+      check_tail(entry, location.offset + entry.size);
+    } catch (const Error& error) {
+      findings_.push_back(error.finding());
+    }
+  }
+
+  /// The state before an edit is a prefix of the file; it must have been an archive itself.
+  void check_tail(const ArchiveEntry& entry, std::uint64_t data_end) {
+    const std::uint64_t limit = directory_.limit_of(entry.index);
+    if (data_end == limit) return;
+    remark(Severity::note, Code::archive_tail_superseded, {std::string(entry.name), data_end},
+           concat(limit - data_end, " bytes of an earlier state of the model stand behind this entry"));
+    try {
+      const Archive earlier = Archive::open(archive_.file().first(limit), archive_.owner());
+      for (std::size_t i = 0; i < earlier.size(); ++i) static_cast<void>(earlier.locate(earlier.entry(i)));
+    } catch (const Error& error) {
+      throw Error(Code::archive_tail_prefix,
+                  concat("what stands behind this entry is not the end of an earlier state: ", error.what()),
+                  {std::string(entry.name), data_end});
+    }
+  }
+
+  void remark(Severity severity, Code code, Place place, std::string message) {
+    findings_.push_back({severity, code, std::move(place), std::move(message)});
+  }
+
+  const Archive& archive_;
+  const zip::Directory& directory_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+SupersededTails superseded_tails(const Archive& archive) {
+  const zip::Directory& directory = ArchiveInspector::directory(archive);
+  SupersededTails tails;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const ArchiveEntry entry = archive.entry(i);
+    const std::uint64_t rest = directory.limit_of(i) - archive.locate(entry).offset - entry.size;
+    tails.count += rest != 0 ? 1 : 0;
+    tails.bytes += rest;
+  }
+  return tails;
+}
+
+std::vector<Finding> check_container(const Archive& archive) { return ContainerCheck(archive).run(); }
+
+}  // namespace onnxar

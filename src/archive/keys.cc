@@ -1,0 +1,71 @@
+#include "archive/keys.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/text.h"
+#include "onnxar/archive_writer.h"
+#include "zip/names.h"
+
+namespace onnxar {
+namespace {
+
+constexpr std::size_t longest_stem = 200;
+
+bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+bool is_capital(char c) noexcept { return c >= 'A' && c <= 'Z'; }
+bool is_key_character(char c) noexcept { return is_digit(c) || is_capital(c) || (c >= 'a' && c <= 'z') || c == '_'; }
+
+/// Names that Windows gives to devices in every folder, so that `unzip` there could not write them.
+bool is_device_name(std::string_view stem) {
+  static constexpr std::array<std::string_view, 4> whole = {"con", "prn", "aux", "nul"};
+  const std::string name = zip::folded_copy(stem);
+  if (std::ranges::find(whole, name) != whole.end()) return true;
+  return name.size() == 4 && (name.starts_with("com") || name.starts_with("lpt")) && is_digit(name[3]);
+}
+
+}  // namespace
+
+bool is_reserved_name(std::string_view name) noexcept {
+  return name.size() > 2 && name[0] == '_' && name[1] == '_' && is_capital(name[2]);
+}
+
+bool is_identifier(std::string_view name) noexcept {
+  return !name.empty() && !is_digit(name.front()) && std::ranges::all_of(name, is_key_character);
+}
+
+std::string key_stem(std::string_view name) {
+  std::string stem(name.substr(0, longest_stem));
+  std::ranges::replace_if(stem, [](char c) { return !is_key_character(c); }, '_');
+  if (stem.empty()) stem = "tensor";
+  if (is_digit(stem.front())) stem.insert(0, "_");
+  if (is_reserved_name(stem) || is_device_name(stem)) stem.insert(0, "t_");
+  return stem.substr(0, longest_stem);
+}
+
+struct KeyMaker::Parts {
+  std::unordered_set<std::string> taken;                  // folded
+  std::unordered_map<std::string, std::size_t> counters;  // by folded stem: the last number tried
+};
+
+KeyMaker::KeyMaker() : parts_(std::make_unique<Parts>()) {}
+KeyMaker::KeyMaker(KeyMaker&& other) noexcept = default;
+KeyMaker& KeyMaker::operator=(KeyMaker&& other) noexcept = default;
+KeyMaker::~KeyMaker() = default;
+
+void KeyMaker::reserve(std::string_view name) { parts_->taken.insert(zip::folded_copy(name)); }
+
+std::string KeyMaker::make(std::string_view tensor_name) {
+  std::string stem = key_stem(tensor_name);
+  const std::string folded_stem = zip::folded_copy(stem);
+  if (parts_->taken.insert(folded_stem).second) return stem;
+  std::size_t& counter = parts_->counters.try_emplace(folded_stem, 1).first->second;
+  while (true) {
+    const std::string suffix = base::concat("_", ++counter);
+    if (parts_->taken.insert(folded_stem + suffix).second) return stem + suffix;
+  }
+}
+
+}  // namespace onnxar

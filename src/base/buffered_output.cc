@@ -1,0 +1,64 @@
+#include "base/buffered_output.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/little_endian.h"
+
+namespace onnxar::base {
+namespace {
+
+constexpr std::size_t buffer_size = 1U << 20U;
+constexpr std::size_t direct_from = 64U << 10U;
+constexpr std::uint64_t write_back_step = 32U << 20U;
+
+}  // namespace
+
+BufferedOutput::BufferedOutput(OutputFile file, bool write_back) : file_(std::move(file)), write_back_(write_back) {
+  buffer_.reserve(buffer_size);
+}
+
+void BufferedOutput::append(Bytes bytes) {
+  const bool direct = bytes.size() >= direct_from;
+  if (direct || buffer_.size() + bytes.size() > buffer_size) flush();
+  if (direct) {
+    file_.write_at(flushed_, bytes);
+    flushed_ += bytes.size();
+  } else {
+    base::append(buffer_, bytes);
+  }
+  if (write_back_ && flushed_ - written_back_ >= write_back_step) {
+    file_.start_writeback(written_back_, flushed_ - written_back_);
+    written_back_ = flushed_;
+  }
+}
+
+void BufferedOutput::pad_to(std::uint64_t position) {
+  static constexpr std::byte zeros[4096]{};
+  while (this->position() < position) {
+    append(Bytes(zeros).first(std::min<std::uint64_t>(sizeof zeros, position - this->position())));
+  }
+}
+
+void BufferedOutput::overwrite(std::uint64_t offset, Bytes bytes) {
+  if (offset < flushed_ && offset + bytes.size() > flushed_) flush();
+  if (offset < flushed_) {
+    file_.write_at(offset, bytes);
+  } else {
+    std::ranges::copy(bytes, buffer_.begin() + static_cast<std::ptrdiff_t>(offset - flushed_));
+  }
+}
+
+void BufferedOutput::flush() {
+  file_.write_at(flushed_, buffer_);
+  flushed_ += buffer_.size();
+  buffer_.clear();
+}
+
+OutputFile BufferedOutput::finish() && {
+  flush();
+  file_.set_size(flushed_);
+  return std::move(file_);
+}
+
+}  // namespace onnxar::base

@@ -1,0 +1,40 @@
+// Writing a file front to back, in few large calls.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/output_file.h"
+#include "onnxar/bytes.h"
+
+namespace onnxar::base {
+
+/// Gathers small pieces in one buffer of 1 MiB; large ones go to the file directly. Not synchronised.
+class BufferedOutput {
+ public:
+  /// `write_back`: have the system begin writing to the disk while we go on, for a file that will be synced.
+  BufferedOutput(OutputFile file, bool write_back);
+
+  void append(Bytes bytes);
+  /// Appends zeros up to `position`. REQUIRES: position >= this->position()
+  void pad_to(std::uint64_t position);
+  /// Replaces bytes that were appended before.
+  void overwrite(std::uint64_t offset, Bytes bytes);
+  /// All bytes appended so far.
+  [[nodiscard]] std::uint64_t position() const noexcept { return flushed_ + buffer_.size(); }
+  /// Room for `size` bytes in all; see OutputFile::reserve.
+  void reserve(std::uint64_t size) { file_.reserve(size); }
+  /// The complete file, not published yet.
+  OutputFile finish() &&;
+
+ private:
+  void flush();
+
+  OutputFile file_;
+  bool write_back_;
+  std::vector<std::byte> buffer_;  // what lies behind flushed_
+  std::uint64_t flushed_ = 0;
+  std::uint64_t written_back_ = 0;
+};
+
+}  // namespace onnxar::base

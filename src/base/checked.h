@@ -1,0 +1,39 @@
+// Arithmetic on numbers that came from a file. Every sum, product and range test on such numbers goes through here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "onnxar/bytes.h"
+
+namespace onnxar::base {
+
+inline std::optional<std::uint64_t> checked_add(std::uint64_t a, std::uint64_t b) noexcept {
+  std::uint64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) return std::nullopt;
+  return sum;
+}
+
+inline std::optional<std::uint64_t> checked_multiply(std::uint64_t a, std::uint64_t b) noexcept {
+  std::uint64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) return std::nullopt;
+  return product;
+}
+
+/// Whether [offset, offset + length) lies in [0, size). Cannot wrap.
+inline bool in_range(std::uint64_t offset, std::uint64_t length, std::uint64_t size) noexcept {
+  return offset <= size && length <= size - offset;
+}
+
+/// The slice, or nothing where it would leave `bytes`.
+inline std::optional<Bytes> slice(Bytes bytes, std::uint64_t offset, std::uint64_t length) noexcept {
+  if (!in_range(offset, length, bytes.size())) return std::nullopt;
+  return bytes.subspan(offset, length);
+}
+
+/// The next multiple of `alignment`, a power of two; `value` must be below 2^63.
+inline std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) noexcept {
+  return (value + alignment - 1) & ~(alignment - 1);
+}
+
+}  // namespace onnxar::base

@@ -1,0 +1,13 @@
+// CRC-32 as zip uses it (APPNOTE 4.4.7): reflected polynomial 0xEDB88320, initial value and final xor 0xFFFFFFFF.
+#pragma once
+
+#include <cstdint>
+
+#include "onnxar/bytes.h"
+
+namespace onnxar::base {
+
+/// Continues `crc` (0 to begin with) over `bytes`. Threads: pure. Cost: some 30 GB/s with ISA-L, 4 GB/s with zlib.
+std::uint32_t crc32(std::uint32_t crc, Bytes bytes) noexcept;
+
+}  // namespace onnxar::base

@@ -1,0 +1,47 @@
+// A file mapped for reading.
+#pragma once
+
+#include <filesystem>
+
+#include "base/file_descriptor.h"
+#include "onnxar/bytes.h"
+
+namespace onnxar::base {
+
+/// What tells one file from another, whatever names lead to it.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+
+/// A whole regular file, mapped shared and read-only.
+///
+/// The size is taken once, when the file is opened. A file that another process shortens while it is mapped faults on
+/// access (SIGBUS); no reader of a mapping can prevent that. An empty file is a valid, empty mapping.
+/// Owns the mapping, not a file descriptor. Move-only; a moved-from object is empty. Threads: read-only after open.
+class MappedFile {
+ public:
+  /// Errors: io.not_found, io.permission, io.not_a_file (a directory, a pipe), io.failed.
+  static MappedFile open(const std::filesystem::path& path);
+  /// Maps the file that `file` is open on; `path` is for messages.
+  static MappedFile map(const FileDescriptor& file, const std::filesystem::path& path);
+
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  [[nodiscard]] Bytes bytes() const& noexcept { return bytes_; }
+  Bytes bytes() const&& = delete;
+  [[nodiscard]] FileIdentity identity() const noexcept { return identity_; }
+
+ private:
+  MappedFile(Bytes bytes, FileIdentity identity) noexcept : bytes_(bytes), identity_(identity) {}
+
+  Bytes bytes_;
+  FileIdentity identity_;
+};
+
+}  // namespace onnxar::base

@@ -1,0 +1,204 @@
+#include "base/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <random>
+
+#include "base/text.h"
+
+namespace onnxar::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int attempts_at_a_free_name = 100;
+
+fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
+
+/// Where the bytes will really go: symbolic links are followed by hand, because the last one may point to nothing yet.
+fs::path follow_links(fs::path path) {
+  constexpr int most_links = 40;  // as the kernel has it
+  for (int i = 0; i < most_links; ++i) {
+    std::error_code failed;
+    if (!fs::is_symlink(fs::symlink_status(path, failed))) return path;
+    const fs::path next = fs::read_symlink(path, failed);
+    if (failed) break;
+    path = next.is_absolute() ? next : folder_of(path) / next;
+  }
+  throw system_error(ELOOP, "cannot write", path);
+}
+
+fs::path random_name(const fs::path& target) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device random;
+  std::string name = concat(".", target.filename().string().substr(0, 200), ".");
+  for (int i = 0; i < 6; ++i) name += letters[random() % letters.size()];
+  return folder_of(target) / (name + ".tmp");
+}
+
+Error already_exists(const fs::path& target) {
+  return {Code::output_exists, "the output exists already; choose another name, or --force to replace it", {}, target};
+}
+
+void refuse_what_cannot_be_replaced(const fs::path& target, Existing existing) {
+  struct stat status{};
+  if (::lstat(target.c_str(), &status) != 0) {
+    if (errno == ENOENT) return;
+    throw system_error(errno, "cannot write", target);
+  }
+  if (S_ISDIR(status.st_mode)) {
+    throw Error(Code::io_not_a_file, "is a folder; name the file to write", {}, target);
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(Code::io_not_a_file, "is not a regular file and cannot be replaced; name a file", {}, target);
+  }
+  if (existing == Existing::refuse) throw already_exists(target);
+}
+
+/// rename(2) would silently replace a target that appeared meanwhile.
+void rename_to_free_name(const fs::path& from, const fs::path& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return;
+  if (errno == EINVAL && ::link(from.c_str(), to.c_str()) == 0) {  // a file system without that flag
+    ::unlink(from.c_str());
+    return;
+  }
+  throw errno == EEXIST ? already_exists(to) : system_error(errno, "cannot rename to", to);
+}
+
+void sync_folder(const fs::path& folder) {
+  const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.valid()) throw system_error(errno, "cannot open the folder to sync it", folder);
+  // Some file systems cannot sync a folder (EINVAL); the file itself is safe by then.
+  if (::fsync(directory.get()) != 0 && errno != EINVAL) throw system_error(errno, "cannot sync the folder", folder);
+}
+
+}  // namespace
+
+OutputFile OutputFile::create(const fs::path& target, Existing existing) {
+  OutputFile file(follow_links(target), existing);
+  refuse_what_cannot_be_replaced(file.target_, existing);
+  file.open_nameless();
+  if (!file.file_.valid()) file.open_named();
+  return file;
+}
+
+OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
+  discard();
+  target_ = std::move(other.target_);
+  temporary_ = std::exchange(other.temporary_, {});
+  existing_ = other.existing_;
+  file_ = std::move(other.file_);
+  prepared_ = other.prepared_;
+  return *this;
+}
+
+OutputFile::~OutputFile() { discard(); }
+
+void OutputFile::discard() noexcept {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  temporary_.clear();
+  file_ = FileDescriptor();
+}
+
+void OutputFile::open_nameless() {
+  const fs::path folder = folder_of(target_);
+  file_ = FileDescriptor(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
+  if (file_.valid() && ::access(concat("/proc/self/fd/", file_.get()).c_str(), F_OK) != 0) {
+    file_ = FileDescriptor();  // without /proc a nameless file cannot be given a name
+    return;
+  }
+  const bool unsupported = errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL;
+  if (!file_.valid() && !unsupported) throw system_error(errno, "cannot write into the folder", folder);
+}
+
+void OutputFile::open_named() {
+  for (int i = 0; i < attempts_at_a_free_name; ++i) {
+    const fs::path name = random_name(target_);
+    file_ = FileDescriptor(::open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666));
+    if (file_.valid()) {
+      temporary_ = name;
+      return;
+    }
+    if (errno != EEXIST) break;
+  }
+  throw system_error(errno, "cannot write into the folder", folder_of(target_));
+}
+
+void OutputFile::reserve(std::uint64_t size) {
+  if (size == 0) return;
+  if (::fallocate(file_.get(), 0, 0, static_cast<off_t>(size)) == 0) return;
+  if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) {
+    throw system_error(errno, concat("cannot set aside ", human_size(size)), target_);
+  }
+}
+
+void OutputFile::write_at(std::uint64_t offset, Bytes bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      throw system_error(errno, "cannot write", target_);
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+}
+
+void OutputFile::set_size(std::uint64_t size) {
+  if (::ftruncate(file_.get(), static_cast<off_t>(size)) != 0) throw system_error(errno, "cannot write", target_);
+}
+
+void OutputFile::start_writeback(std::uint64_t offset, std::uint64_t length) noexcept {
+  ::sync_file_range(file_.get(), static_cast<off_t>(offset), static_cast<off_t>(length), SYNC_FILE_RANGE_WRITE);
+}
+
+void OutputFile::keep_mode() const {
+  struct stat status{};
+  if (::stat(target_.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+    // Failing to keep the mode (a foreign file system) must not lose the output.
+    [[maybe_unused]] const int ignored = ::fchmod(file_.get(), status.st_mode & 07777);
+  }
+}
+
+void OutputFile::prepare(Sync sync) {
+  if (prepared_) return;
+  if (existing_ == Existing::replace) keep_mode();
+  if (sync == Sync::full && ::fsync(file_.get()) != 0) throw system_error(errno, "cannot sync", target_);
+  prepared_ = true;
+}
+
+void OutputFile::link_to(const fs::path& name) const {
+  const std::string self = concat("/proc/self/fd/", file_.get());
+  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
+  if (errno == EEXIST) throw already_exists(name);
+  throw system_error(errno, "cannot name the output", name);
+}
+
+void OutputFile::name_temporarily() {
+  // A link cannot replace a file, a rename can: so the file gets a hidden name first.
+  const fs::path name = random_name(target_);
+  link_to(name);
+  temporary_ = name;
+}
+
+void OutputFile::publish(Sync sync) {
+  prepare(sync);
+  if (existing_ == Existing::replace) {
+    if (temporary_.empty()) name_temporarily();
+    if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw system_error(errno, "cannot rename to", target_);
+  } else if (temporary_.empty()) {
+    link_to(target_);
+  } else {
+    rename_to_free_name(temporary_, target_);
+  }
+  temporary_.clear();
+  file_ = FileDescriptor();
+  if (sync == Sync::full) sync_folder(folder_of(target_));
+}
+
+}  // namespace onnxar::base

@@ -1,0 +1,67 @@
+// A file that appears whole or not at all.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "base/file_descriptor.h"
+#include "onnxar/bytes.h"
+
+namespace onnxar::base {
+
+enum class Existing : std::uint8_t { refuse, replace };
+enum class Sync : std::uint8_t { none, full };
+
+/// Writes to a nameless file in the target's folder and gives it the target's name in `publish`.
+///
+/// Until then nothing is seen under any name where the file system has O_TMPFILE (so a killed process leaves nothing);
+/// elsewhere a hidden temporary name `.NAME.XXXXXX.tmp` stands in. A destructor discards. A target that exists is
+/// replaced atomically and keeps its mode; a new one follows the umask; a symbolic link is followed, so what it points
+/// to is replaced. Move-only. Threads: `write_at` on ranges that do not overlap may run concurrently.
+class OutputFile {
+ public:
+  /// Errors: output.exists (refuse), io.not_a_file (target is a folder or device), io.not_found (no such folder),
+  /// io.permission.
+  static OutputFile create(const std::filesystem::path& target, Existing existing);
+
+  OutputFile(OutputFile&& other) noexcept = default;
+  OutputFile& operator=(OutputFile&& other) noexcept;
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+
+  /// Sets room for `size` bytes aside, so that a full disk is noticed before anything is written. A file system that
+  /// cannot promise room is not an error.
+  void reserve(std::uint64_t size);
+  void write_at(std::uint64_t offset, Bytes bytes);
+  /// Cuts what `reserve` set aside beyond `size`.
+  void set_size(std::uint64_t size);
+  /// Asks the system to begin writing the range back, so that a later sync has less to wait for.
+  void start_writeback(std::uint64_t offset, std::uint64_t length) noexcept;
+  /// Everything that can fail slowly: sync. Several files are published together by preparing all, then publishing.
+  void prepare(Sync sync);
+  /// Gives the file its name. Calls `prepare` where that was not done. Errors: output.exists if the target appeared
+  /// meanwhile and must not be replaced.
+  void publish(Sync sync);
+
+  [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
+
+ private:
+  OutputFile(std::filesystem::path target, Existing existing) : target_(std::move(target)), existing_(existing) {}
+
+  void open_nameless();
+  void open_named();
+  void keep_mode() const;
+  void link_to(const std::filesystem::path& name) const;
+  void name_temporarily();
+  void discard() noexcept;
+
+  std::filesystem::path target_;
+  std::filesystem::path temporary_;  // empty while nameless
+  Existing existing_;
+  FileDescriptor file_;
+  bool prepared_ = false;
+};
+
+}  // namespace onnxar::base

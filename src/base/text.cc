@@ -1,0 +1,33 @@
+#include "base/text.h"
+
+#include <array>
+#include <cstdio>
+
+#include "onnxar/error.h"
+
+namespace onnxar::base {
+
+std::string hex(std::uint64_t value) {
+  std::array<char, 19> text{};
+  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
+  return text.data();
+}
+
+std::string human_size(std::uint64_t bytes) {
+  constexpr std::array<const char*, 6> units = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return concat(bytes, bytes == 1 ? " byte" : " bytes");
+  auto value = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f %s", value, units.at(unit));
+  return concat(text.data(), " (", bytes, " bytes)");
+}
+
+std::string quoted(std::string_view name) {
+  constexpr std::size_t longest = 100;
+  if (name.size() <= longest) return concat("\"", escaped(name), "\"");
+  return concat("\"", escaped(name.substr(0, longest)), "...\"");
+}
+
+}  // namespace onnxar::base

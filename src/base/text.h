@@ -1,0 +1,29 @@
+// Words for messages.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace onnxar::base {
+
+/// `0x40`
+std::string hex(std::uint64_t value);
+
+/// `1.50 GiB (1610612736 bytes)`; below 1 KiB just the bytes.
+std::string human_size(std::uint64_t bytes);
+
+/// A name from a file as it stands in a sentence: in quotes, escaped, cut after 100 characters.
+std::string quoted(std::string_view name);
+
+inline std::string piece(std::string_view text) { return std::string(text); }
+inline std::string piece(std::integral auto number) { return std::to_string(number); }
+
+/// The pieces, strings and whole numbers, one after another.
+template <typename... Pieces>
+std::string concat(const Pieces&... pieces) {
+  return (std::string() + ... + piece(pieces));
+}
+
+}  // namespace onnxar::base

@@ -1,0 +1,53 @@
+#include "base/utf8.h"
+
+#include <algorithm>
+
+namespace onnxar::base {
+namespace {
+
+struct SecondByte {
+  std::size_t length;       // of the whole sequence
+  unsigned char low, high;  // what the second byte may be: this is what shuts out overlong forms and surrogates
+};
+
+SecondByte second_byte(unsigned char lead) noexcept {
+  if (lead >= 0xc2 && lead <= 0xdf) return {2, 0x80, 0xbf};
+  if (lead == 0xe0) return {3, 0xa0, 0xbf};
+  if (lead == 0xed) return {3, 0x80, 0x9f};
+  if (lead >= 0xe1 && lead <= 0xef) return {3, 0x80, 0xbf};
+  if (lead == 0xf0) return {4, 0x90, 0xbf};
+  if (lead >= 0xf1 && lead <= 0xf3) return {4, 0x80, 0xbf};
+  if (lead == 0xf4) return {4, 0x80, 0x8f};
+  return {0, 0, 0};
+}
+
+unsigned char byte_at(std::string_view text, std::size_t i) noexcept { return static_cast<unsigned char>(text[i]); }
+
+}  // namespace
+
+std::size_t utf8_sequence_length(std::string_view text) noexcept {
+  if (text.empty()) return 0;
+  if (byte_at(text, 0) < 0x80) return 1;
+  const SecondByte rule = second_byte(byte_at(text, 0));
+  if (rule.length == 0 || text.size() < rule.length) return 0;
+  if (byte_at(text, 1) < rule.low || byte_at(text, 1) > rule.high) return 0;
+  for (std::size_t i = 2; i < rule.length; ++i) {
+    if ((byte_at(text, i) & 0xc0U) != 0x80) return 0;
+  }
+  return rule.length;
+}
+
+bool is_utf8(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::size_t length = utf8_sequence_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+bool is_ascii(std::string_view text) noexcept {
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+}  // namespace onnxar::base

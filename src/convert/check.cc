@@ -1,0 +1,214 @@
+#include "onnxar/check.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "archive/check.h"
+#include "archive/keys.h"
+#include "base/mapped_file.h"
+#include "base/text.h"
+#include "convert/model_source.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+
+constexpr std::uint64_t small_external_below = 1024;
+constexpr std::uint64_t slice_alignment = 64;
+
+/// The model's part: every tensor, then what all of them together make of the archive.
+class ModelCheck {
+ public:
+  ModelCheck(ModelSource& source, const LoadOptions& options, std::vector<Finding>& findings)
+      : source_(source), options_(options), findings_(findings) {}
+
+  void run() {
+    try {
+      onnx::walk_tensors(source_.model(), [this](const onnx::TensorSite& site) { check_tensor(site); },
+                         {options_.max_depth});
+    } catch (const Error& error) {
+      // The rest of the model cannot be read, so nothing can be said of unused entries either.
+      findings_.push_back(source_.located(error).finding());
+      return;
+    }
+    check_slices();
+    if (source_.archive() != nullptr) check_unused(*source_.archive());
+  }
+
+ private:
+  struct Use {
+    std::string tensor;
+    Place place;
+  };
+  /// By first byte and length: where the slice lies in memory tells slices apart, whatever names lead to them.
+  using Slices = std::map<std::pair<const std::byte*, std::size_t>, Use>;
+
+  void check_tensor(const onnx::TensorSite& site) {
+    if (site.tensor.is_external()) {
+      check_external(site);
+    } else if (site.tensor.raw_data) {
+      check_raw(site);
+    }
+  }
+
+  void check_raw(const onnx::TensorSite& site) {
+    const std::uint64_t size = site.tensor.raw_data->size();
+    const std::uint64_t expected = site.tensor.expected_size().value_or(size);
+    if (size == expected) return;
+    add(size < expected ? Severity::error : Severity::warning,
+        size < expected ? Code::onnx_tensor_length : Code::onnx_tensor_long_raw, site,
+        concat("raw_data holds ", size, " bytes, but type ", to_string(site.tensor.type),
+               " and the dimensions call for ", expected));
+  }
+
+  void check_external(const onnx::TensorSite& site) {
+    try {
+      const Payload payload = source_.external_payload(site);
+      if (payload.entry) used_.push_back(*payload.entry);
+      remark_slice(site, payload.span.bytes());
+    } catch (const Error& error) {
+      findings_.push_back(error.finding());
+    }
+  }
+
+  void remark_slice(const onnx::TensorSite& site, Bytes bytes) {
+    const onnx::ExternalData& external = site.tensor.external;
+    if (external.unknown_key) {
+      add(Severity::warning, Code::onnx_external_unknown_key, site,
+          concat("external_data has the unknown key ", base::quoted(*external.unknown_key)));
+    }
+    if (bytes.size() < small_external_below) {
+      add(Severity::warning, Code::onnx_external_small, site,
+          concat("only ", bytes.size(), " bytes are outside; some tools want tensors below 1024 bytes in the model"));
+    }
+    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % slice_alignment != 0) {
+      add(Severity::warning, Code::onnx_external_unaligned, site,
+          "its data does not begin at a multiple of 64 bytes; `onnxar pack` aligns it");
+    }
+    if (source_.archive() != nullptr && !is_identifier(*external.location)) {
+      add(Severity::warning, Code::archive_key_not_identifier, site,
+          concat("its key ", base::quoted(*external.location), " is no C identifier"));
+    }
+    if (bytes.empty()) return;
+    const auto [known, added] =
+        slices_.try_emplace({bytes.data(), bytes.size()}, Use{describe(site), source_.place_of(site)});
+    if (!added) {
+      add(Severity::note, Code::archive_entry_shared, site, concat("it shares its data with ", known->second.tensor));
+    }
+  }
+
+  /// Slices that overlap without being the same: in order of address, each against the one that reaches farthest.
+  void check_slices() {
+    const std::byte* farthest = nullptr;
+    const Use* before = nullptr;
+    for (const auto& [slice, use] : slices_) {
+      if (before != nullptr && slice.first < farthest) {
+        findings_.push_back({Severity::warning, Code::archive_entry_overlapping_links, use.place,
+                             concat(use.tensor, ": its data overlaps that of ", before->tensor)});
+      }
+      if (before == nullptr || slice.first + slice.second > farthest) {
+        farthest = slice.first + slice.second;
+        before = &use;
+      }
+    }
+  }
+
+  void check_unused(const Archive& archive) {
+    std::ranges::sort(used_);
+    const bool edited = std::ranges::any_of(
+        findings_, [](const Finding& finding) { return finding.code == Code::archive_tail_superseded; });
+    for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
+      const ArchiveEntry entry = archive.entry(i);
+      if (!is_identifier(entry.name) || std::ranges::binary_search(used_, i)) continue;
+      findings_.push_back(
+          {edited ? Severity::note : Severity::warning,
+           Code::archive_entry_unused,
+           {std::string(entry.name), entry.header_offset},
+           concat("no tensor refers to this entry of ", entry.size, " bytes; `onnxar pack` leaves it out")});
+    }
+  }
+
+  void add(Severity severity, Code code, const onnx::TensorSite& site, const std::string& message) {
+    findings_.push_back({severity, code, source_.place_of(site), concat(describe(site), ": ", message)});
+  }
+
+  ModelSource& source_;
+  const LoadOptions& options_;
+  std::vector<Finding>& findings_;
+  std::vector<std::size_t> used_;
+  Slices slices_;
+};
+
+void check_data(const Archive& archive, std::vector<Finding>& findings) {
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    try {
+      archive.verify(archive.entry(i));
+    } catch (const Error& error) {
+      if (error.code() == Code::zip_data_crc) findings.push_back(error.finding());
+    }
+  }
+}
+
+/// Local faults are found entry by entry; a model behind one cannot be read.
+bool model_is_readable(const Archive& archive) {
+  try {
+    static_cast<void>(archive.model());
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void check_model(ModelSource source, const LoadOptions& options, std::vector<Finding>& findings) {
+  ModelCheck(source, options, findings).run();
+}
+
+void check_archive(const std::filesystem::path& path, const CheckOptions& options, const LoadOptions& load,
+                   std::vector<Finding>& findings) {
+  Archive archive = Archive::open(path);
+  findings = check_container(archive);
+  if (options.data) check_data(archive, findings);
+  if (model_is_readable(archive)) check_model(ModelSource::of(std::move(archive), load), load, findings);
+}
+
+void make_strict(std::vector<Finding>& findings) {
+  for (Finding& finding : findings) {
+    if (finding.severity == Severity::warning || finding.code == Code::archive_tail_superseded) {
+      finding.severity = Severity::error;
+    }
+  }
+}
+
+bool is_zip(const std::filesystem::path& path) {
+  const auto file = base::MappedFile::open(path);
+  return looks_like_zip(file.bytes());
+}
+
+}  // namespace
+
+std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions& options) {
+  LoadOptions load = options.load;
+  load.verify_data = false;  // CRCs are compared once, entry by entry
+  std::vector<Finding> findings;
+  try {
+    if (is_zip(path)) {
+      check_archive(path, options, load, findings);
+    } else {
+      check_model(ModelSource::open(path, load), load, findings);
+    }
+  } catch (const Error& error) {
+    if (kind(error.code()) != Kind::format) throw;
+    findings.push_back(error.finding());
+  }
+  if (options.strict) make_strict(findings);
+  return findings;
+}
+
+bool passed(const std::vector<Finding>& findings) noexcept {
+  return std::ranges::none_of(findings, [](const Finding& finding) { return finding.severity == Severity::error; });
+}
+
+}  // namespace onnxar

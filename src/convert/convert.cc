@@ -1,0 +1,48 @@
+#include "onnxar/convert.h"
+
+#include <bit>
+
+#include "base/text.h"
+#include "convert/loaded_model.h"
+#include "convert/save.h"
+
+namespace onnxar {
+namespace {
+
+void check_alignment(const SaveOptions& save) {
+  // Of archives the writer knows the limits; a data file has none but Windows' granularity of mappings.
+  constexpr std::uint64_t data_file_maximum = 65536;
+  if (save.format != Format::onnx_external) return;
+  if (std::has_single_bit(save.alignment) && save.alignment <= data_file_maximum) return;
+  throw Error(Code::usage_argument,
+              base::concat("alignment ", save.alignment, " is not possible; it must be a power of two up to ",
+                           data_file_maximum));
+}
+
+void note_side_files(const LoadedModel& model, ConvertReport& report) {
+  for (const SideFile& file : model.side_files) {
+    report.remarks.push_back({Severity::note,
+                              Code::archive_entry_unused,
+                              {file.name, std::nullopt},
+                              "no tensor is in this entry; it stays in the archive (`onnxar cat` prints it)"});
+  }
+}
+
+}  // namespace
+
+ConvertReport convert(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
+                      const LoadOptions& load) {
+  check_alignment(save);
+  const LoadedModel model = load_model(input, MovePolicy::of(save), load);
+  ConvertReport report;
+  report.remarks = model.remarks;
+  switch (save.format) {
+    case Format::archive: save_archive(model, output, save, report); break;
+    case Format::onnx_inline: save_inline(model, output, save, report); break;
+    case Format::onnx_external: save_external(model, output, save, report); break;
+  }
+  if (save.format != Format::archive) note_side_files(model, report);
+  return report;
+}
+
+}  // namespace onnxar

@@ -1,0 +1,102 @@
+#include "convert/external_files.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/beneath.h"
+#include "base/checked.h"
+#include "base/text.h"
+#include "onnxar/error.h"
+
+namespace onnxar {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path real_folder_of(const fs::path& file) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  std::error_code failed;
+  fs::path real = fs::canonical(folder, failed);
+  if (failed) throw base::system_error(failed.value(), "cannot enter the folder", folder);
+  return real;
+}
+
+fs::path real_path(const fs::path& path) {
+  std::error_code failed;
+  fs::path real = fs::canonical(path, failed);
+  if (failed) throw base::system_error(failed.value(), "cannot open", path);
+  return real;
+}
+
+}  // namespace
+
+std::optional<std::string> location_fault(std::string_view location) {
+  if (location.empty()) return "is empty";
+  if (location.find('\0') != std::string_view::npos) return "has a zero byte in it";
+  const fs::path path(location);
+  if (path.is_absolute()) return "is an absolute path; data must lie in the model's folder";
+  if (std::ranges::find(path, fs::path("..")) != path.end())
+    return "goes up with `..`; data must lie in the model's folder";
+  return std::nullopt;
+}
+
+ExternalFiles::ExternalFiles(const fs::path& model, const fs::path& data_dir)
+    : folder_(data_dir.empty() ? real_folder_of(model) : real_path(data_dir)),
+      link_folder_(data_dir.empty() ? real_path(model).parent_path() : folder_) {}
+
+ExternalFiles::Mapping ExternalFiles::open(const std::string& location, std::uint64_t offset) const {
+  const Place place{"", offset};
+  if (const auto fault = location_fault(location)) {
+    throw Error(Code::onnx_external_bad_location, base::concat("the location ", base::quoted(location), " ", *fault),
+                place);
+  }
+  const base::FileDescriptor file = base::open_beneath(folder_, link_folder_, location);
+  if (file.valid()) return std::make_shared<const base::MappedFile>(base::MappedFile::map(file, folder_ / location));
+  const int reason = errno;
+  if (reason == EXDEV || reason == ELOOP) {
+    throw Error(Code::onnx_external_outside,
+                base::concat("the data file ", base::quoted(location), " leads out of the model's folder by a link"),
+                place);
+  }
+  if (reason == ENOENT || reason == ENOTDIR) {
+    throw Error(Code::onnx_external_missing,
+                base::concat("the data file ", base::quoted(location), " is not in ", escaped(folder_.string()),
+                             "; put it beside the model, or name its folder with --data-dir"),
+                place);
+  }
+  throw base::system_error(reason, "cannot open the data file", folder_ / location);
+}
+
+ExternalFiles::Mapping ExternalFiles::map(const std::string& location, std::uint64_t offset) {
+  const auto known = by_location_.find(location);
+  if (known != by_location_.end()) return known->second;
+  Mapping file = open(location, offset);
+  // Two names of one file share a mapping, so that equal slices are seen to be equal.
+  const auto same =
+      std::ranges::find_if(files_, [&file](const Mapping& other) { return other->identity() == file->identity(); });
+  if (same != files_.end())
+    file = *same;
+  else
+    files_.push_back(file);
+  by_location_.emplace(location, file);
+  return file;
+}
+
+ByteSpan ExternalFiles::resolve(const onnx::ExternalSlice& slice, std::optional<std::uint64_t> expected,
+                                std::uint64_t offset) {
+  const Mapping file = map(slice.location, offset);
+  const Bytes all = file->bytes();
+  const std::uint64_t rest = slice.offset <= all.size() ? all.size() - slice.offset : 0;
+  const std::uint64_t length = slice.length.value_or(expected.value_or(rest));
+  const auto part = base::slice(all, slice.offset, length);
+  if (!part) {
+    throw Error(
+        Code::onnx_external_out_of_range,
+        base::concat("offset ", slice.offset, " and length ", length, " leave the data file ",
+                     base::quoted(slice.location), " of ", all.size(), " bytes: it was cut short or is another one"),
+        {"", offset});
+  }
+  return ByteSpan::borrow(*part, file);
+}
+
+}  // namespace onnxar

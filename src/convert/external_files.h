@@ -1,0 +1,40 @@
+// Data files beside a model.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/mapped_file.h"
+#include "onnx/external_data.h"
+#include "onnxar/bytes.h"
+
+namespace onnxar {
+
+/// Maps the files that a model's tensors name, each once, and only files in the model's folder (or in the folder
+/// given).
+class ExternalFiles {
+ public:
+  /// `model` is the path of the `.onnx` file, `data_dir` the folder of its data where that is another one.
+  ExternalFiles(const std::filesystem::path& model, const std::filesystem::path& data_dir);
+
+  /// The bytes that `slice` names, `expected` long where it has no length, with a share in the mapping.
+  /// Errors: onnx.external_data.bad_location, .outside, .missing, .out_of_range, io.*; at `offset` of the model.
+  ByteSpan resolve(const onnx::ExternalSlice& slice, std::optional<std::uint64_t> expected, std::uint64_t offset);
+
+ private:
+  using Mapping = std::shared_ptr<const base::MappedFile>;
+  Mapping map(const std::string& location, std::uint64_t offset);
+  Mapping open(const std::string& location, std::uint64_t offset) const;
+
+  std::filesystem::path folder_;       // real path of the folder that was named
+  std::filesystem::path link_folder_;  // real path of the folder of the file that the model's name leads to
+  std::map<std::string, Mapping> by_location_;
+  std::vector<Mapping> files_;
+};
+
+/// Why `location` can be no path beneath a folder; nothing if it can.
+std::optional<std::string> location_fault(std::string_view location);
+
+}  // namespace onnxar

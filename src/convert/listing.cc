@@ -1,0 +1,71 @@
+#include "onnxar/listing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "archive/check.h"
+#include "archive/inspector.h"
+#include "convert/model_source.h"
+#include "zip/format.h"
+#include "zip/layout.h"
+
+namespace onnxar {
+namespace {
+
+ListedEntry listed(const Archive& archive, const ArchiveEntry& entry) {
+  const EntryLocation location = archive.locate(entry);
+  return {std::string(entry.name), location.offset, entry.size, entry.crc32, location.alignment, {}};
+}
+
+/// The padding record: what stands between header and data besides the name and the sizes.
+std::uint64_t padding_of(const ListedEntry& entry, std::uint64_t header_offset, bool zip64) {
+  const std::uint64_t before =
+      zip::local_file_header_size + entry.name.size() + (zip64 ? zip::local_zip64_extra_size : 0);
+  return entry.offset - header_offset - before;
+}
+
+void add_tensors(Listing& listing, const ModelSource& source, const LoadOptions& options) {
+  const Archive& archive = *source.archive();
+  try {
+    onnx::walk_tensors(source.model(),
+                       [&](const onnx::TensorSite& site) {
+                         if (!site.tensor.is_external() || !site.tensor.external.location) return;
+                         const auto entry = archive.find(*site.tensor.external.location);
+                         if (!entry || entry->name == model_entry_name) return;  // `check` speaks of broken links
+                         listing.entries[entry->index].tensors.push_back(
+                             {std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()});
+                       },
+                       {options.max_depth});
+  } catch (const Error& error) {
+    throw source.located(error);
+  }
+}
+
+}  // namespace
+
+Listing list(const std::filesystem::path& path, const LoadOptions& options) {
+  LoadOptions unverified = options;
+  unverified.verify_data = false;
+  const ModelSource source = ModelSource::of(Archive::open(path), unverified);
+  const Archive& archive = *source.archive();
+  const zip::Directory& directory = ArchiveInspector::directory(archive);
+  Listing listing;
+  listing.file_size = archive.file().size();
+  listing.unused_bytes = superseded_tails(archive).bytes;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const ArchiveEntry entry = archive.entry(i);
+    ListedEntry row = listed(archive, entry);
+    const bool zip64 = zip::needs_zip64_local(entry.size) || directory.prove_local(archive.file(), i).unneeded_zip64;
+    listing.padding_bytes += padding_of(row, entry.header_offset, zip64);
+    listing.alignment = i == 0 ? row.alignment : std::min(listing.alignment, row.alignment);
+    if (i + 1 == archive.size()) {
+      listing.model = std::move(row);
+    } else {
+      listing.entries.push_back(std::move(row));
+    }
+  }
+  add_tensors(listing, source, options);
+  return listing;
+}
+
+}  // namespace onnxar

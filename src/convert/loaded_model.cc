@@ -1,0 +1,146 @@
+#include "convert/loaded_model.h"
+
+#include <random>
+#include <unordered_set>
+
+#include "archive/keys.h"
+#include "base/text.h"
+#include "onnx/rewrite.h"
+#include "onnx/typed_data.h"
+
+namespace onnxar {
+namespace {
+
+std::uint64_t random_id() {
+  std::random_device random;
+  return (std::uint64_t{random()} << 32U) | random();
+}
+
+class Splitter {
+ public:
+  Splitter(LoadedModel& model, const MovePolicy& policy, const LoadOptions& options)
+      : model_(model), policy_(policy), options_(options) {}
+
+  void run() {
+    ModelSource& source = *model_.source;
+    try {
+      const wire::Rope rope = onnx::rewrite_tensors(
+          source.model(), [this](const onnx::TensorSite& site) { return split(site); }, {options_.max_depth});
+      if (rope.size() > options_.max_skeleton_size) refuse_large_skeleton(rope.size());
+      model_.skeleton = rope.flat();
+    } catch (const Error& error) {
+      throw source.located(error);
+    }
+  }
+
+ private:
+  onnx::TensorEdit split(const onnx::TensorSite& site) {
+    if (site.tensor.is_external()) {
+      if (site.tensor.external.unknown_key) remark_unknown_key(site);
+      return link(model_.source->external_payload(site));
+    }
+    return site.tensor.raw_data ? split_raw(site) : split_typed(site);
+  }
+
+  onnx::TensorEdit split_raw(const onnx::TensorSite& site) {
+    const onnx::TensorView& tensor = site.tensor;
+    const std::uint64_t size = tensor.raw_data->size();
+    if (!policy_.moves(site, size)) return onnx::TensorEdit::keep();
+    const std::uint64_t expected = tensor.expected_size().value_or(size);
+    if (size < expected) refuse_short(site, size, expected);
+    if (size > expected) {
+      remark(site, Code::onnx_tensor_long_raw,
+             base::concat("raw_data holds ", size, " bytes, the dimensions call for ", expected,
+                          "; it stays in the model"));
+      return onnx::TensorEdit::keep();
+    }
+    if (tensor.typed_data) {
+      remark(site, Code::onnx_tensor_not_converted, "the tensor has raw_data and typed data; it stays in the model");
+      return onnx::TensorEdit::keep();
+    }
+    const Bytes bytes = tensor.raw_data->of(site.model);
+    return link({std::make_shared<SpanSource>(bytes), ByteSpan::borrow(bytes, model_.source->owner()), std::nullopt});
+  }
+
+  onnx::TensorEdit split_typed(const onnx::TensorSite& site) {
+    const auto size = site.tensor.expected_size();
+    if (!site.tensor.typed_data || !size || !policy_.moves(site, *size)) return onnx::TensorEdit::keep();
+    auto source = onnx::typed_data_source(site.model, site.tensor);
+    if (!source) {
+      remark(site, Code::onnx_tensor_not_converted,
+             "its typed data does not convert to raw data exactly (another count or values out of range); it stays in "
+             "the model");
+      return onnx::TensorEdit::keep();
+    }
+    return link({std::move(source), {}, std::nullopt});
+  }
+
+  onnx::TensorEdit link(Payload payload) {
+    onnx::ExternalSlice slice{onnx::memory_location(model_.id, model_.payloads.size()), 0, payload.size()};
+    model_.payloads.push_back(std::move(payload));
+    return onnx::TensorEdit::link_to(std::move(slice));
+  }
+
+  [[noreturn]] void refuse_short(const onnx::TensorSite& site, std::uint64_t size, std::uint64_t expected) const {
+    throw Error(Code::onnx_tensor_length,
+                base::concat(describe(site), ": raw_data holds ", size, " bytes, but type ",
+                             to_string(site.tensor.type), " and the dimensions call for ", expected),
+                {"", site.tensor.range.begin});
+  }
+
+  [[noreturn]] void refuse_large_skeleton(std::uint64_t size) const {
+    throw Error(
+        Code::onnx_model_too_large,
+        base::concat("the model without its large tensors is ", base::human_size(size), ", over the limit of ",
+                     base::human_size(options_.max_skeleton_size), "; a lower threshold moves more tensors out"));
+  }
+
+  void remark_unknown_key(const onnx::TensorSite& site) {
+    remark(site, Code::onnx_external_unknown_key,
+           base::concat("external_data has the unknown key ", base::quoted(*site.tensor.external.unknown_key),
+                        "; it is dropped"));
+  }
+
+  void remark(const onnx::TensorSite& site, Code code, const std::string& message) {
+    model_.remarks.push_back(
+        {Severity::warning, code, model_.source->place_of(site), base::concat(describe(site), ": ", message)});
+  }
+
+  LoadedModel& model_;
+  const MovePolicy& policy_;
+  const LoadOptions& options_;
+};
+
+/// Entries that no tensor names: side files are kept, what is left of old tensors is not.
+void take_side_files(LoadedModel& model) {
+  const Archive* archive = model.source->archive();
+  if (archive == nullptr) return;
+  std::unordered_set<std::size_t> used;
+  for (const Payload& payload : model.payloads) {
+    if (payload.entry) used.insert(*payload.entry);
+  }
+  for (std::size_t i = 0; i + 1 < archive->size(); ++i) {
+    const ArchiveEntry entry = archive->entry(i);
+    if (used.contains(i) || is_identifier(entry.name)) continue;
+    model.side_files.push_back({std::string(entry.name), model.source->entry_source(entry)});
+  }
+}
+
+}  // namespace
+
+const Payload* LoadedModel::payload_of(const onnx::TensorSite& site) const {
+  if (!site.tensor.is_external() || !site.tensor.external.location) return nullptr;
+  const auto index = onnx::parse_memory_location(*site.tensor.external.location, id);
+  return index && *index < payloads.size() ? &payloads[*index] : nullptr;
+}
+
+LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& policy, const LoadOptions& options) {
+  LoadedModel model;
+  model.source = std::make_unique<ModelSource>(ModelSource::open(path, options));
+  model.id = random_id();
+  Splitter(model, policy, options).run();
+  take_side_files(model);
+  return model;
+}
+
+}  // namespace onnxar

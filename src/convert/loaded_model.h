@@ -1,0 +1,43 @@
+// A model in memory: a skeleton and a table of payloads.
+//
+// The skeleton is the ModelProto with large payloads replaced by links `#onnxar:<id>:<index>`; the table holds what
+// they link to. Every source is split into this form and every target is written from it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "convert/model_source.h"
+#include "convert/policy.h"
+#include "onnxar/error.h"
+#include "onnxar/options.h"
+
+namespace onnxar {
+
+/// An archive entry that no tensor names and that is no key: `tokenizer.json`.
+struct SideFile {
+  std::string name;
+  std::shared_ptr<const ByteSource> source;
+};
+
+struct LoadedModel {
+  std::unique_ptr<ModelSource> source;  ///< what payloads are views of
+  std::uint64_t id = 0;                 ///< stands in the skeleton's links
+  std::vector<std::byte> skeleton;
+  std::vector<Payload> payloads;  ///< by index in the links
+  std::vector<SideFile> side_files;
+  std::vector<Finding> remarks;
+
+  /// The payload of a tensor whose link names one of this model's; null for a tensor that is inline.
+  [[nodiscard]] const Payload* payload_of(const onnx::TensorSite& site) const;
+};
+
+/// Opens the model at `path` and splits it: every external payload and every inline one that `policy` moves goes to the
+/// table. No payload byte is touched, but for typed fields, whose values are looked at.
+/// Errors: as `convert`. Cost: O(fields).
+LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& policy, const LoadOptions& options);
+
+}  // namespace onnxar

@@ -1,0 +1,20 @@
+// Writing a loaded model.
+#pragma once
+
+#include <filesystem>
+
+#include "convert/loaded_model.h"
+#include "onnxar/convert.h"
+#include "onnxar/options.h"
+
+namespace onnxar {
+
+/// Each writes `model` to `output` in one form and adds to the report what it did. Errors: as `convert`.
+void save_archive(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
+                  ConvertReport& report);
+void save_inline(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
+                 ConvertReport& report);
+void save_external(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
+                   ConvertReport& report);
+
+}  // namespace onnxar

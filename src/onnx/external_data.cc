@@ -1,0 +1,114 @@
+#include "onnx/external_data.h"
+
+#include <charconv>
+
+#include "base/text.h"
+#include "onnx/fields.h"
+#include "onnxar/error.h"
+#include "wire/encode.h"
+
+namespace onnxar::onnx {
+namespace {
+
+constexpr std::string_view memory_prefix = "#onnxar:";
+// Addresses in memory, as ONNX Runtime writes them into models that never leave its process.
+constexpr std::string_view foreign_marker_begin = "*/_ORT_";
+
+struct Pair {
+  std::string_view key, value;
+};
+
+Pair read_pair(Bytes model, wire::Range entry) {
+  Pair pair;
+  wire::Cursor cursor(model, entry);
+  for (wire::Field field; cursor.next(field);) {
+    if (field.type != wire::Type::length_delimited) continue;
+    if (field.number == entry_field::key) pair.key = as_text(field.value.of(model));
+    if (field.number == entry_field::value) pair.value = as_text(field.value.of(model));
+  }
+  return pair;
+}
+
+std::optional<std::uint64_t> plain_decimal(std::string_view text) noexcept {
+  if (text.empty() || (text.size() > 1 && text.front() == '0')) return std::nullopt;
+  std::uint64_t value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::uint64_t number_of(std::string_view text, std::string_view key, Code code, std::uint64_t offset) {
+  const auto value = plain_decimal(text);
+  if (!value) {
+    throw Error(code, base::concat("external_data ", key, " ", base::quoted(text), " is no plain decimal number"),
+                {"", offset});
+  }
+  return *value;
+}
+
+void append_pair(std::string& out, std::string_view key, std::string_view value) {
+  std::string entry;
+  wire::append_bytes_field(entry, entry_field::key, key);
+  wire::append_bytes_field(entry, entry_field::value, value);
+  wire::append_bytes_field(out, tensor_field::external_data, entry);
+}
+
+}  // namespace
+
+void ExternalData::add(Bytes model, wire::Range entry) {
+  const Pair pair = read_pair(model, entry);
+  std::optional<std::string_view>* known = pair.key == "location"   ? &location
+                                           : pair.key == "offset"   ? &offset
+                                           : pair.key == "length"   ? &length
+                                           : pair.key == "checksum" ? &checksum
+                                                                    : nullptr;
+  if (known == nullptr) {
+    if (!unknown_key) unknown_key = pair.key;
+    return;
+  }
+  if (*known) {
+    throw Error(Code::onnx_external_duplicate_key,
+                base::concat("external_data has the key ", base::quoted(pair.key), " twice"), {"", entry.begin});
+  }
+  *known = pair.value;
+}
+
+ExternalSlice parse_external_data(const ExternalData& data, std::uint64_t offset_of_tensor) {
+  if (!data.location || data.location->empty()) {
+    throw Error(Code::onnx_external_no_location, "the tensor's data is external, but external_data has no location",
+                {"", offset_of_tensor});
+  }
+  if (data.location->starts_with(memory_prefix) || data.location->starts_with(foreign_marker_begin)) {
+    throw Error(Code::onnx_external_marker,
+                base::concat("the location ", base::quoted(*data.location),
+                             " names memory of a process that is gone; export the model again"),
+                {"", offset_of_tensor});
+  }
+  ExternalSlice slice{std::string(*data.location), 0, std::nullopt};
+  if (data.offset) slice.offset = number_of(*data.offset, "offset", Code::onnx_external_bad_offset, offset_of_tensor);
+  if (data.length) slice.length = number_of(*data.length, "length", Code::onnx_external_bad_length, offset_of_tensor);
+  return slice;
+}
+
+std::string external_data_fields(const ExternalSlice& slice) {
+  std::string out;
+  append_pair(out, "location", slice.location);
+  if (slice.offset != 0) append_pair(out, "offset", std::to_string(slice.offset));
+  if (slice.length) append_pair(out, "length", std::to_string(*slice.length));
+  wire::append_varint_field(out, tensor_field::data_location, location_external);
+  return out;
+}
+
+std::string memory_location(std::uint64_t model_id, std::size_t index) {
+  return base::concat(memory_prefix, model_id, ":", index);
+}
+
+std::optional<std::size_t> parse_memory_location(std::string_view location, std::uint64_t model_id) noexcept {
+  if (!location.starts_with(memory_prefix)) return std::nullopt;
+  location.remove_prefix(memory_prefix.size());
+  const std::size_t colon = location.find(':');
+  if (colon == std::string_view::npos || plain_decimal(location.substr(0, colon)) != model_id) return std::nullopt;
+  return plain_decimal(location.substr(colon + 1));
+}
+
+}  // namespace onnxar::onnx

@@ -1,0 +1,46 @@
+// The `external_data` of a TensorProto: key-value pairs of strings that say where the bytes are
+// (onnx/docs/ExternalData.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "onnxar/bytes.h"
+#include "wire/cursor.h"
+
+namespace onnxar::onnx {
+
+/// The pairs as they stand in a model, not yet judged.
+struct ExternalData {
+  std::optional<std::string_view> location, offset, length, checksum;
+  std::optional<std::string_view> unknown_key;  ///< the first key that is none of the four
+
+  /// Takes in one StringStringEntryProto. Errors: wire.*, onnx.external_data.duplicate_key.
+  void add(Bytes model, wire::Range entry);
+  [[nodiscard]] bool empty() const noexcept { return !location && !offset && !length && !checksum && !unknown_key; }
+};
+
+/// A slice of something that a location names.
+struct ExternalSlice {
+  std::string location;
+  std::uint64_t offset = 0;
+  std::optional<std::uint64_t> length;  ///< absent: to the end
+};
+
+/// The pairs as a slice. Offsets and lengths are plain decimal numbers: no sign, no blank, no leading zero.
+/// Errors: onnx.external_data.no_location, .bad_offset, .bad_length, .marker, at `offset_of_tensor`.
+ExternalSlice parse_external_data(const ExternalData& data, std::uint64_t offset_of_tensor);
+
+/// The slice as fields 13 and 14 of a TensorProto: external_data and data_location = EXTERNAL. An offset of 0 is left
+/// out.
+std::string external_data_fields(const ExternalSlice& slice);
+
+/// Locations of our own, that name payloads of a loaded model: `#onnxar:<id of the model>:<index>`. They never reach
+/// a file.
+std::string memory_location(std::uint64_t model_id, std::size_t index);
+/// The index, if `location` names a payload of model `model_id`.
+std::optional<std::size_t> parse_memory_location(std::string_view location, std::uint64_t model_id) noexcept;
+
+}  // namespace onnxar::onnx

@@ -1,0 +1,112 @@
+#include "onnx/rewrite.h"
+
+#include "onnx/fields.h"
+#include "wire/encode.h"
+#include "wire/splice.h"
+
+namespace onnxar::onnx {
+namespace {
+
+/// A field that holds a tensor's data or says where it is: all of these go when the data moves.
+bool is_data_field(std::uint32_t number) noexcept {
+  switch (number) {
+    case tensor_field::float_data:
+    case tensor_field::int32_data:
+    case tensor_field::int64_data:
+    case tensor_field::raw_data:
+    case tensor_field::double_data:
+    case tensor_field::uint64_data:
+    case tensor_field::external_data:
+    case tensor_field::data_location: return true;
+    default: return false;
+  }
+}
+
+/// Where the field `number` goes: behind the last field with a smaller number.
+std::uint64_t place_for(Bytes model, wire::Range tensor, std::uint32_t number) {
+  std::uint64_t place = tensor.begin;
+  wire::Cursor cursor(model, tensor);
+  for (wire::Field field; cursor.next(field);) {
+    if (field.number < number) place = field.whole.end;
+  }
+  return place;
+}
+
+class Rewriter {
+ public:
+  explicit Rewriter(Bytes model) : model_(model), splice_(model) {}
+
+  void apply(const TensorSite& site, TensorEdit edit) {
+    if (edit.action == TensorEdit::Action::keep) return;
+    const wire::Splice::Frame frame = enter(site.levels);
+    remove_data(frame, site.tensor.range);
+    if (edit.action == TensorEdit::Action::link) {
+      insert(frame, site.tensor.range, tensor_field::external_data, external_data_fields(edit.link), nullptr);
+    } else {
+      std::string head;
+      wire::append_tag(head, tensor_field::raw_data, wire::Type::length_delimited);
+      wire::append_varint(head, edit.payload->size());
+      insert(frame, site.tensor.range, tensor_field::raw_data, std::move(head), std::move(edit.payload));
+    }
+  }
+
+  wire::Rope result() && { return std::move(splice_).result(); }
+
+ private:
+  struct Entered {
+    std::uint64_t begin;  // of the field: what tells one message from another
+    wire::Splice::Frame frame;
+  };
+
+  /// The frame of the tensor. Frames that the last edited tensor lay in, too, are used again.
+  wire::Splice::Frame enter(std::span<const Level> levels) {
+    std::size_t depth = 0;
+    while (depth < entered_.size() && depth < levels.size() &&
+           entered_[depth].begin == levels[depth].field.whole.begin) {
+      ++depth;
+    }
+    entered_.resize(depth);
+    for (; depth < levels.size(); ++depth) {
+      const wire::Splice::Frame parent = entered_.empty() ? wire::Splice::outermost : entered_.back().frame;
+      const wire::Field& field = levels[depth].field;
+      entered_.push_back({field.whole.begin, splice_.enter(parent, field)});
+    }
+    return entered_.back().frame;
+  }
+
+  void remove_data(wire::Splice::Frame frame, wire::Range tensor) {
+    wire::Cursor cursor(model_, tensor);
+    wire::Range run;  // neighbours go together: unpacked values may be a million fields
+    for (wire::Field field; cursor.next(field);) {
+      if (!is_data_field(field.number)) continue;
+      if (field.whole.begin == run.end) {
+        run.end = field.whole.end;
+        continue;
+      }
+      if (run.size() != 0) splice_.replace(frame, run, {});
+      run = field.whole;
+    }
+    if (run.size() != 0) splice_.replace(frame, run, {});
+  }
+
+  void insert(wire::Splice::Frame frame, wire::Range tensor, std::uint32_t number, std::string text,
+              std::shared_ptr<const ByteSource> source) {
+    const std::uint64_t place = place_for(model_, tensor, number);
+    splice_.replace(frame, {place, place}, std::move(text), std::move(source));
+  }
+
+  Bytes model_;
+  wire::Splice splice_;
+  std::vector<Entered> entered_;
+};
+
+}  // namespace
+
+wire::Rope rewrite_tensors(Bytes model, const std::function<TensorEdit(const TensorSite&)>& decide,
+                           const WalkLimits& limits) {
+  Rewriter rewriter(model);
+  walk_tensors(model, [&](const TensorSite& site) { rewriter.apply(site, decide(site)); }, limits);
+  return std::move(rewriter).result();
+}
+
+}  // namespace onnxar::onnx

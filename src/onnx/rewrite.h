@@ -1,0 +1,34 @@
+// Moving tensors out of a model and back in, on the wire.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "onnx/external_data.h"
+#include "onnx/sites.h"
+#include "onnxar/byte_source.h"
+#include "wire/rope.h"
+
+namespace onnxar::onnx {
+
+/// What becomes of one tensor's data.
+struct TensorEdit {
+  enum class Action : std::uint8_t { keep, link, put_inline };
+  Action action = Action::keep;
+  ExternalSlice link;                         ///< of `link`: the external_data it gets
+  std::shared_ptr<const ByteSource> payload;  ///< of `put_inline`: the raw_data it gets
+
+  static TensorEdit keep() { return {}; }
+  static TensorEdit link_to(ExternalSlice slice) { return {Action::link, std::move(slice), nullptr}; }
+  static TensorEdit put_inline(std::shared_ptr<const ByteSource> payload) {
+    return {Action::put_inline, {}, std::move(payload)};
+  }
+};
+
+/// The model with an edit made at every tensor; `decide` is called once for each, in wire order. All else keeps its
+/// order and encoding. New fields stand where ascending field order has them, so that a link and its inverse give the
+/// first bytes back. `model` must outlive the result. Errors: as `walk_tensors`.
+wire::Rope rewrite_tensors(Bytes model, const std::function<TensorEdit(const TensorSite&)>& decide,
+                           const WalkLimits& limits = {});
+
+}  // namespace onnxar::onnx

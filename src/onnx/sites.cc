@@ -1,0 +1,161 @@
+#include "onnx/sites.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/text.h"
+#include "onnx/fields.h"
+#include "onnxar/error.h"
+
+namespace onnxar::onnx {
+namespace {
+
+/// The part of the schema that leads to tensors: a field of `parent` holds a `child`.
+struct Path {
+  Message parent;
+  std::uint32_t number;
+  Message child;
+  std::string_view label;
+  bool repeated;
+};
+
+constexpr std::array paths = {
+    Path{Message::model, model_field::graph, Message::graph, "graph", false},
+    Path{Message::model, model_field::training_info, Message::training, "training_info", true},
+    Path{Message::model, model_field::functions, Message::function, "functions", true},
+    Path{Message::graph, graph_field::node, Message::node, "node", true},
+    Path{Message::graph, graph_field::initializer, Message::tensor, "initializer", true},
+    Path{Message::graph, graph_field::sparse_initializer, Message::sparse, "sparse_initializer", true},
+    Path{Message::node, node_field::attribute, Message::attribute, "attribute", true},
+    Path{Message::function, function_field::node, Message::node, "node", true},
+    Path{Message::function, function_field::attribute_proto, Message::attribute, "attribute_proto", true},
+    Path{Message::attribute, attribute_field::t, Message::tensor, "t", false},
+    Path{Message::attribute, attribute_field::g, Message::graph, "g", false},
+    Path{Message::attribute, attribute_field::tensors, Message::tensor, "tensors", true},
+    Path{Message::attribute, attribute_field::graphs, Message::graph, "graphs", true},
+    Path{Message::attribute, attribute_field::sparse_tensor, Message::sparse, "sparse_tensor", false},
+    Path{Message::attribute, attribute_field::sparse_tensors, Message::sparse, "sparse_tensors", true},
+    Path{Message::training, training_field::initialization, Message::graph, "initialization", false},
+    Path{Message::training, training_field::algorithm, Message::graph, "algorithm", false},
+    Path{Message::sparse, sparse_field::values, Message::tensor, "values", false},
+    Path{Message::sparse, sparse_field::indices, Message::tensor, "indices", false},
+};
+
+std::optional<std::size_t> find_path(Message parent, const wire::Field& field) noexcept {
+  // With another wire type it is an unknown field to protobuf, and stays one here.
+  if (field.type != wire::Type::length_delimited) return std::nullopt;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (paths[i].parent == parent && paths[i].number == field.number) return i;
+  }
+  return std::nullopt;
+}
+
+SiteKind kind_of(std::span<const Level> levels) {
+  const auto is = [](Message message) { return [message](const Level& level) { return level.message == message; }; };
+  const Level& tensor = levels.back();
+  const bool in_sparse = levels.size() > 1 && levels[levels.size() - 2].message == Message::sparse;
+  if (in_sparse && tensor.field.number == sparse_field::indices) return SiteKind::sparse_indices;
+  if (std::ranges::any_of(levels, is(Message::training))) return SiteKind::training;
+  const auto is_default = [](const Level& level) { return level.label == "attribute_proto"; };
+  if (std::ranges::any_of(levels, is_default)) return SiteKind::function_default;
+  if (in_sparse) return SiteKind::sparse_values;
+  return tensor.label == "initializer" ? SiteKind::initializer : SiteKind::attribute;
+}
+
+class Walk {
+ public:
+  Walk(Bytes model, const std::function<void(const TensorSite&)>& visit, const WalkLimits& limits)
+      : model_(model), visit_(visit), limits_(limits) {}
+
+  void run() {
+    walk(Message::model, {0, model_.size()});
+    if (!graph_seen_) {
+      throw Error(Code::onnx_model_invalid, "this is no ONNX model: no graph in it", {"", 0});
+    }
+  }
+
+ private:
+  void walk(Message message, wire::Range range) {
+    std::array<std::uint64_t, paths.size()> seen{};
+    wire::Cursor cursor(model_, range);
+    for (wire::Field field; cursor.next(field);) {
+      const auto path = find_path(message, field);
+      if (path) enter(paths.at(*path), field, seen.at(*path)++);
+    }
+  }
+
+  void enter(const Path& path, const wire::Field& field, std::uint64_t index) {
+    if (!path.repeated && index != 0) {
+      // Protobuf would merge the two; taking either would read another model than protobuf does.
+      throw Error(Code::wire_repeated_message, base::concat("the field `", path.label, "` is given twice"),
+                  {"", field.whole.begin});
+    }
+    if (levels_.size() >= limits_.depth) {
+      throw Error(Code::wire_depth, base::concat("messages are nested more than ", limits_.depth, " deep"),
+                  {"", field.whole.begin});
+    }
+    levels_.push_back({path.child, path.label, path.repeated, index, field});
+    graph_seen_ = graph_seen_ || path.child == Message::graph;
+    if (path.child == Message::tensor) {
+      const TensorView tensor = read_tensor(model_, field.value);
+      visit_({tensor, kind_of(levels_), levels_, model_});
+    } else {
+      walk(path.child, field.value);
+    }
+    levels_.pop_back();
+  }
+
+  Bytes model_;
+  const std::function<void(const TensorSite&)>& visit_;
+  WalkLimits limits_;
+  std::vector<Level> levels_;
+  bool graph_seen_ = false;
+};
+
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+std::string_view attribute_name(Bytes model, wire::Range attribute) {
+  std::string_view name;
+  wire::Cursor cursor(model, attribute);
+  for (wire::Field field; cursor.next(field);) {
+    if (field.number == attribute_field::name && field.type == wire::Type::length_delimited) {
+      name = as_text(field.value.of(model));
+    }
+  }
+  return std::ranges::all_of(name, is_name_character) ? name : std::string_view();
+}
+
+std::string subscript(const Level& level) { return level.repeated ? base::concat("[", level.index, "]") : ""; }
+
+}  // namespace
+
+std::string TensorSite::path() const {
+  std::string text;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const Level& level = levels[i];
+    const bool in_attribute = i > 0 && levels[i - 1].message == Message::attribute;
+    if (in_attribute) {
+      // `attr.value` is the tensor, `attr.value[2]` the third of `tensors`: the attribute has but one kind of value.
+      text += subscript(level);
+      continue;
+    }
+    if (!text.empty()) text += '.';
+    const std::string_view name =
+        level.message == Message::attribute ? attribute_name(model, level.field.value) : std::string_view();
+    if (name.empty()) {
+      text += std::string(level.label) + subscript(level);
+    } else {
+      text += base::concat(level.label == "attribute" ? "attr" : level.label, ".", name);
+    }
+  }
+  return text;
+}
+
+void walk_tensors(Bytes model, const std::function<void(const TensorSite&)>& visit, const WalkLimits& limits) {
+  Walk(model, visit, limits).run();
+}
+
+}  // namespace onnxar::onnx

@@ -1,0 +1,57 @@
+// Finding every tensor of a model.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "onnx/tensor_view.h"
+#include "onnxar/bytes.h"
+#include "wire/splice.h"
+
+namespace onnxar::onnx {
+
+/// What kind of place a tensor has, by what the rules of moving tell apart.
+enum class SiteKind : std::uint8_t {
+  initializer,       ///< of a graph or subgraph, also in a function body
+  attribute,         ///< `t` or `tensors` of a node
+  sparse_values,     ///< values of a sparse initializer or attribute
+  sparse_indices,    ///< their indices: never move
+  function_default,  ///< anything beneath FunctionProto.attribute_proto
+  training,          ///< anything beneath ModelProto.training_info
+};
+
+enum class Message : std::uint8_t { model, graph, node, function, attribute, training, sparse, tensor };
+
+/// One embedded message on the way to a tensor.
+struct Level {
+  Message message = Message::model;
+  std::string_view label;  ///< the field's name
+  bool repeated = false;
+  std::uint64_t index = 0;  ///< among the fields of this number
+  wire::Field field;
+};
+
+/// A tensor where it was found. Valid during the visit.
+struct TensorSite {
+  const TensorView& tensor;
+  SiteKind kind;
+  std::span<const Level> levels;  ///< from the model's child down to the tensor
+  Bytes model;
+
+  /// `graph.node[3].attr.value`, `graph.initializer[7]`, `functions[0].node[1].attribute[0]`: attributes by name where
+  /// the name is an identifier.
+  [[nodiscard]] std::string path() const;
+};
+
+struct WalkLimits {
+  std::size_t depth = 100;  ///< nested messages, as protobuf's parsers have it
+};
+
+/// Visits every tensor of the serialised ModelProto, in wire order. Payload bytes are never touched.
+/// Errors: wire.*, onnx.model.invalid (no graph), those of `read_tensor`; offsets count from the model's first byte.
+/// Cost: O(number of fields).
+void walk_tensors(Bytes model, const std::function<void(const TensorSite&)>& visit, const WalkLimits& limits = {});
+
+}  // namespace onnxar::onnx

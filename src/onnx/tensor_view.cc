@@ -1,0 +1,82 @@
+#include "onnx/tensor_view.h"
+
+#include "base/text.h"
+#include "onnxar/error.h"
+
+namespace onnxar::onnx {
+namespace {
+
+// No runtime takes more; the limit keeps a hostile model from growing in memory.
+constexpr std::size_t most_dims = 1024;
+
+void add_dim(TensorView& tensor, std::uint64_t value, std::uint64_t offset) {
+  const auto dim = static_cast<std::int64_t>(value);
+  if (dim < 0) throw Error(Code::onnx_tensor_dims, base::concat("a dimension is negative: ", dim), {"", offset});
+  if (tensor.dims.size() >= most_dims) {
+    throw Error(Code::onnx_tensor_dims, base::concat("the tensor has more than ", most_dims, " dimensions"),
+                {"", offset});
+  }
+  tensor.dims.push_back(dim);
+}
+
+void add_dims(TensorView& tensor, Bytes model, const wire::Field& field) {
+  if (field.type == wire::Type::varint) add_dim(tensor, field.number_value, field.whole.begin);
+  if (field.type != wire::Type::length_delimited) return;
+  for (std::uint64_t position = field.value.begin; position < field.value.end;) {
+    add_dim(tensor, wire::read_varint(model, position, field.value.end), field.whole.begin);
+  }
+}
+
+bool is_typed_data(std::uint32_t number) noexcept {
+  switch (number) {
+    case tensor_field::float_data:
+    case tensor_field::int32_data:
+    case tensor_field::string_data:
+    case tensor_field::int64_data:
+    case tensor_field::double_data:
+    case tensor_field::uint64_data: return true;
+    default: return false;
+  }
+}
+
+void take_scalar(TensorView& tensor, const wire::Field& field) {
+  if (field.number == tensor_field::data_type) {
+    tensor.type = static_cast<DataType>(static_cast<std::int32_t>(field.number_value));
+  }
+  if (field.number == tensor_field::data_location) tensor.data_location = field.number_value;
+}
+
+void take_bytes(TensorView& tensor, Bytes model, const wire::Field& field) {
+  if (field.number == tensor_field::name) tensor.name = as_text(field.value.of(model));
+  if (field.number == tensor_field::raw_data) tensor.raw_data = field.value;
+  if (field.number == tensor_field::segment) tensor.segment = true;
+  if (field.number == tensor_field::external_data) tensor.external.add(model, field.value);
+}
+
+/// A shape whose size cannot be told is no shape, whatever the type.
+void check_product(const TensorView& tensor) {
+  if (bits_per_element(tensor.type) != 0 && !tensor.expected_size()) {
+    throw Error(Code::onnx_tensor_dims, "the product of the dimensions is beyond 64 bits", {"", tensor.range.begin});
+  }
+}
+
+}  // namespace
+
+TensorView read_tensor(Bytes model, wire::Range range) {
+  TensorView tensor;
+  tensor.range = range;
+  wire::Cursor cursor(model, range);
+  for (wire::Field field; cursor.next(field);) {
+    if (field.number == tensor_field::dims) add_dims(tensor, model, field);
+    // An empty packed run is no data.
+    if (is_typed_data(field.number) && (field.number == tensor_field::string_data || field.value.size() != 0)) {
+      tensor.typed_data = true;
+    }
+    if (field.type == wire::Type::varint) take_scalar(tensor, field);
+    if (field.type == wire::Type::length_delimited) take_bytes(tensor, model, field);
+  }
+  check_product(tensor);
+  return tensor;
+}
+
+}  // namespace onnxar::onnx

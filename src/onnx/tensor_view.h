@@ -1,0 +1,36 @@
+// One TensorProto on the wire.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "onnx/external_data.h"
+#include "onnx/fields.h"
+#include "onnxar/tensor.h"
+#include "wire/cursor.h"
+
+namespace onnxar::onnx {
+
+/// What a TensorProto says, as positions and views in the model's bytes. Of a field that is given twice the last one
+/// holds, as protobuf has it.
+struct TensorView {
+  wire::Range range;  ///< of the message in the model
+  std::string_view name;
+  DataType type = DataType::undefined;
+  std::vector<std::int64_t> dims;
+  std::optional<wire::Range> raw_data;
+  bool typed_data = false;  ///< some float_data, int32_data, string_data, ... is there
+  bool segment = false;
+  std::uint64_t data_location = location_default;
+  ExternalData external;
+
+  [[nodiscard]] bool is_external() const noexcept { return data_location == location_external; }
+  [[nodiscard]] std::optional<std::uint64_t> expected_size() const noexcept { return payload_size(type, dims); }
+};
+
+/// Reads the TensorProto at `range`. Errors: wire.*, onnx.tensor.dims, onnx.external_data.duplicate_key.
+TensorView read_tensor(Bytes model, wire::Range range);
+
+}  // namespace onnxar::onnx

@@ -1,0 +1,189 @@
+#include "onnx/typed_data.h"
+
+#include <limits>
+#include <vector>
+
+#include "onnx/fields.h"
+
+namespace onnxar::onnx {
+namespace {
+
+/// How a data type stands in its typed field (onnx.proto, comments at TensorProto.float_data and on).
+struct Encoding {
+  std::uint32_t field;
+  wire::Type type;         // of one value: fixed32 and fixed64 are raw bytes already
+  std::size_t width;       // bytes that one value becomes
+  std::int64_t low, high;  // what a varint may say, as a signed number; unsigned 64-bit values are taken as they are
+};
+
+constexpr std::int64_t low64 = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t high64 = std::numeric_limits<std::int64_t>::max();
+
+std::optional<Encoding> encoding_of(DataType type) {
+  using enum DataType;
+  const auto int32_data = [](std::size_t width, std::int64_t low, std::int64_t high) {
+    return Encoding{tensor_field::int32_data, wire::Type::varint, width, low, high};
+  };
+  switch (type) {
+    case float32:
+    case complex64: return Encoding{tensor_field::float_data, wire::Type::fixed32, 4, 0, 0};
+    case float64:
+    case complex128: return Encoding{tensor_field::double_data, wire::Type::fixed64, 8, 0, 0};
+    case int64: return Encoding{tensor_field::int64_data, wire::Type::varint, 8, low64, high64};
+    case uint64: return Encoding{tensor_field::uint64_data, wire::Type::varint, 8, low64, high64};
+    case uint32: return Encoding{tensor_field::uint64_data, wire::Type::varint, 4, 0, 0xffffffff};
+    case int32: return int32_data(4, -0x80000000LL, 0x7fffffff);
+    case int16: return int32_data(2, -0x8000, 0x7fff);
+    case uint16:
+    case float16:
+    case bfloat16: return int32_data(2, 0, 0xffff);
+    case int8: return int32_data(1, -0x80, 0x7f);
+    case boolean: return int32_data(1, 0, 1);
+    case uint8:
+    case float8e4m3fn:
+    case float8e4m3fnuz:
+    case float8e5m2:
+    case float8e5m2fnuz:
+    case float8e8m0:
+    case uint4:  // below 8 bits each value holds one byte of packed elements
+    case int4:
+    case float4e2m1:
+    case uint2:
+    case int2: return int32_data(1, 0, 0xff);
+    default: return std::nullopt;
+  }
+}
+
+/// The typed field's runs: packed ones whole, unpacked values one by one.
+template <typename Visit>
+bool visit_runs(Bytes model, const TensorView& tensor, const Encoding& encoding, Visit visit) {
+  wire::Cursor cursor(model, tensor.range);
+  for (wire::Field field; cursor.next(field);) {
+    if (field.number != encoding.field) continue;
+    if (field.type != encoding.type && field.type != wire::Type::length_delimited) return false;
+    if (!visit(field)) return false;
+  }
+  return true;
+}
+
+/// Whether no other typed field holds anything: two of them contradict each other.
+bool is_only_field(Bytes model, const TensorView& tensor, std::uint32_t number) {
+  wire::Cursor cursor(model, tensor.range);
+  for (wire::Field field; cursor.next(field);) {
+    switch (field.number) {
+      case tensor_field::float_data:
+      case tensor_field::int32_data:
+      case tensor_field::string_data:
+      case tensor_field::int64_data:
+      case tensor_field::double_data:
+      case tensor_field::uint64_data:
+        if (field.number != number && field.value.size() != 0) return false;
+        break;
+      default: break;
+    }
+  }
+  return true;
+}
+
+/// Decodes while it is read.
+class TypedSource final : public ByteSource {
+ public:
+  TypedSource(Bytes model, wire::Range tensor, Encoding encoding, std::uint64_t size)
+      : model_(model), encoding_(encoding), size_(size) {
+    tensor_.range = tensor;
+  }
+
+  [[nodiscard]] std::uint64_t size() const override { return size_; }
+
+  void read(const ByteSink& sink) const override {
+    std::vector<std::byte> buffer;
+    buffer.reserve(piece_size + sizeof(std::uint64_t));
+    const auto put = [&](std::uint64_t value) {
+      const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+      buffer.insert(buffer.end(), bytes, bytes + encoding_.width);
+      if (buffer.size() < piece_size) return;
+      sink(buffer);
+      buffer.clear();
+    };
+    visit_runs(model_, tensor_, encoding_, [&](const wire::Field& field) {
+      each_value(field, put);
+      return true;
+    });
+    if (!buffer.empty()) sink(buffer);
+  }
+
+  /// Calls `put` with every value of a run; the run's shape was proved before.
+  template <typename Put>
+  void each_value(const wire::Field& field, const Put& put) const {
+    if (field.type != wire::Type::length_delimited) {
+      put(field.number_value);
+      return;
+    }
+    for (std::uint64_t position = field.value.begin; position < field.value.end;) {
+      if (encoding_.type == wire::Type::varint) {
+        put(wire::read_varint(model_, position, field.value.end));
+      } else {
+        std::uint64_t value = 0;
+        for (std::size_t i = 0; i < encoding_.width; ++i) {
+          value |= std::to_integer<std::uint64_t>(model_[position++]) << (8 * i);
+        }
+        put(value);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t piece_size = 1U << 20U;
+
+  Bytes model_;
+  TensorView tensor_;
+  Encoding encoding_;
+  std::uint64_t size_;
+};
+
+/// Whether every run is whole, every value in range, and all together as many as the shape wants.
+bool converts_exactly(Bytes model, const TensorView& tensor, const Encoding& encoding, const TypedSource& source) {
+  std::uint64_t count = 0;
+  bool in_range = true;
+  const bool whole = visit_runs(model, tensor, encoding, [&](const wire::Field& field) {
+    const bool packed_fixed = field.type == wire::Type::length_delimited && encoding.type != wire::Type::varint;
+    if (packed_fixed) {
+      count += field.value.size() / encoding.width;
+      return field.value.size() % encoding.width == 0;
+    }
+    source.each_value(field, [&](std::uint64_t value) {
+      ++count;
+      const auto number = static_cast<std::int64_t>(value);
+      in_range =
+          in_range && (encoding.type != wire::Type::varint || (number >= encoding.low && number <= encoding.high));
+    });
+    return in_range;
+  });
+  return whole && in_range && count == source.size() / encoding.width && source.size() % encoding.width == 0;
+}
+
+/// The one packed run of fixed-width values whose bytes are raw bytes already, if that is how the tensor stands.
+std::optional<wire::Range> raw_run(Bytes model, const TensorView& tensor, const Encoding& encoding) {
+  if (encoding.type == wire::Type::varint) return std::nullopt;
+  std::optional<wire::Range> run;
+  const bool single = visit_runs(model, tensor, encoding, [&run](const wire::Field& field) {
+    if (run || field.type != wire::Type::length_delimited) return false;
+    run = field.value;
+    return true;
+  });
+  return single ? run : std::nullopt;
+}
+
+}  // namespace
+
+std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorView& tensor) {
+  const auto encoding = encoding_of(tensor.type);
+  const auto size = tensor.expected_size();
+  if (!encoding || !size || !is_only_field(model, tensor, encoding->field)) return nullptr;
+  auto source = std::make_shared<TypedSource>(model, tensor.range, *encoding, *size);
+  if (!converts_exactly(model, tensor, *encoding, *source)) return nullptr;
+  if (const auto run = raw_run(model, tensor, *encoding)) return std::make_shared<SpanSource>(run->of(model));
+  return source;
+}
+
+}  // namespace onnxar::onnx

@@ -1,0 +1,18 @@
+// Typed fields of a TensorProto (float_data, int32_data, ...) as the raw bytes that they mean.
+#pragma once
+
+#include <memory>
+
+#include "onnx/tensor_view.h"
+#include "onnxar/byte_source.h"
+
+namespace onnxar::onnx {
+
+/// The raw bytes of a tensor that holds typed data, if they convert exactly: the one typed field that the data type
+/// calls for, as many values as the dimensions call for, every value in the type's range. Nothing otherwise.
+///
+/// The source is a view of `model` where the wire already holds raw bytes (one packed run of fixed-width values); else
+/// it decodes while it is read, a piece at a time. Cost: O(values), once here to look at them and once for each read.
+std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorView& tensor);
+
+}  // namespace onnxar::onnx

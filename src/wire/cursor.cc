@@ -1,0 +1,83 @@
+#include "wire/cursor.h"
+
+#include "base/little_endian.h"
+#include "base/text.h"
+#include "onnxar/error.h"
+
+namespace onnxar::wire {
+namespace {
+
+using base::concat;
+
+[[noreturn]] void refuse(Code code, const std::string& message, std::uint64_t offset) {
+  throw Error(code, message, {"", offset});
+}
+
+[[noreturn]] void refuse_truncated(std::uint64_t offset) {
+  refuse(Code::wire_truncated, "the protobuf message ends in the middle of a field: it is damaged or no ONNX model",
+         offset);
+}
+
+void read_tag(Bytes buffer, std::uint64_t& position, std::uint64_t end, Field& field) {
+  const std::uint64_t begin = position;
+  const std::uint64_t tag = read_varint(buffer, position, end);
+  if (tag > 0xffffffff || tag < 8) {
+    refuse(Code::wire_tag, concat("no protobuf field has the tag ", tag, ": the message is damaged or no ONNX model"),
+           begin);
+  }
+  field.number = static_cast<std::uint32_t>(tag >> 3U);
+  const auto type = static_cast<std::uint8_t>(tag & 7U);
+  if (type == 3 || type == 4) {
+    refuse(Code::wire_type, concat("field ", field.number, " is a protobuf group; ONNX has none"), begin);
+  }
+  if (type > 5) refuse(Code::wire_type, concat("field ", field.number, " has wire type ", unsigned{type}), begin);
+  field.type = static_cast<Type>(type);
+}
+
+}  // namespace
+
+std::uint64_t read_varint(Bytes buffer, std::uint64_t& position, std::uint64_t end) {
+  constexpr unsigned longest = 10;
+  const std::uint64_t begin = position;
+  std::uint64_t value = 0;
+  for (unsigned i = 0; i < longest; ++i) {
+    if (position >= end) refuse_truncated(begin);
+    const auto byte = std::to_integer<std::uint64_t>(buffer[position++]);
+    // The tenth byte holds the last of 64 bits and nothing else.
+    if (i + 1 == longest && byte > 1) break;
+    value |= (byte & 0x7fU) << (7 * i);
+    if (byte < 0x80) return value;
+  }
+  refuse(Code::wire_varint, "a protobuf number of more than 64 bits", begin);
+}
+
+bool Cursor::next(Field& field) {
+  if (position_ >= end_) return false;
+  field.whole.begin = position_;
+  read_tag(buffer_, position_, end_, field);
+  field.length = {position_, position_};
+  std::uint64_t size = 0;
+  switch (field.type) {
+    case Type::varint: {
+      field.value.begin = position_;
+      field.number_value = read_varint(buffer_, position_, end_);
+      field.value.end = field.whole.end = position_;
+      return true;
+    }
+    case Type::fixed64: size = 8; break;
+    case Type::fixed32: size = 4; break;
+    case Type::length_delimited:
+      size = read_varint(buffer_, position_, end_);
+      field.length.end = position_;
+      break;
+  }
+  if (size > end_ - position_) refuse_truncated(field.whole.begin);
+  if (field.type == Type::fixed64) field.number_value = base::load<std::uint64_t>(buffer_, position_);
+  if (field.type == Type::fixed32) field.number_value = base::load<std::uint32_t>(buffer_, position_);
+  field.value = {position_, position_ + size};
+  position_ += size;
+  field.whole.end = position_;
+  return true;
+}
+
+}  // namespace onnxar::wire

@@ -1,0 +1,51 @@
+// Walking protobuf's wire format (protobuf.dev/programming-guides/encoding), one field at a time, without a schema.
+//
+// Positions are absolute in one buffer, so that every error can say where. Lengths are 64-bit: the 2 GiB limit is the
+// parser's, not the format's. Groups (deprecated, never used by ONNX) are refused.
+#pragma once
+
+#include <cstdint>
+
+#include "onnxar/bytes.h"
+
+namespace onnxar::wire {
+
+enum class Type : std::uint8_t { varint = 0, fixed64 = 1, length_delimited = 2, fixed32 = 5 };
+
+/// Positions [begin, end) in a buffer.
+struct Range {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  [[nodiscard]] std::uint64_t size() const noexcept { return end - begin; }
+  [[nodiscard]] Bytes of(Bytes buffer) const noexcept { return buffer.subspan(begin, size()); }
+  bool operator==(const Range&) const = default;
+};
+
+/// One field: tag, [length,] value.
+struct Field {
+  std::uint32_t number = 0;
+  Type type = Type::varint;
+  Range whole;                     ///< from the tag to the end of the value
+  Range length;                    ///< the length varint; empty unless length-delimited
+  Range value;                     ///< the varint, the fixed bytes, or what the length counts
+  std::uint64_t number_value = 0;  ///< of a varint or fixed field
+};
+
+/// Reads the varint at `position`, which moves behind it. Errors: wire.truncated, wire.varint.
+std::uint64_t read_varint(Bytes buffer, std::uint64_t& position, std::uint64_t end);
+
+class Cursor {
+ public:
+  /// Over the fields of the message that lies at `range` of `buffer`. REQUIRES: range within buffer.
+  Cursor(Bytes buffer, Range range) noexcept : buffer_(buffer), position_(range.begin), end_(range.end) {}
+
+  /// The next field into `field`; false at the end. Errors: wire.truncated, wire.varint, wire.tag, wire.type.
+  bool next(Field& field);
+
+ private:
+  Bytes buffer_;
+  std::uint64_t position_;
+  std::uint64_t end_;
+};
+
+}  // namespace onnxar::wire

@@ -1,0 +1,42 @@
+#include "wire/rope.h"
+
+#include <utility>
+
+namespace onnxar::wire {
+
+void Rope::append(Bytes view) {
+  if (view.empty()) return;
+  size_ += view.size();
+  pieces_.push_back({view, {}, nullptr});
+}
+
+void Rope::append(std::string text) {
+  if (text.empty()) return;
+  size_ += text.size();
+  pieces_.push_back({{}, std::move(text), nullptr});
+}
+
+void Rope::append(std::shared_ptr<const ByteSource> source) {
+  if (source->size() == 0) return;
+  size_ += source->size();
+  pieces_.push_back({{}, {}, std::move(source)});
+}
+
+void Rope::read(const ByteSink& sink) const {
+  for (const Piece& piece : pieces_) {
+    if (piece.source) {
+      piece.source->read(sink);
+    } else {
+      sink(piece.text.empty() ? piece.view : as_bytes(piece.text));
+    }
+  }
+}
+
+std::vector<std::byte> Rope::flat() const {
+  std::vector<std::byte> all;
+  all.reserve(size_);
+  read([&all](Bytes piece) { all.insert(all.end(), piece.begin(), piece.end()); });
+  return all;
+}
+
+}  // namespace onnxar::wire

@@ -1,0 +1,63 @@
+#include "wire/splice.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "wire/encode.h"
+
+namespace onnxar::wire {
+namespace {
+
+/// The width to keep: that of a padded varint, else the shortest.
+std::size_t width_to_keep(Range length, std::uint64_t old_size) {
+  return length.size() > varint_size(old_size) ? length.size() : 1;
+}
+
+}  // namespace
+
+Splice::Splice(Bytes message) : message_(message), frames_{{{}, message.size(), outermost}} {}
+
+Splice::Frame Splice::enter(Frame parent, const Field& field) {
+  frames_.push_back({field.length, field.value.size(), parent});
+  return static_cast<Frame>(frames_.size() - 1);
+}
+
+void Splice::replace(Frame frame, Range range, std::string text, std::shared_ptr<const ByteSource> source) {
+  frames_[frame].removed += range.size();
+  frames_[frame].added += text.size() + (source ? source->size() : 0);
+  edits_.push_back({range, edits_.size(), std::move(text), std::move(source)});
+}
+
+void Splice::put_lengths_right() {
+  // A frame has a higher number than the one it lies in, so going down every size is final when it is asked for.
+  for (std::size_t i = frames_.size() - 1; i > 0; --i) {
+    const Enclosing frame = frames_[i];
+    if (frame.removed == 0 && frame.added == 0) continue;
+    std::string length;
+    append_varint(length, frame.old_size - frame.removed + frame.added, width_to_keep(frame.length, frame.old_size));
+    frames_[frame.parent].removed += frame.removed;
+    frames_[frame.parent].added += frame.added;
+    replace(frame.parent, frame.length, std::move(length));
+  }
+}
+
+Rope Splice::result() && {
+  put_lengths_right();
+  // An insertion comes before what is taken out at the same place.
+  std::ranges::sort(edits_, {},
+                    [](const Edit& edit) { return std::tuple(edit.range.begin, edit.range.end, edit.sequence); });
+  Rope rope;
+  std::uint64_t position = 0;
+  for (Edit& edit : edits_) {
+    // An insertion may lie within a range that was taken out just before.
+    if (edit.range.begin > position) rope.append(message_.subspan(position, edit.range.begin - position));
+    rope.append(std::move(edit.text));
+    if (edit.source) rope.append(std::move(edit.source));
+    position = std::max(position, edit.range.end);
+  }
+  rope.append(message_.subspan(position));
+  return rope;
+}
+
+}  // namespace onnxar::wire

@@ -1,0 +1,56 @@
+// Changing a few fields deep in a message without touching the rest.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "onnxar/byte_source.h"
+#include "wire/cursor.h"
+#include "wire/rope.h"
+
+namespace onnxar::wire {
+
+/// A list of edits on one serialised message. `result` is the message with every edit made and the lengths of all
+/// enclosing messages put right; everything else keeps its order and encoding, unknown fields too. A length varint that
+/// was longer than it had to be stays as long, so that an edit and its inverse give the first message back.
+class Splice {
+ public:
+  /// An embedded message that encloses edits. Number 0 is the outermost message.
+  using Frame = std::uint32_t;
+  static constexpr Frame outermost = 0;
+
+  /// `message` must outlive the splice and its result.
+  explicit Splice(Bytes message);
+
+  /// Enters the embedded message in `field` of `parent`. Frames must be made in wire order.
+  Frame enter(Frame parent, const Field& field);
+  /// Puts `text`, then `source` where given, in the place of `range`, which lies in `frame`.
+  void replace(Frame frame, Range range, std::string text, std::shared_ptr<const ByteSource> source = nullptr);
+
+  [[nodiscard]] Rope result() &&;
+
+ private:
+  struct Enclosing {
+    Range length;  // empty for the outermost message
+    std::uint64_t old_size;
+    Frame parent;
+    std::uint64_t removed = 0;
+    std::uint64_t added = 0;
+  };
+  struct Edit {
+    Range range;
+    std::size_t sequence;  // edits at one place stay in the order they were made
+    std::string text;
+    std::shared_ptr<const ByteSource> source;
+  };
+
+  void put_lengths_right();
+
+  Bytes message_;
+  std::vector<Enclosing> frames_;
+  std::vector<Edit> edits_;
+};
+
+}  // namespace onnxar::wire

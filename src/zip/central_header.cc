@@ -1,0 +1,145 @@
+#include "zip/central_header.h"
+
+#include <array>
+
+#include "base/little_endian.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "onnxar/error.h"
+#include "zip/extra_fields.h"
+#include "zip/names.h"
+#include "zip/records.h"
+
+namespace onnxar::zip {
+namespace {
+
+/// Places cost an allocation, so they are made where something is wrong.
+class Refusal {
+ public:
+  Refusal(std::string_view name, std::uint64_t offset) : name_(name), offset_(offset) {}
+  [[noreturn]] void operator()(Code code, std::string_view message) const {
+    throw Error(code, std::string(message), {std::string(name_), offset_});
+  }
+
+ private:
+  std::string_view name_;
+  std::uint64_t offset_;
+};
+
+void check_flags(const CentralFileHeader& header, std::string_view name, const Refusal& refuse) {
+  if ((header.flags & (flag_encrypted | flag_strong_encryption | flag_masked)) != 0) {
+    refuse(Code::zip_entry_encrypted, "the entry is encrypted");
+  }
+  if ((header.flags & flag_descriptor) != 0) {
+    refuse(Code::zip_entry_descriptor, "the entry's size and CRC stand behind its data (data descriptor)");
+  }
+  if ((header.flags & ~unsigned{flag_utf8}) != 0) {
+    refuse(Code::zip_entry_flags, base::concat("general purpose flags ", base::hex(header.flags), " are not allowed"));
+  }
+  const bool ascii = base::is_ascii(name);
+  if (ascii && header.flags != 0) {
+    refuse(Code::zip_entry_flags, "the UTF-8 flag is set for a name that is plain ASCII");
+  }
+  if (!ascii && header.flags != flag_utf8) {
+    refuse(Code::zip_name_encoding, "the name is not ASCII, but the UTF-8 flag is not set");
+  }
+}
+
+bool is_regular_file(std::uint32_t external_attributes) {
+  const std::uint32_t type = (external_attributes >> 16U) & unix_type_mask;
+  return (type == 0 || type == unix_regular_file) && (external_attributes & (dos_directory | dos_volume)) == 0;
+}
+
+void check_fixed_fields(const CentralFileHeader& header, const Refusal& refuse) {
+  if (header.method != method_stored) {
+    refuse(Code::zip_entry_method,
+           base::concat("the entry is compressed (method ", header.method, "); entries must be stored"));
+  }
+  if (header.version_needed < version_plain || header.version_needed > version_zip64) {
+    refuse(Code::zip_entry_version,
+           base::concat("version ", header.version_needed, " needed to extract; 10 to 45 are read"));
+  }
+  if (header.disk_number_start != 0) refuse(Code::zip_entry_disk, "the entry is said to lie on another disk");
+  if (header.file_comment_length != 0) refuse(Code::zip_entry_comment, "the entry has a comment; none is allowed");
+  if (header.internal_file_attributes != 0) refuse(Code::zip_entry_attributes, "internal attributes must be 0");
+  if (!is_regular_file(header.external_file_attributes)) {
+    refuse(Code::zip_entry_attributes, "the entry is not a regular file (a folder, link or device)");
+  }
+}
+
+/// The real sizes and offset: from the zip64 field where the 32-bit field holds the sentinel.
+void read_sizes(const CentralFileHeader& header, const ExtraFields& extra, DirectoryEntry& entry,
+                const Refusal& refuse) {
+  const std::array<std::uint32_t, 3> narrow = {header.uncompressed_size, header.compressed_size,
+                                               header.relative_offset_of_local_header};
+  std::array<std::uint64_t, 3> wide = {narrow[0], narrow[1], narrow[2]};
+  if (!extra.zip64) {
+    for (const std::uint32_t value : narrow) {
+      if (value == sentinel32) refuse(Code::zip_zip64_extra, "a size or offset is in a zip64 field that is missing");
+    }
+  } else {
+    Bytes field = *extra.zip64;
+    std::size_t sentinels = 0;
+    for (const std::uint32_t value : narrow) sentinels += value == sentinel32 ? 1 : 0;
+    // Some writers give every value, also those that fit (and 4 bytes of disk number): read, if they agree.
+    const bool complete = sentinels < narrow.size() && (field.size() == 24 || field.size() == 16 || field.size() == 28);
+    if (field.size() != sentinels * 8 && !complete) {
+      refuse(Code::zip_zip64_extra, "the zip64 field does not have the size that the header calls for");
+    }
+    const bool exact = field.size() == sentinels * 8;
+    for (std::size_t i = 0; i < narrow.size() && field.size() >= 8; ++i) {
+      if (exact && narrow[i] != sentinel32) continue;
+      const auto value = base::load<std::uint64_t>(field, 0);
+      if (narrow[i] != sentinel32 && value != narrow[i]) {
+        refuse(Code::zip_zip64_extra, "the zip64 field contradicts the header");
+      }
+      wide.at(i) = value;
+      field = field.subspan(8);
+    }
+    entry.unneeded_zip64 = !exact || wide[0] < sentinel32 || wide[2] < sentinel32;
+  }
+  if (wide[0] != wide[1]) {
+    refuse(Code::zip_entry_sizes, "the entry is stored, but its two sizes differ");
+  }
+  entry.size = wide[0];
+  entry.header_offset = wide[2];
+}
+
+}  // namespace
+
+CentralHeader read_central_header(Bytes directory, std::uint64_t offset) {
+  const auto header = parse_central_file_header(directory);
+  if (!header) {
+    throw Error(Code::zip_directory_header, "no directory header where one has to be", {"", offset});
+  }
+  CentralHeader result;
+  result.length =
+      central_file_header_size + header->file_name_length + header->extra_field_length + header->file_comment_length;
+  if (result.length > directory.size()) {
+    throw Error(Code::zip_directory_header, "a directory header runs past the end of the directory", {"", offset});
+  }
+  DirectoryEntry& entry = result.entry;
+  entry.name = as_text(directory.subspan(central_file_header_size, header->file_name_length));
+  const Refusal refuse(entry.name, offset);
+  if (const auto fault = name_fault(entry.name)) refuse(fault->code, fault->message);
+  check_flags(*header, entry.name, refuse);
+  check_fixed_fields(*header, refuse);
+  ExtraFields extra;
+  if (header->extra_field_length != 0) {
+    const Bytes fields = directory.subspan(central_file_header_size + entry.name.size(), header->extra_field_length);
+    extra = read_extra_fields(fields, entry.name, offset);
+    if (extra.padding) refuse(Code::zip_extra_unknown, "the padding record belongs in the local header only");
+  }
+  read_sizes(*header, extra, entry, refuse);
+  if (entry.size == 0 && header->crc32 != 0)
+    refuse(Code::zip_entry_empty_crc, "the entry is empty, but its CRC is not 0");
+  entry.central_offset = offset;
+  entry.crc32 = header->crc32;
+  entry.version_needed = header->version_needed;
+  entry.flags = header->flags;
+  entry.last_mod_time = header->last_mod_time;
+  entry.last_mod_date = header->last_mod_date;
+  return result;
+}
+
+}  // namespace onnxar::zip

@@ -1,0 +1,173 @@
+#include "zip/directory.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/checked.h"
+#include "base/text.h"
+#include "onnxar/error.h"
+#include "zip/central_header.h"
+#include "zip/end_records.h"
+#include "zip/layout.h"
+#include "zip/local_header.h"
+#include "zip/names.h"
+#include "zip/records.h"
+
+namespace onnxar::zip {
+namespace {
+
+using base::concat;
+using base::hex;
+
+Place at_header(const DirectoryEntry& entry) { return {std::string(entry.name), entry.header_offset}; }
+Place in_directory(const DirectoryEntry& entry) { return {std::string(entry.name), entry.central_offset}; }
+
+/// All arithmetic on a file's numbers stays below 2^62 because they are compared with the file's size first.
+void check_end(const EndOfArchive& end, const Limits& limits) {
+  const Place place{"", end.directory_offset};
+  if (end.entries == 0) throw Error(Code::zip_directory_empty, "the archive has no entries", place);
+  if (end.entries > end.directory_size / central_file_header_size) {
+    throw Error(Code::zip_directory_count,
+                concat(end.entries, " entries cannot fit into a directory of ", end.directory_size, " bytes"), place);
+  }
+  if (end.entries > limits.entries) {
+    throw Error(Code::zip_limit_entries, concat(end.entries, " entries are more than the limit of ", limits.entries),
+                place);
+  }
+  if (end.directory_size > limits.directory_size) {
+    throw Error(Code::zip_limit_directory,
+                concat("a directory of ", base::human_size(end.directory_size), " is over the limit of ",
+                       base::human_size(limits.directory_size)),
+                place);
+  }
+}
+
+/// The least that a local header, its name, a padding record and the data take. Cannot wrap: `size` was compared with
+/// nothing yet, so the sum is checked.
+bool fits_before(const DirectoryEntry& entry, std::uint64_t next) {
+  const auto least = base::checked_add(entry.size, local_file_header_size + entry.name.size() + padding_minimum);
+  return least && base::in_range(entry.header_offset, *least, next);
+}
+
+bool ends_regularly(const DirectoryEntry& entry, std::uint64_t next) {
+  const std::uint64_t alignment = entry_alignment(alignment_minimum, entry.size);
+  return place(entry.header_offset, entry.name.size(), entry.size, alignment).end() == next;
+}
+
+}  // namespace
+
+Directory Directory::read(Bytes file, const Limits& limits) {
+  const EndOfArchive end = read_end(file);
+  check_end(end, limits);
+  Directory directory;
+  directory.offset_ = end.directory_offset;
+  directory.unneeded_zip64_ = end.unneeded_zip64;
+  directory.read_headers(file, end.directory_size, end.entries);
+  directory.check_positions();
+  directory.index_names();
+  directory.data_offsets_ = std::make_unique<std::atomic<std::uint64_t>[]>(end.entries);
+  directory.prove_irregular_entries(file);
+  return directory;
+}
+
+void Directory::read_headers(Bytes file, std::uint64_t size, std::uint64_t count) {
+  bytes_ = std::make_unique_for_overwrite<std::byte[]>(size);
+  std::memcpy(bytes_.get(), file.data() + offset_, size);
+  Bytes rest(bytes_.get(), size);
+  entries_.reserve(count);
+  while (entries_.size() < count) {
+    const CentralHeader header = read_central_header(rest, offset_ + size - rest.size());
+    entries_.push_back(header.entry);
+    rest = rest.subspan(header.length);
+  }
+  if (!rest.empty()) {
+    throw Error(Code::zip_directory_count,
+                concat("the end record counts ", count, " entries, but the directory goes on after them"),
+                {"", offset_ + size - rest.size()});
+  }
+}
+
+std::uint64_t Directory::limit_of(std::size_t index) const noexcept {
+  return index + 1 < entries_.size() ? entries_[index + 1].header_offset : offset_;
+}
+
+void Directory::check_positions() const {
+  if (entries_.front().header_offset != 0) {
+    throw Error(Code::zip_entry_first_offset,
+                concat("the first entry begins at ", hex(entries_.front().header_offset),
+                       ", not at 0: bytes stand before the archive, or its entries are out of order"),
+                in_directory(entries_.front()));
+  }
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const DirectoryEntry& entry = entries_[i];
+    const std::uint64_t next = limit_of(i);
+    const bool last = i + 1 == entries_.size();
+    if (next <= entry.header_offset) {
+      throw Error(last ? Code::zip_entry_bounds : Code::zip_entry_order,
+                  last ? "the entry is said to begin behind the start of the directory"
+                       : "entries do not lie in the file in the order of the directory",
+                  in_directory(last ? entry : entries_[i + 1]));
+    }
+    if (!fits_before(entry, next)) {
+      throw Error(
+          last ? Code::zip_entry_bounds : Code::zip_entry_overlap,
+          concat("the entry's ", entry.size, " bytes run into ",
+                 last ? "the directory" : "the next entry " + base::quoted(entries_[i + 1].name), " at ", hex(next)),
+          at_header(entry));
+    }
+  }
+}
+
+void Directory::index_names() {
+  index_ = NameIndex(entries_.size());
+  const auto name_of = [this](std::uint32_t i) { return entries_[i].name; };
+  bool folders = false;
+  for (std::uint32_t i = 0; i < entries_.size(); ++i) {
+    folders = folders || entries_[i].name.find('/') != std::string_view::npos;
+    const auto clash = index_.insert(i, name_of);
+    if (!clash) continue;
+    if (entries_[*clash].name == entries_[i].name) {
+      throw Error(Code::zip_name_duplicate, "two entries have this name", in_directory(entries_[i]));
+    }
+    throw Error(Code::zip_name_folded,
+                concat("the name differs from ", base::quoted(entries_[*clash].name),
+                       " in upper and lower case only; names must differ under folding"),
+                in_directory(entries_[i]));
+  }
+  if (!folders) return;
+  for (const DirectoryEntry& entry : entries_) {
+    if (const auto folder = index_.find_folder_of(entry.name, name_of)) {
+      throw Error(Code::zip_name_prefix,
+                  concat("the entry ", base::quoted(entries_[*folder].name), " would have to be a folder and a file"),
+                  in_directory(entry));
+    }
+  }
+}
+
+void Directory::prove_irregular_entries(Bytes file) const {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (!ends_regularly(entries_[i], limit_of(i))) static_cast<void>(data_offset(file, i));
+  }
+}
+
+std::optional<std::size_t> Directory::find(std::string_view name) const noexcept {
+  return index_.find(name, [this](std::uint32_t i) { return entries_[i].name; });
+}
+
+LocalEntry Directory::prove_local(Bytes file, std::size_t index) const {
+  const bool last = index + 1 == entries_.size();
+  return read_local_header(file, entries_[index], limit_of(index), last ? Tail::forbidden : Tail::allowed);
+}
+
+std::uint64_t Directory::data_offset(Bytes file, std::size_t index) const {
+  // Every thread that proves an entry finds the same value, so nothing has to be ordered.
+  std::atomic<std::uint64_t>& known = data_offsets_[index];
+  std::uint64_t offset = known.load(std::memory_order_relaxed);
+  if (offset == 0) {
+    offset = prove_local(file, index).data_offset;
+    known.store(offset, std::memory_order_relaxed);
+  }
+  return offset;
+}
+
+}  // namespace onnxar::zip

@@ -1,0 +1,83 @@
+// The central directory of a strict archive, and what it proves.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "onnxar/bytes.h"
+#include "zip/name_index.h"
+
+namespace onnxar::zip {
+
+struct Limits {
+  std::uint64_t entries = 1ULL << 20U;
+  std::uint64_t directory_size = 256ULL << 20U;
+};
+
+/// One entry as the directory tells it.
+struct DirectoryEntry {
+  std::string_view name;  ///< lives in the Directory
+  std::uint64_t size = 0;
+  std::uint64_t header_offset = 0;
+  std::uint64_t central_offset = 0;  ///< of its header in the directory
+  std::uint32_t crc32 = 0;
+  std::uint16_t version_needed = 0;
+  std::uint16_t flags = 0;
+  std::uint16_t last_mod_time = 0;
+  std::uint16_t last_mod_date = 0;
+  bool unneeded_zip64 = false;
+};
+
+/// What the local header of an entry adds, proved equal to the directory in all else.
+struct LocalEntry {
+  std::uint64_t data_offset = 0;
+  std::uint64_t alignment = 0;  ///< as the padding record says
+  bool unneeded_zip64 = false;
+};
+
+/// The parsed directory of one file. Holds a copy of the directory's bytes, so that what was proved stays proved when
+/// the file under a mapping changes; refers to no other part of the file. Move-only.
+/// Threads: all const members may be called concurrently.
+class Directory {
+ public:
+  /// Proves all that the directory can show: the end records, every central header, names and their uniqueness, order,
+  /// offsets without overlap. Where an entry does not end where the next one begins, its local header is read and the
+  /// rest must be a superseded tail.
+  /// Errors: zip.*. Cost: O(directory); four allocations; two reads of local headers at most per superseded tail.
+  static Directory read(Bytes file, const Limits& limits);
+
+  [[nodiscard]] std::span<const DirectoryEntry> entries() const noexcept { return entries_; }
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
+  [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
+  [[nodiscard]] bool unneeded_zip64() const noexcept { return unneeded_zip64_; }
+  /// Where entry `index` has to end: the next local header, or the directory.
+  [[nodiscard]] std::uint64_t limit_of(std::size_t index) const noexcept;
+
+  /// Proves the local header of an entry. Errors: zip.local.*, zip.padding.*, zip.extra.*, zip.entry.gap.
+  [[nodiscard]] LocalEntry prove_local(Bytes file, std::size_t index) const;
+  /// The offset of the data; the local header is proved the first time. No allocation unless it throws.
+  [[nodiscard]] std::uint64_t data_offset(Bytes file, std::size_t index) const;
+
+ private:
+  Directory() = default;
+
+  void read_headers(Bytes file, std::uint64_t size, std::uint64_t count);
+  void check_positions() const;
+  void index_names();
+  void prove_irregular_entries(Bytes file) const;
+
+  std::unique_ptr<std::byte[]> bytes_;
+  std::vector<DirectoryEntry> entries_;
+  NameIndex index_;
+  /// 0 = not proved yet: data never begins at 0, where the first header is.
+  mutable std::unique_ptr<std::atomic<std::uint64_t>[]> data_offsets_;
+  std::uint64_t offset_ = 0;
+  bool unneeded_zip64_ = false;
+};
+
+}  // namespace onnxar::zip

@@ -1,0 +1,134 @@
+#include "zip/end_records.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/checked.h"
+#include "base/text.h"
+#include "onnxar/error.h"
+#include "zip/records.h"
+
+namespace onnxar::zip {
+namespace {
+
+using base::concat;
+using base::hex;
+
+/// Only words the error: where an end record stands that is not at the very end.
+std::optional<std::uint64_t> find_stray_end_record(Bytes file) {
+  constexpr std::uint64_t farthest = end_record_size + sentinel16;
+  const std::uint64_t stop = file.size() > farthest ? file.size() - farthest : 0;
+  for (std::uint64_t at = file.size() - end_record_size; at-- > stop;) {
+    if (parse_end_record(file.subspan(at))) return at;
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void refuse_without_end_record(Bytes file) {
+  const auto stray = find_stray_end_record(file);
+  if (!stray) {
+    throw Error(
+        Code::zip_end_missing,
+        "no zip end record in the last 22 bytes: this is no zip file, or its end is missing (a download or copy "
+        "cut short)",
+        {"", file.size()});
+  }
+  throw Error(Code::zip_end_not_last,
+              concat("the zip end record is not the last thing in the file: ", file.size() - *stray - end_record_size,
+                     " more bytes follow it; cut them off or fetch it again"),
+              {"", *stray});
+}
+
+EndRecord read_end_record(Bytes file) {
+  if (file.size() < end_record_size) {
+    throw Error(
+        Code::zip_end_missing,
+        file.empty() ? "the file is empty" : concat("a file of ", file.size(), " bytes is too short for an archive"),
+        {"", file.size()});
+  }
+  const std::uint64_t at = file.size() - end_record_size;
+  const auto end = parse_end_record(file.subspan(at));
+  if (!end) refuse_without_end_record(file);
+  if (end->comment_length != 0) {
+    throw Error(Code::zip_end_comment, "the end record announces an archive comment; none is allowed", {"", at});
+  }
+  return *end;
+}
+
+std::optional<Zip64Locator> read_locator(Bytes file) {
+  if (file.size() < end_record_size + zip64_locator_size) return std::nullopt;
+  return parse_zip64_locator(file.subspan(file.size() - end_record_size - zip64_locator_size));
+}
+
+Zip64EndRecord read_zip64_record(Bytes file, const Zip64Locator& locator) {
+  const std::uint64_t locator_at = file.size() - end_record_size - zip64_locator_size;
+  if (locator.disk_with_end_record != 0 || locator.number_of_disks != 1) {
+    throw Error(Code::zip_end_multi_disk, "the zip64 locator speaks of several disks", {"", locator_at});
+  }
+  if (locator_at < zip64_end_record_size || locator.offset_of_end_record != locator_at - zip64_end_record_size) {
+    throw Error(Code::zip_zip64_locator,
+                concat("the zip64 locator points to ", hex(locator.offset_of_end_record),
+                       ", not to the 56 bytes before itself"),
+                {"", locator_at});
+  }
+  const Place place{"", locator.offset_of_end_record};
+  const auto record = parse_zip64_end_record(file.subspan(locator.offset_of_end_record));
+  if (!record) throw Error(Code::zip_zip64_record, "no zip64 end record where the locator points", place);
+  if (record->size_of_record != Zip64EndRecord().size_of_record || record->version_needed != version_zip64) {
+    throw Error(Code::zip_zip64_record, "the zip64 end record is not of the plain form (size 44, version 45)", place);
+  }
+  if (record->number_of_this_disk != 0 || record->disk_with_directory != 0 ||
+      record->entries_on_this_disk != record->entries) {
+    throw Error(Code::zip_end_multi_disk, "the zip64 end record speaks of several disks", place);
+  }
+  return *record;
+}
+
+bool agrees(std::uint64_t narrow, std::uint64_t sentinel, std::uint64_t wide) {
+  return narrow == sentinel || narrow == wide;
+}
+
+EndOfArchive join(const EndRecord& end, const Zip64EndRecord& wide, std::uint64_t at) {
+  if (!agrees(end.entries_on_this_disk, sentinel16, wide.entries) || !agrees(end.entries, sentinel16, wide.entries) ||
+      !agrees(end.directory_size, sentinel32, wide.directory_size) ||
+      !agrees(end.directory_offset, sentinel32, wide.directory_offset)) {
+    throw Error(Code::zip_zip64_disagree, "the end record and the zip64 end record contradict each other", {"", at});
+  }
+  const bool needed =
+      wide.entries >= sentinel16 || wide.directory_size >= sentinel32 || wide.directory_offset >= sentinel32;
+  return {wide.entries, wide.directory_offset, wide.directory_size, !needed};
+}
+
+EndOfArchive plain(const EndRecord& end, std::uint64_t at) {
+  if (end.entries == sentinel16 || end.directory_size == sentinel32 || end.directory_offset == sentinel32) {
+    throw Error(Code::zip_zip64_locator, "the end record refers to a zip64 record, but no locator stands before it",
+                {"", at});
+  }
+  if (end.entries_on_this_disk != end.entries) {
+    throw Error(Code::zip_end_multi_disk, "the end record counts the entries of several disks", {"", at});
+  }
+  return {end.entries, end.directory_offset, end.directory_size, false};
+}
+
+}  // namespace
+
+EndOfArchive read_end(Bytes file) {
+  const EndRecord end = read_end_record(file);
+  const std::uint64_t at = file.size() - end_record_size;
+  if (end.number_of_this_disk != 0 || end.disk_with_directory != 0) {
+    throw Error(Code::zip_end_multi_disk, "the end record speaks of several disks", {"", at});
+  }
+  const auto locator = read_locator(file);
+  const EndOfArchive found = locator ? join(end, read_zip64_record(file, *locator), at) : plain(end, at);
+  const std::uint64_t records_begin = locator ? locator->offset_of_end_record : at;
+  if (base::checked_add(found.directory_offset, found.directory_size) != records_begin) {
+    throw Error(Code::zip_end_directory_bounds,
+                concat("the directory is said to be ", found.directory_size, " bytes at ", hex(found.directory_offset),
+                       ", which does not end at ", hex(records_begin),
+                       " where the end records begin: bytes were put in or taken out before them"),
+                {"", at});
+  }
+  return found;
+}
+
+}  // namespace onnxar::zip

@@ -1,0 +1,123 @@
+// The zip records as APPNOTE 6.3.10 lays them out, and the constants of the strict profile.
+//
+// Every number of the container format stands here and nowhere else in the code; `records.cc` is the only place that
+// turns these structs into bytes and back. Field names are APPNOTE's.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace onnxar::zip {
+
+// Signatures (APPNOTE 4.3.7, 4.3.12, 4.3.14 to 4.3.16)
+inline constexpr std::uint32_t local_file_signature = 0x04034b50;
+inline constexpr std::uint32_t central_file_signature = 0x02014b50;
+inline constexpr std::uint32_t zip64_end_signature = 0x06064b50;
+inline constexpr std::uint32_t zip64_locator_signature = 0x07064b50;
+inline constexpr std::uint32_t end_signature = 0x06054b50;
+
+// Sizes of the records without their variable parts
+inline constexpr std::uint64_t local_file_header_size = 30;
+inline constexpr std::uint64_t central_file_header_size = 46;
+inline constexpr std::uint64_t end_record_size = 22;
+inline constexpr std::uint64_t zip64_end_record_size = 56;
+inline constexpr std::uint64_t zip64_locator_size = 20;
+
+// A 32-bit or 16-bit field with this value says: look in the zip64 record (APPNOTE 4.4.8, 4.4.9, 4.4.16, 4.4.1.4)
+inline constexpr std::uint32_t sentinel32 = 0xffffffff;
+inline constexpr std::uint16_t sentinel16 = 0xffff;
+
+// Extra fields (APPNOTE 4.5)
+inline constexpr std::uint16_t zip64_extra_id = 0x0001;
+inline constexpr std::uint16_t padding_extra_id = 0xd935;                        // "Android ZIP Alignment Extra Field"
+inline constexpr std::uint64_t extra_header_size = 4;                            // id, size
+inline constexpr std::uint64_t padding_minimum = extra_header_size + 2;          // ... and the u16 alignment
+inline constexpr std::uint64_t local_zip64_extra_size = extra_header_size + 16;  // both sizes, never the offset
+
+// General purpose flags (APPNOTE 4.4.4)
+inline constexpr std::uint16_t flag_encrypted = 1U << 0U;
+inline constexpr std::uint16_t flag_descriptor = 1U << 3U;
+inline constexpr std::uint16_t flag_strong_encryption = 1U << 6U;
+inline constexpr std::uint16_t flag_utf8 = 1U << 11U;
+inline constexpr std::uint16_t flag_masked = 1U << 13U;
+
+inline constexpr std::uint16_t method_stored = 0;
+inline constexpr std::uint16_t version_plain = 10;
+inline constexpr std::uint16_t version_zip64 = 45;
+inline constexpr std::uint16_t dos_time = 0;
+inline constexpr std::uint16_t dos_date = 0x0021;  // 1980-01-01, the first day that the field can say
+
+// External attributes: a Unix mode in the upper half, DOS attributes in the lowest byte (APPNOTE 4.4.15)
+inline constexpr std::uint32_t unix_type_mask = 0170000;
+inline constexpr std::uint32_t unix_regular_file = 0100000;
+inline constexpr std::uint32_t dos_directory = 0x10;
+inline constexpr std::uint32_t dos_volume = 0x08;
+
+// The profile's own
+inline constexpr std::uint64_t alignment_minimum = 64;
+inline constexpr std::uint64_t alignment_maximum = 32768;  // the largest power of two that the u16 field holds
+inline constexpr std::uint64_t page_alignment = 4096;
+inline constexpr std::uint64_t page_aligned_from = 1ULL << 20U;  // entries of this size and more begin on a page
+inline constexpr std::uint64_t name_maximum = 1024;
+
+struct LocalFileHeader {
+  std::uint16_t version_needed = version_plain;
+  std::uint16_t flags = 0;
+  std::uint16_t method = method_stored;
+  std::uint16_t last_mod_time = dos_time;
+  std::uint16_t last_mod_date = dos_date;
+  std::uint32_t crc32 = 0;
+  std::uint32_t compressed_size = 0;
+  std::uint32_t uncompressed_size = 0;
+  std::uint16_t file_name_length = 0;
+  std::uint16_t extra_field_length = 0;
+};
+
+struct CentralFileHeader {
+  std::uint16_t version_made_by = version_plain;  // upper byte: host 0
+  std::uint16_t version_needed = version_plain;
+  std::uint16_t flags = 0;
+  std::uint16_t method = method_stored;
+  std::uint16_t last_mod_time = dos_time;
+  std::uint16_t last_mod_date = dos_date;
+  std::uint32_t crc32 = 0;
+  std::uint32_t compressed_size = 0;
+  std::uint32_t uncompressed_size = 0;
+  std::uint16_t file_name_length = 0;
+  std::uint16_t extra_field_length = 0;
+  std::uint16_t file_comment_length = 0;
+  std::uint16_t disk_number_start = 0;
+  std::uint16_t internal_file_attributes = 0;
+  std::uint32_t external_file_attributes = 0;
+  std::uint32_t relative_offset_of_local_header = 0;
+};
+
+struct EndRecord {
+  std::uint16_t number_of_this_disk = 0;
+  std::uint16_t disk_with_directory = 0;
+  std::uint16_t entries_on_this_disk = 0;
+  std::uint16_t entries = 0;
+  std::uint32_t directory_size = 0;
+  std::uint32_t directory_offset = 0;
+  std::uint16_t comment_length = 0;
+};
+
+struct Zip64EndRecord {
+  std::uint64_t size_of_record = zip64_end_record_size - 12;  // without signature and this field (APPNOTE 4.3.14.1)
+  std::uint16_t version_made_by = version_zip64;
+  std::uint16_t version_needed = version_zip64;
+  std::uint32_t number_of_this_disk = 0;
+  std::uint32_t disk_with_directory = 0;
+  std::uint64_t entries_on_this_disk = 0;
+  std::uint64_t entries = 0;
+  std::uint64_t directory_size = 0;
+  std::uint64_t directory_offset = 0;
+};
+
+struct Zip64Locator {
+  std::uint32_t disk_with_end_record = 0;
+  std::uint64_t offset_of_end_record = 0;
+  std::uint32_t number_of_disks = 1;
+};
+
+}  // namespace onnxar::zip

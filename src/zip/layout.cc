@@ -1,0 +1,155 @@
+#include "zip/layout.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/checked.h"
+#include "base/little_endian.h"
+#include "base/utf8.h"
+#include "zip/records.h"
+
+namespace onnxar::zip {
+namespace {
+
+std::uint32_t low32(std::uint64_t value) noexcept {
+  return value >= sentinel32 ? sentinel32 : static_cast<std::uint32_t>(value);
+}
+std::uint16_t low16(std::uint64_t value) noexcept {
+  return value >= sentinel16 ? sentinel16 : static_cast<std::uint16_t>(value);
+}
+
+std::uint16_t flags_for(std::string_view name) noexcept { return base::is_ascii(name) ? 0 : flag_utf8; }
+
+/// The directory's zip64 field holds just what does not fit, in this order (APPNOTE 4.5.3).
+std::uint64_t central_zip64_payload(const Placement& placement) noexcept {
+  const std::uint64_t sizes = placement.size >= sentinel32 ? 16 : 0;
+  return sizes + (placement.header_offset >= sentinel32 ? 8 : 0);
+}
+
+void append_padding_record(std::vector<std::byte>& out, const Placement& placement) {
+  const std::uint64_t used = placement.header_offset + out.size();
+  const std::uint64_t length = placement.data_offset - used - extra_header_size;
+  base::append(out, padding_extra_id);
+  base::append(out, static_cast<std::uint16_t>(length));
+  base::append(out, static_cast<std::uint16_t>(placement.alignment));
+  out.resize(out.size() + length - 2);
+}
+
+void append_central_header(std::vector<std::byte>& out, const PlacedEntry& entry) {
+  const Placement& placement = entry.placement;
+  const bool zip64 = needs_zip64_central(placement);
+  CentralFileHeader header;
+  header.version_needed = zip64 || placement.zip64 ? version_zip64 : version_plain;
+  header.version_made_by = header.version_needed;
+  header.flags = flags_for(entry.name);
+  header.crc32 = entry.crc32;
+  header.compressed_size = header.uncompressed_size = low32(placement.size);
+  header.file_name_length = static_cast<std::uint16_t>(entry.name.size());
+  header.extra_field_length =
+      zip64 ? static_cast<std::uint16_t>(extra_header_size + central_zip64_payload(placement)) : std::uint16_t{0};
+  header.relative_offset_of_local_header = low32(placement.header_offset);
+  append_record(out, header);
+  base::append(out, as_bytes(entry.name));
+  if (!zip64) return;
+  base::append(out, zip64_extra_id);
+  base::append(out, static_cast<std::uint16_t>(central_zip64_payload(placement)));
+  if (placement.size >= sentinel32) {
+    base::append(out, placement.size);
+    base::append(out, placement.size);
+  }
+  if (placement.header_offset >= sentinel32) base::append(out, placement.header_offset);
+}
+
+bool needs_zip64_end(std::uint64_t entries, std::uint64_t size, std::uint64_t offset) noexcept {
+  return entries >= sentinel16 || size >= sentinel32 || offset >= sentinel32;
+}
+
+void append_end_records(std::vector<std::byte>& out, std::uint64_t entries, std::uint64_t size, std::uint64_t offset) {
+  EndRecord end;
+  if (needs_zip64_end(entries, size, offset)) {
+    Zip64EndRecord record;
+    record.entries_on_this_disk = record.entries = entries;
+    record.directory_size = size;
+    record.directory_offset = offset;
+    append_record(out, record);
+    Zip64Locator locator;
+    locator.offset_of_end_record = offset + size;
+    append_record(out, locator);
+    // All four become sentinels: some readers look for the zip64 record only where a certain one of them is.
+    end.entries_on_this_disk = end.entries = sentinel16;
+    end.directory_size = end.directory_offset = sentinel32;
+  } else {
+    end.entries_on_this_disk = end.entries = low16(entries);
+    end.directory_size = low32(size);
+    end.directory_offset = low32(offset);
+  }
+  append_record(out, end);
+}
+
+}  // namespace
+
+std::uint64_t entry_alignment(std::uint64_t asked_for, std::uint64_t size) noexcept {
+  return std::max(asked_for, size < page_aligned_from ? alignment_minimum : page_alignment);
+}
+
+bool is_valid_alignment(std::uint64_t alignment) noexcept {
+  return std::has_single_bit(alignment) && alignment >= alignment_minimum && alignment <= alignment_maximum;
+}
+
+bool needs_zip64_local(std::uint64_t size) noexcept { return size >= sentinel32; }
+
+bool needs_zip64_central(const Placement& placement) noexcept { return central_zip64_payload(placement) != 0; }
+
+Placement place(std::uint64_t offset, std::size_t name_size, std::uint64_t size, std::uint64_t alignment,
+                bool zip64) noexcept {
+  const std::uint64_t before = offset + local_file_header_size + name_size + (zip64 ? local_zip64_extra_size : 0);
+  return {offset, base::align_up(before + padding_minimum, alignment), size, alignment, zip64};
+}
+
+Placement place(std::uint64_t offset, std::size_t name_size, std::uint64_t size, std::uint64_t alignment) noexcept {
+  return place(offset, name_size, size, alignment, needs_zip64_local(size));
+}
+
+std::uint64_t central_header_size(std::size_t name_size, const Placement& placement) noexcept {
+  const std::uint64_t payload = central_zip64_payload(placement);
+  return central_file_header_size + name_size + (payload == 0 ? 0 : extra_header_size + payload);
+}
+
+std::uint64_t end_records_size(std::uint64_t entries, std::uint64_t directory_size,
+                               std::uint64_t directory_offset) noexcept {
+  const bool zip64 = needs_zip64_end(entries, directory_size, directory_offset);
+  return end_record_size + (zip64 ? zip64_end_record_size + zip64_locator_size : 0);
+}
+
+std::vector<std::byte> local_header_bytes(const PlacedEntry& entry) {
+  const Placement& placement = entry.placement;
+  LocalFileHeader header;
+  header.version_needed = placement.zip64 || needs_zip64_central(placement) ? version_zip64 : version_plain;
+  header.flags = flags_for(entry.name);
+  header.crc32 = entry.crc32;
+  header.compressed_size = header.uncompressed_size = placement.zip64 ? sentinel32 : low32(placement.size);
+  header.file_name_length = static_cast<std::uint16_t>(entry.name.size());
+  header.extra_field_length = static_cast<std::uint16_t>(placement.data_offset - placement.header_offset -
+                                                         local_file_header_size - entry.name.size());
+  std::vector<std::byte> out;
+  out.reserve(placement.data_offset - placement.header_offset);
+  append_record(out, header);
+  base::append(out, as_bytes(entry.name));
+  if (placement.zip64) {
+    base::append(out, zip64_extra_id);
+    base::append(out, std::uint16_t{16});
+    base::append(out, placement.size);
+    base::append(out, placement.size);
+  }
+  append_padding_record(out, placement);
+  return out;
+}
+
+std::vector<std::byte> directory_bytes(std::span<const PlacedEntry> entries, std::uint64_t directory_offset) {
+  std::vector<std::byte> out;
+  for (const PlacedEntry& entry : entries) append_central_header(out, entry);
+  append_end_records(out, entries.size(), out.size(), directory_offset);
+  return out;
+}
+
+}  // namespace onnxar::zip

@@ -1,0 +1,58 @@
+// Where everything goes: a pure function of names, sizes and alignments.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "onnxar/bytes.h"
+
+namespace onnxar::zip {
+
+/// The alignment that an entry of `size` bytes gets where `asked_for` (a power of two from 64 to 32768) is the
+/// archive's: large entries begin on a page, so that they can be mapped and advised on their own.
+std::uint64_t entry_alignment(std::uint64_t asked_for, std::uint64_t size) noexcept;
+
+bool is_valid_alignment(std::uint64_t alignment) noexcept;
+
+/// One entry as it lies in the file.
+struct Placement {
+  std::uint64_t header_offset = 0;
+  std::uint64_t data_offset = 0;
+  std::uint64_t size = 0;
+  std::uint64_t alignment = 0;
+  bool zip64 = false;  ///< whether the local header carries a zip64 extra field
+
+  [[nodiscard]] std::uint64_t end() const noexcept { return data_offset + size; }
+};
+
+/// Places an entry whose local header begins at `offset`: name, zip64 field where needed, and the smallest padding
+/// record that brings the data to its alignment. `offset` and `size` must be below 2^62.
+Placement place(std::uint64_t offset, std::size_t name_size, std::uint64_t size, std::uint64_t alignment) noexcept;
+Placement place(std::uint64_t offset, std::size_t name_size, std::uint64_t size, std::uint64_t alignment,
+                bool zip64) noexcept;
+
+/// Whether sizes or offsets have to move to a zip64 field.
+bool needs_zip64_local(std::uint64_t size) noexcept;
+bool needs_zip64_central(const Placement& placement) noexcept;
+
+/// The bytes that the directory header of such an entry takes.
+std::uint64_t central_header_size(std::size_t name_size, const Placement& placement) noexcept;
+/// The bytes of the end record, with zip64 record and locator where they are needed.
+std::uint64_t end_records_size(std::uint64_t entries, std::uint64_t directory_size,
+                               std::uint64_t directory_offset) noexcept;
+
+/// An entry with all that its headers say.
+struct PlacedEntry {
+  std::string name;
+  Placement placement;
+  std::uint32_t crc32 = 0;
+};
+
+/// The local file header, name and extra fields: exactly the bytes from header_offset to data_offset.
+std::vector<std::byte> local_header_bytes(const PlacedEntry& entry);
+/// The central directory and the end records, for a directory that begins at `directory_offset`.
+std::vector<std::byte> directory_bytes(std::span<const PlacedEntry> entries, std::uint64_t directory_offset);
+
+}  // namespace onnxar::zip

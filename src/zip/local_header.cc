@@ -1,0 +1,136 @@
+#include "zip/local_header.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/checked.h"
+#include "base/little_endian.h"
+#include "base/text.h"
+#include "onnxar/error.h"
+#include "zip/end_records.h"
+#include "zip/extra_fields.h"
+#include "zip/layout.h"
+#include "zip/records.h"
+
+namespace onnxar::zip {
+namespace {
+
+[[noreturn]] void refuse(const DirectoryEntry& entry, Code code, std::string_view message) {
+  throw Error(code, std::string(message), {std::string(entry.name), entry.header_offset});
+}
+
+void check_same_fields(const LocalFileHeader& header, const DirectoryEntry& entry) {
+  const auto same = [&entry](std::uint64_t local, std::uint64_t central, std::string_view field) {
+    if (local == central) return;
+    refuse(
+        entry, Code::zip_local_field,
+        base::concat("the local header says ", field, " ", base::hex(local), ", the directory ", base::hex(central)));
+  };
+  same(header.flags, entry.flags, "flags");
+  same(header.method, method_stored, "method");
+  same(header.version_needed, entry.version_needed, "version needed");
+  same(header.last_mod_time, entry.last_mod_time, "time");
+  same(header.last_mod_date, entry.last_mod_date, "date");
+  same(header.crc32, entry.crc32, "CRC-32");
+}
+
+/// Whether the sizes stand in a zip64 field; they must be the directory's either way.
+bool check_sizes(const LocalFileHeader& header, const ExtraFields& extra, const DirectoryEntry& entry) {
+  if (!extra.zip64) {
+    if (header.compressed_size == sentinel32 || header.uncompressed_size == sentinel32) {
+      refuse(entry, Code::zip_zip64_extra, "the sizes are in a zip64 field that is missing from the local header");
+    }
+    if (header.compressed_size != entry.size || header.uncompressed_size != entry.size) {
+      refuse(entry, Code::zip_local_size,
+             base::concat("the local header says another size than the directory's ", entry.size));
+    }
+    return false;
+  }
+  if (extra.zip64->size() != 16) {
+    refuse(entry, Code::zip_zip64_extra, "a zip64 field in a local header holds both sizes and nothing else");
+  }
+  const std::array<std::uint64_t, 2> wide = {base::load<std::uint64_t>(*extra.zip64, 0),
+                                             base::load<std::uint64_t>(*extra.zip64, 8)};
+  const auto agrees = [&entry](std::uint32_t narrow) { return narrow == sentinel32 || narrow == entry.size; };
+  if (wide[0] != entry.size || wide[1] != entry.size || !agrees(header.compressed_size) ||
+      !agrees(header.uncompressed_size)) {
+    refuse(entry, Code::zip_local_size,
+           base::concat("the local header's zip64 sizes are not the directory's ", entry.size));
+  }
+  return true;
+}
+
+/// The recorded alignment, where the padding record is the one record that the rules allow at this place.
+std::uint64_t check_padding(const ExtraFields& extra, const Placement& actual, const DirectoryEntry& entry) {
+  if (!extra.padding) {
+    refuse(entry, Code::zip_padding_missing, "the local header has no padding record (extra field 0xd935)");
+  }
+  if (!extra.padding_last || extra.padding->size() < 2) {
+    refuse(entry, Code::zip_padding_record, "the padding record must be the last extra field and hold an alignment");
+  }
+  const auto alignment = base::load<std::uint16_t>(*extra.padding, 0);
+  if (!is_valid_alignment(alignment)) {
+    refuse(
+        entry, Code::zip_padding_alignment,
+        base::concat("the padding record says alignment ", alignment, "; a power of two from 64 to 32768 is needed"));
+  }
+  if (actual.data_offset % alignment != 0) {
+    refuse(entry, Code::zip_padding_alignment,
+           base::concat("the data at ", base::hex(actual.data_offset), " is not aligned to ", alignment,
+                        " bytes as the padding record says"));
+  }
+  const Placement least = place(actual.header_offset, entry.name.size(), entry.size, alignment, actual.zip64);
+  if (least.data_offset != actual.data_offset) {
+    refuse(entry, Code::zip_padding_record, "the padding is longer than the alignment needs");
+  }
+  if (std::ranges::any_of(extra.padding->subspan(2), [](std::byte b) { return b != std::byte{0}; })) {
+    refuse(entry, Code::zip_padding_record, "the padding is not all zero");
+  }
+  return alignment;
+}
+
+bool ends_in_superseded_tail(Bytes file, std::uint64_t data_end, std::uint64_t limit) {
+  try {
+    return read_end(file.first(limit)).directory_offset >= data_end;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void check_rest(Bytes file, const DirectoryEntry& entry, std::uint64_t data_end, std::uint64_t limit, Tail tail) {
+  if (data_end == limit) return;
+  if (data_end > limit) {
+    refuse(entry, Code::zip_entry_overlap,
+           base::concat("the entry's data ends at ", base::hex(data_end), ", behind ", base::hex(limit),
+                        " where the next header begins"));
+  }
+  if (tail == Tail::allowed && ends_in_superseded_tail(file, data_end, limit)) return;
+  throw Error(Code::zip_entry_gap, base::concat(limit - data_end, " bytes behind the data belong to no entry"),
+              {std::string(entry.name), data_end});
+}
+
+}  // namespace
+
+LocalEntry read_local_header(Bytes file, const DirectoryEntry& entry, std::uint64_t limit, Tail tail) {
+  const Bytes room = file.subspan(entry.header_offset, limit - entry.header_offset);
+  const auto header = parse_local_file_header(room);
+  if (!header) refuse(entry, Code::zip_local_header, "no local file header where the directory points");
+  const std::uint64_t length = local_file_header_size + header->file_name_length + header->extra_field_length;
+  if (length > room.size()) {
+    refuse(entry, Code::zip_local_header, "the local file header runs into the next entry or the directory");
+  }
+  const std::string_view name = as_text(room.subspan(local_file_header_size, header->file_name_length));
+  if (name != entry.name) {
+    refuse(entry, Code::zip_local_name, base::concat("the local header has another name: ", base::quoted(name)));
+  }
+  check_same_fields(*header, entry);
+  const Bytes extra_bytes = room.subspan(local_file_header_size + name.size(), header->extra_field_length);
+  const ExtraFields extra = read_extra_fields(extra_bytes, entry.name, entry.header_offset);
+  Placement actual{entry.header_offset, entry.header_offset + length, entry.size, 0, false};
+  actual.zip64 = check_sizes(*header, extra, entry);
+  actual.alignment = check_padding(extra, actual, entry);
+  check_rest(file, entry, actual.end(), limit, tail);
+  return {actual.data_offset, actual.alignment, actual.zip64 && !needs_zip64_local(entry.size)};
+}
+
+}  // namespace onnxar::zip

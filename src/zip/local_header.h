@@ -1,0 +1,20 @@
+// The local header of an entry, proved equal to its directory header.
+#pragma once
+
+#include <cstdint>
+
+#include "onnxar/bytes.h"
+#include "zip/directory.h"
+
+namespace onnxar::zip {
+
+/// Whether an edit may have left a superseded model, directory and end record behind the entry's data.
+enum class Tail : std::uint8_t { forbidden, allowed };
+
+/// Proves the local header of `entry`, its padding, and that nothing but a superseded tail stands between the data and
+/// `limit`, where the next header or the directory begins. REQUIRES: limit <= file.size() and the entry, with the least
+/// that headers take, ends before it.
+/// Errors: zip.local.*, zip.padding.*, zip.extra.*, zip.zip64.extra, zip.entry.gap, zip.entry.overlap.
+LocalEntry read_local_header(Bytes file, const DirectoryEntry& entry, std::uint64_t limit, Tail tail);
+
+}  // namespace onnxar::zip

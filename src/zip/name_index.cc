@@ -1,0 +1,73 @@
+#include "zip/name_index.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <random>
+
+#include "zip/names.h"
+
+namespace onnxar::zip {
+namespace {
+
+// GCC and clang both have it; ISO C++ does not, which -Wpedantic would say.
+__extension__ using Wide = unsigned __int128;
+
+std::uint64_t process_key() {
+  static const std::uint64_t key = [] {
+    std::random_device random;
+    return (std::uint64_t{random()} << 32U) | random();
+  }();
+  return key;
+}
+
+/// Both halves of the product, so that every bit of the inputs reaches every bit of the result.
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept {
+  const Wide product = Wide{a} * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
+}
+
+constexpr std::uint64_t every_byte(std::uint64_t byte) { return byte * 0x0101010101010101ULL; }
+
+/// Lower case of the ASCII letters among eight characters at once. For a byte below 0x80, adding 0x80 - 'A' sets its
+/// top bit from 'A' on, adding 0x7f - 'Z' from '[' on: the two differ for capitals alone.
+std::uint64_t folded_word(std::uint64_t word) noexcept {
+  const std::uint64_t low_bits = word & every_byte(0x7f);
+  const std::uint64_t from_a = low_bits + every_byte(0x80 - 'A');
+  const std::uint64_t beyond_z = low_bits + every_byte(0x7f - 'Z');
+  const std::uint64_t capital = (from_a ^ beyond_z) & ~word & every_byte(0x80);
+  return word | (capital >> 2U);  // 0x80 >> 2 is 0x20, what a small letter has and a capital has not
+}
+
+constexpr std::uint64_t multiplier = 0x9e3779b97f4a7c15ULL;  // odd, bits well spread: the golden ratio's
+
+}  // namespace
+
+NameIndex::NameIndex(std::size_t count) : slots_(std::bit_ceil(count * 2 + 1)), mask_(slots_.size() - 1) {}
+
+NameIndex::Hasher::Hasher() : state_(process_key()) {}
+
+void NameIndex::Hasher::absorb(std::string_view part) {
+  state_ = mix(state_ ^ part.size(), multiplier);
+  while (!part.empty()) {
+    std::uint64_t word = 0;
+    const std::size_t taken = std::min(part.size(), sizeof word);
+    std::memcpy(&word, part.data(), taken);
+    state_ = mix(state_ ^ folded_word(word), multiplier ^ process_key());
+    part.remove_prefix(taken);
+  }
+}
+
+std::uint64_t NameIndex::hash_of(std::string_view name) {
+  Hasher hasher;
+  while (true) {
+    const std::size_t slash = name.find('/');
+    hasher.absorb(name.substr(0, slash));
+    if (slash == std::string_view::npos) return hasher.value();
+    name.remove_prefix(slash + 1);
+  }
+}
+
+bool NameIndex::equal(std::string_view a, std::string_view b) { return equal_folded(a, b); }
+
+}  // namespace onnxar::zip

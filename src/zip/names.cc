@@ -1,0 +1,64 @@
+#include "zip/names.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "zip/format.h"
+
+namespace onnxar::zip {
+namespace {
+
+/// C identifiers, which nearly all names are, break no rule: seen in one pass.
+bool is_plain(std::string_view name) noexcept {
+  return std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+bool has_drive_letter(std::string_view name) noexcept {
+  return name.size() >= 2 && name[1] == ':' && folded(name[0]) >= 'a' && folded(name[0]) <= 'z';
+}
+
+bool has_bad_part(std::string_view name) noexcept {
+  while (true) {
+    const std::size_t slash = name.find('/');
+    const std::string_view part = name.substr(0, slash);
+    if (part.empty() || part == "." || part == "..") return true;
+    if (slash == std::string_view::npos) return false;
+    name.remove_prefix(slash + 1);
+  }
+}
+
+}  // namespace
+
+std::optional<NameFault> name_fault(std::string_view name) noexcept {
+  if (name.empty()) return NameFault{Code::zip_name_empty, "the entry has no name"};
+  if (name.size() > name_maximum) return NameFault{Code::zip_name_too_long, "the name is longer than 1024 bytes"};
+  if (is_plain(name)) return std::nullopt;
+  if (!base::is_utf8(name)) return NameFault{Code::zip_name_encoding, "the name is not UTF-8"};
+  if (std::ranges::any_of(name, is_control)) {
+    return NameFault{Code::zip_name_control, "the name has a control character in it"};
+  }
+  if (name.find('\\') != std::string_view::npos) {
+    return NameFault{Code::zip_name_backslash, "the name has a backslash in it; folders are parted by /"};
+  }
+  if (name.front() == '/') return NameFault{Code::zip_name_absolute, "the name is an absolute path"};
+  if (has_drive_letter(name)) return NameFault{Code::zip_name_drive, "the name begins with a drive letter"};
+  if (name.back() == '/') return NameFault{Code::zip_name_directory, "the entry is a folder; only files are allowed"};
+  if (has_bad_part(name)) return NameFault{Code::zip_name_part, "the name has a part that is empty, \".\" or \"..\""};
+  return std::nullopt;
+}
+
+std::string folded_copy(std::string_view name) {
+  std::string copy(name);
+  std::ranges::transform(copy, copy.begin(), folded);
+  return copy;
+}
+
+bool equal_folded(std::string_view a, std::string_view b) noexcept {
+  return std::ranges::equal(a, b, {}, folded, folded);
+}
+
+}  // namespace onnxar::zip

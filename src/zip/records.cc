@@ -1,0 +1,119 @@
+#include "zip/records.h"
+
+#include "base/little_endian.h"
+
+namespace onnxar::zip {
+namespace {
+
+// Each record names its fields in file order once; reading and writing both walk that list.
+
+template <typename Header, typename Visitor>
+void visit_common(Header& header, Visitor& visit) {
+  visit(header.flags);
+  visit(header.method);
+  visit(header.last_mod_time);
+  visit(header.last_mod_date);
+  visit(header.crc32);
+  visit(header.compressed_size);
+  visit(header.uncompressed_size);
+  visit(header.file_name_length);
+  visit(header.extra_field_length);
+}
+
+template <typename Visitor>
+void visit_fields(auto& header, Visitor& visit)
+  requires requires { header.file_name_length; }
+{
+  constexpr bool central = requires { header.version_made_by; };
+  if constexpr (central) visit(header.version_made_by);
+  visit(header.version_needed);
+  visit_common(header, visit);
+  if constexpr (central) {
+    visit(header.file_comment_length);
+    visit(header.disk_number_start);
+    visit(header.internal_file_attributes);
+    visit(header.external_file_attributes);
+    visit(header.relative_offset_of_local_header);
+  }
+}
+
+template <typename Visitor>
+void visit_fields(auto& record, Visitor& visit)
+  requires requires { record.directory_offset; }
+{
+  constexpr bool zip64 = requires { record.size_of_record; };
+  if constexpr (zip64) {
+    visit(record.size_of_record);
+    visit(record.version_made_by);
+    visit(record.version_needed);
+  }
+  visit(record.number_of_this_disk);
+  visit(record.disk_with_directory);
+  visit(record.entries_on_this_disk);
+  visit(record.entries);
+  visit(record.directory_size);
+  visit(record.directory_offset);
+  if constexpr (!zip64) visit(record.comment_length);
+}
+
+template <typename Visitor>
+void visit_fields(auto& locator, Visitor& visit)
+  requires requires { locator.number_of_disks; }
+{
+  visit(locator.disk_with_end_record);
+  visit(locator.offset_of_end_record);
+  visit(locator.number_of_disks);
+}
+
+template <typename Record>
+std::optional<Record> parse(Bytes bytes, std::uint32_t signature, std::uint64_t size) noexcept {
+  if (bytes.size() < size || base::load<std::uint32_t>(bytes, 0) != signature) return std::nullopt;
+  Record record;
+  std::size_t position = sizeof signature;
+  auto read = [&]<typename T>(T& field) {
+    field = base::load<T>(bytes, position);
+    position += sizeof(T);
+  };
+  visit_fields(record, read);
+  return record;
+}
+
+void append_fields(std::vector<std::byte>& out, std::uint32_t signature, const auto& record) {
+  base::append(out, signature);
+  auto write = [&](const auto& field) { base::append(out, field); };
+  visit_fields(record, write);
+}
+
+}  // namespace
+
+std::optional<LocalFileHeader> parse_local_file_header(Bytes bytes) noexcept {
+  return parse<LocalFileHeader>(bytes, local_file_signature, local_file_header_size);
+}
+std::optional<CentralFileHeader> parse_central_file_header(Bytes bytes) noexcept {
+  return parse<CentralFileHeader>(bytes, central_file_signature, central_file_header_size);
+}
+std::optional<EndRecord> parse_end_record(Bytes bytes) noexcept {
+  return parse<EndRecord>(bytes, end_signature, end_record_size);
+}
+std::optional<Zip64EndRecord> parse_zip64_end_record(Bytes bytes) noexcept {
+  return parse<Zip64EndRecord>(bytes, zip64_end_signature, zip64_end_record_size);
+}
+std::optional<Zip64Locator> parse_zip64_locator(Bytes bytes) noexcept {
+  return parse<Zip64Locator>(bytes, zip64_locator_signature, zip64_locator_size);
+}
+
+void append_record(std::vector<std::byte>& out, const LocalFileHeader& header) {
+  append_fields(out, local_file_signature, header);
+}
+void append_record(std::vector<std::byte>& out, const CentralFileHeader& header) {
+  append_fields(out, central_file_signature, header);
+}
+void append_record(std::vector<std::byte>& out, const EndRecord& record) { append_fields(out, end_signature, record); }
+void append_record(std::vector<std::byte>& out, const Zip64EndRecord& record) {
+  append_fields(out, zip64_end_signature, record);
+}
+void append_record(std::vector<std::byte>& out, const Zip64Locator& locator) {
+  append_fields(out, zip64_locator_signature, locator);
+}
+
+}  // namespace onnxar::zip

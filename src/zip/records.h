@@ -1,0 +1,25 @@
+// Records of `format.h` to bytes and back.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "onnxar/bytes.h"
+#include "zip/format.h"
+
+namespace onnxar::zip {
+
+// Each parser reads the record at the front of `bytes`: nothing where there are too few bytes or another signature.
+std::optional<LocalFileHeader> parse_local_file_header(Bytes bytes) noexcept;
+std::optional<CentralFileHeader> parse_central_file_header(Bytes bytes) noexcept;
+std::optional<EndRecord> parse_end_record(Bytes bytes) noexcept;
+std::optional<Zip64EndRecord> parse_zip64_end_record(Bytes bytes) noexcept;
+std::optional<Zip64Locator> parse_zip64_locator(Bytes bytes) noexcept;
+
+void append_record(std::vector<std::byte>& out, const LocalFileHeader& header);
+void append_record(std::vector<std::byte>& out, const CentralFileHeader& header);
+void append_record(std::vector<std::byte>& out, const EndRecord& record);
+void append_record(std::vector<std::byte>& out, const Zip64EndRecord& record);
+void append_record(std::vector<std::byte>& out, const Zip64Locator& locator);
+
+}  // namespace onnxar::zip

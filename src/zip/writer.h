@@ -1,0 +1,41 @@
+// Writing the entries of an archive one after another.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "base/buffered_output.h"
+#include "onnxar/byte_source.h"
+#include "zip/layout.h"
+
+namespace onnxar::zip {
+
+/// Copies entries into a file, each at the place that `place` gives it, CRC on the way. Memory: one buffer, and what
+/// the directory says of each entry. Not synchronised.
+class Writer {
+ public:
+  explicit Writer(base::BufferedOutput output) : output_(std::move(output)) {}
+
+  /// Errors: zip.name.* (the name breaks a rule or clashes), io.source_size (the source gave another number of bytes
+  /// than its size), io.*. After an error the writer is good for nothing but being thrown away.
+  void add(std::string_view name, std::uint64_t alignment, const ByteSource& source);
+
+  /// Writes the directory; the file is then complete but not published.
+  base::OutputFile finish() &&;
+
+  void reserve(std::uint64_t size) { output_.reserve(size); }
+
+ private:
+  void check_name(std::string_view name);
+  std::uint32_t copy(const ByteSource& source, const PlacedEntry& entry);
+
+  base::BufferedOutput output_;
+  std::vector<PlacedEntry> entries_;
+  std::unordered_set<std::string> names_;    // folded
+  std::unordered_set<std::string> folders_;  // folded: everything that a name has been put beneath
+};
+
+}  // namespace onnxar::zip

@@ -1,0 +1,164 @@
+"""Holds the sources against the layers: an arrow (an #include) may only point down."""
+
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# layer -> the layers right below it
+BELOW = {
+    "base": [],
+    "zip": ["base"],
+    "wire": ["base"],
+    "archive": ["zip"],
+    "onnx": ["wire"],
+    "convert": ["archive", "onnx"],
+    "model": ["convert"],
+}
+
+# The layer that each public header belongs to.
+PUBLIC = {
+    "archive.h": "archive",
+    "archive_writer.h": "archive",
+    "byte_source.h": "base",
+    "bytes.h": "base",
+    "check.h": "convert",
+    "convert.h": "convert",
+    "edit.h": "archive",
+    "error.h": "base",
+    "error_codes.inc": "base",
+    "inspect.h": "model",
+    "listing.h": "convert",
+    "model.h": "model",
+    "onnx.pb.h": "model",  # generated
+    "onnxar_c.h": "convert",
+    "options.h": "convert",
+    "tensor.h": "onnx",
+    "version.h": "base",
+}
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILINE)
+SUFFIXES = {".h", ".cc", ".inc"}
+
+
+def reach(layer):
+    """The layer and all that lies below it."""
+    return {layer}.union(*(reach(below) for below in BELOW[layer]))
+
+
+def layer_of(include):
+    """The layer that an include of ours points to; None for a system header. KeyError: nobody knows it."""
+    folder, _, name = include.partition("/")
+    if folder == "onnxar":
+        return PUBLIC[name]
+    return folder if folder in BELOW and name else None
+
+
+def faults(files):
+    """What is wrong in `files`, a mapping of path (relative to the root) to text."""
+    found = []
+    for path, text in sorted(files.items()):
+        parts = pathlib.PurePosixPath(path).parts
+        for include in INCLUDE.findall(text):
+            complaint = fault(parts, include, files)
+            if complaint:
+                found.append(f"{path}: #include {include}: {complaint}")
+    return found
+
+
+def fault(parts, include, files):
+    try:
+        target = layer_of(include)
+        if parts[0] == "tools":
+            private = target and not include.startswith("onnxar/")
+            return "a tool uses public headers only" if private else None
+        layer = PUBLIC[parts[-1]] if parts[0] == "include" else parts[1]
+    except KeyError as unknown:
+        return f"unknown public header {unknown}; add it to PUBLIC with its layer"
+    if layer not in BELOW:
+        return f"unknown layer {layer}"
+    if target and target not in reach(layer):
+        return f"{layer} may not use {target}"
+    if parts[0] == "include" and target and not include.startswith("onnxar/"):
+        return "a public header may not use a private one"
+    if layer != "model" and (include.startswith("google/protobuf") or include.endswith(".pb.h")):
+        return "core does without protobuf"
+    if target and not include.startswith("onnxar/") and f"src/{include}" not in files:
+        return "no such file"
+    return None
+
+
+def sources(*folders):
+    return {
+        path.relative_to(ROOT).as_posix(): path.read_text()
+        for folder in folders
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in SUFFIXES
+    }
+
+
+class Sources(unittest.TestCase):
+    def test_arrows_point_down(self):
+        found = faults(sources("src", "include", "tools"))
+        self.assertFalse(found, "\n" + "\n".join(found))
+
+    def test_every_public_header_has_a_layer(self):
+        headers = {path.name for path in (ROOT / "include/onnxar").iterdir()}
+        self.assertEqual(headers - PUBLIC.keys(), set(), "add them to PUBLIC with their layer")
+
+    def test_own_headers_are_included_by_their_whole_name(self):
+        # "x.h" for a neighbour would hide an arrow from this test.
+        for path, text in sources("src", "include").items():
+            for include in re.findall(r'#include "([^"]+)"', text):
+                self.assertIn(include.split("/")[0], ["onnxar", *BELOW], f"{path}: {include}")
+
+
+class Checker(unittest.TestCase):
+    """The checker itself: a test that cannot fail proves nothing."""
+
+    FILES = {"src/base/a.h": "", "src/zip/a.h": "", "src/wire/a.h": "", "src/model/a.h": "", "src/archive/a.h": ""}
+
+    def complains(self, path, include):
+        return bool(faults({**self.FILES, path: f"#include {include}\n"}))
+
+    def test_refuses_bad_arrows(self):
+        for path, include in [
+            ("src/base/x.h", '"zip/a.h"'),  # up
+            ("src/zip/x.h", '"wire/a.h"'),  # sideways
+            ("src/onnx/x.h", '"archive/a.h"'),
+            ("src/archive/x.h", '"onnxar/tensor.h"'),
+            ("src/archive/x.h", "<onnxar/tensor.h>"),
+            ("src/convert/x.cc", '"model/a.h"'),
+            ("src/convert/x.cc", "<google/protobuf/message.h>"),
+            ("src/convert/x.cc", '"onnxar/onnx.pb.h"'),
+            ("src/base/x.h", '"onnxar/surprise.h"'),
+            ("src/surprise/x.h", '"base/a.h"'),
+            ("src/zip/x.h", '"base/missing.h"'),
+            ("include/onnxar/bytes.h", '"onnxar/archive.h"'),
+            ("include/onnxar/archive.h", '"base/a.h"'),
+            ("tools/onnxar/pack.cc", '"archive/a.h"'),
+            ("tools/onnxar/pack.cc", '"onnxar/surprise.h"'),
+        ]:
+            with self.subTest(path=path, include=include):
+                self.assertTrue(self.complains(path, include))
+
+    def test_accepts_good_arrows(self):
+        for path, include in [
+            ("src/zip/x.h", '"base/a.h"'),
+            ("src/convert/x.cc", '"wire/a.h"'),
+            ("src/convert/x.cc", '"onnxar/archive.h"'),
+            ("src/model/x.cc", '"onnxar/onnx.pb.h"'),
+            ("src/base/x.cc", "<zlib.h>"),
+            ("src/base/x.cc", "<sys/mman.h>"),
+            ("include/onnxar/archive.h", '"onnxar/bytes.h"'),
+            ("tools/onnxar/pack.cc", '"onnxar/convert.h"'),
+            ("tools/onnxar/pack.cc", "<CLI/CLI.hpp>"),
+            ("tools/onnxar/pack.cc", '"verbs.h"'),
+        ]:
+            with self.subTest(path=path, include=include):
+                self.assertFalse(self.complains(path, include))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,328 @@
+"""Packs models and unpacks them: the model comes back, the archive holds its weights.
+
+Usage: ONNXAR=path/to/onnxar roundtrip_test.py
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+import onnx_walk as walk
+import zoo
+
+
+class Least(NamedTuple):
+    """What a run covers at least; less means that the run lost its material and proves nothing."""
+
+    models: int
+    moved: int
+    by_bytes: int
+
+
+LEAST_ZOO = Least(models=130, moved=5000, by_bytes=50)
+LEAST_ZOO_DEFAULT = Least(models=130, moved=1100, by_bytes=50)
+LEAST_TESTDATA = Least(models=1000, moved=150, by_bytes=1000)
+
+ALL_SITES = ("--threshold", "0", "--all-sites")
+DEFAULT_THRESHOLD = 1024
+SHAPE_LIMIT = 1024  # integers below this many bytes stay, at any threshold
+MODEL_ENTRY = "__MODEL_PROTO"
+KEY = re.compile(r"(?!__[A-Z])[A-Za-z_][A-Za-z0-9_]*")
+FAULTS_SHOWN = 5  # of one model
+
+
+# --- the tool ------------------------------------------------------------------------------------
+
+
+class ToolError(Exception):
+    """A run of the tool that should have succeeded."""
+
+
+def onnxar(*arguments: object) -> str:
+    """Runs the tool; gives its standard output."""
+    command = [os.environ["ONNXAR"], *map(str, arguments)]
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace"
+    )
+    if done.returncode != 0:
+        said = (done.stderr + done.stdout).strip()
+        called = " ".join(map(str, arguments))
+        raise ToolError(f"onnxar {called}: ended with {done.returncode}: {said[:1000]}")
+    return done.stdout
+
+
+# --- an archive, read without the tool -----------------------------------------------------------
+
+
+class Archive:
+    def __init__(self, path: Path) -> None:
+        with zipfile.ZipFile(path) as file:
+            self.infos = file.infolist()
+            self.entries = {info.filename: file.read(info) for info in self.infos}
+        self._file = path.read_bytes()
+        self.model = walk.parse(self.entries[MODEL_ENTRY])
+
+    def data_offset(self, info: zipfile.ZipInfo) -> int:
+        """Where an entry's bytes begin, from its local header alone."""
+        header = info.header_offset
+        signature, name, extra = struct.unpack_from("<4s22xHH", self._file, header)
+        if signature != b"PK\3\4":
+            raise ValueError(f"{info.filename}: no local header at {header}")
+        return header + 30 + name + extra
+
+    def read(self, location: str, offset: int, length: int | None) -> bytes:
+        end = None if length is None else offset + length
+        return self.entries[location][offset:end]
+
+
+def layout_faults(archive: Archive) -> Iterator[str]:
+    names = [info.filename for info in archive.infos]
+    if names[-1] != MODEL_ENTRY:
+        yield f"the last entry is {names[-1]!r}"
+    if len({name.casefold() for name in names}) != len(names):
+        yield "entries that differ in case alone"
+    for info in archive.infos:
+        offset = archive.data_offset(info)
+        alignment = 64 if info.file_size < zoo.MIB else 4096
+        if offset % alignment:
+            yield f"{info.filename}: data at {offset}, not at a multiple of {alignment}"
+        if info.filename != MODEL_ENTRY and not KEY.fullmatch(info.filename):
+            yield f"{info.filename!r} is no key"
+
+
+# --- what moved ----------------------------------------------------------------------------------
+
+Sites = dict[str, walk.Site]
+
+
+def sites_of(model: walk.Message) -> Sites:
+    return {site.path: site for site in walk.sites(model)}
+
+
+def external_of(sites: Sites) -> set[str]:
+    return {path for path, site in sites.items() if walk.is_external(site.tensor)}
+
+
+def must_stay(site: walk.Site) -> bool:
+    tensor, data = site.tensor, walk.payload(site.tensor)
+    is_shape = tensor.data_type in (walk.INT32, walk.INT64) and len(data or b"") < SHAPE_LIMIT
+    return (
+        not data  # strings, empty tensors, typed fields that do not convert
+        or is_shape
+        or site.kind == "sparse_indices"
+        or tensor.HasField("segment")
+    )
+
+
+def must_move(site: walk.Site, is_default: bool) -> bool:
+    """Leaves open what the format leaves open: types it does not know, raw data of a wrong size."""
+    tensor = site.tensor
+    if must_stay(site) or tensor.data_type not in walk.LAYOUTS:
+        return False
+    if tensor.HasField("raw_data") and not walk.is_sized_right(tensor):
+        return False
+    is_large = len(walk.payload(tensor)) >= DEFAULT_THRESHOLD
+    return not is_default or (is_large and site.in_plain_scope)
+
+
+def moved_faults(originals: Sites, moved: set[str], is_default: bool) -> Iterator[str]:
+    for path, site in originals.items():
+        if path in moved and must_stay(site):
+            yield f"{path}: moved, must stay"
+        if path not in moved and must_move(site, is_default):
+            yield f"{path}: stayed, must move"
+
+
+def entry_faults(
+    archive: Archive, packed: Sites, originals: Sites, moved: set[str]
+) -> Iterator[str]:
+    if packed.keys() != originals.keys():
+        yield "the model in the archive has other tensors than the original"
+        return
+    for path in sorted(moved):
+        tensor, target = packed[path].tensor, walk.link(packed[path].tensor)
+        if walk.payload(tensor):
+            yield f"{path}: payload beside its link"
+        if not {"location", "length"} <= target.keys() <= {"location", "length", "offset"}:
+            yield f"{path}: link {target}"
+        elif target.get("offset") == "0":
+            yield f"{path}: link spells offset 0"
+        elif target["location"] not in archive.entries:
+            yield f"{path}: no entry {target['location']!r}"
+        elif slice_of(archive, target) != walk.payload(originals[path].tensor):
+            yield f"{path}: entry {target['location']!r} holds other bytes"
+
+
+def slice_of(archive: Archive, target: dict[str, str]) -> bytes:
+    return archive.read(target["location"], int(target.get("offset", 0)), int(target["length"]))
+
+
+# --- judging one model ---------------------------------------------------------------------------
+
+
+class Verdict(NamedTuple):
+    name: str
+    moved: int = 0
+    by_bytes: bool = False
+    faults: tuple[str, ...] = ()
+
+
+def label(source: Path) -> str:
+    """Enough of its path to know a model by: most are called model.onnx."""
+    return "/".join(source.parts[-2:])
+
+
+def load(path: Path) -> walk.Message:
+    model = walk.parse(path.read_bytes())
+    walk.load_external(model, path.parent)
+    return model
+
+
+def judge(source: Path, work: Path, options: tuple[str, ...]) -> Verdict:
+    """Packs and unpacks; looks at the archive and at what comes back."""
+    packed, back = work / "packed.onnxar", work / "back.onnx"
+    onnxar("pack", source, "-o", packed, "--no-sync", *options)
+    onnxar("check", "--data", packed)
+    onnxar("unpack", packed, "-o", back)
+
+    spelling = source.read_bytes()
+    linked = external_of(sites_of(walk.parse(spelling)))
+    original, archive = load(source), Archive(packed)
+    originals, inside = sites_of(original), sites_of(archive.model)
+    moved = external_of(inside)
+    faults = [
+        *layout_faults(archive),
+        *moved_faults(originals, moved, is_default=not options),
+        *entry_faults(archive, inside, originals, moved),
+    ]
+    by_bytes = walk.identity_promised(spelling, moved | linked)
+    if by_bytes and back.read_bytes() != spelling:
+        faults.append("not the same bytes after unpack")
+    if faults or not by_bytes:
+        faults += walk.differences(original, load(back))
+    return Verdict(label(source), len(moved), by_bytes, tuple(faults))
+
+
+def judge_external(source: Path, work: Path) -> Verdict:
+    """The same by way of a data file: pack, unpack with external data, pack that, unpack inline."""
+    first, second, back = work / "first.onnxar", work / "second.onnxar", work / "back.onnx"
+    beside = work / "beside" / "model.onnx"
+    beside.parent.mkdir()
+    onnxar("pack", source, "-o", first, "--no-sync", *ALL_SITES)
+    onnxar("unpack", first, "--external-data", "weights.bin", "-o", beside)
+    onnxar("pack", beside, "-o", second, "--no-sync", *ALL_SITES)
+    onnxar("unpack", second, "-o", back)
+
+    original, linked = load(source), sites_of(walk.parse(beside.read_bytes()))
+    faults = [f"with external data: {each}" for each in walk.differences(original, load(beside))]
+    faults += walk.differences(original, load(back))
+    return Verdict(label(source), len(external_of(linked)), False, tuple(faults))
+
+
+Judge = Callable[[Path, Path], Verdict]
+Item, Result = TypeVar("Item"), TypeVar("Result")
+
+
+def judge_safely(judged: Judge, source: Path) -> Verdict:
+    """A verdict in any case: one model that fails must not hide the others."""
+    with tempfile.TemporaryDirectory() as work:
+        try:
+            return judged(source, Path(work))
+        except Exception as error:
+            return Verdict(label(source), faults=(f"{type(error).__name__}: {error}",))
+
+
+def at_once(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(work, items))
+
+
+def report(verdicts: Iterable[Verdict]) -> str:
+    """One paragraph for each model that has faults."""
+    paragraphs = []
+    for verdict in verdicts:
+        shown = list(verdict.faults[:FAULTS_SHOWN])
+        if len(verdict.faults) > FAULTS_SHOWN:
+            shown.append(f"and {len(verdict.faults) - FAULTS_SHOWN} more")
+        if shown:
+            paragraphs.append("\n  ".join([verdict.name, *shown]))
+    return "\n".join(paragraphs)
+
+
+# --- the tests -----------------------------------------------------------------------------------
+
+
+class RoundTrip(unittest.TestCase):
+    def hold(self, models: list[Path], judged: Judge, least: Least | None = None) -> None:
+        verdicts = at_once(partial(judge_safely, judged), models)
+        moved = sum(verdict.moved for verdict in verdicts)
+        by_bytes = sum(verdict.by_bytes for verdict in verdicts)
+        print(
+            f"{self.id().rpartition('.')[2]}: {len(models)} models, {moved} payloads moved, "
+            f"{by_bytes} models judged by bytes",
+            flush=True,
+        )
+        faults = report(verdicts)
+        count = sum(bool(verdict.faults) for verdict in verdicts)
+        if faults:
+            self.fail(f"{count} of {len(models)} models fail:\n{faults}")
+        if least:
+            self.assertGreaterEqual(len(models), least.models)
+            self.assertGreaterEqual(moved, least.moved)
+            self.assertGreaterEqual(by_bytes, least.by_bytes)
+
+
+class Zoo(RoundTrip):
+    @classmethod
+    def setUpClass(cls) -> None:
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.models = zoo.write_zoo(Path(folder.name))
+
+    def test_every_site_comes_back(self) -> None:
+        self.hold(self.models, partial(judge, options=ALL_SITES), LEAST_ZOO)
+
+    def test_default_options_come_back(self) -> None:
+        self.hold(self.models, partial(judge, options=()), LEAST_ZOO_DEFAULT)
+
+    def test_external_data_comes_back(self) -> None:
+        self.hold(self.models, judge_external)
+
+
+class Testdata(RoundTrip):
+    """The models that ONNX tests its backends with, as Debian packages them."""
+
+    PACKAGE = "libonnx-testdata"
+
+    def models(self) -> list[Path]:
+        try:
+            listing = subprocess.run(["dpkg", "-L", self.PACKAGE], capture_output=True, text=True)
+        except FileNotFoundError:
+            self.skipTest("no dpkg")
+        if listing.returncode != 0:
+            self.skipTest(f"{self.PACKAGE} is not installed")
+        return sorted(Path(line) for line in listing.stdout.splitlines() if line.endswith(".onnx"))
+
+    def test_every_site_comes_back(self) -> None:
+        models = self.models()
+        self.hold(models, partial(judge, options=ALL_SITES), LEAST_TESTDATA)
+
+
+if __name__ == "__main__":
+    if "ONNXAR" not in os.environ:
+        sys.exit(__doc__)
+    unittest.main()

@@ -1,0 +1,148 @@
+"""Archives are zip files to everybody: common tools accept them, and what they unpack is a model.
+
+Usage: ONNXAR=path/to/onnxar zip_tools_test.py
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import onnx
+from roundtrip_test import (
+    ALL_SITES,
+    MODEL_ENTRY,
+    ToolError,
+    at_once,
+    label,
+    load,
+    onnxar,
+    walk,
+    zoo,
+)
+
+OPTIONS = {"all sites": ALL_SITES, "default": ()}
+
+
+class Packed(NamedTuple):
+    source: Path
+    options: str
+    archive: Path
+
+    def __str__(self) -> str:
+        return f"{label(self.source)}, {self.options}"
+
+
+def pack(each: Packed) -> Packed:
+    onnxar("pack", each.source, "-o", each.archive, "--no-sync", *OPTIONS[each.options])
+    return each
+
+
+def pack_zoo(folder: Path) -> list[Packed]:
+    """Every model of the zoo, packed with each set of options."""
+    wanted = itertools.product(zoo.write_zoo(folder / "zoo"), OPTIONS)
+    archives = [Packed(*each, folder / f"{n}.onnxar") for n, each in enumerate(wanted)]
+    return at_once(pack, archives)
+
+
+def run(command: list[object], piped: bytes = b"") -> bytes:
+    """Gives its standard output; raises ToolError unless it ends with 0."""
+    done = subprocess.run(list(map(str, command)), input=piped, capture_output=True)
+    if done.returncode != 0:
+        said = (done.stderr + done.stdout).decode(errors="replace").strip()
+        raise ToolError(f"ended with {done.returncode}: {said[-1000:]}")
+    return done.stdout
+
+
+def judge(check: Callable[[Packed], None], each: Packed) -> str:
+    """What went wrong with one archive; empty if nothing did."""
+    try:
+        check(each)
+    except Exception as error:
+        return f"{each}: {type(error).__name__}: {error}"
+    return ""
+
+
+class ZipTools(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.packed = pack_zoo(Path(folder.name))
+
+    def hold(self, check: Callable[[Packed], None]) -> None:
+        faults = list(filter(None, at_once(partial(judge, check), self.packed)))
+        if faults:
+            listing = "\n".join(faults)
+            self.fail(f"{len(faults)} of {len(self.packed)} archives fail:\n{listing}")
+
+    def accepts(self, *command: str) -> None:
+        """Holds when the command, given an archive as its last argument, ends with 0."""
+        self.need(command[0])
+        self.hold(lambda each: run([*command, each.archive]))
+
+    def need(self, program: str) -> None:
+        if shutil.which(program) is None:
+            self.skipTest(f"{program} is not installed")
+
+    def test_unzip_tests_it(self) -> None:
+        self.accepts("unzip", "-tqq")
+
+    def test_zipinfo_lists_it(self) -> None:
+        self.accepts("zipinfo", "-v")
+
+    def test_7z_tests_it(self) -> None:
+        self.accepts("7z", "t")
+
+    def test_bsdtar_lists_it(self) -> None:
+        self.accepts("bsdtar", "-tf")
+
+    def test_bsdtar_lists_it_from_a_pipe(self) -> None:
+        self.need("bsdtar")
+
+        def check(each: Packed) -> None:
+            listed = run(["bsdtar", "-tf", "-"], piped=each.archive.read_bytes()).decode()
+            with zipfile.ZipFile(each.archive) as file:
+                self.assertEqual(listed.splitlines(), file.namelist())
+
+        self.hold(check)
+
+    def test_zipalign_finds_it_aligned(self) -> None:
+        self.accepts("zipalign", "-c", "64")
+
+    def test_python_reads_it(self) -> None:
+        def check(each: Packed) -> None:
+            with zipfile.ZipFile(each.archive) as file:
+                self.assertIsNone(file.testzip())
+                self.assertEqual(file.namelist()[-1], MODEL_ENTRY)
+
+        self.hold(check)
+
+    def test_unzipped_it_is_a_model_with_external_data(self) -> None:
+        self.need("unzip")
+
+        def check(each: Packed) -> None:
+            with tempfile.TemporaryDirectory() as folder:
+                run(["unzip", "-q", each.archive, "-d", folder])
+                loaded = onnx.load(str(Path(folder, MODEL_ENTRY)))
+                model = walk.parse(loaded.SerializeToString())
+                walk.load_external(model, Path(folder))  # sites that onnx does not look at
+            self.assertEqual(walk.differences(load(each.source), model)[:5], [])
+
+        self.hold(check)
+
+
+if __name__ == "__main__":
+    if "ONNXAR" not in os.environ:
+        sys.exit(__doc__)
+    unittest.main()

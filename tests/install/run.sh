@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# run.sh BUILD_DIR: installs that build into a throw-away prefix, then builds and runs the consumer once by CMake package
+# and once by pkg-config. The tree is moved after the install, since an installed library must not know where it lies.
+set -euo pipefail
+build=$(realpath -e "$1")
+here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+cmake=${CMAKE:-cmake} compiler=${CXX:-c++}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$cmake" --install "$build" --prefix "$work/first" > "$work/install.log" || { cat "$work/install.log"; exit 1; }
+mv "$work/first" "$work/prefix"
+prefix=$work/prefix
+pkgconfig=$(dirname "$(find "$prefix" -name onnxar-core.pc)")
+export LD_LIBRARY_PATH=${pkgconfig%/pkgconfig}  # for a shared build
+
+echo "by CMake package"
+"$cmake" -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler"
+"$cmake" --build "$work/cmake"
+"$work/cmake/consumer"
+
+echo "by pkg-config"
+read -ra flags < <(PKG_CONFIG_PATH=$pkgconfig pkg-config --cflags --libs onnxar-model)
+"$compiler" -std=c++20 "$here/main.cc" "${flags[@]}" -o "$work/consumer"
+"$work/consumer"
+
+if [[ -x $prefix/bin/onnxar ]]; then "$prefix/bin/onnxar" --version; fi

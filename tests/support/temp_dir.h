@@ -1,0 +1,42 @@
+// A folder of its own for a test, gone when the test ends.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace onnxar::testing {
+
+/// Below $TMPDIR, or /tmp. The destructor removes the folder and all that is in it, whatever permissions a
+/// test set.
+class TempDir {
+ public:
+  TempDir();
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+  ~TempDir();
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
+
+  /// Writes or replaces a file, with the folders above it. Returns its path.
+  std::filesystem::path write_file(std::string_view name, std::span<const std::byte> bytes) const;
+  std::filesystem::path write_file(std::string_view name, std::string_view text) const;
+  [[nodiscard]] std::vector<std::byte> read_file(std::string_view name) const;
+  [[nodiscard]] std::string read_text(std::string_view name) const;
+
+  /// Everything in the folder and below, hidden files too: paths relative to the folder, sorted, folders with
+  /// a slash at the end. Shows what was left behind.
+  [[nodiscard]] std::vector<std::string> file_names() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The bytes of a file anywhere. Throws std::runtime_error when it cannot be read.
+std::vector<std::byte> read_file(const std::filesystem::path& path);
+
+}  // namespace onnxar::testing

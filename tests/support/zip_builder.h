@@ -1,0 +1,270 @@
+// Zip archives written byte by byte, for tests: conforming ones, and ones with exactly one thing wrong.
+//
+// Independent of the code under test: nothing of it is included; signatures, constants and the CRC stand here
+// a second time. A `ZipBuilder` is a plain value. Left alone it builds a conforming archive (what spec and
+// format page demand of a writer); every field of every record can be replaced by itself, and nothing else
+// follows the replaced field unless the comment on it says so.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/wire_builder.h"
+
+namespace onnxar::testing {
+
+namespace signature {
+inline constexpr std::uint32_t local = 0x04034b50;
+inline constexpr std::uint32_t central = 0x02014b50;
+inline constexpr std::uint32_t zip64_end = 0x06064b50;
+inline constexpr std::uint32_t zip64_locator = 0x07064b50;
+inline constexpr std::uint32_t end = 0x06054b50;
+inline constexpr std::uint32_t descriptor = 0x08074b50;
+}  // namespace signature
+
+/// The name of the model's entry.
+inline constexpr std::string_view model_entry = "__MODEL_PROTO";
+
+/// Bit by bit, slow and short. CRC-32 as zip has it.
+std::uint32_t bitwise_crc32(std::span<const std::byte> bytes);
+
+/// A field that takes the conforming value until a test gives it another.
+template <typename T>
+using Field = std::optional<T>;
+
+/// What local and central header have in common.
+struct HeaderFields {
+  Field<std::uint32_t> signature = {};
+  Field<std::uint16_t> version_needed = {};
+  Field<std::uint16_t> flags = {};
+  Field<std::uint16_t> method = {};
+  Field<std::uint16_t> time = {};
+  Field<std::uint16_t> date = {};
+  Field<std::uint32_t> crc = {};
+  /// The size that is meant: from 0xFFFFFFFF on, the header says it through a zip64 record.
+  Field<std::uint64_t> csize = {};
+  Field<std::uint64_t> usize = {};
+  /// The 32-bit field alone, whatever the zip64 record says.
+  Field<std::uint32_t> csize32 = {};
+  Field<std::uint32_t> usize32 = {};
+  Field<std::string> name = {};
+  /// The length fields alone.
+  Field<std::uint16_t> name_length = {};
+  Field<std::uint16_t> extra_length = {};
+  /// The whole zip64 extra record, id and length included; an empty one leaves it out. The 32-bit fields
+  /// stay.
+  Field<Blob> zip64_extra = {};
+  /// Records after the zip64 one and before the padding, which still aligns.
+  Blob more_extra = {};
+  /// The whole extra field: no zip64 record, no padding, no alignment.
+  Field<Blob> extra = {};
+};
+
+struct LocalFields : HeaderFields {
+  /// The padding record, id and length included, in place of the one that aligns.
+  Field<Blob> padding = {};
+  /// The alignment that the padding record names.
+  Field<std::uint16_t> recorded_alignment = {};
+  /// How much longer than minimal the padding is; a multiple of the alignment keeps the data aligned.
+  std::size_t more_padding = 0;
+};
+
+struct CentralFields : HeaderFields {
+  Field<std::uint16_t> version_made_by = {};
+  Field<std::uint16_t> disk = {};
+  Field<std::uint16_t> internal_attributes = {};
+  Field<std::uint32_t> external_attributes = {};
+  /// The offset that is meant, and the 32-bit field alone; as with the sizes.
+  Field<std::uint64_t> header_offset = {};
+  Field<std::uint32_t> header_offset32 = {};
+  std::string comment = {};
+  Field<std::uint16_t> comment_length = {};
+};
+
+struct ZipEntry {
+  std::string name = {};
+  Blob data = {};
+  LocalFields local = {};
+  CentralFields central = {};
+  /// Of the data in the file. Default: the builder's rule.
+  Field<std::size_t> alignment = {};
+  /// Says the sizes (both headers) or the offset (central header) through zip64 although they fit.
+  bool force_zip64_sizes = false;
+  bool force_zip64_offset = false;
+  /// Neither local header nor data is written (the directory still lists the entry), or the directory is
+  /// silent.
+  bool written = true;
+  bool listed = true;
+  Blob gap_before = {};
+  Blob gap_after = {};
+
+  /// Changes the same field in both headers: `entry.in_both([](auto& header) { header.flags = 1; })`.
+  template <typename Change>
+  ZipEntry& in_both(Change change) {
+    change(static_cast<HeaderFields&>(local));
+    change(static_cast<HeaderFields&>(central));
+    return *this;
+  }
+};
+
+struct EndFields {
+  Field<std::uint32_t> signature = {};
+  Field<std::uint16_t> disk = {};
+  Field<std::uint16_t> directory_disk = {};
+  Field<std::uint16_t> entries_on_disk = {};
+  Field<std::uint16_t> entries = {};
+  Field<std::uint32_t> directory_size = {};
+  Field<std::uint32_t> directory_offset = {};
+  Field<std::uint16_t> comment_length = {};
+};
+
+struct Zip64EndFields {
+  Field<std::uint32_t> signature = {};
+  Field<std::uint64_t> record_size = {};
+  Field<std::uint16_t> version_made_by = {};
+  Field<std::uint16_t> version_needed = {};
+  Field<std::uint32_t> disk = {};
+  Field<std::uint32_t> directory_disk = {};
+  Field<std::uint64_t> entries_on_disk = {};
+  Field<std::uint64_t> entries = {};
+  Field<std::uint64_t> directory_size = {};
+  Field<std::uint64_t> directory_offset = {};
+  /// The extensible data sector; counted by the record's size.
+  Blob extensible_data = {};
+};
+
+struct Zip64LocatorFields {
+  Field<std::uint32_t> signature = {};
+  Field<std::uint32_t> disk = {};
+  Field<std::uint64_t> record_offset = {};
+  Field<std::uint32_t> disks = {};
+};
+
+/// Where an entry lies. What was not written or not listed has `nowhere`.
+struct PlacedEntry {
+  static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+
+  std::string name = {};
+  std::size_t header_offset = nowhere;
+  std::size_t extra_offset = nowhere;
+  /// Of the padding record (its id), the last of the extra field.
+  std::size_t padding_offset = nowhere;
+  std::size_t data_offset = nowhere;
+  std::size_t data_size = 0;
+  std::size_t central_offset = nowhere;
+  std::size_t central_size = 0;
+
+  [[nodiscard]] bool listed() const { return central_offset != nowhere; }
+};
+
+/// An archive and the place of everything in it.
+struct Built {
+  Blob bytes = {};
+  /// Entries kept from an earlier state, then the builder's own, each in their order.
+  std::vector<PlacedEntry> entries = {};
+  std::size_t directory_offset = 0;
+  std::size_t directory_size = 0;
+  std::optional<std::size_t> zip64_end_offset = {};
+  std::optional<std::size_t> zip64_locator_offset = {};
+  std::size_t end_offset = PlacedEntry::nowhere;
+
+  /// The first of that name. Throws std::out_of_range if there is none.
+  [[nodiscard]] const PlacedEntry& entry(std::string_view name) const;
+  [[nodiscard]] Blob data_of(std::string_view name) const;
+};
+
+struct ZipBuilder {
+  std::vector<ZipEntry> entries = {};
+  /// N of the rule: data of less than 1 MiB is aligned to N, other data to at least 4096.
+  std::size_t alignment = 64;
+
+  Blob prefix = {};
+  /// Subtracted from every recorded offset: with the prefix's size, a self-extracting archive.
+  std::uint64_t offset_base = 0;
+  /// Which entries the directory lists, and in which order: indices into kept entries, then own ones. An
+  /// entry may be listed twice. Default: all that are `listed`.
+  std::optional<std::vector<std::size_t>> directory_order = {};
+  Blob gap_before_directory = {};
+  /// After the last central header and counted by the directory's size.
+  Blob directory_tail = {};
+  Blob gap_after_directory = {};
+
+  /// Zip64 end record and locator: where needed, or forced. With them, the end record holds sentinels only.
+  bool force_zip64 = false;
+  /// Writes or leaves out one record alone.
+  Field<bool> write_zip64_end = {};
+  Field<bool> write_zip64_locator = {};
+  Zip64EndFields zip64_end = {};
+  Blob gap_before_locator = {};
+  Zip64LocatorFields zip64_locator = {};
+
+  Blob gap_before_end = {};
+  bool write_end = true;
+  EndFields end = {};
+  std::string comment = {};
+  Blob trailing = {};
+
+  /// The state that this one follows in the same file: its bytes come first, its entries, the model apart,
+  /// stay listed with their central headers as they are. Set by `edit_builder`.
+  std::shared_ptr<const Built> base = nullptr;
+
+  [[nodiscard]] Blob build() const { return build_placed().bytes; }
+  [[nodiscard]] Built build_placed() const;
+  /// The first of that name. Throws std::out_of_range if there is none.
+  ZipEntry& entry(std::string_view name);
+};
+
+ZipEntry zip_entry(std::string_view name, Blob data);
+/// Compressed with method 8, as blocks that hold the data literally: any inflater gives `data` back.
+ZipEntry deflated_entry(std::string_view name, const Blob& data);
+/// Sizes and CRC in a data descriptor behind the data, as streaming writers do; flag bit 3 is set.
+ZipEntry streamed_entry(std::string_view name, Blob data, bool with_signature = true);
+
+/// One extra record: id, length, content.
+Blob extra_record(std::uint16_t id, std::span<const std::byte> content);
+/// The zip64 extra record with these 64-bit fields.
+Blob zip64_record(const std::vector<std::uint64_t>& values);
+Blob zeros(std::size_t size);
+
+/// The smallest archive that passes every check without a remark: a FLOAT tensor `w` of 256 elements, which
+/// the model names as external data and gives out as `y`.
+ZipBuilder smallest_builder();
+/// The same with another payload, whose size is a multiple of 4.
+ZipBuilder smallest_builder(Blob payload);
+Built smallest_archive();
+/// The model of that archive for a tensor of `elements` elements. `producer` tells edited models apart.
+Blob smallest_model(std::size_t elements = 256, std::string_view producer = "onnxar.test");
+
+/// An edit: appends `extra` and the new model, then a directory that lists the kept entries at their old
+/// places, the new ones and the model, then a new end record. The bytes of `base` stay as they are.
+ZipBuilder edit_builder(const Built& base, Blob model, std::vector<ZipEntry> extra = {});
+Built append_edit(const Built& base, Blob model, std::vector<ZipEntry> extra = {});
+
+// Damage. A verb that would touch what is not there throws std::out_of_range, so that no test passes by
+// damaging nothing.
+void flip_bit(Blob& bytes, std::size_t offset, unsigned bit = 0);
+void put_u8(Blob& bytes, std::size_t offset, std::uint8_t value);
+void put_u16(Blob& bytes, std::size_t offset, std::uint16_t value);
+void put_u32(Blob& bytes, std::size_t offset, std::uint32_t value);
+void put_u64(Blob& bytes, std::size_t offset, std::uint64_t value);
+void put_bytes(Blob& bytes, std::size_t offset, std::span<const std::byte> value);
+/// Keeps the first `size` bytes.
+void truncate(Blob& bytes, std::size_t size);
+void insert(Blob& bytes, std::size_t offset, std::span<const std::byte> value);
+void erase(Blob& bytes, std::size_t offset, std::size_t count);
+
+[[nodiscard]] std::uint16_t u16_at(std::span<const std::byte> bytes, std::size_t offset);
+[[nodiscard]] std::uint32_t u32_at(std::span<const std::byte> bytes, std::size_t offset);
+[[nodiscard]] std::uint64_t u64_at(std::span<const std::byte> bytes, std::size_t offset);
+/// The first place at or after `from` where the four bytes of `value` stand.
+[[nodiscard]] std::optional<std::size_t> find_signature(std::span<const std::byte> bytes, std::uint32_t value,
+                                                        std::size_t from = 0);
+[[nodiscard]] std::optional<std::size_t> find_last_signature(std::span<const std::byte> bytes, std::uint32_t value);
+
+}  // namespace onnxar::testing

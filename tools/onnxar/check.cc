@@ -1,0 +1,75 @@
+#include "onnxar/check.h"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "json.h"
+
+namespace onnxar::tool {
+namespace {
+
+struct CheckArguments {
+  std::filesystem::path model;
+  CheckOptions options;
+  bool json = false;
+  Verbosity verbosity;
+};
+
+Json as_json(const Finding& finding) {
+  Json row;
+  row["severity"] = to_string(finding.severity);
+  row["code"] = id(finding.code);
+  row["entry"] = finding.place.entry.empty() ? Json() : Json(finding.place.entry);
+  row["offset"] = finding.place.offset ? Json(*finding.place.offset) : Json();
+  row["message"] = finding.message;
+  return row;
+}
+
+void print_json(const std::vector<Finding>& findings) {
+  Json document;
+  document["ok"] = passed(findings);
+  document["findings"] = Json::array();
+  for (const Finding& finding : findings) document["findings"].push_back(as_json(finding));
+  print(document);
+}
+
+void print_summary(const std::vector<Finding>& findings, const CheckArguments& arguments) {
+  const auto count = [&findings](Severity severity) {
+    return std::ranges::count(findings, severity, &Finding::severity);
+  };
+  std::cerr << escaped(arguments.model.string()) << ": " << (passed(findings) ? "good" : "not good") << ", "
+            << count(Severity::error) << " errors, " << count(Severity::warning) << " warnings, "
+            << count(Severity::note) << " notes"
+            << (arguments.options.data ? "" : " (--data compares the weights, too)") << '\n';
+}
+
+int check_model(const CheckArguments& arguments) {
+  const std::vector<Finding> findings = check(arguments.model, arguments.options);
+  if (arguments.json) {
+    print_json(findings);
+  } else {
+    for (const Finding& finding : findings) std::cout << to_string(finding) << '\n';
+  }
+  if (!arguments.verbosity.quiet) print_summary(findings, arguments);
+  return passed(findings) ? exit_code::done : exit_code::found;
+}
+
+}  // namespace
+
+Verb add_check(CLI::App& app) {
+  auto arguments = std::make_shared<CheckArguments>();
+  CLI::App* verb = app.add_subcommand("check", "Say all that is wrong with an archive or model, a finding a line");
+  verb->add_option("MODEL", arguments->model, "An archive or a .onnx file")->required();
+  verb->add_flag("--data", arguments->options.data, "Also compare the CRC-32 of every entry (reads all bytes)");
+  verb->add_flag("--strict", arguments->options.strict, "Warnings and superseded tails of edits are errors");
+  verb->add_flag("--json", arguments->json, "Findings as JSON");
+  add_data_dir(*verb, arguments->options.load);
+  add_verbosity(*verb, arguments->verbosity);
+  verb->footer("Example: onnxar check --data model.onnxar && echo good");
+  return {verb, [arguments] { return check_model(*arguments); }};
+}
+
+}  // namespace onnxar::tool

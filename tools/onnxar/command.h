@@ -1,0 +1,58 @@
+// What the verbs have in common: options, messages, exit codes.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "onnxar/convert.h"
+#include "onnxar/error.h"
+#include "onnxar/options.h"
+
+namespace onnxar::tool {
+
+namespace exit_code {
+inline constexpr int done = 0;
+inline constexpr int found = 1;   // check found errors
+inline constexpr int usage = 2;   // wrong arguments, or the output exists
+inline constexpr int io = 3;      // missing, permission, full disk
+inline constexpr int format = 4;  // corrupt or unsupported input
+}  // namespace exit_code
+
+/// How much to say on stderr.
+struct Verbosity {
+  bool quiet = false;
+  bool verbose = false;
+};
+
+/// A verb: adds itself to the command line and returns its exit code when called.
+using Action = std::function<int()>;
+struct Verb {
+  CLI::App* app;
+  Action run;
+};
+
+Verb add_pack(CLI::App& app);
+Verb add_unpack(CLI::App& app);
+Verb add_ls(CLI::App& app);
+Verb add_check(CLI::App& app);
+Verb add_cat(CLI::App& app);
+
+/// Options that several verbs have, in the same words.
+void add_verbosity(CLI::App& verb, Verbosity& verbosity);
+void add_output(CLI::App& verb, std::filesystem::path& output, const std::string& what);
+void add_save_options(CLI::App& verb, SaveOptions& save);
+void add_data_dir(CLI::App& verb, LoadOptions& load);
+/// A number of bytes, with KiB, MiB, GiB, KB, MB or GB where wanted.
+CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& value, const std::string& what);
+
+int exit_code_of(const Error& error);
+/// `500.1 MB`: for people; exact numbers are in `ls --json`.
+std::string short_size(std::uint64_t bytes);
+/// Remarks to stderr, the first few unless verbose.
+void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosity);
+
+}  // namespace onnxar::tool

@@ -1,0 +1,65 @@
+// onnxar: one verb a file, each a thin cover of one library function.
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <exception>
+#include <iostream>
+#include <string_view>
+
+#include "command.h"
+#include "onnxar/version.h"
+
+namespace {
+
+using namespace onnxar;
+using namespace onnxar::tool;
+
+/// A mapped file that another process shortens makes the next access to what is gone a SIGBUS. Outputs are nameless
+/// until they are whole, so ending here leaves nothing behind.
+extern "C" void input_shrank(int /*signal*/) {
+  constexpr std::string_view message = "onnxar: error[io.failed] an input file was shortened while it was read\n";
+  [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, message.data(), message.size());
+  ::_exit(exit_code::io);
+}
+
+int run_verb(const std::array<Verb, 5>& verbs) {
+  for (const Verb& verb : verbs) {
+    if (verb.app->parsed()) return verb.run();
+  }
+  return exit_code::usage;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("ONNX archives: one file with a model and its weights, ready to be mapped.", "onnxar");
+  app.set_version_flag("--version", std::string("onnxar ") + ONNXAR_VERSION_STRING);
+  app.require_subcommand(1);
+  app.footer(
+      "`onnxar VERB --help` says more of a verb, with an example.\n"
+      "Exit: 0 done, 1 check found errors, 2 usage or output exists, 3 I/O, 4 corrupt or unsupported input.");
+  const std::array verbs = {add_pack(app), add_unpack(app), add_ls(app), add_check(app), add_cat(app)};
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? exit_code::done : exit_code::usage;
+  }
+  return run_verb(verbs);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGBUS, input_shrank);
+  try {
+    return run(argc, argv);
+  } catch (const Error& error) {
+    std::cerr << "onnxar: error[" << id(error.code()) << "] " << error.what() << '\n';
+    return exit_code_of(error);
+  } catch (const std::bad_alloc&) {
+    std::cerr << "onnxar: error[io.failed] out of memory\n";
+    return exit_code::io;
+  } catch (const std::exception& error) {
+    std::cerr << "onnxar: error[io.failed] " << error.what() << '\n';
+    return exit_code::io;
+  }
+}

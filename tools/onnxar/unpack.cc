@@ -1,0 +1,49 @@
+#include <iostream>
+#include <memory>
+
+#include "command.h"
+
+namespace onnxar::tool {
+namespace {
+
+struct UnpackArguments {
+  std::filesystem::path model, output;
+  SaveOptions save;
+  LoadOptions load;
+  Verbosity verbosity;
+};
+
+int unpack(UnpackArguments& arguments) {
+  SaveOptions& save = arguments.save;
+  save.format = save.data_file.empty() ? Format::onnx_inline : Format::onnx_external;
+  const ConvertReport report = convert(arguments.model, arguments.output, save, arguments.load);
+  print_remarks(report.remarks, arguments.verbosity);
+  if (arguments.verbosity.quiet) return exit_code::done;
+  std::cerr << (save.dry_run ? "would write " : "wrote ") << escaped(arguments.output.string()) << " ("
+            << short_size(report.model_bytes) << ")";
+  if (save.format == Format::onnx_external) {
+    std::cerr << " and " << report.tensors_outside << " tensors (" << short_size(report.payload_bytes) << ") in "
+              << escaped(save.data_file);
+  }
+  std::cerr << '\n';
+  return exit_code::done;
+}
+
+}  // namespace
+
+Verb add_unpack(CLI::App& app) {
+  auto arguments = std::make_shared<UnpackArguments>();
+  CLI::App* verb = app.add_subcommand("unpack", "Write a model as plain ONNX, data inside (below 2 GiB) or beside it");
+  verb->add_option("MODEL", arguments->model, "An archive or a .onnx file")->required();
+  add_output(*verb, arguments->output, "The .onnx file to write");
+  verb->add_option("--external-data", arguments->save.data_file,
+                   "Keep large tensors in a data file of this name beside the output")
+      ->type_name("NAME");
+  add_save_options(*verb, arguments->save);
+  add_data_dir(*verb, arguments->load);
+  add_verbosity(*verb, arguments->verbosity);
+  verb->footer("Example: onnxar unpack model.onnxar -o model.onnx --external-data model.onnx.data");
+  return {verb, [arguments] { return unpack(*arguments); }};
+}
+
+}  // namespace onnxar::tool
