@@ -30,19 +30,22 @@ void note_side_files(const LoadedModel& model, ConvertReport& report) {
 
 }  // namespace
 
-ConvertReport convert(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
-                      const LoadOptions& load) {
-  check_alignment(save);
-  const LoadedModel model = load_model(input, MovePolicy::of(save), load);
+ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options) {
+  check_alignment(options);
   ConvertReport report;
   report.remarks = model.remarks;
-  switch (save.format) {
-    case Format::archive: save_archive(model, output, save, report); break;
-    case Format::onnx_inline: save_inline(model, output, save, report); break;
-    case Format::onnx_external: save_external(model, output, save, report); break;
+  switch (options.format) {
+    case Format::archive: save_archive(model, output, options, report); break;
+    case Format::onnx_inline: save_inline(model, output, options, report); break;
+    case Format::onnx_external: save_external(model, output, options, report); break;
   }
-  if (save.format != Format::archive) note_side_files(model, report);
+  if (options.format != Format::archive) note_side_files(model, report);
   return report;
+}
+
+ConvertReport convert(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
+                      const LoadOptions& load) {
+  return save_model(load_model(input, MovePolicy::of(save), load), output, save);
 }
 
 }  // namespace onnxar

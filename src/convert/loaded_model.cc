@@ -2,6 +2,7 @@
 
 #include <random>
 #include <unordered_set>
+#include <utility>
 
 #include "archive/keys.h"
 #include "base/text.h"
@@ -11,35 +12,46 @@
 namespace onnxar {
 namespace {
 
-std::uint64_t random_id() {
-  std::random_device random;
-  return (std::uint64_t{random()} << 32U) | random();
-}
+/// A source that keeps alive what it is a view of.
+class OwnedSource final : public ByteSource {
+ public:
+  OwnedSource(std::shared_ptr<const ByteSource> source, std::shared_ptr<const void> owner)
+      : source_(std::move(source)), owner_(std::move(owner)) {}
+  [[nodiscard]] std::uint64_t size() const override { return source_->size(); }
+  void read(const ByteSink& sink) const override { source_->read(sink); }
+
+ private:
+  std::shared_ptr<const ByteSource> source_;
+  std::shared_ptr<const void> owner_;
+};
 
 class Splitter {
  public:
-  Splitter(LoadedModel& model, const MovePolicy& policy, const LoadOptions& options)
-      : model_(model), policy_(policy), options_(options) {}
+  /// `owner` keeps the bytes of the model that is split alive.
+  Splitter(LoadedModel& model, std::shared_ptr<const void> owner, const MovePolicy& policy, const LoadOptions& options)
+      : model_(model), owner_(std::move(owner)), policy_(policy), options_(options) {}
 
-  void run() {
-    ModelSource& source = *model_.source;
-    try {
-      const wire::Rope rope = onnx::rewrite_tensors(
-          source.model(), [this](const onnx::TensorSite& site) { return split(site); }, {options_.max_depth});
-      if (rope.size() > options_.max_skeleton_size) refuse_large_skeleton(rope.size());
-      model_.skeleton = rope.flat();
-    } catch (const Error& error) {
-      throw source.located(error);
-    }
+  void run(Bytes bytes) {
+    const wire::Rope rope = onnx::rewrite_tensors(bytes, [this](const onnx::TensorSite& site) { return split(site); },
+                                                  {options_.max_depth});
+    if (rope.size() > options_.max_skeleton_size) refuse_large_skeleton(rope.size());
+    model_.skeleton = rope.flat();
   }
 
  private:
   onnx::TensorEdit split(const onnx::TensorSite& site) {
-    if (site.tensor.is_external()) {
-      if (site.tensor.external.unknown_key) remark_unknown_key(site);
-      return link(model_.source->external_payload(site));
-    }
+    if (site.tensor.is_external()) return split_external(site);
     return site.tensor.raw_data ? split_raw(site) : split_typed(site);
+  }
+
+  onnx::TensorEdit split_external(const onnx::TensorSite& site) {
+    if (model_.payload_of(site) != nullptr) return onnx::TensorEdit::keep();
+    if (site.tensor.external.unknown_key) remark_unknown_key(site);
+    if (model_.source) return link(model_.source->external_payload(site));
+    // Nothing but payloads in memory can be linked to; parsing says what else the location is.
+    static_cast<void>(onnx::parse_external_data(site.tensor.external, site.tensor.range.begin));
+    throw Error(Code::onnx_external_missing, base::concat(describe(site), ": its link leads nowhere"),
+                {"", site.tensor.range.begin});
   }
 
   onnx::TensorEdit split_raw(const onnx::TensorSite& site) {
@@ -59,7 +71,8 @@ class Splitter {
       return onnx::TensorEdit::keep();
     }
     const Bytes bytes = tensor.raw_data->of(site.model);
-    return link({std::make_shared<SpanSource>(bytes), ByteSpan::borrow(bytes, model_.source->owner()), std::nullopt});
+    return link({std::make_shared<OwnedSource>(std::make_shared<SpanSource>(bytes), owner_),
+                 ByteSpan::borrow(bytes, owner_), std::nullopt});
   }
 
   onnx::TensorEdit split_typed(const onnx::TensorSite& site) {
@@ -72,7 +85,7 @@ class Splitter {
              "the model");
       return onnx::TensorEdit::keep();
     }
-    return link({std::move(source), {}, std::nullopt});
+    return link({std::make_shared<OwnedSource>(std::move(source), owner_), {}, std::nullopt});
   }
 
   onnx::TensorEdit link(Payload payload) {
@@ -102,11 +115,12 @@ class Splitter {
   }
 
   void remark(const onnx::TensorSite& site, Code code, const std::string& message) {
-    model_.remarks.push_back(
-        {Severity::warning, code, model_.source->place_of(site), base::concat(describe(site), ": ", message)});
+    const Place place = model_.source ? model_.source->place_of(site) : Place{"", site.tensor.range.begin};
+    model_.remarks.push_back({Severity::warning, code, place, base::concat(describe(site), ": ", message)});
   }
 
   LoadedModel& model_;
+  std::shared_ptr<const void> owner_;
   const MovePolicy& policy_;
   const LoadOptions& options_;
 };
@@ -128,6 +142,11 @@ void take_side_files(LoadedModel& model) {
 
 }  // namespace
 
+std::uint64_t new_model_id() {
+  std::random_device random;
+  return (std::uint64_t{random()} << 32U) | random();
+}
+
 const Payload* LoadedModel::payload_of(const onnx::TensorSite& site) const {
   if (!site.tensor.is_external() || !site.tensor.external.location) return nullptr;
   const auto index = onnx::parse_memory_location(*site.tensor.external.location, id);
@@ -136,11 +155,21 @@ const Payload* LoadedModel::payload_of(const onnx::TensorSite& site) const {
 
 LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& policy, const LoadOptions& options) {
   LoadedModel model;
-  model.source = std::make_unique<ModelSource>(ModelSource::open(path, options));
-  model.id = random_id();
-  Splitter(model, policy, options).run();
+  model.source = std::make_shared<ModelSource>(ModelSource::open(path, options));
+  model.id = new_model_id();
+  try {
+    Splitter(model, model.source->owner(), policy, options).run(model.source->model());
+  } catch (const Error& error) {
+    throw model.source->located(error);
+  }
   take_side_files(model);
   return model;
+}
+
+void set_skeleton(LoadedModel& model, std::shared_ptr<const std::vector<std::byte>> bytes, const MovePolicy& policy,
+                  const LoadOptions& options) {
+  const Bytes view = *bytes;
+  Splitter(model, std::move(bytes), policy, options).run(view);
 }
 
 }  // namespace onnxar

@@ -24,7 +24,7 @@ struct SideFile {
 };
 
 struct LoadedModel {
-  std::unique_ptr<ModelSource> source;  ///< what payloads are views of
+  std::shared_ptr<ModelSource> source;  ///< what payloads are views of; null for a model made in memory
   std::uint64_t id = 0;                 ///< stands in the skeleton's links
   std::vector<std::byte> skeleton;
   std::vector<Payload> payloads;  ///< by index in the links
@@ -35,9 +35,18 @@ struct LoadedModel {
   [[nodiscard]] const Payload* payload_of(const onnx::TensorSite& site) const;
 };
 
+/// A random number: what tells the links of one model from those of another.
+std::uint64_t new_model_id();
+
 /// Opens the model at `path` and splits it: every external payload and every inline one that `policy` moves goes to the
 /// table. No payload byte is touched, but for typed fields, whose values are looked at.
 /// Errors: as `convert`. Cost: O(fields).
 LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& policy, const LoadOptions& options);
+
+/// Makes `bytes`, a serialised ModelProto whose links are of `model`, its skeleton; inline payloads that `policy` moves
+/// go to the table, as views of `bytes`. Errors: wire.*, onnx.*; onnx.external_data.marker where a link names the
+/// payload of another model.
+void set_skeleton(LoadedModel& model, std::shared_ptr<const std::vector<std::byte>> bytes, const MovePolicy& policy,
+                  const LoadOptions& options);
 
 }  // namespace onnxar

@@ -9,6 +9,9 @@
 
 namespace onnxar {
 
+/// Writes `model` to `output` in the form that `options` asks for. Errors: as `convert`.
+ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options);
+
 /// Each writes `model` to `output` in one form and adds to the report what it did. Errors: as `convert`.
 void save_archive(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
                   ConvertReport& report);

@@ -17,11 +17,11 @@ export LD_LIBRARY_PATH=${pkgconfig%/pkgconfig}  # for a shared build
 echo "by CMake package"
 "$cmake" -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler"
 "$cmake" --build "$work/cmake"
-"$work/cmake/consumer"
+"$work/cmake/consumer" "$work/by-cmake.onnxar"
 
 echo "by pkg-config"
 read -ra flags < <(PKG_CONFIG_PATH=$pkgconfig pkg-config --cflags --libs onnxar-model)
 "$compiler" -std=c++20 "$here/main.cc" "${flags[@]}" -o "$work/consumer"
-"$work/consumer"
+"$work/consumer" "$work/by-pkg-config.onnxar"
 
 if [[ -x $prefix/bin/onnxar ]]; then "$prefix/bin/onnxar" --version; fi

@@ -203,6 +203,11 @@ def _from_typed(tensor: Message, layout: Layout) -> bytes | None:
     return raw if len(raw) == layout.size(element_count(tensor)) else None
 
 
+def has_payload(tensor: Message) -> bool:
+    """Whether it holds values itself, raw or typed."""
+    return tensor.HasField("raw_data") or any(getattr(tensor, field) for field in _TYPED_FIELDS)
+
+
 def is_sized_right(tensor: Message) -> bool:
     """Whether raw_data has the length that dims and data type demand."""
     layout = LAYOUTS.get(tensor.data_type)
@@ -319,13 +324,15 @@ def _field_differences(a: Message, b: Message, field: Any, path: str) -> Iterato
     elif is_message:
         if a.HasField(field.name):  # a type that holds itself never ends otherwise
             yield from _differences(left, right, path)
+    elif isinstance(left, bytes) and left != right:
+        pairs = enumerate(zip(left, right, strict=False))
+        same = next((at for at, (x, y) in pairs if x != y), min(len(left), len(right)))
+        yield f"{path}: {len(left)} against {len(right)} bytes, unlike from byte {same}"
     elif left != right:
         yield f"{path}: {_brief(left)} against {_brief(right)}"
 
 
 def _brief(value: object) -> str:
-    if isinstance(value, bytes) and len(value) > 40:
-        return f"{len(value)} bytes {value[:20].hex()}..."
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 

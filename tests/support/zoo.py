@@ -303,7 +303,7 @@ def every_type() -> Models:
             model(*small_ones, *at_every_site(tensor, kind, large, encode)),
         )
     yield "type_STRING", model(*at_every_site(strings))
-    later = DataType("LATER", 27, 8, 0, "B")
+    later = DataType("LATER", 99, 8, 0, "B")
     yield "type_later", model(*at_every_site(tensor, later, 2000))
 
 

@@ -1,0 +1,109 @@
+// The library's own speed: open, resolve, CRC-32, verify. Whole commands against their peers are in run.py.
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/crc32.h"
+#include "base/mapped_file.h"
+#include "onnxar/archive.h"
+#include "onnxar/archive_writer.h"
+
+namespace {
+
+using namespace onnxar;
+namespace fs = std::filesystem;
+
+/// A file that is gone when the benchmark is.
+class TemporaryArchive {
+ public:
+  TemporaryArchive(std::size_t entries, std::size_t entry_size)
+      : path_(fs::temp_directory_path() /
+              ("onnxar_bench_" + std::to_string(entries) + "_" + std::to_string(entry_size))) {
+    std::vector<std::byte> data(entry_size);
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 2654435761U >> 24U);
+    WriterOptions options;
+    options.replace = true;
+    options.sync = false;
+    ArchiveWriter writer = ArchiveWriter::create(path_, options);
+    for (std::size_t i = 0; i < entries; ++i) writer.add("decoder_layers_weight_" + std::to_string(i), data);
+    writer.finish(as_bytes("no model: nothing here looks into it"));
+  }
+  TemporaryArchive(const TemporaryArchive&) = delete;
+  TemporaryArchive& operator=(const TemporaryArchive&) = delete;
+  ~TemporaryArchive() { fs::remove(path_); }
+
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+void open_archive(benchmark::State& state) {
+  const TemporaryArchive file(static_cast<std::size_t>(state.range(0)), 64);
+  for (auto _ : state) {
+    const Archive archive = Archive::open(file.path());
+    if (archive.size() != static_cast<std::size_t>(state.range(0)) + 1) state.SkipWithError("wrong number of entries");
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(open_archive)->Arg(100)->Arg(10'000)->Arg(200'000)->Unit(benchmark::kMillisecond);
+
+void resolve_hot(benchmark::State& state) {
+  constexpr std::size_t entries = 1000;
+  const TemporaryArchive file(entries, 4096);
+  const Archive archive = Archive::open(file.path());
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < entries; ++i) names.push_back("decoder_layers_weight_" + std::to_string(i));
+  for (const std::string& name : names) benchmark::DoNotOptimize(archive.resolve(name));  // proves the local headers
+  std::size_t next = 0;
+  for (auto _ : state) {
+    const Bytes bytes = archive.resolve(names[next], 0, 4096);
+    if (bytes.size() != 4096) state.SkipWithError("wrong slice");
+    next = next + 1 == entries ? 0 : next + 1;
+  }
+}
+BENCHMARK(resolve_hot);
+
+void crc32_of_memory(benchmark::State& state) {
+  const std::vector<std::byte> data(static_cast<std::size_t>(state.range(0)), std::byte{0x5a});
+  for (auto _ : state) benchmark::DoNotOptimize(base::crc32(0, data));
+  state.SetBytesProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(crc32_of_memory)->Arg(1 << 10)->Arg(1 << 20)->Arg(64 << 20);
+
+constexpr std::size_t large_entries = 16, large_entry = 64U << 20U;
+
+/// What `check --data` does with the bytes ...
+void verify_all_entries(benchmark::State& state) {
+  const TemporaryArchive file(large_entries, large_entry);
+  for (auto _ : state) {
+    const Archive archive = Archive::open(file.path());
+    for (std::size_t i = 0; i < archive.size(); ++i) archive.verify(archive.entry(i));
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(large_entries * large_entry));
+}
+BENCHMARK(verify_all_entries)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// ... and the least that anybody can do with them: a 64-bit sum over a fresh mapping of the same file.
+void sum_of_mapping(benchmark::State& state) {
+  const TemporaryArchive file(large_entries, large_entry);
+  for (auto _ : state) {
+    const auto mapped = base::MappedFile::open(file.path());
+    const Bytes bytes = mapped.bytes();
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i + sizeof sum <= bytes.size(); i += sizeof sum) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes.data() + i, sizeof word);
+      sum += word;
+    }
+    benchmark::DoNotOptimize(sum);
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(large_entries * large_entry));
+}
+BENCHMARK(sum_of_mapping)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+}  // namespace

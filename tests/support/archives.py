@@ -1,0 +1,189 @@
+"""Archives in plain Python, from the format's rules alone: right ones, and ones with one fault.
+
+`Archive` lays entries out as the strict profile demands and remembers where every record lies, so
+that a test can change one field of one of them. Entries are small: nothing here needs zip64.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import zoo
+
+MODEL = "__MODEL_PROTO"
+PADDING_ID = 0xD935
+DATE = 0x0021  # 1980-01-01
+
+
+# --- records -------------------------------------------------------------------------------------
+
+
+class Record:
+    """A zip record without its variable parts: a signature, then fields in order."""
+
+    def __init__(self, signature: bytes, layout: str) -> None:
+        self.signature = signature
+        self.fields: dict[str, tuple[int, str]] = {}  # offset and struct code
+        self.size = len(signature)
+        for field in layout.split(", "):
+            name, code = field.split(":")
+            self.fields[name] = (self.size, f"<{code}")
+            self.size += struct.calcsize(code)
+
+    def pack(self, **values: int) -> bytes:
+        """Fields without a value are 0."""
+        out = bytearray(self.signature.ljust(self.size, b"\0"))
+        for name, value in values.items():
+            self.put(out, 0, name, value)
+        return bytes(out)
+
+    def get(self, file: bytes, at: int, name: str) -> int:
+        offset, code = self.fields[name]
+        return struct.unpack_from(code, file, at + offset)[0]
+
+    def put(self, file: bytearray, at: int, name: str, value: int) -> None:
+        offset, code = self.fields[name]
+        struct.pack_into(code, file, at + offset, value)
+
+
+# What a local header and its directory header both say.
+_COMMON = (
+    "version:H, flags:H, method:H, time:H, date:H, "
+    "crc32:I, compressed:I, size:I, name_length:H, extra_length:H"
+)
+LOCAL = Record(b"PK\3\4", _COMMON)
+CENTRAL = Record(
+    b"PK\1\2",
+    f"made_by:H, {_COMMON}, comment_length:H, disk:H, internal:H, external:I, offset:I",
+)
+END = Record(
+    b"PK\5\6",
+    "disk:H, directory_disk:H, entries_here:H, entries:H, "
+    "directory_size:I, directory_offset:I, comment_length:H",
+)
+
+
+# --- entries -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Entry:
+    name: str
+    data: bytes
+    alignment: int = 64
+    extra: bytes | None = None  # the local extra field, where it is not to be the right padding
+
+    @property
+    def fields(self) -> dict[str, int]:
+        """The fields that both headers hold, apart from the length of the extra field."""
+        name = self.name.encode()
+        return {
+            "version": 10,
+            "flags": 0 if self.name.isascii() else 0x800,
+            "date": DATE,
+            "crc32": zlib.crc32(self.data),
+            "compressed": len(self.data),
+            "size": len(self.data),
+            "name_length": len(name),
+        }
+
+
+def padding(end_of_name: int, alignment: int) -> bytes:
+    """The shortest padding record, 6 bytes or more, that ends at a multiple of the alignment."""
+    zeros = -(end_of_name + 6) % alignment
+    return struct.pack("<HHH", PADDING_ID, 2 + zeros, alignment) + bytes(zeros)
+
+
+def linked(name: str, count: int = 300, dims: Iterable[int] | None = None, **link: object) -> bytes:
+    """A tensor of floats whose data is the entry of its name; `link` adds to or changes its link."""
+    fields = zoo.DataFile(name).link(**{"length": 4 * count, **link})
+    return zoo.fields_of(name, zoo.FLOAT, [count] if dims is None else dims, fields)
+
+
+def weights(*names: str, count: int = 300) -> list[Entry]:
+    return [Entry(name, zoo.content(zoo.FLOAT, count, name)) for name in names]
+
+
+def model_of(*tensors: bytes) -> Entry:
+    return Entry(MODEL, zoo.plain(*tensors))
+
+
+# --- archives ------------------------------------------------------------------------------------
+
+
+class Archive:
+    """`file` conforms as it is made, if its entries do; `headers`, `data`, `central`, `end` are
+    the offsets in it: of local headers, of data, of directory headers, of the end record."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.file = bytearray()
+        self.entries: list[Entry] = []
+        self.headers: list[int] = []
+        self.data: list[int] = []
+        for entry in entries:
+            self._append(entry)
+        self._finish()
+
+    def edit(self, *entries: Entry) -> None:
+        """Appends as an edit does: the last entry, which is the model, is superseded."""
+        for per_entry in (self.entries, self.headers, self.data):
+            per_entry.pop()
+        for entry in entries:
+            self._append(entry)
+        self._finish()
+
+    def _append(self, entry: Entry) -> None:
+        name, at = entry.name.encode(), len(self.file)
+        extra = entry.extra
+        if extra is None:
+            extra = padding(at + LOCAL.size + len(name), entry.alignment)
+        header = LOCAL.pack(**entry.fields, extra_length=len(extra))
+        self.entries.append(entry)
+        self.headers.append(at)
+        self.file += header + name + extra
+        self.data.append(len(self.file))
+        self.file += entry.data
+
+    def _finish(self) -> None:
+        self.directory = len(self.file)
+        self.central: list[int] = []
+        for entry, at in zip(self.entries, self.headers):
+            self.central.append(len(self.file))
+            self.file += CENTRAL.pack(**entry.fields, made_by=10, offset=at) + entry.name.encode()
+        self.end = len(self.file)
+        count, size = len(self.entries), self.end - self.directory
+        self.file += END.pack(
+            entries_here=count, entries=count, directory_size=size, directory_offset=self.directory
+        )
+
+    # Changes; an index of -1 is the model.
+
+    def set_local(self, index: int, **values: int) -> None:
+        for name, value in values.items():
+            LOCAL.put(self.file, self.headers[index], name, value)
+
+    def set_central(self, index: int, **values: int) -> None:
+        for name, value in values.items():
+            CENTRAL.put(self.file, self.central[index], name, value)
+
+    def set_both(self, index: int, **values: int) -> None:
+        self.set_local(index, **values)
+        self.set_central(index, **values)
+
+    def set_end(self, **values: int) -> None:
+        for name, value in values.items():
+            END.put(self.file, self.end, name, value)
+
+    def put(self, at: int, data: bytes) -> None:
+        """Overwrites bytes."""
+        self.file[at : at + len(data)] = data
+
+    def prepend(self, data: bytes) -> None:
+        """Puts bytes in front and moves every offset, as makers of self-extracting zips do."""
+        for index, at in enumerate(self.headers):
+            self.set_central(index, offset=at + len(data))
+        self.set_end(directory_offset=self.directory + len(data))
+        self.file[:0] = data
