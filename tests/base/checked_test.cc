@@ -1,0 +1,74 @@
+// Arithmetic that does not wrap.
+#include "base/checked.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "support/wire_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+
+TEST(Checked, SumsEndAtTheLargestNumber) {
+  EXPECT_EQ(base::checked_add(1, 2), 3U);
+  EXPECT_EQ(base::checked_add(largest, 0), largest);
+  EXPECT_EQ(base::checked_add(largest - 30, 30), largest);
+  EXPECT_FALSE(base::checked_add(largest, 1));
+  EXPECT_FALSE(base::checked_add(1ULL << 63U, 1ULL << 63U));
+}
+
+TEST(Checked, ProductsEndAtTheLargestNumber) {
+  EXPECT_EQ(base::checked_multiply(6, 7), 42U);
+  EXPECT_EQ(base::checked_multiply(largest, 1), largest);
+  EXPECT_EQ(base::checked_multiply(largest, 0), 0U);
+  EXPECT_FALSE(base::checked_multiply(1ULL << 32U, 1ULL << 32U));
+  EXPECT_FALSE(base::checked_multiply(largest, 2));
+}
+
+TEST(Checked, RangesEqualTheirDefinitionForSmallNumbers) {
+  for (std::uint64_t size = 0; size < 6; ++size) {
+    for (std::uint64_t offset = 0; offset < 8; ++offset) {
+      for (std::uint64_t length = 0; length < 8; ++length) {
+        EXPECT_EQ(base::in_range(offset, length, size), offset + length <= size);
+      }
+    }
+  }
+}
+
+TEST(Checked, RangesDoNotWrap) {
+  EXPECT_FALSE(base::in_range(largest, 2, 100));
+  EXPECT_FALSE(base::in_range(2, largest, 100));
+  EXPECT_FALSE(base::in_range(largest, largest, 100));
+  EXPECT_FALSE(base::in_range(101, largest - 100, 100));
+  EXPECT_TRUE(base::in_range(0, largest, largest));
+  EXPECT_TRUE(base::in_range(largest, 0, largest));
+}
+
+TEST(Checked, SlicesLieInTheBytes) {
+  const Blob bytes = pattern(10);
+  const auto middle = base::slice(bytes, 3, 4);
+  ASSERT_TRUE(middle);
+  EXPECT_EQ(middle->data(), bytes.data() + 3);
+  EXPECT_EQ(middle->size(), 4U);
+  EXPECT_TRUE(base::slice(bytes, 10, 0));
+  EXPECT_FALSE(base::slice(bytes, 10, 1));
+  EXPECT_FALSE(base::slice(bytes, 11, 0));
+  EXPECT_FALSE(base::slice(bytes, 1, largest));
+}
+
+TEST(Checked, AlignedNumbersStay) {
+  for (std::uint64_t alignment = 1; alignment <= 4096; alignment *= 2) {
+    for (std::uint64_t value = 0; value < 3 * alignment && value < 9000; ++value) {
+      std::uint64_t expected = value;
+      while (expected % alignment != 0) ++expected;
+      ASSERT_EQ(base::align_up(value, alignment), expected);
+      if (alignment > 256) value += 63;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace onnxar::testing

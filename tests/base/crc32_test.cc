@@ -1,0 +1,60 @@
+// CRC-32 against the definition, bit by bit, and at the borders of pages.
+#include "base/crc32.h"
+
+#include <gtest/gtest.h>
+
+#include <span>
+
+#include "support/guarded_buffer.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+TEST(Crc32, GivesTheCheckValue) {
+  EXPECT_EQ(base::crc32(0, as_bytes("123456789")), 0xCBF43926U);
+  EXPECT_EQ(base::crc32(0, {}), 0U);
+  EXPECT_EQ(base::crc32(0x12345678, {}), 0x12345678U);
+}
+
+TEST(Crc32, EqualsTheDefinitionForEverySmallSizeBesideAGuard) {
+  for (std::size_t size = 0; size <= 300; ++size) {
+    const Blob data = pattern(size, static_cast<std::uint32_t>(size));
+    const std::uint32_t expected = bitwise_crc32(data);
+    const GuardedBuffer at_end = GuardedBuffer::ending_at_guard(data);
+    const GuardedBuffer at_start = GuardedBuffer::starting_after_guard(data);
+    EXPECT_EQ(base::crc32(0, at_end.bytes()), expected) << size;
+    EXPECT_EQ(base::crc32(0, at_start.bytes()), expected) << size;
+  }
+}
+
+TEST(Crc32, EqualsTheDefinitionForLargeBuffersAtEveryAlignment) {
+  const Blob data = pattern((1U << 16U) + 128, 3);
+  const GuardedBuffer buffer = GuardedBuffer::starting_after_guard(data);
+  for (std::size_t shift = 0; shift < 64; ++shift) {
+    const Bytes part = buffer.bytes().subspan(shift, data.size() - 2 * shift);
+    EXPECT_EQ(base::crc32(0, part), bitwise_crc32(part)) << shift;
+  }
+}
+
+TEST(Crc32, ContinuesOverPieces) {
+  const Blob data = pattern(1000, 9);
+  const Bytes whole = data;
+  const std::uint32_t expected = bitwise_crc32(data);
+  for (std::size_t cut = 0; cut <= data.size(); cut += 37) {
+    EXPECT_EQ(base::crc32(base::crc32(0, whole.first(cut)), whole.subspan(cut)), expected) << cut;
+  }
+}
+
+TEST(Crc32, SeesEveryFlippedBit) {
+  Blob data = pattern(100);
+  const std::uint32_t expected = base::crc32(0, data);
+  for (std::size_t bit = 0; bit < 8 * data.size(); ++bit) {
+    flip_bit(data, bit / 8, bit % 8);
+    EXPECT_NE(base::crc32(0, data), expected);
+    flip_bit(data, bit / 8, bit % 8);
+  }
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,158 @@
+// The catalogue of codes, and what errors and findings say.
+#include "onnxar/error.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace onnxar::testing {
+namespace {
+
+const std::vector<Code>& all_codes() {
+  static const std::vector<Code> codes = {
+#define ONNXAR_CODE(identifier, id, kind) Code::identifier,
+#include "onnxar/error_codes.inc"
+#undef ONNXAR_CODE
+  };
+  return codes;
+}
+
+std::string with_underscores(std::string_view id) {
+  std::string text(id);
+  for (char& c : text) c = c == '.' ? '_' : c;
+  return text;
+}
+
+TEST(Catalogue, IdsAreUnique) {
+  std::set<std::string_view> ids;
+  for (const Code code : all_codes()) EXPECT_TRUE(ids.insert(id(code)).second) << id(code);
+  EXPECT_GT(ids.size(), 100U - 20U);
+}
+
+TEST(Catalogue, IdsAreLowerCaseWordsPartedByDots) {
+  const std::regex form("[a-z][a-z0-9]*(\\.[a-z][a-z0-9_]*){1,2}");
+  for (const Code code : all_codes()) EXPECT_TRUE(std::regex_match(std::string(id(code)), form)) << id(code);
+}
+
+TEST(Catalogue, IdentifiersFollowTheIds) {
+#define ONNXAR_CODE(identifier, id, kind)                                                                     \
+  {                                                                                                           \
+    const bool external = std::string_view(id).starts_with("onnx.external_data.");                            \
+    EXPECT_TRUE(external ? std::string_view(#identifier).starts_with("onnx_external_")                        \
+                         : std::string_view(#identifier) == with_underscores(id))                             \
+        << #identifier << ' ' << (id);                                                                        \
+  }
+#include "onnxar/error_codes.inc"
+#undef ONNXAR_CODE
+}
+
+TEST(Catalogue, KindsFollowTheFirstWord) {
+  for (const Code code : all_codes()) {
+    const std::string_view name = id(code);
+    const bool call = name.starts_with("usage.") || name.starts_with("output.");
+    EXPECT_EQ(kind(code) == Kind::usage, call) << name;
+    EXPECT_EQ(kind(code) == Kind::io, name.starts_with("io.")) << name;
+  }
+}
+
+TEST(Catalogue, IdsThatOthersRelyOnKeepTheirNames) {
+  EXPECT_EQ(id(Code::zip_entry_overlap), "zip.entry.overlap");
+  EXPECT_EQ(id(Code::archive_model_missing), "archive.model.missing");
+  EXPECT_EQ(id(Code::onnx_external_bad_offset), "onnx.external_data.bad_offset");
+  EXPECT_EQ(kind(Code::output_exists), Kind::usage);
+  EXPECT_EQ(kind(Code::io_disk_full), Kind::io);
+  EXPECT_EQ(kind(Code::zip_data_crc), Kind::format);
+  EXPECT_EQ(kind(Code::archive_entry_unused), Kind::remark);
+}
+
+TEST(Error, LineNamesPathEntryOffsetAndSentence) {
+  const Error error(Code::zip_entry_gap, "bytes that belong to no entry", {"w", 0x40}, "dir/a.onnxar");
+  EXPECT_STREQ(error.what(), "dir/a.onnxar: entry \"w\" at 0x40: bytes that belong to no entry");
+  EXPECT_EQ(error.code(), Code::zip_entry_gap);
+  EXPECT_EQ(error.message(), "bytes that belong to no entry");
+  EXPECT_EQ(error.entry(), "w");
+  EXPECT_EQ(error.offset(), 0x40U);
+  EXPECT_EQ(error.path(), "dir/a.onnxar");
+}
+
+TEST(Error, LineLeavesOutWhatIsNotKnown) {
+  EXPECT_STREQ(Error(Code::io_failed, "sentence").what(), "sentence");
+  EXPECT_STREQ(Error(Code::io_failed, "sentence", {"w", std::nullopt}).what(), "entry \"w\": sentence");
+  EXPECT_STREQ(Error(Code::io_failed, "sentence", {"", 16}).what(), "at 0x10: sentence");
+  EXPECT_STREQ(Error(Code::io_failed, "sentence", {}, "p").what(), "p: sentence");
+}
+
+TEST(Error, PathAndEntryAreEscapedInTheLineOnly) {
+  const Error error(Code::io_failed, "sentence", {"a\x1b[2J", std::nullopt}, "b\n.onnxar");
+  EXPECT_STREQ(error.what(), "b\\x0a.onnxar: entry \"a\\x1b[2J\": sentence");
+  EXPECT_EQ(error.entry(), "a\x1b[2J");
+  EXPECT_EQ(error.path(), "b\n.onnxar");
+}
+
+TEST(Error, LongNamesAreCutInTheLine) {
+  const Error error(Code::io_failed, "sentence", {std::string(5000, 'n'), std::nullopt});
+  EXPECT_LT(std::string_view(error.what()).size(), 200U);
+  EXPECT_EQ(error.entry().size(), 5000U);
+}
+
+TEST(Error, PathIsAddedWhereNoneIsNamed) {
+  const Error inner(Code::zip_end_missing, "sentence", {"w", 7});
+  const Error outer = inner.with_path("a");
+  EXPECT_STREQ(outer.what(), "a: entry \"w\" at 0x7: sentence");
+  EXPECT_EQ(outer.code(), Code::zip_end_missing);
+  EXPECT_EQ(outer.with_path("b").path(), "a");
+}
+
+TEST(Error, FindingSaysTheSame) {
+  const Finding finding = Error(Code::zip_entry_gap, "sentence", {"w", 0x40}, "a").finding();
+  EXPECT_EQ(finding.severity, Severity::error);
+  EXPECT_EQ(finding.code, Code::zip_entry_gap);
+  EXPECT_EQ(to_string(finding), "error[zip.entry.gap] entry \"w\" at 0x40: sentence");
+}
+
+TEST(Finding, LineNamesSeverityAndId) {
+  const Finding warning{Severity::warning, Code::zip_zip64_unneeded, {"a\nb", std::nullopt}, "sentence"};
+  EXPECT_EQ(to_string(warning), "warning[zip.zip64.unneeded] entry \"a\\x0ab\": sentence");
+  EXPECT_EQ(to_string(Severity::error), "error");
+  EXPECT_EQ(to_string(Severity::note), "note");
+}
+
+TEST(Escaped, PrintableTextIsKept) {
+  EXPECT_EQ(escaped(""), "");
+  EXPECT_EQ(escaped("layer.0/weight ~!"), "layer.0/weight ~!");
+  EXPECT_EQ(escaped("gr\xc3\xb6\xc3\x9f" "e \xe2\x82\xac \xf0\x9f\x98\x80"),
+            "gr\xc3\xb6\xc3\x9f" "e \xe2\x82\xac \xf0\x9f\x98\x80");
+}
+
+TEST(Escaped, EveryControlCharacterIsWrittenInHex) {
+  for (unsigned value = 0; value < 0x80; ++value) {
+    const std::string text(1, static_cast<char>(value));
+    const bool printable = value >= 0x20 && value < 0x7f && value != '\\';
+    EXPECT_EQ(escaped(text).size(), printable ? 1U : (value == '\\' ? 2U : 4U)) << value;
+  }
+  EXPECT_EQ(escaped(std::string_view("\0\x1b\x7f\n", 4)), "\\x00\\x1b\\x7f\\x0a");
+}
+
+TEST(Escaped, BackslashIsDoubledSoThatNothingReadsAsAnEscape) { EXPECT_EQ(escaped("\\x1b"), "\\\\x1b"); }
+
+TEST(Escaped, ControlsOfTheC1RangeAreWrittenInHex) {
+  EXPECT_EQ(escaped("\xc2\x80"), "\\xc2\\x80");
+  EXPECT_EQ(escaped("\xc2\x9b" "2J"), "\\xc2\\x9b2J");  // CSI: a terminal obeys it as it does ESC [
+  EXPECT_EQ(escaped("\xc2\x9f"), "\\xc2\\x9f");
+  EXPECT_EQ(escaped("\xc2\xa0"), "\xc2\xa0");
+}
+
+TEST(Escaped, InvalidUtf8IsWrittenInHexByteByByte) {
+  EXPECT_EQ(escaped("a\xff" "b"), "a\\xffb");
+  EXPECT_EQ(escaped("\xc0\xaf"), "\\xc0\\xaf");          // overlong
+  EXPECT_EQ(escaped("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
+  EXPECT_EQ(escaped("\xe2\x82"), "\\xe2\\x82");          // cut short
+  EXPECT_EQ(escaped("\xe2\x82z"), "\\xe2\\x82z");
+}
+
+}  // namespace
+}  // namespace onnxar::testing

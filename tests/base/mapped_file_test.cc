@@ -1,0 +1,141 @@
+// Mapping files, and what cannot be mapped.
+#include "base/mapped_file.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "support/child_process.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/wire_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using base::MappedFile;
+
+Blob copy_of(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
+
+std::optional<Error> error_of_opening(const fs::path& path) {
+  return error_of([&] { return MappedFile::open(path); });
+}
+
+TEST(MappedFile, HoldsTheBytesOfTheFile) {
+  const TempDir folder;
+  const MappedFile file = MappedFile::open(folder.write_file("a", pattern(10000)));
+  EXPECT_EQ(copy_of(file.bytes()), pattern(10000));
+}
+
+TEST(MappedFile, BeginsOnAPage) {
+  const TempDir folder;
+  const MappedFile file = MappedFile::open(folder.write_file("a", pattern(100)));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(file.bytes().data()) % 4096, 0U);
+}
+
+TEST(MappedFile, EmptyFileIsAnEmptyMapping) {
+  const TempDir folder;
+  const MappedFile file = MappedFile::open(folder.write_file("empty", ""));
+  EXPECT_TRUE(file.bytes().empty());
+}
+
+TEST(MappedFile, MissingFileIsNotFound) {
+  const TempDir folder;
+  const auto error = error_of_opening(folder / "none");
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::io_not_found);
+  EXPECT_EQ(error->path(), folder / "none");
+}
+
+TEST(MappedFile, PathThroughAFileIsNotFound) {
+  const TempDir folder;
+  const fs::path file = folder.write_file("a", "text");
+  EXPECT_EQ(error_of_opening(file / "b")->code(), Code::io_not_found);
+}
+
+TEST(MappedFile, FolderIsNoFile) {
+  const TempDir folder;
+  const auto error = error_of_opening(folder.path());
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::io_not_a_file);
+  EXPECT_THAT(error->message(), ::testing::HasSubstr("folder"));
+  EXPECT_EQ(error->path(), folder.path());
+}
+
+TEST(MappedFile, PipeIsRefusedWithoutWaitingForItsWriter) {
+  const TempDir folder;
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  EXPECT_EQ(error_of_opening(folder / "fifo")->code(), Code::io_not_a_file);
+}
+
+TEST(MappedFile, DeviceIsNoFile) { EXPECT_EQ(error_of_opening("/dev/null")->code(), Code::io_not_a_file); }
+
+TEST(MappedFile, FileThatMayNotBeReadIsAMatterOfPermission) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("secret", "text");
+  fs::permissions(folder.path(), fs::perms(0755));
+  fs::permissions(path, fs::perms::none);
+  const int code = as_ordinary_user([&] { return static_cast<int>(error_of_opening(path).value().code()); });
+  EXPECT_EQ(code, static_cast<int>(Code::io_permission));
+}
+
+TEST(MappedFile, LinkIsFollowed) {
+  const TempDir folder;
+  folder.write_file("a", "text");
+  fs::create_symlink("a", folder / "link");
+  EXPECT_EQ(MappedFile::open(folder / "link").identity(), MappedFile::open(folder / "a").identity());
+}
+
+TEST(MappedFile, IdentityTellsFilesApartAndNamesTogether) {
+  const TempDir folder;
+  const fs::path a = folder.write_file("a", "text");
+  const fs::path b = folder.write_file("b", "text");
+  fs::create_hard_link(a, folder / "c");
+  EXPECT_EQ(MappedFile::open(a).identity(), MappedFile::open(folder / "c").identity());
+  EXPECT_NE(MappedFile::open(a).identity(), MappedFile::open(b).identity());
+}
+
+TEST(MappedFile, OpenDescriptorIsMapped) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("a", "text");
+  const base::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  fs::remove(path);
+  const MappedFile mapping = MappedFile::map(file, path);
+  EXPECT_EQ(as_text(mapping.bytes()), "text");
+}
+
+TEST(MappedFile, StaysReadableWhenTheNameIsGivenToAnotherFile) {
+  const TempDir folder;
+  const MappedFile file = MappedFile::open(folder.write_file("a", "before"));
+  folder.write_file("b", "after!");
+  fs::rename(folder / "b", folder / "a");
+  EXPECT_EQ(as_text(file.bytes()), "before");
+}
+
+// NOLINTBEGIN(bugprone-use-after-move,clang-analyzer-cplusplus.Move): the header promises the state after a move.
+TEST(MappedFile, MoveHandsTheMappingOnAndLeavesNothing) {
+  const TempDir folder;
+  MappedFile first = MappedFile::open(folder.write_file("a", "text"));
+  const std::byte* const place = first.bytes().data();
+  const MappedFile second = std::move(first);
+  EXPECT_EQ(second.bytes().data(), place);
+  EXPECT_EQ(as_text(second.bytes()), "text");
+  EXPECT_TRUE(first.bytes().empty());
+}
+
+TEST(MappedFile, MoveAssignmentLeavesNothingEither) {
+  const TempDir folder;
+  MappedFile first = MappedFile::open(folder.write_file("a", "text"));
+  MappedFile second = MappedFile::open(folder.write_file("b", "other"));
+  second = std::move(first);
+  EXPECT_EQ(as_text(second.bytes()), "text");
+  EXPECT_TRUE(first.bytes().empty());
+}
+// NOLINTEND(bugprone-use-after-move,clang-analyzer-cplusplus.Move)
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,60 @@
+// What an action was refused for, so that a test compares code and place in one line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include "onnxar/error.h"
+
+namespace onnxar {
+
+// GoogleTest finds it by the argument's namespace and its name.
+inline void PrintTo(Code code, std::ostream* out) {  // NOLINT(readability-identifier-naming)
+  *out << id(code);
+}
+
+namespace testing {
+
+struct Refusal {
+  Code code;
+  std::string entry = {};
+  std::optional<std::uint64_t> offset = {};
+
+  friend bool operator==(const Refusal&, const Refusal&) = default;
+  friend void PrintTo(const Refusal& refusal, std::ostream* out) {  // NOLINT(readability-identifier-naming)
+    *out << id(refusal.code) << " entry \"" << escaped(refusal.entry) << '"';
+    if (refusal.offset) *out << " at " << *refusal.offset;
+  }
+};
+
+/// The error that `action` throws; nothing where it throws none. Other exceptions pass.
+template <typename Action>
+std::optional<Error> error_of(const Action& action) {
+  try {
+    static_cast<void>(action());
+  } catch (const Error& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+/// Code and place of that error.
+template <typename Action>
+std::optional<Refusal> refusal_of(const Action& action) {
+  const std::optional<Error> error = error_of(action);
+  if (!error) return std::nullopt;
+  return Refusal{error->code(), error->entry(), error->offset()};
+}
+
+/// The code alone, where the place is none of the test's business.
+template <typename Action>
+std::optional<Code> code_of(const Action& action) {
+  const std::optional<Error> error = error_of(action);
+  if (!error) return std::nullopt;
+  return error->code();
+}
+
+}  // namespace testing
+}  // namespace onnxar

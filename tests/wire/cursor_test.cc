@@ -1,0 +1,224 @@
+// Fields are found where they are, and bytes that are no protobuf message are refused with the place.
+#include "wire/cursor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "support/guarded_buffer.h"
+#include "support/wire_builder.h"
+#include "wire/error_of.h"
+
+namespace onnxar::testing {
+namespace {
+
+constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint32_t largest_number = (1U << 29U) - 1;
+
+std::vector<wire::Field> fields_in(Bytes buffer, wire::Range range) {
+  std::vector<wire::Field> fields;
+  wire::Cursor cursor(buffer, range);
+  for (wire::Field field; cursor.next(field);) fields.push_back(field);
+  return fields;
+}
+
+std::vector<wire::Field> fields_of(Bytes message) { return fields_in(message, {0, message.size()}); }
+
+/// The only field of `message`, which ends at a page that cannot be read.
+wire::Field only_field(const Message& message) {
+  const GuardedBuffer buffer = GuardedBuffer::ending_at_guard(message.view());
+  const std::vector<wire::Field> fields = fields_of(buffer.bytes());
+  if (fields.size() != 1) throw std::logic_error("not one field");
+  return fields.front();
+}
+
+Error refusal_of(const Message& message) {
+  const GuardedBuffer buffer = GuardedBuffer::ending_at_guard(message.view());
+  return error_of([&buffer] { fields_of(buffer.bytes()); });
+}
+
+void expect_refused(const Message& message, Code code, std::uint64_t offset) {
+  const Error error = refusal_of(message);
+  EXPECT_EQ(id(error.code()), id(code));
+  EXPECT_EQ(error.offset(), offset) << error.what();
+  EXPECT_EQ(error.entry(), "");
+}
+
+/// A field before the one in question, so that no offset is right by being 0.
+Message after_three_bytes() { return Message().varint(1, 300); }
+
+TEST(Cursor, AnEmptyMessageHasNoFields) { EXPECT_TRUE(fields_of({}).empty()); }
+
+TEST(Cursor, AVarintIsReadWithItsPlace) {
+  const wire::Field field = only_field(Message().varint(5, 300));
+  EXPECT_EQ(field.number, 5U);
+  EXPECT_EQ(field.type, wire::Type::varint);
+  EXPECT_EQ(field.number_value, 300U);
+  EXPECT_EQ(field.whole, (wire::Range{0, 3}));
+  EXPECT_EQ(field.value, (wire::Range{1, 3}));
+  EXPECT_EQ(field.length.size(), 0U);
+}
+
+TEST(Cursor, VarintsOfEveryLengthAreRead) {
+  for (unsigned bits = 0; bits <= 64; ++bits) {
+    const std::uint64_t value = bits == 64 ? largest : (1ULL << bits) - 1;
+    EXPECT_EQ(only_field(Message().varint(1, value)).number_value, value);
+    EXPECT_EQ(only_field(Message().varint(1, value / 2 + 1)).number_value, value / 2 + 1);
+  }
+}
+
+TEST(Cursor, FixedNumbersAreLittleEndian) {
+  const wire::Field four = only_field(Message().fixed32(2, 0x04030201));
+  EXPECT_EQ(four.type, wire::Type::fixed32);
+  EXPECT_EQ(four.number_value, 0x04030201U);
+  EXPECT_EQ(four.value, (wire::Range{1, 5}));
+  const wire::Field eight = only_field(Message().fixed64(2, 0x0807060504030201));
+  EXPECT_EQ(eight.type, wire::Type::fixed64);
+  EXPECT_EQ(eight.number_value, 0x0807060504030201U);
+  EXPECT_EQ(eight.whole, (wire::Range{0, 9}));
+}
+
+TEST(Cursor, ALengthDelimitedFieldTellsTagLengthAndValueApart) {
+  const Message message = Message().bytes(3, pattern(200));
+  const wire::Field field = only_field(message);
+  EXPECT_EQ(field.type, wire::Type::length_delimited);
+  EXPECT_EQ(field.length, (wire::Range{1, 3}));
+  EXPECT_EQ(field.value, (wire::Range{3, 203}));
+  EXPECT_EQ(field.whole, (wire::Range{0, 203}));
+  EXPECT_TRUE(std::ranges::equal(field.value.of(message.view()), pattern(200)));
+}
+
+TEST(Cursor, AnEmptyValueIsAField) {
+  const wire::Field field = only_field(Message().string(3, ""));
+  EXPECT_EQ(field.length, (wire::Range{1, 2}));
+  EXPECT_EQ(field.value, (wire::Range{2, 2}));
+}
+
+TEST(Cursor, TheLargestFieldNumberIsRead) {
+  EXPECT_EQ(only_field(Message().varint(largest_number, 1)).number, largest_number);
+}
+
+TEST(Cursor, VarintsLongerThanTheyHaveToBeMeanTheSame) {
+  const wire::Field number = only_field(Message().padded_varint(1, 5, 10));
+  EXPECT_EQ(number.number_value, 5U);
+  EXPECT_EQ(number.value.size(), 10U);
+  const wire::Field text = only_field(Message().padded_length_bytes(2, blob("ab"), 5));
+  EXPECT_EQ(text.length, (wire::Range{1, 6}));
+  EXPECT_EQ(text.value, (wire::Range{6, 8}));
+  const wire::Field tag = only_field(Message().padded_tag(7, wire_type::varint, 3).raw_varint(9));
+  EXPECT_EQ(tag.number, 7U);
+  EXPECT_EQ(tag.value, (wire::Range{3, 4}));
+}
+
+TEST(Cursor, FieldsFollowEachOtherInTheOrderOfTheWire) {
+  const Message message = Message().string(9, "x").varint(1, 2).fixed32(4, 3).fixed64(9, 4).string(1, "");
+  std::vector<std::uint32_t> numbers;
+  std::uint64_t position = 0;
+  for (const wire::Field& field : fields_of(message.view())) {
+    EXPECT_EQ(field.whole.begin, position);
+    position = field.whole.end;
+    numbers.push_back(field.number);
+  }
+  EXPECT_THAT(numbers, ::testing::ElementsAre(9, 1, 4, 9, 1));
+  EXPECT_EQ(position, message.size());
+}
+
+TEST(Cursor, PositionsCountFromTheBufferAndTheRangeIsTheLimit) {
+  const Message message = Message().varint(1, 1).string(2, "inner").varint(3, 1);
+  const wire::Field inner = fields_of(message.view()).at(1);
+  EXPECT_EQ(inner.whole, (wire::Range{2, 9}));
+  // All that lies behind the range is there to be read, and must not be.
+  for (std::uint64_t end = 3; end < inner.whole.end; ++end) {
+    const Error error = error_of([&] { fields_in(message.view(), {2, end}); });
+    EXPECT_EQ(id(error.code()), "wire.truncated") << end;
+  }
+}
+
+TEST(Cursor, EveryTruncationInsideAFieldIsRefused) {
+  const Message message =
+      Message().varint(1, largest).fixed32(2000, 1).fixed64(3, 2).bytes(4, pattern(130)).padded_varint(5, 1, 10);
+  std::vector<std::uint64_t> borders = {0};
+  for (const wire::Field& field : fields_of(message.view())) borders.push_back(field.whole.end);
+  std::uint64_t begin = 0;  // of the field that the cut goes through
+  for (std::size_t cut = 0; cut < message.size(); ++cut) {
+    const Bytes rest = Bytes(message.view()).first(cut);
+    const GuardedBuffer buffer = GuardedBuffer::ending_at_guard(rest);
+    if (std::ranges::find(borders, cut) != borders.end()) {
+      begin = cut;
+      EXPECT_NO_THROW(fields_of(buffer.bytes())) << cut;
+      continue;
+    }
+    const Error error = error_of([&buffer] { fields_of(buffer.bytes()); });
+    EXPECT_EQ(id(error.code()), "wire.truncated") << cut;
+    EXPECT_GE(error.offset(), begin) << cut;
+    EXPECT_LE(error.offset(), cut) << cut;
+  }
+}
+
+TEST(Cursor, ALengthThatLeavesTheMessageIsRefusedAtItsField) {
+  for (const std::uint64_t length : {std::uint64_t{4}, std::uint64_t{1} << 31U, std::uint64_t{1} << 32U,
+                                     std::uint64_t{1} << 63U, largest - 2, largest}) {
+    expect_refused(after_three_bytes().claimed_length(2, length).raw(blob("abc")), Code::wire_truncated, 3);
+  }
+}
+
+TEST(Cursor, TheTenthByteOfAVarintHoldsOneBit) {
+  const Blob nine(9, std::byte{0xff});
+  const auto ending_with = [&nine](unsigned last) {
+    return after_three_bytes().tag(1, wire_type::varint).raw(nine).raw(Blob{std::byte(last)});
+  };
+  EXPECT_EQ(fields_of(ending_with(1).view()).at(1).number_value, largest);
+  EXPECT_EQ(fields_of(ending_with(0).view()).at(1).number_value, largest >> 1U);
+  expect_refused(ending_with(2), Code::wire_varint, 4);
+  expect_refused(ending_with(0x7f), Code::wire_varint, 4);
+}
+
+TEST(Cursor, AVarintOfElevenBytesIsRefusedWhereverItStands) {
+  expect_refused(after_three_bytes().padded_varint(1, 5, 11), Code::wire_varint, 4);
+  expect_refused(after_three_bytes().padded_length_bytes(1, blob("abc"), 11), Code::wire_varint, 4);
+  expect_refused(after_three_bytes().padded_tag(1, wire_type::varint, 11).raw_varint(1), Code::wire_varint, 3);
+}
+
+TEST(Cursor, FieldNumberZeroIsRefused) {
+  for (std::uint32_t type = 0; type < 8; ++type) {
+    expect_refused(after_three_bytes().tag(0, type).raw(Blob(16)), Code::wire_tag, 3);
+  }
+}
+
+TEST(Cursor, ATagOfMoreThan32BitsIsRefused) {
+  expect_refused(after_three_bytes().raw_varint(1ULL << 32U).raw_varint(1), Code::wire_tag, 3);
+  expect_refused(after_three_bytes().raw_varint(largest).raw_varint(1), Code::wire_tag, 3);
+}
+
+TEST(Cursor, GroupsAreRefused) {
+  expect_refused(after_three_bytes().group(200, Message().varint(1, 1)), Code::wire_type, 3);
+  expect_refused(after_three_bytes().tag(4, wire_type::group_end), Code::wire_type, 3);
+}
+
+TEST(Cursor, WireTypesSixAndSevenAreRefused) {
+  for (const std::uint32_t type : {6U, 7U}) {
+    expect_refused(after_three_bytes().tag(4, type).raw(Blob(16)), Code::wire_type, 3);
+  }
+}
+
+TEST(ReadVarint, MovesBehindTheNumberAndStopsAtTheEndGiven) {
+  const Message numbers = Message().raw_varint(300).raw_varint(7);
+  std::uint64_t position = 0;
+  EXPECT_EQ(wire::read_varint(numbers.view(), position, 3), 300U);
+  EXPECT_EQ(position, 2U);
+  EXPECT_EQ(wire::read_varint(numbers.view(), position, 3), 7U);
+  EXPECT_EQ(position, 3U);
+  const Error none_left = error_of([&] { wire::read_varint(numbers.view(), position, 3); });
+  EXPECT_EQ(id(none_left.code()), "wire.truncated");
+  EXPECT_EQ(none_left.offset(), 3U);
+  std::uint64_t begin = 0;
+  const Error cut = error_of([&] { wire::read_varint(numbers.view(), begin, 1); });
+  EXPECT_EQ(id(cut.code()), "wire.truncated");
+  EXPECT_EQ(cut.offset(), 0U);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,92 @@
+// A rope hands out its pieces in order, without copying what lies elsewhere.
+#include "wire/rope.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "support/wire_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+/// Hands out `piece`, `count` times.
+class Repeated final : public ByteSource {
+ public:
+  Repeated(std::string_view piece, std::size_t count) : piece_(blob(piece)), count_(count) {}
+  [[nodiscard]] std::uint64_t size() const override { return piece_.size() * count_; }
+  void read(const ByteSink& sink) const override {
+    for (std::size_t i = 0; i < count_; ++i) sink(piece_);
+  }
+
+ private:
+  Blob piece_;
+  std::size_t count_;
+};
+
+std::vector<Bytes> pieces_of(const wire::Rope& rope) {
+  std::vector<Bytes> pieces;
+  rope.read([&pieces](Bytes piece) { pieces.push_back(piece); });
+  return pieces;
+}
+
+TEST(Rope, AnEmptyRopeHandsOutNothing) {
+  const wire::Rope rope;
+  EXPECT_EQ(rope.size(), 0U);
+  EXPECT_TRUE(rope.flat().empty());
+  EXPECT_TRUE(pieces_of(rope).empty());
+}
+
+TEST(Rope, PiecesComeInTheOrderTheyWereAppended) {
+  const Blob first = blob("one ");
+  wire::Rope rope;
+  rope.append(Bytes(first));
+  rope.append(std::string("two "));
+  rope.append(std::make_shared<Repeated>("x ", 2));
+  rope.append(Bytes(first));
+  EXPECT_EQ(text_of(rope.flat()), "one two x x one ");
+  EXPECT_EQ(rope.size(), rope.flat().size());
+}
+
+TEST(Rope, EmptyPiecesLeaveNoTrace) {
+  wire::Rope rope;
+  rope.append(Bytes());
+  rope.append(std::string());
+  rope.append(std::make_shared<Repeated>("x", 0));
+  EXPECT_EQ(rope.size(), 0U);
+  EXPECT_TRUE(pieces_of(rope).empty());
+}
+
+TEST(Rope, AViewIsHandedOutWhereItLies) {
+  const Blob far = pattern(100000);
+  wire::Rope rope;
+  rope.append(Bytes(far));
+  const std::vector<Bytes> pieces = pieces_of(rope);
+  ASSERT_EQ(pieces.size(), 1U);
+  EXPECT_EQ(pieces.front().data(), far.data());
+  EXPECT_EQ(pieces.front().size(), far.size());
+}
+
+TEST(Rope, ARopeMayBeReadTwiceAndMoved) {
+  wire::Rope rope;
+  rope.append(std::string("short"));  // in the string itself, so that its bytes move with it
+  rope.append(std::make_shared<Repeated>("-", 3));
+  EXPECT_EQ(text_of(rope.flat()), "short---");
+  const wire::Rope moved = std::move(rope);
+  EXPECT_EQ(text_of(moved.flat()), "short---");
+}
+
+TEST(Rope, ARopeIsASourceForAnother) {
+  auto inner = std::make_shared<wire::Rope>();
+  inner->append(std::string("in"));
+  inner->append(std::string("side"));
+  wire::Rope outer;
+  outer.append(std::string("<"));
+  outer.append(std::shared_ptr<const ByteSource>(inner));
+  outer.append(std::string(">"));
+  EXPECT_EQ(outer.size(), 8U);
+  EXPECT_EQ(text_of(outer.flat()), "<inside>");
+}
+
+}  // namespace
+}  // namespace onnxar::testing
