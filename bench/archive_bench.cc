@@ -12,9 +12,9 @@
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 
+namespace onnxar {
 namespace {
 
-using namespace onnxar;
 namespace fs = std::filesystem;
 
 /// A file that is gone when the benchmark is.
@@ -107,3 +107,4 @@ void sum_of_mapping(benchmark::State& state) {
 BENCHMARK(sum_of_mapping)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
+}  // namespace onnxar

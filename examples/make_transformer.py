@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
+
 import onnx
 from onnx import TensorProto, helper
 

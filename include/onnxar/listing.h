@@ -30,6 +30,6 @@ struct Listing {
 };
 
 /// Lists an archive. Errors: io.*, zip.*, archive.*, wire.*. Cost: O(directory + model); reads every local header.
-[[nodiscard]] Listing list(const std::filesystem::path& archive, const LoadOptions& options = {});
+[[nodiscard]] Listing list(const std::filesystem::path& path, const LoadOptions& options = {});
 
 }  // namespace onnxar

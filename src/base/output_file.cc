@@ -142,6 +142,8 @@ void OutputFile::write_at(std::uint64_t offset, Bytes bytes) {
     const ssize_t written = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0) {
       if (errno == EINTR) continue;
+      // What is written comes from mappings: the kernel says EFAULT where a read of ours would be a SIGBUS.
+      if (errno == EFAULT) throw Error(Code::io_failed, "an input file was shortened while it was copied", {}, target_);
       throw system_error(errno, "cannot write", target_);
     }
     bytes = bytes.subspan(static_cast<std::size_t>(written));

@@ -54,16 +54,13 @@ Listing list(const std::filesystem::path& path, const LoadOptions& options) {
   listing.unused_bytes = superseded_tails(archive).bytes;
   for (std::size_t i = 0; i < archive.size(); ++i) {
     const ArchiveEntry entry = archive.entry(i);
-    ListedEntry row = listed(archive, entry);
+    const ListedEntry& row = listing.entries.emplace_back(listed(archive, entry));
     const bool zip64 = zip::needs_zip64_local(entry.size) || directory.prove_local(archive.file(), i).unneeded_zip64;
     listing.padding_bytes += padding_of(row, entry.header_offset, zip64);
     listing.alignment = i == 0 ? row.alignment : std::min(listing.alignment, row.alignment);
-    if (i + 1 == archive.size()) {
-      listing.model = std::move(row);
-    } else {
-      listing.entries.push_back(std::move(row));
-    }
   }
+  listing.model = std::move(listing.entries.back());  // the model is the last entry, and has a place of its own here
+  listing.entries.pop_back();
   add_tensors(listing, source, options);
   return listing;
 }

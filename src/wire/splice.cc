@@ -16,10 +16,10 @@ std::size_t width_to_keep(Range length, std::uint64_t old_size) {
 
 }  // namespace
 
-Splice::Splice(Bytes message) : message_(message), frames_{{{}, message.size(), outermost}} {}
+Splice::Splice(Bytes message) : message_(message), frames_{{{}, message.size(), outermost, 0, 0}} {}
 
 Splice::Frame Splice::enter(Frame parent, const Field& field) {
-  frames_.push_back({field.length, field.value.size(), parent});
+  frames_.push_back({field.length, field.value.size(), parent, 0, 0});
   return static_cast<Frame>(frames_.size() - 1);
 }
 

@@ -34,8 +34,8 @@ class Splice {
  private:
   struct Enclosing {
     Range length;  // empty for the outermost message
-    std::uint64_t old_size;
-    Frame parent;
+    std::uint64_t old_size = 0;
+    Frame parent = outermost;
     std::uint64_t removed = 0;
     std::uint64_t added = 0;
   };

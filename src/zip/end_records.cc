@@ -36,7 +36,7 @@ std::optional<std::uint64_t> find_stray_end_record(Bytes file) {
   throw Error(Code::zip_end_not_last,
               concat("the zip end record is not the last thing in the file: ", file.size() - *stray - end_record_size,
                      " more bytes follow it; cut them off or fetch it again"),
-              {"", *stray});
+              {"", stray});
 }
 
 EndRecord read_end_record(Bytes file) {

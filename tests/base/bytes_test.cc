@@ -19,7 +19,10 @@ struct Shared {
   std::shared_ptr<const Blob> storage = std::make_shared<const Blob>(pattern(16));
   std::weak_ptr<const Blob> watch = storage;
 
-  ByteSpan lend() { return ByteSpan::borrow(*storage, std::exchange(storage, nullptr)); }
+  ByteSpan lend() {
+    const Bytes view = *storage;
+    return ByteSpan::borrow(view, std::exchange(storage, nullptr));
+  }
 };
 
 TEST(Bytes, TextAndBytesAreTwoViewsOfOneStorage) {

@@ -40,9 +40,9 @@ TEST(Utf8, NoOtherShortSequenceIsRead) {
   for (unsigned value = 0; value < 1U << 24U; ++value) {
     for (unsigned i = 0; i < 3; ++i) text[i] = static_cast<char>((value >> (8 * (2 - i))) & 0xffU);
     const std::size_t length = utf8_sequence_length(text);
-    three += length == 3 ? 1 : 0;
-    if ((value & 0xffU) == 0) two += length == 2 ? 1 : 0;
-    if ((value & 0xffffU) == 0) one += length == 1 ? 1 : 0;
+    three += length == 3 ? 1U : 0U;
+    if ((value & 0xffU) == 0) two += length == 2 ? 1U : 0U;
+    if ((value & 0xffffU) == 0) one += length == 1 ? 1U : 0U;
   }
   EXPECT_EQ(one, 0x80U);
   EXPECT_EQ(two, 0x800U - 0x80U);
@@ -56,7 +56,7 @@ TEST(Utf8, NoOtherLongSequenceIsRead) {
       for (const char third : {'\x7f', '\x80', '\xbf', '\xc0'}) {
         for (const char fourth : {'\x7f', '\x80', '\xbf', '\xc0'}) {
           const std::string text = {static_cast<char>(lead), static_cast<char>(second), third, fourth};
-          count += utf8_sequence_length(text) == 4 ? 1 : 0;
+          count += utf8_sequence_length(text) == 4 ? 1U : 0U;
         }
       }
     }

@@ -69,6 +69,11 @@ END = Record(
 # --- entries -------------------------------------------------------------------------------------
 
 
+def encoded(name: str) -> bytes:
+    """Also of what is no UTF-8, spelt with surrogates."""
+    return name.encode(errors="surrogateescape")
+
+
 @dataclass(frozen=True)
 class Entry:
     name: str
@@ -79,7 +84,7 @@ class Entry:
     @property
     def fields(self) -> dict[str, int]:
         """The fields that both headers hold, apart from the length of the extra field."""
-        name = self.name.encode()
+        name = encoded(self.name)
         return {
             "version": 10,
             "flags": 0 if self.name.isascii() else 0x800,
@@ -136,7 +141,7 @@ class Archive:
         self._finish()
 
     def _append(self, entry: Entry) -> None:
-        name, at = entry.name.encode(), len(self.file)
+        name, at = encoded(entry.name), len(self.file)
         extra = entry.extra
         if extra is None:
             extra = padding(at + LOCAL.size + len(name), entry.alignment)
@@ -152,7 +157,7 @@ class Archive:
         self.central: list[int] = []
         for entry, at in zip(self.entries, self.headers):
             self.central.append(len(self.file))
-            self.file += CENTRAL.pack(**entry.fields, made_by=10, offset=at) + entry.name.encode()
+            self.file += CENTRAL.pack(**entry.fields, made_by=10, offset=at) + encoded(entry.name)
         self.end = len(self.file)
         count, size = len(self.entries), self.end - self.directory
         self.file += END.pack(

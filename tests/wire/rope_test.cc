@@ -11,9 +11,9 @@ namespace onnxar::testing {
 namespace {
 
 /// Hands out `piece`, `count` times.
-class Repeated final : public ByteSource {
+class Echo final : public ByteSource {
  public:
-  Repeated(std::string_view piece, std::size_t count) : piece_(blob(piece)), count_(count) {}
+  Echo(std::string_view piece, std::size_t count) : piece_(blob(piece)), count_(count) {}
   [[nodiscard]] std::uint64_t size() const override { return piece_.size() * count_; }
   void read(const ByteSink& sink) const override {
     for (std::size_t i = 0; i < count_; ++i) sink(piece_);
@@ -42,7 +42,7 @@ TEST(Rope, PiecesComeInTheOrderTheyWereAppended) {
   wire::Rope rope;
   rope.append(Bytes(first));
   rope.append(std::string("two "));
-  rope.append(std::make_shared<Repeated>("x ", 2));
+  rope.append(std::make_shared<Echo>("x ", 2));
   rope.append(Bytes(first));
   EXPECT_EQ(text_of(rope.flat()), "one two x x one ");
   EXPECT_EQ(rope.size(), rope.flat().size());
@@ -52,7 +52,7 @@ TEST(Rope, EmptyPiecesLeaveNoTrace) {
   wire::Rope rope;
   rope.append(Bytes());
   rope.append(std::string());
-  rope.append(std::make_shared<Repeated>("x", 0));
+  rope.append(std::make_shared<Echo>("x", 0));
   EXPECT_EQ(rope.size(), 0U);
   EXPECT_TRUE(pieces_of(rope).empty());
 }
@@ -70,7 +70,7 @@ TEST(Rope, AViewIsHandedOutWhereItLies) {
 TEST(Rope, ARopeMayBeReadTwiceAndMoved) {
   wire::Rope rope;
   rope.append(std::string("short"));  // in the string itself, so that its bytes move with it
-  rope.append(std::make_shared<Repeated>("-", 3));
+  rope.append(std::make_shared<Echo>("-", 3));
   EXPECT_EQ(text_of(rope.flat()), "short---");
   const wire::Rope moved = std::move(rope);
   EXPECT_EQ(text_of(moved.flat()), "short---");

@@ -10,10 +10,8 @@
 #include "command.h"
 #include "onnxar/version.h"
 
+namespace onnxar::tool {
 namespace {
-
-using namespace onnxar;
-using namespace onnxar::tool;
 
 /// A mapped file that another process shortens makes the next access to what is gone a SIGBUS. Outputs are nameless
 /// until they are whole, so ending here leaves nothing behind.
@@ -30,7 +28,7 @@ int run_verb(const std::array<Verb, 5>& verbs) {
   return exit_code::usage;
 }
 
-int run(int argc, char** argv) {
+int parse_and_run(int argc, char** argv) {
   CLI::App app("ONNX archives: one file with a model and its weights, ready to be mapped.", "onnxar");
   app.set_version_flag("--version", std::string("onnxar ") + ONNXAR_VERSION_STRING);
   app.require_subcommand(1);
@@ -43,23 +41,31 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? exit_code::done : exit_code::usage;
   }
-  return run_verb(verbs);
+  const int code = run_verb(verbs);
+  std::cout.flush();
+  if (!std::cout) throw Error(Code::io_failed, "cannot write to the standard output");
+  return code;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  std::signal(SIGBUS, input_shrank);
+/// Errors become messages and exit codes here and nowhere else.
+int run(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    return parse_and_run(argc, argv);
   } catch (const Error& error) {
     std::cerr << "onnxar: error[" << id(error.code()) << "] " << error.what() << '\n';
     return exit_code_of(error);
   } catch (const std::bad_alloc&) {
     std::cerr << "onnxar: error[io.failed] out of memory\n";
-    return exit_code::io;
   } catch (const std::exception& error) {
     std::cerr << "onnxar: error[io.failed] " << error.what() << '\n';
-    return exit_code::io;
   }
+  return exit_code::io;
+}
+
+}  // namespace
+}  // namespace onnxar::tool
+
+int main(int argc, char** argv) {
+  std::signal(SIGBUS, onnxar::tool::input_shrank);
+  return onnxar::tool::run(argc, argv);
 }

@@ -1,0 +1,161 @@
+// The buffer against a plain model of a file: the bytes are the same, wherever the borders fall.
+#include "base/buffered_output.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "support/temp_dir.h"
+#include "support/wire_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+constexpr std::size_t kib = 1024;
+constexpr std::size_t buffer = 1024 * kib;
+constexpr std::size_t direct = 64 * kib;  // pieces of this size and more do not pass through the buffer
+
+/// Does everything twice: to the output, and to bytes in memory.
+class Twin {
+ public:
+  explicit Twin(bool write_back = false)
+      : output_(base::OutputFile::create(folder_ / "a", base::Existing::refuse), write_back) {}
+
+  void append(std::size_t size) {
+    const Blob bytes = pattern(size, ++seed_);
+    output_.append(bytes);
+    model_.insert(model_.end(), bytes.begin(), bytes.end());
+    EXPECT_EQ(output_.position(), model_.size());
+  }
+
+  void pad(std::size_t size) {
+    output_.pad_to(model_.size() + size);
+    model_.resize(model_.size() + size);
+    EXPECT_EQ(output_.position(), model_.size());
+  }
+
+  void overwrite(std::size_t offset, std::size_t size) {
+    const Blob bytes = pattern(size, ++seed_);
+    output_.overwrite(offset, bytes);
+    std::copy(bytes.begin(), bytes.end(), model_.begin() + static_cast<std::ptrdiff_t>(offset));
+    EXPECT_EQ(output_.position(), model_.size());
+  }
+
+  void reserve(std::size_t size) { output_.reserve(size); }
+  [[nodiscard]] std::size_t size() const { return model_.size(); }
+
+  void expect_equal() {
+    std::move(output_).finish().publish(base::Sync::none);
+    EXPECT_TRUE(folder_.read_file("a") == model_);
+  }
+
+ private:
+  TempDir folder_;
+  base::BufferedOutput output_;
+  Blob model_;
+  std::uint32_t seed_ = 0;
+};
+
+TEST(BufferedOutput, NothingAppendedIsAnEmptyFile) { Twin().expect_equal(); }
+
+TEST(BufferedOutput, SmallPiecesAreGathered) {
+  Twin twin;
+  for (std::size_t size = 0; size < 3000; size += 7) twin.append(size);
+  EXPECT_GT(twin.size(), buffer / 2);
+  twin.expect_equal();
+}
+
+TEST(BufferedOutput, PiecesAroundTheBordersArriveInOrder) {
+  for (const std::size_t size : {direct - 1, direct, direct + 1, buffer - 1, buffer, buffer + 1}) {
+    Twin twin;
+    twin.append(1);
+    twin.append(size);
+    twin.append(2);
+    twin.append(size);
+    twin.expect_equal();
+  }
+}
+
+TEST(BufferedOutput, BufferIsFilledToTheLastByte) {
+  Twin twin;
+  while (twin.size() + 60 * kib <= buffer) twin.append(60 * kib);
+  twin.append(buffer - twin.size());
+  twin.append(1);
+  twin.expect_equal();
+}
+
+TEST(BufferedOutput, PaddingIsZeros) {
+  Twin twin;
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{1}, std::size_t{4095}, std::size_t{4096}, std::size_t{4097}, 3 * buffer}) {
+    twin.append(3);
+    twin.pad(size);
+  }
+  twin.expect_equal();
+}
+
+TEST(BufferedOutput, OverwritingReachesBufferFileAndBothAtOnce) {
+  Twin twin;
+  twin.append(direct);  // in the file
+  twin.append(1000);    // in the buffer
+  twin.overwrite(10, 20);
+  twin.overwrite(direct, 30);
+  twin.overwrite(direct + 990, 10);
+  twin.overwrite(direct - 10, 20);
+  twin.append(50);
+  twin.overwrite(direct - 5, 5);
+  twin.overwrite(0, 1);
+  twin.expect_equal();
+}
+
+TEST(BufferedOutput, OverwritingEndsExactlyAtTheBorder) {
+  Twin twin;
+  twin.append(direct);
+  twin.append(100);
+  twin.overwrite(direct - 40, 40);
+  twin.overwrite(direct, 100);
+  twin.expect_equal();
+}
+
+TEST(BufferedOutput, ReservedRoomIsCutAtTheEnd) {
+  Twin twin;
+  twin.reserve(4 * buffer);
+  twin.append(100);
+  twin.append(direct);
+  twin.expect_equal();
+}
+
+TEST(BufferedOutput, WritingBackEarlyChangesNoByte) {
+  Twin twin(true);
+  for (int i = 0; i < 35; ++i) {
+    twin.append(buffer);
+    twin.append(17);
+  }
+  twin.overwrite(buffer, 17);
+  twin.expect_equal();
+}
+
+TEST(BufferedOutput, AnyMixOfCallsGivesTheSameBytesAsTheModel) {
+  std::mt19937 random(20240607);  // NOLINT(bugprone-random-generator-seed): the same run every time
+  const auto below = [&random](std::size_t limit) { return std::size_t{random()} % limit; };
+  for (int round = 0; round < 8; ++round) {
+    Twin twin;
+    for (int step = 0; step < 120; ++step) {
+      const std::size_t choice = below(10);
+      if (choice < 5) {
+        twin.append(below(choice < 4 ? direct : 3 * direct));
+      } else if (choice < 7) {
+        twin.pad(below(10000));
+      } else if (twin.size() > 0) {
+        const std::size_t offset = below(twin.size());
+        twin.overwrite(offset, below(std::min(twin.size() - offset, direct) + 1));
+      }
+    }
+    twin.expect_equal();
+  }
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,314 @@
+// A file that appears whole or not at all.
+#include "base/output_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "support/child_process.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/wire_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Existing;
+using base::OutputFile;
+using base::Sync;
+using Strings = std::vector<std::string>;
+
+OutputFile written(const fs::path& target, std::string_view text, Existing existing = Existing::refuse) {
+  OutputFile file = OutputFile::create(target, existing);
+  file.write_at(0, as_bytes(text));
+  return file;
+}
+
+std::optional<Error> error_of_creating(const fs::path& target, Existing existing = Existing::refuse) {
+  return error_of([&] { return OutputFile::create(target, existing); });
+}
+
+std::optional<Code> code_of_publishing(OutputFile& file) {
+  return code_of([&] { file.publish(Sync::none); });
+}
+
+fs::perms mode_of(const fs::path& path) { return fs::status(path).permissions(); }
+
+TEST(OutputFile, NothingIsSeenBeforeItIsPublished) {
+  const TempDir folder;
+  OutputFile file = written(folder / "a", "text");
+  EXPECT_EQ(folder.file_names(), Strings{});
+  file.publish(Sync::full);
+  EXPECT_EQ(folder.file_names(), Strings{"a"});
+  EXPECT_EQ(folder.read_text("a"), "text");
+}
+
+TEST(OutputFile, DiscardedFileLeavesNothing) {
+  const TempDir folder;
+  {
+    const OutputFile file = written(folder / "a", "text");
+  }
+  {
+    OutputFile file = written(folder / "a", "text");
+    file.prepare(Sync::full);
+  }
+  EXPECT_EQ(folder.file_names(), Strings{});
+}
+
+TEST(OutputFile, RangesMayBeWrittenInAnyOrder) {
+  const TempDir folder;
+  OutputFile file = OutputFile::create(folder / "a", Existing::refuse);
+  file.write_at(4, as_bytes("5678"));
+  file.write_at(0, as_bytes("1234"));
+  file.write_at(2, as_bytes("__"));
+  file.publish(Sync::none);
+  EXPECT_EQ(folder.read_text("a"), "12__5678");
+}
+
+TEST(OutputFile, ReservedRoomIsCutToTheSizeThatIsSet) {
+  const TempDir folder;
+  OutputFile file = OutputFile::create(folder / "a", Existing::refuse);
+  file.reserve(1U << 20U);
+  file.write_at(0, as_bytes("text"));
+  file.start_writeback(0, 4);
+  file.set_size(4);
+  file.publish(Sync::none);
+  EXPECT_EQ(folder.read_text("a"), "text");
+}
+
+TEST(OutputFile, TargetThatExistsIsRefusedAtOnce) {
+  const TempDir folder;
+  folder.write_file("a", "old");
+  const auto error = error_of_creating(folder / "a");
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::output_exists);
+  EXPECT_EQ(error->path(), folder / "a");
+  EXPECT_THAT(error->message(), ::testing::HasSubstr("--force"));
+  EXPECT_EQ(folder.read_text("a"), "old");
+}
+
+TEST(OutputFile, TargetThatAppearsMeanwhileIsNotReplaced) {
+  const TempDir folder;
+  OutputFile file = written(folder / "a", "mine");
+  folder.write_file("a", "theirs");
+  EXPECT_EQ(code_of_publishing(file), Code::output_exists);
+  file = written(folder / "b", "");
+  EXPECT_EQ(folder.file_names(), Strings{"a"});
+  EXPECT_EQ(folder.read_text("a"), "theirs");
+}
+
+TEST(OutputFile, ReplacedTargetKeepsItsMode) {
+  const TempDir folder;
+  for (const unsigned mode : {0600U, 0444U, 0755U}) {
+    folder.write_file("a", "old");
+    fs::permissions(folder / "a", fs::perms(mode));
+    written(folder / "a", "new", Existing::replace).publish(Sync::full);
+    EXPECT_EQ(folder.read_text("a"), "new");
+    EXPECT_EQ(mode_of(folder / "a"), fs::perms(mode));
+    fs::remove(folder / "a");
+  }
+}
+
+TEST(OutputFile, ReplacedTargetIsAnotherFileForThoseWhoHaveTheOldOneOpen) {
+  const TempDir folder;
+  folder.write_file("a", "old");
+  fs::create_hard_link(folder / "a", folder / "kept");
+  written(folder / "a", "new", Existing::replace).publish(Sync::none);
+  EXPECT_EQ(folder.read_text("a"), "new");
+  EXPECT_EQ(folder.read_text("kept"), "old");
+  EXPECT_EQ(folder.file_names(), (Strings{"a", "kept"}));
+}
+
+TEST(OutputFile, ReplacingNeedsNoTargetToBeThere) {
+  const TempDir folder;
+  written(folder / "a", "new", Existing::replace).publish(Sync::none);
+  EXPECT_EQ(folder.file_names(), Strings{"a"});
+}
+
+TEST(OutputFile, NewFileFollowsTheUmask) {
+  const TempDir folder;
+  for (const unsigned mask : {022U, 077U, 0U}) {
+    const mode_t old = ::umask(mask);
+    written(folder / "a", "text", Existing::refuse).publish(Sync::none);
+    written(folder / "b", "text", Existing::replace).publish(Sync::none);
+    ::umask(old);
+    EXPECT_EQ(mode_of(folder / "a"), fs::perms(0666U & ~mask));
+    EXPECT_EQ(mode_of(folder / "b"), fs::perms(0666U & ~mask));
+    fs::remove(folder / "a");
+    fs::remove(folder / "b");
+  }
+}
+
+TEST(OutputFile, LinkIsFollowedAndStays) {
+  const TempDir folder;
+  folder.write_file("real/a", "old");
+  fs::create_symlink("real/a", folder / "first");
+  fs::create_symlink(folder / "first", folder / "second");
+  EXPECT_EQ(error_of_creating(folder / "second")->code(), Code::output_exists);
+  OutputFile file = written(folder / "second", "new", Existing::replace);
+  EXPECT_EQ(file.target(), folder / "real/a");
+  file.publish(Sync::none);
+  EXPECT_TRUE(fs::is_symlink(folder / "second"));
+  EXPECT_EQ(folder.read_text("real/a"), "new");
+  EXPECT_EQ(folder.file_names(), (Strings{"first", "real/", "real/a", "second"}));
+}
+
+TEST(OutputFile, LinkToNothingIsFollowedToo) {
+  const TempDir folder;
+  fs::create_directory(folder / "real");
+  fs::create_symlink("real/a", folder / "link");
+  written(folder / "link", "new").publish(Sync::none);
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_EQ(folder.read_text("real/a"), "new");
+}
+
+TEST(OutputFile, LinksInACircleAreRefused) {
+  const TempDir folder;
+  fs::create_symlink("a", folder / "b");
+  fs::create_symlink("b", folder / "a");
+  EXPECT_EQ(error_of_creating(folder / "a")->code(), Code::io_failed);
+}
+
+TEST(OutputFile, FolderPipeAndDeviceAreNoTargets) {
+  const TempDir folder;
+  fs::create_directory(folder / "folder");
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  for (const Existing existing : {Existing::refuse, Existing::replace}) {
+    EXPECT_EQ(error_of_creating(folder / "folder", existing)->code(), Code::io_not_a_file);
+    EXPECT_EQ(error_of_creating(folder / "fifo", existing)->code(), Code::io_not_a_file);
+    EXPECT_EQ(error_of_creating("/dev/null", existing)->code(), Code::io_not_a_file);
+  }
+  EXPECT_EQ(folder.file_names(), (Strings{"fifo", "folder/"}));
+}
+
+TEST(OutputFile, TargetThatBecameAFolderLeavesNothingBehind) {
+  const TempDir folder;
+  {
+    OutputFile file = written(folder / "a", "text", Existing::replace);
+    fs::create_directory(folder / "a");
+    EXPECT_TRUE(code_of_publishing(file));
+  }
+  EXPECT_EQ(folder.file_names(), Strings{"a/"});
+}
+
+TEST(OutputFile, FolderMustExist) {
+  const TempDir folder;
+  EXPECT_EQ(error_of_creating(folder / "none/a")->code(), Code::io_not_found);
+  const fs::path file = folder.write_file("file", "text");
+  EXPECT_EQ(error_of_creating(file / "a")->code(), Code::io_not_found);
+}
+
+TEST(OutputFile, FolderMustBeWritable) {
+  const TempDir folder;
+  fs::permissions(folder.path(), fs::perms(0555));
+  const int code = as_ordinary_user([&] { return static_cast<int>(error_of_creating(folder / "a").value().code()); });
+  EXPECT_EQ(code, static_cast<int>(Code::io_permission));
+}
+
+TEST(OutputFile, SeveralArePublishedTogetherAfterAllWerePrepared) {
+  const TempDir folder;
+  OutputFile first = written(folder / "a", "first");
+  OutputFile second = written(folder / "b", "second");
+  first.prepare(Sync::full);
+  second.prepare(Sync::full);
+  EXPECT_EQ(folder.file_names(), Strings{});
+  first.publish(Sync::full);
+  second.publish(Sync::full);
+  EXPECT_EQ(folder.file_names(), (Strings{"a", "b"}));
+  EXPECT_EQ(folder.read_text("b"), "second");
+}
+
+TEST(OutputFile, MovedFileIsPublishedOnce) {
+  const TempDir folder;
+  OutputFile first = written(folder / "a", "text");
+  OutputFile second = std::move(first);
+  OutputFile third = written(folder / "discarded", "other");
+  third = std::move(second);
+  third.publish(Sync::none);
+  EXPECT_EQ(folder.file_names(), Strings{"a"});
+}
+
+/// A file system of 64 KiB on a folder, as long as the object lives.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const fs::path& folder) : folder_(folder) {
+    mounted_ = ::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=64k") == 0;
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  ~SmallDisk() {
+    if (mounted_) ::umount2(folder_.c_str(), MNT_DETACH);
+  }
+  [[nodiscard]] bool mounted() const { return mounted_; }
+
+ private:
+  fs::path folder_;
+  bool mounted_;
+};
+
+TEST(OutputFile, FullDiskIsNamed) {
+  const TempDir folder;
+  const SmallDisk disk(folder.path());
+  if (!disk.mounted()) GTEST_SKIP() << "this user may not mount a small tmpfs";
+  OutputFile file = written(folder / "a", "text");
+  const auto error = error_of([&] { file.write_at(0, pattern(1U << 20U)); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::io_disk_full);
+  EXPECT_EQ(error->path(), folder / "a");
+  EXPECT_EQ(folder.file_names(), Strings{});
+}
+
+TEST(OutputFile, FullDiskIsNoticedBeforeAnythingIsWritten) {
+  const TempDir folder;
+  const SmallDisk disk(folder.path());
+  if (!disk.mounted()) GTEST_SKIP() << "this user may not mount a small tmpfs";
+  OutputFile file = OutputFile::create(folder / "a", Existing::refuse);
+  EXPECT_EQ(code_of([&] { file.reserve(1U << 20U); }), Code::io_disk_full);
+  file.reserve(0);
+  file.reserve(32U << 10U);
+}
+
+/// Without /proc a nameless file cannot be given a name: the file system then looks as if it had no such files.
+bool hide_proc() {
+  return ::unshare(CLONE_NEWNS) == 0 && ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount("tmpfs", "/proc", "tmpfs", 0, nullptr) == 0;
+}
+
+enum HiddenNameStep : std::uint8_t { passed, no_mount, no_hidden_name, not_published, not_refused, not_discarded };
+
+HiddenNameStep try_hidden_names(const TempDir& folder) {
+  if (!hide_proc()) return no_mount;
+  OutputFile file = written(folder / "a", "text");
+  const Strings meanwhile = folder.file_names();
+  if (meanwhile.size() != 1 || !meanwhile[0].starts_with(".a.") || !meanwhile[0].ends_with(".tmp")) {
+    return no_hidden_name;
+  }
+  file.publish(Sync::full);
+  if (folder.file_names() != Strings{"a"} || folder.read_text("a") != "text") return not_published;
+  written(folder / "a", "new", Existing::replace).publish(Sync::none);
+  if (folder.file_names() != Strings{"a"} || folder.read_text("a") != "new") return not_published;
+  {
+    OutputFile second = written(folder / "b", "mine");
+    folder.write_file("b", "theirs");
+    if (code_of_publishing(second) != Code::output_exists || folder.read_text("b") != "theirs") return not_refused;
+  }
+  {
+    const OutputFile third = written(folder / "c", "text");
+  }
+  return folder.file_names() == Strings{"a", "b"} ? passed : not_discarded;
+}
+
+TEST(OutputFile, HiddenNameStandsInWhereFilesCannotBeNameless) {
+  const TempDir folder;
+  const int step = in_child([&] { return try_hidden_names(folder); });
+  if (step == no_mount) GTEST_SKIP() << "this user may not hide /proc in a mount namespace of its own";
+  EXPECT_EQ(step, passed);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

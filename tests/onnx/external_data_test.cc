@@ -1,0 +1,211 @@
+// External data is read strictly: what a careful reader would doubt is refused.
+#include "onnx/external_data.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/wire_builder.h"
+#include "wire/error_of.h"
+
+namespace onnxar::testing {
+namespace {
+
+using namespace std::string_literals;
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::uint64_t place_of_tensor = 77;
+
+/// The pairs of a tensor and the bytes that they are views of.
+class Read {
+ public:
+  /// Already encoded: StringStringEntryProto, one after another.
+  explicit Read(const Messages& entries) {
+    std::vector<wire::Range> ranges;
+    for (const Message& entry : entries) {
+      ranges.push_back({bytes_.size(), bytes_.size() + entry.size()});
+      bytes_.insert(bytes_.end(), entry.view().begin(), entry.view().end());
+    }
+    for (const wire::Range& range : ranges) data_.add(bytes_, range);
+  }
+  explicit Read(const Pairs& pairs) : Read(encoded(pairs)) {}
+
+  [[nodiscard]] const onnx::ExternalData& data() const { return data_; }
+  [[nodiscard]] onnx::ExternalSlice slice() const { return parse_external_data(data_, place_of_tensor); }
+
+ private:
+  static Messages encoded(const Pairs& pairs) {
+    Messages entries;
+    for (const auto& [key, value] : pairs) entries.push_back(string_entry(key, value));
+    return entries;
+  }
+
+  Blob bytes_;
+  onnx::ExternalData data_;
+};
+
+void expect_refused(const Pairs& pairs, Code code) {
+  const Read read(pairs);
+  const Error error = error_of([&read] { static_cast<void>(read.slice()); });
+  EXPECT_EQ(id(error.code()), id(code)) << error.what();
+  EXPECT_EQ(error.offset(), place_of_tensor);
+  EXPECT_EQ(error.entry(), "");
+}
+
+const std::vector<std::string>& bad_numbers() {
+  static const std::vector<std::string> texts = {"",
+                                                 "-1",
+                                                 "-0",
+                                                 "+1",
+                                                 " 1",
+                                                 "1 ",
+                                                 "\t1",
+                                                 "1\n",
+                                                 "1\0"s,
+                                                 "01",
+                                                 "00",
+                                                 "0x10",
+                                                 "0b1",
+                                                 "1e3",
+                                                 "1.0",
+                                                 "1,000",
+                                                 "1_000",
+                                                 "12a",
+                                                 "a",
+                                                 "inf",
+                                                 "None",
+                                                 "18446744073709551616",
+                                                 "99999999999999999999999999",
+                                                 "\xd9\xa1" /* a digit of another script */};
+  return texts;
+}
+
+TEST(ExternalData, LocationOffsetLengthAndChecksumAreTakenAsTheyStand) {
+  const Read read({{"location", "w.bin"}, {"offset", "64"}, {"length", "4096"}, {"checksum", "abc"}});
+  EXPECT_EQ(read.data().location, "w.bin");
+  EXPECT_EQ(read.data().offset, "64");
+  EXPECT_EQ(read.data().length, "4096");
+  EXPECT_EQ(read.data().checksum, "abc");
+  EXPECT_EQ(read.data().unknown_key, std::nullopt);
+  EXPECT_FALSE(read.data().empty());
+  EXPECT_EQ(read.slice().location, "w.bin");
+  EXPECT_EQ(read.slice().offset, 64U);
+  EXPECT_EQ(read.slice().length, 4096U);
+}
+
+TEST(ExternalData, NothingMeansEmpty) {
+  EXPECT_TRUE(onnx::ExternalData().empty());
+  EXPECT_FALSE(Read(Pairs{{"x", ""}}).data().empty());
+}
+
+TEST(ExternalData, WithoutOffsetItBeginsAtTheFrontAndWithoutLengthItGoesToTheEnd) {
+  const onnx::ExternalSlice slice = Read(Pairs{{"location", "w"}}).slice();
+  EXPECT_EQ(slice.offset, 0U);
+  EXPECT_EQ(slice.length, std::nullopt);
+}
+
+TEST(ExternalData, PlainDecimalNumbersUpTo64BitsAreRead) {
+  const auto offset_of = [](const std::string& text) { return Read({{"location", "w"}, {"offset", text}}).slice(); };
+  EXPECT_EQ(offset_of("0").offset, 0U);
+  EXPECT_EQ(offset_of("10").offset, 10U);
+  EXPECT_EQ(offset_of("18446744073709551615").offset, 18446744073709551615U);
+  EXPECT_EQ(Read({{"location", "w"}, {"length", "0"}}).slice().length, 0U);
+}
+
+TEST(ExternalData, AnyOtherNumberIsRefused) {
+  for (const std::string& text : bad_numbers()) {
+    SCOPED_TRACE(text);
+    expect_refused({{"location", "w"}, {"offset", text}}, Code::onnx_external_bad_offset);
+    expect_refused({{"location", "w"}, {"offset", "0"}, {"length", text}}, Code::onnx_external_bad_length);
+  }
+}
+
+TEST(ExternalData, AMissingOrEmptyLocationIsRefused) {
+  expect_refused({}, Code::onnx_external_no_location);
+  expect_refused({{"location", ""}}, Code::onnx_external_no_location);
+  expect_refused({{"offset", "0"}, {"length", "4"}}, Code::onnx_external_no_location);
+  expect_refused({{"Location", "w"}}, Code::onnx_external_no_location);
+}
+
+TEST(ExternalData, AKeyGivenTwiceIsRefusedWhereItIsGivenAgain) {
+  for (const std::string key : {"location", "offset", "length", "checksum"}) {
+    const std::size_t entry_size = string_entry(key, "1").size();
+    const Error error = error_of([&key] { const Read read({{key, "1"}, {"x", "y"}, {key, "1"}}); });
+    EXPECT_EQ(id(error.code()), "onnx.external_data.duplicate_key") << key;
+    EXPECT_EQ(error.offset(), entry_size + string_entry("x", "y").size()) << key;
+  }
+}
+
+TEST(ExternalData, UnknownKeysAreToleratedAndTheFirstIsKept) {
+  const Read read({{"__class__", "x"}, {"location", "w"}, {"basepath", "/"}, {"basepath", "/"}});
+  EXPECT_EQ(read.data().unknown_key, "__class__");
+  EXPECT_EQ(read.slice().location, "w");
+}
+
+TEST(ExternalData, TheLastKeyAndValueOfAnEntryHold) {
+  const Message entry = Message().string(2, "no").string(1, "offset").varint(1, 5).string(1, "location").string(2, "w");
+  EXPECT_EQ(Read(Messages{entry}).data().location, "w");
+  EXPECT_EQ(Read(Messages{entry}).data().offset, std::nullopt);
+}
+
+TEST(ExternalData, AnEntryWithoutKeyIsUnknownAndOneWithoutValueIsEmpty) {
+  EXPECT_EQ(Read(Messages{Message().string(2, "w")}).data().unknown_key, "");
+  EXPECT_EQ(Read(Messages{Message().string(1, "location")}).data().location, "");
+}
+
+TEST(ExternalData, ABrokenEntryIsRefused) {
+  const Error error = error_of([] { const Read read(Messages{Message().claimed_length(1, 9).raw(blob("key"))}); });
+  EXPECT_EQ(id(error.code()), "wire.truncated");
+  EXPECT_EQ(error.offset(), 0U);
+}
+
+TEST(ExternalData, AddressesInMemoryAreRefused) {
+  for (const std::string location :
+       {"*/_ORT_MEM_ADDR_/*", "*/_ORT_NATIVE_ENDIAN_MEM_ADDR_/*", "*/_ORT_MEM_ADDR_/* and more", "#onnxar:1:2",
+        "#onnxar:", "#onnxar:18446744073709551615:0"}) {
+    expect_refused({{"location", location}}, Code::onnx_external_marker);
+  }
+}
+
+TEST(ExternalData, NamesThatOnlyResembleAddressesAreNames) {
+  for (const std::string location : {"#other", "_ORT_MEM_ADDR_", "onnxar:1:2", "a/*/_ORT_MEM_ADDR_/*"}) {
+    EXPECT_EQ(Read(Pairs{{"location", location}}).slice().location, location);
+  }
+}
+
+TEST(ExternalDataFields, HoldTheSliceInKeyOrderAndTheLocationType) {
+  const auto entry = [](std::string_view key, std::string_view value) {
+    return Message().message(tensor_field::external_data, string_entry(key, value));
+  };
+  const Message external = Message().varint(tensor_field::data_location, 1);
+  EXPECT_EQ(onnx::external_data_fields({"w", 64, 4096}), Message()
+                                                             .raw(entry("location", "w"))
+                                                             .raw(entry("offset", "64"))
+                                                             .raw(entry("length", "4096"))
+                                                             .raw(external)
+                                                             .str());
+  EXPECT_EQ(onnx::external_data_fields({"w", 0, 0}),
+            Message().raw(entry("location", "w")).raw(entry("length", "0")).raw(external).str());
+  EXPECT_EQ(onnx::external_data_fields({"w", 18446744073709551615U, std::nullopt}),
+            Message().raw(entry("location", "w")).raw(entry("offset", "18446744073709551615")).raw(external).str());
+}
+
+TEST(MemoryLocation, LeadsBackToItsIndexInTheSameModelOnly) {
+  const std::string location = onnx::memory_location(18446744073709551615U, 12);
+  EXPECT_EQ(location, "#onnxar:18446744073709551615:12");
+  EXPECT_EQ(onnx::parse_memory_location(location, 18446744073709551615U), 12U);
+  EXPECT_EQ(onnx::parse_memory_location(location, 18446744073709551614U), std::nullopt);
+  EXPECT_EQ(onnx::parse_memory_location(onnx::memory_location(0, 0), 0), 0U);
+}
+
+TEST(MemoryLocation, WhatItWouldNotWriteItDoesNotRead) {
+  for (const std::string location : {"", "w", "#onnxar:", "#onnxar:1", "#onnxar:1:", "#onnxar::2", "#onnxar:01:2",
+                                     "#onnxar:1:02", "#onnxar:1:-2", "#onnxar:1:2 ", "#onnxar:1:2:3", "#ONNXAR:1:2"}) {
+    EXPECT_EQ(onnx::parse_memory_location(location, 1), std::nullopt) << location;
+  }
+}
+
+}  // namespace
+}  // namespace onnxar::testing

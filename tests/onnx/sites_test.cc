@@ -1,0 +1,262 @@
+// Every tensor of a model is found, whatever leads to it, and nothing else is.
+#include "onnx/sites.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "support/wire_builder.h"
+#include "wire/error_of.h"
+
+namespace onnxar::testing {
+namespace {
+
+using onnx::SiteKind;
+using ::testing::ElementsAre;
+
+struct Found {
+  std::string name;
+  std::string path;
+  SiteKind kind;
+  bool operator==(const Found&) const = default;
+};
+
+void PrintTo(const Found& found, std::ostream* out) {
+  *out << found.name << ' ' << found.path << ' ' << static_cast<int>(found.kind);
+}
+
+std::vector<Found> walk(Bytes model, std::size_t depth = 100) {
+  std::vector<Found> all;
+  onnx::walk_tensors(
+      model,
+      [&](const onnx::TensorSite& site) { all.push_back({std::string(site.tensor.name), site.path(), site.kind}); },
+      {depth});
+  return all;
+}
+
+std::vector<Found> walk(const Message& model, std::size_t depth = 100) { return walk(model.view(), depth); }
+
+/// What a walk of `model` finds, when it finds one tensor.
+Found only(const Message& model) {
+  const std::vector<Found> all = walk(model);
+  if (all.size() != 1) throw std::logic_error("not one tensor");
+  return all.front();
+}
+
+void expect_refused(const Message& model, Code code, std::uint64_t offset) {
+  const Error error = error_of([&model] { walk(model); });
+  EXPECT_EQ(id(error.code()), id(code)) << error.what();
+  EXPECT_EQ(error.offset(), offset) << error.what();
+}
+
+Message t(std::string_view name) { return tensor(name, dtype::float32, {1}).raw_data(pattern(4)); }
+Message sparse(const std::string& name) { return sparse_tensor(t(name + "_values"), t(name + "_indices"), {9}); }
+Message with_nodes(const Messages& nodes) { return model({.graph = graph({.nodes = nodes})}); }
+Message node_with(const Message& attribute) { return node("Op", {}, {}, {attribute}); }
+
+/// The i-th of a depth: `levels` messages down to the tensor, by way of subgraphs.
+Message tensor_at_level(std::size_t levels) {
+  const std::size_t rest = levels % 3;  // graph.node.attribute go round; the way ends in one of three ways
+  const Message innermost = rest == 2   ? graph({.initializers = {t("w")}})
+                            : rest == 0 ? graph({.sparse_initializers = {sparse("w")}})
+                                        : graph({.nodes = {constant("w", t("w"))}});
+  const std::size_t own = rest == 2 ? 2 : rest == 0 ? 3 : 4;
+  return model({.graph = subgraph_of_depth((levels - own) / 3, innermost)});
+}
+
+TEST(Walk, InitializersOfTheGraphAreFoundInOrder) {
+  EXPECT_THAT(walk(model({.graph = graph({.initializers = {t("a"), t("b")}})})),
+              ElementsAre(Found{"a", "graph.initializer[0]", SiteKind::initializer},
+                          Found{"b", "graph.initializer[1]", SiteKind::initializer}));
+}
+
+TEST(Walk, SparseInitializersHaveValuesAndIndices) {
+  EXPECT_THAT(walk(model({.graph = graph({.sparse_initializers = {sparse("s")}})})),
+              ElementsAre(Found{"s_values", "graph.sparse_initializer[0].values", SiteKind::sparse_values},
+                          Found{"s_indices", "graph.sparse_initializer[0].indices", SiteKind::sparse_indices}));
+}
+
+TEST(Walk, AttributesAreNamedByTheirNames) {
+  EXPECT_EQ(only(with_nodes({node("Relu", {}, {}), constant("y", t("w"))})),
+            (Found{"w", "graph.node[1].attr.value", SiteKind::attribute}));
+  EXPECT_THAT(walk(with_nodes({node_with(attribute_tensors("many", {t("a"), t("b")}))})),
+              ElementsAre(Found{"a", "graph.node[0].attr.many[0]", SiteKind::attribute},
+                          Found{"b", "graph.node[0].attr.many[1]", SiteKind::attribute}));
+}
+
+TEST(Walk, AnAttributeWhoseNameIsNoIdentifierIsCounted) {
+  const Message node = testing::node("Op", {}, {}, {attribute_i("i", 1), attribute_t("a.b", t("w"))});
+  EXPECT_EQ(only(with_nodes({node})).path, "graph.node[0].attribute[1]");
+  EXPECT_EQ(only(with_nodes({node_with(attribute_t("", t("w")))})).path, "graph.node[0].attribute[0]");
+}
+
+TEST(Walk, SparseAttributesAreFound) {
+  EXPECT_THAT(walk(with_nodes({node_with(attribute_sparse_tensor("one", sparse("s")))})),
+              ElementsAre(Found{"s_values", "graph.node[0].attr.one.values", SiteKind::sparse_values},
+                          Found{"s_indices", "graph.node[0].attr.one.indices", SiteKind::sparse_indices}));
+  EXPECT_EQ(walk(with_nodes({node_with(attribute_sparse_tensors("many", {sparse("r"), sparse("s")}))})).at(2),
+            (Found{"s_values", "graph.node[0].attr.many[1].values", SiteKind::sparse_values}));
+}
+
+TEST(Walk, SubgraphsAreWalkedAsGraphsAre) {
+  const Message inner = graph({.nodes = {constant("y", t("c"))}, .initializers = {t("i")}});
+  EXPECT_THAT(walk(with_nodes({node_with(attribute_g("body", inner))})),
+              ElementsAre(Found{"c", "graph.node[0].attr.body.node[0].attr.value", SiteKind::attribute},
+                          Found{"i", "graph.node[0].attr.body.initializer[0]", SiteKind::initializer}));
+  EXPECT_EQ(walk(with_nodes({node_with(attribute_graphs("all", {graph({}), inner}))})).at(1),
+            (Found{"i", "graph.node[0].attr.all[1].initializer[0]", SiteKind::initializer}));
+}
+
+TEST(Walk, FunctionBodiesHaveNodesAndDefaults) {
+  const Message inner = graph({.initializers = {t("i")}});
+  const Message body = node("If", {}, {}, {attribute_g("then_branch", inner)});
+  const Message f = function({.nodes = {constant("y", t("c")), body},
+                              .attribute_protos = {attribute_t("alpha", t("d")), attribute_g("g", inner),
+                                                   attribute_sparse_tensor("s", sparse("s"))}});
+  EXPECT_THAT(walk(model({.graph = graph({}), .functions = {function({}), f}})),
+              ElementsAre(Found{"c", "functions[1].node[0].attr.value", SiteKind::attribute},
+                          Found{"i", "functions[1].node[1].attr.then_branch.initializer[0]", SiteKind::initializer},
+                          Found{"d", "functions[1].attribute_proto.alpha", SiteKind::function_default},
+                          Found{"i", "functions[1].attribute_proto.g.initializer[0]", SiteKind::function_default},
+                          Found{"s_values", "functions[1].attribute_proto.s.values", SiteKind::function_default},
+                          Found{"s_indices", "functions[1].attribute_proto.s.indices", SiteKind::sparse_indices}));
+}
+
+TEST(Walk, TrainingInfoIsWalkedAndItsIndicesAreStillIndices) {
+  const Message inner = graph({.initializers = {t("i")}, .sparse_initializers = {sparse("s")}});
+  const Message algorithm = graph({.nodes = {constant("y", t("c"))}});
+  EXPECT_THAT(
+      walk(model({.graph = graph({}), .training = {training_info(graph({}), algorithm), training_info(inner, {})}})),
+      ElementsAre(Found{"c", "training_info[0].algorithm.node[0].attr.value", SiteKind::training},
+                  Found{"i", "training_info[1].initialization.initializer[0]", SiteKind::training},
+                  Found{"s_values", "training_info[1].initialization.sparse_initializer[0].values", SiteKind::training},
+                  Found{"s_indices", "training_info[1].initialization.sparse_initializer[0].indices",
+                        SiteKind::sparse_indices}));
+}
+
+TEST(Walk, TensorsComeInTheOrderOfTheWire) {
+  const Message backwards = Message()
+                                .message(model_field::functions, function({.nodes = {constant("y", t("function"))}}))
+                                .message(model_field::graph, Message()
+                                                                 .message(graph_field::initializer, t("initializer"))
+                                                                 .message(graph_field::node, constant("y", t("node"))));
+  std::vector<std::string> names;
+  for (const Found& found : walk(backwards)) names.push_back(found.name);
+  EXPECT_THAT(names, ElementsAre("function", "initializer", "node"));
+}
+
+TEST(Walk, ASiteLeadsFromTheModelDownToTheTensor) {
+  const Message whole = with_nodes({constant("y", t("w"))});
+  onnx::walk_tensors(whole.view(), [&](const onnx::TensorSite& site) {
+    ASSERT_EQ(site.levels.size(), 4U);
+    EXPECT_EQ(site.levels[0].message, onnx::Message::graph);
+    EXPECT_EQ(site.levels[1].message, onnx::Message::node);
+    EXPECT_EQ(site.levels[2].message, onnx::Message::attribute);
+    EXPECT_EQ(site.levels[3].message, onnx::Message::tensor);
+    EXPECT_EQ(site.levels[3].field.value, site.tensor.range);
+    EXPECT_TRUE(std::ranges::equal(site.tensor.range.of(site.model), t("w").view()));
+  });
+}
+
+TEST(Walk, AModelIsWhatHasAGraph) {
+  EXPECT_TRUE(walk(model({.graph = graph({})})).empty());
+  EXPECT_TRUE(walk(Message().message(model_field::graph, Message())).empty());
+  for (const Message& no_model : {Message(), Message().varint(model_field::ir_version, 8), opset("", 17),
+                                  Message().string(model_field::producer_name, "p").fixed32(99, 1)}) {
+    expect_refused(no_model, Code::onnx_model_invalid, 0);
+  }
+}
+
+TEST(Walk, AGraphFieldOfAnotherWireTypeIsNoGraph) {
+  expect_refused(Message().varint(model_field::graph, 1), Code::onnx_model_invalid, 0);
+}
+
+TEST(Walk, OtherFilesAreRefused) {
+  for (const std::string text : {"PK\x03\x04 and so on", "\x89PNG\r\n\x1a\n", "{\"a\": 1}", "hello, world\n"}) {
+    EXPECT_EQ(kind(error_of([&text] { walk(as_bytes(text)); }).code()), Kind::format) << text;
+  }
+}
+
+/// `parent` with `field` given twice, `inner` each time, in a model; and the offset of the second.
+void expect_twice_refused(const std::function<Message(const Message&)>& in_model, std::uint32_t field,
+                          const Message& inner) {
+  const Message once = Message().message(field, inner);
+  EXPECT_NO_THROW(walk(in_model(once))) << field;
+  const Message second = Message().raw(once).raw(once);
+  const Error error = error_of([&] { walk(in_model(second)); });
+  EXPECT_EQ(id(error.code()), "wire.repeated_message") << field;
+  const std::string bytes = in_model(second).str();
+  EXPECT_EQ(error.offset(), bytes.find(second.str()) + once.size()) << field;
+}
+
+TEST(Walk, AMessageThatMayStandOnceIsRefusedTheSecondTime) {
+  const auto in_attribute = [](const Message& content) { return with_nodes({node_with(content)}); };
+  const auto in_sparse = [](const Message& content) {
+    return model({.graph = Message().message(graph_field::sparse_initializer, content)});
+  };
+  const auto in_training = [](const Message& content) { return model({.graph = graph({}), .training = {content}}); };
+  const auto whole_model = [](const Message& content) { return content; };
+  expect_twice_refused(whole_model, model_field::graph, graph({}));
+  expect_twice_refused(in_attribute, attribute_field::t, t("w"));
+  expect_twice_refused(in_attribute, attribute_field::g, graph({}));
+  expect_twice_refused(in_attribute, attribute_field::sparse_tensor, sparse("s"));
+  expect_twice_refused(in_sparse, sparse_tensor_field::values, t("w"));
+  expect_twice_refused(in_sparse, sparse_tensor_field::indices, t("w"));
+  expect_twice_refused(in_training, training_field::initialization, graph({.name = "first"}));
+  expect_twice_refused(in_training, training_field::algorithm, graph({.name = "first"}));
+}
+
+TEST(Walk, AHundredNestedMessagesAreWalkedAndOneMoreIsRefused) {
+  for (std::size_t limit : {4U, 5U, 6U, 50U, 99U, 100U}) {
+    EXPECT_EQ(walk(tensor_at_level(limit), limit).size(), limit % 3 == 0 ? 2U : 1U) << limit;
+    const Error error = error_of([limit] { walk(tensor_at_level(limit + 1), limit); });
+    EXPECT_EQ(id(error.code()), "wire.depth") << limit;
+    EXPECT_GT(error.offset(), 0U);
+  }
+  EXPECT_EQ(id(error_of([] { walk(tensor_at_level(101)); }).code()), "wire.depth");
+}
+
+TEST(Walk, AThousandLevelsAreRefusedWithoutWalkingThem) {
+  const Error error = error_of([] { walk(model({.graph = subgraph_of_depth(100000)})); });
+  EXPECT_EQ(id(error.code()), "wire.depth");
+}
+
+TEST(Walk, AFaultInATensorIsPlacedInTheModel) {
+  const Message bad = Message().string(tensor_field::name, "w").signed_varint(tensor_field::dims, -1);
+  const Message whole = model({.graph = graph({.initializers = {t("first"), bad}})});
+  expect_refused(whole, Code::onnx_tensor_dims, whole.str().find(bad.str()) + 3);
+}
+
+TEST(Walk, ATruncatedModelIsRefusedOrHasNoGraph) {
+  const Blob whole = model({.graph = graph({.initializers = {t("w")}})}).take();
+  for (std::size_t cut = 0; cut < whole.size(); ++cut) {
+    try {
+      EXPECT_EQ(walk(Bytes(whole).first(cut)).size(), 1U) << cut;  // cut behind the graph, between two fields
+    } catch (const Error& error) {
+      EXPECT_TRUE(error.code() == Code::wire_truncated || error.code() == Code::onnx_model_invalid) << error.what();
+    }
+  }
+}
+
+TEST(Walk, PayloadsAreNeverTouched) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const Message whole =
+      model({.graph = graph(
+                 {.initializers = {
+                      tensor("w", dtype::uint8, {static_cast<std::int64_t>(4 * page)}).raw_data(Blob(4 * page))}})});
+  void* memory = ::mmap(nullptr, 6 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const std::span<std::byte> bytes(static_cast<std::byte*>(memory), whole.size());
+  std::ranges::copy(whole.view(), bytes.begin());
+  // The payload begins on the first page; of it, the second and third page are payload and nothing else.
+  ASSERT_EQ(::mprotect(bytes.data() + page, 2 * page, PROT_NONE), 0);
+  EXPECT_EQ(walk(Bytes(bytes)).size(), 1U);
+  ::munmap(memory, 6 * page);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,194 @@
+// A tensor is read as protobuf reads it: fields in any order and encoding, the last of a kind holds.
+#include "onnx/tensor_view.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "support/guarded_buffer.h"
+#include "support/wire_builder.h"
+#include "wire/error_of.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::ElementsAre;
+
+/// Bytes before the tensor, so that positions are those in the model.
+constexpr std::uint64_t before = 100;
+
+/// A tensor within a model's bytes, which end where the tensor does.
+class Read {
+ public:
+  explicit Read(const Message& tensor)
+      : buffer_(GuardedBuffer::ending_at_guard(Message().raw(Blob(before)).raw(tensor).view())),
+        view_(onnx::read_tensor(buffer_.bytes(), {before, buffer_.bytes().size()})) {}
+
+  const onnx::TensorView* operator->() const { return &view_; }
+  [[nodiscard]] Bytes raw_data() const { return view_.raw_data->of(buffer_.bytes()); }
+
+ private:
+  GuardedBuffer buffer_;
+  onnx::TensorView view_;
+};
+
+void expect_refused(const Message& tensor, Code code, std::uint64_t offset) {
+  const Error error = error_of([&tensor] { const Read read(tensor); });
+  EXPECT_EQ(id(error.code()), id(code)) << error.what();
+  EXPECT_EQ(error.offset(), before + offset) << error.what();
+}
+
+bool has_typed_data(const Message& tensor) { return Read(tensor)->typed_data; }
+
+TEST(TensorView, AnEmptyTensorIsAllDefaults) {
+  const Read tensor{Message()};
+  EXPECT_EQ(tensor->name, "");
+  EXPECT_EQ(tensor->type, DataType::undefined);
+  EXPECT_TRUE(tensor->dims.empty());
+  EXPECT_FALSE(tensor->raw_data || tensor->typed_data || tensor->segment || tensor->is_external());
+  EXPECT_TRUE(tensor->external.empty());
+  EXPECT_EQ(tensor->range, (wire::Range{before, before}));
+}
+
+TEST(TensorView, FieldsAreReadInAnyOrder) {
+  const TensorBuilder builder = tensor("w", dtype::float32, {2, 3}).raw_data(pattern(24)).doc_string("d");
+  for (const std::vector<std::uint32_t>& order : {std::vector<std::uint32_t>{}, {9, 8, 2, 1}, {12, 8, 9}, {2, 9}}) {
+    const Read tensor(TensorBuilder(builder).order(order));
+    EXPECT_EQ(tensor->name, "w");
+    EXPECT_EQ(tensor->type, DataType::float32);
+    EXPECT_THAT(tensor->dims, ElementsAre(2, 3));
+    EXPECT_EQ(tensor->expected_size(), 24U);
+    EXPECT_TRUE(std::ranges::equal(tensor.raw_data(), pattern(24)));
+  }
+}
+
+TEST(TensorView, TheLastOfAKindHolds) {
+  const Read tensor(Message()
+                        .varint(tensor_field::data_type, dtype::int8)
+                        .string(tensor_field::name, "first")
+                        .string(tensor_field::raw_data, "aaaa")
+                        .varint(tensor_field::data_location, 1)
+                        .varint(tensor_field::data_type, dtype::uint8)
+                        .string(tensor_field::name, "second")
+                        .string(tensor_field::raw_data, "b")
+                        .varint(tensor_field::data_location, 0));
+  EXPECT_EQ(tensor->type, DataType::uint8);
+  EXPECT_EQ(tensor->name, "second");
+  EXPECT_EQ(as_text(tensor.raw_data()), "b");
+  EXPECT_FALSE(tensor->is_external());
+}
+
+TEST(TensorView, DimensionsMayBePackedOrNotOrBoth) {
+  EXPECT_THAT(Read(tensor("w", dtype::float32, {2, 300, 5}))->dims, ElementsAre(2, 300, 5));
+  EXPECT_THAT(Read(tensor("w", dtype::float32, {2, 300, 5}).packed_dims())->dims, ElementsAre(2, 300, 5));
+  EXPECT_THAT(Read(Message().varint(1, 2).packed_varints(1, {3, 4}).packed_varints(1, {}).varint(1, 5))->dims,
+              ElementsAre(2, 3, 4, 5));
+}
+
+TEST(TensorView, ANegativeDimensionIsRefusedAtItsField) {
+  expect_refused(Message().varint(1, 2).signed_varint(1, -1), Code::onnx_tensor_dims, 2);
+  const auto negative = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::min());
+  expect_refused(Message().varint(2, 1).packed_varints(1, {3, negative}), Code::onnx_tensor_dims, 2);
+}
+
+TEST(TensorView, MoreThan1024DimensionsAreRefused) {
+  Message dims = Message().packed_varints(1, std::vector<std::uint64_t>(1024, 1));
+  EXPECT_EQ(Read(dims)->dims.size(), 1024U);
+  const std::size_t size = dims.size();
+  expect_refused(dims.varint(1, 1), Code::onnx_tensor_dims, size);
+}
+
+TEST(TensorView, AShapeWhoseSizeCannotBeToldIsRefusedAtTheTensor) {
+  const Dims huge = {1LL << 40, 1LL << 40};
+  expect_refused(tensor("w", dtype::uint8, huge), Code::onnx_tensor_dims, 0);
+  expect_refused(tensor("w", dtype::float64, {1LL << 61}), Code::onnx_tensor_dims, 0);
+  // Of these no size is ever told.
+  EXPECT_EQ(Read(tensor("w", dtype::string, huge))->expected_size(), std::nullopt);
+  EXPECT_EQ(Read(tensor("w", 27, huge))->expected_size(), std::nullopt);
+}
+
+TEST(TensorView, DataTypesAreTheNumberCutTo32BitsAsProtobufHasIt) {
+  EXPECT_EQ(Read(tensor("w", 1000, {}))->type, static_cast<DataType>(1000));
+  EXPECT_EQ(Read(Message().signed_varint(tensor_field::data_type, -1))->type, static_cast<DataType>(-1));
+  EXPECT_EQ(Read(Message().varint(tensor_field::data_type, (1ULL << 32U) + 1))->type, DataType::float32);
+}
+
+TEST(TensorView, EveryTypedFieldIsTypedDataPackedOrNot) {
+  for (const Repeated form : {Repeated::packed, Repeated::unpacked}) {
+    EXPECT_TRUE(has_typed_data(tensor("w", dtype::float32, {1}).float_data({1}, form)));
+    EXPECT_TRUE(has_typed_data(tensor("w", dtype::float64, {1}).double_data({1}, form)));
+    EXPECT_TRUE(has_typed_data(tensor("w", dtype::int32, {1}).int32_data({1}, form)));
+    EXPECT_TRUE(has_typed_data(tensor("w", dtype::int64, {1}).int64_data({1}, form)));
+    EXPECT_TRUE(has_typed_data(tensor("w", dtype::uint64, {1}).uint64_data({1}, form)));
+  }
+  EXPECT_TRUE(has_typed_data(tensor("w", dtype::string, {1}).string_data({"x"})));
+}
+
+TEST(TensorView, AnEmptyRunIsNoDataButAnEmptyStringIsOne) {
+  EXPECT_FALSE(has_typed_data(tensor("w", dtype::float32, {0}).float_data({}, Repeated::packed)));
+  EXPECT_TRUE(has_typed_data(tensor("w", dtype::string, {1}).string_data({""})));
+}
+
+TEST(TensorView, EmptyRawDataIsThere) {
+  const Read zero(tensor("w", dtype::float32, {0}).raw_data({}));
+  ASSERT_TRUE(zero->raw_data);
+  EXPECT_EQ(zero->raw_data->size(), 0U);
+}
+
+TEST(TensorView, ExternalDataAndSegmentsAreSeen) {
+  const Read tensor(testing::tensor("w", dtype::float32, {4}).external("w.bin", 64, 16).segment(0, 4));
+  EXPECT_TRUE(tensor->is_external());
+  EXPECT_TRUE(tensor->segment);
+  EXPECT_EQ(tensor->external.location, "w.bin");
+  EXPECT_EQ(tensor->external.offset, "64");
+  EXPECT_EQ(tensor->external.length, "16");
+}
+
+TEST(TensorView, ExternalDataAloneDoesNotMakeATensorExternal) {
+  const Read tensor(testing::tensor("w", dtype::float32, {1}).external_data("location", "stale"));
+  EXPECT_FALSE(tensor->is_external());
+  EXPECT_EQ(tensor->external.location, "stale");
+}
+
+TEST(TensorView, AKeyOfExternalDataGivenTwiceIsRefused) {
+  const TensorBuilder twice = tensor("", dtype::undefined, {}).external("w").external_data("location", "w");
+  const Error error = error_of([&twice] { const Read read(twice); });
+  EXPECT_EQ(id(error.code()), "onnx.external_data.duplicate_key");
+  EXPECT_GT(error.offset(), before);
+}
+
+TEST(TensorView, FieldsOfAnotherWireTypeAreUnknownFields) {
+  const Read tensor(Message()
+                        .fixed32(tensor_field::dims, 5)
+                        .fixed32(tensor_field::data_type, 1)
+                        .varint(tensor_field::name, 1)
+                        .varint(tensor_field::raw_data, 1)
+                        .varint(tensor_field::external_data, 1)
+                        .fixed64(tensor_field::data_location, 1)
+                        .varint(tensor_field::segment, 1)
+                        .string(900, "unknown"));
+  EXPECT_TRUE(tensor->dims.empty());
+  EXPECT_EQ(tensor->type, DataType::undefined);
+  EXPECT_EQ(tensor->name, "");
+  EXPECT_FALSE(tensor->raw_data || tensor->segment || tensor->is_external());
+  EXPECT_TRUE(tensor->external.empty());
+}
+
+TEST(TensorView, EveryTruncationIsRefusedOrEndsBetweenFields) {
+  const Message whole = tensor("w", dtype::float32, {2, 3}).packed_dims().raw_data(pattern(24)).external("a", 1, 2);
+  std::size_t refused = 0;
+  for (std::size_t cut = 0; cut < whole.size(); ++cut) {
+    try {
+      const Read read(Message().raw(Bytes(whole.view()).first(cut)));
+    } catch (const Error& error) {
+      EXPECT_EQ(id(error.code()), "wire.truncated") << cut;
+      ++refused;
+    }
+  }
+  const std::size_t borders = 8;  // before each field: dims, type, name, raw_data, three pairs, data_location
+  EXPECT_EQ(refused, whole.size() - borders);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

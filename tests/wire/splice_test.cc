@@ -1,0 +1,238 @@
+// An edit changes what it names and the lengths around it, and not one other byte.
+#include "wire/splice.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "support/wire_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+constexpr std::uint32_t payload_field = 1, child_field = 2, other_field = 3, unknown_field = 4242;
+
+/// A payload in a message in a message in a message, each with something unknown on both sides. The length of each is
+/// at least `width` bytes.
+Message nested(std::size_t payload, std::size_t width = 0) {
+  Message message = Message().string(unknown_field, "?").bytes(payload_field, pattern(payload)).varint(other_field, 9);
+  for (int level = 0; level < 3; ++level) {
+    Message parent = Message().fixed32(unknown_field, 7);
+    parent.padded_length_message(child_field, message, width).string(other_field, "tail");
+    message = parent;
+  }
+  return message;
+}
+
+wire::Field find(Bytes buffer, wire::Range range, std::uint32_t number) {
+  wire::Cursor cursor(buffer, range);
+  for (wire::Field field; cursor.next(field);) {
+    if (field.number == number) return field;
+  }
+  throw std::logic_error("no such field");
+}
+
+/// The message that holds the payload, and what to call it in edits.
+struct Innermost {
+  wire::Splice::Frame frame = wire::Splice::outermost;
+  wire::Range range;
+};
+
+Innermost enter_innermost(wire::Splice& splice, Bytes buffer) {
+  Innermost at{wire::Splice::outermost, {0, buffer.size()}};
+  for (int level = 0; level < 3; ++level) {
+    const wire::Field child = find(buffer, at.range, child_field);
+    at = {splice.enter(at.frame, child), child.value};
+  }
+  return at;
+}
+
+/// `message` with another payload.
+Blob with_payload(const Blob& message, std::size_t size) {
+  wire::Splice splice(message);
+  const Innermost at = enter_innermost(splice, message);
+  const wire::Field payload = find(message, at.range, payload_field);
+  splice.replace(at.frame, payload.whole, Message().bytes(payload_field, pattern(size)).str());
+  return std::move(splice).result().flat();
+}
+
+/// Payload sizes that put the lengths of all levels on both sides of every border of a varint.
+std::vector<std::size_t> sizes_at_borders() {
+  std::vector<std::size_t> sizes = {0, 1};
+  for (std::size_t size = 60; size <= 130; ++size) sizes.push_back(size);
+  for (std::size_t size = 16310; size <= 16386; ++size) sizes.push_back(size);
+  return sizes;
+}
+
+/// `text` with edits on its bytes, which stand in no field.
+struct TextEdit {
+  wire::Range range;
+  std::string text;
+};
+
+std::string edited(std::string_view text, const std::vector<TextEdit>& edits) {
+  wire::Splice splice(as_bytes(text));
+  for (const TextEdit& edit : edits) splice.replace(wire::Splice::outermost, edit.range, edit.text);
+  wire::Rope rope = std::move(splice).result();
+  EXPECT_EQ(rope.size(), rope.flat().size());
+  return text_of(rope.flat());
+}
+
+TEST(Splice, WithoutEditsTheMessageStaysAsItIs) {
+  const Blob message = nested(300).take();
+  wire::Splice splice(message);
+  enter_innermost(splice, message);
+  EXPECT_EQ(std::move(splice).result().flat(), message);
+  EXPECT_TRUE(wire::Splice(Bytes()).result().flat().empty());
+}
+
+TEST(Splice, LengthsAroundAnEditFollowItAcrossEveryBorderAndBack) {
+  for (const std::size_t before : {0U, 1U, 63U, 100U, 127U, 128U, 16311U, 16350U, 16383U, 16384U}) {
+    const Blob first = nested(before).take();
+    for (const std::size_t after : sizes_at_borders()) {
+      const Blob second = with_payload(first, after);
+      ASSERT_EQ(second, nested(after).view()) << before << " to " << after;
+      ASSERT_EQ(with_payload(second, before), first) << after << " back to " << before;
+    }
+  }
+}
+
+TEST(Splice, PaddedLengthsStayAsWideAsTheyAre) {
+  for (const std::size_t width : {4U, 5U, 10U}) {
+    const Blob first = nested(20, width).take();
+    for (const std::size_t after : sizes_at_borders()) {
+      const Blob second = with_payload(first, after);
+      ASSERT_EQ(second, nested(after, width).view()) << after << " in " << width;
+      ASSERT_EQ(with_payload(second, 20), first) << after << " in " << width;
+    }
+  }
+}
+
+TEST(Splice, ALengthThatOutgrowsItsPaddingIsAsShortAsCanBe) {
+  const Blob second = with_payload(nested(20, 2).take(), 20000);
+  EXPECT_EQ(second, nested(20000).view());
+}
+
+TEST(Splice, AnEditOfEqualSizeLeavesLengthsAlone) {
+  const Blob message = nested(200).take();
+  wire::Splice splice(message);
+  const Innermost at = enter_innermost(splice, message);
+  const wire::Field payload = find(message, at.range, payload_field);
+  splice.replace(at.frame, payload.value, std::string(200, 'n'));
+  Blob expected = message;
+  std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(payload.value.begin), 200, std::byte{'n'});
+  EXPECT_EQ(std::move(splice).result().flat(), expected);
+}
+
+TEST(Splice, InsertionsAtBothEndsOfAnEmbeddedMessageLieWithinIt) {
+  const Message inner = Message().varint(5, 1);
+  const Message message = Message().string(3, "a").message(2, inner).string(3, "b");
+  wire::Splice splice(message.view());
+  const wire::Field child = find(message.view(), {0, message.size()}, 2);
+  const wire::Splice::Frame frame = splice.enter(wire::Splice::outermost, child);
+  splice.replace(frame, {child.value.begin, child.value.begin}, Message().varint(4, 1).str());
+  splice.replace(frame, {child.value.end, child.value.end}, Message().varint(6, 1).str());
+  const Message grown = Message().varint(4, 1).varint(5, 1).varint(6, 1);
+  EXPECT_EQ(std::move(splice).result().flat(), Message().string(3, "a").message(2, grown).string(3, "b").view());
+}
+
+TEST(Splice, AnEmptyEmbeddedMessageCanBeFilledAndEmptiedAgain) {
+  const Message hollow = Message().message(2, Message());
+  const Message filled = Message().message(2, Message().string(1, std::string(130, 'x')));
+  const auto replace_content = [](const Message& message, std::string text) {
+    wire::Splice splice(message.view());
+    const wire::Field child = find(message.view(), {0, message.size()}, 2);
+    splice.replace(splice.enter(wire::Splice::outermost, child), child.value, std::move(text));
+    return std::move(splice).result().flat();
+  };
+  EXPECT_EQ(replace_content(hollow, Message().string(1, std::string(130, 'x')).str()), filled.view());
+  EXPECT_EQ(replace_content(filled, ""), hollow.view());
+}
+
+TEST(Splice, SiblingsAreEditedEachWithItsOwnLength) {
+  const auto family = [](std::size_t a, std::size_t b, std::size_t c) {
+    Message all;
+    for (const std::size_t size : {a, b, c}) all.message(2, Message().bytes(1, pattern(size)).varint(7, 7));
+    return Message().message(8, all).varint(9, 9);
+  };
+  const Message message = family(5, 200, 127);
+  wire::Splice splice(message.view());
+  const wire::Field parent = find(message.view(), {0, message.size()}, 8);
+  const wire::Splice::Frame outer = splice.enter(wire::Splice::outermost, parent);
+  constexpr std::array<std::size_t, 3> sizes = {300, 0, 128};
+  wire::Cursor cursor(message.view(), parent.value);
+  wire::Field child;
+  for (std::size_t i = 0; i < sizes.size() && cursor.next(child); ++i) {
+    const wire::Field payload = find(message.view(), child.value, 1);
+    splice.replace(splice.enter(outer, child), payload.whole, Message().bytes(1, pattern(sizes.at(i))).str());
+  }
+  EXPECT_EQ(std::move(splice).result().flat(), family(300, 0, 128).view());
+}
+
+TEST(Splice, AHundredLevelsGetTheirLengthsRight) {
+  const auto deep = [](std::size_t payload) {
+    Message message = Message().bytes(1, pattern(payload));
+    for (int level = 0; level < 100; ++level) message = Message().message(2, message);
+    return message.take();
+  };
+  const Blob message = deep(1);
+  wire::Splice splice(message);
+  wire::Splice::Frame frame = wire::Splice::outermost;
+  wire::Range range{0, message.size()};
+  for (int level = 0; level < 100; ++level) {
+    const wire::Field child = find(message, range, 2);
+    frame = splice.enter(frame, child);
+    range = child.value;
+  }
+  splice.replace(frame, range, Message().bytes(1, pattern(300)).str());
+  EXPECT_EQ(std::move(splice).result().flat(), deep(300));
+}
+
+TEST(Splice, TheOutermostMessageCanBeEditedAtItsEnds) {
+  EXPECT_EQ(edited("abc", {{{0, 0}, "<"}, {{3, 3}, ">"}}), "<abc>");
+  EXPECT_EQ(edited("abc", {{{0, 3}, ""}}), "");
+  EXPECT_EQ(edited("abc", {{{0, 1}, ""}, {{2, 3}, ""}}), "b");
+  EXPECT_EQ(edited("", {{{0, 0}, "x"}}), "x");
+}
+
+TEST(Splice, EditsMayBeMadeInAnyOrder) {
+  EXPECT_EQ(edited("abcdef", {{{4, 5}, "E"}, {{0, 0}, "<"}, {{2, 3}, ""}}), "<abdEf");
+}
+
+TEST(Splice, InsertionsAtOnePlaceStayInTheOrderTheyWereMade) {
+  EXPECT_EQ(edited("ab", {{{1, 1}, "1"}, {{1, 1}, "2"}, {{1, 1}, "3"}}), "a123b");
+}
+
+TEST(Splice, AnInsertionComesBeforeWhatIsTakenOutAtItsPlace) {
+  EXPECT_EQ(edited("abcd", {{{1, 3}, "X"}, {{1, 1}, "i"}}), "aiXd");
+  EXPECT_EQ(edited("abcd", {{{1, 1}, "i"}, {{1, 3}, ""}}), "aid");
+}
+
+TEST(Splice, AnInsertionWithinWhatIsTakenOutIsKept) {
+  EXPECT_EQ(edited("abcdef", {{{1, 5}, ""}, {{3, 3}, "i"}}), "aif");
+  EXPECT_EQ(edited("abcdef", {{{1, 3}, ""}, {{3, 3}, "i"}, {{3, 5}, ""}}), "aif");
+}
+
+/// Claims a size and hands out a few bytes: a payload that no test wants to write.
+class Huge final : public ByteSource {
+ public:
+  [[nodiscard]] std::uint64_t size() const override { return 5ULL << 30U; }
+  void read(const ByteSink& sink) const override { sink(as_bytes("...")); }
+};
+
+TEST(Splice, ASourceStandsBehindItsTextAndMayBeBeyond4GiB) {
+  const Message message = Message().message(2, Message().varint(1, 1));
+  wire::Splice splice(message.view());
+  const wire::Field child = find(message.view(), {0, message.size()}, 2);
+  splice.replace(splice.enter(wire::Splice::outermost, child), child.value, "head", std::make_shared<Huge>());
+  const wire::Rope rope = std::move(splice).result();
+  std::string written;
+  rope.read([&written](Bytes piece) { written += as_text(piece); });
+  EXPECT_EQ(written, Message().claimed_length(2, (5ULL << 30U) + 4).str() + "head...");
+  EXPECT_EQ(rope.size(), 1 + 5 + (5ULL << 30U) + 4);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

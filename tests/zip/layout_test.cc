@@ -1,0 +1,192 @@
+// Where everything goes: against brute force and against the bytes of an independent builder.
+#include "zip/layout.h"
+
+#include <gtest/gtest.h>
+
+#include "support/zip_builder.h"
+#include "zip/reading.h"
+
+namespace onnxar::testing {
+namespace {
+
+constexpr std::uint64_t mebibyte = 1ULL << 20U;
+constexpr std::uint64_t gibibyte = 1ULL << 30U;
+constexpr std::uint64_t sentinel = 0xFFFFFFFF;
+
+Blob part(const Blob& bytes, std::size_t first, std::size_t last) {
+  return {bytes.begin() + static_cast<std::ptrdiff_t>(first), bytes.begin() + static_cast<std::ptrdiff_t>(last)};
+}
+
+/// The first place that leaves room for a padding record of at least 6 bytes and is a multiple of the alignment.
+std::uint64_t first_aligned(std::uint64_t offset, std::uint64_t alignment) {
+  offset += 6;
+  while (offset % alignment != 0) ++offset;
+  return offset;
+}
+
+TEST(Alignment, PowersOfTwoFrom64To32768AreValid) {
+  for (std::uint64_t value = 0; value <= 70000; ++value) {
+    const bool valid = value == 64 || value == 128 || value == 256 || value == 512 || value == 1024 || value == 2048 ||
+                       value == 4096 || value == 8192 || value == 16384 || value == 32768;
+    EXPECT_EQ(zip::is_valid_alignment(value), valid) << value;
+  }
+  EXPECT_FALSE(zip::is_valid_alignment(1ULL << 32U));
+}
+
+TEST(Alignment, EntriesFrom1MiBOnBeginOnAPage) {
+  for (const std::uint64_t asked : {64U, 256U, 4096U, 32768U}) {
+    EXPECT_EQ(zip::entry_alignment(asked, 0), asked);
+    EXPECT_EQ(zip::entry_alignment(asked, mebibyte - 1), asked);
+    EXPECT_EQ(zip::entry_alignment(asked, mebibyte), asked < 4096 ? 4096 : asked);
+    EXPECT_EQ(zip::entry_alignment(asked, 1ULL << 40U), asked < 4096 ? 4096 : asked);
+  }
+}
+
+TEST(Place, IsTheFirstPlaceThatFits) {
+  for (const std::uint64_t alignment : {64U, 128U, 4096U, 32768U}) {
+    for (const std::uint64_t offset : {0U, 1U, 63U, 64U, 100U, 4096U, 32767U, 1000003U}) {
+      for (std::size_t name = 1; name <= 200; ++name) {
+        for (const bool zip64 : {false, true}) {
+          const zip::Placement placed = zip::place(offset, name, 5, alignment, zip64);
+          ASSERT_EQ(placed.data_offset, first_aligned(offset + 30 + name + (zip64 ? 20 : 0), alignment));
+          ASSERT_EQ(placed.header_offset, offset);
+          ASSERT_EQ(placed.end(), placed.data_offset + 5);
+        }
+      }
+    }
+  }
+}
+
+TEST(Place, PaddingIsFrom6BytesToTheAlignmentAnd5) {
+  std::uint64_t least = sentinel;
+  std::uint64_t most = 0;
+  for (std::uint64_t offset = 0; offset < 128; ++offset) {
+    const std::uint64_t padding = zip::place(offset, 10, 1, 64).data_offset - offset - 40;
+    least = std::min(least, padding);
+    most = std::max(most, padding);
+  }
+  EXPECT_EQ(least, 6U);
+  EXPECT_EQ(most, 69U);
+}
+
+TEST(Place, LocalZip64BeginsAtTheSentinel) {
+  EXPECT_FALSE(zip::place(0, 1, sentinel - 1, 64).zip64);
+  EXPECT_TRUE(zip::place(0, 1, sentinel, 64).zip64);
+  EXPECT_TRUE(zip::place(0, 1, sentinel + 1, 64).zip64);
+  EXPECT_FALSE(zip::place(1ULL << 40U, 1, 1, 64).zip64);  // a local header has no offset
+  EXPECT_EQ(zip::place(0, 1, sentinel, 64).data_offset, 64U);
+  EXPECT_EQ(zip::place(0, 20, sentinel, 64).data_offset, 128U);
+}
+
+TEST(Place, LargeOffsetsDoNotWrap) {
+  const std::uint64_t far = 1ULL << 61U;
+  const zip::Placement placed = zip::place(far, 1000, far, 32768);
+  EXPECT_EQ(placed.data_offset, far + 32768);
+  EXPECT_EQ(placed.end(), 2 * far + 32768);
+}
+
+TEST(CentralZip64, HoldsJustWhatDoesNotFit) {
+  const auto bytes_of = [](std::uint64_t size, std::uint64_t offset) {
+    zip::Placement placed;
+    placed.size = size;
+    placed.header_offset = offset;
+    EXPECT_EQ(zip::needs_zip64_central(placed), zip::central_header_size(7, placed) > 53);
+    return zip::central_header_size(7, placed) - 53;
+  };
+  EXPECT_EQ(bytes_of(sentinel - 1, sentinel - 1), 0U);
+  EXPECT_EQ(bytes_of(sentinel, 0), 20U);
+  EXPECT_EQ(bytes_of(sentinel + 1, 0), 20U);
+  EXPECT_EQ(bytes_of(0, sentinel), 12U);
+  EXPECT_EQ(bytes_of(1, sentinel + 1), 12U);
+  EXPECT_EQ(bytes_of(sentinel, sentinel), 28U);
+}
+
+TEST(EndRecords, GrowToZip64AtEachThreshold) {
+  EXPECT_EQ(zip::end_records_size(65534, sentinel - 1, sentinel - 1), 22U);
+  EXPECT_EQ(zip::end_records_size(65535, 0, 0), 98U);
+  EXPECT_EQ(zip::end_records_size(1, sentinel, 0), 98U);
+  EXPECT_EQ(zip::end_records_size(1, 0, sentinel), 98U);
+}
+
+/// What the builder has placed, as the code under test would say it.
+zip::PlacedEntry as_placed(const ZipEntry& entry, const PlacedEntry& place, std::uint64_t shift) {
+  zip::PlacedEntry placed;
+  placed.name = entry.name;
+  placed.crc32 = bitwise_crc32(entry.data);
+  placed.placement.header_offset = place.header_offset + shift;
+  placed.placement.data_offset = place.data_offset + shift;
+  placed.placement.size = entry.central.usize.value_or(entry.data.size());
+  placed.placement.alignment = entry.data.size() < mebibyte ? 64 : 4096;
+  placed.placement.zip64 = placed.placement.size >= sentinel;
+  return placed;
+}
+
+/// Local headers, directory and end records equal the builder's, with `shift` bytes thought to stand before them.
+void expect_builders_bytes(ZipBuilder builder, std::uint64_t shift = 0) {
+  builder.offset_base = 0 - shift;
+  const Built built = builder.build_placed();
+  std::vector<zip::PlacedEntry> entries;
+  for (std::size_t i = 0; i < builder.entries.size(); ++i) {
+    entries.push_back(as_placed(builder.entries[i], built.entries[i], shift));
+    const PlacedEntry& place = built.entries[i];
+    EXPECT_EQ(zip::local_header_bytes(entries.back()), part(built.bytes, place.header_offset, place.data_offset));
+    EXPECT_EQ(zip::central_header_size(place.name.size(), entries.back().placement), place.central_size);
+  }
+  const std::uint64_t directory = built.directory_offset + shift;
+  EXPECT_TRUE(zip::directory_bytes(entries, directory) ==
+              part(built.bytes, built.directory_offset, built.bytes.size()));
+  EXPECT_EQ(zip::end_records_size(entries.size(), built.directory_size, directory),
+            built.bytes.size() - built.directory_offset - built.directory_size);
+}
+
+void mean_size(ZipBuilder& builder, std::uint64_t size) {
+  builder.entry("w").in_both([size](HeaderFields& header) { header.csize = header.usize = size; });
+}
+
+TEST(HeaderBytes, EqualTheBuildersForSmallArchives) {
+  expect_builders_bytes(smallest_builder());
+  for (std::size_t length = 1; length <= 140; ++length) {
+    ZipBuilder builder = smallest_builder();
+    builder.entries[0].name = std::string(length, 'n');
+    expect_builders_bytes(builder);
+  }
+}
+
+TEST(HeaderBytes, EqualTheBuildersForNamesBeyondAsciiAndEmptyEntries) {
+  ZipBuilder builder = smallest_builder();
+  builder.entries.insert(builder.entries.begin(), zip_entry("gr\xc3\xb6\xc3\x9f.txt", {}));
+  builder.entries.insert(builder.entries.begin(), zip_entry("folder/large", pattern(mebibyte)));
+  expect_builders_bytes(builder);
+}
+
+TEST(HeaderBytes, EqualTheBuildersAroundTheLimitOfSizes) {
+  for (const std::uint64_t size : {sentinel - 1, sentinel, sentinel + 1, 5 * gibibyte}) {
+    ZipBuilder builder = smallest_builder();
+    mean_size(builder, size);
+    expect_builders_bytes(builder);
+  }
+}
+
+TEST(HeaderBytes, EqualTheBuildersAroundTheLimitOfOffsets) {
+  const std::size_t second = smallest_archive().entry(model_entry).header_offset;
+  for (const std::uint64_t shift :
+       {sentinel - second - 1, sentinel - second, sentinel - second + 1, 4 * gibibyte, 5 * gibibyte}) {
+    expect_builders_bytes(smallest_builder(), shift);
+  }
+  ZipBuilder both = smallest_builder();
+  mean_size(both, 6 * gibibyte);
+  expect_builders_bytes(both, 4 * gibibyte);
+}
+
+TEST(HeaderBytes, EqualTheBuildersAroundTheLimitOfCounts) {
+  ZipBuilder builder = smallest_builder();
+  while (builder.entries.size() < 65534) {
+    builder.entries.insert(builder.entries.end() - 1, zip_entry("e" + std::to_string(builder.entries.size()), {}));
+  }
+  expect_builders_bytes(builder);
+  builder.entries.insert(builder.entries.end() - 1, zip_entry("last", {}));
+  expect_builders_bytes(builder);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,56 @@
+// Reading what a builder built, held against an inaccessible page: a read beyond the end is a fault.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "support/guarded_buffer.h"
+#include "support/refusal.h"
+#include "support/zip_builder.h"
+#include "zip/directory.h"
+
+namespace onnxar::testing {
+
+/// What the directory is refused for; nothing when `open` would go on.
+inline std::optional<Refusal> refusal_of_directory(const Blob& bytes, const zip::Limits& limits = {}) {
+  const GuardedBuffer file = GuardedBuffer::ending_at_guard(bytes);
+  return refusal_of([&] { return zip::Directory::read(file.bytes(), limits).entries().size(); });
+}
+
+/// The same, with every local header proved afterwards.
+inline std::optional<Refusal> refusal_of_archive(const Blob& bytes) {
+  const GuardedBuffer file = GuardedBuffer::ending_at_guard(bytes);
+  return refusal_of([&] {
+    const zip::Directory directory = zip::Directory::read(file.bytes(), {});
+    for (std::size_t i = 0; i < directory.entries().size(); ++i) {
+      static_cast<void>(directory.prove_local(file.bytes(), i));
+    }
+  });
+}
+
+/// The smallest archive with one change.
+template <typename Change>
+Built changed_archive(const Change& change) {
+  ZipBuilder builder = smallest_builder();
+  change(builder);
+  return builder.build_placed();
+}
+
+/// The smallest archive with the entry `w` changed.
+template <typename Change>
+Built changed_entry(const Change& change) {
+  return changed_archive([&](ZipBuilder& builder) { change(builder.entry("w")); });
+}
+
+/// An archive of entries of these names, one byte each, and the model.
+inline Built archive_of_names(const std::vector<std::string>& names) {
+  return changed_archive([&](ZipBuilder& builder) {
+    builder.entries.erase(builder.entries.begin());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      builder.entries.insert(builder.entries.begin() + static_cast<std::ptrdiff_t>(i), zip_entry(names[i], blob("x")));
+    }
+  });
+}
+
+}  // namespace onnxar::testing
