@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "base/text.h"
+#include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "zip/names.h"
 
@@ -50,7 +51,9 @@ struct KeyMaker::Parts {
   std::unordered_map<std::string, std::size_t> counters;  // by folded stem: the last number tried
 };
 
-KeyMaker::KeyMaker() : parts_(std::make_unique<Parts>()) {}
+KeyMaker::KeyMaker() : parts_(std::make_unique<Parts>()) {
+  reserve(model_entry_name);  // `__model_proto` is no reserved name, but would clash with it
+}
 KeyMaker::KeyMaker(KeyMaker&& other) noexcept = default;
 KeyMaker& KeyMaker::operator=(KeyMaker&& other) noexcept = default;
 KeyMaker::~KeyMaker() = default;

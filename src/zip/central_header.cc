@@ -1,5 +1,6 @@
 #include "zip/central_header.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/little_endian.h"
@@ -68,39 +69,33 @@ void check_fixed_fields(const CentralFileHeader& header, const Refusal& refuse) 
 }
 
 /// The real sizes and offset: from the zip64 field where the 32-bit field holds the sentinel.
+///
+/// Some writers give all three values whatever fits (and the disk's number): read, where they agree.
 void read_sizes(const CentralFileHeader& header, const ExtraFields& extra, DirectoryEntry& entry,
                 const Refusal& refuse) {
   const std::array<std::uint32_t, 3> narrow = {header.uncompressed_size, header.compressed_size,
                                                header.relative_offset_of_local_header};
   std::array<std::uint64_t, 3> wide = {narrow[0], narrow[1], narrow[2]};
-  if (!extra.zip64) {
-    for (const std::uint32_t value : narrow) {
-      if (value == sentinel32) refuse(Code::zip_zip64_extra, "a size or offset is in a zip64 field that is missing");
-    }
-  } else {
-    Bytes field = *extra.zip64;
-    std::size_t sentinels = 0;
-    for (const std::uint32_t value : narrow) sentinels += value == sentinel32 ? 1 : 0;
-    // Some writers give every value, also those that fit (and 4 bytes of disk number): read, if they agree.
-    const bool complete = sentinels < narrow.size() && (field.size() == 24 || field.size() == 16 || field.size() == 28);
-    if (field.size() != sentinels * 8 && !complete) {
-      refuse(Code::zip_zip64_extra, "the zip64 field does not have the size that the header calls for");
-    }
-    const bool exact = field.size() == sentinels * 8;
-    for (std::size_t i = 0; i < narrow.size() && field.size() >= 8; ++i) {
-      if (exact && narrow[i] != sentinel32) continue;
-      const auto value = base::load<std::uint64_t>(field, 0);
-      if (narrow[i] != sentinel32 && value != narrow[i]) {
-        refuse(Code::zip_zip64_extra, "the zip64 field contradicts the header");
-      }
-      wide.at(i) = value;
-      field = field.subspan(8);
-    }
-    entry.unneeded_zip64 = !exact || wide[0] < sentinel32 || wide[2] < sentinel32;
+  const auto sentinels = static_cast<std::size_t>(std::ranges::count(narrow, sentinel32));
+  Bytes field = extra.zip64.value_or(Bytes());
+  const bool complete = field.size() == 24 || field.size() == 28;
+  if (!complete && field.size() != sentinels * 8) {
+    refuse(Code::zip_zip64_extra, "the zip64 field does not hold just the values that the header sends there");
   }
-  if (wide[0] != wide[1]) {
-    refuse(Code::zip_entry_sizes, "the entry is stored, but its two sizes differ");
+  entry.unneeded_zip64 = extra.zip64 && field.empty();
+  for (std::size_t i = 0; i < narrow.size(); ++i) {
+    if (!complete && narrow.at(i) != sentinel32) continue;
+    wide.at(i) = base::load<std::uint64_t>(field, 0);
+    field = field.subspan(8);
+    entry.unneeded_zip64 = entry.unneeded_zip64 || wide.at(i) < sentinel32;
+    if (narrow.at(i) != sentinel32 && wide.at(i) != narrow.at(i)) {
+      refuse(Code::zip_zip64_extra, "the zip64 field contradicts the header");
+    }
   }
+  if (!field.empty() && base::load<std::uint32_t>(field, 0) != 0) {
+    refuse(Code::zip_entry_disk, "the entry is said to lie on another disk");
+  }
+  if (wide[0] != wide[1]) refuse(Code::zip_entry_sizes, "the entry is stored, but its two sizes differ");
   entry.size = wide[0];
   entry.header_offset = wide[2];
 }

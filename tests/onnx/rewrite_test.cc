@@ -177,7 +177,7 @@ TEST(Rewrite, RunsOfUnpackedValuesAmongOtherFieldsGo) {
   const Message other = Message().varint(4000, 1);
   const Message scattered = Message().raw(value(1)).raw(value(2)).raw(name).raw(value(3)).raw(other).raw(value(4));
   EXPECT_EQ(edited(scattered, put_inline(pattern(16))),
-            Message().raw(name).bytes(tensor_field::raw_data, pattern(16)).raw(other).str());
+            Message().raw(name).raw(other).bytes(tensor_field::raw_data, pattern(16)).str());
 }
 
 TEST(Rewrite, RawDataGivenTwiceGoesAsAWhole) {

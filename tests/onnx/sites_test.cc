@@ -220,7 +220,7 @@ TEST(Walk, AHundredNestedMessagesAreWalkedAndOneMoreIsRefused) {
   EXPECT_EQ(id(error_of([] { walk(tensor_at_level(101)); }).code()), "wire.depth");
 }
 
-TEST(Walk, AThousandLevelsAreRefusedWithoutWalkingThem) {
+TEST(Walk, ABottomlessModelIsRefusedAtTheLimit) {
   const Error error = error_of([] { walk(model({.graph = subgraph_of_depth(100000)})); });
   EXPECT_EQ(id(error.code()), "wire.depth");
 }

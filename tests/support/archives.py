@@ -40,10 +40,6 @@ class Record:
             self.put(out, 0, name, value)
         return bytes(out)
 
-    def get(self, file: bytes, at: int, name: str) -> int:
-        offset, code = self.fields[name]
-        return struct.unpack_from(code, file, at + offset)[0]
-
     def put(self, file: bytearray, at: int, name: str, value: int) -> None:
         offset, code = self.fields[name]
         struct.pack_into(code, file, at + offset, value)
@@ -78,7 +74,7 @@ def encoded(name: str) -> bytes:
 class Entry:
     name: str
     data: bytes
-    alignment: int = 64
+    alignment: int = 64  # 4096 from 1 MiB on
     extra: bytes | None = None  # the local extra field, where it is not to be the right padding
 
     @property
@@ -103,7 +99,7 @@ def padding(end_of_name: int, alignment: int) -> bytes:
 
 
 def linked(name: str, count: int = 300, dims: Iterable[int] | None = None, **link: object) -> bytes:
-    """A tensor of floats whose data is the entry of its name; `link` adds to or changes its link."""
+    """A tensor of floats whose data is the entry of its name; `link` changes what leads there."""
     fields = zoo.DataFile(name).link(**{"length": 4 * count, **link})
     return zoo.fields_of(name, zoo.FLOAT, [count] if dims is None else dims, fields)
 

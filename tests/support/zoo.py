@@ -478,8 +478,6 @@ def extras() -> Models:
     function = block(FUNCTIONS, block(7, constant(known)) + unknown(6))
     yield "unknown_fields", model(Part(nodes + outer + unknown(5), function)) + unknown(7)
     yield "unknown_first", unknown(8) + plain(unknown(9) + tensor("w"), tensor("x"))
-    group = varint(1004 << 3 | 3) + block(1, "inside") + varint(1004 << 3 | 4)
-    yield "unknown_group", plain(tensor("w")) + group
     yield "unknown_low_number", plain(tensor("w") + block(15, "TensorProto has no field 15"))
     notes = b"".join(block(TENSOR_METADATA, entry(f"key {n}", "value")) for n in range(3))
     yield "metadata", model(*at_every_site(noted, notes))
