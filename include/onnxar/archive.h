@@ -110,7 +110,8 @@ class Archive {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Whether the bytes begin as an archive (or any zip file) does. Formats are told apart by content, never by name.
+/// Whether the bytes begin or end as an archive (or any zip file) does. Formats are told apart by content, never by
+/// name.
 [[nodiscard]] bool looks_like_zip(Bytes bytes) noexcept;
 
 }  // namespace onnxar

@@ -1,5 +1,6 @@
 #include "onnxar/archive.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "archive/entry_source.h"
@@ -179,7 +180,8 @@ const std::filesystem::path& Archive::path() const noexcept { return parts_->pat
 const zip::Directory& ArchiveInspector::directory(const Archive& archive) noexcept { return archive.parts_->directory; }
 
 bool looks_like_zip(Bytes bytes) noexcept {
-  return zip::parse_local_file_header(bytes).has_value() || zip::parse_end_record(bytes).has_value();
+  const Bytes end = bytes.last(std::min<std::size_t>(bytes.size(), zip::end_record_size));
+  return zip::parse_local_file_header(bytes).has_value() || zip::parse_end_record(end).has_value();
 }
 
 }  // namespace onnxar

@@ -181,8 +181,9 @@ void OutputFile::link_to(const fs::path& name) const {
   throw system_error(errno, "cannot name the output", name);
 }
 
-void OutputFile::name_temporarily() {
+void OutputFile::stage() {
   // A link cannot replace a file, a rename can: so the file gets a hidden name first.
+  if (existing_ == Existing::refuse || !temporary_.empty()) return;
   const fs::path name = random_name(target_);
   link_to(name);
   temporary_ = name;
@@ -190,8 +191,8 @@ void OutputFile::name_temporarily() {
 
 void OutputFile::publish(Sync sync) {
   prepare(sync);
+  stage();
   if (existing_ == Existing::replace) {
-    if (temporary_.empty()) name_temporarily();
     if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw system_error(errno, "cannot rename to", target_);
   } else if (temporary_.empty()) {
     link_to(target_);

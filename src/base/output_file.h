@@ -39,10 +39,13 @@ class OutputFile {
   void set_size(std::uint64_t size);
   /// Asks the system to begin writing the range back, so that a later sync has less to wait for.
   void start_writeback(std::uint64_t offset, std::uint64_t length) noexcept;
-  /// Everything that can fail slowly: sync. Several files are published together by preparing all, then publishing.
+  /// Syncs. Several files are published together by preparing all, staging all, then publishing.
   void prepare(Sync sync);
-  /// Gives the file its name. Calls `prepare` where that was not done. Errors: output.exists if the target appeared
-  /// meanwhile and must not be replaced.
+  /// Where an existing target is to be replaced: gives the file a hidden name in its folder, so that publishing is a
+  /// rename, which needs no room on the disk.
+  void stage();
+  /// Gives the file its name. Calls `prepare` and `stage` where that was not done. Errors: output.exists if the target
+  /// appeared meanwhile and must not be replaced.
   void publish(Sync sync);
 
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
@@ -54,7 +57,6 @@ class OutputFile {
   void open_named();
   void keep_mode() const;
   void link_to(const std::filesystem::path& name) const;
-  void name_temporarily();
   void discard() noexcept;
 
   std::filesystem::path target_;

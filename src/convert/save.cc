@@ -116,6 +116,16 @@ void check_data_file_name(const std::string& name, const std::filesystem::path& 
                            " must be a plain file name, other than the model's: it is written beside the model"));
 }
 
+/// A link would have the data written elsewhere than its name says, be it over the model itself.
+void check_data_target(const base::OutputFile& data, const base::OutputFile& model, const std::string& name) {
+  const bool beside = data.target().parent_path() == model.target().parent_path() && data.target().filename() == name;
+  if (beside && data.target() != model.target()) return;
+  throw Error(Code::usage_argument,
+              base::concat("the data file ", base::quoted(name),
+                           " is or would be the model itself, or is a symbolic link; choose another name"),
+              {}, data.target());
+}
+
 /// Aligned offsets in one data file, one behind the other.
 class DataFileLayout {
  public:
@@ -148,6 +158,8 @@ base::OutputFile write_data_file(base::OutputFile file, const Outside& outside, 
 void publish_both(base::OutputFile data, base::OutputFile model, const SaveOptions& options) {
   data.prepare(sync_of(options));
   model.prepare(sync_of(options));
+  data.stage();
+  model.stage();
   data.publish(sync_of(options));
   try {
     model.publish(sync_of(options));
@@ -197,6 +209,7 @@ void save_external(const LoadedModel& model, const std::filesystem::path& output
   base::OutputFile model_file = base::OutputFile::create(output, existing(options));
   base::OutputFile data_file =
       base::OutputFile::create(model_file.target().parent_path() / options.data_file, existing(options));
+  check_data_target(data_file, model_file, options.data_file);
   DataFileLayout layout(options.data_file, options.alignment);
   Outside outside([&layout](const onnx::TensorSite&, const Payload& payload) { return layout.place(payload.size()); });
   const wire::Rope proto = place_payloads(model, options, outside);

@@ -42,10 +42,10 @@ void check_end(const EndOfArchive& end, const Limits& limits) {
   }
 }
 
-/// The least that a local header, its name, a padding record and the data take. Cannot wrap: `size` was compared with
-/// nothing yet, so the sum is checked.
-bool fits_before(const DirectoryEntry& entry, std::uint64_t next) {
-  const auto least = base::checked_add(entry.size, local_file_header_size + entry.name.size() + padding_minimum);
+/// Whether the local header, its name, `extra` bytes of extra fields and the data fit. `size` was compared with nothing
+/// yet, so the sum is checked.
+bool fits_before(const DirectoryEntry& entry, std::uint64_t next, std::uint64_t extra) {
+  const auto least = base::checked_add(entry.size, local_file_header_size + entry.name.size() + extra);
   return least && base::in_range(entry.header_offset, *least, next);
 }
 
@@ -108,12 +108,16 @@ void Directory::check_positions() const {
                        : "entries do not lie in the file in the order of the directory",
                   in_directory(last ? entry : entries_[i + 1]));
     }
-    if (!fits_before(entry, next)) {
+    if (!fits_before(entry, next, 0)) {
       throw Error(
           last ? Code::zip_entry_bounds : Code::zip_entry_overlap,
           concat("the entry's ", entry.size, " bytes run into ",
                  last ? "the directory" : "the next entry " + base::quoted(entries_[i + 1].name), " at ", hex(next)),
           at_header(entry));
+    }
+    if (!fits_before(entry, next, padding_minimum)) {
+      throw Error(Code::zip_padding_missing, "there is no room for a padding record in the local header",
+                  at_header(entry));
     }
   }
 }

@@ -87,12 +87,15 @@ class Usage(ContractCase):
     """Calls that cannot be meant: exit code 2, a message on stderr, nothing written."""
 
     def wrong(self, *arguments: object) -> str:
-        with self.subTest(arguments=arguments), self.nothing_changes():
-            done = run(*arguments, cwd=self.folder)
+        before = snapshot(self.folder)
+        done = run(*arguments, cwd=self.folder)
+        after = snapshot(self.folder)
+        self.output.unlink(missing_ok=True)  # one call that was taken must not hide the next
+        with self.subTest(arguments=arguments):
             self.assertEqual((done.returncode, done.stdout), (USAGE, b""), done.stderr)
             self.assertNotEqual(done.stderr, "")
-            return done.stderr
-        return ""
+            self.assertEqual(after, before)
+        return done.stderr
 
     def test_verbs(self) -> None:
         for call in ((), ("nonsense",), ("PACK",), ("--nonsense",)):
@@ -122,7 +125,7 @@ class Usage(ContractCase):
     def test_sizes_that_are_none(self) -> None:
         model = self.model()
         wrapping = (str(2**64), "-1", str(64 - 2**64))
-        for size in (*wrapping, "", "x", "1.5", "1.5KiB", "64X", "0x40", "64 64", "KiB"):
+        for size in (*wrapping, "", "x", "1.5", "1.5KiB", "64X", "64 64"):
             self.wrong("pack", model, "-o", "out", f"--align={size}")
             self.wrong("pack", model, "-o", "out", f"--threshold={size}")
         self.wrong("pack", model, "-o", "out", f"--threshold={2**60}GiB")

@@ -1,20 +1,19 @@
 // Protobuf as the oracle: on models of all shapes, the wire layer finds the tensors that protobuf's reflection finds,
 // and its edits are what protobuf's own edits give.
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/unknown_field_set.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "model/random_models.h"
 #include "onnx/rewrite.h"
-#include "onnxar/onnx.pb.h"
+#include "onnxar/error.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
 
@@ -24,198 +23,6 @@ namespace {
 namespace pb = google::protobuf;
 using schema::ModelProto;
 using schema::TensorProto;
-using Random = std::mt19937;
-
-std::size_t below(Random& random, std::size_t end) { return random() % end; }
-
-// --- models of all shapes -------------------------------------------------------------------------------------------
-
-/// Fills messages through reflection, so that a field that the schema gets is filled, too.
-class ModelMaker {
- public:
-  explicit ModelMaker(std::uint32_t seed) : random_(seed) {}
-
-  ModelProto make() {
-    ModelProto model;
-    fill(model, 0);
-    model.mutable_graph();
-    return model;
-  }
-
- private:
-  void fill(pb::Message& message, std::size_t depth) {
-    const pb::Descriptor& type = *message.GetDescriptor();
-    for (int i = 0; i < type.field_count(); ++i) fill_field(message, *type.field(i), depth);
-    if (type.full_name() == TensorProto::descriptor()->full_name()) make_legal(dynamic_cast<TensorProto&>(message));
-    if (below(random_, 4) == 0) add_unknown(*message.GetReflection()->MutableUnknownFields(&message));
-  }
-
-  void fill_field(pb::Message& message, const pb::FieldDescriptor& field, std::size_t depth) {
-    const bool nested = field.cpp_type() == pb::FieldDescriptor::CPPTYPE_MESSAGE;
-    // Way down, fewer and fewer messages, or a model would have no end.
-    if (nested && (depth > 9 || messages_ > 400 || below(random_, 2 + depth) > 2)) return;
-    const std::size_t count = field.is_repeated() ? below(random_, 4) : below(random_, 2);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (nested) {
-        ++messages_;
-        const pb::Reflection& reflection = *message.GetReflection();
-        fill(field.is_repeated() ? *reflection.AddMessage(&message, &field)
-                                 : *reflection.MutableMessage(&message, &field),
-             depth + 1);
-      } else {
-        fill_scalar(message, field);
-      }
-    }
-  }
-
-  void fill_scalar(pb::Message& message, const pb::FieldDescriptor& field) {
-    const pb::Reflection& to = *message.GetReflection();
-    const bool many = field.is_repeated();
-    const std::uint64_t bits = any_bits();
-    using Field = pb::FieldDescriptor;
-    switch (field.cpp_type()) {
-      case Field::CPPTYPE_INT32: {
-        const auto value = static_cast<std::int32_t>(bits);
-        many ? to.AddInt32(&message, &field, value) : to.SetInt32(&message, &field, value);
-        break;
-      }
-      case Field::CPPTYPE_INT64: {
-        const auto value = static_cast<std::int64_t>(bits);
-        many ? to.AddInt64(&message, &field, value) : to.SetInt64(&message, &field, value);
-        break;
-      }
-      case Field::CPPTYPE_UINT64:
-        many ? to.AddUInt64(&message, &field, bits) : to.SetUInt64(&message, &field, bits);
-        break;
-      case Field::CPPTYPE_FLOAT: {
-        const float value = static_cast<float>(bits % 1000) / 8;
-        many ? to.AddFloat(&message, &field, value) : to.SetFloat(&message, &field, value);
-        break;
-      }
-      case Field::CPPTYPE_DOUBLE: {
-        const double value = static_cast<double>(bits % 1000) / 8;
-        many ? to.AddDouble(&message, &field, value) : to.SetDouble(&message, &field, value);
-        break;
-      }
-      case Field::CPPTYPE_ENUM: {
-        const pb::EnumDescriptor& names = *field.enum_type();
-        const auto* value = names.value(static_cast<int>(below(random_, static_cast<std::size_t>(names.value_count()))));
-        to.SetEnum(&message, &field, value);
-        break;
-      }
-      case Field::CPPTYPE_STRING: {
-        const std::string value = text();
-        many ? to.AddString(&message, &field, value) : to.SetString(&message, &field, value);
-        break;
-      }
-      default: FAIL() << "the schema has a field of a new kind: " << field.full_name();
-    }
-  }
-
-  /// Shapes and pairs that the walker does not refuse.
-  void make_legal(TensorProto& tensor) {
-    tensor.set_data_type(static_cast<std::int32_t>(below(random_, 30)));
-    for (int i = 0; i < tensor.dims_size(); ++i) tensor.set_dims(i, static_cast<std::int64_t>(below(random_, 300)));
-    for (int i = 0; i < tensor.external_data_size(); ++i) {
-      static constexpr std::array keys = {"location", "length", "other", "offset"};
-      tensor.mutable_external_data(i)->set_key(keys.at(static_cast<std::size_t>(i)));
-    }
-  }
-
-  /// Numbers above all that the schema knows, as protobuf sends unknown fields behind the known ones.
-  void add_unknown(pb::UnknownFieldSet& fields) {
-    const int number = 5000 + static_cast<int>(below(random_, 100));
-    switch (below(random_, 4)) {
-      case 0: fields.AddVarint(number, any_bits()); break;
-      case 1: fields.AddFixed32(number, static_cast<std::uint32_t>(any_bits())); break;
-      case 2: fields.AddFixed64(number, any_bits()); break;
-      default: fields.AddLengthDelimited(number, text()); break;
-    }
-  }
-
-  /// Small and large numbers alike.
-  std::uint64_t any_bits() {
-    const std::uint64_t bits = (std::uint64_t{random_()} << 32U) | random_();
-    return bits >> below(random_, 64);
-  }
-
-  /// Often short, at times past the borders of a length's varint.
-  std::string text() {
-    static constexpr std::array<std::size_t, 6> longest = {1, 5, 20, 130, 300, 17000};
-    std::string out(below(random_, longest.at(std::min(below(random_, 6), below(random_, 6)))), 'a');
-    for (char& c : out) c = static_cast<char>('a' + below(random_, 26));
-    return out;
-  }
-
-  Random random_;
-  std::size_t messages_ = 0;
-};
-
-// --- the same model, spelt otherwise --------------------------------------------------------------------------------
-
-/// The values of a packed run, each as a field of its own.
-void append_unpacked(Message& out, const pb::FieldDescriptor& field, const std::string& run) {
-  pb::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(run.data()), static_cast<int>(run.size()));
-  const auto number = static_cast<std::uint32_t>(field.number());
-  while (static_cast<std::size_t>(in.CurrentPosition()) < run.size()) {
-    std::uint64_t eight = 0;
-    std::uint32_t four = 0;
-    if (field.cpp_type() == pb::FieldDescriptor::CPPTYPE_FLOAT && in.ReadLittleEndian32(&four)) {
-      out.fixed32(number, four);
-    } else if (field.cpp_type() == pb::FieldDescriptor::CPPTYPE_DOUBLE && in.ReadLittleEndian64(&eight)) {
-      out.fixed64(number, eight);
-    } else if (in.ReadVarint64(&eight)) {
-      out.padded_varint(number, eight, eight % 11);
-    }
-  }
-}
-
-/// Which field comes at each place: any order, but those of one number keep theirs.
-std::vector<int> shuffled_order(const pb::UnknownFieldSet& fields, Random& random) {
-  std::vector<int> order(static_cast<std::size_t>(fields.field_count()));
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-  std::shuffle(order.begin(), order.end(), random);
-  std::map<int, std::vector<std::size_t>> places;
-  for (std::size_t i = 0; i < order.size(); ++i) places[fields.field(order[i]).number()].push_back(i);
-  std::map<int, std::size_t> used;
-  for (int i = 0; i < fields.field_count(); ++i) {
-    const int number = fields.field(i).number();
-    order[places[number][used[number]++]] = i;
-  }
-  return order;
-}
-
-/// Fields in another order, packed runs taken apart, lengths padded, at every level.
-Message respelt(const std::string& bytes, const pb::Descriptor& type, Random& random) {
-  pb::UnknownFieldSet fields;
-  if (!fields.ParseFromString(bytes)) throw std::logic_error("no message");
-  Message out;
-  for (const int i : shuffled_order(fields, random)) {
-    const pb::UnknownField& field = fields.field(i);
-    const auto number = static_cast<std::uint32_t>(field.number());
-    const pb::FieldDescriptor* known = type.FindFieldByNumber(field.number());
-    switch (field.type()) {
-      case pb::UnknownField::TYPE_VARINT: out.padded_varint(number, field.varint(), below(random, 11)); break;
-      case pb::UnknownField::TYPE_FIXED32: out.fixed32(number, field.fixed32()); break;
-      case pb::UnknownField::TYPE_FIXED64: out.fixed64(number, field.fixed64()); break;
-      default:
-        if (known != nullptr && known->message_type() != nullptr) {
-          const Message inner = respelt(field.length_delimited(), *known->message_type(), random);
-          out.padded_length_message(number, inner, below(random, 6));
-        } else if (known != nullptr && known->is_packed() && below(random, 2) == 0) {
-          append_unpacked(out, *known, field.length_delimited());
-        } else {
-          out.padded_length_bytes(number, as_bytes(field.length_delimited()), below(random, 6));
-        }
-    }
-  }
-  return out;
-}
-
-Blob respelt_model(const Blob& model, std::uint32_t seed) {
-  Random random(seed);
-  return respelt(text_of(model), *ModelProto::descriptor(), random).take();
-}
 
 // --- what both sides say --------------------------------------------------------------------------------------------
 
@@ -240,8 +47,13 @@ using Tensors = std::map<std::string, Told>;  // by path
 
 Told told_by(const onnx::TensorSite& site) {
   const onnx::TensorView& view = site.tensor;
-  Told told{std::string(view.name), static_cast<std::int64_t>(view.type), view.dims, {}, view.is_external(),
-            view.segment,           {}};
+  Told told{std::string(view.name),
+            static_cast<std::int64_t>(view.type),
+            view.dims,
+            {},
+            view.is_external(),
+            view.segment,
+            {}};
   if (view.raw_data) told.raw_data = std::string(as_text(view.raw_data->of(site.model)));
   const auto pair = [&told](const char* key, const std::optional<std::string_view>& value) {
     if (value) told.pairs.emplace(key, *value);
@@ -254,14 +66,13 @@ Told told_by(const onnx::TensorSite& site) {
 }
 
 Told told_by(const TensorProto& tensor) {
-  Told told{tensor.name(), tensor.data_type(), {tensor.dims().begin(), tensor.dims().end()},
-            {},            {},                 {},
-            {}};
+  Told told{tensor.name(), tensor.data_type(), {tensor.dims().begin(), tensor.dims().end()}, {}, {}, {}, {}};
   if (tensor.has_raw_data()) told.raw_data = tensor.raw_data();
   told.external = tensor.data_location() == TensorProto::EXTERNAL;
   told.segment = tensor.has_segment();
   for (const auto& entry : tensor.external_data()) {
-    if (entry.key() != "other") told.pairs.emplace(entry.key(), entry.value());
+    static constexpr std::array<std::string_view, 4> known = {"location", "offset", "length", "checksum"};
+    if (std::ranges::find(known, entry.key()) != known.end()) told.pairs.emplace(entry.key(), entry.value());
   }
   return told;
 }
@@ -308,9 +119,8 @@ Tensors told_by_the_wire(const Blob& model) {
 
 Tensors told_by_protobuf(ModelProto& model) {
   Tensors tensors;
-  visit_tensors(model, "", [&](const std::string& path, TensorProto& tensor) {
-    tensors.emplace(path, told_by(tensor));
-  });
+  visit_tensors(model, "",
+                [&](const std::string& path, TensorProto& tensor) { tensors.emplace(path, told_by(tensor)); });
   return tensors;
 }
 
@@ -406,3 +216,122 @@ void expect_agreement(const Blob& bytes, std::uint32_t seed) {
   EXPECT_TRUE(pb::util::MessageDifferencer::Equals(rewritten, model));
   EXPECT_EQ(serialized(rewritten), serialized(model)) << "unknown fields or their order have changed";
 }
+
+// --- the tests ------------------------------------------------------------------------------------------------------
+
+TEST(WireOracle, RandomModelsAreReadAndEditedAsByProtobuf) {
+  std::size_t tensors = 0;
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const Blob model = serialized(ModelMaker(seed).make());
+    expect_agreement(model, seed);
+    tensors += told_by_the_wire(model).size();
+  }
+  EXPECT_GT(tensors, 1000U) << "the models have grown too small to show anything";
+}
+
+TEST(WireOracle, EverySpellingOfAModelIsReadAndEditedAsByProtobuf) {
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    expect_agreement(respelt_model(serialized(ModelMaker(seed).make()), seed), seed);
+  }
+}
+
+TEST(WireOracle, OfCanonicalModelsEditsGiveCanonicalModels) {
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    ModelProto model = ModelMaker(seed).make();
+    const Blob edited = edited_on_the_wire(serialized(model), seed);
+    visit_tensors(model, "", [seed](const std::string& path, TensorProto& tensor) {
+      edit_by_protobuf(tensor, choice_for(path, seed));
+    });
+    EXPECT_EQ(edited, serialized(model)) << seed;
+  }
+}
+
+/// Whatever both accept they must read alike, or a payload is moved that another reader never sees.
+TEST(WireOracle, DamagedModelsAreRefusedOrReadAsByProtobuf) {
+  std::size_t accepted = 0;
+  for (std::uint32_t seed = 0; seed < 3000; ++seed) {
+    Random random(seed);
+    Blob bytes = serialized(ModelMaker(seed % 60).make());
+    for (std::size_t i = 0; i <= below(random, 3); ++i) {
+      bytes[below(random, bytes.size())] ^= static_cast<std::byte>(1U << below(random, 8));
+    }
+    ModelProto model;
+    if (!model.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()))) continue;
+    try {
+      EXPECT_EQ(told_by_the_wire(bytes), told_by_protobuf(model)) << seed;
+      ++accepted;
+    } catch (const Error& error) {
+      EXPECT_EQ(kind(error.code()), Kind::format);
+    }
+  }
+  EXPECT_GT(accepted, 300U);
+}
+
+TEST(WireOracle, ALocationTypeThatTheSchemaDoesNotKnowChangesNothing) {
+  const auto tensor_in_model = [](const Message& locations) {
+    const Message tensor = Message().string(tensor_field::name, "w").raw(locations);
+    return model({.graph = graph({.initializers = {tensor}})}).take();
+  };
+  constexpr std::uint32_t field = tensor_field::data_location;
+  for (const Message& locations : {Message().varint(field, 1).varint(field, 7), Message().varint(field, 7),
+                                   Message().varint(field, (1ULL << 32U) + 1)}) {
+    const Blob bytes = tensor_in_model(locations);
+    ModelProto model = parsed(bytes);
+    EXPECT_EQ(told_by_the_wire(bytes), told_by_protobuf(model));
+  }
+}
+
+TEST(WireOracle, TheDepthLimitIsProtobufs) {
+  // graph.node.attribute, over and over, and a Constant: four messages and three more a level.
+  for (const std::size_t levels : {31U, 32U, 33U}) {
+    const Blob bytes =
+        model({.graph = subgraph_of_depth(levels, graph({.nodes = {constant("y", tensor("w", dtype::int8, {}))}}))})
+            .take();
+    ModelProto model;
+    const bool protobuf_reads = model.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));
+    EXPECT_EQ(protobuf_reads, levels <= 32);
+    const auto walk = [&bytes] { told_by_the_wire(bytes); };
+    if (protobuf_reads) {
+      EXPECT_NO_THROW(walk());
+    } else {
+      EXPECT_THROW(walk(), Error);
+    }
+  }
+}
+
+// --- models of other makers -----------------------------------------------------------------------------------------
+
+/// The 200 largest of ONNX's own test models, as most of the small ones hold no tensor; none where they are not
+/// installed.
+std::vector<std::filesystem::path> test_models() {
+  const std::filesystem::path folder = "/usr/share/libonnx-testdata";  // of Debian's package libonnx-testdata
+  if (!std::filesystem::is_directory(folder)) return {};
+  std::vector<std::pair<std::uintmax_t, std::filesystem::path>> by_size;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() == ".onnx") by_size.emplace_back(entry.file_size(), entry.path());
+  }
+  std::sort(by_size.rbegin(), by_size.rend());
+  by_size.resize(std::min<std::size_t>(by_size.size(), 200));
+  std::vector<std::filesystem::path> models;
+  for (const auto& [size, path] : by_size) models.push_back(path);
+  return models;
+}
+
+TEST(WireOracle, OnnxsOwnTestModelsAreReadAndEditedAsByProtobuf) {
+  const std::vector<std::filesystem::path> models = test_models();
+  if (models.empty()) GTEST_SKIP() << "libonnx-testdata is not installed";
+  std::size_t tensors = 0;
+  for (const std::filesystem::path& path : models) {
+    SCOPED_TRACE(path);
+    const Blob model = read_file(path);
+    expect_agreement(model, 1);
+    expect_agreement(respelt_model(model, 1), 2);
+    tensors += told_by_the_wire(model).size();
+  }
+  EXPECT_GT(tensors, 100U);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -19,6 +19,7 @@ struct CatArguments {
 void write_to_stdout(Bytes bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
+    if (written < 0 && errno == EFAULT) throw Error(Code::io_failed, "the archive was shortened while it was read");
     if (written < 0 && errno != EINTR) {
       throw Error(Code::io_failed, std::string("cannot write to the standard output: ") + std::strerror(errno));
     }

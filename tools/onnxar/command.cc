@@ -1,10 +1,44 @@
 #include "command.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <iostream>
+#include <limits>
+#include <utility>
 
 namespace onnxar::tool {
+
+namespace {
+
+/// Makes `4KiB` (in any case) `4096`; says what is wrong with what is no size. (CLI11's own lets negative numbers
+/// wrap.)
+std::string size_in_bytes(std::string& text) {
+  using Unit = std::pair<std::string_view, std::uint64_t>;
+  constexpr std::array<Unit, 9> units = {{{"", 1},
+                                          {"b", 1},
+                                          {"kb", 1000},
+                                          {"mb", 1000000},
+                                          {"gb", 1000000000},
+                                          {"kib", 1ULL << 10U},
+                                          {"mib", 1ULL << 20U},
+                                          {"gib", 1ULL << 30U},
+                                          {"tib", 1ULL << 40U}}};
+  std::uint64_t number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, failed] = std::from_chars(text.data(), last, number);
+  const std::string name = CLI::detail::to_lower({end, last});
+  const auto* unit = std::ranges::find(units, name, &Unit::first);
+  if (failed != std::errc() || unit == units.end() ||
+      number > std::numeric_limits<std::uint64_t>::max() / unit->second) {
+    return "`" + escaped(text) + "` is no number of bytes, such as 4096, 64KiB, 1MiB or 1MB";
+  }
+  text = std::to_string(number * unit->second);
+  return {};
+}
+
+}  // namespace
 
 void add_verbosity(CLI::App& verb, Verbosity& verbosity) {
   auto* quiet = verb.add_flag("-q,--quiet", verbosity.quiet, "Say nothing but errors");
@@ -16,7 +50,7 @@ void add_output(CLI::App& verb, std::filesystem::path& output, const std::string
 }
 
 CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& value, const std::string& what) {
-  return verb.add_option(name, value, what)->transform(CLI::AsSizeValue(true))->type_name("BYTES");
+  return verb.add_option(name, value, what)->transform(CLI::Validator(size_in_bytes, "", "size"))->type_name("BYTES");
 }
 
 void add_save_options(CLI::App& verb, SaveOptions& save) {

@@ -28,6 +28,13 @@ int run_verb(const std::array<Verb, 5>& verbs) {
   return exit_code::usage;
 }
 
+/// `code`, once all that was printed has been taken.
+int flushed(int code) {
+  std::cout.flush();
+  if (!std::cout) throw Error(Code::io_failed, "cannot write to the standard output");
+  return code;
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app("ONNX archives: one file with a model and its weights, ready to be mapped.", "onnxar");
   app.set_version_flag("--version", std::string("onnxar ") + ONNXAR_VERSION_STRING);
@@ -39,12 +46,9 @@ int parse_and_run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? exit_code::done : exit_code::usage;
+    return flushed(app.exit(error) == 0 ? exit_code::done : exit_code::usage);  // --help ends here, too
   }
-  const int code = run_verb(verbs);
-  std::cout.flush();
-  if (!std::cout) throw Error(Code::io_failed, "cannot write to the standard output");
-  return code;
+  return flushed(run_verb(verbs));
 }
 
 /// Errors become messages and exit codes here and nowhere else.

@@ -38,6 +38,8 @@ Verb add_unpack(CLI::App& app) {
   add_output(*verb, arguments->output, "The .onnx file to write");
   verb->add_option("--external-data", arguments->save.data_file,
                    "Keep large tensors in a data file of this name beside the output")
+      ->check(CLI::Validator(
+          [](const std::string& name) { return name.empty() ? std::string("a file name is needed") : ""; }, ""))
       ->type_name("NAME");
   add_save_options(*verb, arguments->save);
   add_data_dir(*verb, arguments->load);

@@ -1,0 +1,158 @@
+// Sizes and offsets that a directory header says through its zip64 field.
+#include <gtest/gtest.h>
+
+#include "zip/central_header.h"
+#include "zip/reading.h"
+
+namespace onnxar::testing {
+namespace {
+
+constexpr std::uint32_t sentinel = 0xFFFFFFFF;
+constexpr std::uint64_t far = 5'000'000'000;
+
+/// The header of `w`, as one header shows it on its own: the numbers may be larger than the file.
+template <typename Change>
+zip::DirectoryEntry entry_of(const Change& change) {
+  // The header's name is a view of the bytes, which end here; nobody looks at it.
+  const Built built = changed_entry(change);
+  const PlacedEntry& w = built.entry("w");
+  zip::DirectoryEntry entry =
+      zip::read_central_header(Bytes(built.bytes).subspan(w.central_offset), w.central_offset).entry;
+  entry.name = "w";
+  return entry;
+}
+
+template <typename Change>
+std::optional<Code> code_of_central(const Change& change) {
+  return code_of([&] { return entry_of([&](ZipEntry& w) { change(w.central); }).size; });
+}
+
+void mean_size(ZipEntry& w, std::uint64_t size) {
+  w.in_both([size](HeaderFields& header) { header.csize = header.usize = size; });
+}
+
+TEST(CentralZip64, LargeSizesAndOffsetsAreRead) {
+  const zip::DirectoryEntry entry = entry_of([](ZipEntry& w) {
+    mean_size(w, far);
+    w.central.header_offset = far + 1;
+  });
+  EXPECT_EQ(entry.size, far);
+  EXPECT_EQ(entry.header_offset, far + 1);
+  EXPECT_FALSE(entry.unneeded_zip64);
+}
+
+TEST(CentralZip64, SizeAtTheSentinelIsRead) {
+  const zip::DirectoryEntry entry = entry_of([](ZipEntry& w) {
+    mean_size(w, sentinel);
+    w.central.header_offset = std::uint64_t{sentinel};
+  });
+  EXPECT_EQ(entry.size, sentinel);
+  EXPECT_EQ(entry.header_offset, sentinel);
+  EXPECT_FALSE(entry.unneeded_zip64);
+}
+
+TEST(CentralZip64, SizesBelowTheSentinelNeedNoField) {
+  const zip::DirectoryEntry entry = entry_of([](ZipEntry& w) {
+    mean_size(w, sentinel - 1);
+    w.central.header_offset = std::uint64_t{sentinel} - 1;
+  });
+  EXPECT_EQ(entry.size, sentinel - 1);
+  EXPECT_EQ(entry.header_offset, sentinel - 1);
+}
+
+// Most entries of an archive of more than 4 GiB are like the first, one large entry is like the second.
+TEST(CentralZip64, FieldIsNeededWhereOneNumberAloneDoesNotFit) {
+  EXPECT_FALSE(entry_of([](ZipEntry& w) { w.central.header_offset = far; }).unneeded_zip64);
+  EXPECT_FALSE(entry_of([](ZipEntry& w) { mean_size(w, far); }).unneeded_zip64);
+}
+
+TEST(CentralZip64, FieldsThatNothingCallsForAreReadAndRemarked) {
+  const auto expect_remarked = [](const auto& change) {
+    const zip::DirectoryEntry entry = entry_of(change);
+    EXPECT_TRUE(entry.unneeded_zip64);
+    EXPECT_EQ(entry.size, 1024U);
+    EXPECT_EQ(entry.header_offset, 0U);
+  };
+  expect_remarked([](ZipEntry& w) { w.force_zip64_sizes = true; });
+  expect_remarked([](ZipEntry& w) { w.force_zip64_offset = true; });
+  expect_remarked([](ZipEntry& w) { w.force_zip64_sizes = w.force_zip64_offset = true; });
+  expect_remarked([](ZipEntry& w) { w.central.zip64_extra = zip64_record({1024, 1024}); });
+  expect_remarked([](ZipEntry& w) { w.central.zip64_extra = zip64_record({1024, 1024, 0}); });
+}
+
+// As Go wrote it until 1.26: all three numbers where one was needed, and the disk.
+TEST(CentralZip64, CompleteFieldIsReadWhereItAgrees) {
+  const auto complete = [](const Blob& field) {
+    return entry_of([&field](ZipEntry& w) {
+      w.central.header_offset = far;
+      w.central.zip64_extra = field;
+    });
+  };
+  EXPECT_EQ(complete(zip64_record({1024, 1024, far})).header_offset, far);
+  Blob with_disk = zip64_record({1024, 1024, far});
+  put_u16(with_disk, 2, 28);
+  with_disk.resize(32);
+  EXPECT_EQ(complete(with_disk).header_offset, far);
+  EXPECT_EQ(complete(with_disk).size, 1024U);
+}
+
+TEST(CentralZip64, SentinelWithoutAFieldIsRefused) {
+  EXPECT_EQ(code_of_central([](CentralFields& c) { c.csize32 = c.usize32 = sentinel; }), Code::zip_zip64_extra);
+  EXPECT_EQ(code_of_central([](CentralFields& c) { c.usize32 = sentinel; }), Code::zip_zip64_extra);
+  EXPECT_EQ(code_of_central([](CentralFields& c) { c.header_offset32 = sentinel; }), Code::zip_zip64_extra);
+}
+
+TEST(CentralZip64, FieldOfAnotherSizeIsRefused) {
+  for (std::size_t size = 0; size <= 44; ++size) {
+    const bool fits = size == 16 || size == 24 || size == 28;
+    if (fits) continue;
+    EXPECT_EQ(code_of_central([size](CentralFields& c) {
+                c.csize32 = c.usize32 = sentinel;
+                c.zip64_extra = extra_record(1, Blob(size));
+              }),
+              Code::zip_zip64_extra)
+        << size;
+  }
+  EXPECT_EQ(code_of_central([](CentralFields& c) {
+              c.csize32 = c.usize32 = c.header_offset32 = sentinel;
+              c.zip64_extra = zip64_record({1024, 1024});
+            }),
+            Code::zip_zip64_extra);
+}
+
+TEST(CentralZip64, OffsetThatTheFieldDoesNotHoldIsRefused) {
+  EXPECT_EQ(code_of_central([](CentralFields& c) {
+              c.header_offset32 = sentinel;
+              c.zip64_extra = zip64_record({1024, 1024});
+            }),
+            Code::zip_zip64_extra);
+}
+
+TEST(CentralZip64, NumbersThatContradictTheHeaderAreRefused) {
+  const auto code_of_numbers = [](const std::vector<std::uint64_t>& numbers) {
+    return code_of_central([&](CentralFields& c) { c.zip64_extra = zip64_record(numbers); });
+  };
+  EXPECT_EQ(code_of_numbers({1025, 1024}), Code::zip_zip64_extra);
+  EXPECT_EQ(code_of_numbers({1024, 1025}), Code::zip_zip64_extra);
+  EXPECT_EQ(code_of_numbers({1024, 1024, 1}), Code::zip_zip64_extra);
+  EXPECT_EQ(code_of_numbers({1024 + (1ULL << 32U), 1024 + (1ULL << 32U)}), Code::zip_zip64_extra);
+}
+
+TEST(CentralZip64, SizesInTheFieldAreEqualToo) {
+  EXPECT_EQ(code_of_central([](CentralFields& c) {
+              c.usize = c.csize = far;
+              c.zip64_extra = zip64_record({far, far + 1});
+            }),
+            Code::zip_entry_sizes);
+}
+
+TEST(CentralZip64, SecondFieldIsRefused) {
+  EXPECT_EQ(code_of_central([](CentralFields& c) {
+              c.zip64_extra = zip64_record({1024, 1024});
+              c.more_extra = zip64_record({1024, 1024});
+            }),
+            Code::zip_extra_duplicate);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

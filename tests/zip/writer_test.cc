@@ -1,0 +1,163 @@
+// Writing archives: the bytes are those of an independent builder.
+#include "zip/writer.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20U;
+
+/// Says one size and hands out pieces of another.
+class PieceSource final : public ByteSource {
+ public:
+  PieceSource(std::uint64_t size, std::vector<Blob> pieces) : size_(size), pieces_(std::move(pieces)) {}
+  [[nodiscard]] std::uint64_t size() const override { return size_; }
+  void read(const ByteSink& sink) const override {
+    for (const Blob& piece : pieces_) sink(piece);
+  }
+
+ private:
+  std::uint64_t size_;
+  std::vector<Blob> pieces_;
+};
+
+class WriterTest : public ::testing::Test {
+ protected:
+  void add(std::string_view name, const Blob& data) {
+    writer_.add(name, zip::entry_alignment(alignment_, data.size()), SpanSource(data));
+  }
+  std::optional<Refusal> refusal_of_adding(std::string_view name, const ByteSource& source = SpanSource({})) {
+    return refusal_of([&] { writer_.add(name, 64, source); });
+  }
+  Blob finish() {
+    std::move(writer_).finish().publish(base::Sync::none);
+    return folder_.read_file("a");
+  }
+  void use_alignment(std::size_t alignment) { alignment_ = alignment; }
+
+ private:
+  std::size_t alignment_ = 64;
+  TempDir folder_;
+  zip::Writer writer_{base::BufferedOutput(base::OutputFile::create(folder_ / "a", base::Existing::refuse), false)};
+};
+
+TEST_F(WriterTest, SmallestArchiveIsTheBuilders) {
+  const Built built = smallest_archive();
+  add("w", built.data_of("w"));
+  add(model_entry, built.data_of(model_entry));
+  EXPECT_EQ(finish(), built.bytes);
+}
+
+TEST_F(WriterTest, ArchiveOfManyKindsIsTheBuilders) {
+  ZipBuilder builder;
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{63}, std::size_t{70000}, mebibyte - 1,
+                                 mebibyte, mebibyte + 1, 3 * mebibyte + 7}) {
+    builder.entries.push_back(zip_entry("entry_of_" + std::to_string(size), pattern(size, 3)));
+  }
+  builder.entries.push_back(zip_entry("folder/gr\xc3\xb6\xc3\x9f.txt", blob("text")));
+  builder.entries.push_back(zip_entry(model_entry, smallest_model()));
+  for (const ZipEntry& entry : builder.entries) add(entry.name, entry.data);
+  EXPECT_TRUE(finish() == builder.build());
+}
+
+TEST_F(WriterTest, LargerAlignmentIsTheBuilders) {
+  use_alignment(32768);
+  ZipBuilder builder = smallest_builder();
+  builder.alignment = 32768;
+  for (const ZipEntry& entry : builder.entries) add(entry.name, entry.data);
+  EXPECT_TRUE(finish() == builder.build());
+}
+
+TEST_F(WriterTest, ManyEntriesAreTheBuilders) {
+  ZipBuilder builder;
+  for (int i = 0; i < 65536; ++i) builder.entries.push_back(zip_entry("e" + std::to_string(i), {}));
+  for (const ZipEntry& entry : builder.entries) add(entry.name, entry.data);
+  EXPECT_TRUE(finish() == builder.build());
+}
+
+TEST_F(WriterTest, PiecesOfASourceMayBeOfAnySize) {
+  const Blob data = pattern(2 * mebibyte + 100);
+  const auto piece = [&data](std::size_t first, std::size_t last) {
+    return Blob(data.begin() + static_cast<std::ptrdiff_t>(first), data.begin() + static_cast<std::ptrdiff_t>(last));
+  };
+  const PieceSource source(data.size(), {piece(0, 1), {}, piece(1, 70000), piece(70000, data.size())});
+  EXPECT_EQ(refusal_of([&] { return source.size(); }), std::nullopt);
+  ZipBuilder builder;
+  builder.entries.push_back(zip_entry("w", data));
+  EXPECT_EQ(refusal_of_adding("w", source), std::nullopt);
+  builder.entries[0].alignment = 64;
+  EXPECT_TRUE(finish() == builder.build());
+}
+
+TEST_F(WriterTest, SourceThatGivesFewerBytesIsRefused) {
+  EXPECT_EQ(refusal_of_adding("w", PieceSource(101, {pattern(100)})), (Refusal{Code::io_source_size, "w"}));
+}
+
+TEST_F(WriterTest, SourceThatGivesNothingIsRefused) {
+  EXPECT_EQ(refusal_of_adding("w", PieceSource(1, {})), (Refusal{Code::io_source_size, "w"}));
+}
+
+TEST_F(WriterTest, SourceThatGivesMoreBytesIsRefused) {
+  EXPECT_EQ(refusal_of_adding("w", PieceSource(99, {pattern(100)})), (Refusal{Code::io_source_size, "w"}));
+}
+
+TEST_F(WriterTest, SourceThatGivesOneByteTooManyLaterIsRefused) {
+  EXPECT_EQ(refusal_of_adding("w", PieceSource(100, {pattern(50), pattern(50), pattern(1)})),
+            (Refusal{Code::io_source_size, "w"}));
+}
+
+TEST_F(WriterTest, EntryThatFitsNoFileIsRefused) {
+  const auto refusal = refusal_of_adding("w", PieceSource(1ULL << 61U, {}));
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->code, Code::usage_argument);
+}
+
+TEST_F(WriterTest, NamesBreakNoRule) {
+  for (const auto& [name, code] :
+       std::vector<std::pair<std::string, Code>>{{"", Code::zip_name_empty},
+                                                 {"../w", Code::zip_name_part},
+                                                 {"a\nb", Code::zip_name_control},
+                                                 {"w/", Code::zip_name_directory},
+                                                 {std::string(1025, 'n'), Code::zip_name_too_long}}) {
+    EXPECT_EQ(refusal_of_adding(name), (Refusal{code, name}));
+  }
+}
+
+TEST_F(WriterTest, EqualNameIsRefused) {
+  add("w", {});
+  EXPECT_EQ(refusal_of_adding("w"), (Refusal{Code::zip_name_duplicate, "w"}));
+}
+
+TEST_F(WriterTest, NameThatIsEqualUnderFoldingIsRefused) {
+  add("Weight", {});
+  const auto refusal = refusal_of_adding("wEIGHT");
+  ASSERT_TRUE(refusal);
+  EXPECT_TRUE(refusal->code == Code::zip_name_duplicate || refusal->code == Code::zip_name_folded);
+}
+
+TEST_F(WriterTest, NameBeneathAnotherIsRefused) {
+  add("a/b", {});
+  EXPECT_EQ(refusal_of_adding("A/B/c"), (Refusal{Code::zip_name_prefix, "A/B/c"}));
+}
+
+TEST_F(WriterTest, NameThatIsTheFolderOfAnotherIsRefused) {
+  add("x/y/z", {});
+  EXPECT_EQ(refusal_of_adding("X/y"), (Refusal{Code::zip_name_prefix, "X/y"}));
+}
+
+TEST_F(WriterTest, NamesBesideEachOtherAreFine) {
+  add("a/b", {});
+  add("a/c", {});
+  add("ab", {});
+  EXPECT_EQ(refusal_of_adding("a/bc"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace onnxar::testing
