@@ -1,28 +1,26 @@
 """Packs models and unpacks them: the model comes back, the archive holds its weights.
 
-Usage: ONNXAR=path/to/onnxar roundtrip_test.py
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests roundtrip_test.py
 """
 
 from __future__ import annotations
 
-import os
 import re
 import struct
 import subprocess
-import sys
 import tempfile
 import unittest
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-
-import onnx_walk as walk
-import zoo
+from support import command_line, zoo
+from support import onnx_walk as walk
+from support.archives import MODEL
+from support.command_line import ALL_SITES, MIB, at_once, label, onnxar
+from support.wire_reader import identity_promised
 
 
 class Least(NamedTuple):
@@ -38,38 +36,10 @@ LEAST_ZOO_DEFAULT = Least(models=130, moved=1100, by_bytes=50)
 LEAST_ZOO_EXTERNAL = Least(models=130, moved=1100, by_bytes=0)
 LEAST_TESTDATA = Least(models=1000, moved=150, by_bytes=1000)
 
-ALL_SITES = ("--threshold", "0", "--all-sites")
 DEFAULT_THRESHOLD = 1024
 SHAPE_LIMIT = 1024  # integers below this many bytes stay, at any threshold
-MODEL_ENTRY = "__MODEL_PROTO"
 KEY = re.compile(r"(?!__[A-Z])[A-Za-z_][A-Za-z0-9_]*")
 FAULTS_SHOWN = 5  # of one model
-
-
-# --- the tool ------------------------------------------------------------------------------------
-
-
-class ToolError(Exception):
-    """A run of the tool that should have succeeded."""
-
-
-def onnxar(*arguments: object) -> str:
-    """Runs the tool; gives its standard output."""
-    command = [os.environ["ONNXAR"], *map(str, arguments)]
-    done = subprocess.run(
-        command,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-    )
-    if done.returncode != 0:
-        said = (done.stderr + done.stdout).strip()
-        called = " ".join(map(str, arguments))
-        raise ToolError(f"onnxar {called}: ended with {done.returncode}: {said[:1000]}")
-    return done.stdout
-
 
 # --- an archive, read without the tool -----------------------------------------------------------
 
@@ -80,7 +50,7 @@ class Archive:
             self.infos = file.infolist()
             self.entries = {info.filename: file.read(info) for info in self.infos}
         self._file = path.read_bytes()
-        self.model = walk.parse(self.entries[MODEL_ENTRY])
+        self.model = walk.parse(self.entries[MODEL])
 
     def data_offset(self, info: zipfile.ZipInfo) -> int:
         """Where an entry's bytes begin, from its local header alone."""
@@ -97,7 +67,7 @@ class Archive:
 
 def layout_faults(archive: Archive) -> Iterator[str]:
     names = [info.filename for info in archive.infos]
-    if names[-1] != MODEL_ENTRY:
+    if names[-1] != MODEL:
         yield f"the last entry is {names[-1]!r}"
     if archive.infos[0].header_offset != 0:
         yield f"the first entry begins at {archive.infos[0].header_offset}"
@@ -105,10 +75,10 @@ def layout_faults(archive: Archive) -> Iterator[str]:
         yield "entries that differ in case alone"
     for info in archive.infos:
         offset = archive.data_offset(info)
-        alignment = 64 if info.file_size < zoo.MIB else 4096
+        alignment = 64 if info.file_size < MIB else 4096
         if offset % alignment:
             yield f"{info.filename}: data at {offset}, not at a multiple of {alignment}"
-        if info.filename != MODEL_ENTRY and not KEY.fullmatch(info.filename):
+        if info.filename != MODEL and not KEY.fullmatch(info.filename):
             yield f"{info.filename!r} is no key"
 
 
@@ -189,17 +159,6 @@ class Verdict(NamedTuple):
     faults: tuple[str, ...] = ()
 
 
-def label(source: Path) -> str:
-    """Enough of its path to know a model by: most are called model.onnx."""
-    return "/".join(source.parts[-2:])
-
-
-def load(path: Path) -> walk.Message:
-    model = walk.parse(path.read_bytes())
-    walk.load_external(model, path.parent)
-    return model
-
-
 def judge(source: Path, work: Path, options: tuple[str, ...]) -> Verdict:
     """Packs and unpacks; looks at the archive and at what comes back."""
     packed, back = work / "packed.onnxar", work / "back.onnx"
@@ -209,7 +168,7 @@ def judge(source: Path, work: Path, options: tuple[str, ...]) -> Verdict:
 
     spelling = source.read_bytes()
     linked = external_of(sites_of(walk.parse(spelling)))
-    original, archive = load(source), Archive(packed)
+    original, archive = walk.load(source), Archive(packed)
     originals, inside = sites_of(original), sites_of(archive.model)
     moved = external_of(inside)
     faults = [
@@ -217,11 +176,11 @@ def judge(source: Path, work: Path, options: tuple[str, ...]) -> Verdict:
         *moved_faults(originals, moved, is_default=not options),
         *entry_faults(archive, inside, originals, moved),
     ]
-    by_bytes = walk.identity_promised(spelling, moved | linked)
+    by_bytes = identity_promised(spelling, moved | linked)
     if by_bytes and back.read_bytes() != spelling:
         faults.append("not the same bytes after unpack")
     if faults or not by_bytes:
-        faults += walk.differences(original, load(back))
+        faults += walk.differences(original, walk.load(back))
     return Verdict(label(source), len(moved), by_bytes, tuple(faults))
 
 
@@ -235,14 +194,15 @@ def judge_external(source: Path, work: Path) -> Verdict:
     onnxar("pack", beside, "-o", second, "--no-sync", *ALL_SITES)
     onnxar("unpack", second, "-o", back)
 
-    original, linked = load(source), sites_of(walk.parse(beside.read_bytes()))
-    faults = [f"with external data: {each}" for each in walk.differences(original, load(beside))]
-    faults += walk.differences(original, load(back))
+    original, linked = walk.load(source), sites_of(walk.parse(beside.read_bytes()))
+    faults = [
+        f"with external data: {each}" for each in walk.differences(original, walk.load(beside))
+    ]
+    faults += walk.differences(original, walk.load(back))
     return Verdict(label(source), len(external_of(linked)), False, tuple(faults))
 
 
 Judge = Callable[[Path, Path], Verdict]
-Item, Result = TypeVar("Item"), TypeVar("Result")
 
 
 def judge_safely(judged: Judge, source: Path) -> Verdict:
@@ -252,11 +212,6 @@ def judge_safely(judged: Judge, source: Path) -> Verdict:
             return judged(source, Path(work))
         except Exception as error:  # noqa: BLE001 any fault is a verdict
             return Verdict(label(source), faults=(f"{type(error).__name__}: {error}",))
-
-
-def at_once(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(work, items))
 
 
 def report(verdicts: Iterable[Verdict]) -> str:
@@ -331,6 +286,4 @@ class Testdata(RoundTrip):
 
 
 if __name__ == "__main__":
-    if "ONNXAR" not in os.environ:
-        sys.exit(__doc__)
-    unittest.main()
+    command_line.main(__doc__)

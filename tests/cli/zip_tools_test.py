@@ -1,15 +1,12 @@
 """Archives are zip files to everybody: common tools accept them, and what they unpack is a model.
 
-Usage: ONNXAR=path/to/onnxar zip_tools_test.py
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests zip_tools_test.py
 """
 
 from __future__ import annotations
 
 import itertools
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import unittest
 import zipfile
@@ -18,17 +15,10 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from roundtrip_test import (
-    ALL_SITES,
-    MODEL_ENTRY,
-    ToolError,
-    at_once,
-    label,
-    load,
-    onnxar,
-    walk,
-    zoo,
-)
+from support import command_line, zoo
+from support import onnx_walk as walk
+from support.archives import MODEL
+from support.command_line import ALL_SITES, at_once, label, onnxar, output_of
 
 import onnx
 
@@ -56,15 +46,6 @@ def pack_zoo(folder: Path) -> list[Packed]:
     return at_once(pack, archives)
 
 
-def run(command: list[object], piped: bytes = b"") -> bytes:
-    """Gives its standard output; raises ToolError unless it ends with 0."""
-    done = subprocess.run(list(map(str, command)), check=False, input=piped, capture_output=True)
-    if done.returncode != 0:
-        said = (done.stderr + done.stdout).decode(errors="replace").strip()
-        raise ToolError(f"ended with {done.returncode}: {said[-1000:]}")
-    return done.stdout
-
-
 def judge(check: Callable[[Packed], None], each: Packed) -> str:
     """What went wrong with one archive; empty if nothing did."""
     try:
@@ -90,7 +71,7 @@ class ZipTools(unittest.TestCase):
     def accepts(self, *command: str) -> None:
         """Holds when the command, given an archive as its last argument, ends with 0."""
         self.need(command[0])
-        self.hold(lambda each: run([*command, each.archive]))
+        self.hold(lambda each: output_of(*command, each.archive))
 
     def need(self, program: str) -> None:
         if shutil.which(program) is None:
@@ -112,7 +93,7 @@ class ZipTools(unittest.TestCase):
         self.need("bsdtar")
 
         def check(each: Packed) -> None:
-            listed = run(["bsdtar", "-tf", "-"], piped=each.archive.read_bytes()).decode()
+            listed = output_of("bsdtar", "-tf", "-", piped=each.archive.read_bytes()).decode()
             with zipfile.ZipFile(each.archive) as file:
                 self.assertEqual(listed.splitlines(), file.namelist())
 
@@ -125,7 +106,7 @@ class ZipTools(unittest.TestCase):
         def check(each: Packed) -> None:
             with zipfile.ZipFile(each.archive) as file:
                 self.assertIsNone(file.testzip())
-                self.assertEqual(file.namelist()[-1], MODEL_ENTRY)
+                self.assertEqual(file.namelist()[-1], MODEL)
 
         self.hold(check)
 
@@ -134,16 +115,14 @@ class ZipTools(unittest.TestCase):
 
         def check(each: Packed) -> None:
             with tempfile.TemporaryDirectory() as folder:
-                run(["unzip", "-q", each.archive, "-d", folder])
-                loaded = onnx.load(str(Path(folder, MODEL_ENTRY)))
+                output_of("unzip", "-q", each.archive, "-d", folder)
+                loaded = onnx.load(str(Path(folder, MODEL)))
                 model = walk.parse(loaded.SerializeToString())
                 walk.load_external(model, Path(folder))  # sites that onnx does not look at
-            self.assertEqual(walk.differences(load(each.source), model)[:5], [])
+            self.assertEqual(walk.differences(walk.load(each.source), model)[:5], [])
 
         self.hold(check)
 
 
 if __name__ == "__main__":
-    if "ONNXAR" not in os.environ:
-        sys.exit(__doc__)
-    unittest.main()
+    command_line.main(__doc__)

@@ -1,296 +1,79 @@
-"""Small ONNX models with every way to hold a tensor, written byte by byte.
+"""Small ONNX models with every way to hold a tensor.
 
-`write_zoo(folder)` gives the same files on every run. Messages are spelt here on the wire, because
-many legal spellings are never what a protobuf library writes: unpacked fields, fields out of order,
-padded lengths.
-The models can be parsed; they need not make sense to a checker.
+`write_zoo(folder)` gives the same files on every run. The models can be parsed; they need not make
+sense to a checker.
 
 Usage: zoo.py FOLDER
 """
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import random
 import struct
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for a run as a script
+
+from support.sites import SITES, at_every_site, constant, in_node, weights
+from support.wire_writer import (
+    ALGORITHM,
+    DATA_LOCATION,
+    DATA_TYPE,
+    DIMS,
+    DOC_STRING,
+    DOUBLE_DATA,
+    ENCODINGS,
+    FLOAT,
+    FLOAT_DATA,
+    FUNCTIONS,
+    GRAPH,
+    GRAPH_NODE,
+    GRAPHS,
+    INITIALIZATION,
+    INITIALIZER,
+    INT32_DATA,
+    NAME,
+    RAW_DATA,
+    SEGMENT,
+    SPARSE_INITIALIZER,
+    TENSOR_METADATA,
+    TRAINING_INFO,
+    TYPES,
+    UINT8,
+    UINT64_DATA,
+    DataFile,
+    DataType,
+    Encoding,
+    G,
+    Part,
+    T,
+    attribute,
+    block,
+    content,
+    entry,
+    fields_of,
+    graph,
+    head,
+    initializers,
+    model,
+    node,
+    packed,
+    plain,
+    raw,
+    scalar,
+    sparse,
+    split_runs,
+    strings,
+    tensor,
+    unpacked,
+    varint,
+)
+from support.zoo_external import EXTERNAL
 
 KIB, MIB = 1 << 10, 1 << 20
-
-# --- the wire ------------------------------------------------------------------------------------
-
-
-def varint(value: int, width: int = 0) -> bytes:
-    """`width` bytes wide, even if fewer would do."""
-    value &= (1 << 64) - 1  # negative numbers take ten bytes
-    out = bytearray()
-    while value > 0x7F or len(out) + 1 < width:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def scalar(number: int, value: int) -> bytes:
-    return varint(number << 3) + varint(value)
-
-
-def block(number: int, value: bytes | str, width: int = 0) -> bytes:
-    """A string, bytes, packed field or message; its length is spelt in at least `width` bytes."""
-    data = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(data), width) + data
-
-
-# --- data types ----------------------------------------------------------------------------------
-
-STRING, INT64 = 8, 7
-
-
-class DataType(NamedTuple):
-    name: str
-    value: int
-    bits: int
-    field: int  # number of the typed field
-    code: str  # struct code of one value of the typed field, as raw bytes
-    mask: bytes = b"\xff"  # repeated over random bytes, makes them valid
-
-
-FLOAT_DATA, INT32_DATA, STRING_DATA, INT64_DATA, DOUBLE_DATA, UINT64_DATA = 4, 5, 6, 7, 10, 11
-
-# One bit of the exponent stays clear: a signalling NaN would turn quiet in a Python float.
-_FLOAT_MASK = b"\xff\xff\x7f\xff"
-_DOUBLE_MASK = b"\xff\xff\xff\xff\xff\xff\xef\xff"
-
-TYPES = {
-    kind.name: kind
-    for kind in (
-        DataType("FLOAT", 1, 32, FLOAT_DATA, "f", _FLOAT_MASK),
-        DataType("UINT8", 2, 8, INT32_DATA, "B"),
-        DataType("INT8", 3, 8, INT32_DATA, "b"),
-        DataType("UINT16", 4, 16, INT32_DATA, "H"),
-        DataType("INT16", 5, 16, INT32_DATA, "h"),
-        DataType("INT32", 6, 32, INT32_DATA, "i"),
-        DataType("INT64", INT64, 64, INT64_DATA, "q"),
-        DataType("BOOL", 9, 8, INT32_DATA, "B", b"\x01"),
-        DataType("FLOAT16", 10, 16, INT32_DATA, "H"),
-        DataType("DOUBLE", 11, 64, DOUBLE_DATA, "d", _DOUBLE_MASK),
-        DataType("UINT32", 12, 32, UINT64_DATA, "I"),
-        DataType("UINT64", 13, 64, UINT64_DATA, "Q"),
-        DataType("COMPLEX64", 14, 64, FLOAT_DATA, "f", _FLOAT_MASK),
-        DataType("COMPLEX128", 15, 128, DOUBLE_DATA, "d", _DOUBLE_MASK),
-        DataType("BFLOAT16", 16, 16, INT32_DATA, "H"),
-        DataType("FLOAT8E4M3FN", 17, 8, INT32_DATA, "B"),
-        DataType("FLOAT8E4M3FNUZ", 18, 8, INT32_DATA, "B"),
-        DataType("FLOAT8E5M2", 19, 8, INT32_DATA, "B"),
-        DataType("FLOAT8E5M2FNUZ", 20, 8, INT32_DATA, "B"),
-        DataType("UINT4", 21, 4, INT32_DATA, "B"),
-        DataType("INT4", 22, 4, INT32_DATA, "B"),
-        DataType("FLOAT4E2M1", 23, 4, INT32_DATA, "B"),
-        DataType("FLOAT8E8M0", 24, 8, INT32_DATA, "B"),
-        DataType("UINT2", 25, 2, INT32_DATA, "B"),
-        DataType("INT2", 26, 2, INT32_DATA, "B"),
-    )
-}
-FLOAT, UINT8 = TYPES["FLOAT"], TYPES["UINT8"]
-
-
-def content(kind: DataType, count: int, seed: object) -> bytes:
-    """Raw bytes of `count` elements, any valid values of the type, the same for the same seed."""
-    size = (count * kind.bits + 7) // 8
-    data = random.Random(str(seed)).randbytes(size)
-    mask = (kind.mask * (size // len(kind.mask) + 1))[:size]
-    if unused := size * 8 - count * kind.bits:  # the last byte of a type below a byte
-        mask = mask[:-1] + bytes([0xFF >> unused])
-    masked = int.from_bytes(data, "little") & int.from_bytes(mask, "little")
-    return masked.to_bytes(size, "little")
-
-
-# --- tensors -------------------------------------------------------------------------------------
-
-Encoding = Callable[[DataType, bytes], bytes]
-DIMS, DATA_TYPE, SEGMENT, NAME, RAW_DATA, DOC_STRING = 1, 2, 3, 8, 9, 12
-EXTERNAL_DATA, DATA_LOCATION, TENSOR_METADATA = 13, 14, 16
-
-
-def raw(kind: DataType, data: bytes) -> bytes:
-    return block(RAW_DATA, data)
-
-
-def packed(kind: DataType, data: bytes) -> bytes:
-    return block(kind.field, data if kind.code in "fd" else b"".join(_varints(kind, data)))
-
-
-def unpacked(kind: DataType, data: bytes) -> bytes:
-    if kind.code in "fd":
-        width = struct.calcsize(kind.code)
-        tag = varint(kind.field << 3 | {4: 5, 8: 1}[width])
-        return b"".join(tag + data[at : at + width] for at in range(0, len(data), width))
-    tag = varint(kind.field << 3)
-    return b"".join(tag + value for value in _varints(kind, data))
-
-
-def split_runs(kind: DataType, data: bytes) -> bytes:
-    """A packed run, one value alone, another packed run: a parser joins them."""
-    width = struct.calcsize(kind.code)
-    cut = len(data) // width // 2 * width
-    middle = unpacked(kind, data[cut : cut + width])
-    return packed(kind, data[:cut]) + middle + packed(kind, data[cut + width :])
-
-
-def _varints(kind: DataType, data: bytes) -> Iterator[bytes]:
-    return (varint(value) for (value,) in struct.iter_unpack("<" + kind.code, data))
-
-
-def head(kind: DataType, dims: Iterable[int]) -> bytes:
-    return b"".join(scalar(DIMS, dim) for dim in dims) + scalar(DATA_TYPE, kind.value)
-
-
-def fields_of(name: str | None, kind: DataType, dims: Iterable[int], typed: bytes) -> bytes:
-    """A TensorProto in ascending order; `typed` is its payload, already encoded."""
-    label = b"" if name is None else block(NAME, name)
-    is_typed = typed and (typed[0] >> 3) < NAME
-    return head(kind, dims) + (typed + label if is_typed else label + typed)
-
-
-def tensor(
-    name: str | None,
-    kind: DataType = FLOAT,
-    count: int = 300,
-    encode: Encoding = raw,
-    seed: object = None,
-) -> bytes:
-    """A vector of `count` elements; its values depend on the seed, or else on its name."""
-    data = content(kind, count, name if seed is None else seed)
-    return fields_of(name, kind, [count], encode(kind, data))
-
-
-def strings(name: str) -> bytes:
-    texts = b"".join(block(STRING_DATA, text) for text in ("zero", "", "zwölf", "x" * 2000))
-    return scalar(DIMS, 4) + scalar(DATA_TYPE, STRING) + texts + block(NAME, name)
-
-
-def entry(key: str, value: str) -> bytes:
-    return block(1, key) + block(2, value)
-
-
-# --- graphs --------------------------------------------------------------------------------------
-
-GRAPH_NODE, INITIALIZER, SPARSE_INITIALIZER = 1, 5, 15
-T, G, TENSORS, GRAPHS, SPARSE_TENSOR, SPARSE_TENSORS = 5, 6, 10, 11, 22, 23
-ATTRIBUTE_TYPES = {T: 4, G: 5, TENSORS: 9, GRAPHS: 10, SPARSE_TENSOR: 11, SPARSE_TENSORS: 12}
-GRAPH, TRAINING_INFO, FUNCTIONS = 7, 20, 25
-INITIALIZATION, ALGORITHM = 1, 2
-
-
-def attribute(number: int, *values: bytes) -> bytes:
-    body = b"".join(block(number, value) for value in values)
-    kind = scalar(20, ATTRIBUTE_TYPES[number])
-    return block(1, "value") + (body + kind if number < 20 else kind + body)
-
-
-def node(op_type: str, *attributes: bytes) -> bytes:
-    return block(2, "out") + block(4, op_type) + b"".join(block(5, each) for each in attributes)
-
-
-def initializers(*tensors: bytes) -> bytes:
-    return b"".join(block(INITIALIZER, each) for each in tensors)
-
-
-def graph(body: bytes, name: str = "graph") -> bytes:
-    return block(2, name) + body
-
-
-def sparse(values: bytes) -> bytes:
-    """Its indices are long enough to move, if indices ever did."""
-    kind = TYPES["INT64"]
-    data = raw(kind, struct.pack("<200q", *range(200)))
-    return block(1, values) + block(2, fields_of("indices", kind, [200], data)) + scalar(3, 4096)
-
-
-class Part(NamedTuple):
-    """What a tensor adds to a model: fields of the graph, fields of the model behind the graph."""
-
-    graph: bytes = b""
-    model: bytes = b""
-
-
-def model(*parts: Part, doc: str = "") -> bytes:
-    body = graph(b"".join(part.graph for part in parts))
-    start = scalar(1, 8) + block(2, "zoo") + (block(6, doc) if doc else b"")
-    rest = block(8, block(1, "") + scalar(2, 17))
-    return start + block(GRAPH, body) + rest + b"".join(part.model for part in parts)
-
-
-def plain(*tensors: bytes) -> bytes:
-    return model(Part(initializers(*tensors)))
-
-
-# --- sites ---------------------------------------------------------------------------------------
-
-
-def in_node(op_type: str, number: int, *values: bytes) -> Part:
-    return Part(block(GRAPH_NODE, node(op_type, attribute(number, *values))))
-
-
-def in_function(body: bytes) -> Part:
-    return Part(model=block(FUNCTIONS, block(1, "f") + body))
-
-
-def in_default(default: bytes) -> Part:
-    return in_function(block(10, "zoo") + block(11, default))
-
-
-def in_training(number: int, each: bytes) -> Part:
-    return Part(model=block(TRAINING_INFO, block(number, weights(each))))
-
-
-def constant(each: bytes) -> bytes:
-    return node("Constant", attribute(T, each))
-
-
-def weights(*tensors: bytes) -> bytes:
-    """A graph of initializers."""
-    return graph(initializers(*tensors))
-
-
-def step(each: bytes) -> bytes:
-    """A graph of one Constant."""
-    return graph(block(GRAPH_NODE, constant(each)))
-
-
-# Where a tensor may stand: name -> what puts the tensor there.
-SITES: dict[str, Callable[[bytes], Part]] = {
-    "initializer": lambda each: Part(initializers(each)),
-    "sparse_initializer": lambda each: Part(block(SPARSE_INITIALIZER, sparse(each))),
-    "t": lambda each: in_node("Constant", T, each),
-    "tensors": lambda each: in_node("Many", TENSORS, each, strings("between"), each),
-    "sparse_tensor": lambda each: in_node("Constant", SPARSE_TENSOR, sparse(each)),
-    "sparse_tensors": lambda each: in_node("Many", SPARSE_TENSORS, sparse(each), sparse(each)),
-    "g_initializer": lambda each: in_node("If", G, weights(each)),
-    "g_attribute": lambda each: in_node("If", G, step(each)),
-    "graphs": lambda each: in_node("Cases", GRAPHS, weights(each), step(each)),
-    "function_body": lambda each: in_function(block(7, constant(each)) + block(10, "zoo")),
-    "function_default": lambda each: in_default(attribute(T, each)),
-    "function_default_graph": lambda each: in_default(attribute(G, weights(each))),
-    "initialization": partial(in_training, INITIALIZATION),
-    "algorithm": partial(in_training, ALGORITHM),
-}
-
-
-def at_every_site(make: Callable[..., bytes], *arguments: object) -> list[Part]:
-    """At each site what `make` gives for the site's name and the arguments."""
-    return [put(make(site, *arguments)) for site, put in SITES.items()]
-
-
-# --- the models ----------------------------------------------------------------------------------
-
 Models = Iterator[tuple[str, bytes]]  # file stem, content
-ENCODINGS: dict[str, Encoding] = {"raw": raw, "packed": packed, "unpacked": unpacked}
 
 
 def every_type() -> Models:
@@ -536,115 +319,6 @@ def padded_lengths() -> Models:
         yield f"padded_{label}", scalar(1, 8) + block(GRAPH, inside, width["graph"])
 
 
-# --- external data -------------------------------------------------------------------------------
-
-
-class DataFile:
-    """A file of weights in the making, and the links into it."""
-
-    def __init__(self, location: str) -> None:
-        self.location = location
-        self.data = bytearray()
-
-    def add(self, data: bytes, align: int = 1) -> int:
-        self.data += bytes(-len(self.data) % align)
-        self.data += data
-        return len(self.data) - len(data)
-
-    def link(self, **values: object) -> bytes:
-        pairs = {"location": self.location, **values}
-        entries = (block(EXTERNAL_DATA, entry(key, str(value))) for key, value in pairs.items())
-        return b"".join(entries) + scalar(DATA_LOCATION, 1)
-
-    def tensor(self, name: str, kind: DataType = FLOAT, count: int = 300, align: int = 1) -> bytes:
-        data = content(kind, count, name)
-        link = self.link(offset=self.add(data, align), length=len(data))
-        return fields_of(name, kind, [count], link)
-
-
-External = tuple[bytes, list[DataFile]]
-
-
-def external_one_file() -> External:
-    file = DataFile("weights.bin")
-    kinds = (file.tensor(f"t_{kind.name}", kind, 3000) for kind in TYPES.values())
-    aligned = (file.tensor(f"a{n}", FLOAT, 500 + n, 4096) for n in range(5))
-    return plain(*kinds, *aligned, tensor("inline"), file.tensor("large", UINT8, 3 * MIB)), [file]
-
-
-def external_per_tensor() -> External:
-    files = [DataFile(f"data/weight {n}.bin") for n in range(6)]
-    tensors = (file.tensor(f"w{n}", FLOAT, 300 * (n + 1)) for n, file in enumerate(files))
-    return plain(*tensors), files
-
-
-def external_omitted() -> External:
-    """Without a length a link reaches to the end of its file, without an offset it begins at 0."""
-    whole, tail = DataFile("whole.bin"), DataFile("tail.bin")
-    data = content(FLOAT, 300, "omitted")
-    whole.add(data)
-    tail.add(b"in front" * 3 + data)
-    links = (whole.link(), whole.link(length=len(data)), tail.link(offset=24))
-    return plain(*(fields_of("w", FLOAT, [300], link) for link in links)), [whole, tail]
-
-
-def external_shared() -> External:
-    """Two tensors on one slice, one on a part of it, and a copy of the same values inline."""
-    file = DataFile("weights.bin")
-    data = content(FLOAT, 1000, "shared")
-    start = file.add(data, 64)
-    full = file.link(offset=start, length=4000)
-    return plain(
-        fields_of("embedding", FLOAT, [10, 100], full),
-        fields_of("projection", FLOAT, [1000], full),
-        fields_of("part", FLOAT, [500], file.link(offset=start + 400, length=2000)),
-        fields_of("copy", FLOAT, [1000], raw(FLOAT, data)),
-    ), [file]
-
-
-def external_everywhere() -> External:
-    file = DataFile("weights.bin")
-    return model(*at_every_site(file.tensor)), [file]
-
-
-def external_small() -> External:
-    """What stays in a model however it came: shapes, empty tensors."""
-    file = DataFile("weights.bin")
-    return plain(
-        file.tensor("shape", TYPES["INT64"], 4),
-        file.tensor("index", TYPES["INT32"], 200),
-        fields_of("empty", FLOAT, [0], file.link(offset=0, length=0)),
-        file.tensor("bias", FLOAT, 8),
-    ), [file]
-
-
-def external_checksum() -> External:
-    """The checksum is of the whole file, here of one tensor."""
-    file = DataFile("weights.bin")
-    data = content(FLOAT, 300, "checksum")
-    file.add(data)
-    link = file.link(length=len(data), checksum=hashlib.sha1(data).hexdigest())
-    return plain(fields_of("w", FLOAT, [300], link)), [file]
-
-
-def external_link_first() -> External:
-    """The link stands before everything that says how long it must be."""
-    file = DataFile("weights.bin")
-    data = content(FLOAT, 300, "first")
-    link = file.link(offset=file.add(data), length=len(data))
-    return plain(link + block(NAME, "w") + head(FLOAT, [300])), [file]
-
-
-EXTERNAL = (
-    external_one_file,
-    external_per_tensor,
-    external_omitted,
-    external_shared,
-    external_everywhere,
-    external_small,
-    external_checksum,
-    external_link_first,
-)
 INLINE = (
     every_type,
     sizes,

@@ -1,0 +1,128 @@
+"""Outputs that cannot be written: refused, and nothing is lost.
+
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests bad_output_test.py
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from support import command_line
+from support import wire_writer as wire
+from support.command_line import IO, MIB, USAGE, Fault, ToolCase
+
+
+class WriterCase(ToolCase):
+    """What `self.source` is written to is refused."""
+
+    source: Path
+
+    def all_fail(
+        self, exit_code: int, begins: str, target: Path, *options: str, **how: Any
+    ) -> list[str]:
+        """So fails every way to write to the target; gives the lines."""
+        commands = self.each_way_to_write(self.source)
+        calls = [(*command, "-o", target, *options) for command in commands]
+        return [self.fails(exit_code, begins, *call, **how) for call in calls]
+
+
+class Outputs(WriterCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.source = self.archive("w")
+
+    def test_exists(self) -> None:
+        self.write("out", b"precious")
+        line = Fault("output.exists").line(self.output)
+        for told in self.all_fail(USAGE, line, self.output):
+            self.assertIn("--force", told)
+
+    def test_exists_as_a_link(self) -> None:
+        self.write("real", b"precious")
+        self.output.symlink_to("real")
+        self.all_fail(USAGE, Fault("output.exists").line(self.folder / "real"), self.output)
+
+    def test_data_file_exists(self) -> None:
+        data = self.write("weights.bin", b"precious")
+        command = ("unpack", self.source, "--external-data", data.name, "-o", self.output)
+        self.fails(USAGE, Fault("output.exists").line(data), *command)
+
+    def test_folder_is_missing(self) -> None:
+        nowhere = self.folder / "nowhere"
+        self.all_fail(IO, Fault("io.not_found").line(nowhere), nowhere / "out")
+
+    def test_folder_is_a_file(self) -> None:
+        self.all_fail(IO, "onnxar: error[io.not_found]", self.source / "out")
+
+    def no_file(self, target: Path) -> None:
+        line = Fault("io.not_a_file").line(target)
+        self.all_fail(IO, line, target)
+        self.all_fail(IO, line, target, "-f")
+
+    def test_is_a_folder(self) -> None:
+        self.output.mkdir()
+        self.no_file(self.output)
+
+    def test_is_a_fifo(self) -> None:
+        os.mkfifo(self.output)
+        self.no_file(self.output)
+
+    def test_data_file_is_a_folder(self) -> None:
+        (self.folder / "data").mkdir()
+        command = ("unpack", self.source, "--external-data", "data", "-o", self.output)
+        for force in ((), ("-f",)):
+            self.fails(IO, Fault("io.not_a_file").line(self.folder / "data"), *command, *force)
+
+    def test_is_a_device(self) -> None:
+        device = Path("/dev/null")
+        self.all_fail(IO, Fault("io.not_a_file").line(device), device, "-f")
+
+    def test_is_a_link_to_itself(self) -> None:
+        self.output.symlink_to("out")
+        self.all_fail(IO, Fault("io.failed").line(self.output), self.output)
+
+    def test_folder_is_not_writable(self) -> None:
+        tool = self.as_ordinary_user()
+        closed = self.folder / "closed"
+        closed.mkdir(mode=0o555)
+        self.all_fail(IO, Fault("io.permission").line(closed), closed / "out", tool=tool)
+
+    def test_writable_output_in_a_folder_that_is_not(self) -> None:
+        tool = self.as_ordinary_user()
+        target = self.write("closed/out", b"precious")
+        target.chmod(0o666)
+        target.parent.chmod(0o555)
+        self.all_fail(IO, Fault("io.permission").line(target.parent), target, "-f", tool=tool)
+
+
+class FullDisk(WriterCase):
+    """A file system of 1 MiB, and a model of 4 MiB."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.small = self.folder / "small"
+        self.small.mkdir()
+        self.source = self.model(wire.tensor("w", wire.UINT8, 4 * MIB))
+        mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "onnxar-test", str(self.small)]
+        done = subprocess.run(mount, check=False, capture_output=True, text=True)
+        if done.returncode != 0:
+            self.skipTest(f"cannot mount a small file system: {done.stderr.strip()}")
+        self.addCleanup(subprocess.run, ["umount", str(self.small)], check=True)
+
+    def test_nothing_is_left(self) -> None:
+        for command in self.each_way_to_write(self.source):
+            target = self.small / "out"
+            place = target.with_name("weights.bin") if "--external-data" in command else target
+            line = self.fails(IO, Fault("io.disk_full").line(place), *command, "-o", target)
+            self.assertIn("disk is full", line)
+
+    def test_replaced_output_stays(self) -> None:
+        target = self.write("small/out", b"precious")
+        self.all_fail(IO, "onnxar: error[io.disk_full]", target, "-f")
+
+
+if __name__ == "__main__":
+    command_line.main(__doc__)

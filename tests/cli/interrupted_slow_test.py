@@ -1,0 +1,116 @@
+"""Work that is cut off: no half outputs, and no crash when an input shrinks.
+
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests interrupted_slow_test.py
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import time
+from pathlib import Path
+
+from support import command_line
+from support import wire_writer as wire
+from support.archives import Archive, Entry, model_of
+from support.command_line import DONE, GIB, IO, MIB, ToolCase, snapshot, start
+
+
+def written(process: subprocess.Popen) -> int:
+    """How many bytes a process has written so far; -1 once it has ended."""
+    if process.poll() is not None:
+        return -1
+    fields = Path(f"/proc/{process.pid}/io").read_text().split()
+    return int(fields[fields.index("wchar:") + 1])
+
+
+class Killed(ToolCase):
+    """Killed while it writes 1 GiB: the output is whole or not there, and nothing else is."""
+
+    SIZE, TIMES = GIB, 6
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.need_nameless_files()
+        self.source = self.sparse(self.SIZE)
+        self.inputs = snapshot(self.folder)
+        self.random = random.Random(1973)
+
+    def need_nameless_files(self) -> None:
+        try:
+            os.close(os.open(self.folder, os.O_TMPFILE | os.O_RDWR))
+        except OSError as error:
+            self.skipTest(f"the file system has no files without a name: {error.strerror}")
+
+    def kill(self, *options: str) -> bool:
+        """Kills after a random part of the work; gives whether it came before the end."""
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        process = start("pack", self.source, "-o", self.output, *options, **quiet)
+        part = self.random.randrange(self.SIZE)
+        while 0 <= written(process) < part:
+            time.sleep(0.002)
+        process.kill()
+        return process.wait() != DONE
+
+    def assert_whole(self) -> None:
+        self.assertGreater(self.output.stat().st_size, self.SIZE)
+        self.succeeds("check", "-q", self.output)
+
+    def test_new_output(self) -> None:
+        hits = 0
+        for _ in range(self.TIMES):
+            hits += self.kill("--no-sync")
+            files = snapshot(self.folder)
+            if files.pop("out", None):
+                self.assert_whole()
+                self.output.unlink()
+            self.assertEqual(files, self.inputs)
+        self.assertGreater(hits, 0)
+
+    def test_replaced_output(self) -> None:
+        hits = 0
+        for _ in range(self.TIMES):
+            self.output.write_bytes(b"precious")
+            hits += self.kill("--no-sync", "-f")
+            files = snapshot(self.folder)
+            if files.pop("out")[1] != len(b"precious"):
+                self.assert_whole()
+            self.assertEqual(files, self.inputs)
+        self.assertGreater(hits, 0)
+
+
+class Shrinking(ToolCase):
+    """An input that another process cuts short while the tool reads it."""
+
+    def test_data_file(self) -> None:
+        path = self.sparse(4 * GIB)
+        for verb, *options in (("pack",), ("unpack", "--external-data", "copy.bin")):
+            with self.subTest(verb), open(self.folder / "weights.bin", "r+b") as data:
+                data.truncate(4 * GIB)
+                command = (verb, path, "-o", self.output, "--no-sync", *options)
+                process = start(*command, stderr=subprocess.PIPE)
+                while 0 <= written(process) < 64 * MIB:
+                    time.sleep(0.001)
+                data.truncate(MIB)
+                self.assert_ended(process, process.communicate()[1])
+                names = {each.name for each in self.folder.iterdir()}
+                self.assertEqual(names, {"model.onnx", "weights.bin"})
+
+    def test_archive_while_it_is_printed(self) -> None:
+        entry = Entry("w", wire.content(wire.UINT8, 8 * MIB, "w"), 4096)
+        tensor = wire.fields_of("w", wire.UINT8, [8 * MIB], wire.DataFile("w").link(length=8 * MIB))
+        path = self.write("model.onnxar", Archive([entry, model_of(tensor)]).file)
+        process = start("cat", path, "w", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdout.read(1)  # a pipe holds 64 KiB, so it cannot have ended
+        os.truncate(path, MIB)
+        self.assert_ended(process, process.communicate()[1])
+
+    def assert_ended(self, process: subprocess.Popen, told: bytes) -> None:
+        self.assertEqual(process.returncode, IO, told)
+        self.assertIn("error[io.failed]", told.decode())
+        self.assertIn("shortened", told.decode())
+
+
+if __name__ == "__main__":
+    command_line.main(__doc__)

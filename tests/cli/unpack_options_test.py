@@ -1,0 +1,83 @@
+"""What the options of `unpack` do.
+
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests unpack_options_test.py
+"""
+
+from __future__ import annotations
+
+from support import command_line
+from support import onnx_walk as walk
+from support import wire_writer as wire
+from support.command_line import MIB, USAGE, Fault, ToolCase, run, snapshot
+
+
+class ExternalData(ToolCase):
+    """`unpack --external-data NAME`; the names that it refuses are in Usage."""
+
+    def test_data_lies_beside_the_model(self) -> None:
+        (self.folder / "sub").mkdir()
+        target = self.folder / "sub" / "model.onnx"
+        command = ("unpack", self.archive("a", "b"), "-o", target)
+        self.succeeds(*command, "--external-data", "weights.bin")
+        self.assertEqual(set(snapshot(target.parent)), {"model.onnx", "weights.bin"})
+        model = walk.parse(target.read_bytes())
+        locations = [walk.link(each.tensor)["location"] for each in walk.external_sites(model)]
+        self.assertEqual(locations, ["weights.bin", "weights.bin"])
+        walk.load_external(model, target.parent)
+        for tensor in model.graph.initializer:
+            self.assertEqual(tensor.raw_data, wire.content(wire.FLOAT, 300, tensor.name))
+
+    def test_existing_data_file_is_replaced_with_force_alone(self) -> None:
+        data = self.write("weights.bin", b"old")
+        command = ("unpack", self.archive("w"), "-o", self.output, "--external-data", data.name)
+        self.fails(USAGE, Fault("output.exists").line(data), *command)
+        self.succeeds(*command, "-f")
+        self.assertEqual(data.read_bytes(), wire.content(wire.FLOAT, 300, "w"))
+
+    def test_data_file_that_the_output_links_to(self) -> None:
+        """Under another name it is the output: writing both would lose one of them."""
+        source = self.archive("w")
+        self.output.symlink_to("real")
+        command = ("unpack", source, "-o", self.output, "--external-data", "real")
+        for existing in (False, True):
+            if existing:
+                self.write("real", b"old")
+            with self.subTest(existing=existing), self.nothing_changes():
+                self.assertEqual(run(*command, "-f").returncode, USAGE)
+
+    def test_data_file_that_links_to_the_output(self) -> None:
+        source = self.archive("w")
+        self.write("out", b"old")
+        (self.folder / "weights.bin").symlink_to("out")
+        command = ("unpack", source, "-o", self.output, "--external-data", "weights.bin")
+        with self.nothing_changes():
+            self.assertEqual(run(*command, "-f").returncode, USAGE)
+
+    def test_model_without_large_tensors(self) -> None:
+        command = ("unpack", self.model(wire.tensor("w", count=3)), "-o", self.output)
+        self.succeeds(*command, "--external-data", "weights.bin")
+        self.assertEqual(walk.external_sites(walk.parse(self.output.read_bytes())), [])
+
+    def test_alignment(self) -> None:
+        source = self.archive("a", "b", "c")
+        for alignment in (64, 4096, 65536):
+            command = ("unpack", source, "-o", self.output, "-f", "--align", alignment)
+            self.succeeds(*command, "--external-data", "weights.bin")
+            model = walk.parse(self.output.read_bytes())
+            links = [walk.link(site.tensor) for site in walk.sites(model)]
+            offsets = [int(link.get("offset", 0)) for link in links]
+            self.assertEqual(offsets, [0, max(alignment, 1216), 2 * max(alignment, 1216)])
+
+    SIZES = (999, 1000, 1023, 1024, 1025, 1_000_000, MIB)
+
+    def test_threshold(self) -> None:
+        source = self.model(*(wire.tensor(f"n{size}", wire.UINT8, size) for size in self.SIZES))
+        options = ("--external-data", "weights.bin", "--threshold", "1MB")
+        self.succeeds("unpack", source, "-o", self.output, *options)
+        model = walk.parse(self.output.read_bytes())
+        outside = [int(walk.link(each.tensor)["length"]) for each in walk.external_sites(model)]
+        self.assertEqual(outside, [1_000_000, MIB])
+
+
+if __name__ == "__main__":
+    command_line.main(__doc__)

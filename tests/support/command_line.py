@@ -1,0 +1,258 @@
+"""The command line under test: running it, the folders it works in, what it says and writes.
+
+The tool is found in the environment variable ONNXAR.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from support import wire_writer as wire
+from support.archives import MODEL, Archive, Entry, linked, model_of, weights
+
+DONE, FOUND, USAGE, IO, FORMAT = range(5)  # exit codes
+MIB, GIB = 1 << 20, 1 << 30
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+ALL_SITES = ("--threshold", "0", "--all-sites")  # options of pack: all that can move, moves
+CONTROLS = "line\nbreak \x1b[31mred\x07 \x7f \x85 back\\slash größe"  # a name to be escaped
+IN_BRIEF = 64 * MIB  # files of this size and more, which are sparse, are compared by their size
+
+
+def main(usage: str | None) -> None:
+    """Runs the tests of the script that calls it; `usage` is said where the tool is missing."""
+    if "ONNXAR" not in os.environ:
+        sys.exit(usage)
+    unittest.main()
+
+
+# --- runs ----------------------------------------------------------------------------------------
+
+Done = subprocess.CompletedProcess  # with bytes in stdout, text in stderr
+Item, Result = TypeVar("Item"), TypeVar("Result")
+
+
+def run(*arguments: object, tool: list[str] | None = None, **options: Any) -> Done:
+    """Runs the tool; `tool` is the beginning of a command that runs it in another way."""
+    command = [*(tool or [os.environ["ONNXAR"]]), *map(str, arguments)]
+    given = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    done = subprocess.run(command, check=False, **{**given, **options})
+    done.stderr = (done.stderr or b"").decode(errors="replace")
+    return done
+
+
+def start(*arguments: object, **options: Any) -> subprocess.Popen:
+    return subprocess.Popen([os.environ["ONNXAR"], *map(str, arguments)], **options)
+
+
+class RunError(Exception):
+    """A run that should have succeeded."""
+
+
+def output_of(*command: object, piped: bytes = b"") -> bytes:
+    """Standard output of any command; raises RunError unless it ends with 0."""
+    words = list(map(str, command))
+    done = subprocess.run(words, check=False, input=piped, capture_output=True)
+    if done.returncode != 0:
+        said = (done.stderr + done.stdout).decode(errors="replace").strip()
+        called = " ".join([Path(words[0]).name, *words[1:]])
+        raise RunError(f"{called}: ended with {done.returncode}: {said[-1000:]}")
+    return done.stdout
+
+
+def onnxar(*arguments: object) -> bytes:
+    return output_of(os.environ["ONNXAR"], *arguments)
+
+
+def at_once(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(work, items))
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def look(path: Path) -> tuple[object, ...]:
+    """All of a file that a failed command must leave as it is."""
+    status = path.lstat()
+    if stat.S_ISLNK(status.st_mode):
+        return status.st_mode, os.readlink(path)
+    if not stat.S_ISREG(status.st_mode):
+        return (status.st_mode,)
+    brief = status.st_size >= IN_BRIEF
+    return status.st_mode, status.st_size, brief or zlib.crc32(path.read_bytes())
+
+
+def snapshot(folder: Path) -> dict[str, tuple[object, ...]]:
+    return {str(path.relative_to(folder)): look(path) for path in sorted(folder.rglob("*"))}
+
+
+def label(path: Path) -> str:
+    """Enough of its path to know a model by: most are called model.onnx."""
+    return "/".join(path.parts[-2:])
+
+
+def entries_of(path: Path) -> dict[str, bytes]:
+    """By Python's zipfile; the model is one of them."""
+    with zipfile.ZipFile(path) as file:
+        return {info.filename: file.read(info) for info in file.infolist()}
+
+
+def keys_of(path: Path) -> list[str]:
+    return [name for name in entries_of(path) if name != MODEL]
+
+
+# --- tests ---------------------------------------------------------------------------------------
+
+
+class Fault(NamedTuple):
+    """What the tool has to say of a bad input: a code, and the place."""
+
+    code: str
+    entry: str | None = None
+    offset: int | None = None
+
+    def line(self, path: Path) -> str:
+        """How the line on stderr begins."""
+        words = [f'entry "{self.entry}"'] if self.entry else []
+        words += [f"at 0x{self.offset:x}"] if self.offset is not None else []
+        place = " ".join(words)
+        return f"onnxar: error[{self.code}] {path}: {place}{': ' if place else ''}"
+
+
+class FolderCase(unittest.TestCase):
+    """A test with a folder of its own; what is named for an input writes one into it."""
+
+    def setUp(self) -> None:
+        home = tempfile.TemporaryDirectory()
+        self.addCleanup(home.cleanup)
+        self.folder = Path(home.name)
+        self.output = self.folder / "out"
+
+    def write(self, name: str, data: bytes) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return path
+
+    def model(self, *tensors: bytes, name: str = "model.onnx") -> Path:
+        return self.write(name, wire.plain(*(tensors or [wire.tensor("w")])))
+
+    def archive(self, *names: str, name: str = "model.onnxar") -> Path:
+        return self.archive_of(*weights(*names), model_of(*map(linked, names)), name=name)
+
+    def archive_of(self, *entries: Entry, name: str = "made.onnxar") -> Path:
+        return self.write(name, Archive(entries).file)
+
+    def edited_archive(self) -> Path:
+        """An archive to which a second model was appended."""
+        archive = Archive([*weights("w"), model_of(linked("w"))])
+        archive.edit(model_of(linked("w"), wire.tensor("new", count=3)))
+        return self.write("edited.onnxar", archive.file)
+
+    def sparse(self, size: int, name: str = "weights.bin") -> Path:
+        """A model with one large tensor in a data file that takes no room on the disk."""
+        with open(self.folder / name, "wb") as file:
+            file.truncate(size)
+        link = wire.DataFile(name).link(length=size)
+        return self.model(wire.fields_of("w", wire.UINT8, [size], link))
+
+    @contextlib.contextmanager
+    def nothing_changes(self) -> Iterator[None]:
+        before = snapshot(self.folder)
+        yield
+        self.assertEqual(snapshot(self.folder), before)
+
+
+class ToolCase(FolderCase):
+    """A test that runs the tool."""
+
+    def as_ordinary_user(self) -> list[str]:
+        """Begins a command that runs the tool as a user whom permissions bind."""
+        if os.geteuid() != 0:
+            return [os.environ["ONNXAR"]]
+        if shutil.which("setpriv") is None:
+            self.skipTest("no setpriv to become an ordinary user with")
+        home = tempfile.TemporaryDirectory()
+        self.addCleanup(home.cleanup)
+        for folder in (home.name, self.folder):
+            os.chmod(folder, 0o755)
+        tool = [*NOBODY, shutil.copy(os.environ["ONNXAR"], home.name)]
+        if run("--version", tool=tool).returncode != DONE:
+            self.skipTest("an ordinary user cannot run the tool here")
+        return tool
+
+    def each_way_to_write(self, source: Path) -> Iterator[tuple[object, ...]]:
+        """Commands, but for the output."""
+        yield "pack", source
+        yield "unpack", source
+        yield "unpack", source, "--external-data", "weights.bin"
+
+    def succeeds(self, *arguments: object, **options: Any) -> Done:
+        done = run(*arguments, **options)
+        self.assertEqual(done.returncode, DONE, f"{arguments}: {done.stderr}")
+        return done
+
+    def packed(self, *tensors: bytes, options: Iterable[object] = ()) -> Path:
+        """An archive, packed anew on every call."""
+        path = self.folder / "packed.onnxar"
+        self.succeeds("pack", self.model(*tensors), "-o", path, "-f", *options)
+        return path
+
+    def unpacked(self, path: Path) -> bytes:
+        back = self.folder / "back.onnx"
+        self.succeeds("unpack", path, "-o", back, "-f")
+        return back.read_bytes()
+
+    def listing(self, path: Path) -> dict[str, Any]:
+        return json.loads(self.succeeds("ls", "--json", path).stdout)
+
+    def fails(self, exit_code: int, begins: str, *arguments: object, **options: Any) -> str:
+        """Fails with this code and such a line on stderr, leaves all as it was; gives the line."""
+        with self.nothing_changes():
+            done = run(*arguments, **options)
+        told = f"{' '.join(map(str, arguments))}: {done.stderr}"
+        self.assertEqual(done.returncode, exit_code, told)
+        self.assertEqual(done.stdout or b"", b"", told)
+        self.assertTrue(done.stderr.startswith(begins), f"{told}\nshould begin: {begins}")
+        self.assertEqual(done.stderr.count("\n"), 1, told)
+        return done.stderr
+
+    def finds(self, fault: Fault, path: Path, *options: str) -> str:
+        """`check` puts this error first; gives its message."""
+        with self.nothing_changes():
+            done = run("check", "--json", "-q", path, *options)
+        self.assertEqual((done.returncode, done.stderr), (FOUND, ""))
+        report = json.loads(done.stdout)
+        errors = [each for each in report["findings"] if each["severity"] == "error"]
+        self.assertFalse(report["ok"])
+        self.assertEqual(Fault(*(errors[0][key] for key in Fault._fields)), fault, errors[0])
+        return errors[0]["message"]
+
+    def refuses(self, fault: Fault, path: Path, verbs: str = "pack unpack") -> str:
+        """`check` and the verbs say this of the input; gives the message."""
+        message = self.finds(fault, path)
+        for verb in verbs.split():
+            target = [] if verb == "ls" else ["-o", self.output]
+            line = self.fails(FORMAT, fault.line(path), verb, path, *target)
+            self.assertTrue(line.endswith(message + "\n"), line)
+        return message
+
+    def refuses_archive(
+        self, archive: Archive, code: str, entry: str | None, offset: int | None
+    ) -> str:
+        path = self.write("broken.onnxar", archive.file)
+        return self.refuses(Fault(code, entry, offset), path, "pack unpack ls")
