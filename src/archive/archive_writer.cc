@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "onnxar/archive.h"
 #include "onnxar/error.h"
+#include "zip/names.h"
 #include "zip/writer.h"
 
 namespace onnxar {
@@ -83,8 +84,9 @@ void ArchiveWriter::add(std::string_view name, std::uint64_t size, const StreamR
 }
 
 void ArchiveWriter::add(std::string_view name, const ByteSource& source) {
-  if (is_reserved_name(name)) {
-    throw Error(Code::archive_name_reserved, "names that begin with two underscores and a capital are reserved",
+  if (is_reserved_name(name) || zip::equal_folded(name, model_entry_name)) {
+    throw Error(Code::archive_name_reserved,
+                "names that begin with two underscores and a capital are reserved, as is the model's in any case",
                 {std::string(name), std::nullopt}, parts_->target);
   }
   try {
@@ -103,7 +105,11 @@ void ArchiveWriter::finish(const ByteSource& model) {
                              ", and protobuf reads less than 2 GiB: move more tensors out of it"),
                 {std::string(model_entry_name), std::nullopt}, parts_->target);
   }
-  parts_->writer.add(model_entry_name, zip::entry_alignment(parts_->options.alignment, model.size()), model);
+  try {
+    parts_->writer.add(model_entry_name, zip::entry_alignment(parts_->options.alignment, model.size()), model);
+  } catch (const Error& error) {
+    throw error.with_path(parts_->target);
+  }
   base::OutputFile file = std::move(parts_->writer).finish();
   file.publish(parts_->options.sync ? base::Sync::full : base::Sync::none);
 }

@@ -1,5 +1,8 @@
 #include "archive/check.h"
 
+#include <unordered_set>
+#include <utility>
+
 #include "archive/inspector.h"
 #include "base/text.h"
 
@@ -37,19 +40,34 @@ class ContainerCheck {
     }
   }
 
-  /// The state before an edit is a prefix of the file; it must have been an archive itself.
   void check_tail(const ArchiveEntry& entry, std::uint64_t data_end) {
     const std::uint64_t limit = directory_.limit_of(entry.index);
     if (data_end == limit) return;
     remark(Severity::note, Code::archive_tail_superseded, {std::string(entry.name), data_end},
            concat(limit - data_end, " bytes of an earlier state of the model stand behind this entry"));
     try {
-      const Archive earlier = Archive::open(archive_.file().first(limit), archive_.owner());
-      for (std::size_t i = 0; i < earlier.size(); ++i) static_cast<void>(earlier.locate(earlier.entry(i)));
+      check_states(limit);
     } catch (const Error& error) {
       throw Error(Code::archive_tail_prefix,
                   concat("what stands behind this entry is not the end of an earlier state: ", error.what()),
                   {std::string(entry.name), data_end});
+    }
+  }
+
+  /// The state before an edit is a prefix of the file; it must have been an archive itself, and so must every state
+  /// before that one. Each is looked at once: every state brings a directory of its own, so all of them together cost
+  /// no more than the file is long.
+  void check_states(std::uint64_t end) {
+    for (std::vector<std::uint64_t> ends = {end}; !ends.empty();) {
+      const std::uint64_t state_end = ends.back();
+      ends.pop_back();
+      if (!states_seen_.insert(state_end).second) continue;
+      const Archive earlier = Archive::open(archive_.file().first(state_end), archive_.owner());
+      for (std::size_t i = 0; i < earlier.size(); ++i) {
+        const ArchiveEntry entry = earlier.entry(i);
+        const std::uint64_t limit = ArchiveInspector::directory(earlier).limit_of(i);
+        if (earlier.locate(entry).offset + entry.size != limit) ends.push_back(limit);
+      }
     }
   }
 
@@ -60,6 +78,7 @@ class ContainerCheck {
   const Archive& archive_;
   const zip::Directory& directory_;
   std::vector<Finding> findings_;
+  std::unordered_set<std::uint64_t> states_seen_;
 };
 
 }  // namespace

@@ -2,10 +2,13 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <iterator>
+#include <utility>
 
 namespace onnxar::base {
 namespace {
@@ -25,6 +28,11 @@ FileDescriptor open_with_openat2(const FileDescriptor& folder, const fs::path& r
   return FileDescriptor(static_cast<int>(::syscall(SYS_openat2, folder.get(), relative.c_str(), &how, sizeof how)));
 }
 
+bool is_link(const FileDescriptor& folder, const fs::path& name) {
+  struct stat status{};
+  return ::fstatat(folder.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
+}
+
 /// For kernels before 5.6 and sandboxes that do not know the call: no links at all.
 FileDescriptor open_part_by_part(const FileDescriptor& folder, const fs::path& relative) {
   FileDescriptor here(::openat(folder.get(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -35,11 +43,13 @@ FileDescriptor open_part_by_part(const FileDescriptor& folder, const fs::path& r
     }
     const bool last = std::next(part) == relative.end();
     const int flags = last ? read_flags : O_PATH | O_DIRECTORY | O_CLOEXEC;
-    here = FileDescriptor(::openat(here.get(), part->c_str(), flags | O_NOFOLLOW));
-    if (!here.valid()) {
-      if (errno == ELOOP) errno = EXDEV;
+    FileDescriptor next(::openat(here.get(), part->c_str(), flags | O_NOFOLLOW));
+    if (!next.valid()) {
+      const int reason = errno;
+      errno = is_link(here, *part) ? EXDEV : reason;
       return {};
     }
+    here = std::move(next);
   }
   return here;
 }

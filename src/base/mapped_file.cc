@@ -37,8 +37,9 @@ MappedFile::MappedFile(MappedFile&& other) noexcept
     : bytes_(std::exchange(other.bytes_, {})), identity_(other.identity_) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  std::swap(bytes_, other.bytes_);
-  std::swap(identity_, other.identity_);
+  MappedFile taken(std::move(other));  // unmaps what was ours when it goes
+  std::swap(bytes_, taken.bytes_);
+  std::swap(identity_, taken.identity_);
   return *this;
 }
 

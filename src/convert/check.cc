@@ -65,12 +65,28 @@ class ModelCheck {
   }
 
   void check_external(const onnx::TensorSite& site) {
+    note_use(site);
     try {
       const Payload payload = source_.external_payload(site);
-      if (payload.entry) used_.push_back(*payload.entry);
       remark_slice(site, payload.span.bytes());
     } catch (const Error& error) {
+      add_error(site, error);
+    }
+  }
+
+  /// An entry that a link names is used, also where the link is broken in another way.
+  void note_use(const onnx::TensorSite& site) {
+    if (source_.archive() == nullptr || !site.tensor.external.location) return;
+    if (const auto entry = source_.archive()->find(*site.tensor.external.location)) used_.push_back(entry->index);
+  }
+
+  void add_error(const onnx::TensorSite& site, const Error& error) {
+    // The container's pass has reported every broken entry already.
+    if (source_.archive() != nullptr && id(error.code()).starts_with("zip.")) return;
+    if (kind(error.code()) == Kind::format) {
       findings_.push_back(error.finding());
+    } else {
+      add(Severity::error, error.code(), site, error.what());  // of a data file: its path is in the text
     }
   }
 

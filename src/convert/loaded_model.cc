@@ -57,7 +57,7 @@ class Splitter {
   onnx::TensorEdit split_raw(const onnx::TensorSite& site) {
     const onnx::TensorView& tensor = site.tensor;
     const std::uint64_t size = tensor.raw_data->size();
-    if (!policy_.moves(site, size)) return onnx::TensorEdit::keep();
+    if (!policy_.moves(site, size)) return split_for_the_way(site);
     const std::uint64_t expected = tensor.expected_size().value_or(size);
     if (size < expected) refuse_short(site, size, expected);
     if (size > expected) {
@@ -70,14 +70,30 @@ class Splitter {
       remark(site, Code::onnx_tensor_not_converted, "the tensor has raw_data and typed data; it stays in the model");
       return onnx::TensorEdit::keep();
     }
-    const Bytes bytes = tensor.raw_data->of(site.model);
+    return too_deep(site) ? onnx::TensorEdit::keep() : link_bytes(tensor.raw_data->of(site.model));
+  }
+
+  /// Data that will be inline again: what is large stays out of memory on its way if it comes back just as it was.
+  onnx::TensorEdit split_for_the_way(const onnx::TensorSite& site) {
+    const Bytes bytes = site.tensor.raw_data->of(site.model);
+    if (bytes.size() < options_.raw_data_threshold || bytes.size() < smallest_worth_it) return onnx::TensorEdit::keep();
+    if (!site.tensor.restorable || site.tensor.typed_data || too_deep(site)) return onnx::TensorEdit::keep();
+    return link_bytes(bytes);
+  }
+
+  onnx::TensorEdit link_bytes(Bytes bytes) {
     return link({std::make_shared<OwnedSource>(std::make_shared<SpanSource>(bytes), owner_),
                  ByteSpan::borrow(bytes, owner_), std::nullopt});
   }
 
+  /// A link is a message in the tensor: at the deepest level there is no room for one.
+  [[nodiscard]] bool too_deep(const onnx::TensorSite& site) const { return site.levels.size() >= options_.max_depth; }
+
   onnx::TensorEdit split_typed(const onnx::TensorSite& site) {
     const auto size = site.tensor.expected_size();
-    if (!site.tensor.typed_data || !size || !policy_.moves(site, *size)) return onnx::TensorEdit::keep();
+    if (!site.tensor.typed_data || !size || !policy_.moves(site, *size) || too_deep(site)) {
+      return onnx::TensorEdit::keep();
+    }
     auto source = onnx::typed_data_source(site.model, site.tensor);
     if (!source) {
       remark(site, Code::onnx_tensor_not_converted,
@@ -119,6 +135,9 @@ class Splitter {
     model_.remarks.push_back({Severity::warning, code, place, base::concat(describe(site), ": ", message)});
   }
 
+  /// Below this a link takes as much room as the data.
+  static constexpr std::size_t smallest_worth_it = 1024;
+
   LoadedModel& model_;
   std::shared_ptr<const void> owner_;
   const MovePolicy& policy_;
@@ -157,6 +176,7 @@ LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& poli
   LoadedModel model;
   model.source = std::make_shared<ModelSource>(ModelSource::open(path, options));
   model.id = new_model_id();
+  model.max_depth = options.max_depth;
   try {
     Splitter(model, model.source->owner(), policy, options).run(model.source->model());
   } catch (const Error& error) {

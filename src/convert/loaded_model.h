@@ -26,6 +26,7 @@ struct SideFile {
 struct LoadedModel {
   std::shared_ptr<ModelSource> source;  ///< what payloads are views of; null for a model made in memory
   std::uint64_t id = 0;                 ///< stands in the skeleton's links
+  std::size_t max_depth = 100;          ///< of the messages in the skeleton, as it was allowed in loading
   std::vector<std::byte> skeleton;
   std::vector<Payload> payloads;  ///< by index in the links
   std::vector<SideFile> side_files;
@@ -38,9 +39,9 @@ struct LoadedModel {
 /// A random number: what tells the links of one model from those of another.
 std::uint64_t new_model_id();
 
-/// Opens the model at `path` and splits it: every external payload and every inline one that `policy` moves goes to the
-/// table. No payload byte is touched, but for typed fields, whose values are looked at.
-/// Errors: as `convert`. Cost: O(fields).
+/// Opens the model at `path` and splits it: every external payload, every inline one that `policy` moves, and large
+/// ones that can be put back as they were go to the table. No payload byte is touched, but for typed fields, whose
+/// values are looked at. Errors: as `convert`. Cost: O(fields).
 LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& policy, const LoadOptions& options);
 
 /// Makes `bytes`, a serialised ModelProto whose links are of `model`, its skeleton; inline payloads that `policy` moves

@@ -61,12 +61,13 @@ class Outside {
 /// The model with its payloads placed outside where the policy wants that, inline where not.
 wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, Outside& outside) {
   const MovePolicy policy = MovePolicy::of(options);
-  return onnx::rewrite_tensors(model.skeleton, [&](const onnx::TensorSite& site) {
+  const auto decide = [&](const onnx::TensorSite& site) {
     const Payload* payload = model.payload_of(site);
     if (payload == nullptr) return onnx::TensorEdit::keep();
     if (policy.moves(site, payload->size())) return onnx::TensorEdit::link_to(outside.put(site, *payload));
     return onnx::TensorEdit::put_inline(payload->source);
-  });
+  };
+  return onnx::rewrite_tensors(model.skeleton, decide, {model.max_depth});
 }
 
 base::Existing existing(const SaveOptions& options) {

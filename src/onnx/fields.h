@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+
+#include "wire/cursor.h"
 
 namespace onnxar::onnx {
 
@@ -38,5 +41,12 @@ inline constexpr std::uint32_t key = 1, value = 2;
 
 /// TensorProto.DataLocation
 inline constexpr std::uint64_t location_default = 0, location_external = 1;
+
+// To protobuf a field of another wire type than its schema's is an unknown one, to be kept and not looked at.
+
+/// Whether the field of a TensorProto holds values in a typed field: float_data, int32_data, string_data, ...
+bool is_typed_data_field(const wire::Field& field) noexcept;
+/// The value of data_location, if this field is one that says something.
+std::optional<std::uint64_t> data_location_of(const wire::Field& field) noexcept;
 
 }  // namespace onnxar::onnx

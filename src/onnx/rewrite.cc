@@ -7,18 +7,18 @@
 namespace onnxar::onnx {
 namespace {
 
-/// A field that holds a tensor's data or says where it is: all of these go when the data moves.
-bool is_data_field(std::uint32_t number) noexcept {
-  switch (number) {
+/// A field that holds a tensor's data or says where it is: all of these go when the data moves. An empty run goes, too.
+bool is_data_field(const wire::Field& field) noexcept {
+  const bool bytes = field.type == wire::Type::length_delimited;
+  switch (field.number) {
+    case tensor_field::raw_data:
+    case tensor_field::external_data: return bytes;
     case tensor_field::float_data:
     case tensor_field::int32_data:
     case tensor_field::int64_data:
-    case tensor_field::raw_data:
     case tensor_field::double_data:
-    case tensor_field::uint64_data:
-    case tensor_field::external_data:
-    case tensor_field::data_location: return true;
-    default: return false;
+    case tensor_field::uint64_data: return bytes || is_typed_data_field(field);
+    default: return data_location_of(field).has_value();
   }
 }
 
@@ -78,7 +78,7 @@ class Rewriter {
     wire::Cursor cursor(model_, tensor);
     wire::Range run;  // neighbours go together: unpacked values may be a million fields
     for (wire::Field field; cursor.next(field);) {
-      if (!is_data_field(field.number)) continue;
+      if (!is_data_field(field)) continue;
       if (field.whole.begin == run.end) {
         run.end = field.whole.end;
         continue;

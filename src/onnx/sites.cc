@@ -91,19 +91,24 @@ class Walk {
       throw Error(Code::wire_repeated_message, base::concat("the field `", path.label, "` is given twice"),
                   {"", field.whole.begin});
     }
-    if (levels_.size() >= limits_.depth) {
-      throw Error(Code::wire_depth, base::concat("messages are nested more than ", limits_.depth, " deep"),
-                  {"", field.whole.begin});
-    }
+    check_depth(levels_.size(), field);
     levels_.push_back({path.child, path.label, path.repeated, index, field});
     graph_seen_ = graph_seen_ || path.child == Message::graph;
     if (path.child == Message::tensor) {
       const TensorView tensor = read_tensor(model_, field.value);
+      if (!tensor.external.empty()) check_depth(levels_.size(), field);  // external_data is a message, too
       visit_({tensor, kind_of(levels_), levels_, model_});
     } else {
       walk(path.child, field.value);
     }
     levels_.pop_back();
+  }
+
+  /// Whether a message may be put at this many levels below the model.
+  void check_depth(std::size_t levels, const wire::Field& field) const {
+    if (levels < limits_.depth) return;
+    throw Error(Code::wire_depth, base::concat("messages are nested more than ", limits_.depth, " deep"),
+                {"", field.whole.begin});
   }
 
   Bytes model_;

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "onnxar/error.h"
+#include "wire/encode.h"
 
 namespace onnxar::onnx {
 namespace {
@@ -27,23 +28,11 @@ void add_dims(TensorView& tensor, Bytes model, const wire::Field& field) {
   }
 }
 
-bool is_typed_data(std::uint32_t number) noexcept {
-  switch (number) {
-    case tensor_field::float_data:
-    case tensor_field::int32_data:
-    case tensor_field::string_data:
-    case tensor_field::int64_data:
-    case tensor_field::double_data:
-    case tensor_field::uint64_data: return true;
-    default: return false;
-  }
-}
-
 void take_scalar(TensorView& tensor, const wire::Field& field) {
   if (field.number == tensor_field::data_type) {
     tensor.type = static_cast<DataType>(static_cast<std::int32_t>(field.number_value));
   }
-  if (field.number == tensor_field::data_location) tensor.data_location = field.number_value;
+  if (const auto location = data_location_of(field)) tensor.data_location = *location;
 }
 
 void take_bytes(TensorView& tensor, Bytes model, const wire::Field& field) {
@@ -51,6 +40,15 @@ void take_bytes(TensorView& tensor, Bytes model, const wire::Field& field) {
   if (field.number == tensor_field::raw_data) tensor.raw_data = field.value;
   if (field.number == tensor_field::segment) tensor.segment = true;
   if (field.number == tensor_field::external_data) tensor.external.add(model, field.value);
+}
+
+void note_form(TensorView& tensor, const wire::Field& field, std::uint32_t last_number) {
+  const bool raw = field.number == tensor_field::raw_data;
+  const bool padded = raw && field.length.size() > wire::varint_size(field.value.size());
+  const bool says_where = field.number == tensor_field::external_data || field.number == tensor_field::data_location;
+  if (field.number < last_number || (raw && last_number == field.number) || padded || says_where) {
+    tensor.restorable = false;
+  }
 }
 
 /// A shape whose size cannot be told is no shape, whatever the type.
@@ -66,12 +64,12 @@ TensorView read_tensor(Bytes model, wire::Range range) {
   TensorView tensor;
   tensor.range = range;
   wire::Cursor cursor(model, range);
+  std::uint32_t last_number = 0;
   for (wire::Field field; cursor.next(field);) {
+    note_form(tensor, field, last_number);
+    last_number = field.number;
     if (field.number == tensor_field::dims) add_dims(tensor, model, field);
-    // An empty packed run is no data.
-    if (is_typed_data(field.number) && (field.number == tensor_field::string_data || field.value.size() != 0)) {
-      tensor.typed_data = true;
-    }
+    if (is_typed_data_field(field)) tensor.typed_data = true;
     if (field.type == wire::Type::varint) take_scalar(tensor, field);
     if (field.type == wire::Type::length_delimited) take_bytes(tensor, model, field);
   }

@@ -23,6 +23,9 @@ struct TensorView {
   std::optional<wire::Range> raw_data;
   bool typed_data = false;  ///< some float_data, int32_data, string_data, ... is there
   bool segment = false;
+  /// Whether moving raw_data out and back in gives the same bytes: fields ascend, raw_data is there once, its length in
+  /// the shortest form, and nothing says where the data is.
+  bool restorable = true;
   std::uint64_t data_location = location_default;
   ExternalData external;
 

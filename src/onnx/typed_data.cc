@@ -70,17 +70,7 @@ bool visit_runs(Bytes model, const TensorView& tensor, const Encoding& encoding,
 bool is_only_field(Bytes model, const TensorView& tensor, std::uint32_t number) {
   wire::Cursor cursor(model, tensor.range);
   for (wire::Field field; cursor.next(field);) {
-    switch (field.number) {
-      case tensor_field::float_data:
-      case tensor_field::int32_data:
-      case tensor_field::string_data:
-      case tensor_field::int64_data:
-      case tensor_field::double_data:
-      case tensor_field::uint64_data:
-        if (field.number != number && field.value.size() != 0) return false;
-        break;
-      default: break;
-    }
+    if (is_typed_data_field(field) && field.number != number) return false;
   }
   return true;
 }

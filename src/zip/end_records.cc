@@ -24,6 +24,10 @@ std::optional<std::uint64_t> find_stray_end_record(Bytes file) {
   return std::nullopt;
 }
 
+[[noreturn]] void refuse_comment(std::uint64_t at) {
+  throw Error(Code::zip_end_comment, "the zip file has an archive comment; none is allowed", {"", at});
+}
+
 [[noreturn]] void refuse_without_end_record(Bytes file) {
   const auto stray = find_stray_end_record(file);
   if (!stray) {
@@ -33,8 +37,10 @@ std::optional<std::uint64_t> find_stray_end_record(Bytes file) {
         "cut short)",
         {"", file.size()});
   }
+  const std::uint64_t behind = file.size() - *stray - end_record_size;
+  if (parse_end_record(file.subspan(*stray))->comment_length == behind) refuse_comment(*stray);
   throw Error(Code::zip_end_not_last,
-              concat("the zip end record is not the last thing in the file: ", file.size() - *stray - end_record_size,
+              concat("the zip end record is not the last thing in the file: ", behind,
                      " more bytes follow it; cut them off or fetch it again"),
               {"", stray});
 }
@@ -49,9 +55,7 @@ EndRecord read_end_record(Bytes file) {
   const std::uint64_t at = file.size() - end_record_size;
   const auto end = parse_end_record(file.subspan(at));
   if (!end) refuse_without_end_record(file);
-  if (end->comment_length != 0) {
-    throw Error(Code::zip_end_comment, "the end record announces an archive comment; none is allowed", {"", at});
-  }
+  if (end->comment_length != 0) refuse_comment(at);
   return *end;
 }
 

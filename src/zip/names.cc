@@ -15,7 +15,15 @@ bool is_plain(std::string_view name) noexcept {
   });
 }
 
-bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+/// C0, DEL, and C1 (U+0080 to U+009F), which a terminal may obey as well.
+bool has_control_character(std::string_view name) noexcept {
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const auto c = static_cast<unsigned char>(name[i]);
+    if (c < 0x20 || c == 0x7f) return true;
+    if (c == 0xc2 && i + 1 < name.size() && static_cast<unsigned char>(name[i + 1]) < 0xa0) return true;
+  }
+  return false;
+}
 
 bool has_drive_letter(std::string_view name) noexcept {
   return name.size() >= 2 && name[1] == ':' && folded(name[0]) >= 'a' && folded(name[0]) <= 'z';
@@ -38,7 +46,7 @@ std::optional<NameFault> name_fault(std::string_view name) noexcept {
   if (name.size() > name_maximum) return NameFault{Code::zip_name_too_long, "the name is longer than 1024 bytes"};
   if (is_plain(name)) return std::nullopt;
   if (!base::is_utf8(name)) return NameFault{Code::zip_name_encoding, "the name is not UTF-8"};
-  if (std::ranges::any_of(name, is_control)) {
+  if (has_control_character(name)) {
     return NameFault{Code::zip_name_control, "the name has a control character in it"};
   }
   if (name.find('\\') != std::string_view::npos) {

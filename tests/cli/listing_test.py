@@ -122,7 +122,7 @@ class Json(ToolCase):
         self.assertEqual(json.loads(done.stdout), {"ok": True, "findings": []})
 
     def test_report(self) -> None:
-        entries = (*weights("w"), model_of(linked("w", offset=1), linked("v")))
+        entries = (*weights("w", "left"), model_of(linked("w", offset=1), linked("v")))
         path = self.archive_of(*entries)
         report = json.loads(run("check", "--json", path).stdout)
         self.assert_shape(report, REPORT)

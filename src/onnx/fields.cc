@@ -1,0 +1,35 @@
+#include "onnx/fields.h"
+
+namespace onnxar::onnx {
+namespace {
+
+using wire::Type;
+
+/// A packed or unpacked run of values that are `type` each.
+bool is_run(const wire::Field& field, Type type) noexcept {
+  return field.type == type || (field.type == Type::length_delimited && field.value.size() != 0);
+}
+
+}  // namespace
+
+bool is_typed_data_field(const wire::Field& field) noexcept {
+  switch (field.number) {
+    case tensor_field::float_data: return is_run(field, Type::fixed32);
+    case tensor_field::double_data: return is_run(field, Type::fixed64);
+    case tensor_field::int32_data:
+    case tensor_field::int64_data:
+    case tensor_field::uint64_data: return is_run(field, Type::varint);
+    case tensor_field::string_data: return field.type == Type::length_delimited;  // an empty string is one, too
+    default: return false;
+  }
+}
+
+std::optional<std::uint64_t> data_location_of(const wire::Field& field) noexcept {
+  if (field.number != tensor_field::data_location || field.type != Type::varint) return std::nullopt;
+  // Enumerations are 32 bits wide; a value that the schema does not have makes the field an unknown one.
+  const std::uint64_t value = field.number_value & 0xffffffffU;
+  if (value != location_default && value != location_external) return std::nullopt;
+  return value;
+}
+
+}  // namespace onnxar::onnx
