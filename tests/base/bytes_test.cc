@@ -80,7 +80,8 @@ TEST(ByteSpan, MoveOfAnOwnedSpanKeepsTheStorage) {
 TEST(ByteSpan, BorrowedSpanIsAViewOfTheCallersStorage) {
   const Blob storage = pattern(10);
   const ByteSpan span = ByteSpan::borrow(storage);
-  const ByteSpan copy = span;
+  ByteSpan copy;
+  copy = span;
   EXPECT_FALSE(span.owned());
   EXPECT_EQ(span.owner(), nullptr);
   EXPECT_EQ(span.bytes().data(), storage.data());
@@ -151,9 +152,9 @@ TEST(ByteSpan, MovedFromSpanIsEmptyInEveryMode) {
 TEST(ByteSpan, AssignmentToItselfKeepsTheBytes) {
   ByteSpan span = ByteSpan::own(pattern(9));
   ByteSpan& alias = span;
-  span = std::move(alias);
-  EXPECT_EQ(copy_of(span.bytes()), pattern(9));
   span = alias;
+  EXPECT_EQ(copy_of(span.bytes()), pattern(9));
+  span = std::move(alias);
   EXPECT_EQ(copy_of(span.bytes()), pattern(9));
   EXPECT_TRUE(span.owned());
 }

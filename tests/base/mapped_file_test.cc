@@ -77,7 +77,7 @@ TEST(MappedFile, DeviceIsNoFile) { EXPECT_EQ(error_of_opening("/dev/null")->code
 TEST(MappedFile, FileThatMayNotBeReadIsAMatterOfPermission) {
   const TempDir folder;
   const fs::path path = folder.write_file("secret", "text");
-  fs::permissions(folder.path(), fs::perms(0755));
+  fs::permissions(folder.path(), fs::perms::others_exec, fs::perm_options::add);
   fs::permissions(path, fs::perms::none);
   const int code = as_ordinary_user([&] { return static_cast<int>(error_of_opening(path).value().code()); });
   EXPECT_EQ(code, static_cast<int>(Code::io_permission));

@@ -9,6 +9,7 @@
 
 #include <utility>
 
+#include "base/mapped_file.h"
 #include "support/child_process.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
@@ -205,7 +206,8 @@ TEST(OutputFile, FolderMustExist) {
 
 TEST(OutputFile, FolderMustBeWritable) {
   const TempDir folder;
-  fs::permissions(folder.path(), fs::perms(0555));
+  using fs::perms;
+  fs::permissions(folder.path(), perms::owner_read | perms::owner_exec | perms::others_read | perms::others_exec);
   const int code = as_ordinary_user([&] { return static_cast<int>(error_of_creating(folder / "a").value().code()); });
   EXPECT_EQ(code, static_cast<int>(Code::io_permission));
 }
@@ -221,6 +223,38 @@ TEST(OutputFile, SeveralArePublishedTogetherAfterAllWerePrepared) {
   second.publish(Sync::full);
   EXPECT_EQ(folder.file_names(), (Strings{"a", "b"}));
   EXPECT_EQ(folder.read_text("b"), "second");
+}
+
+TEST(OutputFile, StagingNamesTheFileWhereItReplacesAnother) {
+  const TempDir folder;
+  folder.write_file("a", "old");
+  OutputFile fresh = written(folder / "b", "fresh");
+  fresh.stage();
+  EXPECT_EQ(folder.file_names(), Strings{"a"});
+  {
+    OutputFile discarded = written(folder / "a", "discarded", Existing::replace);
+    discarded.stage();
+    EXPECT_EQ(folder.file_names().size(), 2U);
+  }
+  OutputFile file = written(folder / "a", "new", Existing::replace);
+  file.stage();
+  file.stage();
+  EXPECT_EQ(folder.read_text("a"), "old");
+  EXPECT_EQ(folder.file_names().size(), 2U);
+  file.publish(Sync::none);
+  EXPECT_EQ(folder.read_text("a"), "new");
+  EXPECT_EQ(folder.file_names(), Strings{"a"});
+}
+
+TEST(OutputFile, InputThatIsShortenedWhileItIsCopiedIsAnError) {
+  const TempDir folder;
+  const auto input = base::MappedFile::open(folder.write_file("input", pattern(10000)));
+  fs::resize_file(folder / "input", 0);
+  OutputFile file = OutputFile::create(folder / "a", Existing::refuse);
+  const auto error = error_of([&] { file.write_at(0, input.bytes()); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::io_failed);
+  EXPECT_THAT(error->message(), ::testing::HasSubstr("shortened"));
 }
 
 TEST(OutputFile, MovedFileIsPublishedOnce) {

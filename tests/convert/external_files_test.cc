@@ -155,10 +155,8 @@ TEST_F(ExternalFilesTest, BesideTheFileThatTheModelsNameLeadsToDataMayLie) {
   link("../../secret", "model/sub/linked.secret");
   ExternalFiles files(root_ / "model/sub/linked.onnx", {});
   EXPECT_EQ(resolve(files, "linked.data").size(), 50U);
-  for (const std::string location : {"linked.secret"}) {
-    const Error error = error_of([&] { static_cast<void>(resolve(files, location)); });
-    expect_error(error, Code::onnx_external_outside, "", place_of_tensor);
-  }
+  const Error out = error_of([&] { static_cast<void>(resolve(files, "linked.secret")); });
+  expect_error(out, Code::onnx_external_outside, "", place_of_tensor);
   const Error up = error_of([&] { static_cast<void>(resolve(files, "../../blobs/weights")); });
   expect_error(up, Code::onnx_external_bad_location, "", place_of_tensor);
   // What lies there is only reached by a link in the folder that was named.

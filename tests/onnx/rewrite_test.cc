@@ -206,6 +206,11 @@ TEST(Rewrite, StringsAndUnknownFieldsStay) {
                                                      .str());
 }
 
+TEST(Rewrite, AFieldOfAnotherWireTypeIsUnknownAndStays) {
+  const Message odd = Message().varint(tensor_field::float_data, 7).varint(tensor_field::raw_data, 8);
+  EXPECT_EQ(edited(odd, link("w", 4)), odd.str() + onnx::external_data_fields({"w", 0, 4}));
+}
+
 TEST(Rewrite, PaddedLengthsAroundATensorStayAsWideAndEncodingsStay) {
   const auto padded_model = [](const Message& tensor) {
     const Message graph = Message().padded_length_message(graph_field::initializer, tensor, 4).padded_varint(77, 1, 6);

@@ -89,7 +89,7 @@ TEST(CentralHeader, NamesBreakNoRule) {
       {"w/", Code::zip_name_directory},  {"\xc0\xaf", Code::zip_name_encoding},
   };
   for (const auto& [name, code] : names) {
-    EXPECT_EQ(code_of_both([&name = name](HeaderFields& header) { header.name = name; }), code) << escaped(name);
+    EXPECT_EQ(code_of_both([&text = name](HeaderFields& header) { header.name = text; }), code) << escaped(name);
   }
 }
 

@@ -76,7 +76,7 @@ TEST(CentralZip64, FieldsThatNothingCallsForAreReadAndRemarked) {
   expect_remarked([](ZipEntry& w) { w.force_zip64_sizes = true; });
   expect_remarked([](ZipEntry& w) { w.force_zip64_offset = true; });
   expect_remarked([](ZipEntry& w) { w.force_zip64_sizes = w.force_zip64_offset = true; });
-  expect_remarked([](ZipEntry& w) { w.central.zip64_extra = zip64_record({1024, 1024}); });
+  expect_remarked([](ZipEntry& w) { w.central.zip64_extra = zip64_record({}); });
   expect_remarked([](ZipEntry& w) { w.central.zip64_extra = zip64_record({1024, 1024, 0}); });
 }
 
@@ -94,6 +94,8 @@ TEST(CentralZip64, CompleteFieldIsReadWhereItAgrees) {
   with_disk.resize(32);
   EXPECT_EQ(complete(with_disk).header_offset, far);
   EXPECT_EQ(complete(with_disk).size, 1024U);
+  put_u16(with_disk, 28, 1);
+  EXPECT_EQ(code_of([&] { return complete(with_disk).size; }), Code::zip_entry_disk);
 }
 
 TEST(CentralZip64, SentinelWithoutAFieldIsRefused) {
@@ -120,6 +122,11 @@ TEST(CentralZip64, FieldOfAnotherSizeIsRefused) {
             Code::zip_zip64_extra);
 }
 
+TEST(CentralZip64, BothSizesAloneAreNotAllValues) {
+  EXPECT_EQ(code_of_central([](CentralFields& c) { c.zip64_extra = zip64_record({1024, 1024}); }),
+            Code::zip_zip64_extra);
+}
+
 TEST(CentralZip64, OffsetThatTheFieldDoesNotHoldIsRefused) {
   EXPECT_EQ(code_of_central([](CentralFields& c) {
               c.header_offset32 = sentinel;
@@ -132,10 +139,11 @@ TEST(CentralZip64, NumbersThatContradictTheHeaderAreRefused) {
   const auto code_of_numbers = [](const std::vector<std::uint64_t>& numbers) {
     return code_of_central([&](CentralFields& c) { c.zip64_extra = zip64_record(numbers); });
   };
-  EXPECT_EQ(code_of_numbers({1025, 1024}), Code::zip_zip64_extra);
-  EXPECT_EQ(code_of_numbers({1024, 1025}), Code::zip_zip64_extra);
+  EXPECT_EQ(code_of_numbers({1024, 1024, 0}), std::nullopt);
+  EXPECT_EQ(code_of_numbers({1025, 1024, 0}), Code::zip_zip64_extra);
+  EXPECT_EQ(code_of_numbers({1024, 1025, 0}), Code::zip_zip64_extra);
   EXPECT_EQ(code_of_numbers({1024, 1024, 1}), Code::zip_zip64_extra);
-  EXPECT_EQ(code_of_numbers({1024 + (1ULL << 32U), 1024 + (1ULL << 32U)}), Code::zip_zip64_extra);
+  EXPECT_EQ(code_of_numbers({1024 + (1ULL << 32U), 1024 + (1ULL << 32U), 0}), Code::zip_zip64_extra);
 }
 
 TEST(CentralZip64, SizesInTheFieldAreEqualToo) {

@@ -192,6 +192,17 @@ TEST(Directory, DataMayNotRunIntoTheNextEntry) {
   }
 }
 
+TEST(Directory, EntriesLeaveRoomForAPaddingRecord) {
+  // As any zip tool writes them: header, name, data, the next header.
+  const auto plain = [](ZipBuilder& b) {
+    for (ZipEntry& entry : b.entries) entry.local.extra = Blob();
+  };
+  const Built first = changed_four(plain);
+  EXPECT_EQ(refusal_of_directory(first.bytes), at_header(Code::zip_padding_missing, first, "a"));
+  const Built last = changed_archive([&](ZipBuilder& b) { b.entry(model_entry).local.extra = Blob(); });
+  EXPECT_EQ(refusal_of_directory(last.bytes), at_header(Code::zip_padding_missing, last, model_entry));
+}
+
 TEST(Directory, EntryInsideAnothersDataIsRefused) {
   // `a` holds a whole entry `b` in its data, and the directory lists both.
   const Built inner = changed_archive([](ZipBuilder& b) { b.entries[0] = zip_entry("b", pattern(64)); });

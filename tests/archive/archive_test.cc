@@ -1,0 +1,253 @@
+// Opening archives, finding entries, resolving what a model refers to.
+#include "onnxar/archive.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/zip_builder.h"
+
+namespace {
+
+thread_local std::size_t allocations = 0;
+
+}  // namespace
+
+// Counts what this program allocates; array and nothrow forms end up here, too. Never inlined: where GCC sees into one
+// of a pair only, it takes the two for a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* place = std::malloc(size == 0 ? 1 : size)) return place;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* place) noexcept { std::free(place); }
+[[gnu::noinline]] void operator delete(void* place, std::size_t /*size*/) noexcept { std::free(place); }
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+Blob copy_of(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
+Blob model_bytes() { return smallest_archive().data_of(model_entry); }
+
+/// An archive in memory that keeps its bytes alive.
+Archive opened(Blob bytes) {
+  auto storage = std::make_shared<const Blob>(std::move(bytes));
+  const Bytes view = *storage;
+  return Archive::open(view, std::move(storage));
+}
+
+TEST(Archive, OpensAFileAndNamesIt) {
+  const TempDir folder;
+  const Built built = smallest_archive();
+  const fs::path path = folder.write_file("a.onnxar", built.bytes);
+  const Archive archive = Archive::open(path);
+  EXPECT_EQ(archive.path(), path);
+  EXPECT_EQ(copy_of(archive.file()), built.bytes);
+  EXPECT_EQ(archive.size(), 2U);
+  EXPECT_NE(archive.owner(), nullptr);
+}
+
+TEST(Archive, OpensWhateverTheNameIs) {
+  const TempDir folder;
+  EXPECT_EQ(Archive::open(folder.write_file("weights.jpg", smallest_archive().bytes)).size(), 2U);
+}
+
+TEST(Archive, TellsItsEntriesInTheOrderOfTheFile) {
+  const Built built = smallest_archive();
+  const Archive archive = opened(built.bytes);
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const ArchiveEntry entry = archive.entry(i);
+    const PlacedEntry& place = built.entries[i];
+    EXPECT_EQ(entry.index, i);
+    EXPECT_EQ(entry.name, place.name);
+    EXPECT_EQ(entry.size, place.data_size);
+    EXPECT_EQ(entry.header_offset, place.header_offset);
+    EXPECT_EQ(entry.crc32, bitwise_crc32(built.data_of(place.name)));
+    EXPECT_EQ(archive.locate(entry).offset, place.data_offset);
+    EXPECT_EQ(archive.locate(entry).alignment, 64U);
+    EXPECT_EQ(copy_of(archive.bytes(entry)), built.data_of(place.name));
+    EXPECT_EQ(archive.bytes(entry).data(), archive.file().data() + place.data_offset);
+  }
+}
+
+TEST(Archive, FindsExactNamesOnly) {
+  const Archive archive = opened(smallest_archive().bytes);
+  ASSERT_TRUE(archive.find("w"));
+  EXPECT_EQ(archive.find("w")->index, 0U);
+  EXPECT_EQ(archive.find(model_entry_name)->index, 1U);
+  for (const std::string_view other : {"W", "", "w ", "./w", "__model_proto"})
+    EXPECT_FALSE(archive.find(other)) << other;
+}
+
+TEST(Archive, ModelIsTheLastEntry) {
+  const Archive archive = opened(smallest_archive().bytes);
+  EXPECT_EQ(copy_of(archive.model()), model_bytes());
+  EXPECT_EQ(archive.model().data(), archive.bytes(archive.entry(1)).data());
+}
+
+TEST(Archive, MovedArchiveKeepsWorking) {
+  Archive first = opened(smallest_archive().bytes);
+  const Archive second = std::move(first);
+  EXPECT_EQ(copy_of(second.model()), model_bytes());
+  Archive third = opened(smallest_builder(pattern(2048)).build());
+  third = opened(smallest_archive().bytes);
+  EXPECT_EQ(third.find("w")->size, 1024U);
+}
+
+TEST(Resolve, GivesTheSliceThatALinkNames) {
+  const Archive archive = opened(smallest_archive().bytes);
+  const Bytes whole = archive.bytes(*archive.find("w"));
+  const auto expect_slice = [&](Bytes got, std::size_t offset, std::size_t length) {
+    EXPECT_EQ(got.data(), whole.data() + offset);
+    EXPECT_EQ(got.size(), length);
+  };
+  expect_slice(archive.resolve("w"), 0, 1024);
+  expect_slice(archive.resolve("w", 0, 1024), 0, 1024);
+  expect_slice(archive.resolve("w", 100), 100, 924);
+  expect_slice(archive.resolve("w", 100, 4), 100, 4);
+  expect_slice(archive.resolve("w", 1024), 1024, 0);
+  expect_slice(archive.resolve("w", 1024, 0), 1024, 0);
+  expect_slice(archive.resolve("w", 7, 0), 7, 0);
+}
+
+TEST(Resolve, SlicesThatLeaveTheEntryAreRefused) {
+  const Archive archive = opened(smallest_archive().bytes);
+  constexpr std::uint64_t largest = ~std::uint64_t{0};
+  const Refusal out{Code::onnx_external_out_of_range, "w", 0};
+  for (const std::uint64_t offset : {std::uint64_t{1025}, largest, largest - 1023}) {
+    EXPECT_EQ(refusal_of([&] { return archive.resolve("w", offset); }), out);
+    EXPECT_EQ(refusal_of([&] { return archive.resolve("w", offset, 0); }), out);
+    EXPECT_EQ(refusal_of([&] { return archive.resolve("w", offset, largest - offset + 2); }), out);
+  }
+  EXPECT_EQ(refusal_of([&] { return archive.resolve("w", 0, 1025); }), out);
+  EXPECT_EQ(refusal_of([&] { return archive.resolve("w", 1, 1024); }), out);
+  EXPECT_EQ(refusal_of([&] { return archive.resolve("w", 1, largest); }), out);
+}
+
+TEST(Resolve, LocationsThatAreNoEntryAreRefused) {
+  const Archive archive = opened(smallest_archive().bytes);
+  for (const std::string_view location : {"v", "W", "", "./w", "../w", "/w", "w/"}) {
+    EXPECT_EQ(refusal_of([&] { return archive.resolve(location); }),
+              (Refusal{Code::onnx_external_missing, std::string(location)}));
+  }
+}
+
+TEST(Resolve, AllocatesNothingFromTheFirstUseOn) {
+  const Archive archive = opened(smallest_archive().bytes);
+  const std::size_t before = allocations;
+  std::size_t sum = 0;
+  for (int i = 0; i < 100; ++i) {
+    sum += archive.resolve("w", 4, 8).size() + archive.model().size() + archive.find("w")->size;
+  }
+  const std::size_t after = allocations;
+  EXPECT_EQ(after, before);
+  EXPECT_GT(sum, 0U);
+}
+
+TEST(Opening, AllocatesAFixedNumberOfTimesWhateverTheNumberOfEntries) {
+  const auto allocations_for = [](std::size_t entries) {
+    ZipBuilder builder = smallest_builder();
+    while (builder.entries.size() < entries) {
+      builder.entries.insert(builder.entries.end() - 1, zip_entry("e" + std::to_string(builder.entries.size()), {}));
+    }
+    const Blob bytes = builder.build();
+    const std::size_t before = allocations;
+    const Archive archive = Archive::open(bytes, nullptr);
+    return allocations - before;
+  };
+  EXPECT_EQ(allocations_for(2000), allocations_for(2));
+}
+
+TEST(Owner, ViewsOutliveTheArchive) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("a", smallest_archive().bytes);
+  auto archive = std::make_unique<Archive>(Archive::open(path));
+  const Bytes weight = archive->resolve("w");
+  const Bytes model = archive->model();
+  const std::shared_ptr<const void> owner = archive->owner();
+  archive.reset();
+  fs::remove(path);
+  EXPECT_EQ(copy_of(weight), pattern(1024));
+  EXPECT_EQ(copy_of(model), model_bytes());
+}
+
+TEST(Owner, IsTheCallersForBytesInMemory) {
+  auto storage = std::make_shared<const Blob>(smallest_archive().bytes);
+  const std::weak_ptr<const Blob> watch = storage;
+  const Bytes view = *storage;
+  auto archive = std::make_unique<Archive>(Archive::open(view, std::move(storage)));
+  EXPECT_FALSE(watch.expired());
+  EXPECT_TRUE(archive->path().empty());
+  archive.reset();
+  EXPECT_TRUE(watch.expired());
+}
+
+TEST(Owner, MayBeNobody) {
+  const Blob bytes = smallest_archive().bytes;
+  const Archive archive = Archive::open(bytes, nullptr);
+  EXPECT_EQ(archive.owner(), nullptr);
+  EXPECT_EQ(archive.file().data(), bytes.data());
+}
+
+TEST(Verify, ComparesTheCrcOfTheData) {
+  const Built built = smallest_archive();
+  const std::size_t data = built.entry("w").data_offset;
+  const Archive whole = opened(built.bytes);
+  EXPECT_EQ(refusal_of([&] { whole.verify(whole.entry(0)); }), std::nullopt);
+  for (const std::size_t at : {std::size_t{0}, std::size_t{1023}}) {
+    Blob damaged = built.bytes;
+    flip_bit(damaged, data + at);
+    const Archive archive = opened(damaged);
+    EXPECT_EQ(refusal_of([&] { archive.verify(archive.entry(0)); }), (Refusal{Code::zip_data_crc, "w", data}));
+    EXPECT_EQ(refusal_of([&] { archive.verify(archive.entry(1)); }), std::nullopt);
+  }
+}
+
+TEST(Verify, TakesACrcOf0ForAValueLikeAnyOther) {
+  ZipBuilder builder = smallest_builder();
+  builder.entry("w").in_both([](HeaderFields& header) { header.crc = 0U; });
+  const Archive archive = opened(builder.build());
+  EXPECT_EQ(refusal_of([&] { archive.verify(archive.entry(0)); }), (Refusal{Code::zip_data_crc, "w", 64}));
+}
+
+TEST(LocalHeader, IsProvedAtFirstUseOfEachEntry) {
+  Built built = smallest_archive();
+  flip_bit(built.bytes, built.entry("w").header_offset + 6);
+  const Archive archive = opened(built.bytes);
+  const Refusal wrong{Code::zip_local_field, "w", 0};
+  EXPECT_EQ(refusal_of([&] { return archive.bytes(archive.entry(0)); }), wrong);
+  EXPECT_EQ(refusal_of([&] { return archive.locate(archive.entry(0)).offset; }), wrong);
+  EXPECT_EQ(refusal_of([&] { return archive.resolve("w"); }), wrong);
+  EXPECT_EQ(refusal_of([&] { archive.verify(archive.entry(0)); }), wrong);
+  EXPECT_EQ(refusal_of([&] { return archive.model(); }), std::nullopt);
+}
+
+TEST(LocalHeader, ErrorNamesTheFile) {
+  const TempDir folder;
+  Built built = smallest_archive();
+  flip_bit(built.bytes, built.entry("w").header_offset);
+  const fs::path path = folder.write_file("a", built.bytes);
+  const Archive archive = Archive::open(path);
+  EXPECT_EQ(error_of([&] { return archive.resolve("w"); })->path(), path);
+}
+
+TEST(Zip, IsToldByItsBytes) {
+  const Blob archive = smallest_archive().bytes;
+  EXPECT_TRUE(looks_like_zip(archive));
+  EXPECT_TRUE(looks_like_zip(ZipBuilder().build()));  // an empty zip file is an end record
+  ZipBuilder prefixed = smallest_builder();
+  prefixed.prefix = blob("#!/bin/sh");
+  EXPECT_TRUE(looks_like_zip(prefixed.build()));
+  EXPECT_FALSE(looks_like_zip(smallest_model()));
+  EXPECT_FALSE(looks_like_zip({}));
+  EXPECT_FALSE(looks_like_zip(Bytes(archive).first(4)));
+}
+
+}  // namespace
+}  // namespace onnxar::testing

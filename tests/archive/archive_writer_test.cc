@@ -1,0 +1,256 @@
+// Writing archives through the public interface.
+#include "onnxar/archive_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "onnxar/archive.h"
+#include "support/child_process.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using Strings = std::vector<std::string>;
+constexpr std::size_t mebibyte = std::size_t{1} << 20U;
+
+/// A stream that hands out `data` in pieces of `piece` bytes.
+StreamReader stream_of(const Blob& data, std::size_t piece) {
+  return [&data, piece, done = std::size_t{0}](std::span<std::byte> buffer) mutable {
+    const std::size_t count = std::min({piece, buffer.size(), data.size() - done});
+    std::copy_n(data.begin() + static_cast<std::ptrdiff_t>(done), count, buffer.begin());
+    done += count;
+    return count;
+  };
+}
+
+class ArchiveWriterTest : public ::testing::Test {
+ protected:
+  template <typename... Arguments>
+  std::optional<Refusal> refusal_of_adding(Arguments&&... arguments) {
+    return refusal_of([&] { writer_.add(std::forward<Arguments>(arguments)...); });
+  }
+  void expect_nothing_seen() const { EXPECT_EQ(folder_.file_names(), Strings{}); }
+  Blob finished() {
+    writer_.finish(smallest_model());
+    return folder_.read_file("a");
+  }
+  Blob expected(Blob payload) {
+    ZipBuilder builder = smallest_builder(std::move(payload));
+    builder.entry(model_entry).data = smallest_model();
+    return builder.build();
+  }
+
+  TempDir folder_;
+  ArchiveWriter writer_ = ArchiveWriter::create(folder_ / "a");
+};
+
+TEST_F(ArchiveWriterTest, SmallestArchiveIsTheBuilders) {
+  writer_.add("w", pattern(1024));
+  EXPECT_EQ(finished(), smallest_archive().bytes);
+}
+
+TEST_F(ArchiveWriterTest, ModelAloneIsAnArchive) {
+  const Blob bytes = finished();
+  EXPECT_EQ(Archive::open(bytes, nullptr).size(), 1U);
+}
+
+TEST_F(ArchiveWriterTest, NothingIsSeenBeforeItIsFinished) {
+  writer_.add("w", pattern(3 * mebibyte));
+  expect_nothing_seen();
+  writer_.finish(smallest_model());
+  EXPECT_EQ(folder_.file_names(), Strings{"a"});
+}
+
+TEST_F(ArchiveWriterTest, DestroyedWriterLeavesNothing) {
+  {
+    ArchiveWriter other = ArchiveWriter::create(folder_ / "b");
+    other.add("w", pattern(3 * mebibyte));
+  }
+  expect_nothing_seen();
+}
+
+TEST_F(ArchiveWriterTest, RangeOfAFileIsCopied) {
+  const TempDir source;
+  const fs::path path = source.write_file("data", pattern(5000));
+  const Blob whole = pattern(5000);
+  writer_.add("w", FileRange{path, 1000, 2000});
+  EXPECT_EQ(finished(), expected({whole.begin() + 1000, whole.begin() + 3000}));
+}
+
+TEST_F(ArchiveWriterTest, RangeThatLeavesTheFileIsRefused) {
+  const TempDir source;
+  const fs::path path = source.write_file("data", pattern(5000));
+  for (const auto& [offset, length] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
+           {0, 5001}, {5000, 1}, {5001, 0}, {1, ~std::uint64_t{0}}, {~std::uint64_t{0}, 2}}) {
+    const auto error = error_of([&, &at = offset, &size = length] { writer_.add("w", FileRange{path, at, size}); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), Code::io_source_size);
+    EXPECT_EQ(error->entry(), "w");
+    EXPECT_EQ(error->path(), path);
+  }
+}
+
+TEST_F(ArchiveWriterTest, RangeOfAMissingFileIsNotFound) {
+  EXPECT_EQ(refusal_of_adding("w", FileRange{folder_ / "none", 0, 1})->code, Code::io_not_found);
+}
+
+TEST_F(ArchiveWriterTest, StreamIsCopiedWhateverItsPiecesAre) {
+  const Blob data = pattern(3 * mebibyte + 4);
+  writer_.add("w", data.size(), stream_of(data, 77777));
+  EXPECT_TRUE(finished() == expected(data));
+}
+
+TEST_F(ArchiveWriterTest, StreamThatEndsEarlyIsRefused) {
+  const Blob data = pattern(1000);
+  EXPECT_EQ(refusal_of_adding("w", std::uint64_t{1001}, stream_of(data, 100)), (Refusal{Code::io_source_size, "w"}));
+  expect_nothing_seen();
+}
+
+TEST_F(ArchiveWriterTest, StreamThatGoesOnIsRefused) {
+  const Blob data = pattern(1000);
+  EXPECT_EQ(refusal_of_adding("w", std::uint64_t{999}, stream_of(data, 100)), (Refusal{Code::io_source_size, "w"}));
+}
+
+TEST_F(ArchiveWriterTest, StreamThatNeverEndsIsRefused) {
+  const StreamReader endless = [](std::span<std::byte> buffer) { return buffer.size(); };
+  EXPECT_EQ(refusal_of_adding("w", std::uint64_t{0}, endless), (Refusal{Code::io_source_size, "w"}));
+}
+
+TEST_F(ArchiveWriterTest, StreamThatClaimsMoreThanTheBufferIsRefused) {
+  const StreamReader liar = [](std::span<std::byte> buffer) { return buffer.size() + 1; };
+  EXPECT_EQ(refusal_of_adding("w", 10 * mebibyte, liar)->code, Code::usage_argument);
+}
+
+TEST_F(ArchiveWriterTest, StreamThatThrowsIsHeardAndLeavesNothing) {
+  {
+    ArchiveWriter other = ArchiveWriter::create(folder_ / "b");
+    const StreamReader broken = [](std::span<std::byte>) -> std::size_t { throw std::domain_error("mine"); };
+    EXPECT_THROW(other.add("w", 10, broken), std::domain_error);
+  }
+  expect_nothing_seen();
+}
+
+TEST_F(ArchiveWriterTest, ReservedNamesAreRefused) {
+  for (const std::string_view name : {"__MODEL_PROTO", "__A"}) {
+    const auto error = error_of([&] { writer_.add(name, Bytes()); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), Code::archive_name_reserved);
+    EXPECT_EQ(error->entry(), name);
+    EXPECT_EQ(error->path(), folder_ / "a");
+  }
+}
+
+// Refused by `add`, not by `finish`, when all weights have been written.
+TEST_F(ArchiveWriterTest, NameThatTheModelsWouldClashWithIsRefusedAtOnce) {
+  EXPECT_TRUE(refusal_of_adding("__model_proto", Bytes()));
+}
+
+TEST_F(ArchiveWriterTest, BadAndClashingNamesAreRefused) {
+  EXPECT_EQ(refusal_of_adding("../w", Bytes()), (Refusal{Code::zip_name_part, "../w"}));
+  EXPECT_EQ(error_of([&] { writer_.add("", Bytes()); })->path(), folder_ / "a");
+  writer_.add("w", Bytes());
+  EXPECT_EQ(refusal_of_adding("w", Bytes()), (Refusal{Code::zip_name_duplicate, "w"}));
+}
+
+TEST_F(ArchiveWriterTest, TargetThatAppearedMeanwhileIsNotReplaced) {
+  folder_.write_file("a", "theirs");
+  EXPECT_EQ(code_of([&] { writer_.finish(smallest_model()); }), Code::output_exists);
+  EXPECT_EQ(folder_.read_text("a"), "theirs");
+}
+
+/// Says a size that no memory has; its bytes are never asked for.
+class HugeSource final : public ByteSource {
+ public:
+  [[nodiscard]] std::uint64_t size() const override { return 1ULL << 31U; }
+  void read(const ByteSink& /*sink*/) const override { throw std::logic_error("read"); }
+};
+
+TEST_F(ArchiveWriterTest, ModelOf2GiBIsRefused) {
+  const auto error = error_of([&] { writer_.finish(HugeSource()); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::archive_model_too_large);
+  EXPECT_EQ(error->path(), folder_ / "a");
+  expect_nothing_seen();
+}
+
+class ShortSource final : public ByteSource {
+ public:
+  [[nodiscard]] std::uint64_t size() const override { return 10; }
+  void read(const ByteSink& sink) const override { sink(as_bytes("short")); }
+};
+
+TEST_F(ArchiveWriterTest, ModelThatEndsEarlyNamesTheTarget) {
+  const auto error = error_of([&] { writer_.finish(ShortSource()); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::io_source_size);
+  EXPECT_EQ(error->entry(), model_entry);
+  EXPECT_EQ(error->path(), folder_ / "a");
+}
+
+TEST_F(ArchiveWriterTest, RoomThatIsSetAsideIsNoPartOfTheFile) {
+  writer_.reserve(10 * mebibyte);
+  writer_.add("w", pattern(1024));
+  EXPECT_EQ(finished(), smallest_archive().bytes);
+}
+
+TEST(CreatingAWriter, RefusesATargetThatExists) {
+  const TempDir folder;
+  folder.write_file("a", "old");
+  EXPECT_EQ(code_of([&] { return ArchiveWriter::create(folder / "a"); }), Code::output_exists);
+  ArchiveWriter writer = ArchiveWriter::create(folder / "a", {.replace = true, .sync = false});
+  EXPECT_EQ(folder.read_text("a"), "old");
+  writer.finish(smallest_model());
+  EXPECT_EQ(Archive::open(folder / "a").size(), 1U);
+}
+
+TEST(CreatingAWriter, RefusesAnImpossibleAlignment) {
+  const TempDir folder;
+  for (const std::uint64_t alignment : {0U, 1U, 32U, 63U, 65U, 96U, 65536U}) {
+    EXPECT_EQ(code_of([&] { return ArchiveWriter::create(folder / "a", {.alignment = alignment}); }),
+              Code::usage_argument);
+    EXPECT_EQ(code_of([&] { return archive_size({}, 0, alignment); }), Code::usage_argument);
+  }
+}
+
+TEST(ReservingRoom, NamesAFullDisk) {
+  const TempDir folder;
+  if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=256k") != 0) {
+    GTEST_SKIP() << "this user may not mount a small tmpfs";
+  }
+  {
+    ArchiveWriter writer = ArchiveWriter::create(folder / "a");
+    const auto error = error_of([&] { writer.reserve(mebibyte); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), Code::io_disk_full);
+    EXPECT_EQ(error->path(), folder / "a");
+    EXPECT_EQ(code_of([&] { writer.add("w", pattern(mebibyte)); }), Code::io_disk_full);
+  }
+  EXPECT_EQ(folder.file_names(), Strings{});
+  ASSERT_EQ(::umount2(folder.path().c_str(), MNT_DETACH), 0);
+}
+
+TEST(ArchiveSize, IsTheSizeOfTheFile) {
+  const std::vector<std::pair<std::string_view, std::uint64_t>> all = {
+      {"a", 0},   {"gr\xc3\xb6\xc3\x9f.txt", 1}, {"folder/b", 70000}, {"large", mebibyte}, {"c", mebibyte - 1},
+      {"d", 4097}};
+  for (const std::uint64_t alignment : {64U, 4096U, 32768U}) {
+    for (std::size_t count = 0; count <= all.size(); ++count) {
+      const TempDir folder;
+      ArchiveWriter writer = ArchiveWriter::create(folder / "a", {.alignment = alignment, .sync = false});
+      for (std::size_t i = 0; i < count; ++i) writer.add(all[i].first, pattern(all[i].second));
+      writer.finish(pattern(333));
+      EXPECT_EQ(archive_size(std::span(all).first(count), 333, alignment), fs::file_size(folder / "a"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace onnxar::testing

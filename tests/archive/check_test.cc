@@ -1,0 +1,159 @@
+// The container's part of `check`: what it finds beyond what opening proves.
+#include "archive/check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "archive/entry_source.h"
+#include "support/refusal.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+Archive opened(Blob bytes) {
+  auto storage = std::make_shared<const Blob>(std::move(bytes));
+  const Bytes view = *storage;
+  return Archive::open(view, std::move(storage));
+}
+
+/// Each finding on a line: severity, id, entry, offset.
+std::vector<std::string> findings(const Blob& bytes) {
+  std::vector<std::string> lines;
+  for (const Finding& finding : check_container(opened(bytes))) {
+    const std::string offset = finding.place.offset ? std::to_string(*finding.place.offset) : "-";
+    lines.push_back(std::string(to_string(finding.severity)) + " " + std::string(id(finding.code)) + " " +
+                    finding.place.entry + " " + offset);
+    EXPECT_FALSE(finding.message.empty());
+  }
+  return lines;
+}
+
+std::string line(std::string_view what, const std::string& entry, std::size_t offset) {
+  return std::string(what) + " " + entry + " " + std::to_string(offset);
+}
+
+std::size_t end_of_w(const Built& built) { return built.entry("w").data_offset + built.entry("w").data_size; }
+
+Built edited(const Built& built, std::string_view producer) {
+  return append_edit(built, smallest_model(256, producer));
+}
+
+TEST(CheckContainer, FreshArchiveHasNoFindings) {
+  EXPECT_THAT(findings(smallest_archive().bytes), IsEmpty());
+  EXPECT_EQ(superseded_tails(opened(smallest_archive().bytes)).count, 0U);
+}
+
+TEST(CheckContainer, ReportsEveryLocalHeaderThatIsWrong) {
+  Built built = smallest_archive();
+  const PlacedEntry& model = built.entry(model_entry);
+  flip_bit(built.bytes, built.entry("w").header_offset + 10);
+  flip_bit(built.bytes, model.header_offset);
+  EXPECT_THAT(findings(built.bytes), ElementsAre(line("error zip.local.field", "w", 0),
+                                                 line("error zip.local.header", model.name, model.header_offset)));
+}
+
+TEST(CheckContainer, ReportsPaddingThatIsNotZero) {
+  Built built = smallest_archive();
+  flip_bit(built.bytes, 63);
+  EXPECT_THAT(findings(built.bytes), ElementsAre(line("error zip.padding.record", "w", 0)));
+}
+
+TEST(CheckContainer, DoesNotLookAtCrcs) {
+  Built built = smallest_archive();
+  flip_bit(built.bytes, 64);
+  EXPECT_THAT(findings(built.bytes), IsEmpty());
+}
+
+TEST(CheckContainer, RemarksZip64ThatNothingCallsFor) {
+  ZipBuilder builder = smallest_builder();
+  builder.force_zip64 = true;
+  Built built = builder.build_placed();
+  EXPECT_THAT(findings(built.bytes), ElementsAre(line("warning zip.zip64.unneeded", "", built.directory_offset)));
+  builder = smallest_builder();
+  builder.entry("w").force_zip64_sizes = true;
+  built = builder.build_placed();
+  EXPECT_THAT(findings(built.bytes), ElementsAre(line("warning zip.zip64.unneeded", "w", 0)));
+}
+
+TEST(CheckContainer, NotesEverySupersededTail) {
+  const Built first = smallest_archive();
+  const Built second = append_edit(first, smallest_model(256, "edited"), {zip_entry("b", pattern(100))});
+  const Built third = edited(second, "twice");
+  const std::size_t behind_b = second.entry("b").data_offset + 100;
+  EXPECT_THAT(findings(third.bytes), ElementsAre(line("note archive.tail.superseded", "w", end_of_w(first)),
+                                                 line("note archive.tail.superseded", "b", behind_b)));
+  const SupersededTails tails = superseded_tails(opened(third.bytes));
+  EXPECT_EQ(tails.count, 2U);
+  EXPECT_EQ(tails.bytes, first.bytes.size() - end_of_w(first) + second.bytes.size() - behind_b);
+}
+
+TEST(CheckContainer, TakesEditsThatFollowEachOtherForOneTail) {
+  const Built first = smallest_archive();
+  const Built third = edited(edited(first, "once"), "twice");
+  EXPECT_THAT(findings(third.bytes), ElementsAre(line("note archive.tail.superseded", "w", end_of_w(first))));
+}
+
+/// The findings for an edited archive with a bit flipped in what was superseded.
+void expect_bad_prefix(const Built& first, Built last, std::size_t damage) {
+  flip_bit(last.bytes, damage);
+  EXPECT_THAT(findings(last.bytes), ElementsAre(line("note archive.tail.superseded", "w", end_of_w(first)),
+                                                line("error archive.tail.prefix", "w", end_of_w(first))));
+}
+
+TEST(CheckContainer, StateBeforeAnEditIsAnArchiveItself) {
+  const Built first = smallest_archive();
+  const Built second = edited(first, "edited");
+  const PlacedEntry& model = first.entry(model_entry);
+  expect_bad_prefix(first, second, model.header_offset);        // its local header
+  expect_bad_prefix(first, second, model.header_offset + 6);    // a field of it
+  expect_bad_prefix(first, second, model.data_offset - 1);      // its padding
+  expect_bad_prefix(first, second, model.central_offset);       // its directory header
+  expect_bad_prefix(first, second, model.central_offset + 46);  // its name
+  expect_bad_prefix(first, second, first.entry("w").central_offset + 16);
+}
+
+// Nothing of the first state is read when the last but one is opened: all states have to be looked at.
+TEST(CheckContainer, EveryStateBeforeIsAnArchiveItself) {
+  const Built first = smallest_archive();
+  const Built third = edited(edited(first, "once"), "twice");
+  const PlacedEntry& model = first.entry(model_entry);
+  expect_bad_prefix(first, third, model.header_offset);
+  expect_bad_prefix(first, third, model.central_offset + 46);
+}
+
+TEST(CheckContainer, TailWhoseDirectoryListsOtherEntriesIsRefused) {
+  // Bytes are put between the data and the old model; the old end record is kept true to its place.
+  const Built first = smallest_archive();
+  Built hidden = first;
+  const Blob secret = pattern(64);
+  insert(hidden.bytes, end_of_w(first), secret);
+  put_u32(hidden.bytes, first.end_offset + 64 + 16, static_cast<std::uint32_t>(first.directory_offset + 64));
+  for (PlacedEntry& entry : hidden.entries) entry.central_offset += 64;
+  const Built second = edited(hidden, "edited");
+  EXPECT_THAT(findings(second.bytes), ElementsAre(line("note archive.tail.superseded", "w", end_of_w(first)),
+                                                  line("error archive.tail.prefix", "w", end_of_w(first))));
+}
+
+TEST(EntrySource, HandsOutAllBytesAndComparesTheCrc) {
+  const Archive archive = opened(smallest_builder(pattern(3U << 20U)).build());
+  const EntrySource source(archive, archive.entry(0));
+  EXPECT_EQ(source.size(), 3U << 20U);
+  Blob all;
+  source.read([&all](Bytes piece) { all.insert(all.end(), piece.begin(), piece.end()); });
+  EXPECT_TRUE(all == pattern(3U << 20U));
+}
+
+TEST(EntrySource, RefusesDamagedDataAtItsEnd) {
+  Built built = smallest_archive();
+  flip_bit(built.bytes, 64 + 500);
+  const Archive archive = opened(built.bytes);
+  const EntrySource source(archive, archive.entry(0));
+  EXPECT_EQ(refusal_of([&] { source.read([](Bytes) {}); }), (Refusal{Code::zip_data_crc, "w", 64}));
+}
+
+}  // namespace
+}  // namespace onnxar::testing

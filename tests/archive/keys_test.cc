@@ -1,0 +1,144 @@
+// The keys that tensors get.
+#include "archive/keys.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "onnxar/archive.h"
+#include "onnxar/archive_writer.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+
+namespace onnxar::testing {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+Strings keys_for(const Strings& names) {
+  KeyMaker keys;
+  Strings made;
+  for (const std::string& name : names) made.push_back(keys.make(name));
+  return made;
+}
+
+std::string key_for(const std::string& name) { return keys_for({name}).front(); }
+
+TEST(Key, IdentifiersStayAsTheyAre) {
+  for (const std::string name : {"w", "_", "Layer_0", "__a", "_A", "a1"}) EXPECT_EQ(key_for(name), name);
+}
+
+TEST(Key, OtherBytesBecomeUnderscores) {
+  EXPECT_EQ(key_for("layer.0/attn:weight"), "layer_0_attn_weight");
+  EXPECT_EQ(key_for("a b\tc"), "a_b_c");
+  EXPECT_EQ(key_for("gr\xc3\xb6\xc3\x9f"
+                    "e"),
+            "gr____e");  // byte by byte
+  EXPECT_EQ(key_for(std::string("a\0b", 3)), "a_b");
+  EXPECT_EQ(key_for("\xff"), "_");
+  EXPECT_EQ(key_for("../../etc/passwd"), "______etc_passwd");
+}
+
+TEST(Key, LeadingDigitGetsAnUnderscore) {
+  EXPECT_EQ(key_for("0"), "_0");
+  EXPECT_EQ(key_for("9.weight"), "_9_weight");
+}
+
+TEST(Key, EmptyNameIsTensor) {
+  EXPECT_EQ(key_for(""), "tensor");
+  EXPECT_EQ(keys_for({"", "", "tensor"}), (Strings{"tensor", "tensor_2", "tensor_3"}));
+}
+
+TEST(Key, ReservedFormsAreMovedOut) {
+  EXPECT_EQ(key_for("__MODEL_PROTO"), "t___MODEL_PROTO");
+  EXPECT_EQ(key_for("__A"), "t___A");
+  EXPECT_EQ(key_for("./A"), "t___A");
+  EXPECT_EQ(key_for("__a"), "__a");
+}
+
+TEST(Key, DeviceNamesAreMovedOut) {
+  for (const std::string name : {"con", "CON", "Prn", "aux", "NUL", "com1", "COM9", "lpt0", "LPT5"}) {
+    EXPECT_EQ(key_for(name), "t_" + name);
+  }
+  for (const std::string name : {"con_", "conx", "com", "com10", "comx", "lpt", "null"}) EXPECT_EQ(key_for(name), name);
+}
+
+TEST(Key, IsCutAt200Bytes) {
+  EXPECT_EQ(key_for(std::string(200, 'n')), std::string(200, 'n'));
+  EXPECT_EQ(key_for(std::string(201, 'n')), std::string(200, 'n'));
+  EXPECT_EQ(key_for("7" + std::string(300, 'n')), "_7" + std::string(198, 'n'));
+  EXPECT_EQ(key_for("__A" + std::string(300, 'n')), "t___A" + std::string(195, 'n'));
+  EXPECT_EQ(keys_for({std::string(250, 'n'), std::string(260, 'n')})[1], std::string(200, 'n') + "_2");
+}
+
+TEST(Key, ClashesAreCountedInTheOrderOfTheCalls) {
+  EXPECT_EQ(keys_for({"a.b", "a/b", "a_b", "a b"}), (Strings{"a_b", "a_b_2", "a_b_3", "a_b_4"}));
+}
+
+TEST(Key, ClashesUnderFoldingAreCountedToo) {
+  EXPECT_EQ(keys_for({"Weight", "weight", "WEIGHT"}), (Strings{"Weight", "weight_2", "WEIGHT_3"}));
+}
+
+TEST(Key, EachStemHasACounterOfItsOwn) {
+  EXPECT_EQ(keys_for({"a", "b", "a", "b", "a"}), (Strings{"a", "b", "a_2", "b_2", "a_3"}));
+}
+
+TEST(Key, CountedKeysStepOverNamesThatAreTaken) {
+  EXPECT_EQ(keys_for({"a_2", "a", "a"}), (Strings{"a_2", "a", "a_3"}));
+  EXPECT_EQ(keys_for({"a", "a", "a_2", "a"}), (Strings{"a", "a_2", "a_2_2", "a_3"}));
+}
+
+TEST(Key, ReservedNamesAreNotHandedOut) {
+  KeyMaker keys;
+  keys.reserve("Weight");
+  keys.reserve("weight_2");
+  EXPECT_EQ(keys.make("weight"), "weight_3");
+  KeyMaker moved = std::move(keys);
+  EXPECT_EQ(moved.make("WEIGHT"), "WEIGHT_4");
+}
+
+TEST(Key, KeepsClearOfTheModelsName) {
+  const TempDir folder;
+  ArchiveWriter writer = ArchiveWriter::create(folder / "a");
+  KeyMaker keys;
+  for (const std::string_view name : {"__model_proto", "__Model_Proto", "__MODEL_PROTO"}) {
+    writer.add(keys.make(name), Bytes());
+  }
+  EXPECT_EQ(code_of([&] { writer.finish(Bytes()); }), std::nullopt);
+}
+
+TEST(Key, ManyNamesGetDifferentIdentifiersThatAnArchiveTakes) {
+  const TempDir folder;
+  ArchiveWriter writer = ArchiveWriter::create(folder / "a");
+  KeyMaker keys;
+  std::set<std::string> made;
+  for (int i = 0; i < 3000; ++i) {
+    std::string name(static_cast<std::size_t>(i % 5), static_cast<char>(i % 256));
+    name += static_cast<char>(i / 12);
+    const std::string key = keys.make(name);
+    EXPECT_TRUE(is_identifier(key)) << key;
+    EXPECT_FALSE(is_reserved_name(key)) << key;
+    EXPECT_TRUE(made.insert(key).second) << key;
+    writer.add(key, Bytes());
+  }
+  writer.finish(Bytes());
+  EXPECT_EQ(Archive::open(folder / "a").size(), 3001U);
+}
+
+TEST(ReservedName, IsTwoUnderscoresAndACapital) {
+  for (const std::string_view name : {"__A", "__Z", "__MODEL_PROTO"}) EXPECT_TRUE(is_reserved_name(name)) << name;
+  for (const std::string_view name : {"", "_", "__", "__a", "__1", "___A", "_A", "A", "a__A", "__["}) {
+    EXPECT_FALSE(is_reserved_name(name)) << name;
+  }
+}
+
+TEST(Identifier, IsWhatCSaysInAscii) {
+  for (const std::string_view name : {"a", "_", "Z9", "__MODEL_PROTO"}) EXPECT_TRUE(is_identifier(name)) << name;
+  for (const std::string_view name : {"", "9a", "a.b", "a b", "a/b", "\xc3\xb6", "a-b", "tokenizer.json"}) {
+    EXPECT_FALSE(is_identifier(name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace onnxar::testing

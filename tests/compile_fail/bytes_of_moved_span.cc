@@ -1,0 +1,4 @@
+// An owner that was given away.
+#include "onnxar/archive.h"
+
+onnxar::Bytes dangling(onnxar::ByteSpan& span) { return static_cast<onnxar::ByteSpan&&>(span).bytes(); }

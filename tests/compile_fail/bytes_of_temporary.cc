@@ -1,0 +1,4 @@
+// The bytes of an entry of an archive that is gone at the semicolon.
+#include "onnxar/archive.h"
+
+onnxar::Bytes dangling() { return onnxar::Archive::open("a.onnxar").bytes(onnxar::ArchiveEntry()); }

@@ -1,0 +1,4 @@
+// All bytes of an archive that is gone at the semicolon.
+#include "onnxar/archive.h"
+
+onnxar::Bytes dangling() { return onnxar::Archive::open("a.onnxar").file(); }

@@ -1,0 +1,137 @@
+// One archive, many threads: every first use is raced for.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "onnxar/archive.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+constexpr int thread_count = 8;
+constexpr int rounds = 30;
+constexpr std::size_t entry_count = 40;
+
+/// Runs `work` in all threads, which begin at the same time; counts in how many it returned false or threw.
+int failures_of(const std::function<bool(int)>& work) {
+  std::barrier start(thread_count);
+  std::atomic<int> failures = 0;
+  const auto run = [&](int thread) {
+    start.arrive_and_wait();
+    try {
+      if (!work(thread)) ++failures;
+    } catch (const std::exception&) {
+      ++failures;
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < thread_count; ++i) threads.emplace_back(run, i);
+  threads.clear();
+  return failures;
+}
+
+std::string name_of(std::size_t i) { return "entry_" + std::to_string(i); }
+
+const Built& archive_of_many() {
+  static const Built built = [] {
+    ZipBuilder builder = smallest_builder();
+    for (std::size_t i = 0; i < entry_count; ++i) {
+      builder.entries.insert(builder.entries.end() - 1,
+                             zip_entry(name_of(i), pattern(100 + i, static_cast<std::uint32_t>(i))));
+    }
+    return builder.build_placed();
+  }();
+  return built;
+}
+
+bool is_data_of(Bytes bytes, std::string_view name) {
+  const PlacedEntry& place = archive_of_many().entry(name);
+  return std::ranges::equal(bytes, Bytes(archive_of_many().bytes).subspan(place.data_offset, place.data_size));
+}
+
+/// Uses every entry, from another one on in each thread.
+bool use_all(const Archive& archive, int thread) {
+  bool right = is_data_of(archive.model(), model_entry);
+  for (std::size_t step = 0; step < archive.size(); ++step) {
+    const std::size_t i = (step + static_cast<std::size_t>(thread % 3) * 7) % archive.size();
+    const ArchiveEntry entry = archive.entry(i);
+    const auto found = archive.find(entry.name);
+    right = right && found && found->index == i;
+    right = right && is_data_of(thread % 2 == 0 ? archive.bytes(entry) : archive.resolve(entry.name), entry.name);
+    right = right && archive.resolve(entry.name, 8, 4).data() == archive.bytes(entry).data() + 8;
+    right = right && archive.locate(entry).offset == archive_of_many().entry(entry.name).data_offset;
+  }
+  return right && !archive.find("none");
+}
+
+TEST(ArchiveThreads, FirstUseOfEveryEntryMayBeRacedFor) {
+  for (int round = 0; round < rounds; ++round) {
+    const Archive archive = Archive::open(archive_of_many().bytes, nullptr);
+    EXPECT_EQ(failures_of([&](int thread) { return use_all(archive, thread); }), 0);
+  }
+}
+
+TEST(ArchiveThreads, EveryThreadIsToldOfAWrongLocalHeader) {
+  Blob damaged = archive_of_many().bytes;
+  flip_bit(damaged, archive_of_many().entry(name_of(7)).header_offset + 6);
+  for (int round = 0; round < rounds; ++round) {
+    const Archive archive = Archive::open(damaged, nullptr);
+    EXPECT_EQ(failures_of([&](int) {
+                const bool others = is_data_of(archive.resolve(name_of(8)), name_of(8));
+                return others && code_of([&] { return archive.resolve(name_of(7)); }) == Code::zip_local_field;
+              }),
+              0);
+  }
+}
+
+TEST(ArchiveThreads, CrcsMayBeComparedAtOnce) {
+  const Archive archive = Archive::open(archive_of_many().bytes, nullptr);
+  EXPECT_EQ(failures_of([&](int) {
+              for (std::size_t i = 0; i < archive.size(); ++i) archive.verify(archive.entry(i));
+              return true;
+            }),
+            0);
+}
+
+TEST(ArchiveThreads, OneFileMayBeOpenedByAll) {
+  const TempDir folder;
+  const std::filesystem::path path = folder.write_file("a", archive_of_many().bytes);
+  EXPECT_EQ(failures_of([&](int thread) {
+              for (int i = 0; i < 5; ++i) {
+                if (!use_all(Archive::open(path), thread)) return false;
+              }
+              return true;
+            }),
+            0);
+}
+
+TEST(ArchiveThreads, LastShareOfTheMappingMayGoInAnyThread) {
+  const TempDir folder;
+  const std::filesystem::path path = folder.write_file("a", archive_of_many().bytes);
+  for (int round = 0; round < rounds; ++round) {
+    auto archive = std::make_unique<Archive>(Archive::open(path));
+    const Bytes weight = archive->resolve("w");
+    std::vector<std::shared_ptr<const void>> shares(thread_count, archive->owner());
+    archive.reset();
+    EXPECT_EQ(failures_of([&](int thread) {
+                const bool right = is_data_of(weight, "w");
+                shares[static_cast<std::size_t>(thread)].reset();
+                return right;
+              }),
+              0);
+  }
+}
+
+}  // namespace
+}  // namespace onnxar::testing
