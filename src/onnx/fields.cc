@@ -32,4 +32,18 @@ std::optional<std::uint64_t> data_location_of(const wire::Field& field) noexcept
   return value;
 }
 
+bool moves_with_data(const wire::Field& field) noexcept {
+  const bool bytes = field.type == Type::length_delimited;
+  switch (field.number) {
+    case tensor_field::raw_data:
+    case tensor_field::external_data: return bytes;
+    case tensor_field::float_data:
+    case tensor_field::int32_data:
+    case tensor_field::int64_data:
+    case tensor_field::double_data:
+    case tensor_field::uint64_data: return bytes || is_typed_data_field(field);
+    default: return data_location_of(field).has_value();
+  }
+}
+
 }  // namespace onnxar::onnx

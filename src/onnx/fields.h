@@ -46,6 +46,9 @@ inline constexpr std::uint64_t location_default = 0, location_external = 1;
 
 /// Whether the field of a TensorProto holds values in a typed field: float_data, int32_data, string_data, ...
 bool is_typed_data_field(const wire::Field& field) noexcept;
+/// Whether the field holds a tensor's data or says where it is: all of these go when the data moves. An empty run of
+/// values is no data, but goes, too.
+bool moves_with_data(const wire::Field& field) noexcept;
 /// The value of data_location, if this field is one that says something.
 std::optional<std::uint64_t> data_location_of(const wire::Field& field) noexcept;
 

@@ -7,21 +7,6 @@
 namespace onnxar::onnx {
 namespace {
 
-/// A field that holds a tensor's data or says where it is: all of these go when the data moves. An empty run goes, too.
-bool is_data_field(const wire::Field& field) noexcept {
-  const bool bytes = field.type == wire::Type::length_delimited;
-  switch (field.number) {
-    case tensor_field::raw_data:
-    case tensor_field::external_data: return bytes;
-    case tensor_field::float_data:
-    case tensor_field::int32_data:
-    case tensor_field::int64_data:
-    case tensor_field::double_data:
-    case tensor_field::uint64_data: return bytes || is_typed_data_field(field);
-    default: return data_location_of(field).has_value();
-  }
-}
-
 /// Where the field `number` goes: behind the last field with a smaller number.
 std::uint64_t place_for(Bytes model, wire::Range tensor, std::uint32_t number) {
   std::uint64_t place = tensor.begin;
@@ -78,7 +63,7 @@ class Rewriter {
     wire::Cursor cursor(model_, tensor);
     wire::Range run;  // neighbours go together: unpacked values may be a million fields
     for (wire::Field field; cursor.next(field);) {
-      if (!is_data_field(field)) continue;
+      if (!moves_with_data(field)) continue;
       if (field.whole.begin == run.end) {
         run.end = field.whole.end;
         continue;

@@ -43,12 +43,14 @@ void take_bytes(TensorView& tensor, Bytes model, const wire::Field& field) {
 }
 
 void note_form(TensorView& tensor, const wire::Field& field, std::uint32_t last_number) {
-  const bool raw = field.number == tensor_field::raw_data;
-  const bool padded = raw && field.length.size() > wire::varint_size(field.value.size());
-  const bool says_where = field.number == tensor_field::external_data || field.number == tensor_field::data_location;
-  if (field.number < last_number || (raw && last_number == field.number) || padded || says_where) {
-    tensor.restorable = false;
+  bool as_we_write_it = field.number >= last_number;
+  if (field.number == tensor_field::raw_data) {
+    const std::uint64_t shortest = 1 + wire::varint_size(field.value.size());  // tag and length
+    as_we_write_it = as_we_write_it && field.number != last_number && field.value.begin - field.whole.begin == shortest;
+  } else if (moves_with_data(field)) {
+    as_we_write_it = false;
   }
+  tensor.restorable = tensor.restorable && as_we_write_it;
 }
 
 /// A shape whose size cannot be told is no shape, whatever the type.

@@ -303,6 +303,27 @@ TEST_F(ConvertTest, AnInlineModelIsCopiedInlineWithoutGatheringItsPayloads) {
   EXPECT_EQ(converted(inside.view(), saved_as(Format::onnx_inline), load), inside.view());
 }
 
+TEST_F(ConvertTest, AnInlineModelIsCopiedInlineHoweverItIsSpelt) {
+  const Blob data = pattern(4096);
+  constexpr std::uint32_t raw_data = tensor_field::raw_data;
+  const TensorBuilder w = tensor("w", dtype::int8, {4096}).raw_data(data).doc_string("d");
+  for (const Message& odd : Messages{
+           TensorBuilder(w).order({raw_data}),
+           TensorBuilder(w).raw_data(data),
+           TensorBuilder(w).data_location(0),
+           TensorBuilder(w).external_data("location", "stale"),
+           TensorBuilder(w).float_data({}),
+           TensorBuilder(w).float_data({1}),
+           TensorBuilder(w).packed_dims().field(raw_data, Message().varint(raw_data, 1)),
+           TensorBuilder(w).without(raw_data).field(raw_data, Message().padded_length_bytes(raw_data, data, 5)),
+           TensorBuilder(w).without(raw_data).field(
+               raw_data, Message().padded_tag(raw_data, wire_type::length, 3).raw_varint(4096).raw(data)),
+       }) {
+    const Message model = model_of({floats("first", 3), odd});
+    EXPECT_TRUE(converted(model.view(), saved_as(Format::onnx_inline)) == model.view()) << odd.size();
+  }
+}
+
 TEST_F(ConvertTest, AModelDeeperThanUsualIsConvertedWhereThatIsAllowed) {
   LoadOptions load;
   load.max_depth = 200;

@@ -38,9 +38,9 @@ struct Told {
   bool operator==(const Told&) const = default;
 };
 
-void PrintTo(const Told& told, std::ostream* out) {
-  *out << told.name << " type " << told.type << " dims " << ::testing::PrintToString(told.dims) << " raw "
-       << (told.raw_data ? std::to_string(told.raw_data->size()) : "none") << " external " << told.external;
+std::ostream& operator<<(std::ostream& out, const Told& told) {
+  return out << told.name << " type " << told.type << " dims " << ::testing::PrintToString(told.dims) << " raw "
+             << (told.raw_data ? std::to_string(told.raw_data->size()) : "none") << " external " << told.external;
 }
 
 using Tensors = std::map<std::string, Told>;  // by path
@@ -144,7 +144,8 @@ Blob serialized(const ModelProto& model) {
 
 /// What happens to the tensor at a path: a choice that both sides make alike.
 struct Choice {
-  enum : std::uint8_t { keep, link, put_inline } action = keep;
+  enum class Action : std::uint8_t { keep, link, put_inline };
+  Action action = Action::keep;
   std::uint64_t offset = 0;
   std::optional<std::uint64_t> length;
   std::string payload;
@@ -156,8 +157,7 @@ Choice choice_for(const std::string& path, std::uint32_t seed) {
   mix.generate(words.begin(), words.end());
   Random random(words[0] ^ seed);
   Choice choice;
-  const std::size_t action = below(random, 3);
-  choice.action = action == 0 ? Choice::keep : action == 1 ? Choice::link : Choice::put_inline;
+  choice.action = static_cast<Choice::Action>(below(random, 3));
   choice.offset = below(random, 2) * 64;
   if (below(random, 3) != 0) choice.length = below(random, 100000);
   choice.payload = text_of(pattern(below(random, 2) == 0 ? below(random, 40) : below(random, 20000), seed));
@@ -177,8 +177,9 @@ class TextSource final : public ByteSource {
 Blob edited_on_the_wire(const Blob& model, std::uint32_t seed) {
   const auto decide = [seed](const onnx::TensorSite& site) {
     const Choice choice = choice_for(path_of(site), seed);
-    if (choice.action == Choice::keep) return onnx::TensorEdit::keep();
-    if (choice.action == Choice::link) return onnx::TensorEdit::link_to({"w.bin", choice.offset, choice.length});
+    if (choice.action == Choice::Action::keep) return onnx::TensorEdit::keep();
+    if (choice.action == Choice::Action::link)
+      return onnx::TensorEdit::link_to({"w.bin", choice.offset, choice.length});
     return onnx::TensorEdit::put_inline(std::make_shared<TextSource>(choice.payload));
   };
   return onnx::rewrite_tensors(model, decide).flat();
@@ -191,11 +192,11 @@ void add_pair(TensorProto& tensor, const std::string& key, const std::string& va
 }
 
 void edit_by_protobuf(TensorProto& tensor, const Choice& choice) {
-  if (choice.action == Choice::keep) return;
+  if (choice.action == Choice::Action::keep) return;
   for (const int number : {4, 5, 7, 9, 10, 11, 13, 14}) {
     tensor.GetReflection()->ClearField(&tensor, tensor.GetDescriptor()->FindFieldByNumber(number));
   }
-  if (choice.action == Choice::put_inline) {
+  if (choice.action == Choice::Action::put_inline) {
     tensor.set_raw_data(choice.payload);
     return;
   }

@@ -25,8 +25,8 @@ struct Found {
   bool operator==(const Found&) const = default;
 };
 
-void PrintTo(const Found& found, std::ostream* out) {
-  *out << found.name << ' ' << found.path << ' ' << static_cast<int>(found.kind);
+std::ostream& operator<<(std::ostream& out, const Found& found) {
+  return out << found.name << ' ' << found.path << ' ' << static_cast<int>(found.kind);
 }
 
 std::vector<Found> walk(Bytes model, std::size_t depth = 100) {

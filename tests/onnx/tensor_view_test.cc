@@ -109,9 +109,10 @@ TEST(TensorView, AShapeWhoseSizeCannotBeToldIsRefusedAtTheTensor) {
 }
 
 TEST(TensorView, DataTypesAreTheNumberCutTo32BitsAsProtobufHasIt) {
-  EXPECT_EQ(Read(tensor("w", 1000, {}))->type, static_cast<DataType>(1000));
-  EXPECT_EQ(Read(Message().signed_varint(tensor_field::data_type, -1))->type, static_cast<DataType>(-1));
-  EXPECT_EQ(Read(Message().varint(tensor_field::data_type, (1ULL << 32U) + 1))->type, DataType::float32);
+  const auto number_of = [](const Message& tensor) { return static_cast<std::int32_t>(Read(tensor)->type); };
+  EXPECT_EQ(number_of(tensor("w", 1000, {})), 1000);
+  EXPECT_EQ(number_of(Message().signed_varint(tensor_field::data_type, -1)), -1);
+  EXPECT_EQ(number_of(Message().varint(tensor_field::data_type, (1ULL << 32U) + 1)), 1);
 }
 
 TEST(TensorView, EveryTypedFieldIsTypedDataPackedOrNot) {
@@ -173,6 +174,22 @@ TEST(TensorView, FieldsOfAnotherWireTypeAreUnknownFields) {
   EXPECT_EQ(tensor->name, "");
   EXPECT_FALSE(tensor->raw_data || tensor->segment || tensor->is_external());
   EXPECT_TRUE(tensor->external.empty());
+}
+
+TEST(TensorView, ATensorIsRestorableIfMovingItsDataOutAndInGivesTheSameBytes) {
+  const auto restorable = [](const Message& tensor) { return Read(tensor)->restorable; };
+  const TensorBuilder plain = tensor("w", dtype::int8, {4}).raw_data(pattern(4)).doc_string("d").metadata("k", "v");
+  EXPECT_TRUE(restorable(plain));
+  EXPECT_TRUE(restorable(TensorBuilder(plain).packed_dims()));
+  EXPECT_TRUE(restorable(plain.message().fixed32(900, 1).string(901, "unknown")));
+  EXPECT_FALSE(restorable(TensorBuilder(plain).order({tensor_field::raw_data})));
+  EXPECT_FALSE(restorable(TensorBuilder(plain).raw_data(pattern(4))));
+  EXPECT_FALSE(restorable(TensorBuilder(plain).external_data("location", "stale")));
+  EXPECT_FALSE(restorable(TensorBuilder(plain).data_location(0)));
+  EXPECT_FALSE(restorable(Message().padded_length_bytes(tensor_field::raw_data, pattern(4), 2)));
+  EXPECT_FALSE(
+      restorable(Message().padded_tag(tensor_field::raw_data, wire_type::length, 2).raw_varint(4).raw(pattern(4))));
+  EXPECT_FALSE(restorable(TensorBuilder(plain).float_data({}))) << "an empty run goes with the data";
 }
 
 TEST(TensorView, EveryTruncationIsRefusedOrEndsBetweenFields) {

@@ -19,11 +19,11 @@ using Values = std::vector<std::int64_t>;
 
 /// How a type whose values are sent as varints stands in its field: the schema's comments, written down again.
 struct VarintType {
-  std::uint64_t type;
-  std::uint32_t field;
-  std::size_t width;           // bytes that a value becomes
-  std::int64_t low, high;      // what a value may be
-  std::int64_t per_value = 1;  // elements in one value
+  std::uint64_t type = 0;
+  std::uint32_t field = 0;
+  std::size_t width = 0;           // bytes that a value becomes
+  std::int64_t low = 0, high = 0;  // what a value may be
+  std::int64_t per_value = 1;      // elements in one value
 };
 
 constexpr std::int64_t low64 = std::numeric_limits<std::int64_t>::min();

@@ -78,12 +78,13 @@ TEST(Directory, LocalHeadersAreProvedAtFirstUseOnly) {
 }
 
 TEST(Directory, OpeningTouchesNoPageBeforeTheDirectory) {
-  const Built built = smallest_builder(pattern(64 * 1024)).build_placed();
+  constexpr std::size_t untouched = 61440;  // whole pages
+  const Built built = smallest_builder(pattern(65536)).build_placed();
   const GuardedBuffer file = GuardedBuffer::starting_after_guard(built.bytes);
   auto* const first = const_cast<std::byte*>(file.bytes().data());
-  ASSERT_EQ(::mprotect(first, 60 * 1024, PROT_NONE), 0);
+  ASSERT_EQ(::mprotect(first, untouched, PROT_NONE), 0);
   EXPECT_EQ(refusal_of([&] { return zip::Directory::read(file.bytes(), {}).offset(); }), std::nullopt);
-  ASSERT_EQ(::mprotect(first, 60 * 1024, PROT_READ | PROT_WRITE), 0);
+  ASSERT_EQ(::mprotect(first, untouched, PROT_READ | PROT_WRITE), 0);
 }
 
 TEST(Directory, ArchiveWithoutEntriesIsRefused) {

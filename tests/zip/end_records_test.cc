@@ -218,9 +218,13 @@ TEST(EndRecords, RecordThatStandsElsewhereIsRefusedThoughTheLocatorNamesIt) {
 }
 
 TEST(EndRecords, LocatorWithoutRoomForARecordIsRefused) {
-  ZipBuilder builder;
-  builder.write_zip64_locator = true;
-  EXPECT_EQ(refusal_of_end(builder.build()), (Refusal{Code::zip_zip64_locator, "", 0}));
+  // Nothing stands before the locator: 56 bytes before itself would be a place near the largest number.
+  for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{0} - 56}) {
+    ZipBuilder builder;
+    builder.write_zip64_locator = true;
+    builder.zip64_locator.record_offset = offset;
+    EXPECT_EQ(refusal_of_end(builder.build()), (Refusal{Code::zip_zip64_locator, "", 0}));
+  }
 }
 
 TEST(EndRecords, Zip64RecordHasItsSignatureSizeAndVersion) {
