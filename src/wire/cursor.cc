@@ -21,7 +21,8 @@ using base::concat;
 void read_tag(Bytes buffer, std::uint64_t& position, std::uint64_t end, Field& field) {
   const std::uint64_t begin = position;
   const std::uint64_t tag = read_varint(buffer, position, end);
-  if (tag > 0xffffffff || tag < 8) {
+  constexpr std::uint64_t longest = 5;  // of 32 bits; protobuf reads no longer ones
+  if (tag > 0xffffffff || tag < 8 || position - begin > longest) {
     refuse(Code::wire_tag, concat("no protobuf field has the tag ", tag, ": the message is damaged or no ONNX model"),
            begin);
   }

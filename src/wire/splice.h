@@ -14,7 +14,7 @@ namespace onnxar::wire {
 
 /// A list of edits on one serialised message. `result` is the message with every edit made and the lengths of all
 /// enclosing messages put right; everything else keeps its order and encoding, unknown fields too. A length varint that
-/// was longer than it had to be stays as long, so that an edit and its inverse give the first message back.
+/// was longer than it had to be stays as long, so that taking bytes out and putting them back gives the first message.
 class Splice {
  public:
   /// An embedded message that encloses edits. Number 0 is the outermost message.

@@ -194,7 +194,7 @@ void add_pair(TensorProto& tensor, const std::string& key, const std::string& va
 void edit_by_protobuf(TensorProto& tensor, const Choice& choice) {
   if (choice.action == Choice::Action::keep) return;
   for (const int number : {4, 5, 7, 9, 10, 11, 13, 14}) {
-    tensor.GetReflection()->ClearField(&tensor, tensor.GetDescriptor()->FindFieldByNumber(number));
+    TensorProto::GetReflection()->ClearField(&tensor, TensorProto::descriptor()->FindFieldByNumber(number));
   }
   if (choice.action == Choice::Action::put_inline) {
     tensor.set_raw_data(choice.payload);

@@ -163,7 +163,7 @@ class TensorBuilder {
 
  private:
   struct Part {
-    std::uint32_t field;
+    std::uint32_t field = 0;
     Message wire;
   };
   [[nodiscard]] std::size_t rank(std::uint32_t field) const;

@@ -193,6 +193,12 @@ TEST(Cursor, ATagOfMoreThan32BitsIsRefused) {
   expect_refused(after_three_bytes().raw_varint(largest).raw_varint(1), Code::wire_tag, 3);
 }
 
+// Protobuf's parsers stop at five bytes: what is longer would be read here and refused there.
+TEST(Cursor, ATagOfMoreThanFiveBytesIsRefused) {
+  EXPECT_EQ(only_field(Message().padded_tag(1, wire_type::varint, 5).raw_varint(1)).number, 1U);
+  expect_refused(after_three_bytes().padded_tag(1, wire_type::varint, 6).raw_varint(1), Code::wire_tag, 3);
+}
+
 TEST(Cursor, GroupsAreRefused) {
   expect_refused(after_three_bytes().group(200, Message().varint(1, 1)), Code::wire_type, 3);
   expect_refused(after_three_bytes().tag(4, wire_type::group_end), Code::wire_type, 3);
