@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::size_t buffer_size = 1U << 20U;
 constexpr std::size_t direct_from = 64U << 10U;
+// Calls end at multiples of this in the file, where file systems that cache in large pages have a border too.
+constexpr std::uint64_t write_step = 8U << 20U;
 constexpr std::uint64_t write_back_step = 32U << 20U;
 
 }  // namespace
@@ -19,14 +21,22 @@ BufferedOutput::BufferedOutput(OutputFile file, bool write_back) : file_(std::mo
 }
 
 void BufferedOutput::append(Bytes bytes) {
-  const bool direct = bytes.size() >= direct_from;
-  if (direct || buffer_.size() + bytes.size() > buffer_size) flush();
-  if (direct) {
-    file_.write_at(flushed_, bytes);
-    flushed_ += bytes.size();
-  } else {
+  if (bytes.size() < direct_from && buffer_.size() + bytes.size() <= buffer_size) {
     base::append(buffer_, bytes);
+    return;
   }
+  while (!bytes.empty()) {
+    const std::uint64_t room = write_step - position() % write_step;
+    const Bytes piece = bytes.first(std::min<std::uint64_t>(bytes.size(), room));
+    file_.write_at(flushed_, buffer_, piece);
+    flushed_ += buffer_.size() + piece.size();
+    buffer_.clear();
+    bytes = bytes.subspan(piece.size());
+    begin_write_back();
+  }
+}
+
+void BufferedOutput::begin_write_back() {
   if (write_back_ && flushed_ - written_back_ >= write_back_step) {
     file_.start_writeback(written_back_, flushed_ - written_back_);
     written_back_ = flushed_;

@@ -29,6 +29,7 @@ class BufferedOutput {
 
  private:
   void flush();
+  void begin_write_back();
 
   OutputFile file_;
   bool write_back_;

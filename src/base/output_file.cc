@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -137,17 +139,22 @@ void OutputFile::reserve(std::uint64_t size) {
   }
 }
 
-void OutputFile::write_at(std::uint64_t offset, Bytes bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+void OutputFile::write_at(std::uint64_t offset, Bytes first, Bytes second) {
+  while (!first.empty() || !second.empty()) {
+    // iovec serves reading too, so it has no const; writing leaves the bytes alone.
+    const std::array parts{iovec{const_cast<std::byte*>(first.data()), first.size()},
+                           iovec{const_cast<std::byte*>(second.data()), second.size()}};
+    const ssize_t written = ::pwritev(file_.get(), parts.data(), parts.size(), static_cast<off_t>(offset));
     if (written < 0) {
       if (errno == EINTR) continue;
       // What is written comes from mappings: the kernel says EFAULT where a read of ours would be a SIGBUS.
       if (errno == EFAULT) throw Error(Code::io_failed, "an input file was shortened while it was copied", {}, target_);
       throw system_error(errno, "cannot write", target_);
     }
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
     offset += static_cast<std::uint64_t>(written);
+    const auto of_first = std::min(static_cast<std::size_t>(written), first.size());
+    first = first.subspan(of_first);
+    second = second.subspan(static_cast<std::size_t>(written) - of_first);
   }
 }
 

@@ -34,7 +34,8 @@ class OutputFile {
   /// Sets room for `size` bytes aside, so that a full disk is noticed before anything is written. A file system that
   /// cannot promise room is not an error.
   void reserve(std::uint64_t size);
-  void write_at(std::uint64_t offset, Bytes bytes);
+  /// Writes `first`, then `second` right behind it, in as few calls as the system allows.
+  void write_at(std::uint64_t offset, Bytes first, Bytes second = {});
   /// Cuts what `reserve` set aside beyond `size`.
   void set_size(std::uint64_t size);
   /// Asks the system to begin writing the range back, so that a later sync has less to wait for.

@@ -1,7 +1,5 @@
 #include "zip/writer.h"
 
-#include <algorithm>
-
 #include "base/crc32.h"
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -10,8 +8,6 @@
 namespace onnxar::zip {
 namespace {
 
-// CRC and copy take turns on pieces of this size, so that the second finds in the cache what the first has fetched.
-constexpr std::size_t piece_size = 1U << 20U;
 // Offsets stay below 2^63, which file systems and `place` rely on.
 constexpr std::uint64_t largest_entry = 1ULL << 60U;
 
@@ -53,12 +49,7 @@ std::uint32_t Writer::copy(const ByteSource& source, const PlacedEntry& entry) {
   };
   source.read([&](Bytes bytes) {
     if (bytes.size() > entry.placement.end() - output_.position()) refuse("longer");
-    while (!bytes.empty()) {
-      const Bytes piece = bytes.first(std::min(bytes.size(), piece_size));
-      crc = base::crc32(crc, piece);
-      output_.append(piece);
-      bytes = bytes.subspan(piece.size());
-    }
+    crc = base::crc32_while(crc, bytes, [&] { output_.append(bytes); });
   });
   if (output_.position() != entry.placement.end()) refuse("shorter");
   return crc;

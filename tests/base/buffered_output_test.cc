@@ -78,6 +78,19 @@ TEST(BufferedOutput, PiecesAroundTheBordersArriveInOrder) {
   }
 }
 
+TEST(BufferedOutput, RunsLongerThanOneCallArriveInOrder) {
+  constexpr std::size_t step = 8 * buffer;  // calls end at multiples of it
+  for (const std::size_t before : {std::size_t{0}, std::size_t{100}, direct}) {
+    for (const std::size_t size : {step - before - 1, step - before, step - before + 1, 3 * step + 17}) {
+      Twin twin(true);
+      if (before != 0) twin.append(before);
+      twin.append(size);
+      twin.append(5);
+      twin.expect_equal();
+    }
+  }
+}
+
 TEST(BufferedOutput, BufferIsFilledToTheLastByte) {
   Twin twin;
   while (twin.size() + 60 * kib <= buffer) twin.append(60 * kib);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <span>
+#include <stdexcept>
 
 #include "support/guarded_buffer.h"
 #include "support/zip_builder.h"
@@ -43,6 +44,29 @@ TEST(Crc32, ContinuesOverPieces) {
   const std::uint32_t expected = bitwise_crc32(data);
   for (std::size_t cut = 0; cut <= data.size(); cut += 37) {
     EXPECT_EQ(base::crc32(base::crc32(0, whole.first(cut)), whole.subspan(cut)), expected) << cut;
+  }
+}
+
+TEST(Crc32, IsTheSameWhileTheBytesAreUsedByFewOrMany) {
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{1000}, (std::size_t{2} << 20U) - 1, std::size_t{5} << 20U}) {
+    const Blob data = pattern(size, 4);
+    Blob copy;
+    int uses = 0;
+    const std::uint32_t crc = base::crc32_while(7, data, [&] {
+      copy = data;
+      ++uses;
+    });
+    EXPECT_EQ(crc, base::crc32(7, data)) << size;
+    EXPECT_EQ(uses, 1) << size;
+    EXPECT_TRUE(copy == data) << size;
+  }
+}
+
+TEST(Crc32, WhatTheUseOfTheBytesThrowsComesThrough) {
+  for (const std::size_t size : {std::size_t{1000}, std::size_t{5} << 20U}) {
+    const Blob data = pattern(size, 4);
+    EXPECT_THROW(base::crc32_while(0, data, [] { throw std::length_error("the disk"); }), std::length_error) << size;
   }
 }
 

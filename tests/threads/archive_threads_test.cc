@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "onnxar/archive.h"
+#include "onnxar/archive_writer.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 #include "support/zip_builder.h"
@@ -131,6 +132,24 @@ TEST(ArchiveThreads, LastShareOfTheMappingMayGoInAnyThread) {
               }),
               0);
   }
+}
+
+// A large entry's CRC is taken in a thread beside the one that writes.
+TEST(ArchiveThreads, WritersOfLargeEntriesDoNotDisturbEachOther) {
+  const TempDir folder;
+  const Blob weight = pattern(std::size_t{5} << 20U, 8);
+  EXPECT_EQ(failures_of([&](int thread) {
+              const std::filesystem::path path = folder / name_of(static_cast<std::size_t>(thread));
+              WriterOptions options;
+              options.sync = false;
+              ArchiveWriter writer = ArchiveWriter::create(path, options);
+              for (int i = 0; i < 3; ++i) writer.add("w" + std::to_string(i), weight);
+              writer.finish(as_bytes("model"));
+              const Archive archive = Archive::open(path);
+              archive.verify(*archive.find("w2"));
+              return std::ranges::equal(archive.resolve("w1"), weight);
+            }),
+            0);
 }
 
 }  // namespace
