@@ -133,12 +133,8 @@ std::optional<ArchiveEntry> Archive::find(std::string_view name) const& noexcept
 }
 
 EntryLocation Archive::locate(const ArchiveEntry& entry) const {
-  try {
-    const zip::LocalEntry local = parts_->directory.prove_local(parts_->file, entry.index);
-    return {local.data_offset, local.alignment};
-  } catch (const Error& error) {
-    throw with_hint(error).with_path(parts_->path);
-  }
+  const zip::LocalEntry local = ArchiveInspector::local(*this, entry.index);
+  return {local.data_offset, local.alignment};
 }
 
 Bytes Archive::bytes(const ArchiveEntry& entry) const& {
@@ -176,6 +172,14 @@ Bytes Archive::file() const& noexcept { return parts_->file; }
 const std::filesystem::path& Archive::path() const noexcept { return parts_->path; }
 
 const zip::Directory& ArchiveInspector::directory(const Archive& archive) noexcept { return archive.parts_->directory; }
+
+zip::LocalEntry ArchiveInspector::local(const Archive& archive, std::size_t index) {
+  try {
+    return archive.parts_->directory.prove_local(archive.file(), index);
+  } catch (const Error& error) {
+    throw with_hint(error).with_path(archive.path());
+  }
+}
 
 bool looks_like_zip(Bytes bytes) noexcept {
   const Bytes end = bytes.last(std::min<std::size_t>(bytes.size(), zip::end_record_size));

@@ -28,13 +28,12 @@ class ContainerCheck {
  private:
   void check_entry(const ArchiveEntry& entry) {
     try {
-      const EntryLocation location = archive_.locate(entry);
-      const zip::LocalEntry local = directory_.prove_local(archive_.file(), entry.index);
+      const zip::LocalEntry local = ArchiveInspector::local(archive_, entry.index);
       if (local.unneeded_zip64 || directory_.entries()[entry.index].unneeded_zip64) {
         remark(Severity::warning, Code::zip_zip64_unneeded, {std::string(entry.name), entry.header_offset},
                "a zip64 field that nothing calls for; some tools warn about it");
       }
-      check_tail(entry, location.offset + entry.size);
+      check_tail(entry, local.data_offset + entry.size);
     } catch (const Error& error) {
       findings_.push_back(error.finding());
     }
@@ -82,18 +81,6 @@ class ContainerCheck {
 };
 
 }  // namespace
-
-SupersededTails superseded_tails(const Archive& archive) {
-  const zip::Directory& directory = ArchiveInspector::directory(archive);
-  SupersededTails tails;
-  for (std::size_t i = 0; i < archive.size(); ++i) {
-    const ArchiveEntry entry = archive.entry(i);
-    const std::uint64_t rest = directory.limit_of(i) - archive.locate(entry).offset - entry.size;
-    tails.count += rest != 0 ? 1 : 0;
-    tails.bytes += rest;
-  }
-  return tails;
-}
 
 std::vector<Finding> check_container(const Archive& archive) { return ContainerCheck(archive).run(); }
 

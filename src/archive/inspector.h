@@ -9,6 +9,8 @@ namespace onnxar {
 class ArchiveInspector {
  public:
   static const zip::Directory& directory(const Archive& archive) noexcept;
+  /// Proves the local header of an entry. Errors: as Archive::locate.
+  static zip::LocalEntry local(const Archive& archive, std::size_t index);
 };
 
 }  // namespace onnxar

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "archive/check.h"
 #include "archive/inspector.h"
 #include "convert/model_source.h"
 #include "zip/format.h"
@@ -11,11 +10,6 @@
 
 namespace onnxar {
 namespace {
-
-ListedEntry listed(const Archive& archive, const ArchiveEntry& entry) {
-  const EntryLocation location = archive.locate(entry);
-  return {std::string(entry.name), location.offset, entry.size, entry.crc32, location.alignment, {}};
-}
 
 /// The padding record: what stands between header and data besides the name and the sizes.
 std::uint64_t padding_of(const ListedEntry& entry, std::uint64_t header_offset, bool zip64) {
@@ -51,12 +45,14 @@ Listing list(const std::filesystem::path& path, const LoadOptions& options) {
   const zip::Directory& directory = ArchiveInspector::directory(archive);
   Listing listing;
   listing.file_size = archive.file().size();
-  listing.unused_bytes = superseded_tails(archive).bytes;
   for (std::size_t i = 0; i < archive.size(); ++i) {
     const ArchiveEntry entry = archive.entry(i);
-    const ListedEntry& row = listing.entries.emplace_back(listed(archive, entry));
-    const bool zip64 = zip::needs_zip64_local(entry.size) || directory.prove_local(archive.file(), i).unneeded_zip64;
+    const zip::LocalEntry local = ArchiveInspector::local(archive, i);
+    const ListedEntry& row = listing.entries.emplace_back(
+        ListedEntry{std::string(entry.name), local.data_offset, entry.size, entry.crc32, local.alignment, {}});
+    const bool zip64 = zip::needs_zip64_local(entry.size) || local.unneeded_zip64;
     listing.padding_bytes += padding_of(row, entry.header_offset, zip64);
+    listing.unused_bytes += directory.limit_of(i) - local.data_offset - entry.size;  // superseded tails
     listing.alignment = i == 0 ? row.alignment : std::min(listing.alignment, row.alignment);
   }
   listing.model = std::move(listing.entries.back());  // the model is the last entry, and has a place of its own here
