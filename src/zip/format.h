@@ -44,12 +44,14 @@ inline constexpr std::uint16_t flag_masked = 1U << 13U;
 inline constexpr std::uint16_t method_stored = 0;
 inline constexpr std::uint16_t version_plain = 10;
 inline constexpr std::uint16_t version_zip64 = 45;
+inline constexpr std::uint16_t host_unix = 3U << 8U;  // in version made by; 0 there is MS-DOS
 inline constexpr std::uint16_t dos_time = 0;
 inline constexpr std::uint16_t dos_date = 0x0021;  // 1980-01-01, the first day that the field can say
 
 // External attributes: a Unix mode in the upper half, DOS attributes in the lowest byte (APPNOTE 4.4.15)
 inline constexpr std::uint32_t unix_type_mask = 0170000;
 inline constexpr std::uint32_t unix_regular_file = 0100000;
+inline constexpr std::uint32_t unix_file_0644 = 0100644;
 inline constexpr std::uint32_t dos_directory = 0x10;
 inline constexpr std::uint32_t dos_volume = 0x08;
 

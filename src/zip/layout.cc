@@ -42,6 +42,11 @@ void append_central_header(std::vector<std::byte>& out, const PlacedEntry& entry
   header.version_needed = zip64 || placement.zip64 ? version_zip64 : version_plain;
   header.version_made_by = header.version_needed;
   header.flags = flags_for(entry.name);
+  if (header.flags == flag_utf8) {
+    // Info-ZIP's unzip 6.00 reads names from MS-DOS as code page 437, whatever the flag says.
+    header.version_made_by |= host_unix;
+    header.external_file_attributes = unix_file_0644 << 16U;
+  }
   header.crc32 = entry.crc32;
   header.compressed_size = header.uncompressed_size = low32(placement.size);
   header.file_name_length = static_cast<std::uint16_t>(entry.name.size());

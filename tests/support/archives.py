@@ -153,7 +153,9 @@ class Archive:
         self.central: list[int] = []
         for entry, at in zip(self.entries, self.headers):
             self.central.append(len(self.file))
-            self.file += CENTRAL.pack(**entry.fields, made_by=10, offset=at) + encoded(entry.name)
+            unix = {} if entry.name.isascii() else {"made_by": 0x030A, "external": 0o100644 << 16}
+            fields = {"made_by": 10, **entry.fields, **unix, "offset": at}
+            self.file += CENTRAL.pack(**fields) + encoded(entry.name)
         self.end = len(self.file)
         count, size = len(self.entries), self.end - self.directory
         self.file += END.pack(

@@ -268,12 +268,12 @@ Blob Writer::central_header(const ZipEntry& entry, const PlacedEntry& place) con
 
   Blob out;
   put32(out, central.signature.value_or(signature::central));
-  put16(out, central.version_made_by.value_or(facts.version));
+  put16(out, central.version_made_by.value_or(is_ascii(name) ? facts.version : low16(0x0300U | facts.version)));
   put_common(out, central, facts, sizes, name, extra);
   put16(out, central.comment_length.value_or(low16(central.comment.size())));
   put16(out, central.disk.value_or(std::uint16_t{0}));
   put16(out, central.internal_attributes.value_or(std::uint16_t{0}));
-  put32(out, central.external_attributes.value_or(std::uint32_t{0}));
+  put32(out, central.external_attributes.value_or(is_ascii(name) ? 0U : 0100644U << 16U));
   put32(out, central.header_offset32.value_or(zip64_offset ? sentinel32 : low32(offset)));
   put_all(out, name);
   put_all(out, extra);
