@@ -77,6 +77,16 @@ BENCHMARK(crc32_of_memory)->Arg(1 << 10)->Arg(1 << 20)->Arg(64 << 20);
 
 constexpr std::size_t large_entries = 16, large_entry = 64U << 20U;
 
+std::uint64_t sum_of(Bytes bytes) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i + sizeof sum <= bytes.size(); i += sizeof sum) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + i, sizeof word);
+    sum += word;
+  }
+  return sum;
+}
+
 /// What `check --data` does with the bytes ...
 void verify_all_entries(benchmark::State& state) {
   const TemporaryArchive file(large_entries, large_entry);
@@ -93,18 +103,49 @@ void sum_of_mapping(benchmark::State& state) {
   const TemporaryArchive file(large_entries, large_entry);
   for (auto _ : state) {
     const auto mapped = base::MappedFile::open(file.path());
-    const Bytes bytes = mapped.bytes();
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i + sizeof sum <= bytes.size(); i += sizeof sum) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, bytes.data() + i, sizeof word);
-      sum += word;
-    }
-    benchmark::DoNotOptimize(sum);
+    benchmark::DoNotOptimize(sum_of(mapped.bytes()));
   }
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(large_entries * large_entry));
 }
 BENCHMARK(sum_of_mapping)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// From memory to a file, as an exporter does it.
+void write_archive(benchmark::State& state) {
+  const std::vector<std::byte> data(large_entry, std::byte{0x5a});
+  const TemporaryArchive file(1, 64);
+  WriterOptions options;
+  options.replace = true;
+  options.sync = false;
+  for (auto _ : state) {
+    ArchiveWriter writer = ArchiveWriter::create(file.path(), options);
+    for (std::size_t i = 0; i < large_entries; ++i) writer.add("w" + std::to_string(i), data);
+    writer.finish(as_bytes("no model"));
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(large_entries * large_entry));
+}
+BENCHMARK(write_archive)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// Every tensor at hand, none of its bytes read ...
+void map_all(benchmark::State& state) {
+  const TemporaryArchive file(large_entries, large_entry);
+  for (auto _ : state) {
+    const Archive archive = Archive::open(file.path());
+    for (std::size_t i = 0; i < archive.size(); ++i) benchmark::DoNotOptimize(archive.bytes(archive.entry(i)));
+  }
+}
+BENCHMARK(map_all)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// ... and all of them read.
+void map_and_sum(benchmark::State& state) {
+  const TemporaryArchive file(large_entries, large_entry);
+  for (auto _ : state) {
+    const Archive archive = Archive::open(file.path());
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < archive.size(); ++i) sum += sum_of(archive.bytes(archive.entry(i)));
+    benchmark::DoNotOptimize(sum);
+  }
+}
+BENCHMARK(map_and_sum)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
 }  // namespace onnxar

@@ -1,0 +1,61 @@
+"""The library's own figures, by Google Benchmark (archive_bench.cc)."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import zipfile
+
+import models
+from measure import ROOT, TOOL, median_of, run, verdict
+from report import Section
+
+PROGRAMS = [ROOT / "build/release/bench" / name for name in ("archive_bench", "model_bench")]
+
+
+def figures(folder: pathlib.Path, wanted: str = ".") -> dict[str, dict]:
+    """Medians by name, of the benchmarks whose names match."""
+    found = {}
+    for program in PROGRAMS:
+        command = [str(program), f"--benchmark_filter={wanted}", "--benchmark_format=json", "--benchmark_repetitions=5",
+                   "--benchmark_report_aggregates_only=true"]
+        output = subprocess.run(command, check=True, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(folder)}).stdout
+        rows = json.loads(output)["benchmarks"] if output else []
+        found.update({row["run_name"]: row for row in rows if row["aggregate_name"] == "median"})
+    return found
+
+
+def python_opens(folder: pathlib.Path, count: int) -> float:
+    archive = folder / "small.onnxar"
+    run([TOOL, "pack", "-q", "-f", "--no-sync", "--threshold", "0", str(models.make_small_tensors(folder, count)), "-o", str(archive)])
+
+    def open_it() -> None:
+        with zipfile.ZipFile(archive) as entries:
+            if len(entries.namelist()) != count + 1:
+                raise SystemExit("zipfile sees another number of entries")
+
+    return median_of(open_it, 5) * 1e3
+
+
+def measure(folder: pathlib.Path) -> Section:
+    section = Section("Library", "Medians of 5 repetitions, page cache warm.", ("what", "figure", "bar"))
+    all_figures = figures(folder)
+    for count, bar in ((10_000, 1), (200_000, 40)):
+        ours, python = all_figures[f"open_archive/{count}"]["real_time"], python_opens(folder, count)
+        section.row(f"open {count} entries", f"{ours:.2f} ms, {python / ours:.0f} x as fast as Python zipfile ({python:.0f} ms)",
+                    verdict(f"{bar} ms and 20 x", ours <= bar and python / ours >= 20))
+    verify = all_figures["verify_all_entries/real_time"]["bytes_per_second"]
+    total = all_figures["sum_of_mapping/real_time"]["bytes_per_second"]
+    section.row("verify every CRC-32, 1 GiB, one thread",
+                f"{verify / total:.2f} x a 64-bit sum ({verify / 1e9:.1f} against {total / 1e9:.1f} GB/s)",
+                verdict("0.8 x", verify / total >= 0.8))
+    resolve = all_figures["resolve_hot"]["real_time"]
+    section.row("`resolve` of a tensor, hot", f"{resolve:.0f} ns, no allocation (see tests)", verdict("100 ns", resolve < 100))
+    for name, what in (("crc32_of_memory/1048576", "CRC-32 of 1 MiB in cache"), ("write_archive/real_time", "write 1 GiB from memory")):
+        section.row(what, f"{all_figures[name]['bytes_per_second'] / 1e9:.1f} GB/s")
+    for name, what in (("split_model/10000", "split a model of 10 000 tensors, 40 MB"), ("join_model/10000", "join it, from an archive to an inline model of 40 MB, no sync"),
+                       ("layout_of_entries/10000", "lay out 10 000 entries, headers and directory")):
+        section.row(what, f"{all_figures[name]['real_time']:.2f} ms")
+    return section

@@ -1,0 +1,103 @@
+// What is done to models: splitting, joining, laying out. None of it should depend on how large the weights are.
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "convert/loaded_model.h"
+#include "onnx/fields.h"
+#include "onnxar/convert.h"
+#include "wire/encode.h"
+#include "zip/layout.h"
+
+namespace onnxar {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t tensor_bytes = 4096;
+
+std::string tensor(std::size_t index) {
+  std::string out;
+  wire::append_varint_field(out, onnx::tensor_field::dims, tensor_bytes);
+  wire::append_varint_field(out, onnx::tensor_field::data_type, static_cast<std::uint64_t>(DataType::uint8));
+  wire::append_bytes_field(out, onnx::tensor_field::name, "decoder.layers.weight." + std::to_string(index));
+  wire::append_bytes_field(out, onnx::tensor_field::raw_data, std::string(tensor_bytes, 'x'));
+  return out;
+}
+
+/// A folder with a model of so many tensors in it, gone when the benchmark is.
+class ModelFolder {
+ public:
+  explicit ModelFolder(std::int64_t tensors)
+      : folder_(fs::temp_directory_path() / ("onnxar_model_bench_" + std::to_string(tensors))) {
+    fs::create_directories(folder_);
+    std::string graph;
+    for (std::int64_t i = 0; i < tensors; ++i) {
+      wire::append_bytes_field(graph, onnx::graph_field::initializer, tensor(static_cast<std::size_t>(i)));
+    }
+    std::string model;
+    wire::append_bytes_field(model, onnx::model_field::graph, graph);
+    std::ofstream(path()) << model;
+  }
+  ModelFolder(const ModelFolder&) = delete;
+  ModelFolder& operator=(const ModelFolder&) = delete;
+  ~ModelFolder() { fs::remove_all(folder_); }
+
+  [[nodiscard]] fs::path path() const { return folder_ / "model.onnx"; }
+  [[nodiscard]] fs::path output() const { return folder_ / "output"; }
+
+ private:
+  fs::path folder_;
+};
+
+SaveOptions quick(Format format) {
+  SaveOptions options;
+  options.format = format;
+  options.replace = true;
+  options.sync = false;
+  return options;
+}
+
+void split_model(benchmark::State& state) {
+  const ModelFolder model(state.range(0));
+  const MovePolicy policy = MovePolicy::of(SaveOptions());
+  for (auto _ : state) {
+    const LoadedModel loaded = load_model(model.path(), policy, {});
+    if (loaded.payloads.size() != static_cast<std::size_t>(state.range(0)))
+      state.SkipWithError("wrong number of payloads");
+  }
+}
+BENCHMARK(split_model)->Arg(100)->Arg(10'000)->Unit(benchmark::kMillisecond);
+
+void join_model(benchmark::State& state) {
+  const ModelFolder model(state.range(0));
+  convert(model.path(), model.output(), quick(Format::archive));
+  const fs::path back = model.path().parent_path() / "back.onnx";
+  for (auto _ : state) convert(model.output(), back, quick(Format::onnx_inline));
+  if (fs::file_size(back) != fs::file_size(model.path())) state.SkipWithError("another model came back");
+}
+BENCHMARK(join_model)->Arg(100)->Arg(10'000)->Unit(benchmark::kMillisecond);
+
+void layout_of_entries(benchmark::State& state) {
+  std::vector<zip::PlacedEntry> entries(static_cast<std::size_t>(state.range(0)));
+  for (auto _ : state) {
+    std::uint64_t offset = 0;
+    std::size_t headers = 0;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      zip::PlacedEntry& entry = entries[i];
+      entry.name = "decoder_layers_weight_" + std::to_string(i);
+      entry.placement = zip::place(offset, entry.name.size(), tensor_bytes, 64);
+      headers += zip::local_header_bytes(entry).size();
+      offset = entry.placement.end();
+    }
+    benchmark::DoNotOptimize(headers + zip::directory_bytes(entries, offset).size());
+  }
+}
+BENCHMARK(layout_of_entries)->Arg(10'000)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace onnxar

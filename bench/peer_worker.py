@@ -1,0 +1,83 @@
+"""One act of one peer, timed: peer_worker.py save|load|read LIBRARY FOLDER. Runs in the environment of requirements.txt."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+COUNT, SIZE = 32, 32 << 20
+
+
+def arrays() -> dict[str, np.ndarray]:
+    block = np.random.default_rng(3).integers(0, 1 << 32, SIZE // 4, dtype=np.uint32).view(np.float32)
+    return {f"w{i}": block.copy() for i in range(COUNT)}
+
+
+def as_model(weights: dict[str, np.ndarray]) -> "onnx.ModelProto":
+    import onnx
+    tensors = [onnx.numpy_helper.from_array(array, name) for name, array in weights.items()]
+    return onnx.helper.make_model(onnx.helper.make_graph([], "peer", [], [], initializer=tensors))
+
+
+def as_ir(weights: dict[str, np.ndarray]) -> "onnx_ir.Model":
+    import onnx_ir
+    values = [onnx_ir.Value(name=name, const_value=onnx_ir.Tensor(array, name=name)) for name, array in weights.items()]
+    return onnx_ir.Model(onnx_ir.Graph([], [], nodes=[], initializers=values, name="peer", opset_imports={"": 20}), ir_version=10)
+
+
+def saver(name: str, folder: pathlib.Path) -> Callable[[], None]:
+    """Everything but the writing is done before the clock runs."""
+    path = folder / f"{name}.onnx"
+    for old in (path, folder / f"{name}.data"):
+        old.unlink(missing_ok=True)
+    if name == "safetensors":
+        import safetensors.numpy
+        weights = arrays()
+        return lambda: safetensors.numpy.save_file(weights, path)
+    if name == "onnx_ir":
+        import onnx_ir
+        model = as_ir(arrays())
+        return lambda: onnx_ir.save(model, path, external_data=f"{name}.data")
+    import onnx
+    proto = as_model(arrays())
+    return lambda: onnx.save(proto, path, save_as_external_data=True, location=f"{name}.data")
+
+
+def loader(name: str, folder: pathlib.Path) -> Callable[[], list[np.ndarray]]:
+    path = folder / f"{name}.onnx"
+    if name == "safetensors":
+        import safetensors
+
+        def load() -> list[np.ndarray]:
+            with safetensors.safe_open(path, "np") as file:
+                return [file.get_tensor(key) for key in file.keys()]
+        return load
+    if name == "onnx_ir":
+        import onnx_ir
+        return lambda: [value.const_value.numpy() for value in onnx_ir.load(path).graph.initializers.values()]
+    import onnx
+    return lambda: [onnx.numpy_helper.to_array(tensor) for tensor in onnx.load(path).graph.initializer]
+
+
+def main() -> None:
+    action, name, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+    work = saver(name, folder) if action == "save" else loader(name, folder)
+    begin = time.perf_counter()
+    result = work()
+    if action == "read":
+        total = sum(int(np.ascontiguousarray(array).view(np.uint64).sum(dtype=np.uint64)) for array in result)
+    seconds = time.perf_counter() - begin
+    if action != "save" and (len(result) != COUNT or any(array.nbytes != SIZE for array in result)):
+        raise SystemExit(f"{name} loaded other tensors")
+    if action == "read" and total != sum(int(array.view(np.uint64).sum(dtype=np.uint64)) for array in arrays().values()):
+        raise SystemExit(f"{name} loaded other bytes")
+    print(json.dumps({"seconds": seconds}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""Saving and loading 1 GiB of weights with what people use today, each in a process of its own."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import json
+import os
+import pathlib
+import subprocess
+
+import library
+import models
+from measure import GIB, MIB, ROOT, TOOL, into_cache, median_of, run, touch_memory
+from report import Section
+
+PYTHON = ROOT / "build/bench_venv/bin/python"
+RUNS = 5
+WORKER = ROOT / "bench/peer_worker.py"
+LIBRARIES = {"onnx, external data": "onnx", "onnx_ir, external data": "onnx_ir", "safetensors": "safetensors"}
+
+
+def worker(*arguments: str) -> float:
+    done = subprocess.run([str(PYTHON), str(WORKER), *arguments], check=True, stdout=subprocess.PIPE)
+    return json.loads(done.stdout)["seconds"]
+
+
+def median_seconds(*arguments: str) -> float:
+    times = []
+    for _ in range(RUNS):
+        touch_memory()
+        times.append(worker(*arguments))
+    return sorted(times)[RUNS // 2]
+
+
+def own_figures(folder: pathlib.Path) -> list[float]:
+    """Seconds."""
+    medians = library.figures(folder, "write_archive|map_all|map_and_sum")
+    return [medians[f"{name}/real_time"]["real_time"] / 1e3 for name in ("write_archive", "map_all", "map_and_sum")]
+
+
+def libzip_stores(source: pathlib.Path, target: pathlib.Path) -> None:
+    """As a program of its own would with libzip: one stored entry from a file."""
+    zip_ = ctypes.CDLL(ctypes.util.find_library("zip"))
+    for function in ("zip_open", "zip_source_file"):
+        getattr(zip_, function).restype = ctypes.c_void_p
+    zip_.zip_file_add.restype = ctypes.c_int64
+    archive = ctypes.c_void_p(zip_.zip_open(os.fsencode(target), 1 | 8, None))  # ZIP_CREATE | ZIP_TRUNCATE
+    data = ctypes.c_void_p(zip_.zip_source_file(archive, os.fsencode(source), ctypes.c_uint64(0), ctypes.c_int64(-1)))
+    index = zip_.zip_file_add(archive, b"weights", data, 0)
+    if index < 0 or zip_.zip_set_file_compression(archive, ctypes.c_uint64(index), 0, 0) or zip_.zip_close(archive):
+        raise SystemExit("libzip failed")
+
+
+def measure_files(section: Section, folder: pathlib.Path) -> None:
+    model = models.make_external(folder, GIB, 32 * MIB, "peer")
+    data, out = model.with_suffix(".data"), folder / "out"
+
+    def prepare() -> None:
+        out.unlink(missing_ok=True)
+        touch_memory()
+        into_cache(data)
+
+    commands = {"`onnxar pack --no-sync`, file to file": lambda: run([TOOL, "pack", "-q", "--no-sync", str(model), "-o", str(out)])}
+    if ctypes.util.find_library("zip"):
+        commands["libzip, stored, file to file"] = lambda: libzip_stores(data, out)
+    for what, action in commands.items():
+        section.row(what, f"{median_of(action, RUNS, prepare):.3f}")
+
+
+def measure(folder: pathlib.Path) -> Section:
+    section = Section("Peers", "1 GiB in 32 tensors, page cache warm, no sync, seconds, medians. Load: every tensor at hand as an "
+                      "array; read: and each byte of it summed. C++ for onnxar, Python for the others, whose work is in C++ or Rust, too.",
+                      ("what", "save", "load", "load and read"))
+    section.row("onnxar, C++", *(f"{seconds:.5f}" for seconds in own_figures(folder)))
+    for what, name in LIBRARIES.items():
+        cells = [median_seconds(action, name, str(folder)) for action in ("save", "load", "read")]
+        section.row(what, *(f"{cell:.4f}" for cell in cells))
+    measure_files(section, folder)
+    return section
