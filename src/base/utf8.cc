@@ -1,7 +1,5 @@
 #include "base/utf8.h"
 
-#include <algorithm>
-
 namespace onnxar::base {
 namespace {
 
@@ -47,7 +45,9 @@ bool is_utf8(std::string_view text) noexcept {
 }
 
 bool is_ascii(std::string_view text) noexcept {
-  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  unsigned bits = 0;  // no early end: the compiler makes wide steps of it
+  for (const char c : text) bits |= static_cast<unsigned char>(c);
+  return bits < 0x80;
 }
 
 }  // namespace onnxar::base

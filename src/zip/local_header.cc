@@ -100,9 +100,10 @@ bool ends_in_superseded_tail(Bytes file, std::uint64_t data_end, std::uint64_t l
 void check_rest(Bytes file, const DirectoryEntry& entry, std::uint64_t data_end, std::uint64_t limit, Tail tail) {
   if (data_end == limit) return;
   if (data_end > limit) {
-    refuse(entry, Code::zip_entry_overlap,
-           base::concat("the entry's data ends at ", base::hex(data_end), ", behind ", base::hex(limit),
-                        " where the next header begins"));
+    const bool last = tail == Tail::forbidden;
+    refuse(entry, last ? Code::zip_entry_bounds : Code::zip_entry_overlap,
+           base::concat("the entry's data ends at ", base::hex(data_end), ", behind ", base::hex(limit), " where the ",
+                        last ? "directory" : "next header", " begins"));
   }
   if (tail == Tail::allowed && ends_in_superseded_tail(file, data_end, limit)) return;
   throw Error(Code::zip_entry_gap, base::concat(limit - data_end, " bytes behind the data belong to no entry"),

@@ -14,7 +14,8 @@ enum class Tail : std::uint8_t { forbidden, allowed };
 /// Proves the local header of `entry`, its padding, and that nothing but a superseded tail stands between the data and
 /// `limit`, where the next header or the directory begins. REQUIRES: limit <= file.size() and the entry, with the least
 /// that headers take, ends before it.
-/// Errors: zip.local.*, zip.padding.*, zip.extra.*, zip.zip64.extra, zip.entry.gap, zip.entry.overlap.
+/// Errors: zip.local.*, zip.padding.*, zip.extra.*, zip.zip64.extra, zip.entry.gap, zip.entry.overlap,
+/// zip.entry.bounds.
 LocalEntry read_local_header(Bytes file, const DirectoryEntry& entry, std::uint64_t limit, Tail tail);
 
 }  // namespace onnxar::zip

@@ -1,6 +1,5 @@
 #include "zip/name_index.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <random>
@@ -39,24 +38,41 @@ std::uint64_t folded_word(std::uint64_t word) noexcept {
   return word | (capital >> 2U);  // 0x80 >> 2 is 0x20, what a small letter has and a capital has not
 }
 
+constexpr std::size_t word_size = sizeof(std::uint64_t);
+
+template <typename Word = std::uint64_t>
+Word word_at(const char* text) noexcept {
+  Word word;
+  std::memcpy(&word, text, sizeof word);
+  return word;
+}
+
+/// One to eight characters, by loads of fixed sizes that overlap: the length is in the hash already.
+std::uint64_t last_word(std::string_view rest) noexcept {
+  const char* end = rest.data() + rest.size();
+  if (rest.size() == word_size) return word_at(rest.data());
+  if (rest.size() >= 4) {
+    return word_at<std::uint32_t>(rest.data()) | std::uint64_t{word_at<std::uint32_t>(end - 4)} << 32U;
+  }
+  const auto at = [rest](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(rest[i])}; };
+  return at(0) | at(rest.size() / 2) << 8U | at(rest.size() - 1) << 16U;
+}
+
 constexpr std::uint64_t multiplier = 0x9e3779b97f4a7c15ULL;  // odd, bits well spread: the golden ratio's
 
 }  // namespace
 
 NameIndex::NameIndex(std::size_t count) : slots_(std::bit_ceil(count * 2 + 1)), mask_(slots_.size() - 1) {}
 
-NameIndex::Hasher::Hasher() : state_(process_key()) {}
+NameIndex::Hasher::Hasher() : key_(process_key()), state_(key_) {}
 
 void NameIndex::Hasher::absorb(std::string_view part) {
   state_ = mix(state_ ^ part.size(), multiplier);
-  while (!part.empty()) {
-    std::uint64_t word = 0;
-    const std::size_t taken = std::min(part.size(), sizeof word);
-    std::memcpy(&word, part.data(), taken);
-    state_ = mix(state_ ^ folded_word(word), multiplier ^ process_key());
-    part.remove_prefix(taken);
-  }
+  for (; part.size() > word_size; part.remove_prefix(word_size)) absorb_word(word_at(part.data()));
+  if (!part.empty()) absorb_word(last_word(part));
 }
+
+void NameIndex::Hasher::absorb_word(std::uint64_t word) { state_ = mix(state_ ^ folded_word(word), multiplier ^ key_); }
 
 std::uint64_t NameIndex::hash_of(std::string_view name) {
   Hasher hasher;

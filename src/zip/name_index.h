@@ -67,6 +67,9 @@ class NameIndex {
     [[nodiscard]] std::uint64_t value() const noexcept { return state_; }
 
    private:
+    void absorb_word(std::uint64_t word);
+
+    std::uint64_t key_;
     std::uint64_t state_;
   };
 

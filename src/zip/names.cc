@@ -1,6 +1,7 @@
 #include "zip/names.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/utf8.h"
 #include "zip/format.h"
@@ -8,11 +9,20 @@
 namespace onnxar::zip {
 namespace {
 
-/// C identifiers, which nearly all names are, break no rule: seen in one pass.
+constexpr std::array<bool, 256> plain_characters = [] {
+  std::array<bool, 256> plain{};
+  for (char c = 'a'; c <= 'z'; ++c) plain.at(static_cast<std::size_t>(c)) = true;
+  for (char c = 'A'; c <= 'Z'; ++c) plain.at(static_cast<std::size_t>(c)) = true;
+  for (char c = '0'; c <= '9'; ++c) plain.at(static_cast<std::size_t>(c)) = true;
+  plain.at('_') = true;
+  return plain;
+}();
+
+/// C identifiers, which nearly all names are, break no rule: seen in one pass without a branch.
 bool is_plain(std::string_view name) noexcept {
-  return std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
+  bool plain = true;
+  for (const char c : name) plain &= plain_characters[static_cast<unsigned char>(c)];
+  return plain;
 }
 
 /// C0, DEL, and C1 (U+0080 to U+009F), which a terminal may obey as well.

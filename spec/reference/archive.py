@@ -1,0 +1,180 @@
+"""Chapter 5: places and local headers. `Archive` is what a reader opens."""
+
+from __future__ import annotations
+
+import mmap
+import re
+import struct
+import zlib
+from dataclasses import dataclass
+from itertools import pairwise
+
+from directory import LOCAL, MIB, NONE_32, PADDING_ID, ZIP64_ID
+from directory import Entry, Limits, check_counts, check_names, read_directory, read_end
+from directory import read_extra
+from rules import Refused, refuse, require
+
+MODEL = "__MODEL_PROTO"
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a local header that keeps its rules says."""
+
+    data: int  # offset of the data
+    has_zip64: bool
+
+
+@dataclass(frozen=True)
+class Tail:
+    """Bytes that P5 takes for a superseded tail: a state of the file ends where they end."""
+
+    entry: Entry  # the one before it
+    begin: int
+    end: int
+
+
+class Archive:
+    """An archive whose end, directory and places keep their rules (stage open)."""
+
+    def __init__(self, file: memoryview, limits: Limits) -> None:
+        self.file = file
+        self.limits = limits
+        self.directory = read_end(file)
+        check_counts(self.directory, limits)
+        self.entries = list(read_directory(file, self.directory))
+        self.by_name = {entry.key: entry for entry in self.entries}
+        self.tails: dict[int, Tail] = {}  # by their begin
+        self._next = self._check_places()
+        self._places: dict[int, Place] = {}  # by offset of the local header
+        check_names(self.entries)
+        for entry in self.entries:
+            if usual_end(entry) != self._next[entry.offset]:
+                self.place(entry)  # P5
+        self._check_model()
+
+    def _check_places(self) -> dict[int, int]:
+        """P1 to P4, room for padding (L9); gives what follows each entry: the next local header,
+        or the directory."""
+        first, last = self.entries[0], self.entries[-1]
+        require("P1", first.offset == 0, first.header, first.name)
+        for entry, following in pairwise(self.entries):
+            require("P2", entry.offset < following.offset, following.header, following.name)
+            require("P3", least_end(entry) <= following.offset, entry.offset, entry.name)
+        begin = self.directory.offset
+        require("P4", last.offset < begin, last.header, last.name)
+        require("P4", least_end(last) <= begin, last.offset, last.name)
+        offsets = [entry.offset for entry in self.entries]
+        following_of = dict(zip(offsets, [*offsets[1:], begin]))
+        for entry in self.entries:
+            has_room = least_end(entry) + 6 <= following_of[entry.offset]
+            require("L9", has_room, entry.offset, entry.name)
+        return following_of
+
+    def _check_model(self) -> None:
+        """P6 to P8, N13."""
+        model = self.by_name.get(MODEL.encode())
+        if model is None:
+            refuse("P6", self.directory.offset)
+        require("P7", model is self.entries[-1], model.header, MODEL)
+        require("P8", model.size <= self.limits.model, model.header, MODEL)
+        for entry in self.entries[:-1]:
+            require("N13", not re.match("__[A-Z]", entry.name), entry.header, entry.name)
+
+    @property
+    def model(self) -> Entry:
+        return self.entries[-1]
+
+    def data(self, entry: Entry) -> memoryview:
+        """The bytes of an entry, behind a proof of its local header (stage use)."""
+        begin = self.place(entry).data
+        return self.file[begin : begin + entry.size]
+
+    def place(self, entry: Entry) -> Place:
+        """Where its data lies, behind the same proof."""
+        if entry.offset not in self._places:
+            following = self._next[entry.offset]
+            place = read_local(self.file, entry, following)
+            self._check_gap(entry, place.data + entry.size, following)
+            self._places[entry.offset] = place
+        return self._places[entry.offset]
+
+    def _check_gap(self, entry: Entry, end: int, following: int) -> None:
+        """P5."""
+        is_last = entry is self.entries[-1]
+        require("P4" if is_last else "P3", end <= following, entry.offset, entry.name)
+        if end == following:
+            return
+        require("P5", not is_last, end, entry.name)
+        try:
+            superseded = read_end(self.file[:following])
+        except Refused:
+            refuse("P5", end, entry.name)
+        require("P5", superseded.offset >= end, end, entry.name)
+        self.tails[end] = Tail(entry, end, following)
+
+    def check_crc(self, entry: Entry) -> None:
+        """T1 (stage check data)."""
+        is_right = crc32(self.data(entry)) == entry.crc32
+        require("T1", is_right, self.place(entry).data, entry.name)
+
+
+def open_archive(data: bytes | mmap.mmap, limits: Limits = Limits()) -> Archive:
+    return Archive(memoryview(data), limits)
+
+
+def least_end(entry: Entry) -> int:
+    """Of local header, name and data, were there nothing else."""
+    return entry.offset + LOCAL.size + len(entry.key) + entry.size
+
+
+def usual_end(entry: Entry) -> int:
+    """The end of the data with the alignment that W6 gives it by default."""
+    alignment = 4096 if entry.size >= MIB else 64
+    zip64 = 20 if entry.size >= NONE_32 else 0
+    begin = entry.offset + LOCAL.size + len(entry.key) + zip64 + 6
+    return begin + -begin % alignment + entry.size
+
+
+def read_local(file: memoryview, entry: Entry, following: int) -> Place:
+    """L1 to L12."""
+
+    def keeps(rule: str, is_kept: bool) -> None:
+        require(rule, is_kept, entry.offset, entry.name)
+
+    local = LOCAL.read(file, entry.offset, following)
+    keeps("L1", local is not None)
+    name_at = entry.offset + LOCAL.size
+    extra_at = name_at + local.name
+    data_at = extra_at + local.extra
+    keeps("L1", data_at <= following)
+    keeps("L2", file[name_at:extra_at] == entry.key)
+    for field in ("flags", "method", "version", "time", "date", "crc32"):
+        keeps("L3", getattr(local, field) == getattr(entry.fields, field))
+
+    room = file[extra_at:data_at]
+    extra = read_extra(room, {ZIP64_ID, PADDING_ID}, ("L4", "L5", "L6"), keeps)
+    field = dict(extra).get(ZIP64_ID)
+    own = (local.size, local.compressed)
+    keeps("L7", NONE_32 not in own if field is None else len(field) == 16)
+    wide = own if field is None else struct.unpack("<2Q", field)
+    keeps("L8", wide == (entry.size, entry.size))
+    keeps("L8", all(said in (NONE_32, entry.size) for said in own))
+
+    keeps("L9", PADDING_ID in dict(extra))
+    field_id, padding = extra[-1]
+    keeps("L10", field_id == PADDING_ID and len(padding) >= 2)
+    alignment = int.from_bytes(padding[:2], "little")
+    keeps("L11", 64 <= alignment <= 32768 and alignment.bit_count() == 1)
+    keeps("L12", data_at % alignment == 0)
+    keeps("L10", 4 + len(padding) <= alignment + 5)  # the shortest
+    keeps("L10", not any(padding[2:]))
+    return Place(data_at, field is not None)
+
+
+def crc32(data: memoryview) -> int:
+    """In pieces: of data that is mapped, not all need be in memory at once."""
+    crc = 0
+    for at in range(0, len(data), MIB):
+        crc = zlib.crc32(data[at : at + MIB], crc)
+    return crc

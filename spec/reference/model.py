@@ -1,0 +1,351 @@
+"""Chapter 6: the model. Finds the tensors of a serialised ModelProto and judges their data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from archive import MODEL, Archive
+from directory import Entry
+from rules import Finding, Refused, refuse, require
+
+# --- the wire format of protobuf -----------------------------------------------------------------
+
+VARINT, FIXED64, BLOCK, FIXED32 = 0, 1, 2, 5  # wire types
+
+
+class Field(NamedTuple):
+    """A field of a message; offsets count from the start of the file."""
+
+    at: int  # of its tag
+    number: int
+    wire_type: int
+    begin: int  # of its value, behind tag and length
+    end: int
+
+
+class Wire:
+    """Reads from one serialised message, which lies in a file at `base`."""
+
+    def __init__(self, data: memoryview, base: int) -> None:
+        self._data = data
+        self._base = base
+
+    def bytes(self, begin: int, end: int) -> bytes:
+        return bytes(self._data[begin - self._base : end - self._base])
+
+    def varint(self, at: int, end: int) -> tuple[int, int]:
+        """The value and the offset behind it (M2, M3)."""
+        value = 0
+        for index in range(10):
+            require("M2", at + index < end, at, MODEL)
+            byte = self._data[at + index - self._base]
+            value |= (byte & 0x7F) << 7 * index
+            if byte < 0x80:
+                require("M3", value < 1 << 64, at, MODEL)
+                return value, at + index + 1
+        refuse("M3", at, MODEL)
+
+    def fields(self, begin: int, end: int) -> Iterator[Field]:
+        at = begin
+        while at < end:
+            following = self.field(at, end)
+            yield following
+            at = following.end
+
+    def field(self, at: int, end: int) -> Field:
+        """M2 to M5."""
+        tag, begin = self.varint(at, end)
+        number, wire_type = tag >> 3, tag & 7
+        require("M4", begin - at <= 5 and 1 <= number < 1 << 29, at, MODEL)
+        require("M5", wire_type in (VARINT, FIXED64, BLOCK, FIXED32), at, MODEL)
+        if wire_type == VARINT:
+            _, stop = self.varint(begin, end)
+        elif wire_type == BLOCK:
+            length, begin = self.varint(begin, end)
+            stop = begin + length
+        else:
+            stop = begin + {FIXED64: 8, FIXED32: 4}[wire_type]
+        require("M2", stop <= end, at, MODEL)
+        return Field(at, number, wire_type, begin, stop)
+
+    def varints(self, at: Field) -> Iterator[int]:
+        """One number, or a packed run of them."""
+        begin = at.begin
+        while begin < at.end:
+            value, begin = self.varint(begin, at.end)
+            yield value
+
+
+# --- where tensors stand -------------------------------------------------------------------------
+
+
+class Child(NamedTuple):
+    message: str
+    is_repeated: bool
+
+
+ONE, MANY = False, True
+CHILDREN = {  # field numbers of the messages on the way to a tensor
+    "Model": {
+        7: Child("Graph", ONE),  # graph
+        20: Child("TrainingInfo", MANY),  # training_info
+        25: Child("Function", MANY),  # functions
+    },
+    "TrainingInfo": {
+        1: Child("Graph", ONE),  # initialization
+        2: Child("Graph", ONE),  # algorithm
+    },
+    "Function": {
+        7: Child("Node", MANY),  # node
+        11: Child("Attribute", MANY),  # attribute_proto
+    },
+    "Graph": {
+        1: Child("Node", MANY),  # node
+        5: Child("Tensor", MANY),  # initializer
+        15: Child("SparseTensor", MANY),  # sparse_initializer
+    },
+    "Node": {
+        5: Child("Attribute", MANY),  # attribute
+    },
+    "Attribute": {
+        5: Child("Tensor", ONE),  # t
+        6: Child("Graph", ONE),  # g
+        10: Child("Tensor", MANY),  # tensors
+        11: Child("Graph", MANY),  # graphs
+        22: Child("SparseTensor", ONE),  # sparse_tensor
+        23: Child("SparseTensor", MANY),  # sparse_tensors
+    },
+    "SparseTensor": {
+        1: Child("Tensor", ONE),  # values
+        2: Child("Tensor", ONE),  # indices
+    },
+}
+DEEPEST = 100
+
+
+def tensors_in(wire: Wire, message: str, begin: int, end: int, depth: int = 0) -> Iterator[Tensor]:
+    """All tensors of a message in their order on the wire (M6, M7; M1 of a model). A known field
+    of another wire type is one that nobody knows, as in every parser."""
+    seen: set[int] = set()
+    for each in wire.fields(begin, end):
+        child = CHILDREN[message].get(each.number)
+        if child is None or each.wire_type != BLOCK:
+            continue
+        require("M7", child.is_repeated or each.number not in seen, each.at, MODEL)
+        require("M6", depth < DEEPEST, each.at, MODEL)
+        seen.add(each.number)
+        if child.message == "Tensor":
+            yield read_tensor(wire, each, depth + 1)
+        else:
+            yield from tensors_in(wire, child.message, each.begin, each.end, depth + 1)
+    require("M1", message != "Model" or 7 in seen, begin, MODEL)
+
+
+# --- tensors -------------------------------------------------------------------------------------
+
+STRING = 8
+BITS = {
+    **dict.fromkeys((25, 26), 2),  # UINT2, INT2
+    **dict.fromkeys((21, 22, 23), 4),  # UINT4, INT4, FLOAT4E2M1
+    **dict.fromkeys((2, 3, 9, 17, 18, 19, 20, 24), 8),  # UINT8, INT8, BOOL, FLOAT8*
+    **dict.fromkeys((4, 5, 10, 16), 16),  # UINT16, INT16, FLOAT16, BFLOAT16
+    **dict.fromkeys((1, 6, 12), 32),  # FLOAT, INT32, UINT32
+    **dict.fromkeys((7, 11, 13, 14), 64),  # INT64, DOUBLE, UINT64, COMPLEX64
+    15: 128,  # COMPLEX128
+}
+
+
+class Key(NamedTuple):
+    """An element of external_data."""
+
+    at: int
+    key: bytes
+    value: bytes
+
+
+@dataclass
+class Tensor:
+    at: int
+    dims: list[int] = field(default_factory=list)
+    negative_at: int | None = None  # the field of a negative dimension
+    data_type: int = 0
+    raw_size: int | None = None
+    has_typed_data: bool = False
+    is_external: bool = False
+    keys: list[Key] = field(default_factory=list)
+
+    @property
+    def values(self) -> int:
+        """Their product; beyond 2^80, which is too many of any type, just any such number."""
+        count = 0 if 0 in self.dims else 1
+        for dim in self.dims:
+            count *= dim
+            if count >> 80:
+                break
+        return count
+
+    @property
+    def size(self) -> int | None:
+        """In bytes, as data type and dimensions call for; None for a type of unknown size."""
+        bits = BITS.get(self.data_type)
+        return None if bits is None else (self.values * bits + 7) // 8
+
+
+def read_tensor(wire: Wire, message: Field, depth: int) -> Tensor:
+    tensor = Tensor(message.begin)
+    for each in wire.fields(message.begin, message.end):
+        match each.number, each.wire_type:
+            case 1, (0 | 2):
+                dims = [signed(value) for value in wire.varints(each)]
+                tensor.dims += dims
+                if min(dims, default=0) < 0 and tensor.negative_at is None:
+                    tensor.negative_at = each.at
+            case 2, 0:
+                tensor.data_type = next(wire.varints(each))
+            case (4 | 5 | 7 | 10 | 11), 2:  # a packed run
+                tensor.has_typed_data |= each.begin < each.end
+            case (4, 5) | (5, 0) | (6, 2) | (7, 0) | (10, 1) | (11, 0):  # one value
+                tensor.has_typed_data = True
+            case 9, 2:
+                tensor.raw_size = each.end - each.begin
+            case 13, 2:
+                require("M6", depth < DEEPEST, each.at, MODEL)
+                tensor.keys.append(read_key(wire, each))
+            case 14, 0:
+                location = next(wire.varints(each))
+                tensor.is_external = location == 1 if location <= 1 else tensor.is_external
+    return tensor
+
+
+def read_key(wire: Wire, message: Field) -> Key:
+    key = value = b""
+    for each in wire.fields(message.begin, message.end):
+        match each.number, each.wire_type:
+            case 1, 2:
+                key = wire.bytes(each.begin, each.end)
+            case 2, 2:
+                value = wire.bytes(each.begin, each.end)
+    return Key(message.begin, key, value)
+
+
+def signed(value: int) -> int:
+    return value - (1 << 64) if value >> 63 else value
+
+
+# --- links ---------------------------------------------------------------------------------------
+
+KNOWN_KEYS = frozenset({b"location", b"offset", b"length", b"checksum"})
+MARKERS = (b"*/_ORT_", b"#onnxar:")
+
+
+@dataclass(frozen=True)
+class Link:
+    """A linked tensor and the bytes of an entry that are its data."""
+
+    tensor: Tensor
+    entry: Entry
+    offset: int  # in the entry
+    length: int
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.length
+
+
+def read_link(tensor: Tensor, archive: Archive) -> Link:
+    """M8 to M18 of a linked tensor."""
+
+    def keeps(rule: str, is_kept: bool) -> None:
+        require(rule, is_kept, tensor.at, MODEL)
+
+    keeps("M15", tensor.data_type != STRING)
+    keeps("M16", tensor.raw_size is None and not tensor.has_typed_data)
+    values = read_keys(tensor)
+    location = values.get(b"location", b"")
+    keeps("M8", location != b"")
+    keeps("M14", not location.startswith(MARKERS))
+    offset, length = plain_decimal(values.get(b"offset", b"0")), tensor.size
+    keeps("M11", offset is not None)
+    if b"length" in values:
+        length = plain_decimal(values[b"length"])
+        keeps("M12", length is not None)
+    check_size(tensor)
+    keeps("M18", tensor.size in (None, length))
+    entry = archive.by_name.get(location)
+    keeps("M9", entry is not None)
+    if length is None:
+        length = max(0, entry.size - offset)
+    keeps("M13", offset + length <= entry.size)
+    return Link(tensor, entry, offset, length)
+
+
+def read_keys(tensor: Tensor) -> dict[bytes, bytes]:
+    """M10."""
+    values: dict[bytes, bytes] = {}
+    for each in tensor.keys:
+        if each.key in KNOWN_KEYS:
+            require("M10", each.key not in values, each.at, MODEL)
+            values[each.key] = each.value
+    return values
+
+
+def plain_decimal(text: bytes) -> int | None:
+    """None for what is none, or not below 2^64."""
+    if not re.fullmatch(rb"0|[1-9][0-9]{0,19}", text):
+        return None
+    return int(text) if int(text) < 1 << 64 else None
+
+
+def check_inline(tensor: Tensor) -> None:
+    """M17 and M18 of a tensor that is not linked."""
+    if tensor.raw_size is None:
+        return
+    check_size(tensor)
+    if tensor.size is not None:
+        require("M18", tensor.raw_size >= tensor.size, tensor.at, MODEL)
+
+
+def check_size(tensor: Tensor) -> None:
+    """The rest of M17."""
+    if tensor.size is not None:
+        require("M17", max(tensor.values, tensor.size) < 1 << 64, tensor.at, MODEL)
+
+
+# --- all of it -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Model:
+    tensors: list[Tensor] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    errors: list[Finding] = field(default_factory=list)
+
+
+def read_model(archive: Archive) -> Model:
+    """What can be read of it: one error for each tensor, none behind a fault of the wire."""
+    model = Model()
+    try:
+        data = archive.data(archive.model)
+        base = archive.place(archive.model).data
+        for tensor in tensors_in(Wire(data, base), "Model", base, base + len(data)):
+            model.tensors.append(tensor)
+            judge(model, tensor, archive)
+    except Refused as refused:
+        model.errors.append(refused.finding)
+    return model
+
+
+def judge(model: Model, tensor: Tensor, archive: Archive) -> None:
+    try:
+        read_keys(tensor)
+        if tensor.negative_at is not None:
+            refuse("M17", tensor.negative_at, MODEL)
+        if tensor.is_external:
+            model.links.append(read_link(tensor, archive))
+        else:
+            check_inline(tensor)
+    except Refused as refused:
+        model.errors.append(refused.finding)

@@ -1,0 +1,154 @@
+"""The rules of the format, the codes that name their breach, and what is said of a breach.
+
+The ids are those of ../onnx-archive.md; where a rule is enforced, its id stands in the call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, NoReturn
+
+
+class Rule(NamedTuple):
+    code: str
+    breach: str  # in words
+
+
+RULES = {
+    # Chapter 2: the end of the file
+    "E1": Rule("zip.end.missing", "the file does not end in an end record"),
+    "E2": Rule("zip.end.not_last", "something follows the end record"),
+    "E3": Rule("zip.end.comment", "there is an archive comment"),
+    "E4": Rule("zip.end.multi_disk", "the end records speak of more than one disk"),
+    "E5": Rule("zip.zip64.locator", "no zip64 locator that points to the bytes before itself"),
+    "E6": Rule("zip.zip64.record", "no zip64 end record of 56 bytes and version 45"),
+    "E7": Rule("zip.zip64.disagree", "the end record and the zip64 end record disagree"),
+    "E8": Rule("zip.end.directory_bounds", "the directory does not end at the end records"),
+    "E9": Rule("zip.directory.empty", "there is no entry"),
+    "E10": Rule("zip.directory.count", "so many entries do not fill the directory"),
+    "E11": Rule("zip.limit.entries", "more entries than the limit"),
+    "E12": Rule("zip.limit.directory", "a larger directory than the limit"),
+    # Chapter 3: directory headers
+    "D1": Rule("zip.directory.header", "no directory header that lies in the directory"),
+    "D2": Rule("zip.entry.encrypted", "the entry is encrypted"),
+    "D3": Rule("zip.entry.descriptor", "the entry has a data descriptor"),
+    "D4": Rule("zip.entry.flags", "a flag is set that must not be"),
+    "D5": Rule("zip.entry.method", "the entry is not stored"),
+    "D6": Rule("zip.entry.version", "version needed is not from 10 to 45"),
+    "D7": Rule("zip.entry.disk", "the entry is on another disk"),
+    "D8": Rule("zip.entry.comment", "the entry has a comment"),
+    "D9": Rule("zip.entry.attributes", "the attributes are not those of a regular file"),
+    "D10": Rule("zip.extra.malformed", "the extra fields do not fill their room"),
+    "D11": Rule("zip.extra.unknown", "an extra field other than zip64"),
+    "D12": Rule("zip.extra.duplicate", "an extra field twice"),
+    "D13": Rule("zip.zip64.extra", "the zip64 field does not hold the values that it should"),
+    "D14": Rule("zip.entry.sizes", "size and compressed size differ"),
+    "D15": Rule("zip.entry.empty_crc", "the CRC-32 of no bytes is not 0"),
+    # Chapter 4: names
+    "N1": Rule("zip.name.empty", "the name is empty"),
+    "N2": Rule("zip.name.too_long", "the name has more than 1024 bytes"),
+    "N3": Rule("zip.name.encoding", "the name is no UTF-8, or not flagged as such"),
+    "N4": Rule("zip.name.control", "a control character in the name"),
+    "N5": Rule("zip.name.backslash", "a backslash in the name"),
+    "N6": Rule("zip.name.absolute", "the name is an absolute path"),
+    "N7": Rule("zip.name.drive", "the name begins with a drive"),
+    "N8": Rule("zip.name.directory", "the name is that of a folder"),
+    "N9": Rule("zip.name.part", "a part of the name is empty, `.` or `..`"),
+    "N10": Rule("zip.name.duplicate", "another entry has this name"),
+    "N11": Rule("zip.name.folded", "the name differs from another in the case of letters only"),
+    "N12": Rule("zip.name.prefix", "an entry's name is a folder of another's"),
+    "N13": Rule("archive.name.reserved", "the name is reserved"),
+    # Chapter 5: places and local headers
+    "P1": Rule("zip.entry.first_offset", "the first entry is not at offset 0"),
+    "P2": Rule("zip.entry.order", "the entry lies before the one that is listed before it"),
+    "P3": Rule("zip.entry.overlap", "the entry overlaps the next"),
+    "P4": Rule("zip.entry.bounds", "the entry does not end before the directory"),
+    "P5": Rule("zip.entry.gap", "bytes behind the data that are no superseded tail"),
+    "P6": Rule("archive.model.missing", "there is no entry __MODEL_PROTO"),
+    "P7": Rule("archive.model.not_last", "__MODEL_PROTO is not the last entry"),
+    "P8": Rule("archive.model.too_large", "the model is larger than the limit"),
+    "L1": Rule("zip.local.header", "no local header with room for its name and extra fields"),
+    "L2": Rule("zip.local.name", "the local header has another name"),
+    "L3": Rule("zip.local.field", "a field differs from the directory's"),
+    "L4": Rule("zip.extra.malformed", "the extra fields do not fill their room"),
+    "L5": Rule("zip.extra.unknown", "an extra field other than zip64 and padding"),
+    "L6": Rule("zip.extra.duplicate", "an extra field twice"),
+    "L7": Rule("zip.zip64.extra", "no zip64 field of both sizes where there is to be one"),
+    "L8": Rule("zip.local.size", "a size differs from the directory's"),
+    "L9": Rule("zip.padding.missing", "there is no padding record, or no room for one"),
+    "L10": Rule("zip.padding.record", "the padding is not last, not zeros or not the shortest"),
+    "L11": Rule("zip.padding.alignment", "the alignment is no power of two from 64 to 32768"),
+    "L12": Rule("zip.padding.alignment", "the data is not aligned as the padding record says"),
+    "T1": Rule("zip.data.crc", "the CRC-32 of the data is another"),
+    # Chapter 6: the model
+    "M1": Rule("onnx.model.invalid", "not a serialised ModelProto with a graph"),
+    "M2": Rule("wire.truncated", "a field does not end in its message"),
+    "M3": Rule("wire.varint", "a varint of more than 10 bytes"),
+    "M4": Rule("wire.tag", "a tag of more than 5 bytes, or a field number that is none"),
+    "M5": Rule("wire.type", "a wire type other than 0, 1, 2 and 5"),
+    "M6": Rule("wire.depth", "messages nest more than 100 deep"),
+    "M7": Rule("wire.repeated_message", "a message is given twice where one is expected"),
+    "M8": Rule("onnx.external_data.no_location", "the link has no location"),
+    "M9": Rule("onnx.external_data.missing", "there is no entry of the location's name"),
+    "M10": Rule("onnx.external_data.duplicate_key", "a key is given twice"),
+    "M11": Rule("onnx.external_data.bad_offset", "offset is no plain decimal number"),
+    "M12": Rule("onnx.external_data.bad_length", "length is no plain decimal number"),
+    "M13": Rule("onnx.external_data.out_of_range", "the linked bytes do not lie in the entry"),
+    "M14": Rule("onnx.external_data.marker", "the location names memory of a process"),
+    "M15": Rule("onnx.external.string", "strings are linked"),
+    "M16": Rule("onnx.external.data_beside", "the linked tensor has data of its own"),
+    "M17": Rule("onnx.tensor.dims", "a dimension is negative, or there are too many bytes"),
+    "M18": Rule("onnx.tensor.length", "the data is not as long as type and dimensions call for"),
+    # Chapter 7: superseded tails
+    "T2": Rule("archive.tail.prefix", "the superseded tail does not end in an archive"),
+    # Chapter 8: what is allowed and yet not right. Notes have no rule there; here they have a name.
+    "R1": Rule("zip.zip64.unneeded", "zip64 where nothing calls for it"),
+    "R2": Rule("archive.key.not_identifier", "a tensor's entry has a name that is no C identifier"),
+    "R3": Rule("archive.entry.overlapping_links", "links overlap without being the same"),
+    "R4": Rule("archive.entry.unused", "no tensor names this entry"),
+    "R5": Rule("onnx.external.small", "a linked tensor of less than 1024 bytes"),
+    "R6": Rule("onnx.external.unaligned", "linked data that is not at a multiple of 64"),
+    "R7": Rule("onnx.external_data.unknown_key", "an unknown key"),
+    "R8": Rule("onnx.tensor.long_raw", "raw_data is longer than type and dimensions call for"),
+    "tail": Rule("archive.tail.superseded", "an edit superseded the bytes from here"),
+    "shared": Rule("archive.entry.shared", "tensors share their data"),
+}
+
+ERROR, WARNING, NOTE = "error", "warning", "note"
+
+
+@dataclass(frozen=True)
+class Finding:
+    rule: str
+    code: str
+    severity: str
+    entry: str | None
+    offset: int | None  # in the file
+    message: str
+
+
+def finding(severity: str, rule: str, at: int | None, entry: str | None = None) -> Finding:
+    return Finding(rule, RULES[rule].code, severity, entry, at, RULES[rule].breach)
+
+
+class Refused(Exception):
+    """The breach of one rule."""
+
+    def __init__(self, what: Finding) -> None:
+        super().__init__(what.message)
+        self.finding = what
+        self.rule, self.code, self.message = what.rule, what.code, what.message
+        self.entry, self.offset = what.entry, what.offset
+
+
+def refuse(rule: str, at: int, entry: str | None = None) -> NoReturn:
+    raise Refused(finding(ERROR, rule, at, entry))
+
+
+def require(rule: str, is_kept: bool, at: int, entry: str | None = None) -> None:
+    if not is_kept:
+        refuse(rule, at, entry)
+
+
+def as_error(what: Finding) -> Finding:
+    return replace(what, severity=ERROR)
