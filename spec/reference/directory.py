@@ -77,9 +77,8 @@ def read_end(file: memoryview) -> Directory:
     if end is None:
         refuse_end(file)
     require("E3", end.comment == 0, at)
-    require("E4", end.disk == end.first_disk == 0, at)
+    require("E4", end.disk == end.first_disk == 0 and end.here == end.entries, at)
     zip64 = read_zip64(file, at, end)
-    require("E4", zip64 is not None or end.here == end.entries, at)
     said = zip64 or end
     directory = Directory(said.entries, said.size, said.offset, at, zip64 is not None)
     ends_at = at - (LOCATOR.size + ZIP64_END.size if zip64 else 0)
@@ -113,7 +112,6 @@ def read_zip64(file: memoryview, end_at: int, end: Any) -> Any | None:
     if zip64 is None or (zip64.record_size, zip64.version) != (44, 45):
         refuse("E6", at)
     require("E4", zip64.disk == zip64.first_disk == 0 and zip64.here == zip64.entries, at)
-    require("E7", end.here in (NONE_16, zip64.here), end_at)
     require("E7", end.entries in (NONE_16, zip64.entries), end_at)
     require("E7", end.size in (NONE_32, zip64.size), end_at)
     require("E7", end.offset in (NONE_32, zip64.offset), end_at)
@@ -178,6 +176,7 @@ def read_header(file: memoryview, at: int, header: Any) -> Entry:
     keeps("D6", 10 <= header.version <= 45)
     keeps("D7", header.disk == 0)
     keeps("D8", header.comment == 0)
+    keeps("D9", header.made_by >> 8 in (0, 3))
     file_type = header.external >> 16 & 0o170000
     keeps("D9", header.internal == 0 and file_type in (0, 0o100000))
     keeps("D9", header.external & (1 << 3 | 1 << 4) == 0)
@@ -223,7 +222,9 @@ def read_zip64_values(header: Any, field: memoryview | None) -> tuple[int, int, 
     if len(field) in (24, 28):
         *values, disk = (*struct.unpack("<3Q", field[:24]), int.from_bytes(field[24:], "little"))
         agree = all(said in (NONE_32, value) for said, value in zip(own, values))
-        return (*values, disk) if agree else None
+        sentinels = [said == NONE_32 for said in own]
+        in_step = sentinels == sorted(sentinels, reverse=True)
+        return (*values, disk) if agree and in_step else None
     if len(field) != 8 * own.count(NONE_32):
         return None
     wide = iter(value for (value,) in struct.iter_unpack("<Q", field))

@@ -147,6 +147,7 @@ def tensors_in(wire: Wire, message: str, begin: int, end: int, depth: int = 0) -
 # --- tensors -------------------------------------------------------------------------------------
 
 STRING = 8
+MOST_DIMS = 1024
 BITS = {
     **dict.fromkeys((25, 26), 2),  # UINT2, INT2
     **dict.fromkeys((21, 22, 23), 4),  # UINT4, INT4, FLOAT4E2M1
@@ -170,7 +171,7 @@ class Key(NamedTuple):
 class Tensor:
     at: int
     dims: list[int] = field(default_factory=list)
-    negative_at: int | None = None  # the field of a negative dimension
+    bad_dims_at: int | None = None  # the field of a negative dimension, or one too many
     data_type: int = 0
     raw_size: int | None = None
     has_typed_data: bool = False
@@ -201,8 +202,9 @@ def read_tensor(wire: Wire, message: Field, depth: int) -> Tensor:
             case 1, (0 | 2):
                 dims = [signed(value) for value in wire.varints(each)]
                 tensor.dims += dims
-                if min(dims, default=0) < 0 and tensor.negative_at is None:
-                    tensor.negative_at = each.at
+                is_bad = min(dims, default=0) < 0 or len(tensor.dims) > MOST_DIMS
+                if is_bad and tensor.bad_dims_at is None:
+                    tensor.bad_dims_at = each.at
             case 2, 0:
                 tensor.data_type = next(wire.varints(each))
             case (4 | 5 | 7 | 10 | 11), 2:  # a packed run
@@ -256,7 +258,7 @@ class Link:
 
 
 def read_link(tensor: Tensor, archive: Archive) -> Link:
-    """M8 to M18 of a linked tensor."""
+    """M8 to M16 and M18 of a linked tensor."""
 
     def keeps(rule: str, is_kept: bool) -> None:
         require(rule, is_kept, tensor.at, MODEL)
@@ -272,7 +274,6 @@ def read_link(tensor: Tensor, archive: Archive) -> Link:
     if b"length" in values:
         length = plain_decimal(values[b"length"])
         keeps("M12", length is not None)
-    check_size(tensor)
     keeps("M18", tensor.size in (None, length))
     entry = archive.by_name.get(location)
     keeps("M9", entry is not None)
@@ -300,16 +301,15 @@ def plain_decimal(text: bytes) -> int | None:
 
 
 def check_inline(tensor: Tensor) -> None:
-    """M17 and M18 of a tensor that is not linked."""
-    if tensor.raw_size is None:
-        return
-    check_size(tensor)
-    if tensor.size is not None:
+    """M18 of a tensor that is not linked."""
+    if tensor.raw_size is not None and tensor.size is not None:
         require("M18", tensor.raw_size >= tensor.size, tensor.at, MODEL)
 
 
-def check_size(tensor: Tensor) -> None:
-    """The rest of M17."""
+def check_dims(tensor: Tensor) -> None:
+    """M17."""
+    if tensor.bad_dims_at is not None:
+        refuse("M17", tensor.bad_dims_at, MODEL)
     if tensor.size is not None:
         require("M17", max(tensor.values, tensor.size) < 1 << 64, tensor.at, MODEL)
 
@@ -341,8 +341,7 @@ def read_model(archive: Archive) -> Model:
 def judge(model: Model, tensor: Tensor, archive: Archive) -> None:
     try:
         read_keys(tensor)
-        if tensor.negative_at is not None:
-            refuse("M17", tensor.negative_at, MODEL)
+        check_dims(tensor)
         if tensor.is_external:
             model.links.append(read_link(tensor, archive))
         else:

@@ -97,7 +97,7 @@ RULES = {
     "M14": Rule("onnx.external_data.marker", "the location names memory of a process"),
     "M15": Rule("onnx.external.string", "strings are linked"),
     "M16": Rule("onnx.external.data_beside", "the linked tensor has data of its own"),
-    "M17": Rule("onnx.tensor.dims", "a dimension is negative, or there are too many bytes"),
+    "M17": Rule("onnx.tensor.dims", "a dimension is negative, or there are too many dimensions or bytes"),
     "M18": Rule("onnx.tensor.length", "the data is not as long as type and dimensions call for"),
     # Chapter 7: superseded tails
     "T2": Rule("archive.tail.prefix", "the superseded tail does not end in an archive"),

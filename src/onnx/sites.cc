@@ -93,7 +93,7 @@ class Walk {
     }
     check_depth(levels_.size(), field);
     levels_.push_back({path.child, path.label, path.repeated, index, field});
-    graph_seen_ = graph_seen_ || path.child == Message::graph;
+    graph_seen_ = graph_seen_ || (levels_.size() == 1 && path.child == Message::graph);
     if (path.child == Message::tensor) {
       const TensorView tensor = read_tensor(model_, field.value);
       if (!tensor.external.empty()) check_depth(levels_.size(), field);  // external_data is a message, too

@@ -62,6 +62,11 @@ void check_fixed_fields(const CentralFileHeader& header, const Refusal& refuse) 
   }
   if (header.disk_number_start != 0) refuse(Code::zip_entry_disk, "the entry is said to lie on another disk");
   if (header.file_comment_length != 0) refuse(Code::zip_entry_comment, "the entry has a comment; none is allowed");
+  // 7-Zip reads the Unix mode of an entry from another host in that host's way: as a folder, for one.
+  const auto host = static_cast<std::uint16_t>(header.version_made_by & 0xff00U);
+  if (host != 0 && host != host_unix) {
+    refuse(Code::zip_entry_attributes, base::concat("made on host ", host >> 8U, "; 0 (MS-DOS) and 3 (Unix) are read"));
+  }
   if (header.internal_file_attributes != 0) refuse(Code::zip_entry_attributes, "internal attributes must be 0");
   if (!is_regular_file(header.external_file_attributes)) {
     refuse(Code::zip_entry_attributes, "the entry is not a regular file (a folder, link or device)");
@@ -79,7 +84,9 @@ void read_sizes(const CentralFileHeader& header, const ExtraFields& extra, Direc
   const auto sentinels = static_cast<std::size_t>(std::ranges::count(narrow, sentinel32));
   Bytes field = extra.zip64.value_or(Bytes());
   const bool complete = field.size() == 24 || field.size() == 28;
-  if (!complete && field.size() != sentinels * 8) {
+  // A reader that takes the values one by one, as APPNOTE has it, must find the same ones.
+  const bool in_step = std::ranges::is_partitioned(narrow, [](std::uint32_t value) { return value == sentinel32; });
+  if (complete ? !in_step : field.size() != sentinels * 8) {
     refuse(Code::zip_zip64_extra, "the zip64 field does not hold just the values that the header sends there");
   }
   entry.unneeded_zip64 = extra.zip64 && field.empty();

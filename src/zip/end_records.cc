@@ -93,8 +93,7 @@ bool agrees(std::uint64_t narrow, std::uint64_t sentinel, std::uint64_t wide) {
 }
 
 EndOfArchive join(const EndRecord& end, const Zip64EndRecord& wide, std::uint64_t at) {
-  if (!agrees(end.entries_on_this_disk, sentinel16, wide.entries) || !agrees(end.entries, sentinel16, wide.entries) ||
-      !agrees(end.directory_size, sentinel32, wide.directory_size) ||
+  if (!agrees(end.entries, sentinel16, wide.entries) || !agrees(end.directory_size, sentinel32, wide.directory_size) ||
       !agrees(end.directory_offset, sentinel32, wide.directory_offset)) {
     throw Error(Code::zip_zip64_disagree, "the end record and the zip64 end record contradict each other", {"", at});
   }
@@ -108,9 +107,6 @@ EndOfArchive plain(const EndRecord& end, std::uint64_t at) {
     throw Error(Code::zip_zip64_locator, "the end record refers to a zip64 record, but no locator stands before it",
                 {"", at});
   }
-  if (end.entries_on_this_disk != end.entries) {
-    throw Error(Code::zip_end_multi_disk, "the end record counts the entries of several disks", {"", at});
-  }
   return {end.entries, end.directory_offset, end.directory_size, false};
 }
 
@@ -121,6 +117,12 @@ EndOfArchive read_end(Bytes file) {
   const std::uint64_t at = file.size() - end_record_size;
   if (end.number_of_this_disk != 0 || end.disk_with_directory != 0) {
     throw Error(Code::zip_end_multi_disk, "the end record speaks of several disks", {"", at});
+  }
+  if (end.entries_on_this_disk != end.entries) {
+    throw Error(Code::zip_end_multi_disk,
+                concat("the end record counts ", end.entries_on_this_disk, " entries on this disk and ", end.entries,
+                       " in all; an archive is on one disk"),
+                {"", at});
   }
   const auto locator = read_locator(file);
   const EndOfArchive found = locator ? join(end, read_zip64_record(file, *locator), at) : plain(end, at);

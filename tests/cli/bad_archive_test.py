@@ -119,7 +119,7 @@ class Records(ToolCase):
         ("directory_disk", 1, "zip.end.multi_disk"),
         ("entries_here", 2, "zip.end.multi_disk"),
         ("entries", 2, "zip.end.multi_disk"),
-        ("entries", 0xFFFF, "zip.zip64.locator"),
+        ("entries", 0xFFFF, "zip.end.multi_disk"),
         ("directory_size", 1, "zip.end.directory_bounds"),
         ("directory_size", 0xFFFFFFFF, "zip.zip64.locator"),
         ("directory_offset", 1, "zip.end.directory_bounds"),

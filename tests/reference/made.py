@@ -130,7 +130,7 @@ def free_bits(file: bytes) -> set[int]:
         free.update(first + bit for bit in bits)
 
     for at in places(file, CENTRAL.signature):
-        add(CENTRAL, at, "made_by", range(16))
+        add(CENTRAL, at, "made_by", range(8))  # one bit never makes host 3 of host 0
         (external,) = struct.unpack_from("<I", file, at + CENTRAL.fields["external"][0])
         assert external >> 28 in (0, 8)
         add(CENTRAL, at, "external", {*range(28), 31} - {3, 4})

@@ -159,6 +159,16 @@ TEST(CentralHeader, MakerAndTimeAreFree) {
             std::nullopt);
 }
 
+// 7-Zip takes a setuid bit of a file from an Amiga for a folder's.
+TEST(CentralHeader, HostIsMsDosOrUnix) {
+  for (const unsigned host : {1U, 6U, 10U, 19U, 255U}) {
+    EXPECT_EQ(
+        code_of_central([host](CentralFields& c) { c.version_made_by = static_cast<std::uint16_t>(host << 8U | 10U); }),
+        Code::zip_entry_attributes);
+  }
+  EXPECT_EQ(code_of_central([](CentralFields& c) { c.version_made_by = std::uint16_t{0x003F}; }), std::nullopt);
+}
+
 TEST(CentralHeader, StoredSizesAreEqual) {
   EXPECT_EQ(code_of_central([](CentralFields& c) { c.csize = 100U; }), Code::zip_entry_sizes);
   EXPECT_EQ(code_of_central([](CentralFields& c) { c.usize = 2048U; }), Code::zip_entry_sizes);

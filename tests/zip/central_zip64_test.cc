@@ -80,10 +80,11 @@ TEST(CentralZip64, FieldsThatNothingCallsForAreReadAndRemarked) {
   expect_remarked([](ZipEntry& w) { w.central.zip64_extra = zip64_record({1024, 1024, 0}); });
 }
 
-// As Go wrote it until 1.26: all three numbers where one was needed, and the disk.
+// As Go wrote it until 1.26: all three numbers where any was needed, and the disk.
 TEST(CentralZip64, CompleteFieldIsReadWhereItAgrees) {
   const auto complete = [](const Blob& field) {
     return entry_of([&field](ZipEntry& w) {
+      w.force_zip64_sizes = true;
       w.central.header_offset = far;
       w.central.zip64_extra = field;
     });
@@ -96,6 +97,26 @@ TEST(CentralZip64, CompleteFieldIsReadWhereItAgrees) {
   EXPECT_EQ(complete(with_disk).size, 1024U);
   put_u16(with_disk, 28, 1);
   EXPECT_EQ(code_of([&] { return complete(with_disk).size; }), Code::zip_entry_disk);
+}
+
+// Readers that take the first value for the first sentinel would find another offset: Python's zipfile and unzip read a
+// superseded model where the field of all three stood beside the offset's sentinel alone.
+TEST(CentralZip64, CompleteFieldIsRefusedWhereItsValuesWouldBeReadOutOfStep) {
+  const auto code_beside = [](bool usize, bool csize, bool offset) {
+    return code_of_central([=](CentralFields& c) {
+      if (usize) c.usize32 = sentinel;
+      if (csize) c.csize32 = sentinel;
+      if (offset) c.header_offset32 = sentinel;
+      c.zip64_extra = zip64_record({1024, 1024, 0});
+    });
+  };
+  EXPECT_EQ(code_beside(false, false, true), Code::zip_zip64_extra);
+  EXPECT_EQ(code_beside(false, true, false), Code::zip_zip64_extra);
+  EXPECT_EQ(code_beside(false, true, true), Code::zip_zip64_extra);
+  EXPECT_EQ(code_beside(true, false, true), Code::zip_zip64_extra);
+  EXPECT_EQ(code_beside(true, false, false), std::nullopt);
+  EXPECT_EQ(code_beside(true, true, false), std::nullopt);
+  EXPECT_EQ(code_beside(true, true, true), std::nullopt);
 }
 
 TEST(CentralZip64, SentinelWithoutAFieldIsRefused) {

@@ -1,0 +1,200 @@
+"""Archives that a reader accepts: the models in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import wire
+from builder import MODEL, Archive, Entry
+from vector import Valid, content, model, side_file, weight
+
+T, G, TENSORS, GRAPHS, SPARSE_TENSOR, SPARSE_TENSORS = 5, 6, 10, 11, 22, 23
+
+# Name, number, dimensions, bytes: types of unusual width, most with a last byte that is not full.
+TYPES = (
+    ("COMPLEX128", 15, (64,), 1024),
+    ("BFLOAT16", 16, (2, 256), 1024),
+    ("FLOAT8E4M3FN", 17, (1024,), 1024),
+    ("UINT4", 21, (2047,), 1024),
+    ("INT4", 22, (2047,), 1024),
+    ("FLOAT4E2M1", 23, (1, 2049), 1025),
+    ("FLOAT8E8M0", 24, (1025,), 1025),
+    ("UINT2", 25, (4093,), 1024),
+    ("INT2", 26, (4097,), 1025),
+)
+
+
+def vectors() -> Iterator[Valid]:
+    yield from links()
+    yield from oddities()
+    yield from shapes()
+    yield from remarks()
+    yield from places_of_tensors()
+    yield from spellings()
+
+
+def archive_of(entries: list[Entry], *tensors: bytes) -> Archive:
+    return Archive([*entries, model(wire.model_of(*tensors))])
+
+
+# --- links ---------------------------------------------------------------------------------------
+
+
+def links() -> Iterator[Valid]:
+    tied = (wire.linked("w"), wire.linked("copy", "w"))
+    about = "Two tensors that share their data."
+    notes = ("archive.entry.shared",)
+    yield Valid("link_tied", about, archive_of([weight("w")], *tied), notes=notes)
+    parts = (wire.linked("w", "all", 0), wire.linked("v", "all", 1024))
+    about = "Two tensors in one entry: `offset` counts from the entry's data."
+    yield Valid("link_offset", about, archive_of([weight("all", 2048)], *parts))
+    tensor = wire.linked("w", length=None)
+    about = "No `length`, and a shape that says it; the entry is longer."
+    yield Valid("link_no_length", about, archive_of([weight("w", 1100)], tensor))
+    tensor = wire.linked("w", offset=64, length=None, kind=99)
+    about = "No `length` and a type that nobody knows: all bytes from `offset` on."
+    yield Valid("link_no_length_unknown_type", about, archive_of([weight("w", 1100)], tensor))
+    pairs = ("location", "w"), ("length", 1024), ("checksum", "0" * 40)
+    tensor = wire.tensor("w", wire.link(*pairs))
+    yield Valid("link_checksum", "A checksum is known.", archive_of([weight("w")], tensor))
+    entries = [Entry(name, content(3, 1024)) for name in ("conv1_weight", "_0")]
+    tensors = wire.linked("conv1/weight:0", "conv1_weight"), wire.linked("0", "_0")
+    about = "Entries whose names a writer made of the tensors'."
+    yield Valid("link_mangled", about, archive_of(entries, *tensors))
+
+
+def oddities() -> Iterator[Valid]:
+    tensor = wire.linked("w", MODEL) + wire.block(12, "doc" * 400)
+    yield Valid("link_to_model", "A link to the model's own bytes.", archive_of([], tensor))
+    inline = wire.raw(content(1, 1024))
+    pairs = wire.block(13, wire.pair("location", "nowhere"))
+    tensor = wire.tensor("w", pairs, inline)
+    about = "A location in a tensor that is not linked."
+    yield Valid("link_not_external", about, archive_of([], tensor))
+    tensor = wire.tensor("w", pairs, wire.scalar(14, 2), inline)
+    about = "A location, and a data_location that no schema knows: not linked."
+    yield Valid("link_unknown_data_location", about, archive_of([], tensor))
+    tensor = wire.tensor("w", wire.block(4, b""), wire.link(("location", "w")))
+    about = "An empty packed run beside a link: no data."
+    yield Valid("link_beside_nothing", about, archive_of([weight("w")], tensor))
+
+
+def shapes() -> Iterator[Valid]:
+    entries = [weight(name.lower(), size) for name, _, _, size in TYPES]
+    tensors = [
+        wire.linked(name.lower(), length=size, kind=kind, dims=dims)
+        for name, kind, dims, size in TYPES
+    ]
+    about = "Tensors of types of unusual width."
+    yield Valid("types", about, archive_of(entries, *tensors))
+    about = "A type that nobody knows: its length is not judged."
+    tensor = wire.linked("w", kind=99, dims=(3, 5))
+    yield Valid("type_unknown", about, archive_of([weight("w")], tensor))
+    inline = wire.tensor("w", wire.raw(content(1, 8)), dims=(2,))
+    strings = wire.tensor("s", wire.block(6, "one"), wire.block(6, ""), kind=wire.STRING, dims=(2,))
+    typed = wire.tensor("t", wire.block(7, bytes([1, 2, 3])), kind=wire.INT64, dims=(3,))
+    empty = wire.tensor("e", dims=(0, 1 << 62, 1 << 62))
+    about = "Tensors in the model: raw, typed, strings, and one of no bytes whose other sizes wrap."
+    yield Valid("inline", about, archive_of([side_file()], inline, strings, typed, empty))
+    scalar = wire.tensor("x", wire.raw(content(1, 4)), dims=())
+    yield Valid("inline_scalar", "A tensor without dimensions.", archive_of([], scalar))
+
+
+def remarks() -> Iterator[Valid]:
+    def valid(name: str, about: str, code: str, entries: list[Entry], *tensors: bytes) -> Valid:
+        return Valid(f"warning_{name}", about, archive_of(entries, *tensors), warnings=(code,))
+
+    name = "w.weight"
+    about = "A tensor's key that is no C identifier."
+    code = "archive.key.not_identifier"
+    yield valid("key_not_identifier", about, code, [weight(name)], wire.linked(name))
+    about = "An entry that could be a tensor's, and that no tensor names."
+    yield valid(
+        "unused", about, "archive.entry.unused", [weight("v"), weight("w")], wire.linked("w")
+    )
+    tensor = wire.linked("w", length=1020, dims=(255,))
+    about = "A linked tensor of 1020 bytes."
+    yield valid("small", about, "onnx.external.small", [weight("w", 1020)], tensor)
+    tensor = wire.linked("w", offset=8)
+    about = "Linked data that begins at 8 beyond a multiple of 64."
+    yield valid("unaligned", about, "onnx.external.unaligned", [weight("w", 1032)], tensor)
+    tensors = wire.linked("v", "w"), wire.linked("w", "w", 512)
+    about = "Links that overlap without being the same."
+    code = "archive.entry.overlapping_links"
+    yield valid("overlapping", about, code, [weight("w", 1536)], *tensors)
+    pairs = ("location", "w"), ("length", 1024), ("shard", 1)
+    code = "onnx.external_data.unknown_key"
+    tensor = wire.tensor("w", wire.link(*pairs))
+    yield valid("unknown_key", "A key that nobody knows.", code, [weight("w")], tensor)
+    tensor = wire.tensor("w", wire.raw(content(1, 9)), dims=(2,))
+    about = "More raw_data than the shape calls for."
+    yield valid("long_raw", about, "onnx.tensor.long_raw", [], tensor)
+
+
+# --- the way to tensors --------------------------------------------------------------------------
+
+
+def places_of_tensors() -> Iterator[Valid]:
+    def sparse(name: str) -> bytes:
+        return wire.block(1, wire.linked(name)) + wire.scalar(3, 4096)
+
+    inner = wire.graph(wire.initializer(wire.linked("e")))
+    attributes = (
+        wire.attribute(T, wire.linked("a")),
+        wire.attribute(TENSORS, wire.linked("b"), wire.linked("c")),
+        wire.attribute(G, inner),
+        wire.attribute(GRAPHS, wire.graph(), wire.graph(wire.initializer(wire.linked("f")))),
+        wire.attribute(SPARSE_TENSOR, sparse("g")),
+        wire.attribute(SPARSE_TENSORS, sparse("h"), sparse("i")),
+    )
+    function = wire.block(7, wire.block(4, "Op") + wire.block(5, attributes[0])) + wire.block(
+        11, wire.attribute(T, wire.linked("d"))
+    )
+    training = wire.block(1, wire.graph(wire.initializer(wire.linked("j")))) + wire.block(
+        2, wire.graph(wire.initializer(wire.linked("k")))
+    )
+    indices = wire.block(2, wire.linked("m", kind=wire.INT64, dims=(128,)))
+    fields = (wire.node(*attributes), wire.block(15, sparse("l") + indices))
+    behind = wire.block(20, training) + wire.block(25, function)
+    entries = [weight(name) for name in "abcdefghijklm"]
+    archive = Archive([*entries, model(wire.model(*fields, behind=behind))])
+    about = (
+        "Linked tensors in every place that a model has for them; entries unused if one is missed."
+    )
+    yield Valid("sites", about, archive, notes=("archive.entry.shared",))  # `a` has two
+
+    graph = wire.graph()  # at depth 1 + 3 n
+    for _ in range(33):
+        graph = wire.graph(wire.node(wire.attribute(G, graph)))
+    archive = Archive([model(wire.block(7, graph))])
+    yield Valid("depth_100", "Messages that nest 100 deep, the most there is.", archive)
+
+
+def spellings() -> Iterator[Valid]:
+    unknown = (
+        wire.scalar(1000, 7),
+        wire.varint(1001 << 3 | 1) + bytes(8),
+        wire.block(1002, b"\xff\xff"),
+        wire.varint((1 << 29) - 1 << 3 | 5) + bytes(4),
+    )
+    about = "Fields that no schema knows, of every wire type."
+    archive = Archive([model(wire.model(*unknown, behind=b"".join(unknown)))])
+    yield Valid("wire_unknown_fields", about, archive)
+    about = "A field of a tensor's place with another wire type is an unknown one."
+    archive = Archive([model(wire.model(wire.scalar(5, 1), behind=wire.scalar(7, 1)))])
+    yield Valid("wire_other_type", about, archive)
+    about = "Numbers spelt in more bytes than they need, up to 10, and tags up to 5."
+    long = wire.varint(1 << 3, 5) + wire.varint(8, 10)  # ir_version
+    negative = wire.scalar(5, -1)  # model_version
+    graph = wire.varint(7 << 3 | 2, 5) + wire.varint(0, 10)
+    yield Valid("wire_long_varints", about, Archive([model(long + negative + graph)]))
+    about = "Fields in descending order."
+    tensor = (
+        wire.link(("location", "w")) + wire.block(8, "w") + wire.scalar(2, 1) + wire.scalar(1, 256)
+    )
+    yield Valid("wire_descending", about, archive_of([weight("w")], tensor))
+    about = "Packed dimensions, which proto2 does not write and every parser reads."
+    tensor = wire.block(1, bytes([2, 0x80, 0x01])) + wire.tensor(
+        "w", wire.link(("location", "w")), dims=()
+    )
+    yield Valid("wire_packed_dims", about, archive_of([weight("w")], tensor))

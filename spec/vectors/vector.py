@@ -1,0 +1,175 @@
+"""What a vector is: a file, and what a reader must say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from builder import MODEL, SMALLEST_MODEL, Archive, Entry, encoded
+
+# The code that names the breach of each rule of ../onnx-archive.md.
+RULES = {
+    "E1": "zip.end.missing",
+    "E2": "zip.end.not_last",
+    "E3": "zip.end.comment",
+    "E4": "zip.end.multi_disk",
+    "E5": "zip.zip64.locator",
+    "E6": "zip.zip64.record",
+    "E7": "zip.zip64.disagree",
+    "E8": "zip.end.directory_bounds",
+    "E9": "zip.directory.empty",
+    "E10": "zip.directory.count",
+    "E11": "zip.limit.entries",
+    "E12": "zip.limit.directory",
+    "D1": "zip.directory.header",
+    "D2": "zip.entry.encrypted",
+    "D3": "zip.entry.descriptor",
+    "D4": "zip.entry.flags",
+    "D5": "zip.entry.method",
+    "D6": "zip.entry.version",
+    "D7": "zip.entry.disk",
+    "D8": "zip.entry.comment",
+    "D9": "zip.entry.attributes",
+    "D10": "zip.extra.malformed",
+    "D11": "zip.extra.unknown",
+    "D12": "zip.extra.duplicate",
+    "D13": "zip.zip64.extra",
+    "D14": "zip.entry.sizes",
+    "D15": "zip.entry.empty_crc",
+    "N1": "zip.name.empty",
+    "N2": "zip.name.too_long",
+    "N3": "zip.name.encoding",
+    "N4": "zip.name.control",
+    "N5": "zip.name.backslash",
+    "N6": "zip.name.absolute",
+    "N7": "zip.name.drive",
+    "N8": "zip.name.directory",
+    "N9": "zip.name.part",
+    "N10": "zip.name.duplicate",
+    "N11": "zip.name.folded",
+    "N12": "zip.name.prefix",
+    "N13": "archive.name.reserved",
+    "P1": "zip.entry.first_offset",
+    "P2": "zip.entry.order",
+    "P3": "zip.entry.overlap",
+    "P4": "zip.entry.bounds",
+    "P5": "zip.entry.gap",
+    "P6": "archive.model.missing",
+    "P7": "archive.model.not_last",
+    "P8": "archive.model.too_large",
+    "L1": "zip.local.header",
+    "L2": "zip.local.name",
+    "L3": "zip.local.field",
+    "L4": "zip.extra.malformed",
+    "L5": "zip.extra.unknown",
+    "L6": "zip.extra.duplicate",
+    "L7": "zip.zip64.extra",
+    "L8": "zip.local.size",
+    "L9": "zip.padding.missing",
+    "L10": "zip.padding.record",
+    "L11": "zip.padding.alignment",
+    "L12": "zip.padding.alignment",
+    "T1": "zip.data.crc",
+    "T2": "archive.tail.prefix",
+    "M1": "onnx.model.invalid",
+    "M2": "wire.truncated",
+    "M3": "wire.varint",
+    "M4": "wire.tag",
+    "M5": "wire.type",
+    "M6": "wire.depth",
+    "M7": "wire.repeated_message",
+    "M8": "onnx.external_data.no_location",
+    "M9": "onnx.external_data.missing",
+    "M10": "onnx.external_data.duplicate_key",
+    "M11": "onnx.external_data.bad_offset",
+    "M12": "onnx.external_data.bad_length",
+    "M13": "onnx.external_data.out_of_range",
+    "M14": "onnx.external_data.marker",
+    "M15": "onnx.external.string",
+    "M16": "onnx.external.data_beside",
+    "M17": "onnx.tensor.dims",
+    "M18": "onnx.tensor.length",
+}
+
+
+@dataclass(frozen=True)
+class Valid:
+    name: str
+    about: str
+    archive: Archive
+    case: str | None = None
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> bytes:
+        return bytes(self.archive.file)
+
+    def expectation(self) -> dict[str, object]:
+        remarks: dict[str, object] = {"warnings": sorted({*self.warnings, *self.notes})}
+        if self.notes:
+            remarks["notes"] = sorted(self.notes)
+        listing = self.archive.listing()
+        if len(listing) > 1000:  # the manifest should stay a text that people read
+            return {**remarks, "count": len(listing)}
+        keys = ("name", "offset", "size", "crc32")
+        return {**remarks, "entries": [dict(zip(keys, row)) for row in listing]}
+
+
+@dataclass(frozen=True)
+class Invalid:
+    name: str
+    about: str
+    rule: str
+    file: bytes
+    offset: int  # that the error names
+    entry: str = ""  # that the error names
+    stage: str = "open"
+    case: str | None = None
+    options: Mapping[str, int] = field(default_factory=dict)
+
+    def expectation(self) -> dict[str, object]:
+        place: dict[str, object] = {"entry": self.entry}
+        if not _is_utf8(self.entry):
+            place = {"entry_hex": encoded(self.entry).hex()}
+        place["offset"] = self.offset
+        return {**place, **({"options": dict(self.options)} if self.options else {})}
+
+
+Vector = Valid | Invalid
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# --- what faults are put into --------------------------------------------------------------------
+
+SIDE_FILES = ("a.bin", "b.bin")  # no identifiers, so that nobody misses a tensor that uses them
+
+
+def content(seed: int, size: int) -> bytes:
+    """Bytes that look like nothing in particular."""
+    return bytes((seed + 37 * i + i * i // 5) % 251 for i in range(size))
+
+
+def side_file(name: str = "a.bin", size: int = 20, **differing: object) -> Entry:
+    return Entry(name, content(len(name) + ord(name[:1] or "?"), size), **differing)
+
+
+def model(data: bytes = SMALLEST_MODEL, **differing: object) -> Entry:
+    return Entry(MODEL, data, **differing)
+
+
+def weight(name: str, size: int = 1024, **differing: object) -> Entry:
+    """An entry large enough for a link to it to be no small one."""
+    return Entry(name, content(sum(name.encode()), size), **differing)
+
+
+def sample(*, zip64: bool = False) -> Archive:
+    """Two side files and the smallest model: it has no fault, and nothing is worth a warning."""
+    return Archive([*(side_file(name) for name in SIDE_FILES), model()], zip64=zip64)

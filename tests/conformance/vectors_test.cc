@@ -1,0 +1,219 @@
+// The vectors of the specification: what spec/vectors/manifest.json says of each file is what the reader says.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "onnxar/archive.h"
+#include "onnxar/check.h"
+#include "support/child_process.h"
+#include "support/temp_dir.h"
+
+namespace onnxar::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::filesystem::path& folder() {
+  static const std::filesystem::path path = std::filesystem::path(ONNXAR_SOURCE_DIR) / "spec/vectors";
+  return path;
+}
+
+// --- The manifest ----------------------------------------------------------------------------------------------------
+
+/// What an error names; the code by its id.
+struct Fault {
+  std::string code;
+  std::string entry;
+  std::optional<std::uint64_t> offset;
+
+  friend bool operator==(const Fault&, const Fault&) = default;
+  friend void PrintTo(const Fault& fault, std::ostream* out) {  // NOLINT(readability-identifier-naming)
+    *out << fault.code << " entry \"" << escaped(fault.entry) << "\" at ";
+    if (fault.offset) *out << *fault.offset;
+  }
+};
+
+struct Vector {
+  std::string file;
+  Json row;
+
+  [[nodiscard]] bool large() const { return row.value("large", false); }
+  [[nodiscard]] std::string stage() const { return row["stage"].is_null() ? "" : row["stage"].get<std::string>(); }
+
+  friend void PrintTo(const Vector& vector, std::ostream* out) {  // NOLINT(readability-identifier-naming)
+    *out << vector.file << ": " << vector.row["about"].get<std::string>();
+  }
+};
+
+std::string bytes_of_hex(const std::string& hex) {
+  std::string bytes;
+  for (std::size_t i = 0; i < hex.size(); i += 2) {
+    bytes += static_cast<char>(std::stoul(hex.substr(i, 2), nullptr, 16));
+  }
+  return bytes;
+}
+
+Fault expected_fault(const Json& row) {
+  const bool text = row.contains("entry");
+  return {row["code"], text ? row["entry"].get<std::string>() : bytes_of_hex(row["entry_hex"]), row["offset"]};
+}
+
+OpenOptions options_of(const Json& row) {
+  OpenOptions options;
+  const Json given = row.value("options", Json::object());
+  options.max_entries = given.value("max_entries", options.max_entries);
+  options.max_directory_size = given.value("max_directory_size", options.max_directory_size);
+  options.max_model_size = given.value("max_model_size", options.max_model_size);
+  return options;
+}
+
+std::vector<Vector> manifest() {
+  std::ifstream file(folder() / "manifest.json");
+  std::vector<Vector> vectors;
+  if (!file) return vectors;  // `IsWhole` says so
+  for (const Json& row : Json::parse(file)) vectors.push_back({row["file"], row});
+  return vectors;
+}
+
+std::vector<Vector> kept() {
+  std::vector<Vector> vectors = manifest();
+  std::erase_if(vectors, [](const Vector& vector) { return vector.large(); });
+  return vectors;
+}
+
+// --- The stages ------------------------------------------------------------------------------------------------------
+
+Fault fault_of(const Finding& finding) {
+  return {std::string(id(finding.code)), finding.place.entry, finding.place.offset};
+}
+
+/// What `action` is refused for.
+template <typename Action>
+std::vector<Fault> faults_of(const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return {fault_of(error.finding())};
+  }
+  return {};
+}
+
+void use_all(const Archive& archive) {
+  for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.bytes(archive.entry(i)));
+}
+
+std::vector<Fault> errors_of(const std::filesystem::path& path, bool data) {
+  CheckOptions options;
+  options.data = data;
+  std::vector<Fault> errors;
+  for (const Finding& finding : check(path, options)) {
+    if (finding.severity == Severity::error) errors.push_back(fault_of(finding));
+  }
+  return errors;
+}
+
+std::vector<Fault> faults_at(const std::string& stage, const std::filesystem::path& path, const OpenOptions& options) {
+  if (stage == "open") return faults_of([&] { Archive::open(path, options); });
+  if (stage == "use") return faults_of([&] { use_all(Archive::open(path, options)); });
+  return errors_of(path, stage == "data");
+}
+
+constexpr std::array stages = {"open", "use", "check", "data"};
+
+/// Every stage before the stated one passes, this one finds the fault and nothing else, and so do those behind it.
+void expect_refused(const Vector& vector, const std::filesystem::path& path) {
+  const std::vector<Fault> expected = {expected_fault(vector.row)};
+  ASSERT_NE(std::ranges::find(stages, vector.stage()), stages.end());
+  bool reached = false;
+  for (const std::string stage : stages) {
+    reached = reached || stage == vector.stage();
+    // What is no zip file by its looks, `check` takes for a bare model; and it has no limits of its own.
+    const bool asks_check = stage == "check" || stage == "data";
+    if (asks_check && (vector.row.contains("options") || !looks_like_zip(read_file(path)))) break;
+    EXPECT_EQ(faults_at(stage, path, options_of(vector.row)), reached ? expected : std::vector<Fault>()) << stage;
+  }
+  EXPECT_TRUE(reached);
+}
+
+void expect_entries(const Json& row, const Archive& archive) {
+  if (row.contains("count")) {
+    EXPECT_EQ(archive.size(), row["count"]);
+    return;
+  }
+  Json entries = Json::array();
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const ArchiveEntry entry = archive.entry(i);
+    const std::uint64_t offset = archive.locate(entry).offset;
+    entries.push_back({{"name", entry.name}, {"offset", offset}, {"size", entry.size}, {"crc32", entry.crc32}});
+  }
+  EXPECT_EQ(entries, row["entries"]);
+}
+
+/// The codes of all remarks, or of the notes among them, each once.
+Json remarks_of(const std::vector<Finding>& findings, bool notes_alone) {
+  std::set<std::string_view> codes;
+  for (const Finding& finding : findings) {
+    if (finding.severity == Severity::note || !notes_alone) codes.insert(id(finding.code));
+  }
+  return codes;
+}
+
+void expect_accepted(const Vector& vector, const std::filesystem::path& path) {
+  for (const std::string stage : stages) EXPECT_EQ(faults_at(stage, path, {}), std::vector<Fault>()) << stage;
+  const std::vector<Finding> findings = check(path);
+  EXPECT_EQ(remarks_of(findings, false), vector.row["warnings"]);
+  EXPECT_EQ(remarks_of(findings, true), vector.row.value("notes", Json::array()));
+  expect_entries(vector.row, Archive::open(path));
+}
+
+void expect_as_stated(const Vector& vector, const std::filesystem::path& path) {
+  if (vector.stage().empty()) {
+    expect_accepted(vector, path);
+  } else {
+    expect_refused(vector, path);
+  }
+}
+
+// --- Tests -----------------------------------------------------------------------------------------------------------
+
+std::string test_name(const ::testing::TestParamInfo<Vector>& info) {
+  std::string name = std::filesystem::path(info.param.file).replace_extension();
+  std::ranges::replace(name, '/', '_');
+  return name;
+}
+
+class Vectors : public ::testing::TestWithParam<Vector> {};
+
+TEST_P(Vectors, AreReadAsStated) { expect_as_stated(GetParam(), folder() / GetParam().file); }
+
+INSTANTIATE_TEST_SUITE_P(Spec, Vectors, ::testing::ValuesIn(kept()), test_name);
+
+TEST(Manifest, IsWhole) {
+  const std::vector<Vector> vectors = manifest();
+  const auto valid = std::ranges::count_if(vectors, [](const Vector& vector) { return vector.stage().empty(); });
+  EXPECT_GE(valid, 20);
+  EXPECT_GE(std::ssize(vectors) - valid, 150);
+}
+
+TEST(LargeVectorsSlow, AreReadAsStated) {
+  const TempDir dir;
+  const std::filesystem::path generator = folder() / "generate.py";
+  const int status = in_child([&] {
+    ::execl(ONNXAR_PYTHON, ONNXAR_PYTHON, "-B", generator.c_str(), "--large", dir.path().c_str(), nullptr);
+    return 1;
+  });
+  ASSERT_EQ(status, 0);
+  for (const Vector& vector : manifest()) {
+    if (!vector.large()) continue;
+    SCOPED_TRACE(vector.file);
+    expect_as_stated(vector, dir.path() / vector.file);
+  }
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,312 @@
+"""Other zip readers: what each makes of a file, as names, sizes and digests of what it hands out.
+
+A peer is a function from a path to a list of `Read`, in the peer's order; it raises `Refused`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import hashlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+MOST = 1 << 20  # bytes of an entry that a peer may hand out; no entry here has as many
+
+
+class Read(NamedTuple):
+    """An entry as somebody read it."""
+
+    name: bytes
+    size: int
+    digest: str  # of the bytes; two entries may well have the same CRC
+    stated: int | None = None  # its size by the peer's listing, where that is another
+
+
+class Refused(Exception):
+    """A peer does not want the file."""
+
+
+def read_of(name: bytes, stated: int, data: bytes) -> Read:
+    digest = hashlib.sha256(data).hexdigest()[:16]
+    return Read(name, len(data), digest, None if stated == len(data) else stated)
+
+
+class Peer(NamedTuple):
+    read: Callable[[Path], list[Read]]
+    found: Callable[[], bool]  # whether it is installed
+
+
+# --- Python --------------------------------------------------------------------------------------
+
+
+def python(path: Path) -> list[Read]:
+    try:
+        with zipfile.ZipFile(path) as file:
+            infos = file.infolist()
+            return [read_of(i.filename.encode(), i.file_size, file.read(i)) for i in infos]
+    except Exception as error:  # noqa: BLE001 it raises whatever it meets
+        raise Refused(f"{type(error).__name__}: {error}") from None
+
+
+# --- libraries -----------------------------------------------------------------------------------
+
+_TYPES = {
+    "p": ctypes.c_void_p,
+    "s": ctypes.c_char_p,
+    "i": ctypes.c_int,
+    "u": ctypes.c_uint,
+    "q": ctypes.c_int64,
+    "Q": ctypes.c_uint64,
+    "L": ctypes.c_ulong,
+}
+
+
+def load(name: str, functions: dict[str, str]) -> ctypes.CDLL:
+    """Functions with their types: the result's, then those of arguments, a letter each."""
+    loaded = ctypes.CDLL(name)
+    for function, code in functions.items():
+        entry = getattr(loaded, function)
+        entry.restype, *entry.argtypes = (_TYPES[letter] for letter in code)
+    return loaded
+
+
+def loads(library: Callable[[], ctypes.CDLL]) -> bool:
+    with contextlib.suppress(OSError):
+        return bool(library())
+    return False
+
+
+@functools.cache
+def libzip_library() -> ctypes.CDLL:
+    functions = {
+        "zip_open": "psip",
+        "zip_discard": "ip",
+        "zip_get_num_entries": "qpu",
+        "zip_get_name": "spQu",
+        "zip_stat_index": "ipQup",
+        "zip_fopen_index": "ppQu",
+        "zip_fread": "qppQ",
+        "zip_fclose": "ip",
+        "zip_strerror": "sp",
+        "zip_file_strerror": "sp",
+    }
+    return load("libzip.so.4", functions)
+
+
+CHECKCONS, RDONLY = 4, 16  # flags of zip_open
+
+
+class ZipStat(ctypes.Structure):
+    _fields_ = [
+        ("valid", ctypes.c_uint64),
+        ("name", ctypes.c_char_p),
+        ("index", ctypes.c_uint64),
+        ("size", ctypes.c_uint64),
+        ("comp_size", ctypes.c_uint64),
+        ("mtime", ctypes.c_long),
+        ("crc", ctypes.c_uint32),
+        ("comp_method", ctypes.c_uint16),
+        ("encryption_method", ctypes.c_uint16),
+        ("flags", ctypes.c_uint32),
+    ]
+
+
+def _libzip_data(archive: int, index: int) -> bytes:
+    lib = libzip_library()
+    file = lib.zip_fopen_index(archive, index, 0)
+    if not file:
+        raise Refused(lib.zip_strerror(archive).decode())
+    try:
+        buffer, data = ctypes.create_string_buffer(1 << 14), b""
+        while (count := lib.zip_fread(file, buffer, len(buffer))) > 0 and len(data) < MOST:
+            data += buffer.raw[:count]
+        if count < 0:  # also where the CRC is wrong
+            raise Refused(lib.zip_file_strerror(file).decode())
+        return data
+    finally:
+        lib.zip_fclose(file)
+
+
+def _libzip_entries(archive: int) -> Iterator[Read]:
+    lib = libzip_library()
+    for index in range(lib.zip_get_num_entries(archive, 0)):
+        stat = ZipStat()
+        if lib.zip_stat_index(archive, index, 0, ctypes.byref(stat)) != 0:
+            raise Refused(lib.zip_strerror(archive).decode())
+        yield read_of(lib.zip_get_name(archive, index, 0), stat.size, _libzip_data(archive, index))
+
+
+def libzip(path: Path) -> list[Read]:
+    """With its consistency checks."""
+    error = ctypes.c_int()
+    archive = libzip_library().zip_open(bytes(path), CHECKCONS | RDONLY, ctypes.byref(error))
+    if not archive:
+        raise Refused(f"zip_open: error {error.value}")
+    try:
+        return list(_libzip_entries(archive))
+    finally:
+        libzip_library().zip_discard(archive)
+
+
+@functools.cache
+def minizip_library() -> ctypes.CDLL:
+    functions = {
+        "unzOpen64": "ps",
+        "unzClose": "ip",
+        "unzGoToFirstFile": "ip",
+        "unzGoToNextFile": "ip",
+        "unzGetCurrentFileInfo64": "ippsLpLpL",
+        "unzOpenCurrentFile": "ip",
+        "unzReadCurrentFile": "ippu",
+        "unzCloseCurrentFile": "ip",
+    }
+    return load("libminizip.so.1", functions)
+
+
+END_OF_LIST = -100
+NAME_ROOM = 1 << 16
+
+
+def _longs(*names: str) -> list[tuple[str, type]]:
+    return [(name, ctypes.c_ulong) for name in names]
+
+
+class UnzFileInfo(ctypes.Structure):
+    _fields_ = [
+        *_longs("version", "version_needed", "flag", "compression_method", "dos_date", "crc"),
+        ("compressed_size", ctypes.c_uint64),
+        ("uncompressed_size", ctypes.c_uint64),
+        *_longs("size_filename", "size_file_extra", "size_file_comment"),
+        *_longs("disk_num_start", "internal_fa", "external_fa"),
+        ("tm", ctypes.c_uint * 6),
+    ]
+
+
+def _good(status: int) -> int:
+    if status < 0:
+        raise Refused(f"error {status}")
+    return status
+
+
+def _minizip_entry(archive: int) -> Read:
+    lib, info, name = minizip_library(), UnzFileInfo(), ctypes.create_string_buffer(NAME_ROOM)
+    reference = ctypes.byref(info)
+    _good(lib.unzGetCurrentFileInfo64(archive, reference, name, NAME_ROOM, None, 0, None, 0))
+    _good(lib.unzOpenCurrentFile(archive))
+    buffer, data = ctypes.create_string_buffer(1 << 14), b""
+    while (count := _good(lib.unzReadCurrentFile(archive, buffer, len(buffer)))) > 0:
+        data += buffer.raw[:count]
+        if len(data) > MOST:
+            break
+    _good(lib.unzCloseCurrentFile(archive))  # compares the CRC
+    return read_of(name.raw[: info.size_filename], info.uncompressed_size, data)
+
+
+def _minizip_entries(archive: int) -> Iterator[Read]:
+    status = _good(minizip_library().unzGoToFirstFile(archive))
+    while status == 0:
+        yield _minizip_entry(archive)
+        status = minizip_library().unzGoToNextFile(archive)
+    if status != END_OF_LIST:
+        _good(status)
+
+
+def minizip(path: Path) -> list[Read]:
+    archive = minizip_library().unzOpen64(bytes(path))
+    if not archive:
+        raise Refused("unzOpen64")
+    try:
+        return list(_minizip_entries(archive))
+    finally:
+        minizip_library().unzClose(archive)
+
+
+# --- programs ------------------------------------------------------------------------------------
+
+_ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "UNZIP": "", "ZIPINFO": ""}
+
+
+def said(*command: object, warnings: tuple[int, ...] = ()) -> bytes:
+    """Standard output of a program; `warnings` are exit codes that are not yet a refusal."""
+    words = list(map(str, command))
+    done = subprocess.run(
+        words, check=False, capture_output=True, stdin=subprocess.DEVNULL, env=_ENVIRONMENT
+    )
+    if done.returncode not in (0, *warnings):
+        errors = done.stderr.decode(errors="replace").replace(words[-1], "FILE").split()
+        raise Refused(f"exit code {done.returncode}: {' '.join(errors)[:300]}")
+    return done.stdout
+
+
+def cut(listed: list[tuple[bytes, int]], data: bytes) -> list[Read]:
+    """Names and sizes as they are listed, and the bytes of all entries one after another."""
+    out, at = [], 0
+    for name, size in listed:
+        out.append(read_of(name, size, data[at : at + size]))
+        at += size
+    return [*out, *([read_of(b"(more)", 0, data[at:])] if len(data) > at else [])]
+
+
+def bsdtar(path: Path) -> list[Read]:
+    """As a tar archive, which gives names and bytes as they are."""
+    made, out = said("bsdtar", "-cf", "-", "--format=pax", f"@{path}"), []
+    with tarfile.open(fileobj=io.BytesIO(made), encoding="utf-8") as file:
+        for each in file:
+            content = file.extractfile(each)
+            name = each.name.encode(errors="surrogateescape")
+            if content is None:
+                out.append(Read(name + b" (no regular file)", 0, ""))
+            else:
+                out.append(read_of(name, each.size, content.read()))
+    return out
+
+
+# Blocks of `7z l -slt`: lines `Key = value`, parted by empty ones.
+_KEYS = re.compile(rb"^(Path|Size|Folder) = (.*)$", re.MULTILINE)
+
+
+def seven_zip(path: Path) -> list[Read]:
+    listing = said("7z", "l", "-slt", "-tzip", "-sccUTF-8", path, warnings=(1,))
+    listed = []
+    for block in listing.partition(b"\n----------\n")[2].split(b"\n\n"):
+        if keys := dict(_KEYS.findall(block)):
+            folder = b" (a folder)" if keys[b"Folder"] == b"+" else b""
+            listed.append((keys[b"Path"] + folder, int(keys[b"Size"])))
+    return cut(listed, said("7z", "x", "-so", "-tzip", path, warnings=(1,)))
+
+
+# A line of `unzip -v`: length, method, size, ratio, date, time, CRC, name.
+_LINE = re.compile(rb"^ *(\d+)  \S+ +\d+ +\S+ \S+ \S+ [0-9a-f]{8}  (.*)$", re.MULTILINE)
+
+
+def unzip(path: Path) -> list[Read]:
+    listing = said("unzip", "-v", path, warnings=(1,))
+    listed = [(name, int(size)) for size, name in _LINE.findall(listing)]
+    return cut(listed, said("unzip", "-p", path, warnings=(1,)))
+
+
+# --- all of them ---------------------------------------------------------------------------------
+
+
+def program(name: str) -> Callable[[], bool]:
+    return lambda: shutil.which(name) is not None
+
+
+PEERS = {
+    "python": Peer(python, lambda: True),
+    "libzip": Peer(libzip, lambda: loads(libzip_library)),
+    "minizip": Peer(minizip, lambda: loads(minizip_library)),
+    "bsdtar": Peer(bsdtar, program("bsdtar")),
+    "7z": Peer(seven_zip, program("7z")),
+    "unzip": Peer(unzip, program("unzip")),
+}

@@ -1,0 +1,395 @@
+"""Archives made from recipes: right ones in every respect in which two right ones can differ.
+
+A `Recipe` says what stands in each free place: names, times, attributes, forms of zip64, edits.
+What is built from it keeps the rules unless the recipe asks for something they forbid.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from support.archives import CENTRAL, DATE, END, LOCAL, MODEL, Record, encoded, padding
+
+S16, S32 = 0xFFFF, 0xFFFFFFFF  # sentinels
+ZIP64_ID = 1
+UNIX, REGULAR = 3, 0o100000
+
+END64 = Record(
+    b"PK\6\6",
+    "record_size:Q, made_by:H, version:H, disk:I, directory_disk:I, entries_here:Q, entries:Q, "
+    "directory_size:Q, directory_offset:Q",
+)
+LOCATOR = Record(b"PK\6\7", "end_disk:I, end_offset:Q, disks:I")
+
+
+def extra_field(number: int, payload: bytes) -> bytes:
+    return struct.pack("<HH", number, len(payload)) + payload
+
+
+# --- recipes -------------------------------------------------------------------------------------
+
+
+class Zip64(NamedTuple):
+    """How a header says its sizes in 64 bits."""
+
+    sentinels: frozenset[str]  # fields of 32 bits that send the reader to the zip64 field
+    complete: bool = False  # all three values in the directory, whatever was sent there
+    disk: bool = False  # and the number of the disk
+
+
+@dataclass(frozen=True)
+class Item:
+    """An entry."""
+
+    name: str
+    data: bytes
+    alignment: int = 64
+    shared: dict[str, int] = field(default_factory=dict)  # fields of both headers
+    made_by: int = 10
+    external: int = 0
+    local_zip64: Zip64 | None = None
+    central_zip64: Zip64 | None = None
+    local_extra: bytes = b""  # before the padding
+    central_extra: bytes = b""
+
+    def fields(self, offset: int, zip64: Zip64 | None) -> dict[str, int]:
+        """Of either header, but for the length of extra fields."""
+        values = {
+            "version": 45 if self.local_zip64 or self.central_zip64 else 10,
+            "flags": 0 if self.name.isascii() else 0x800,
+            "date": DATE,
+            "crc32": zlib.crc32(self.data),
+            "compressed": len(self.data),
+            "size": len(self.data),
+            "offset": offset,
+            "name_length": len(encoded(self.name)),
+            **self.shared,
+        }
+        return values | {name: S32 for name in (zip64.sentinels if zip64 else ())}
+
+    def local(self, at: int) -> bytes:
+        name, extra = encoded(self.name), self.local_extra
+        if self.local_zip64:
+            extra = extra_field(ZIP64_ID, struct.pack("<2Q", *2 * [len(self.data)])) + extra
+        extra += padding(at + LOCAL.size + len(name) + len(extra), self.alignment)
+        fields = self.fields(at, self.local_zip64)
+        del fields["offset"]
+        return LOCAL.pack(**fields, extra_length=len(extra)) + name + extra
+
+    def central(self, at: int) -> bytes:
+        extra = self.central_extra
+        if (zip64 := self.central_zip64) is not None:
+            real = {"size": len(self.data), "compressed": len(self.data), "offset": at}
+            held = [value for name, value in real.items() if zip64.complete or name in zip64[0]]
+            payload = struct.pack(f"<{len(held)}Q", *held) + bytes(4 * zip64.disk)
+            extra = extra_field(ZIP64_ID, payload) + extra
+        fields = self.fields(at, self.central_zip64)
+        header = CENTRAL.pack(
+            **fields, made_by=self.made_by, external=self.external, extra_length=len(extra)
+        )
+        return header + encoded(self.name) + extra
+
+
+@dataclass(frozen=True)
+class State:
+    """What one writing of an archive adds: entries, the model last; and how it ends."""
+
+    items: tuple[Item, ...]
+    end: frozenset[str] | None = None  # fields of the end record that are sentinels, with zip64
+    end_made_by: int = 45
+
+
+Recipe = tuple[State, ...]  # all but the first are edits
+
+
+def end_records(state: State, values: dict[str, int], at: int) -> bytes:
+    wide = b""
+    if state.end is not None:
+        wide = END64.pack(record_size=44, made_by=state.end_made_by, version=45, **values)
+        wide += LOCATOR.pack(end_offset=at, disks=1)
+        values = values | {
+            name: S16 if name.startswith("entries") else S32 for name in state.end
+        }
+    return wide + END.pack(**values)
+
+
+def build(recipe: Recipe) -> bytes:
+    file = bytearray()
+    listed: list[tuple[Item, int]] = []
+    for state in recipe:
+        listed = listed[:-1]  # the model is superseded
+        for item in state.items:
+            listed.append((item, len(file)))
+            file += item.local(len(file)) + item.data
+        start = len(file)
+        for item, at in listed:
+            file += item.central(at)
+        count, size = len(listed), len(file) - start
+        values = dict(zip(END_VALUES, (count, count, size, start)))
+        file += end_records(state, values, len(file))
+    return bytes(file)
+
+
+END_VALUES = ("entries_here", "entries", "directory_size", "directory_offset")
+
+# --- what recipes are made of --------------------------------------------------------------------
+
+ASCII_NAMES = (
+    "w", "a.b", "dir/tokenizer.json", "with space", " lead", "trail ", "dot.", "CON", "-rf",
+    "@list", "*", "w?", "[a-z]", "a[", "~", "$HOME", "%41", "a:b", "12", "a;b", "'q'", '"q"',
+    "!x", "#U0041", "__MACOSX/._w", "._w", "META-INF/MANIFEST.MF", "mimetype", "a/b/c/d",
+    "x" * 1024, "n" * 255, "...", "a..b", "<>|", "=2D", "__model_protO_", "PK\x5b", "x.zip", "-",
+    "{}", "^", "`id`", "a/.b", "..a",
+)  # fmt: skip
+OTHER_NAMES = (
+    "größe", "e\u0301", "\u00e9", "重み", "😀", "\ufeffbom", "a\u202eb", "\u2028", "\u00ad",
+    "\u00a0", "\ufffd", "\uffff", "\U0010ffff", "\ue000", "\uef80", "\uf022", "\u0130", "Å/Å",
+    "\u200b", "µ" * 512, "дир/вес", "\ufdd0", "\u00b4", "\u2044", "a\u2215b", "\uff0f", "x\u0378",
+)  # fmt: skip
+
+
+def nested() -> bytes:
+    """A whole archive, as bytes of an entry."""
+    return build((State((Item("inner", b"inner"), Item(MODEL, b"\x3a\x00"))),))
+
+
+def contents(rng: random.Random) -> bytes:
+    choices: tuple[Callable[[], bytes], ...] = (
+        lambda: b"",
+        lambda: rng.randbytes(rng.randrange(1, 200)),
+        lambda: b"PK\3\4" + rng.randbytes(40),
+        lambda: b"PK\5\6" + bytes(18),
+        lambda: rng.randbytes(8) + b"PK\7\x08" + rng.randbytes(12),
+        nested,
+        lambda: nested() + b"PK\1\2",
+        lambda: bytes(64),
+        lambda: b"\xd2\x9d\xfb\x5b",  # anything, the CRC is computed
+    )
+    return rng.choice(choices)()
+
+
+def plain(*names: str, seed: object = 0) -> State:
+    rng = random.Random(str(seed))
+    items = [Item(name, rng.randbytes(60 + 7 * n)) for n, name in enumerate(names)]
+    return State((*items, Item(MODEL, b"\x3a\x00")))
+
+
+ALL_END = frozenset(END_VALUES)
+SIZES, OFFSET = frozenset({"size", "compressed"}), frozenset({"offset"})
+
+
+def zip64_everywhere(state: State) -> State:
+    both, all_three = Zip64(SIZES), Zip64(SIZES | OFFSET)
+    items = [replace(item, local_zip64=both, central_zip64=all_three) for item in state.items]
+    return replace(state, items=tuple(items), end=ALL_END)
+
+
+def edits(count: int) -> Recipe:
+    first = plain("a", "b", seed="first")
+    more = [State((*([Item(f"n{n}", bytes(n + 5))] * (n % 2)), Item(MODEL, b"\x3a\x02\x12\x00")))
+            for n in range(count)]  # fmt: skip
+    return (first, *more)
+
+
+def bases() -> dict[str, bytes]:
+    """What all other mutations begin with."""
+    unix = dict(made_by=UNIX << 8 | 10, external=(REGULAR | 0o644) << 16)
+    unicode = State((Item("größe", b"12345678", **unix), *plain("dir/w").items))
+    files = {
+        "smallest": (plain(),),
+        "plain": (plain("a", "b"),),
+        "unicode": (unicode,),
+        "empty entry": (State((Item("none", b""), *plain("w").items)),),
+        "zip64": (zip64_everywhere(plain("a", "b")),),
+        "zip64 end": (replace(plain("a", "b"), end=ALL_END),),
+        "nested": (State((Item("inner.zip", nested()), *plain().items)),),
+        "edited once": edits(1),
+        "edited twice": edits(2),
+        "edited zip64": tuple(map(zip64_everywhere, edits(1))),
+    }
+    return {name: build(recipe) for name, recipe in files.items()}
+
+
+# --- twists: changes of a recipe that keep the rules, or nearly ----------------------------------
+
+Twist = Callable[[random.Random, Item], Item]
+TWISTS: dict[str, Twist] = {}
+
+
+def twist(function: Twist) -> Twist:
+    TWISTS[function.__name__.removeprefix("twist_").replace("_", " ")] = function
+    return function
+
+
+@twist
+def twist_ascii_name(rng: random.Random, item: Item) -> Item:
+    return replace(item, name=rng.choice(ASCII_NAMES))
+
+
+@twist
+def twist_unicode_name(rng: random.Random, item: Item) -> Item:
+    host = dict(made_by=rng.choice([UNIX << 8 | 10, UNIX << 8 | 63, 10, 20, 45, 63]))
+    return replace(item, name=rng.choice(OTHER_NAMES), **host)
+
+
+@twist
+def twist_random_name(rng: random.Random, item: Item) -> Item:
+    points = [*range(0x20, 0x7F), *range(0xA0, 0x250), *range(0x4E00, 0x4F00)]
+    name = "".join(chr(rng.choice(points)) for _ in range(rng.randrange(1, 12)))
+    return replace(item, name=name, made_by=UNIX << 8 | 10)
+
+
+@twist
+def twist_data(rng: random.Random, item: Item) -> Item:
+    return replace(item, data=contents(rng))
+
+
+@twist
+def twist_time(rng: random.Random, item: Item) -> Item:
+    clock = {"time": rng.choice([0, S16, rng.randrange(S16)]), "date": rng.randrange(S16 + 1)}
+    return replace(item, shared=item.shared | clock)
+
+
+@twist
+def twist_version(rng: random.Random, item: Item) -> Item:
+    return replace(item, shared=item.shared | {"version": rng.randrange(10, 46)})
+
+
+@twist
+def twist_made_by(rng: random.Random, item: Item) -> Item:
+    host = rng.choice([0, UNIX, rng.randrange(20)])
+    return replace(item, made_by=host << 8 | rng.randrange(256))
+
+
+@twist
+def twist_attributes(rng: random.Random, item: Item) -> Item:
+    mode = rng.choice([0, REGULAR]) | rng.randrange(0o10000)
+    return replace(item, external=mode << 16 | rng.randrange(S16) & ~0x18)
+
+
+@twist
+def twist_host_and_attributes(rng: random.Random, item: Item) -> Item:
+    return twist_made_by(rng, twist_attributes(rng, item))
+
+
+@twist
+def twist_alignment(rng: random.Random, item: Item) -> Item:
+    return replace(item, alignment=rng.choice([64, 128, 256, 512, 1024, 4096]))
+
+
+def subset(rng: random.Random, names: Iterable[str]) -> frozenset[str]:
+    return frozenset(name for name in sorted(names) if rng.random() < 0.5)
+
+
+@twist
+def twist_local_zip64(rng: random.Random, item: Item) -> Item:
+    return replace(item, local_zip64=Zip64(subset(rng, SIZES)))
+
+
+@twist
+def twist_central_zip64(rng: random.Random, item: Item) -> Item:
+    complete = rng.random() < 0.5
+    zip64 = Zip64(subset(rng, SIZES | OFFSET), complete, complete and rng.random() < 0.5)
+    return replace(item, central_zip64=zip64)
+
+
+def shuffled_name(rng: random.Random, name: str) -> str:
+    return "".join(rng.choice([c.lower(), c.upper()]) for c in name)
+
+
+def clearly_named(items: list[Item]) -> list[Item]:
+    """Numbers the names that stand twice."""
+    seen: set[str] = set()
+    out = []
+    for n, item in enumerate(items):
+        name = item.name if item.name.lower() not in seen else f"{n}{item.name[:200]}"
+        seen.add(name.lower())
+        out.append(replace(item, name=name))
+    return out
+
+
+def twisted(rng: random.Random, only: str | None = None) -> tuple[str, bytes]:
+    """A random recipe: the names of its twists, and what is built from it."""
+    recipe = [plain(*"abc"[: rng.randrange(4)], seed=rng.random())]
+    for _ in range(rng.choice([0, 0, 0, 1, 1, 2, 3])):
+        added = [Item(f"new{len(recipe)}", rng.randbytes(9))] * rng.randrange(2)
+        recipe.append(State((*added, Item(MODEL, b"\x3a\x02" + rng.randbytes(2)))))
+    if rng.random() < 0.3:  # readers need not ask for zip64 end records to find them
+        n = rng.randrange(len(recipe))
+        recipe[n] = replace(recipe[n], end=subset(rng, END_VALUES), end_made_by=rng.randrange(S16))
+    chosen = rng.sample(sorted(TWISTS), rng.choice([1, 1, 1, 2, 3])) if only is None else [only]
+    for name in chosen:
+        n = rng.randrange(len(recipe))
+        items = list(recipe[n].items)
+        index = rng.randrange(len(items))
+        changed = TWISTS[name](rng, items[index])
+        if items[index].name == MODEL:
+            changed = replace(changed, name=MODEL, data=changed.data or b"\x3a\x00")
+        items[index] = changed
+        recipe[n] = replace(recipe[n], items=tuple(items))
+    numbered = iter(clearly_named([item for state in recipe for item in state.items[:-1]]))
+    whole = [
+        replace(state, items=(*(next(numbered) for _ in state.items[:-1]), state.items[-1]))
+        for state in recipe
+    ]
+    return " + ".join(sorted(chosen)), build(tuple(whole))
+
+
+# --- made to be read in two ways -----------------------------------------------------------------
+
+SAME_CRC = 0x1DB710641  # the polynomial: bytes that differ by it have the same CRC-32
+
+
+def other_of_same_crc(data: bytes) -> bytes:
+    changed = int.from_bytes(data, "little") ^ SAME_CRC << 80
+    return changed.to_bytes(len(data), "little")
+
+
+def zip64_field_out_of_order() -> bytes:
+    """A field of all three values where the offset alone was asked for: who takes the first value
+    for the offset finds the model before the edit."""
+    w, old = Item("w", bytes(60)), random.Random(0).randbytes(300)
+    old_header = len(w.local(0)) + len(w.data)
+    new = Item(MODEL, other_of_same_crc(old[:old_header]), central_zip64=Zip64(OFFSET, True))
+    return build((State((w, Item(MODEL, old))), State((new,))))
+
+
+def end_before_edit() -> bytes:
+    """Zip64 end records before an edit, none after it."""
+    first, second = edits(1)
+    return build((replace(first, end=ALL_END), second))
+
+
+def locator_in_data() -> bytes:
+    """An entry that holds zip64 end records whose offset is right for the whole file."""
+    inner = bytearray(build((replace(plain("x"), end=ALL_END),)))
+    at = len(inner) - END.size - LOCATOR.size
+    LOCATOR.put(inner, at, "end_offset", at - END64.size + 64)
+    return build((State((Item("inner", bytes(inner)), *plain().items)),))
+
+
+def composed_both_ways() -> bytes:
+    unix = dict(made_by=UNIX << 8 | 10)
+    names = (Item("é", b"1", **unix), Item("e\u0301", b"22", **unix))
+    return build((State((*names, *plain().items)),))
+
+
+def setuid_of_host(host: int) -> bytes:
+    """Bits that a Unix mode may have; in attributes of an Amiga they say: a folder."""
+    item = Item("a", b"abcd", made_by=host << 8 | 10, external=0o4000 << 16)
+    return build((State((item, *plain("w").items)),))
+
+
+def crafted() -> dict[str, bytes]:
+    return {
+        "zip64 field out of order": zip64_field_out_of_order(),
+        "end before an edit": end_before_edit(),
+        "locator in data": locator_in_data(),
+        "names composed both ways": composed_both_ways(),
+        **{f"setuid, host {host}": setuid_of_host(host) for host in range(20)},
+    }
