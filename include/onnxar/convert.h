@@ -25,8 +25,8 @@ struct ConvertReport {
 ///
 /// All but the moved tensors keeps its order and encoding on the wire, unknown fields too: an inline model that became
 /// an archive and comes back inline is the same file, byte for byte, where every moved tensor had `raw_data`, fields in
-/// ascending order, and neither `data_location` nor anything else that says where data is, its tag and length in
-/// the shortest encoding.
+/// ascending order, and neither `data_location` nor anything else that says where data is, its tag and length, and the
+/// lengths of the messages around it, in the shortest encoding.
 ///
 /// Nothing appears under the output's name before all of it is written (and synced). Bytes copied from an archive are
 /// verified against their CRC-32. Memory: the model without its large payloads, twice, and some 1 KiB a tensor; no

@@ -207,8 +207,12 @@ def read_tensor(wire: Wire, message: Field, depth: int) -> Tensor:
                     tensor.bad_dims_at = each.at
             case 2, 0:
                 tensor.data_type = next(wire.varints(each))
-            case (4 | 5 | 7 | 10 | 11), 2:  # a packed run
+            case (4 | 10), 2:  # a packed run of fixed width
+                width = 4 if each.number == 4 else 8
+                require("M2", (each.end - each.begin) % width == 0, each.at, MODEL)
                 tensor.has_typed_data |= each.begin < each.end
+            case (5 | 7 | 11), 2:  # a packed run of varints
+                tensor.has_typed_data |= len(list(wire.varints(each))) > 0
             case (4, 5) | (5, 0) | (6, 2) | (7, 0) | (10, 1) | (11, 0):  # one value
                 tensor.has_typed_data = True
             case 9, 2:

@@ -115,6 +115,15 @@ def wires() -> Iterator[Invalid]:
     tensor = wire.tensor("w", wire.varint(9 << 3 | 2) + wire.varint(9), dims=(1,))
     about = "The raw_data of a tensor leaves the tensor."
     yield tensor_refused("wire_in_tensor", "M2", about, tensor, at=len(tensor) - 2, size=0)
+    for name, field, values, at, sentence in (
+        ("varints", 7, b"\1\x80", 1, "numbers ends in the middle of one"),
+        ("floats", 4, bytes(5), -2, "floats holds 5 bytes"),
+        ("doubles", 10, bytes(12), -2, "doubles holds 12 bytes"),
+    ):
+        tensor = wire.tensor("w", wire.block(field, values), dims=(2,))
+        about = f"A packed run of {sentence}."
+        start = tensor.index(wire.block(field, values)) + 2
+        yield tensor_refused(f"wire_packed_{name}", "M2", about, tensor, at=start + at, size=0)
     pair = wire.block(1, "location") + wire.varint(2 << 3 | 2) + wire.varint(9)
     tensor = wire.tensor("w", wire.block(13, pair) + wire.scalar(14, 1))
     about = "The value of a pair in external_data leaves it."

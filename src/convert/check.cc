@@ -10,6 +10,7 @@
 #include "base/mapped_file.h"
 #include "base/text.h"
 #include "convert/model_source.h"
+#include "onnx/typed_data.h"
 
 namespace onnxar {
 namespace {
@@ -47,6 +48,7 @@ class ModelCheck {
   using Slices = std::map<std::pair<const std::byte*, std::size_t>, Use>;
 
   void check_tensor(const onnx::TensorSite& site) {
+    if (site.tensor.typed_data) onnx::prove_typed_data(site.model, site.tensor);
     if (site.tensor.is_external()) {
       check_external(site);
     } else if (site.tensor.raw_data) {

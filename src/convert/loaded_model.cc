@@ -162,8 +162,10 @@ void take_side_files(LoadedModel& model) {
 }  // namespace
 
 std::uint64_t new_model_id() {
+  // Of 19 digits each: the size of a link, and with it the encoding of lengths around it, must not be a matter of
+  // chance.
   std::random_device random;
-  return (std::uint64_t{random()} << 32U) | random();
+  return std::uniform_int_distribution<std::uint64_t>(1'000'000'000'000'000'000U, 9'999'999'999'999'999'999U)(random);
 }
 
 const Payload* LoadedModel::payload_of(const onnx::TensorSite& site) const {

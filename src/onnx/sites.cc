@@ -63,6 +63,21 @@ SiteKind kind_of(std::span<const Level> levels) {
   return tensor.label == "initializer" ? SiteKind::initializer : SiteKind::attribute;
 }
 
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+std::string_view attribute_name(Bytes model, wire::Range attribute) {
+  std::string_view name;
+  wire::Cursor cursor(model, attribute);
+  for (wire::Field field; cursor.next(field);) {
+    if (field.number == attribute_field::name && field.type == wire::Type::length_delimited) {
+      name = as_text(field.value.of(model));
+    }
+  }
+  return std::ranges::all_of(name, is_name_character) ? name : std::string_view();
+}
+
 class Walk {
  public:
   Walk(Bytes model, const std::function<void(const TensorSite&)>& visit, const WalkLimits& limits)
@@ -92,7 +107,9 @@ class Walk {
                   {"", field.whole.begin});
     }
     check_depth(levels_.size(), field);
-    levels_.push_back({path.child, path.label, path.repeated, index, field});
+    levels_.push_back({path.child, path.label, path.repeated, index, field, {}});
+    // Once, not for each of its tensors: there may be many.
+    if (path.child == Message::attribute) levels_.back().name = attribute_name(model_, field.value);
     graph_seen_ = graph_seen_ || (levels_.size() == 1 && path.child == Message::graph);
     if (path.child == Message::tensor) {
       const TensorView tensor = read_tensor(model_, field.value);
@@ -118,21 +135,6 @@ class Walk {
   bool graph_seen_ = false;
 };
 
-bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-std::string_view attribute_name(Bytes model, wire::Range attribute) {
-  std::string_view name;
-  wire::Cursor cursor(model, attribute);
-  for (wire::Field field; cursor.next(field);) {
-    if (field.number == attribute_field::name && field.type == wire::Type::length_delimited) {
-      name = as_text(field.value.of(model));
-    }
-  }
-  return std::ranges::all_of(name, is_name_character) ? name : std::string_view();
-}
-
 std::string subscript(const Level& level) { return level.repeated ? base::concat("[", level.index, "]") : ""; }
 
 }  // namespace
@@ -148,12 +150,10 @@ std::string TensorSite::path() const {
       continue;
     }
     if (!text.empty()) text += '.';
-    const std::string_view name =
-        level.message == Message::attribute ? attribute_name(model, level.field.value) : std::string_view();
-    if (name.empty()) {
+    if (level.name.empty()) {
       text += std::string(level.label) + subscript(level);
     } else {
-      text += base::concat(level.label == "attribute" ? "attr" : level.label, ".", name);
+      text += base::concat(level.label == "attribute" ? "attr" : level.label, ".", level.name);
     }
   }
   return text;

@@ -31,6 +31,7 @@ struct Level {
   bool repeated = false;
   std::uint64_t index = 0;  ///< among the fields of this number
   wire::Field field;
+  std::string_view name;  ///< of an attribute, where it is an identifier
 };
 
 /// A tensor where it was found. Valid during the visit.

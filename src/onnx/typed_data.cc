@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "onnx/fields.h"
+#include "onnxar/error.h"
 
 namespace onnxar::onnx {
 namespace {
@@ -174,6 +175,23 @@ std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorVie
   if (!converts_exactly(model, tensor, *encoding, *source)) return nullptr;
   if (const auto run = raw_run(model, tensor, *encoding)) return std::make_shared<SpanSource>(run->of(model));
   return source;
+}
+
+void prove_typed_data(Bytes model, const TensorView& tensor) {
+  wire::Cursor cursor(model, tensor.range);
+  for (wire::Field field; cursor.next(field);) {
+    if (field.type != wire::Type::length_delimited || !is_typed_data_field(field)) continue;
+    if (field.number == tensor_field::string_data) continue;
+    const std::size_t width = field.number == tensor_field::float_data    ? sizeof(float)
+                              : field.number == tensor_field::double_data ? sizeof(double)
+                                                                          : 0;
+    if (width != 0 && field.value.size() % width != 0) {
+      throw Error(Code::wire_truncated, "a packed run of numbers ends in the middle of one", {"", field.whole.begin});
+    }
+    for (std::uint64_t at = field.value.begin; width == 0 && at < field.value.end;) {
+      wire::read_varint(model, at, field.value.end);
+    }
+  }
 }
 
 }  // namespace onnxar::onnx

@@ -15,4 +15,8 @@ namespace onnxar::onnx {
 /// it decodes while it is read, a piece at a time. Cost: O(values), once here to look at them and once for each read.
 std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorView& tensor);
 
+/// Looks at every value of packed runs, as a parser would. Errors: wire.truncated (a run ends in the middle of a
+/// value), wire.varint. Cost: O(values).
+void prove_typed_data(Bytes model, const TensorView& tensor);
+
 }  // namespace onnxar::onnx

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "support/refusal.h"
 #include "support/wire_builder.h"
 #include "wire/error_of.h"
 
@@ -286,6 +287,22 @@ TEST(TypedData, ManyValuesComeInPieces) {
   for (std::int64_t i = 0; i < 300000; ++i) values.push_back(i * 7919 % 4294967296LL - 2147483648LL);
   const Message data = varints(tensor_field::int32_data, values, Repeated::packed);
   EXPECT_EQ(converted(typed(dtype::int32, {300000}, data)), little_endian(values, 4));
+}
+
+// A model whose packed run was cut passed the check, and could not be packed then: found by fuzzing.
+TEST(TypedData, ProvingSeesARunThatEndsInTheMiddleOfANumber) {
+  const auto proof_of = [](std::uint32_t field, std::string_view run) {
+    const Blob model = Message().string(field, run).take();
+    onnx::TensorView tensor;
+    tensor.range = {0, model.size()};
+    return code_of([&] { onnx::prove_typed_data(model, tensor); });
+  };
+  EXPECT_EQ(proof_of(int32_data, "\x01\x80"), Code::wire_truncated);
+  EXPECT_EQ(proof_of(tensor_field::uint64_data, std::string(11, '\xff')), Code::wire_varint);
+  EXPECT_EQ(proof_of(tensor_field::float_data, "12345"), Code::wire_truncated);
+  EXPECT_EQ(proof_of(tensor_field::double_data, "123456789012"), Code::wire_truncated);
+  EXPECT_EQ(proof_of(tensor_field::double_data, "1234567890123456"), std::nullopt);
+  EXPECT_EQ(proof_of(tensor_field::string_data, "\x80"), std::nullopt);
 }
 
 TEST(TypedData, ARunThatEndsInTheMiddleOfANumberIsRefused) {

@@ -1,0 +1,113 @@
+// An archive and questions to it: `resolve` answers with bytes of the entry that was named or refuses; what passes the
+// check has only links that resolve, can be listed and loaded.
+//
+// Input: the archive; questions (a byte with a location's length, or from 0xc0 on an entry's number; the location;
+// offset and length in 8 bytes each, after a byte that is odd where a length is given); 2 bytes: how long the questions
+// are.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "convert/loaded_model.h"
+#include "convert/model_source.h"
+#include "fuzz/fuzz.h"
+#include "fuzz/reader.h"
+#include "onnxar/archive.h"
+#include "onnxar/check.h"
+#include "onnxar/listing.h"
+
+namespace onnxar::fuzz {
+namespace {
+
+void ask(const Archive& archive, std::string_view location, std::uint64_t offset, std::optional<std::uint64_t> length) {
+  const auto part = accepted([&] { return archive.resolve(location, offset, length); });
+  const auto entry = archive.find(location);
+  if (!entry) {
+    require(!part, "a name that no entry has does not resolve");
+    return;
+  }
+  const auto whole = accepted([&] { return archive.bytes(*entry); });
+  const bool fits = offset <= entry->size && length.value_or(0) <= entry->size - offset;
+  require(part.has_value() == (whole && fits), "what lies in an entry that can be used resolves, and nothing else");
+  if (!part) return;
+  require(part->data() == whole->data() + offset, "a slice begins at its offset");
+  require(part->size() == length.value_or(entry->size - offset), "a slice has its length");
+}
+
+void ask_all(const Archive& archive, Reader questions) {
+  constexpr std::uint64_t first_index = 0xc0;
+  while (!questions.empty()) {
+    const std::uint64_t size = questions.number(1);
+    const std::string_view location =
+        size < first_index ? as_text(questions.take(size)) : archive.entry((size - first_index) % archive.size()).name;
+    const bool has_length = questions.number(1) % 2 != 0;
+    const std::uint64_t offset = questions.number(8);
+    const std::uint64_t length = questions.number(8);
+    ask(archive, location, offset, has_length ? std::optional(length) : std::nullopt);
+  }
+}
+
+/// The bytes as a file without a folder, since checking and loading begin with a path.
+class MemoryFile {
+ public:
+  explicit MemoryFile(Bytes bytes) : number_(::memfd_create("fuzz", MFD_CLOEXEC)) {
+    const auto size = static_cast<::ssize_t>(bytes.size());
+    require(number_ >= 0 && ::write(number_, bytes.data(), bytes.size()) == size, "a file in memory can be written");
+  }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  ~MemoryFile() { ::close(number_); }
+
+  [[nodiscard]] std::filesystem::path path() const { return "/proc/self/fd/" + std::to_string(number_); }
+
+ private:
+  int number_;
+};
+
+void resolve_link(const Archive& archive, ModelSource& source, const onnx::TensorSite& site) {
+  const Payload payload = source.external_payload(site);
+  const onnx::ExternalSlice link = onnx::parse_external_data(site.tensor.external, 0);
+  const Bytes bytes = archive.resolve(link.location, link.offset, payload.size());
+  require(payload.span.bytes().size() == bytes.size(), "both ways to resolve a link give as many bytes");
+  require(payload.span.empty() || payload.span.bytes().data() == bytes.data(), "both ways give the same bytes");
+  require(!site.tensor.expected_size() || bytes.size() == *site.tensor.expected_size(),
+          "M18: as many as the shape has");
+}
+
+void check_links(const Archive& archive, Bytes file, const LoadOptions& options) {
+  ModelSource source = ModelSource::of(Archive::open(file, nullptr), options);
+  const auto visit = [&](const onnx::TensorSite& site) {
+    if (site.tensor.is_external()) resolve_link(archive, source, site);
+  };
+  onnx::walk_tensors(source.model(), visit);
+}
+
+}  // namespace
+
+void run(Bytes input) {
+  constexpr std::size_t trailer = 2;
+  if (input.size() < trailer) return;
+  const Bytes body = input.first(input.size() - trailer);
+  const std::size_t asked = std::min<std::size_t>(Reader(input.last(trailer)).number(trailer), body.size());
+  const Bytes file = body.first(body.size() - asked);
+
+  const auto archive = accepted([&] { return Archive::open(file, nullptr); });
+  if (!archive) return;
+  ask_all(*archive, Reader(body.last(asked)));
+
+  const MemoryFile copy(file);
+  CheckOptions options;
+  options.load.verify_data = false;
+  if (!passed(check(copy.path(), options))) return;
+  must("an archive that passes has links that resolve", [&] {
+    check_links(*archive, file, options.load);
+    return true;
+  });
+  must("an archive that passes can be listed", [&] { return list(copy.path(), options.load); });
+  must("an archive that passes can be loaded",
+       [&] { return load_model(copy.path(), MovePolicy::of(SaveOptions()), options.load); });
+}
+
+}  // namespace onnxar::fuzz

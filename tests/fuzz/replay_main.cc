@@ -1,0 +1,53 @@
+// Runs a fuzz target over files, for builds without libFuzzer.
+//
+//   fuzz_zip_open FOLDER_OR_FILE...
+//
+// Every input lies before a page that cannot be touched. Folders that do not exist are skipped: a target without
+// findings has no folder of them.
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <iostream>
+#include <span>
+#include <vector>
+
+#include "support/guarded_buffer.h"
+#include "support/temp_dir.h"
+
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> files_of(std::span<char*> arguments) {
+  std::vector<fs::path> files;
+  for (const char* argument : arguments) {
+    if (fs::is_directory(argument)) {
+      for (const fs::directory_entry& entry : fs::recursive_directory_iterator(argument)) {
+        if (entry.is_regular_file()) files.push_back(entry.path());
+      }
+    } else if (fs::exists(argument)) {
+      files.emplace_back(argument);
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+void replay(const fs::path& file) {
+  std::cout << file.string() << '\n' << std::flush;  // flushed: the last line names the culprit
+  const auto input = onnxar::testing::GuardedBuffer::ending_at_guard(onnxar::testing::read_file(file));
+  const std::span<const std::byte> bytes = input.bytes();
+  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::vector<fs::path> files = files_of(std::span(arguments, static_cast<std::size_t>(count)).subspan(1));
+  std::ranges::for_each(files, replay);
+  std::cout << files.size() << " inputs\n";
+  return files.empty() ? 1 : 0;
+}

@@ -1,0 +1,187 @@
+"""Writes the inputs that fuzzing begins with, a folder for each target; the same on every run.
+
+Usage: seeds.py FOLDER
+"""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from support import archives, wire_writer as wire, zoo
+from support.sites import SITES, at_every_site
+
+Seeds = Iterator[tuple[str, bytes]]
+
+LARGEST = 5000  # bytes
+SMALL_ZOO = (
+    zoo.shapes,
+    zoo.not_convertible,
+    zoo.extras,
+    zoo.nesting,
+    zoo.field_order,
+    zoo.rare_fields,
+    zoo.padded_lengths,
+    zoo.typed_fields,
+)
+
+
+def models() -> Seeds:
+    for label, encode in {**wire.ENCODINGS, "split": wire.split_runs}.items():
+        tensors = (wire.tensor(kind.name, kind, 4, encode) for kind in wire.TYPES.values())
+        yield f"types_{label}", wire.plain(*tensors)
+    yield "sites", wire.model(*at_every_site(lambda site: wire.tensor(site, count=2)))
+    for site, put in SITES.items():
+        yield f"site_{site}", wire.model(put(wire.tensor("w", count=3)))
+        yield f"site_{site}_linked", wire.model(put(archives.linked("w", 3)))
+    for make in SMALL_ZOO:
+        yield from make()
+    itself = wire.DataFile("in")  # what split_join calls the model
+    for name, link in {"whole": itself.link(), "part": itself.link(offset=3, length=12)}.items():
+        yield f"link_to_itself_{name}", wire.plain(wire.fields_of("w", wire.FLOAT, [3], link))
+    yield "graph_only", bytes.fromhex("3a00")
+    long = wire.raw(wire.FLOAT, bytes(9))
+    yield "long_raw", wire.plain(wire.fields_of("w", wire.FLOAT, [1], long))
+    yield "strings", wire.plain(wire.strings("s"))
+    yield "tied", wire.plain(*(wire.tensor(name, count=4, seed="tied") for name in "ab"))
+    for size in (127, 128, 1023, 1024, 1025):
+        yield f"bytes_{size}", wire.plain(wire.tensor("w", wire.UINT8, size))
+
+
+def zips() -> Seeds:
+    a, b = archives.weights("a", "b", count=3)
+    model = archives.model_of(archives.linked("a", 3), archives.linked("b", 3))
+    yield "sound", archives.Archive([a, b, model]).file
+    yield "smallest", archives.Archive([archives.Entry(archives.MODEL, bytes.fromhex("3a00"))]).file
+    utf8 = archives.Entry("größe/重み.json", b"{}")
+    empty = archives.Entry("empty", b"")
+    yield "names", archives.Archive([empty, utf8, a, model_without_b()]).file
+    aligned = archives.Entry("a", a.data, 1024)
+    yield "aligned", archives.Archive([aligned, model_without_b()]).file
+    edited = archives.Archive([a, model_without_b()])
+    edited.edit(b, model)
+    yield "edited", edited.file
+    edited.edit(model_without_b())
+    yield "edited_twice", edited.file
+    yield "zip64", zip64_archive()
+    yield "zip64_end", with_zip64_end(archives.Archive([a, b, model]))
+    part = archives.linked("a", 2, offset=4, length=8)
+    yield "slices", archives.Archive([a, archives.model_of(part, archives.linked("a", 3))]).file
+    fault = archives.Archive([a, b, model])
+    fault.set_local(0, crc32=1)
+    yield "local_crc", fault.file
+    fault = archives.Archive([a, b, model])
+    fault.set_both(0, crc32=1)
+    yield "data_crc", fault.file
+
+
+def model_without_b() -> archives.Entry:
+    return archives.model_of(archives.linked("a", 3))
+
+
+def zip64_archive() -> bytes:
+    """Its only entry says its sizes and offset through zip64 fields that nothing calls for."""
+    name, data, sentinel = archives.MODEL.encode(), bytes.fromhex("3a00"), 0xFFFFFFFF
+    fields = archives.Entry(archives.MODEL, data).fields | {"version": 45}
+    fields |= {"size": sentinel, "compressed": sentinel}
+    sizes = struct.pack("<HHQQ", 1, 16, len(data), len(data))
+    extra = sizes + archives.padding(archives.LOCAL.size + len(name) + len(sizes), 64)
+    local = archives.LOCAL.pack(**fields, extra_length=len(extra)) + name + extra + data
+    wide = struct.pack("<HHQQQ", 1, 24, len(data), len(data), 0)
+    central = archives.CENTRAL.pack(**fields, made_by=45, extra_length=len(wide), offset=sentinel)
+    central += name + wide
+    end = archives.END.pack(
+        entries_here=1, entries=1, directory_size=len(central), directory_offset=len(local)
+    )
+    return local + central + end
+
+
+def with_zip64_end(archive: archives.Archive) -> bytes:
+    count, size = len(archive.entries), archive.end - archive.directory
+    record = struct.pack(
+        "<4sQHHIIQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, count, count, size, archive.directory
+    )
+    locator = struct.pack("<4sIQI", b"PK\6\7", 0, archive.end, 1)
+    end = archives.END.pack(
+        entries_here=0xFFFF,
+        entries=0xFFFF,
+        directory_size=0xFFFFFFFF,
+        directory_offset=0xFFFFFFFF,
+    )
+    return bytes(archive.file[: archive.end]) + record + locator + end
+
+
+def vectors() -> Seeds:
+    folder = ROOT / "spec" / "vectors"
+    for path in sorted(folder.rglob("*.onnxar")):
+        yield "vector_" + "_".join(path.relative_to(folder).parts), path.read_bytes()
+
+
+def all_zips() -> Seeds:
+    yield from zips()
+    yield from vectors()
+
+
+def questions() -> Seeds:
+    def ask(location: str | int, offset: int = 0, length: int | None = None) -> bytes:
+        index = isinstance(location, int)
+        head = bytes([0xC0 + location]) if index else bytes([len(location)]) + location.encode()
+        return head + struct.pack("<BQQ", length is not None, offset, length or 0)
+
+    asked = ask("a") + ask(0, 4, 8) + ask(1, 2**64 - 1, 2) + ask("missing", 0, 0) + ask(0, 12, 0)
+    for name, data in all_zips():
+        yield name, data + asked + struct.pack("<H", len(asked))
+
+
+def links() -> Seeds:
+    locations = (
+        *("data.bin", "sub/inner.bin", "inner.bin", "inside.bin", "in", "sub/in"),
+        *("./data.bin", "sub/../data.bin", "sub//inner.bin", "data.bin/", "sub", ".", "", "a\0b"),
+        *("out", "absolute", "up/secret", "sub/up", "root/etc/passwd", "../secret", "/etc/passwd"),
+        *("loop", "nowhere", "model.onnx", "../model-2/secret", "up/model/data.bin"),
+        *("#onnxar:1:0", "*/_ORT_MEM_ADDR_/*"),
+    )
+    for number, location in enumerate(locations):
+        for case in range(4):
+            pairs = f"location={location}\noffset=4\nlength=5\n"
+            yield f"{number}_{case}", bytes([case]) + pairs.encode()
+    yield "rest", b"\0location=data.bin\n"
+    yield "expected", b"\0expected=3\nlocation=data.bin\noffset=1\nchecksum=0\nextra=1"
+    numbers = ("00", "-1", "+1", " 1", "1 ", "1e3", "0x10", "", str(2**64), str(2**64 - 1))
+    for number, text in enumerate(numbers):
+        yield f"offset_{number}", f"\0location=data.bin\noffset={text}".encode()
+        yield f"length_{number}", f"\0location=data.bin\nlength={text}".encode()
+    yield "twice", b"\0location=data.bin\nlocation=sub/inner.bin"
+
+
+TARGETS = {
+    "zip_open": all_zips,
+    "local_header": all_zips,
+    "archive_resolve": questions,
+    "wire_scan": models,
+    "split_join": models,
+    "external_data": links,
+}
+
+
+def write_seeds(folder: Path) -> None:
+    for target, make in TARGETS.items():
+        home = folder / target
+        shutil.rmtree(home, ignore_errors=True)
+        home.mkdir(parents=True)
+        for name, data in make():
+            if len(data) <= LARGEST:
+                (home / name).write_bytes(data)
+        print(f"{target}: {len(list(home.iterdir()))} seeds")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    write_seeds(Path(sys.argv[1]))

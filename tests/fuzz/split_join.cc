@@ -1,0 +1,137 @@
+// Any bytes as a `.onnx` file: what can be packed can be checked, unpacked, packed again; the same input gives the same
+// bytes, on every way there is; and the model comes back byte for byte where convert.h promises it.
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "fuzz/fuzz.h"
+#include "fuzz/scratch.h"
+#include "onnx/sites.h"
+#include "onnxar/archive.h"
+#include "onnxar/check.h"
+#include "onnxar/convert.h"
+#include "wire/cursor.h"
+#include "wire/encode.h"
+
+namespace onnxar::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+using Blob = std::vector<std::byte>;
+
+SaveOptions written_as(Format format, SaveOptions options) {
+  options.format = format;
+  options.data_file = "out.data";
+  options.replace = true;
+  options.sync = false;
+  return options;
+}
+
+/// In a folder of its own, where a link of the model can lead to nothing else but the model.
+fs::path input_file(const Blob& input) { return scratch().write_file("input/in", input); }
+
+Blob converted(const Blob& input, const SaveOptions& options) {
+  const fs::path source = input_file(input);
+  convert(source, scratch() / "out", options);
+  return scratch().read_file("out");
+}
+
+/// The way over a model with a data file.
+Blob by_data_file(const Blob& input, const SaveOptions& options) {
+  const fs::path source = input_file(input);
+  const fs::path folder = scratch() / "data";
+  fs::create_directory(folder);
+  convert(source, folder / "out", written_as(Format::onnx_external, options));
+  convert(folder / "out", scratch() / "out", written_as(Format::archive, options));
+  return scratch().read_file("out");
+}
+
+std::vector<Finding> checked(const Blob& input) {
+  CheckOptions options;
+  options.data = true;
+  return check(input_file(input), options);
+}
+
+/// What convert.h asks of a tensor that moves, read off the wire a second time: raw_data once, no other data and
+/// nothing that says where data is, ascending fields, tag and length in the shortest encoding.
+bool comes_back(Bytes model, wire::Range tensor) {
+  constexpr std::uint32_t raw_data = 9;
+  std::uint32_t last = 0;
+  bool promised = true;
+  wire::Cursor cursor(model, tensor);
+  for (wire::Field field; cursor.next(field);) {
+    const bool other_data = (field.number >= 4 && field.number <= 7) || field.number == 10 || field.number == 11;
+    const bool link = field.number == 13 || field.number == 14;
+    const bool twice = field.number == raw_data && last == raw_data;
+    const bool padded =
+        field.number == raw_data && field.value.begin - field.whole.begin != 1 + wire::varint_size(field.value.size());
+    promised = promised && field.number >= last && !other_data && !link && !twice && !padded;
+    last = field.number;
+  }
+  return promised;
+}
+
+/// Whether the length of every message around the tensor is in the shortest encoding.
+bool is_plainly_nested(const onnx::TensorSite& site) {
+  return std::ranges::all_of(site.levels, [](const onnx::Level& level) {
+    return level.field.length.size() == wire::varint_size(level.field.value.size());
+  });
+}
+
+/// Whether a length around some tensor is padded: writing may then make it the shortest, and another way may not.
+bool has_padded_lengths(const Blob& model) {
+  bool plain = true;
+  onnx::walk_tensors(model, [&plain](const onnx::TensorSite& site) { plain = plain && is_plainly_nested(site); });
+  return !plain;
+}
+
+/// Whether every tensor whose data was moved, in or out, comes back as it was.
+bool promised(const Blob& model, const Blob& archive) {
+  std::vector<bool> moved;
+  const Archive opened = Archive::open(archive, nullptr);
+  onnx::walk_tensors(opened.model(), [&](const onnx::TensorSite& site) { moved.push_back(site.tensor.is_external()); });
+  bool all = true;
+  std::size_t next = 0;
+  onnx::walk_tensors(model, [&](const onnx::TensorSite& site) {
+    const bool stays = !moved.at(next++) && !site.tensor.is_external();
+    all = all && (stays || (comes_back(model, site.tensor.range) && is_plainly_nested(site)));
+  });
+  require(next == moved.size(), "the archive's model has the same tensors");
+  return all;
+}
+
+void round_trip(const Blob& model, const SaveOptions& options) {
+  const SaveOptions pack = written_as(Format::archive, options);
+  const SaveOptions unpack = written_as(Format::onnx_inline, options);
+  const auto packed = [&] { return converted(model, pack); };
+  const bool sound = passed(checked(model));
+  const auto archive = sound ? must("a model that passes the check can be packed", packed) : accepted(packed);
+  if (!archive) return;
+
+  require(packed() == *archive, "the same model gives the same archive");
+  require(!sound || passed(checked(*archive)), "the archive of a model that passes passes, too");
+  const Blob back = must("what was packed can be unpacked", [&] { return converted(*archive, unpack); });
+  require(back == model || !promised(model, *archive), "the model comes back byte for byte");
+  if (has_padded_lengths(model)) return;
+  const auto packed_again = [&] { return converted(back, pack); };
+  require(must("what was unpacked can be packed", packed_again) == *archive, "packing again gives the same archive");
+  const auto repacked = [&] { return converted(*archive, pack); };
+  require(must("an archive can be packed", repacked) == *archive, "packing an archive gives the same archive");
+  const auto by_file = [&] { return by_data_file(model, options); };
+  require(must("a data file on the way", by_file) == *archive, "the way over a data file gives the same archive");
+}
+
+}  // namespace
+
+void run(Bytes input) {
+  const Blob model(input.begin(), input.end());
+  if (looks_like_zip(input)) return;  // the other targets' matter
+  SaveOptions everything;
+  everything.raw_data_threshold = 0;
+  everything.all_sites = true;
+  round_trip(model, everything);
+  const SaveOptions usual;
+  if (model.size() >= usual.raw_data_threshold) round_trip(model, usual);
+}
+
+}  // namespace onnxar::fuzz

@@ -1,0 +1,99 @@
+// Any bytes as a ModelProto: the walk refuses them or finds tensors that lie where their levels lie, the same ones each
+// time; decoding typed data gives the bytes that the shape calls for; a rewrite that changes nothing gives the bytes
+// back.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "fuzz/fuzz.h"
+#include "onnx/rewrite.h"
+#include "onnx/sites.h"
+#include "onnx/typed_data.h"
+
+namespace onnxar::fuzz {
+namespace {
+
+struct Seen {
+  std::string path;
+  onnx::SiteKind kind = onnx::SiteKind::initializer;
+  wire::Range range;
+  bool operator==(const Seen&) const = default;
+};
+
+bool within(wire::Range inner, wire::Range outer) {
+  return inner.begin <= inner.end && inner.begin >= outer.begin && inner.end <= outer.end;
+}
+
+bool within(std::string_view inner, Bytes outer) {
+  const std::string_view all = as_text(outer);
+  return inner.empty() || (inner.data() >= all.data() && inner.data() + inner.size() <= all.data() + all.size());
+}
+
+void check_levels(const onnx::TensorSite& site) {
+  wire::Range outer = {0, site.model.size()};
+  require(!site.levels.empty(), "a tensor lies in the model");
+  for (const onnx::Level& level : site.levels) {
+    require(within(level.field.whole, outer), "each level lies in the one above");
+    require(within(level.field.value, level.field.whole), "a value lies in its field");
+    outer = level.field.value;
+  }
+  require(site.tensor.range == outer, "the last level is the tensor");
+}
+
+void check_typed_data(const onnx::TensorSite& site) {
+  const auto source = onnx::typed_data_source(site.model, site.tensor);
+  if (!source) return;
+  require(source->size() == site.tensor.expected_size(), "typed data is as long as the shape calls for");
+  std::uint64_t size = 0;
+  source->read([&size](Bytes piece) { size += piece.size(); });
+  require(size == source->size(), "a source hands out as many bytes as it says");
+}
+
+void check_tensor(const onnx::TensorSite& site) {
+  const onnx::TensorView& tensor = site.tensor;
+  check_levels(site);
+  require(!tensor.raw_data || within(*tensor.raw_data, tensor.range), "raw_data lies in its tensor");
+  require(within(tensor.name, tensor.range.of(site.model)), "the name lies in its tensor");
+  for (const auto& text : {tensor.external.location, tensor.external.offset, tensor.external.length,
+                           tensor.external.checksum, tensor.external.unknown_key}) {
+    require(!text || within(*text, tensor.range.of(site.model)), "a link lies in its tensor");
+  }
+  require(std::ranges::none_of(tensor.dims, [](std::int64_t dim) { return dim < 0; }), "M17: no negative dimension");
+  if (!tensor.raw_data) check_typed_data(site);
+}
+
+std::vector<Seen> scan(Bytes model, std::size_t depth = 100) {
+  std::vector<Seen> all;
+  const auto visit = [&all](const onnx::TensorSite& site) {
+    check_tensor(site);
+    all.push_back({site.path(), site.kind, site.tensor.range});
+  };
+  onnx::walk_tensors(model, visit, {depth});
+  return all;
+}
+
+std::vector<std::byte> rewritten(Bytes model, const std::function<onnx::TensorEdit(const onnx::TensorSite&)>& decide) {
+  return onnx::rewrite_tensors(model, decide).flat();
+}
+
+onnx::TensorEdit keep(const onnx::TensorSite& /*site*/) { return onnx::TensorEdit::keep(); }
+
+onnx::TensorEdit put_back(const onnx::TensorSite& site) {
+  if (!site.tensor.raw_data || !site.tensor.restorable) return onnx::TensorEdit::keep();
+  return onnx::TensorEdit::put_inline(std::make_shared<SpanSource>(site.tensor.raw_data->of(site.model)));
+}
+
+}  // namespace
+
+void run(Bytes input) {
+  const auto tensors = accepted([&] { return scan(input); });
+  if (!tensors) return;
+  require(scan(input) == *tensors, "a second walk finds the same");
+  require(scan(input, 1000) == *tensors, "a larger limit of depth finds the same");
+  const auto shallow = accepted([&] { return scan(input, 6); });
+  require(!shallow || *shallow == *tensors, "a smaller limit refuses or finds the same");
+  require(std::ranges::equal(rewritten(input, keep), input), "a rewrite that changes nothing gives the same bytes");
+  require(std::ranges::equal(rewritten(input, put_back), input), "data put where it was gives the same bytes");
+}
+
+}  // namespace onnxar::fuzz
