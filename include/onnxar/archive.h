@@ -48,7 +48,7 @@ struct EntryLocation {
 class Archive {
  public:
   /// Maps and opens the file. Errors: io.*, zip.*, archive.*; a plain zip is refused with a hint to `repack`.
-  /// Cost: O(directory), some 50 ns an entry.
+  /// Cost: O(directory), 100 to 200 ns an entry.
   static Archive open(const std::filesystem::path& path, const OpenOptions& options = {});
 
   /// Opens an archive in memory. `owner` keeps `bytes` alive; without one the caller does, longer than the Archive and

@@ -58,17 +58,19 @@ class Archive:
         or the directory."""
         first, last = self.entries[0], self.entries[-1]
         require("P1", first.offset == 0, first.header, first.name)
-        for entry, following in pairwise(self.entries):
-            require("P2", entry.offset < following.offset, following.header, following.name)
-            require("P3", least_end(entry) <= following.offset, entry.offset, entry.name)
         begin = self.directory.offset
-        require("P4", last.offset < begin, last.header, last.name)
-        require("P4", least_end(last) <= begin, last.offset, last.name)
         offsets = [entry.offset for entry in self.entries]
         following_of = dict(zip(offsets, [*offsets[1:], begin]))
-        for entry in self.entries:
-            has_room = least_end(entry) + 6 <= following_of[entry.offset]
-            require("L9", has_room, entry.offset, entry.name)
+        for entry, following in pairwise([*self.entries, None]):
+            if following is None:
+                require("P4", last.offset < begin, last.header, last.name)
+                require("P4", least_end(last) <= begin, last.offset, last.name)
+                following_at = begin
+            else:
+                following_at = following.offset
+                require("P2", entry.offset < following_at, following.header, following.name)
+                require("P3", least_end(entry) <= following_at, entry.offset, entry.name)
+            require("L9", least_end(entry) + 6 <= following_at, entry.offset, entry.name)
         return following_of
 
     def _check_model(self) -> None:

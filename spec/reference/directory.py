@@ -164,14 +164,15 @@ def read_directory(file: memoryview, directory: Directory) -> Iterator[Entry]:
 def read_header(file: memoryview, at: int, header: Any) -> Entry:
     """Names, then D2 to D15."""
     name_at = at + HEADER.size
-    name = read_name(bytes(file[name_at : name_at + header.name]), header.flags, at)
+    name = read_name(bytes(file[name_at : name_at + header.name]), at)
 
     def keeps(rule: str, is_kept: bool) -> None:
         require(rule, is_kept, at, name)
 
     keeps("D2", header.flags & (1 << 0 | 1 << 6 | 1 << 13) == 0)
     keeps("D3", header.flags & 1 << 3 == 0)
-    keeps("D4", header.flags == (0 if name.isascii() else 1 << 11))
+    keeps("D4", header.flags in (0, 1 << 11) and not (name.isascii() and header.flags))
+    keeps("N3", name.isascii() or header.flags != 0)
     keeps("D5", header.method == 0)
     keeps("D6", 10 <= header.version <= 45)
     keeps("D7", header.disk == 0)
@@ -234,8 +235,8 @@ def read_zip64_values(header: Any, field: memoryview | None) -> tuple[int, int, 
 # --- Chapter 4: names ----------------------------------------------------------------------------
 
 
-def read_name(raw: bytes, flags: int, at: int) -> str:
-    """N1 to N9."""
+def read_name(raw: bytes, at: int) -> str:
+    """N1 to N9; of N3 the first half."""
     require("N1", len(raw) > 0, at)
     name = raw.decode(errors="replace")
 
@@ -244,7 +245,6 @@ def read_name(raw: bytes, flags: int, at: int) -> str:
 
     keeps("N2", len(raw) <= 1024)
     keeps("N3", name.encode() == raw)
-    keeps("N3", name.isascii() or flags & 1 << 11 != 0)
     keeps("N4", not re.search("[\0-\x1f\x7f-\x9f]", name))
     keeps("N5", "\\" not in name)
     keeps("N6", not name.startswith("/"))

@@ -148,6 +148,7 @@ def tensors_in(wire: Wire, message: str, begin: int, end: int, depth: int = 0) -
 
 STRING = 8
 MOST_DIMS = 1024
+KNOWN_KEYS = frozenset({b"location", b"offset", b"length", b"checksum"})
 BITS = {
     **dict.fromkeys((25, 26), 2),  # UINT2, INT2
     **dict.fromkeys((21, 22, 23), 4),  # UINT4, INT4, FLOAT4E2M1
@@ -171,12 +172,12 @@ class Key(NamedTuple):
 class Tensor:
     at: int
     dims: list[int] = field(default_factory=list)
-    bad_dims_at: int | None = None  # the field of a negative dimension, or one too many
     data_type: int = 0
     raw_size: int | None = None
     has_typed_data: bool = False
     is_external: bool = False
-    keys: list[Key] = field(default_factory=list)
+    keys: dict[bytes, bytes] = field(default_factory=dict)  # of external_data
+    has_unknown_key: bool = False
 
     @property
     def values(self) -> int:
@@ -196,34 +197,54 @@ class Tensor:
 
 
 def read_tensor(wire: Wire, message: Field, depth: int) -> Tensor:
+    """M10 and M17 on the way, packed runs behind it."""
     tensor = Tensor(message.begin)
+    runs: list[Field] = []
     for each in wire.fields(message.begin, message.end):
         match each.number, each.wire_type:
             case 1, (0 | 2):
-                dims = [signed(value) for value in wire.varints(each)]
-                tensor.dims += dims
-                is_bad = min(dims, default=0) < 0 or len(tensor.dims) > MOST_DIMS
-                if is_bad and tensor.bad_dims_at is None:
-                    tensor.bad_dims_at = each.at
+                for value in wire.varints(each):
+                    tensor.dims.append(value)
+                    is_bad = value >> 63 or len(tensor.dims) > MOST_DIMS
+                    require("M17", not is_bad, each.at, MODEL)
             case 2, 0:
-                tensor.data_type = next(wire.varints(each))
-            case (4 | 10), 2:  # a packed run of fixed width
-                width = 4 if each.number == 4 else 8
-                require("M2", (each.end - each.begin) % width == 0, each.at, MODEL)
+                tensor.data_type = low_32_bits(next(wire.varints(each)))
+            case (4 | 5 | 7 | 10 | 11), 2:  # a packed run
                 tensor.has_typed_data |= each.begin < each.end
-            case (5 | 7 | 11), 2:  # a packed run of varints
-                tensor.has_typed_data |= len(list(wire.varints(each))) > 0
+                runs.append(each)
             case (4, 5) | (5, 0) | (6, 2) | (7, 0) | (10, 1) | (11, 0):  # one value
                 tensor.has_typed_data = True
             case 9, 2:
                 tensor.raw_size = each.end - each.begin
             case 13, 2:
                 require("M6", depth < DEEPEST, each.at, MODEL)
-                tensor.keys.append(read_key(wire, each))
+                add_key(tensor, read_key(wire, each))
             case 14, 0:
-                location = next(wire.varints(each))
+                location = low_32_bits(next(wire.varints(each)))
                 tensor.is_external = location == 1 if location <= 1 else tensor.is_external
+    if tensor.size is not None:
+        require("M17", max(tensor.values, tensor.size) < 1 << 64, tensor.at, MODEL)
+    for run in runs:
+        check_run(wire, run)
     return tensor
+
+
+def check_run(wire: Wire, run: Field) -> None:
+    """M2 and M3 of a packed run of typed data."""
+    if width := {4: 4, 10: 8}.get(run.number):
+        require("M2", (run.end - run.begin) % width == 0, run.at, MODEL)
+        return
+    for _ in wire.varints(run):
+        pass
+
+
+def add_key(tensor: Tensor, key: Key) -> None:
+    """M10."""
+    if key.key not in KNOWN_KEYS:
+        tensor.has_unknown_key = True
+        return
+    require("M10", key.key not in tensor.keys, key.at, MODEL)
+    tensor.keys[key.key] = key.value
 
 
 def read_key(wire: Wire, message: Field) -> Key:
@@ -237,13 +258,12 @@ def read_key(wire: Wire, message: Field) -> Key:
     return Key(message.begin, key, value)
 
 
-def signed(value: int) -> int:
-    return value - (1 << 64) if value >> 63 else value
+def low_32_bits(value: int) -> int:
+    return value & 0xFFFF_FFFF
 
 
 # --- links ---------------------------------------------------------------------------------------
 
-KNOWN_KEYS = frozenset({b"location", b"offset", b"length", b"checksum"})
 MARKERS = (b"*/_ORT_", b"#onnxar:")
 
 
@@ -269,7 +289,7 @@ def read_link(tensor: Tensor, archive: Archive) -> Link:
 
     keeps("M15", tensor.data_type != STRING)
     keeps("M16", tensor.raw_size is None and not tensor.has_typed_data)
-    values = read_keys(tensor)
+    values = tensor.keys
     location = values.get(b"location", b"")
     keeps("M8", location != b"")
     keeps("M14", not location.startswith(MARKERS))
@@ -287,16 +307,6 @@ def read_link(tensor: Tensor, archive: Archive) -> Link:
     return Link(tensor, entry, offset, length)
 
 
-def read_keys(tensor: Tensor) -> dict[bytes, bytes]:
-    """M10."""
-    values: dict[bytes, bytes] = {}
-    for each in tensor.keys:
-        if each.key in KNOWN_KEYS:
-            require("M10", each.key not in values, each.at, MODEL)
-            values[each.key] = each.value
-    return values
-
-
 def plain_decimal(text: bytes) -> int | None:
     """None for what is none, or not below 2^64."""
     if not re.fullmatch(rb"0|[1-9][0-9]{0,19}", text):
@@ -308,14 +318,6 @@ def check_inline(tensor: Tensor) -> None:
     """M18 of a tensor that is not linked."""
     if tensor.raw_size is not None and tensor.size is not None:
         require("M18", tensor.raw_size >= tensor.size, tensor.at, MODEL)
-
-
-def check_dims(tensor: Tensor) -> None:
-    """M17."""
-    if tensor.bad_dims_at is not None:
-        refuse("M17", tensor.bad_dims_at, MODEL)
-    if tensor.size is not None:
-        require("M17", max(tensor.values, tensor.size) < 1 << 64, tensor.at, MODEL)
 
 
 # --- all of it -----------------------------------------------------------------------------------
@@ -344,8 +346,6 @@ def read_model(archive: Archive) -> Model:
 
 def judge(model: Model, tensor: Tensor, archive: Archive) -> None:
     try:
-        read_keys(tensor)
-        check_dims(tensor)
         if tensor.is_external:
             model.links.append(read_link(tensor, archive))
         else:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from archive import MODEL, Archive, open_archive
 from directory import NONE_16, NONE_32, Entry, Limits
-from model import KNOWN_KEYS, Link, Model, Tensor, read_model
+from model import Link, Model, Tensor, read_model
 from rules import ERROR, NOTE, WARNING, Finding, Refused, as_error, finding
 
 __all__ = ["Archive", "Entry", "Finding", "Limits", "Refused", "check", "open_archive"]
@@ -51,7 +51,7 @@ def check(archive: Archive, data: bool = False, strict: bool = False) -> list[Fi
 
 
 def is_refused_by_strict(remark: Finding) -> bool:
-    return remark.severity == WARNING or remark.rule == "tail"
+    return remark.severity == WARNING or remark.rule == "R10"
 
 
 # --- Chapter 7: superseded tails -----------------------------------------------------------------
@@ -90,7 +90,7 @@ def remarks_on(archive: Archive, model: Model) -> Iterator[Finding]:
     yield from sharing_remarks(model.links)
     yield from entry_remarks(archive, model.links)
     for tail in archive.tails.values():
-        yield finding(NOTE, "tail", tail.begin, tail.entry.name)
+        yield finding(NOTE, "R10", tail.begin, tail.entry.name)
 
 
 def zip64_remarks(archive: Archive) -> Iterator[Finding]:
@@ -108,7 +108,7 @@ def zip64_remarks(archive: Archive) -> Iterator[Finding]:
 
 def tensor_remarks(tensor: Tensor) -> Iterator[Finding]:
     if tensor.is_external:
-        if any(each.key not in KNOWN_KEYS for each in tensor.keys):
+        if tensor.has_unknown_key:
             yield finding(WARNING, "R7", tensor.at, MODEL)
     elif None not in (tensor.raw_size, tensor.size) and tensor.raw_size > tensor.size:
         yield finding(WARNING, "R8", tensor.at, MODEL)
@@ -135,7 +135,7 @@ def sharing_remarks(links: list[Link]) -> Iterator[Finding]:
         for before, link in pairwise(in_entry):
             reach = max(reach, before.end)
             if (link.offset, link.end) == (before.offset, before.end):
-                yield finding(NOTE, "shared", link.tensor.at, MODEL)
+                yield finding(NOTE, "R9", link.tensor.at, MODEL)
             elif link.offset < reach:
                 yield finding(WARNING, "R3", link.tensor.at, MODEL)
 

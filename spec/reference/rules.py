@@ -110,8 +110,8 @@ RULES = {
     "R6": Rule("onnx.external.unaligned", "linked data that is not at a multiple of 64"),
     "R7": Rule("onnx.external_data.unknown_key", "an unknown key"),
     "R8": Rule("onnx.tensor.long_raw", "raw_data is longer than type and dimensions call for"),
-    "tail": Rule("archive.tail.superseded", "an edit superseded the bytes from here"),
-    "shared": Rule("archive.entry.shared", "tensors share their data"),
+    "R9": Rule("archive.entry.shared", "tensors share their data"),
+    "R10": Rule("archive.tail.superseded", "an edit superseded the bytes from here"),
 }
 
 ERROR, WARNING, NOTE = "error", "warning", "note"

@@ -89,12 +89,12 @@ void read_sizes(const CentralFileHeader& header, const ExtraFields& extra, Direc
   if (complete ? !in_step : field.size() != sentinels * 8) {
     refuse(Code::zip_zip64_extra, "the zip64 field does not hold just the values that the header sends there");
   }
-  entry.unneeded_zip64 = extra.zip64 && field.empty();
+  bool needed = false;
   for (std::size_t i = 0; i < narrow.size(); ++i) {
     if (!complete && narrow.at(i) != sentinel32) continue;
     wide.at(i) = base::load<std::uint64_t>(field, 0);
     field = field.subspan(8);
-    entry.unneeded_zip64 = entry.unneeded_zip64 || wide.at(i) < sentinel32;
+    needed = needed || wide.at(i) >= sentinel32;
     if (narrow.at(i) != sentinel32 && wide.at(i) != narrow.at(i)) {
       refuse(Code::zip_zip64_extra, "the zip64 field contradicts the header");
     }
@@ -103,6 +103,7 @@ void read_sizes(const CentralFileHeader& header, const ExtraFields& extra, Direc
     refuse(Code::zip_entry_disk, "the entry is said to lie on another disk");
   }
   if (wide[0] != wide[1]) refuse(Code::zip_entry_sizes, "the entry is stored, but its two sizes differ");
+  entry.unneeded_zip64 = extra.zip64 && !needed;
   entry.size = wide[0];
   entry.header_offset = wide[2];
 }
@@ -129,8 +130,7 @@ CentralHeader read_central_header(Bytes directory, std::uint64_t offset) {
   ExtraFields extra;
   if (header->extra_field_length != 0) {
     const Bytes fields = directory.subspan(central_file_header_size + entry.name.size(), header->extra_field_length);
-    extra = read_extra_fields(fields, entry.name, offset);
-    if (extra.padding) refuse(Code::zip_extra_unknown, "the padding record belongs in the local header only");
+    extra = read_extra_fields(fields, Padding::forbidden, entry.name, offset);
   }
   read_sizes(*header, extra, entry, refuse);
   if (entry.size == 0 && header->crc32 != 0)

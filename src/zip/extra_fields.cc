@@ -7,7 +7,7 @@
 
 namespace onnxar::zip {
 
-ExtraFields read_extra_fields(Bytes extra, std::string_view name, std::uint64_t offset) {
+ExtraFields read_extra_fields(Bytes extra, Padding padding, std::string_view name, std::uint64_t offset) {
   const auto refuse = [&](Code code, const std::string& message) {
     throw Error(code, message, {std::string(name), offset});
   };
@@ -23,6 +23,9 @@ ExtraFields read_extra_fields(Bytes extra, std::string_view name, std::uint64_t 
     if (id != zip64_extra_id && id != padding_extra_id) {
       refuse(Code::zip_extra_unknown,
              base::concat("extra field ", base::hex(id), " is not allowed (only zip64 and padding are)"));
+    }
+    if (id == padding_extra_id && padding == Padding::forbidden) {
+      refuse(Code::zip_extra_unknown, "the padding record belongs in the local header only");
     }
     std::optional<Bytes>& field = id == zip64_extra_id ? found.zip64 : found.padding;
     if (field) refuse(Code::zip_extra_duplicate, "the same extra field stands twice in one header");

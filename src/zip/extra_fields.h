@@ -16,8 +16,11 @@ struct ExtraFields {
   bool padding_last = false;
 };
 
+/// The padding record belongs in local headers alone.
+enum class Padding : std::uint8_t { forbidden, allowed };
+
 /// Reads all of `extra`, the extra fields of the header of `name` at `offset`.
 /// Errors: zip.extra.malformed, .unknown, .duplicate. No allocation unless it throws.
-ExtraFields read_extra_fields(Bytes extra, std::string_view name, std::uint64_t offset);
+ExtraFields read_extra_fields(Bytes extra, Padding padding, std::string_view name, std::uint64_t offset);
 
 }  // namespace onnxar::zip

@@ -126,7 +126,7 @@ LocalEntry read_local_header(Bytes file, const DirectoryEntry& entry, std::uint6
   }
   check_same_fields(*header, entry);
   const Bytes extra_bytes = room.subspan(local_file_header_size + name.size(), header->extra_field_length);
-  const ExtraFields extra = read_extra_fields(extra_bytes, entry.name, entry.header_offset);
+  const ExtraFields extra = read_extra_fields(extra_bytes, Padding::allowed, entry.name, entry.header_offset);
   Placement actual{entry.header_offset, entry.header_offset + length, entry.size, 0, false};
   actual.zip64 = check_sizes(*header, extra, entry);
   actual.alignment = check_padding(extra, actual, entry);

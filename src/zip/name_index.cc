@@ -1,9 +1,10 @@
 #include "zip/name_index.h"
 
 #include <bit>
-#include <cstring>
 #include <random>
 
+#include "base/little_endian.h"
+#include "onnxar/bytes.h"
 #include "zip/names.h"
 
 namespace onnxar::zip {
@@ -40,19 +41,17 @@ std::uint64_t folded_word(std::uint64_t word) noexcept {
 
 constexpr std::size_t word_size = sizeof(std::uint64_t);
 
-template <typename Word = std::uint64_t>
-Word word_at(const char* text) noexcept {
-  Word word;
-  std::memcpy(&word, text, sizeof word);
-  return word;
+/// REQUIRES: so many bytes from `position` on
+template <typename Word>
+Word word_at(std::string_view text, std::size_t position) noexcept {
+  return base::load<Word>(as_bytes(text), position);
 }
 
 /// One to eight characters, by loads of fixed sizes that overlap: the length is in the hash already.
 std::uint64_t last_word(std::string_view rest) noexcept {
-  const char* end = rest.data() + rest.size();
-  if (rest.size() == word_size) return word_at(rest.data());
+  if (rest.size() == word_size) return word_at<std::uint64_t>(rest, 0);
   if (rest.size() >= 4) {
-    return word_at<std::uint32_t>(rest.data()) | std::uint64_t{word_at<std::uint32_t>(end - 4)} << 32U;
+    return word_at<std::uint32_t>(rest, 0) | std::uint64_t{word_at<std::uint32_t>(rest, rest.size() - 4)} << 32U;
   }
   const auto at = [rest](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(rest[i])}; };
   return at(0) | at(rest.size() / 2) << 8U | at(rest.size() - 1) << 16U;
@@ -68,7 +67,7 @@ NameIndex::Hasher::Hasher() : key_(process_key()), state_(key_) {}
 
 void NameIndex::Hasher::absorb(std::string_view part) {
   state_ = mix(state_ ^ part.size(), multiplier);
-  for (; part.size() > word_size; part.remove_prefix(word_size)) absorb_word(word_at(part.data()));
+  for (; part.size() > word_size; part.remove_prefix(word_size)) absorb_word(word_at<std::uint64_t>(part, 0));
   if (!part.empty()) absorb_word(last_word(part));
 }
 

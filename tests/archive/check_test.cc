@@ -42,9 +42,7 @@ Built edited(const Built& built, std::string_view producer) {
   return append_edit(built, smallest_model(256, producer));
 }
 
-TEST(CheckContainer, FreshArchiveHasNoFindings) {
-  EXPECT_THAT(findings(smallest_archive().bytes), IsEmpty());
-}
+TEST(CheckContainer, FreshArchiveHasNoFindings) { EXPECT_THAT(findings(smallest_archive().bytes), IsEmpty()); }
 
 TEST(CheckContainer, ReportsEveryLocalHeaderThatIsWrong) {
   Built built = smallest_archive();
