@@ -7,7 +7,6 @@ import re
 import struct
 import zlib
 from dataclasses import dataclass
-from itertools import pairwise
 
 from directory import LOCAL, MIB, NONE_32, PADDING_ID, ZIP64_ID
 from directory import Entry, Limits, check_counts, check_names, read_directory, read_end
@@ -56,21 +55,19 @@ class Archive:
     def _check_places(self) -> dict[int, int]:
         """P1 to P4, room for padding (L9); gives what follows each entry: the next local header,
         or the directory."""
-        first, last = self.entries[0], self.entries[-1]
+        first, begin = self.entries[0], self.directory.offset
         require("P1", first.offset == 0, first.header, first.name)
-        begin = self.directory.offset
-        offsets = [entry.offset for entry in self.entries]
-        following_of = dict(zip(offsets, [*offsets[1:], begin]))
-        for entry, following in pairwise([*self.entries, None]):
-            if following is None:
-                require("P4", last.offset < begin, last.header, last.name)
-                require("P4", least_end(last) <= begin, last.offset, last.name)
-                following_at = begin
+        following_of: dict[int, int] = {}
+        for entry, following in zip(self.entries, [*self.entries[1:], None]):
+            limit = following.offset if following else begin
+            if following:
+                require("P2", entry.offset < limit, following.header, following.name)
             else:
-                following_at = following.offset
-                require("P2", entry.offset < following_at, following.header, following.name)
-                require("P3", least_end(entry) <= following_at, entry.offset, entry.name)
-            require("L9", least_end(entry) + 6 <= following_at, entry.offset, entry.name)
+                require("P4", entry.offset < limit, entry.header, entry.name)
+            rule = "P3" if following else "P4"
+            require(rule, least_end(entry) <= limit, entry.offset, entry.name)
+            require("L9", least_end(entry) + 6 <= limit, entry.offset, entry.name)
+            following_of[entry.offset] = limit
         return following_of
 
     def _check_model(self) -> None:

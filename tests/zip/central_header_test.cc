@@ -231,6 +231,9 @@ TEST(CentralHeader, OtherExtraFieldsAreRefused) {
     EXPECT_EQ(code_of_extra(extra_record(static_cast<std::uint16_t>(extra_id), Blob(9))), Code::zip_extra_unknown);
   }
   EXPECT_EQ(code_of_extra(extra_record(0xD935, Blob(2))), Code::zip_extra_unknown);
+  Blob padding_first = extra_record(0xD935, Blob(2));
+  padding_first.resize(padding_first.size() + 1);  // fields are judged one by one, before what follows them
+  EXPECT_EQ(code_of_extra(padding_first), Code::zip_extra_unknown);
 }
 
 }  // namespace

@@ -90,6 +90,7 @@ TEST(CentralZip64, CompleteFieldIsReadWhereItAgrees) {
     });
   };
   EXPECT_EQ(complete(zip64_record({1024, 1024, far})).header_offset, far);
+  EXPECT_FALSE(complete(zip64_record({1024, 1024, far})).unneeded_zip64);  // the offset calls for it
   Blob with_disk = zip64_record({1024, 1024, far});
   put_u16(with_disk, 2, 28);
   with_disk.resize(32);
