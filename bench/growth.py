@@ -7,7 +7,7 @@ import pathlib
 import subprocess
 
 import models
-from measure import GIB, MIB, TOOL, into_cache, median_of, out_of_cache, run, timed, touch_memory
+from measure import GIB, MIB, TOOL, into_cache, median_of, out_of_cache, run, touch_memory
 from report import Section
 
 BYTES = (64 * MIB, 256 * MIB, GIB, 2 * GIB, 4 * GIB, 8 * GIB)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
-from builder import CENTRAL, SENTINEL32, Archive, Entry, extra_field, zip64_field
+from builder import SENTINEL32, Archive, Entry, extra_field, zip64_field
 from vector import SIDE_FILES, Invalid, content, model, sample, side_file
 
 AT = Archive([side_file("a.bin")]).directory  # the offset of the second entry

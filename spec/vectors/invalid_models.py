@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import wire
 from builder import MODEL, Archive
-from vector import Invalid, content, model, side_file, weight
+from vector import Invalid, content, model, weight
 
 G = 6  # of an AttributeProto: a graph
 

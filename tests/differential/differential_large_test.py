@@ -22,7 +22,6 @@ from typing import NamedTuple
 
 import mutations
 from known import KNOWN, Answer, Case, reason
-from mutations import Mutation
 from peers import PEERS, Read, Refused, read_of
 from support.command_line import at_once
 

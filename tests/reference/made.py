@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from support import wire_writer as wire
 from support.archives import (
     CENTRAL,
     END,
