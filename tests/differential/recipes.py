@@ -298,10 +298,6 @@ def twist_central_zip64(rng: random.Random, item: Item) -> Item:
     return replace(item, central_zip64=zip64)
 
 
-def shuffled_name(rng: random.Random, name: str) -> str:
-    return "".join(rng.choice([c.lower(), c.upper()]) for c in name)
-
-
 def clearly_named(items: list[Item]) -> list[Item]:
     """Numbers the names that stand twice."""
     seen: set[str] = set()
