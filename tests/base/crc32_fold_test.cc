@@ -1,0 +1,56 @@
+// Folding in itself, on CPUs that can, whether or not `crc32` uses it there.
+#include "base/crc32_fold.h"
+
+#include <gtest/gtest.h>
+
+#include "support/guarded_buffer.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+class Crc32Fold : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!base::fold_crc32(0, pattern(base::FoldedCrc32::size))) {
+      GTEST_SKIP() << "this CPU has no VPCLMULQDQ, or has AVX-512";
+    }
+  }
+
+  /// What is left, by the definition.
+  static std::uint32_t finished(const base::FoldedCrc32& folded) {
+    Blob message(folded.short_form, folded.short_form + base::FoldedCrc32::size);
+    message.insert(message.end(), folded.rest.begin(), folded.rest.end());
+    std::uint32_t state = ~folded.crc;
+    for (const std::byte byte : message) {
+      state ^= std::to_integer<std::uint32_t>(byte);
+      for (int bit = 0; bit < 8; ++bit) state = (state >> 1U) ^ ((state & 1U) != 0 ? 0xEDB88320U : 0U);
+    }
+    return ~state;
+  }
+};
+
+TEST_F(Crc32Fold, LeavesABlockWithTheSameCrcForEverySizeBesideAGuard) {
+  for (std::size_t size = base::FoldedCrc32::size; size <= 5 * base::FoldedCrc32::size; ++size) {
+    const Blob data = pattern(size, static_cast<std::uint32_t>(size));
+    const GuardedBuffer at_end = GuardedBuffer::ending_at_guard(data);
+    const auto folded = base::fold_crc32(0, at_end.bytes());
+    ASSERT_TRUE(folded);
+    EXPECT_LT(folded->rest.size(), base::FoldedCrc32::size);
+    EXPECT_EQ(finished(*folded), bitwise_crc32(data)) << size;
+  }
+}
+
+TEST_F(Crc32Fold, ContinuesACrc) {
+  const Blob data = pattern(3000, 5);
+  const Bytes whole = data;
+  for (const std::size_t cut : {1U, 64U, 255U, 256U, 1000U}) {
+    const std::uint32_t begun = bitwise_crc32(whole.first(cut));
+    const auto folded = base::fold_crc32(begun, whole.subspan(cut));
+    ASSERT_TRUE(folded);
+    EXPECT_EQ(finished(*folded), bitwise_crc32(data)) << cut;
+  }
+}
+
+}  // namespace
+}  // namespace onnxar::testing
