@@ -77,6 +77,7 @@ class Directory {
   /// 0 = not proved yet: data never begins at 0, where the first header is.
   mutable std::unique_ptr<std::atomic<std::uint64_t>[]> data_offsets_;
   std::uint64_t offset_ = 0;
+  bool zip64_ = false;
   bool unneeded_zip64_ = false;
 };
 
