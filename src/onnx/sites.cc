@@ -63,10 +63,6 @@ SiteKind kind_of(std::span<const Level> levels) {
   return tensor.label == "initializer" ? SiteKind::initializer : SiteKind::attribute;
 }
 
-bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /// Empty where the attribute is damaged: the walk comes to the damage in its turn.
 std::string_view attribute_name(Bytes model, wire::Range attribute) try {
   std::string_view name;
@@ -76,7 +72,7 @@ std::string_view attribute_name(Bytes model, wire::Range attribute) try {
       name = as_text(field.value.of(model));
     }
   }
-  return std::ranges::all_of(name, is_name_character) ? name : std::string_view();
+  return std::ranges::all_of(name, base::is_identifier_character) ? name : std::string_view();
 } catch (const Error&) {
   return {};
 }
