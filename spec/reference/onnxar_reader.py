@@ -59,7 +59,7 @@ def is_refused_by_strict(remark: Finding) -> bool:
 
 def check_tails(archive: Archive) -> None:
     """T2."""
-    for tail in archive.tails.values():
+    for _, tail in sorted(archive.tails.items()):
         try:
             check_states(archive.file, tail.end, archive.limits)
         except Refused:

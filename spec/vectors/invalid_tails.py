@@ -257,6 +257,10 @@ def older_states() -> Iterator[Invalid]:
     archive.edit(model())
     about = "Two tails behind different entries, and the second is false."
     yield refused("second_of_two", about, archive, 2)
+    archive = sample().set_local(2, time=1).edit(side_file("c.bin"), CHANGED)
+    archive.set_local(3, time=1).edit(model())
+    about = "Two tails behind different entries, and both are false: the first is named."
+    yield refused("both_of_two", about, archive)
     payload = Entry("c.bin", content(9, 64))
     archive = sample().set_local(2, time=1).edit(payload, CHANGED)
     about = "An edit that added an entry, and the state before has a wrong local header."

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import wire
+from builder import Archive
 from invalid_models import refused, tensor_refused
-from vector import Invalid, content
+from vector import Invalid, content, model, weight
 
 
 def vectors() -> Iterator[Invalid]:
@@ -104,6 +105,10 @@ def ranges() -> Iterator[Invalid]:
     ):
         tensor = wire.linked("w", offset=offset, length=length)
         yield tensor_refused(f"range_{name}", "M13", about, tensor, case="x30")
+    tensor = wire.linked("w", offset=64)
+    archive = Archive([weight("w", local={"time": 1}), model(wire.model_of(tensor))])
+    about = "Linked behind the entry's end, and the entry's local header has another time: that is seen before."
+    yield Invalid("range_and_local", about, "L3", bytes(archive.file), 0, "w", stage="use")
     tensor = wire.linked("w", length=2048, dims=(512,))
     about = "Length and shape call for more than the entry has."
     yield tensor_refused("range_length", "M13", about, tensor, case="x30")
