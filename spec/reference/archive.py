@@ -110,6 +110,7 @@ class Archive:
         except Refused:
             refuse("P5", end, entry.name)
         require("P5", superseded.offset >= end, end, entry.name)
+        require("P5", self.directory.has_zip64 or not superseded.has_zip64, end, entry.name)
         self.tails[end] = Tail(entry, end, following)
 
     def check_crc(self, entry: Entry) -> None:

@@ -62,7 +62,6 @@ class Directory:
     entries: int
     size: int
     offset: int
-    end_record: int  # its offset
     has_zip64: bool
 
     @property
@@ -80,7 +79,7 @@ def read_end(file: memoryview) -> Directory:
     require("E4", end.disk == end.first_disk == 0 and end.here == end.entries, at)
     zip64 = read_zip64(file, at, end)
     said = zip64 or end
-    directory = Directory(said.entries, said.size, said.offset, at, zip64 is not None)
+    directory = Directory(said.entries, said.size, said.offset, zip64 is not None)
     ends_at = at - (LOCATOR.size + ZIP64_END.size if zip64 else 0)
     require("E8", directory.end == ends_at, at)
     return directory

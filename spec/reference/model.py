@@ -301,6 +301,7 @@ def read_link(tensor: Tensor, archive: Archive) -> Link:
     keeps("M18", tensor.size in (None, length))
     entry = archive.by_name.get(location)
     keeps("M9", entry is not None)
+    archive.place(entry)  # its local header keeps its rules, or that is what is refused
     if length is None:
         length = max(0, entry.size - offset)
     keeps("M13", offset + length <= entry.size)

@@ -59,7 +59,7 @@ def is_refused_by_strict(remark: Finding) -> bool:
 
 def check_tails(archive: Archive) -> None:
     """T2."""
-    for tail in archive.tails.values():
+    for _, tail in sorted(archive.tails.items()):
         try:
             check_states(archive.file, tail.end, archive.limits)
         except Refused:
@@ -98,7 +98,7 @@ def zip64_remarks(archive: Archive) -> Iterator[Finding]:
     said = archive.directory
     fits = said.entries < NONE_16 and max(said.size, said.offset) < NONE_32
     if said.has_zip64 and fits:
-        yield finding(WARNING, "R1", said.end_record)
+        yield finding(WARNING, "R1", said.offset)
     for entry in archive.entries:
         in_header = entry.has_zip64 and max(entry.size, entry.offset) < NONE_32
         in_local = archive.place(entry).has_zip64 and entry.size < NONE_32

@@ -22,6 +22,8 @@ import invalid_local
 import invalid_models
 import invalid_names
 import invalid_tails
+import invalid_tensors
+import invalid_zip64_ends
 import large
 import valid
 import valid_models
@@ -33,12 +35,14 @@ MODULES = (
     valid,
     valid_models,
     invalid_ends,
+    invalid_zip64_ends,
     invalid_directory,
     invalid_names,
     invalid_entries,
     invalid_local,
     invalid_tails,
     invalid_models,
+    invalid_tensors,
     large,
 )
 

@@ -151,7 +151,7 @@ def attributes() -> Iterator[Invalid]:
 
 
 def extra_fields() -> Iterator[Invalid]:
-    empty = zip64_field()
+    empty, padding = zip64_field(), extra_field(0xD935, b"\x40\0")
     for name, case, extra, about in (
         ("overrun", "h44", struct.pack("<HH", 1, 8), "An extra field announces 8 bytes too many."),
         ("stray_1", "h45", empty + b"\0", "One byte behind the extra fields."),
@@ -165,11 +165,20 @@ def extra_fields() -> Iterator[Invalid]:
         ("comment", "x20", extra_field(0x6375, struct.pack("<BI", 1, 0)), "Unicode Comment"),
         ("time", None, extra_field(0x5455, b"\1" + bytes(4)), "extended timestamp"),
         ("aes", "x19", extra_field(0x9901, b"\2\0AE\3\0\0"), "AES encryption"),
-        ("padding", None, extra_field(0xD935, b"\x40\0"), "padding, which is for local headers"),
+        ("padding", None, padding, "padding, which is for local headers"),
         ("zeros", None, bytes(4), "id 0 without bytes"),
     ):
         about = f"An extra field in the directory: {about}."
         yield second(f"extra_{name}", "D11", about, case=case, central_extra=field)
+    for name, rule, extra, about in (
+        ("padding_stray", "D11", padding + b"\0", "a padding record, then a stray byte"),
+        ("time_twice", "D11", extra_field(0x5455, b"") * 2, "an unknown field twice"),
+        ("twice_stray", "D12", empty * 2 + b"\0", "two zip64 fields, then a stray byte"),
+        ("twice_padding", "D12", empty * 2 + padding, "two zip64 fields, then a padding record"),
+        ("stray_padding", "D10", empty + b"\x35\xd9\xff", "a zip64 field, then half a record"),
+    ):
+        about = f"Extra fields in the directory, the first fault counts: {about}."
+        yield second(f"extra_{name}", rule, about, central_extra=extra)
     yield second("extra_twice", "D12", "Two zip64 fields.", central_extra=empty * 2)
     fields = zip64_field(SIZE, SIZE) + zip64_field(SIZE + 1, SIZE + 1)
     about = "Two zip64 fields that say different sizes."

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 
-from builder import END, LOCATOR, SENTINEL16, SENTINEL32, ZIP64_END, Archive
+from builder import END, SENTINEL16, Archive
 from vector import Invalid, model, sample, side_file
 
 REACH = 0xFFFF  # bytes behind an end record that a reader may still look over
@@ -16,9 +15,6 @@ def vectors() -> Iterator[Invalid]:
     yield from bytes_behind()
     yield from comments()
     yield from disks()
-    yield from locators()
-    yield from zip64_records()
-    yield from contradictions()
     yield from directory_bounds()
     yield from counts()
     yield from limits()
@@ -140,117 +136,6 @@ def disks() -> Iterator[Invalid]:
         archive = sample(zip64=True).set_locator(**values)
         file = bytes(archive.file)
         yield Invalid(f"disk_locator_{name}", about, "E4", file, archive.locator, case=case)
-
-
-# --- E5 to E7 ------------------------------------------------------------------------------------
-
-
-def locators() -> Iterator[Invalid]:
-    yield from missing_locators()
-    far = (1 << 64) - 56
-    base = sample(zip64=True)
-    for name, case, offset, about in (
-        ("elsewhere", "h100", 0, "The zip64 locator points to the file's start."),
-        ("off_by_1", None, base.zip64_end - 1, "The zip64 locator points one byte too far back."),
-        ("past_end", "h101", len(base.file) + 1000, "The zip64 locator points behind the file."),
-        ("wraps", "h101", far, "The zip64 locator points to 2^64 - 56."),
-        ("itself", "x07", base.locator, "The zip64 locator points to itself."),
-    ):
-        archive = sample(zip64=True).set_locator(offset=offset)
-        file = bytes(archive.file)
-        yield Invalid(f"locator_{name}", about, "E5", file, archive.locator, case=case)
-    yield from displaced_records()
-    # No directory, no record: 42 bytes in all.
-    file = LOCATOR.pack({"offset": 0, "disks": 1}) + END.pack({})
-    about = "There is no room for a zip64 end record before the locator."
-    yield Invalid("locator_alone", about, "E5", file, 0, case="x07")
-
-
-def missing_locators() -> Iterator[Invalid]:
-    counts = {"entries_here": SENTINEL16, "entries": SENTINEL16}
-    size, offset = {"directory_size": SENTINEL32}, {"directory_offset": SENTINEL32}
-    for name, case, values, about in (
-        ("all", "h102", {**counts, **size, **offset}, "All sentinels, and no locator."),
-        ("count", "x01", counts, "The number of entries is a sentinel, and there is no locator."),
-        ("size", "h102", size, "The directory's size is a sentinel, and there is no locator."),
-        (
-            "offset",
-            "h102",
-            offset,
-            "The directory's offset is a sentinel, and there is no locator.",
-        ),
-    ):
-        archive = sample().set_end(**values)
-        file = bytes(archive.file)
-        yield Invalid(f"locator_missing_{name}", about, "E5", file, archive.end, case=case)
-    archive = sample(zip64=True)
-    archive.put(archive.locator, b"PK\6\10")
-    about = "The zip64 locator's signature is wrong, so there is none."
-    yield Invalid("locator_signature", about, "E5", bytes(archive.file), archive.end)
-
-
-def displaced_records() -> Iterator[Invalid]:
-    """The locator points to a record, which does not stand right before it."""
-    base = sample(zip64=True)
-    at, locator, end = base.zip64_end, bytes(base.file[base.locator : base.end]), base.end
-    before, record = bytes(base.file[:at]), bytes(base.file[at : base.locator])
-    end_record = bytes(base.file[end:])
-    sector = struct.pack("<HI", 7, 6) + bytes(6)
-    long = record[:4] + struct.pack("<Q", 44 + len(sector)) + record[12:] + sector
-    two = record + record  # the locator points to the first
-    for name, case, between, about in (
-        ("gap", "h109", record + bytes(8), "8 bytes stand between zip64 end record and locator."),
-        ("extensible", "a19", long, "The zip64 end record has an extensible data sector."),
-        ("two", "h110", two, "Two zip64 end records, and the locator points to the first."),
-        ("nested", "x17", _other_directory(base), "The record before the locator is another's."),
-    ):
-        file = before + between + locator + end_record
-        offset = at + len(between)
-        yield Invalid(f"locator_{name}", about, "E5", file, offset, case=case)
-
-
-def _other_directory(base: Archive) -> bytes:
-    """A zip64 end record as it is, and one that shows a directory inside of an entry."""
-    real = bytes(base.file[base.zip64_end : base.locator])
-    other = {"record_size": 44, "made_by": 45, "version": 45, "entries_here": 1, "entries": 1}
-    return real + ZIP64_END.pack({**other, "directory_size": 59, "directory_offset": base.data[0]})
-
-
-def zip64_records() -> Iterator[Invalid]:
-    def changed(name: str, case: str | None, about: str, **values: int) -> Invalid:
-        archive = sample(zip64=True).set_zip64_end(**values)
-        file = bytes(archive.file)
-        return Invalid(f"zip64_record_{name}", about, "E6", file, archive.zip64_end, case=case)
-
-    yield changed("size_0", "h107", "The zip64 end record's size field is 0.", record_size=0)
-    yield changed("size_43", None, "The zip64 end record's size field is 43.", record_size=43)
-    about = "The zip64 end record's size field counts the whole record."
-    yield changed("size_56", "a19", about, record_size=56)
-    yield changed("version_46", "x02", "The zip64 end record needs version 46.", version=46)
-    yield changed("version_20", "x02", "The zip64 end record needs version 20.", version=20)
-    archive = sample(zip64=True)
-    archive.put(archive.zip64_end, b"PK\6\5")
-    about = "The zip64 end record's signature is wrong."
-    yield Invalid("zip64_record_signature", about, "E6", bytes(archive.file), archive.zip64_end)
-    about = "No zip64 end record stands where the locator points: the directory does."
-    plain = sample()
-    file = bytes(plain.file[: plain.end])
-    at = len(file)
-    file += LOCATOR.pack({"offset": at - 56, "disks": 1}) + bytes(plain.file[plain.end :])
-    yield Invalid("zip64_record_missing", about, "E6", file, at - 56)
-
-
-def contradictions() -> Iterator[Invalid]:
-    base = sample(zip64=True)
-    for name, values, about in (
-        ("count", {"entries_here": 2, "entries": 2}, "The end record counts 2 entries, not 3."),
-        ("size", {"directory_size": 46}, "The end record says another size of the directory."),
-        ("offset", {"directory_offset": 0}, "The end record says another offset of the directory."),
-        ("nearly", {"directory_size": SENTINEL32 - 1}, "One below a sentinel is no sentinel."),
-    ):
-        archive = sample(zip64=True).set_end(**values)
-        file = bytes(archive.file)
-        yield Invalid(f"zip64_disagree_{name}", about, "E7", file, base.end, case="h106")
 
 
 # --- E8 ------------------------------------------------------------------------------------------

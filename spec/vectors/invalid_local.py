@@ -214,6 +214,46 @@ def missing_padding() -> Iterator[Invalid]:
     yield first("padding_missing_zip64", "L9", about, spelt="a" * 10 + ".bin", **differing)
     about = "No padding record: the name aligns the data by itself."
     yield first("padding_missing_name", "L9", about, spelt="a" * 30 + ".bin", padding=b"")
+    about = "Five bytes of extra fields, one less than a padding record needs."
+    yield first("padding_missing_5", "L9", about, padding=bytes(5))
+    yield from rooms()
+
+
+def rooms() -> Iterator[Invalid]:
+    """Each entry in turn: its place, then room for its padding, then those of the next."""
+    bare, far = {"padding": b""}, {"both": {"compressed": 300, "size": 300}}
+
+    def three(*differing: dict) -> Archive:
+        names = (f"{letter}.bin" for letter in "abc")
+        entries = [side_file(name, **how) for name, how in zip(names, (*differing, {}, {}))]
+        return Archive([*entries, model()])
+
+    def refused(name: str, rule: str, about: str, archive: Archive, index: int) -> Invalid:
+        at, entry = archive.headers[index], archive.entries[index].name
+        return Invalid(f"room_{name}", about, rule, bytes(archive.file), at, entry)
+
+    about = "No room for a padding record in the second entry."
+    yield refused("second", "L9", about, three({}, bare), 1)
+    about = "No room for a padding record in the last entry, the model."
+    archive = Archive([side_file(), side_file("b.bin"), model(padding=b"")])
+    yield refused("last", "L9", about, archive, 2)
+    about = "No room for a padding record in the first entry, and the second runs into the third."
+    yield refused("and_overlap", "L9", about, three(bare, far), 0)
+    about = "The first entry runs into the second, which has no room for a padding record."
+    yield refused("behind_overlap", "P3", about, three(far, bare), 0)
+    about = "No room for a padding record in the first entry, and the last runs into the directory."
+    archive = Archive([side_file(**bare), side_file("b.bin"), model(**far)])
+    yield refused("and_bounds", "L9", about, archive, 0)
+    about = "No room for a padding record in the first entry, and the third lies before the second."
+    archive = three(bare).set_central(2, offset=1)
+    yield refused("and_order", "L9", about, archive, 0)
+    about = "The second entry lies where the first does, and there is no room for padding either."
+    archive = three(bare, bare).set_central(1, offset=0)
+    file, at = bytes(archive.file), archive.central[1]
+    yield Invalid("room_behind_order", about, "P2", file, at, "b.bin")
+    about = "No room for a padding record in the second entry, which the third equals in its name."
+    archive = Archive([side_file(), side_file("b.bin", **bare), side_file("b.bin"), model()])
+    yield refused("and_duplicate", "L9", about, archive, 1)
 
 
 def padding_records() -> Iterator[Invalid]:

@@ -1,5 +1,5 @@
-"""Faults of chapter 6: the model. A tensor's are named at its first byte in the file, those of
-protobuf's wire at the field, or at the number, that is wrong."""
+"""Faults of chapter 6: the model's messages. They are named at the field, or at the number, that is
+wrong."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import wire
 from builder import MODEL, Archive
 from vector import Invalid, content, model, weight
 
-G = 6  # of an AttributeProto: a graph
+T, G = 5, 6  # of an AttributeProto: a tensor, a graph
 
 
 def vectors() -> Iterator[Invalid]:
@@ -18,11 +18,7 @@ def vectors() -> Iterator[Invalid]:
     yield from tags()
     yield from nesting()
     yield from repeated()
-    yield from locations()
-    yield from numbers()
-    yield from ranges()
-    yield from data_beside()
-    yield from shapes()
+    yield from orders()
 
 
 def refused(
@@ -172,6 +168,7 @@ def nesting() -> Iterator[Invalid]:
         data = wire.block(7, graph)
         at = data.index(innermost) + len(wire.graph())
         yield refused(f"depth_{name}", "M6", about, data, at)
+    yield from too_deep_for_links()
     graphs = [wire.graph()]
     for _ in range(500):
         graphs.append(wire.graph(wire.node(wire.attribute(G, graphs[-1]))))
@@ -179,6 +176,34 @@ def nesting() -> Iterator[Invalid]:
     # All of them end where the model does. The one 100 deep is 33 steps within the outermost.
     at = len(data) - len(graphs[-34]) + len(wire.graph())
     yield refused("depth_1501", "M6", "Messages that nest 1501 deep.", data, at)
+
+
+def at_level_100(tensor: bytes) -> bytes:
+    """A model in which this tensor nests 100 deep, the most there is."""
+    graph = wire.graph(wire.node(wire.attribute(T, tensor)))
+    for _ in range(32):
+        graph = wire.graph(wire.node(wire.attribute(G, graph)))
+    return wire.block(7, graph)
+
+
+def too_deep_for_links() -> Iterator[Invalid]:
+    link = wire.link(("location", "w"), ("length", 1024))
+    negative = wire.scalar(1, -1)
+    for name, rule, tensor, at, about in (
+        ("", "M6", wire.tensor("w", link), link, "A link of a tensor 100 deep"),
+        (
+            "_inline",
+            "M6",
+            wire.tensor("w", wire.raw(content(1, 1024)), link[:-2]),
+            link[:-2],
+            "External data of a tensor 100 deep that is not linked",
+        ),
+        ("_first", "M6", link + negative, link, "A link, then a dimension of -1, 100 deep"),
+        ("_behind", "M17", negative + link, negative, "A dimension of -1, then a link, 100 deep"),
+    ):
+        data = at_level_100(tensor)
+        about += "; its pairs are 101 deep."
+        yield refused(f"depth_external{name}", rule, about, data, data.index(at))
 
 
 def repeated() -> Iterator[Invalid]:
@@ -203,159 +228,16 @@ def repeated() -> Iterator[Invalid]:
     yield refused("repeated_initialization", "M7", "Two graphs of one training_info.", data, at)
 
 
-# --- M8 to M14 -----------------------------------------------------------------------------------
-
-
-def locations() -> Iterator[Invalid]:
-    def linked(
-        name: str, rule: str, about: str, *pairs: tuple[str, object], case: str | None = None
-    ) -> Invalid:
-        tensor = wire.tensor("w", wire.link(*pairs, ("length", 1024)))
-        return tensor_refused(name, rule, about, tensor, case=case)
-
-    yield linked("location_none", "M8", "No location.")
-    yield linked("location_empty", "M8", "An empty location.", ("location", ""))
-    for name, location, about in (
-        ("missing", "v", "A location that is no entry."),
-        ("case", "W", "A location that is an entry's name in another case."),
-        ("path", "./w", "A location that leads to an entry as a path."),
-        ("parent", "../w", "A location that leads out of the folder."),
-        ("file", "/etc/passwd", "A location that is a file's path."),
-        ("longer", "w\0", "A location that is an entry's name and a NUL."),
-    ):
-        case = "x30" if name in ("parent", "file") else None
-        yield linked(f"location_{name}", "M9", about, ("location", location), case=case)
-    for key, value in (("location", "w"), ("offset", 0), ("length", 1024), ("checksum", "0" * 40)):
-        pairs = [("location", "w")] + [(key, value)] * (1 if key == "location" else 2)
-        tensor = wire.tensor("w", wire.link(*pairs))
-        second = tensor.rindex(wire.pair(key, str(value)))
-        about = f"The key {key} is given twice."
-        yield tensor_refused(f"key_twice_{key}", "M10", about, tensor, at=second)
-    pairs = b"".join(wire.block(13, wire.pair("location", each)) for each in "vw")
-    tensor = wire.tensor("w", wire.raw(content(1, 1024)), pairs)
-    at = tensor.index(wire.pair("location", "w"))
-    about = "The key location is given twice, in a tensor that is not linked."
-    yield tensor_refused("key_twice_inline", "M10", about, tensor, at=at, size=0)
-    indices = wire.linked("v", kind=wire.INT64, dims=(128,))
-    data = wire.model(wire.block(15, wire.block(1, wire.linked("w")) + wire.block(2, indices)))
-    about = "Indices of a sparse tensor whose location is no entry."
-    yield refused("location_indices", "M9", about, data, data.index(indices), w=1024)
-    for name, location in (
-        ("ort", "*/_ORT_MEM_ADDR_/*"),
-        ("ort_other", "*/_ORT_X"),
-        ("onnxar", "#onnxar:1:2"),
-        ("onnxar_alone", "#onnxar:"),
-    ):
-        about = f"A location in a process's memory: {location}."
-        yield linked(f"marker_{name}", "M14", about, ("location", location))
-
-
-def numbers() -> Iterator[Invalid]:
-    spelt = (
-        ("empty", ""),
-        ("sign", "-1"),
-        ("plus", "+0"),
-        ("zeros", "00"),
-        ("leading_zero", "01024"),
-        ("hexadecimal", "0x400"),
-        ("space", " 0"),
-        ("space_behind", "1024 "),
-        ("point", "0.0"),
-        ("exponent", "1e3"),
-        ("letters", "all"),
-        ("2_64", str(1 << 64)),
-        ("long", "9" * 100),
-        ("arabic", "\u0661"),
-    )
-    for name, text in spelt:
-        about = f"An offset spelt {text!r:.30}."
-        tensor = wire.linked("w", offset=text)
-        yield tensor_refused(f"offset_{name}", "M11", about, tensor)
-        about = f"A length spelt {text!r:.30}."
-        tensor = wire.linked("w", length=text)
-        yield tensor_refused(f"length_{name}", "M12", about, tensor)
-
-
-def ranges() -> Iterator[Invalid]:
-    top = (1 << 64) - 1
-    for name, offset, length, about in (
-        ("offset", 64, 1024, "The last 64 bytes lie behind the entry."),
-        ("by_1", 1, 1024, "The last byte lies behind the entry."),
-        ("offset_far", 1 << 40, 1024, "The offset is 2^40."),
-        ("offset_wraps", top - 1023, 1024, "Offset and length add up to 2^64."),
-        ("offset_max", top, None, "The offset is 2^64 - 1, and there is no length."),
-        ("offset_end", 1025, None, "The offset is one byte behind the entry's end."),
-        ("no_length", 512, None, "No length: the shape calls for more than there is."),
-    ):
-        tensor = wire.linked("w", offset=offset, length=length)
-        yield tensor_refused(f"range_{name}", "M13", about, tensor, case="x30")
-    tensor = wire.linked("w", length=2048, dims=(512,))
-    about = "Length and shape call for more than the entry has."
-    yield tensor_refused("range_length", "M13", about, tensor, case="x30")
-    tensor = wire.linked("w", length=2048, kind=99)
-    about = "A length of more than the entry has, of a type that nobody knows."
-    yield tensor_refused("range_unknown_type", "M13", about, tensor, case="x30")
-    tensor = wire.linked("w", offset=1025, length=None, kind=99)
-    about = "An offset behind the entry, no length, and a type that nobody knows."
-    yield tensor_refused("range_unknown_rest", "M13", about, tensor, case="x30")
-
-
-# --- M15 to M18 ----------------------------------------------------------------------------------
-
-
-def data_beside() -> Iterator[Invalid]:
-    tensor = wire.linked("w", kind=wire.STRING, dims=(2,))
-    yield tensor_refused("strings_linked", "M15", "Strings that are linked.", tensor)
-    link = wire.link(("location", "w"), ("length", 1024))
-    for name, field, about in (
-        ("raw", wire.raw(content(2, 1024)), "raw_data beside a link."),
-        ("raw_empty", wire.raw(b""), "Empty raw_data beside a link."),
-        ("float", wire.varint(4 << 3 | 5) + bytes(4), "A value of float_data beside a link."),
-        ("float_packed", wire.block(4, bytes(1024)), "Packed float_data beside a link."),
-        ("int32", wire.scalar(5, 1), "A value of int32_data beside a link."),
-        ("int64", wire.block(7, b"\1"), "Packed int64_data beside a link."),
-        ("string", wire.block(6, "x"), "A value of string_data beside a link."),
-        ("double", wire.block(10, bytes(8)), "Packed double_data beside a link."),
-        ("uint64", wire.scalar(11, 1), "A value of uint64_data beside a link."),
-    ):
-        tensor = wire.tensor("w", field, link)
-        yield tensor_refused(f"beside_{name}", "M16", about, tensor)
-
-
-def shapes() -> Iterator[Invalid]:
-    raw = wire.raw(content(3, 1024))
-    link = wire.link(("location", "w"), ("length", 1024))
-    for name, payload, size in (("linked", link, 1024), ("raw", raw, 0)):
-        for which, dims, at in (("first", (-1, 256), 0), ("last", (256, -1), 3)):
-            tensor = wire.tensor("w", payload, dims=dims)
-            about = f"The {which} dimension of a tensor is -1; its data is {name}."
-            yield tensor_refused(
-                f"dims_negative_{which}_{name}", "M17", about, tensor, at=at, size=size
-            )
-        for product, dims in (("2_64", (1 << 32, 1 << 30)), ("2_68", (1 << 33, 1 << 33))):
-            tensor = wire.tensor("w", payload, dims=dims)
-            about = f"Dimensions of {product.replace('_', '^')} bytes or more; the data is {name}."
-            yield tensor_refused(f"dims_{product}_{name}", "M17", about, tensor, size=size)
-    tensor = wire.tensor("w", dims=(-1,))
-    about = "A dimension of a tensor without data is -1."
-    yield tensor_refused("dims_negative_no_data", "M17", about, tensor, size=0)
-    yield from lengths()
-
-
-def lengths() -> Iterator[Invalid]:
-    for name, kind, dims, length, about in (
-        ("less", 1, (256,), 1020, "One value less than the shape calls for."),
-        ("more", 1, (256,), 1028, "One value more than the shape calls for."),
-        ("by_1", 1, (256,), 1023, "One byte less than the shape calls for."),
-        ("zero", 1, (256,), 0, "No bytes, where the shape calls for some."),
-        ("no_elements", 1, (0, 7), 4, "Four bytes, where the shape calls for none."),
-        ("int4", 22, (2049,), 1024, "2049 values of 4 bits in 1024 bytes."),
-        ("int4_more", 22, (2046,), 1024, "2046 values of 4 bits in 1024 bytes."),
-        ("uint2", 25, (4097,), 1024, "4097 values of 2 bits in 1024 bytes."),
-        ("bool", 9, (8,), 1, "8 truth values in a byte."),
-    ):
-        tensor = wire.linked("w", length=length, kind=kind, dims=dims)
-        yield tensor_refused(f"length_of_{name}", "M18", f"Linked: {about}", tensor, size=2048)
-        if length < 1024 and name != "no_elements":
-            tensor = wire.tensor("w", wire.raw(content(4, length)), kind=kind, dims=dims)
-            yield tensor_refused(f"raw_of_{name}", "M18", f"raw_data: {about}", tensor, size=0)
+def orders() -> Iterator[Invalid]:
+    """Two faults each: the first in the order of the bytes counts, however deep it lies."""
+    bad = wire.tensor("w", wire.raw(content(1, 4)), dims=(-1,))
+    stray = wire.varint(2 << 3 | 6) + bytes(8)
+    data = wire.model(wire.node(wire.attribute(T, bad) + stray))
+    about = "A tensor with a dimension of -1, and behind it wire type 6 in the same attribute."
+    yield refused("order_attribute", "M17", about, data, data.index(bad))
+    data = wire.model(wire.node(stray + wire.attribute(T, bad)))
+    about = "The same, wire type 6 first."
+    yield refused("order_attribute_first", "M5", about, data, data.index(stray))
+    data = wire.model(wire.initializer(bad), behind=stray)
+    about = "A tensor with a dimension of -1, and behind the graph wire type 6."
+    yield refused("order_model", "M17", about, data, data.index(bad))

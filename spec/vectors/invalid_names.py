@@ -73,6 +73,7 @@ def vectors() -> Iterator[Invalid]:
     yield _second("name_latin1", "N3", about, "w\udce4", "h62", 0)
     about = "A folder that has data."
     yield _second("name_folder_data", "N8", about, "weights/", "h66", size=20)
+    yield from orders_of_flags()
     yield from clashes_with_the_model()
     archive = Archive([side_file("a/b"), side_file("a"), model()])
     about = "A name that the first entry has as its folder."
@@ -94,6 +95,37 @@ def _second(
     both = {} if spelt.isascii() else {"flags": flags}
     archive = Archive([side_file(), side_file(spelt, size, both=both), model()])
     return Invalid(name, about, rule, bytes(archive.file), archive.central[1], spelt, case=case)
+
+
+def orders_of_flags() -> Iterator[Invalid]:
+    """Two faults each: that a name lacks bit 11 is seen behind all other faults of names and
+    flags, before those of other fields."""
+    for name, rule, spelt, flags, about in (
+        ("long", "N2", "\u00e4" * 513, 0, "1026 bytes"),
+        ("control", "N4", "\u00e4\n", 0, "a newline"),
+        ("c1", "N4", "\u0085", 0, "U+0085"),
+        ("backslash", "N5", "\u00e4\\w", 0, "a backslash"),
+        ("absolute", "N6", "/\u00e4", 0, "a slash in front"),
+        ("drive", "N7", "C:\u00e4", 0, "a drive letter"),
+        ("folder", "N8", "\u00e4/", 0, "a slash behind"),
+        ("part", "N9", "\u00e4/../w", 0, "a path to the parent"),
+        ("encrypted", "D2", "\u00e4", 1 << 0, "flag bit 0"),
+        ("descriptor", "D3", "\u00e4", 1 << 3, "flag bit 3"),
+        ("patch", "D4", "\u00e4", 1 << 5, "flag bit 5"),
+    ):
+        about = f"A name that is not ASCII, flag bit 11 clear, and before that: {about}."
+        yield _second(f"name_no_flag_{name}", rule, about, spelt, None, flags)
+    about = "A name that is not ASCII, flag bit 11 clear, and behind that: method 8."
+    both = {"flags": 0, "method": 8}
+    archive = Archive([side_file(), side_file("\u00e4", both=both), model()])
+    file, at = bytes(archive.file), archive.central[1]
+    yield Invalid("name_no_flag_method", about, "N3", file, at, "\u00e4")
+    about = "A name that is not ASCII, flag bits 11 and 5."
+    yield _second("name_flag_patch", "D4", about, "\u00e4", None, UTF8_FLAG | 1 << 5)
+    about = "An absolute path, and flag bit 0: encrypted."
+    archive = Archive([side_file(), side_file("/w", both={"flags": 1}), model()])
+    file, at = bytes(archive.file), archive.central[1]
+    yield Invalid("name_and_encrypted", about, "N6", file, at, "/w")
 
 
 def clashes_with_the_model() -> Iterator[Invalid]:

@@ -20,6 +20,7 @@ KEPT, WHERE = 1, "b.bin"
 def vectors() -> Iterator[Invalid]:
     yield from no_tails()
     yield from misplaced_ends()
+    yield from lost_zip64()
     yield from behind_the_last()
     yield from broken_headers()
     yield from other_states()
@@ -29,10 +30,10 @@ def vectors() -> Iterator[Invalid]:
 # --- P5: what does not end as an archive ---------------------------------------------------------
 
 
-def followed_by(tail: bytes) -> tuple[bytes, int]:
+def followed_by(tail: bytes, *, zip64: bool = False) -> tuple[bytes, int]:
     """The second side file, then these bytes, then the model; and where the bytes begin."""
     kept = [side_file(), side_file(WHERE)]
-    archive = Archive([*kept, model(before=tail)])
+    archive = Archive([*kept, model(before=tail)], zip64=zip64)
     return bytes(archive.file), archive.data_end(KEPT)
 
 
@@ -75,7 +76,7 @@ def no_tails() -> Iterator[Invalid]:
             "end record lacks its zip64 record",
         ),
     ):
-        file, at = followed_by(tail_of(archive))
+        file, at = followed_by(tail_of(archive), zip64=True)
         yield Invalid(f"tail_{name}", f"The tail's {about}.", "P5", file, at, WHERE)
 
 
@@ -92,6 +93,25 @@ def misplaced_ends() -> Iterator[Invalid]:
     about = "A whole archive stands between two entries, its offsets counted from its own start."
     file, at = followed_by(bytes(sample().file))
     yield Invalid("tail_archive", about, "P5", file, at, WHERE)
+
+
+def lost_zip64() -> Iterator[Invalid]:
+    for name, archive, about in (
+        ("", sample(zip64=True).edit(CHANGED), "The state before"),
+        (
+            "_added",
+            sample(zip64=True).edit(side_file("c.bin"), CHANGED),
+            "An edit that added an entry: the state before",
+        ),
+        (
+            "_twice",
+            sample().edit(CHANGED, zip64=True).edit(model()),
+            "Edited twice: the first edit, and not the second,",
+        ),
+    ):
+        about += " had zip64 end records, and the last state has none."
+        file, at = bytes(archive.file), archive.data_end(KEPT)
+        yield Invalid(f"tail_zip64_lost{name}", about, "P5", file, at, WHERE)
 
 
 def behind_the_last() -> Iterator[Invalid]:
@@ -227,10 +247,20 @@ def older_states() -> Iterator[Invalid]:
     archive = sample().edit(CHANGED).set_local(2, time=1).edit(model())
     about = "Edited twice, and the state between has a wrong local header."
     yield refused("newer_local", about, archive)
+    archive = sample(zip64=True).edit(CHANGED).edit(model())
+    about = "Edited twice, and the first edit lost the zip64 end records."
+    yield refused("older_zip64_lost", about, archive)
+    archive = sample(zip64=True).edit(CHANGED).edit(model(), zip64=True)
+    about = "Edited twice: the first edit lost the zip64 end records, the second wrote some."
+    yield refused("older_zip64_lost_again", about, archive)
     archive = sample().edit(side_file("c.bin"), CHANGED).set_local(3, time=1)
     archive.edit(model())
     about = "Two tails behind different entries, and the second is false."
     yield refused("second_of_two", about, archive, 2)
+    archive = sample().set_local(2, time=1).edit(side_file("c.bin"), CHANGED)
+    archive.set_local(3, time=1).edit(model())
+    about = "Two tails behind different entries, and both are false: the first is named."
+    yield refused("both_of_two", about, archive)
     payload = Entry("c.bin", content(9, 64))
     archive = sample().set_local(2, time=1).edit(payload, CHANGED)
     about = "An edit that added an entry, and the state before has a wrong local header."

@@ -201,8 +201,9 @@ def edits() -> Iterator[Valid]:
     archive = sample().edit(side_file("c.bin"), changed).edit(side_file("d.bin"), model())
     about = "Two edits that each added an entry: two tails behind different entries."
     yield edited("edited_added_twice", about, archive)
-    archive = sample(zip64=True).edit(changed)
-    yield edited("edited_zip64_tail", "The state before had zip64 end records.", archive)
+    archive = sample(zip64=True).edit(changed, zip64=True)
+    about = "The state before had zip64 end records, and the edit kept them."
+    yield edited("edited_zip64_kept", about, archive, *UNNEEDED)
     archive = sample().edit(changed, zip64=True)
     yield edited("edited_zip64", "The edit wrote zip64 end records.", archive, *UNNEEDED)
     archive = Archive([side_file("a.bin", alignment=4096), model()]).edit(changed)

@@ -54,6 +54,10 @@ def links() -> Iterator[Valid]:
     tensor = wire.linked("w", offset=64, length=None, kind=99)
     about = "No `length` and a type that nobody knows: all bytes from `offset` on."
     yield Valid("link_no_length_unknown_type", about, archive_of([weight("w", 1100)], tensor))
+    tensor = wire.linked("w", offset=1024, length=0, dims=(0,))
+    about = "A link to no bytes at the entry's end."
+    archive = archive_of([weight("w")], tensor)
+    yield Valid("link_empty_at_end", about, archive, warnings=("onnx.external.small",))
     pairs = ("location", "w"), ("length", 1024), ("checksum", "0" * 40)
     tensor = wire.tensor("w", wire.link(*pairs))
     yield Valid("link_checksum", "A checksum is known.", archive_of([weight("w")], tensor))
@@ -74,9 +78,27 @@ def oddities() -> Iterator[Valid]:
     tensor = wire.tensor("w", pairs, wire.scalar(14, 2), inline)
     about = "A location, and a data_location that no schema knows: not linked."
     yield Valid("link_unknown_data_location", about, archive_of([], tensor))
+    yield from low_bits(pairs, inline)
     tensor = wire.tensor("w", wire.block(4, b""), wire.link(("location", "w")))
     about = "An empty packed run beside a link: no data."
     yield Valid("link_beside_nothing", about, archive_of([weight("w")], tensor))
+
+
+def low_bits(pairs: bytes, inline: bytes) -> Iterator[Valid]:
+    """Parsers take the low 32 bits of numbers that the schema has as 32 bits wide."""
+    for name, values, about in (
+        ("_2_32_2", (1 << 32 | 2,), "2^32 + 2, which no schema knows"),
+        ("_minus_1", (-1,), "-1, which no schema knows"),
+        ("_2_32", (1, 1 << 32), "EXTERNAL, then 2^32, which is DEFAULT"),
+    ):
+        location = b"".join(wire.scalar(14, value) for value in values)
+        tensor = wire.tensor("w", pairs, location, inline)
+        about = f"A location, and a data_location of {about}: not linked."
+        yield Valid(f"link_unknown_data_location{name}", about, archive_of([], tensor))
+    external = wire.block(13, wire.pair("location", "w")) + wire.scalar(14, 1 << 32 | 1)
+    tensor = wire.tensor("w", external, kind=1 << 32 | 1)
+    about = "A data_location of 2^32 + 1 and a data_type of 2^32 + 1: linked, of type FLOAT."
+    yield Valid("link_low_bits", about, archive_of([weight("w", 1100)], tensor))
 
 
 def shapes() -> Iterator[Valid]:
@@ -168,6 +190,11 @@ def places_of_tensors() -> Iterator[Valid]:
         graph = wire.graph(wire.node(wire.attribute(G, graph)))
     archive = Archive([model(wire.block(7, graph))])
     yield Valid("depth_100", "Messages that nest 100 deep, the most there is.", archive)
+    graph = wire.graph(wire.node(wire.attribute(T, wire.tensor("w", wire.raw(content(1, 1024))))))
+    for _ in range(32):
+        graph = wire.graph(wire.node(wire.attribute(G, graph)))
+    archive = Archive([model(wire.block(7, graph))])
+    yield Valid("depth_100_tensor", "A tensor 100 deep: there is no room for a link.", archive)
 
 
 def spellings() -> Iterator[Valid]:

@@ -44,9 +44,11 @@ class ContainerCheck {
     if (data_end == limit) return;
     remark(Severity::note, Code::archive_tail_superseded, {std::string(entry.name), data_end},
            concat(limit - data_end, " bytes of an earlier state of the model stand behind this entry"));
+    if (false_tail_) return;  // what is behind it may well build on it
     try {
       check_states(limit);
     } catch (const Error& error) {
+      false_tail_ = true;
       throw Error(Code::archive_tail_prefix,
                   concat("what stands behind this entry is not the end of an earlier state: ", error.what()),
                   {std::string(entry.name), data_end});
@@ -78,6 +80,7 @@ class ContainerCheck {
   const zip::Directory& directory_;
   std::vector<Finding> findings_;
   std::unordered_set<std::uint64_t> states_seen_;
+  bool false_tail_ = false;
 };
 
 }  // namespace

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::size_t longest_stem = 200;
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-bool is_capital(char c) noexcept { return c >= 'A' && c <= 'Z'; }
-bool is_key_character(char c) noexcept { return is_digit(c) || is_capital(c) || (c >= 'a' && c <= 'z') || c == '_'; }
+using base::is_capital;
+using base::is_digit;
+using base::is_identifier_character;
 
 /// Names that Windows gives to devices in every folder, so that `unzip` there could not write them.
 bool is_device_name(std::string_view stem) {
@@ -34,12 +34,12 @@ bool is_reserved_name(std::string_view name) noexcept {
 }
 
 bool is_identifier(std::string_view name) noexcept {
-  return !name.empty() && !is_digit(name.front()) && std::ranges::all_of(name, is_key_character);
+  return !name.empty() && !is_digit(name.front()) && std::ranges::all_of(name, is_identifier_character);
 }
 
 std::string key_stem(std::string_view name) {
   std::string stem(name.substr(0, longest_stem));
-  std::ranges::replace_if(stem, [](char c) { return !is_key_character(c); }, '_');
+  std::ranges::replace_if(stem, [](char c) { return !is_identifier_character(c); }, '_');
   if (stem.empty()) stem = "tensor";
   if (is_digit(stem.front())) stem.insert(0, "_");
   if (is_reserved_name(stem) || is_device_name(stem)) stem.insert(0, "t_");

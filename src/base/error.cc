@@ -42,13 +42,6 @@ void append_escaped_byte(std::string& text, unsigned char byte) {
   text += digits[byte & 15U];
 }
 
-bool printable_ascii(unsigned char byte) { return byte >= 0x20 && byte < 0x7f; }
-
-/// U+0080..U+009F are control characters too: a terminal may obey them.
-bool is_c1_control(std::string_view sequence) {
-  return sequence.size() == 2 && sequence[0] == '\xc2' && static_cast<unsigned char>(sequence[1]) < 0xa0;
-}
-
 }  // namespace
 
 std::string_view id(Code code) noexcept { return row(code).id; }
@@ -82,12 +75,11 @@ std::string escaped(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const auto first = static_cast<unsigned char>(text.front());
     const std::size_t length = base::utf8_sequence_length(text);
     const std::string_view sequence = text.substr(0, length == 0 ? 1 : length);
-    if (first == '\\') {
+    if (text.front() == '\\') {
       out += "\\\\";
-    } else if (printable_ascii(first) || (length > 1 && !is_c1_control(sequence))) {
+    } else if (length != 0 && !base::begins_with_control(sequence)) {
       out += sequence;
     } else {
       for (const char c : sequence) append_escaped_byte(out, static_cast<unsigned char>(c));

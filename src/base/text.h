@@ -1,4 +1,4 @@
-// Words for messages.
+// Words for messages, and what names are made of.
 #pragma once
 
 #include <concepts>
@@ -16,6 +16,13 @@ std::string human_size(std::uint64_t bytes);
 
 /// A name from a file as it stands in a sentence: in quotes, escaped, cut after 100 characters.
 std::string quoted(std::string_view name);
+
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+constexpr bool is_capital(char c) noexcept { return c >= 'A' && c <= 'Z'; }
+/// An ASCII letter, a digit or an underscore.
+constexpr bool is_identifier_character(char c) noexcept {
+  return is_digit(c) || is_capital(c) || (c >= 'a' && c <= 'z') || c == '_';
+}
 
 inline std::string piece(std::string_view text) { return std::string(text); }
 inline std::string piece(std::integral auto number) { return std::to_string(number); }

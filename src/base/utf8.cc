@@ -35,6 +35,13 @@ std::size_t utf8_sequence_length(std::string_view text) noexcept {
   return rule.length;
 }
 
+bool begins_with_control(std::string_view text) noexcept {
+  if (text.empty()) return false;
+  const unsigned char first = byte_at(text, 0);
+  if (first == 0xc2) return text.size() > 1 && byte_at(text, 1) < 0xa0;
+  return first < 0x20 || first == 0x7f;
+}
+
 bool is_utf8(std::string_view text) noexcept {
   while (!text.empty()) {
     const std::size_t length = utf8_sequence_length(text);

@@ -9,6 +9,10 @@ namespace onnxar::base {
 /// The length (1 to 4) of the well-formed sequence that `text` begins with; 0 if there is none.
 std::size_t utf8_sequence_length(std::string_view text) noexcept;
 
+/// Whether `text` begins with a control character: U+0000 to U+001F, U+007F to U+009F. The last 32 of them take two
+/// bytes, and a terminal may obey them as well.
+bool begins_with_control(std::string_view text) noexcept;
+
 bool is_utf8(std::string_view text) noexcept;
 bool is_ascii(std::string_view text) noexcept;
 

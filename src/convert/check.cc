@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "archive/check.h"
+#include "archive/inspector.h"
 #include "archive/keys.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
@@ -184,9 +185,8 @@ void check_model(ModelSource source, const LoadOptions& options, std::vector<Fin
   ModelCheck(source, options, findings).run();
 }
 
-void check_archive(const std::filesystem::path& path, const CheckOptions& options, const LoadOptions& load,
+void check_archive(Archive archive, const CheckOptions& options, const LoadOptions& load,
                    std::vector<Finding>& findings) {
-  Archive archive = Archive::open(path);
   findings = check_container(archive);
   if (options.data) check_data(archive, findings);
   if (model_is_readable(archive)) check_model(ModelSource::of(std::move(archive), load), load, findings);
@@ -200,11 +200,6 @@ void make_strict(std::vector<Finding>& findings) {
   }
 }
 
-bool is_zip(const std::filesystem::path& path) {
-  const auto file = base::MappedFile::open(path);
-  return looks_like_zip(file.bytes());
-}
-
 }  // namespace
 
 std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions& options) {
@@ -212,10 +207,11 @@ std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions
   load.verify_data = false;  // CRCs are compared once, entry by entry
   std::vector<Finding> findings;
   try {
-    if (is_zip(path)) {
-      check_archive(path, options, load, findings);
+    auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
+    if (looks_like_zip(file->bytes())) {
+      check_archive(ArchiveInspector::open(std::move(file), path), options, load, findings);
     } else {
-      check_model(ModelSource::open(path, load), load, findings);
+      check_model(ModelSource::of(std::move(file), path, load), load, findings);
     }
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;

@@ -57,9 +57,9 @@ class Splitter {
   onnx::TensorEdit split_raw(const onnx::TensorSite& site) {
     const onnx::TensorView& tensor = site.tensor;
     const std::uint64_t size = tensor.raw_data->size();
-    if (!policy_.moves(site, size)) return split_for_the_way(site);
     const std::uint64_t expected = tensor.expected_size().value_or(size);
-    if (size < expected) refuse_short(site, size, expected);
+    if (size < expected) refuse_short(site, size, expected);  // wherever it goes
+    if (!policy_.moves(site, size)) return split_for_the_way(site);
     if (size > expected) {
       remark(site, Code::onnx_tensor_long_raw,
              base::concat("raw_data holds ", size, " bytes, the dimensions call for ", expected,

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "archive/entry_source.h"
+#include "archive/inspector.h"
 #include "base/checked.h"
-#include "base/mapped_file.h"
 #include "base/text.h"
 
 namespace onnxar {
@@ -38,14 +38,18 @@ std::string describe(const onnx::TensorSite& site) {
 }
 
 ModelSource ModelSource::open(const std::filesystem::path& path, const LoadOptions& options) {
-  auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
-  const Bytes file = mapping->bytes();
-  if (looks_like_zip(file)) return of(Archive::open(path), options);
-  if (file.empty()) throw Error(Code::onnx_model_invalid, "the file is empty", {"", 0}, path);
+  auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
+  if (looks_like_zip(file->bytes())) return of(ArchiveInspector::open(std::move(file), path), options);
+  return of(std::move(file), path, options);
+}
+
+ModelSource ModelSource::of(std::shared_ptr<const base::MappedFile> file, const std::filesystem::path& path,
+                            const LoadOptions& options) {
+  if (file->bytes().empty()) throw Error(Code::onnx_model_invalid, "the file is empty", {"", 0}, path);
   ModelSource source(options);
   source.path_ = path;
-  source.model_ = file;
-  source.owner_ = std::move(mapping);
+  source.model_ = file->bytes();
+  source.owner_ = std::move(file);
   source.files_.emplace(path, options.external_data_dir);
   return source;
 }
@@ -56,7 +60,7 @@ ModelSource ModelSource::of(Archive archive, const LoadOptions& options) {
   const ArchiveEntry entry = archive.entry(archive.size() - 1);
   if (options.verify_data) archive.verify(entry);
   source.model_ = archive.model();
-  source.model_offset_ = archive.locate(entry).offset;
+  source.model_offset_ = static_cast<std::uint64_t>(source.model_.data() - archive.file().data());
   source.owner_ = archive.owner();
   source.archive_.emplace(std::move(archive));
   return source;

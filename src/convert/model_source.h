@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "base/mapped_file.h"
 #include "convert/external_files.h"
 #include "onnx/external_data.h"
 #include "onnx/sites.h"
@@ -37,6 +38,9 @@ class ModelSource {
   static ModelSource open(const std::filesystem::path& path, const LoadOptions& options);
   /// A model whose archive is open already.
   static ModelSource of(Archive archive, const LoadOptions& options);
+  /// The `.onnx` file at `path`, mapped already. Errors: onnx.model.invalid (empty).
+  static ModelSource of(std::shared_ptr<const base::MappedFile> file, const std::filesystem::path& path,
+                        const LoadOptions& options);
 
   [[nodiscard]] Bytes model() const noexcept { return model_; }
   /// Keeps `model()` alive.

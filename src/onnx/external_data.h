@@ -19,7 +19,6 @@ struct ExternalData {
 
   /// Takes in one StringStringEntryProto. Errors: wire.*, onnx.external_data.duplicate_key.
   void add(Bytes model, wire::Range entry);
-  [[nodiscard]] bool empty() const noexcept { return !location && !offset && !length && !checksum && !unknown_key; }
 };
 
 /// A slice of something that a location names.

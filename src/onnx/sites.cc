@@ -63,11 +63,8 @@ SiteKind kind_of(std::span<const Level> levels) {
   return tensor.label == "initializer" ? SiteKind::initializer : SiteKind::attribute;
 }
 
-bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-std::string_view attribute_name(Bytes model, wire::Range attribute) {
+/// Empty where the attribute is damaged: the walk comes to the damage in its turn.
+std::string_view attribute_name(Bytes model, wire::Range attribute) try {
   std::string_view name;
   wire::Cursor cursor(model, attribute);
   for (wire::Field field; cursor.next(field);) {
@@ -75,7 +72,9 @@ std::string_view attribute_name(Bytes model, wire::Range attribute) {
       name = as_text(field.value.of(model));
     }
   }
-  return std::ranges::all_of(name, is_name_character) ? name : std::string_view();
+  return std::ranges::all_of(name, base::is_identifier_character) ? name : std::string_view();
+} catch (const Error&) {
+  return {};
 }
 
 class Walk {
@@ -106,14 +105,13 @@ class Walk {
       throw Error(Code::wire_repeated_message, base::concat("the field `", path.label, "` is given twice"),
                   {"", field.whole.begin});
     }
-    check_depth(levels_.size(), field);
+    depth().check_room(field);
     levels_.push_back({path.child, path.label, path.repeated, index, field, {}});
     // Once, not for each of its tensors: there may be many.
     if (path.child == Message::attribute) levels_.back().name = attribute_name(model_, field.value);
     graph_seen_ = graph_seen_ || (levels_.size() == 1 && path.child == Message::graph);
     if (path.child == Message::tensor) {
-      const TensorView tensor = read_tensor(model_, field.value);
-      if (!tensor.external.empty()) check_depth(levels_.size(), field);  // external_data is a message, too
+      const TensorView tensor = read_tensor(model_, field.value, depth());
       visit_({tensor, kind_of(levels_), levels_, model_});
     } else {
       walk(path.child, field.value);
@@ -121,12 +119,7 @@ class Walk {
     levels_.pop_back();
   }
 
-  /// Whether a message may be put at this many levels below the model.
-  void check_depth(std::size_t levels, const wire::Field& field) const {
-    if (levels < limits_.depth) return;
-    throw Error(Code::wire_depth, base::concat("messages are nested more than ", limits_.depth, " deep"),
-                {"", field.whole.begin});
-  }
+  [[nodiscard]] Depth depth() const { return {levels_.size(), limits_.depth}; }
 
   Bytes model_;
   const std::function<void(const TensorSite&)>& visit_;

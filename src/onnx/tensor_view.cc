@@ -35,11 +35,14 @@ void take_scalar(TensorView& tensor, const wire::Field& field) {
   if (const auto location = data_location_of(field)) tensor.data_location = *location;
 }
 
-void take_bytes(TensorView& tensor, Bytes model, const wire::Field& field) {
+void take_bytes(TensorView& tensor, Bytes model, const wire::Field& field, const Depth& depth) {
   if (field.number == tensor_field::name) tensor.name = as_text(field.value.of(model));
   if (field.number == tensor_field::raw_data) tensor.raw_data = field.value;
   if (field.number == tensor_field::segment) tensor.segment = true;
-  if (field.number == tensor_field::external_data) tensor.external.add(model, field.value);
+  if (field.number == tensor_field::external_data) {
+    depth.check_room(field);
+    tensor.external.add(model, field.value);
+  }
 }
 
 void note_form(TensorView& tensor, const wire::Field& field, std::uint32_t last_number) {
@@ -62,7 +65,12 @@ void check_product(const TensorView& tensor) {
 
 }  // namespace
 
-TensorView read_tensor(Bytes model, wire::Range range) {
+void Depth::check_room(const wire::Field& field) const {
+  if (levels < most) return;
+  throw Error(Code::wire_depth, base::concat("messages are nested more than ", most, " deep"), {"", field.whole.begin});
+}
+
+TensorView read_tensor(Bytes model, wire::Range range, const Depth& depth) {
   TensorView tensor;
   tensor.range = range;
   wire::Cursor cursor(model, range);
@@ -73,7 +81,7 @@ TensorView read_tensor(Bytes model, wire::Range range) {
     if (field.number == tensor_field::dims) add_dims(tensor, model, field);
     if (is_typed_data_field(field)) tensor.typed_data = true;
     if (field.type == wire::Type::varint) take_scalar(tensor, field);
-    if (field.type == wire::Type::length_delimited) take_bytes(tensor, model, field);
+    if (field.type == wire::Type::length_delimited) take_bytes(tensor, model, field, depth);
   }
   check_product(tensor);
   return tensor;

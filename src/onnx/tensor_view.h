@@ -33,7 +33,16 @@ struct TensorView {
   [[nodiscard]] std::optional<std::uint64_t> expected_size() const noexcept { return payload_size(type, dims); }
 };
 
+/// How deep a message lies below the model, and how deep one may lie.
+struct Depth {
+  std::size_t levels = 0;
+  std::size_t most = 100;
+
+  /// Refuses the message at `field` of this one, if there is no room for it. Errors: wire.depth.
+  void check_room(const wire::Field& field) const;
+};
+
 /// Reads the TensorProto at `range`. Errors: wire.*, onnx.tensor.dims, onnx.external_data.duplicate_key.
-TensorView read_tensor(Bytes model, wire::Range range);
+TensorView read_tensor(Bytes model, wire::Range range, const Depth& depth = {});
 
 }  // namespace onnxar::onnx

@@ -61,6 +61,7 @@ Directory Directory::read(Bytes file, const Limits& limits) {
   check_end(end, limits);
   Directory directory;
   directory.offset_ = end.directory_offset;
+  directory.zip64_ = end.zip64;
   directory.unneeded_zip64_ = end.unneeded_zip64;
   directory.read_headers(file, end.directory_size, end.entries);
   directory.check_positions();
@@ -160,18 +161,16 @@ std::optional<std::size_t> Directory::find(std::string_view name) const noexcept
 
 LocalEntry Directory::prove_local(Bytes file, std::size_t index) const {
   const bool last = index + 1 == entries_.size();
-  return read_local_header(file, entries_[index], limit_of(index), last ? Tail::forbidden : Tail::allowed);
+  const Tail tail = last ? Tail::forbidden : zip64_ ? Tail::allowed : Tail::without_zip64;
+  const LocalEntry local = read_local_header(file, entries_[index], limit_of(index), tail);
+  // Every thread that proves an entry finds the same value, so nothing has to be ordered.
+  data_offsets_[index].store(local.data_offset, std::memory_order_relaxed);
+  return local;
 }
 
 std::uint64_t Directory::data_offset(Bytes file, std::size_t index) const {
-  // Every thread that proves an entry finds the same value, so nothing has to be ordered.
-  std::atomic<std::uint64_t>& known = data_offsets_[index];
-  std::uint64_t offset = known.load(std::memory_order_relaxed);
-  if (offset == 0) {
-    offset = prove_local(file, index).data_offset;
-    known.store(offset, std::memory_order_relaxed);
-  }
-  return offset;
+  const std::uint64_t known = data_offsets_[index].load(std::memory_order_relaxed);
+  return known != 0 ? known : prove_local(file, index).data_offset;
 }
 
 }  // namespace onnxar::zip

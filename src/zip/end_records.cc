@@ -99,7 +99,7 @@ EndOfArchive join(const EndRecord& end, const Zip64EndRecord& wide, std::uint64_
   }
   const bool needed =
       wide.entries >= sentinel16 || wide.directory_size >= sentinel32 || wide.directory_offset >= sentinel32;
-  return {wide.entries, wide.directory_offset, wide.directory_size, !needed};
+  return {wide.entries, wide.directory_offset, wide.directory_size, true, !needed};
 }
 
 EndOfArchive plain(const EndRecord& end, std::uint64_t at) {
@@ -107,7 +107,7 @@ EndOfArchive plain(const EndRecord& end, std::uint64_t at) {
     throw Error(Code::zip_zip64_locator, "the end record refers to a zip64 record, but no locator stands before it",
                 {"", at});
   }
-  return {end.entries, end.directory_offset, end.directory_size, false};
+  return {end.entries, end.directory_offset, end.directory_size};
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ struct EndOfArchive {
   std::uint64_t entries = 0;
   std::uint64_t directory_offset = 0;
   std::uint64_t directory_size = 0;
-  bool unneeded_zip64 = false;  ///< zip64 records that the numbers did not call for
+  bool zip64 = false;           ///< there are zip64 records
+  bool unneeded_zip64 = false;  ///< which the numbers did not call for
 
   [[nodiscard]] std::uint64_t directory_end() const noexcept { return directory_offset + directory_size; }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/checked.h"
 #include "base/little_endian.h"
@@ -89,12 +90,14 @@ std::uint64_t check_padding(const ExtraFields& extra, const Placement& actual, c
   return alignment;
 }
 
-bool ends_in_superseded_tail(Bytes file, std::uint64_t data_end, std::uint64_t limit) {
+/// The end of the state that bytes behind an entry's data are left of, if they are.
+std::optional<EndOfArchive> end_of_superseded_tail(Bytes file, std::uint64_t data_end, std::uint64_t limit) {
   try {
-    return read_end(file.first(limit)).directory_offset >= data_end;
-  } catch (const Error&) {
-    return false;
+    const EndOfArchive end = read_end(file.first(limit));
+    if (end.directory_offset >= data_end) return end;
+  } catch (const Error&) {  // no end at all
   }
+  return std::nullopt;
 }
 
 void check_rest(Bytes file, const DirectoryEntry& entry, std::uint64_t data_end, std::uint64_t limit, Tail tail) {
@@ -105,9 +108,17 @@ void check_rest(Bytes file, const DirectoryEntry& entry, std::uint64_t data_end,
            base::concat("the entry's data ends at ", base::hex(data_end), ", behind ", base::hex(limit), " where the ",
                         last ? "directory" : "next header", " begins"));
   }
-  if (tail == Tail::allowed && ends_in_superseded_tail(file, data_end, limit)) return;
-  throw Error(Code::zip_entry_gap, base::concat(limit - data_end, " bytes behind the data belong to no entry"),
-              {std::string(entry.name), data_end});
+  const auto superseded = tail == Tail::forbidden ? std::nullopt : end_of_superseded_tail(file, data_end, limit);
+  if (!superseded) {
+    throw Error(Code::zip_entry_gap, base::concat(limit - data_end, " bytes behind the data belong to no entry"),
+                {std::string(entry.name), data_end});
+  }
+  if (superseded->zip64 && tail == Tail::without_zip64) {
+    throw Error(Code::zip_entry_gap,
+                "the state before an edit has zip64 end records, the archive has none: some readers take the former "
+                "for its end; an edit has to keep them",
+                {std::string(entry.name), data_end});
+  }
 }
 
 }  // namespace

@@ -8,8 +8,9 @@
 
 namespace onnxar::zip {
 
-/// Whether an edit may have left a superseded model, directory and end record behind the entry's data.
-enum class Tail : std::uint8_t { forbidden, allowed };
+/// Whether an edit may have left a superseded model, directory and end record behind the entry's data, and whether
+/// zip64 end records among them.
+enum class Tail : std::uint8_t { forbidden, without_zip64, allowed };
 
 /// Proves the local header of `entry`, its padding, and that nothing but a superseded tail stands between the data and
 /// `limit`, where the next header or the directory begins. REQUIRES: limit <= file.size() and the entry, with the least

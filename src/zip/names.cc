@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "zip/format.h"
 
@@ -11,10 +12,7 @@ namespace {
 
 constexpr std::array<bool, 256> plain_characters = [] {
   std::array<bool, 256> plain{};
-  for (char c = 'a'; c <= 'z'; ++c) plain.at(static_cast<std::size_t>(c)) = true;
-  for (char c = 'A'; c <= 'Z'; ++c) plain.at(static_cast<std::size_t>(c)) = true;
-  for (char c = '0'; c <= '9'; ++c) plain.at(static_cast<std::size_t>(c)) = true;
-  plain.at('_') = true;
+  for (std::size_t c = 0; c < plain.size(); ++c) plain.at(c) = base::is_identifier_character(static_cast<char>(c));
   return plain;
 }();
 
@@ -25,12 +23,10 @@ bool is_plain(std::string_view name) noexcept {
   return plain;
 }
 
-/// C0, DEL, and C1 (U+0080 to U+009F), which a terminal may obey as well.
+/// REQUIRES: well-formed UTF-8, where no later byte of a character looks like a first one.
 bool has_control_character(std::string_view name) noexcept {
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const auto c = static_cast<unsigned char>(name[i]);
-    if (c < 0x20 || c == 0x7f) return true;
-    if (c == 0xc2 && i + 1 < name.size() && static_cast<unsigned char>(name[i + 1]) < 0xa0) return true;
+  for (; !name.empty(); name.remove_prefix(1)) {
+    if (base::begins_with_control(name)) return true;
   }
   return false;
 }

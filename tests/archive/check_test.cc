@@ -119,6 +119,16 @@ TEST(CheckContainer, EveryStateBeforeIsAnArchiveItself) {
   expect_bad_prefix(first, third, model.central_offset + 46);
 }
 
+// Opening sees the last state before alone, and that it has as few zip64 records as the archive itself.
+TEST(CheckContainer, StateBeforeTheLastKeepsTheZip64RecordsOfAnOlderOne) {
+  ZipBuilder builder = smallest_builder();
+  builder.force_zip64 = true;
+  const Built first = builder.build_placed();
+  const Built third = edited(edited(first, "once"), "twice");
+  EXPECT_THAT(findings(third.bytes), ElementsAre(line("note archive.tail.superseded", "w", end_of_w(first)),
+                                                 line("error archive.tail.prefix", "w", end_of_w(first))));
+}
+
 TEST(CheckContainer, TailWhoseDirectoryListsOtherEntriesIsRefused) {
   // Bytes are put between the data and the old model; the old end record is kept true to its place.
   const Built first = smallest_archive();

@@ -8,6 +8,7 @@
 namespace onnxar::testing {
 namespace {
 
+using base::begins_with_control;
 using base::is_ascii;
 using base::is_utf8;
 using base::utf8_sequence_length;
@@ -72,6 +73,17 @@ TEST(Utf8, SequencesThatAreCutShortAreNotRead) {
       EXPECT_EQ(utf8_sequence_length(std::string_view(text).substr(0, length)), 0U);
     }
   }
+}
+
+TEST(Utf8, ControlCharactersAreC0DeleteAndC1) {
+  for (char32_t point = 0; point < 0x800; ++point) {
+    const bool control = point < 0x20 || (point >= 0x7f && point < 0xa0);
+    EXPECT_EQ(begins_with_control(encoded(point)), control) << static_cast<unsigned>(point);
+    EXPECT_EQ(begins_with_control(encoded(point) + "\x01"), control) << static_cast<unsigned>(point);
+  }
+  EXPECT_FALSE(begins_with_control(""));
+  EXPECT_FALSE(begins_with_control("\xc2"));
+  EXPECT_FALSE(begins_with_control("\x80"));
 }
 
 TEST(Utf8, WholeTextsAreJudgedToTheirEnd) {

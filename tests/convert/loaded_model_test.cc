@@ -181,9 +181,20 @@ TEST_F(LoadedModelTest, AnUnknownKeyIsDroppedWithARemark) {
   EXPECT_EQ(as_text(model.skeleton).find("prepacked"), std::string_view::npos);
 }
 
-TEST_F(LoadedModelTest, RawDataThatIsTooShortIsRefusedWhereItMoves) {
+TEST_F(LoadedModelTest, RawDataThatIsTooShortIsRefusedWhetherItMovesOrStays) {
   expect_refused(tensor("w", dtype::float32, {257}).raw_data(pattern(1024)), Code::onnx_tensor_length);
-  EXPECT_NO_THROW(static_cast<void>(load_onnx(model_of({tensor("w", dtype::float32, {255}).raw_data(pattern(1016))}))));
+  expect_refused(tensor("w", dtype::float32, {255}).raw_data(pattern(1016)), Code::onnx_tensor_length);
+  expect_refused(tensor("w", dtype::int64, {2}).raw_data(pattern(8)), Code::onnx_tensor_length);
+  expect_refused(tensor("w", dtype::float32, {}).raw_data({}), Code::onnx_tensor_length);
+  expect_refused(tensor("w", dtype::int4, {3}).raw_data(pattern(1)), Code::onnx_tensor_length);
+}
+
+TEST_F(LoadedModelTest, RawDataThatIsTooShortIsRefusedIfNothingMoves) {
+  const Message bad = tensor("w", dtype::float32, {257}).raw_data(pattern(1024));
+  const Message model = model_of({floats("first", 3), bad});
+  const std::filesystem::path path = folder_.write_file("m.onnx", model.view());
+  const Error error = error_of([&] { static_cast<void>(load_model(path, MovePolicy::everything_inline(), {})); });
+  expect_error(error, Code::onnx_tensor_length, "", place_in(model.view(), bad));
 }
 
 TEST_F(LoadedModelTest, LinksThatContradictTheirTensorAreRefused) {

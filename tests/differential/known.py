@@ -90,7 +90,8 @@ def code_page_437(case: Case, answer: Answer) -> bool:
 
 
 def stray_locator(case: Case, answer: Answer) -> bool:
-    """In data or in a superseded tail, and none before the end record."""
+    """In data, or in a state before the last edit but one (T2, which `check` looks at); and none
+    before the end record."""
     file = case.mutation.file
     proper = file[-END.size - LOCATOR.size :].startswith(LOCATOR.signature)
     stray = LOCATOR.signature in file[-(1 << 16) :]
@@ -114,7 +115,7 @@ KNOWN: dict[str, list[Known]] = {
         ),
         Known(
             "takes the last zip64 locator in the last 64 KiB, wherever it stands, for the "
-            "archive's: what an entry holds, or held before an edit, no format can rule out",
+            "archive's: what an entry holds no format can rule out",
             stray_locator,
         ),
     ],

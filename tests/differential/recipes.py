@@ -356,7 +356,7 @@ def zip64_field_out_of_order() -> bytes:
 
 
 def end_before_edit() -> bytes:
-    """Zip64 end records before an edit, none after it."""
+    """Zip64 end records before an edit, none after it: minizip takes the former."""
     first, second = edits(1)
     return build((replace(first, end=ALL_END), second))
 

@@ -155,6 +155,21 @@ TEST(ModelTest, APayloadOfTheWrongSizeIsRefusedAndChangesNothing) {
   EXPECT_EQ(added->float_data_size(), 1);
 }
 
+TEST(ModelTest, RawDataThatIsTooShortIsRefusedInLoadingAndInSaving) {
+  const TempDir folder;
+  const auto short_one = tensor("w", testing::dtype::float32, {4}).raw_data(pattern(15));
+  const auto path =
+      folder.write_file("m.onnx", testing::model({.graph = testing::graph({.initializers = {short_one}})}).take());
+  EXPECT_EQ(code_of([&] { static_cast<void>(Model::load(path)); }), Code::onnx_tensor_length);
+  Model model;
+  auto* added = model.proto().mutable_graph()->add_initializer();
+  added->set_data_type(1);
+  added->add_dims(4);
+  added->set_raw_data(std::string(15, '\0'));
+  EXPECT_EQ(code_of([&] { model.save(folder / "x.onnx"); }), Code::onnx_tensor_length);
+  EXPECT_THAT(folder.file_names(), ElementsAre("m.onnx"));
+}
+
 TEST(ModelTest, AMessageOfAnotherModelIsRefusedOnReadingAndOnSavingAndNothingIsPublished) {
   const TempDir folder;
   Model one = Model::load(folder.write_file("m.onnx", sample_model()));

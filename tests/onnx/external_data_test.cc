@@ -89,15 +89,9 @@ TEST(ExternalData, LocationOffsetLengthAndChecksumAreTakenAsTheyStand) {
   EXPECT_EQ(read.data().length, "4096");
   EXPECT_EQ(read.data().checksum, "abc");
   EXPECT_EQ(read.data().unknown_key, std::nullopt);
-  EXPECT_FALSE(read.data().empty());
   EXPECT_EQ(read.slice().location, "w.bin");
   EXPECT_EQ(read.slice().offset, 64U);
   EXPECT_EQ(read.slice().length, 4096U);
-}
-
-TEST(ExternalData, NothingMeansEmpty) {
-  EXPECT_TRUE(onnx::ExternalData().empty());
-  EXPECT_FALSE(Read(Pairs{{"x", ""}}).data().empty());
 }
 
 TEST(ExternalData, WithoutOffsetItBeginsAtTheFrontAndWithoutLengthItGoesToTheEnd) {

@@ -220,6 +220,24 @@ TEST(Walk, AHundredNestedMessagesAreWalkedAndOneMoreIsRefused) {
   EXPECT_EQ(id(error_of([] { walk(tensor_at_level(101)); }).code()), "wire.depth");
 }
 
+TEST(Walk, AnElementOfExternalDataIsNestedInItsTensor) {
+  const Message link = tensor("w", dtype::float32, {1}).external_data("location", "w");
+  const Message whole = with_nodes({constant("c", link)});
+  EXPECT_EQ(walk(whole, 5).size(), 1U);
+  const std::string element = Message().message(tensor_field::external_data, string_entry("location", "w")).str();
+  const Error error = error_of([&] { walk(whole, 4); });
+  EXPECT_EQ(id(error.code()), "wire.depth");
+  EXPECT_EQ(error.offset(), whole.str().find(element));
+  EXPECT_EQ(walk(with_nodes({constant("c", t("inline"))}), 4).size(), 1U);
+}
+
+TEST(Walk, WhatIsWrongFirstInAnAttributeIsRefused) {
+  const Message bad = Message().string(tensor_field::name, "w").signed_varint(tensor_field::dims, -1);
+  const Message damaged = Message().message(attribute_field::t, bad).raw(Blob(1, std::byte{0xff}));  // cut off
+  const Message whole = with_nodes({node_with(damaged)});
+  expect_refused(whole, Code::onnx_tensor_dims, whole.str().find(bad.str()) + 3);
+}
+
 TEST(Walk, ABottomlessModelIsRefusedAtTheLimit) {
   const Error error = error_of([] { walk(model({.graph = subgraph_of_depth(100000)})); });
   EXPECT_EQ(id(error.code()), "wire.depth");

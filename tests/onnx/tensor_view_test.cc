@@ -47,7 +47,7 @@ TEST(TensorView, AnEmptyTensorIsAllDefaults) {
   EXPECT_EQ(tensor->type, DataType::undefined);
   EXPECT_TRUE(tensor->dims.empty());
   EXPECT_FALSE(tensor->raw_data || tensor->typed_data || tensor->segment || tensor->is_external());
-  EXPECT_TRUE(tensor->external.empty());
+  EXPECT_FALSE(tensor->external.location || tensor->external.unknown_key);
   EXPECT_EQ(tensor->range, (wire::Range{before, before}));
 }
 
@@ -173,7 +173,7 @@ TEST(TensorView, FieldsOfAnotherWireTypeAreUnknownFields) {
   EXPECT_EQ(tensor->type, DataType::undefined);
   EXPECT_EQ(tensor->name, "");
   EXPECT_FALSE(tensor->raw_data || tensor->segment || tensor->is_external());
-  EXPECT_TRUE(tensor->external.empty());
+  EXPECT_FALSE(tensor->external.location || tensor->external.unknown_key);
 }
 
 TEST(TensorView, ATensorIsRestorableIfMovingItsDataOutAndInGivesTheSameBytes) {

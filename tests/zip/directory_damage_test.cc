@@ -117,9 +117,19 @@ TEST(SupersededTail, EditsAreAccepted) {
   EXPECT_EQ(directory.data_offset(built.bytes, 3), built.entry(model_entry).data_offset);
 }
 
-TEST(SupersededTail, MayHaveZip64Records) {
+TEST(SupersededTail, MayHaveZip64RecordsWhereTheArchiveHasSome) {
   const Built first = changed_archive([](ZipBuilder& b) { b.force_zip64 = true; });
-  EXPECT_EQ(refusal_of_archive(append_edit(first, smallest_model()).bytes), std::nullopt);
+  ZipBuilder edit = edit_builder(first, smallest_model());
+  edit.force_zip64 = true;
+  EXPECT_EQ(refusal_of_archive(edit.build()), std::nullopt);
+  edit.force_zip64 = false;
+  EXPECT_EQ(refusal_of_directory(edit.build()), gap_behind_w(first));
+}
+
+TEST(SupersededTail, NeedsNoZip64RecordsWhereTheArchiveHasSome) {
+  ZipBuilder edit = edit_builder(smallest_archive(), smallest_model());
+  edit.force_zip64 = true;
+  EXPECT_EQ(refusal_of_archive(edit.build()), std::nullopt);
 }
 
 TEST(SupersededTail, EndsInAnEndRecord) {

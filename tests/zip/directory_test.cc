@@ -77,6 +77,14 @@ TEST(Directory, LocalHeadersAreProvedAtFirstUseOnly) {
   EXPECT_EQ(first_use(), at_header(Code::zip_local_header, built, model_entry));  // and stays refused
 }
 
+TEST(Directory, ProofForAnotherPurposeCountsAsFirstUse) {
+  Built built = smallest_archive();
+  const zip::Directory directory = zip::Directory::read(built.bytes, {});
+  EXPECT_EQ(directory.prove_local(built.bytes, 0).data_offset, 64U);
+  flip_bit(built.bytes, 0);
+  EXPECT_EQ(directory.data_offset(built.bytes, 0), 64U);
+}
+
 TEST(Directory, OpeningTouchesNoPageBeforeTheDirectory) {
   constexpr std::size_t untouched = 61440;  // whole pages
   const Built built = smallest_builder(pattern(65536)).build_placed();

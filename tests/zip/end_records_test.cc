@@ -64,6 +64,7 @@ TEST(EndRecords, TellWhereTheDirectoryIs) {
   EXPECT_EQ(end.directory_offset, built.directory_offset);
   EXPECT_EQ(end.directory_size, built.directory_size);
   EXPECT_EQ(end.directory_end(), built.end_offset);
+  EXPECT_FALSE(end.zip64);
   EXPECT_FALSE(end.unneeded_zip64);
 }
 
@@ -72,6 +73,7 @@ TEST(EndRecords, Zip64RecordsThatAgreeAreReadAndRemarked) {
   const zip::EndOfArchive end = zip::read_end(built.bytes);
   EXPECT_EQ(end.entries, 2U);
   EXPECT_EQ(end.directory_end(), built.zip64_end_offset);
+  EXPECT_TRUE(end.zip64);
   EXPECT_TRUE(end.unneeded_zip64);
 }
 
