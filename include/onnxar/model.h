@@ -4,7 +4,7 @@
 // this library can share a process with onnx. On the wire they are the same.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -15,25 +15,43 @@
 #include "onnxar/error.h"
 #include "onnxar/onnx.pb.h"
 #include "onnxar/options.h"
+#include "onnxar/tensor.h"
 
 namespace onnxar {
 
 /// A loaded model: a skeleton, which is the ModelProto without its large payloads, and a table of payloads with owners.
 ///
 /// In the skeleton a large tensor has data_location EXTERNAL and a link into the table. Links stand in the messages, so
-/// they survive whatever is done to the graph: copy, move, reorder and delete messages as you like. Read a tensor's
-/// bytes with `payload`, give it others with `set_payload`; small tensors may also be edited as protobuf has them.
+/// they survive whatever is done to the graph: copy, move, reorder and delete messages as you like; copies share their
+/// payload. Payloads that no message links to are not saved. Small tensors may also be edited as protobuf has them.
 ///
-/// Payloads of files are views into mappings, kept alive by every ByteSpan that was handed out, also after the Model is
-/// gone. Move-only. Threads: const members may be called concurrently; editing needs the caller's own lock.
+/// What the table's span of a large payload is (LoadOptions::no_copy, ByteSpan):
+///
+/// | loaded from                         | no_copy | span                      | storage lives as long as |
+/// |-------------------------------------|---------|---------------------------|----------------------------------------|
+/// | a file (archive, inline, external)  | true    | borrowed + owner, mapped  | the last span with a share | | bytes
+/// with an owner                 | true    | borrowed + owner          | the last span with a share             | |
+/// bytes without one                   | true    | borrowed, no owner        | the caller has it: longer than all use |
+/// | any of them                         | false   | owned                     | the model, or a span of `payload` |
+///
+/// Data files of bytes are mapped as those of files are. One packed run of float_data or double_data is borrowed, too;
+/// other typed data is decoded in loading, into owned spans.
+///
+/// Move-only. Threads: const members may be called concurrently; editing needs the caller's own lock.
 class Model {
  public:
   /// An empty model.
   Model();
-  /// Loads an archive or a `.onnx` file with inline or external data. Weights are mapped, not copied; typed fields that
-  /// are no raw bytes on the wire are decoded when asked for. Errors: as `convert`; onnx.model.invalid where protobuf
-  /// cannot parse the skeleton. Cost: O(fields).
+  /// Loads an archive or a `.onnx` file with inline or external data, told apart by content. Data files are mapped once
+  /// each. Errors: as `convert`; onnx.model.invalid where protobuf cannot parse the skeleton. Cost: O(fields), and
+  /// O(bytes) without no_copy.
   static Model load(const std::filesystem::path& path, const LoadOptions& options = {});
+  /// The same from bytes: of an archive, or of a `.onnx` whose external data lies in `options.external_data_dir`. The
+  /// bytes are copied unless `options.no_copy` is true; then the caller keeps them alive and unchanged.
+  /// Errors: as above, without a path; onnx.external_data.missing where a folder is needed and none is named.
+  static Model load(Bytes bytes, const LoadOptions& options = {});
+  /// The same; `owner` keeps `bytes` alive as long as any span or the model needs them.
+  static Model load(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options = {});
 
   Model(Model&& other) noexcept;
   Model& operator=(Model&& other) noexcept;
@@ -44,34 +62,66 @@ class Model {
   [[nodiscard]] schema::ModelProto& proto() & noexcept;
   [[nodiscard]] const schema::ModelProto& proto() const& noexcept;
   schema::ModelProto& proto() && = delete;
+  const schema::ModelProto& proto() const&& = delete;
 
-  /// The raw bytes of a tensor of this model: from the table, or from its raw_data or typed data (then a copy).
-  /// Elements below 8 bits are packed; strings have none. Errors: onnx.external_data.marker (the tensor is linked to
-  /// another model's payload), onnx.tensor.length, onnx.tensor.not_converted (strings; typed data of another count or
-  /// out of range).
+  /// The raw bytes of a tensor of this model, for keeps: a share of what the table has, never a copy of it, also where
+  /// the table owns it; a copy of data that stands in the message. Elements below 8 bits are packed; strings have none.
+  /// Errors: onnx.external_data.marker (the tensor is linked to another model's payload), .not_loaded (to a file that
+  /// was not loaded), onnx.tensor.length, onnx.tensor.not_converted (strings; typed data of another count or out of
+  /// range).
   [[nodiscard]] ByteSpan payload(const schema::TensorProto& tensor) const;
+
+  /// The table's own span of a linked tensor, owned or borrowed as the class says. Valid until the model is changed
+  /// or gone. Errors: usage.argument (the data stands in the message); as `payload`.
+  [[nodiscard]] const ByteSpan& span(const schema::TensorProto& tensor) const&;
+  const ByteSpan& span(const schema::TensorProto& tensor) const&& = delete;
 
   /// Makes `bytes` the tensor's data, whatever it had before. They are not copied: see ByteSpan for who keeps them.
   /// Errors: onnx.tensor.length where the size is not what data type and dims call for; onnx.external.string.
   void set_payload(schema::TensorProto& tensor, ByteSpan bytes);
 
+  /// Leaves the tensor without data, but for string_data. Other tensors that share the payload keep it.
+  void drop_payload(schema::TensorProto& tensor);
+
+  /// Gives up the memory of payloads that no message of `proto()` links to (any more), and returns how many those were.
+  /// Messages that were taken out and kept elsewhere lose theirs. Cost: O(messages).
+  std::size_t release_unused_payloads();
+
   /// Writes the model. The skeleton is serialised, and tensors go outside or inline as `options` have it, wherever they
-  /// were. Errors: as `convert`.
+  /// were. Errors: as `convert`; onnx.external_data.marker, .not_loaded (as `payload`), naming the tensor.
   ConvertReport save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
 
   /// What loading had to remark: data that could not be split off, keys that were dropped.
   [[nodiscard]] const std::vector<Finding>& remarks() const& noexcept;
+  const std::vector<Finding>& remarks() const&& = delete;
 
  private:
+  friend std::shared_ptr<const void> consolidate_tensors_to_buffer(Model& model, const TensorBufferOptions& options);
   struct Parts;
   explicit Model(std::unique_ptr<Parts> parts) noexcept;
 
   std::unique_ptr<Parts> parts_;
 };
 
+/// Moves payloads of at least `options.raw_data_threshold` bytes to one new buffer. With `options.alignment`, 0 or a
+/// power of two up to 1 GiB, its start and every offset are multiples of it. Each span becomes borrowed with a share in
+/// the buffer, which is also returned: the tensors stay valid whether it is kept or not. Null where no payload is that
+/// large.
+///
+/// Smaller payloads, and data that stands in the messages, stay as they were; tensors that shared a payload still do.
+/// Spans that were handed out before stay valid. Copies with all cores, huge pages advised, CRC-32s of archive entries
+/// verified as LoadOptions::verify_data had it. Errors: usage.argument (the alignment), zip.data.crc,
+/// onnx.model.too_large (tensors that overlap many times over), std::bad_alloc; the model is then as it was.
+std::shared_ptr<const void> consolidate_tensors_to_buffer(Model& model, const TensorBufferOptions& options);
+
 /// Every tensor of a model, at every site: initializers, sparse values and indices, node attributes, subgraphs,
 /// function bodies and defaults, training info; in the order of the messages. `visit` may change the tensor it is
 /// given.
 void for_each_tensor(schema::ModelProto& model, const std::function<void(schema::TensorProto&)>& visit);
+/// The same, with name, data type, dims and site.
+void for_each_tensor(schema::ModelProto& model,
+                     const std::function<void(schema::TensorProto&, const TensorInfo&)>& visit);
+void for_each_tensor(const schema::ModelProto& model,
+                     const std::function<void(const schema::TensorProto&, const TensorInfo&)>& visit);
 
 }  // namespace onnxar

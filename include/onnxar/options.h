@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 
 namespace onnxar {
@@ -13,10 +15,25 @@ struct TensorBufferOptions {
   std::uint64_t alignment = 0;           ///< bytes, a power of two; 0 = none asked for
 };
 
+/// What to do about the pages of payloads that lie in a mapping.
+enum class Prefetch : std::uint8_t {
+  none,       ///< each is read when it is first touched
+  will_need,  ///< the system reads ahead while loading returns
+  populate,   ///< all are in memory when loading returns
+};
+
 struct LoadOptions : TensorBufferOptions {
   LoadOptions() { raw_data_threshold = 1024; }
 
+  /// Whether payloads stay where they lie, in a mapped file or in the bytes that are given. Else the model owns copies.
+  /// Unless set: yes for files and for bytes with an owner, no for bytes that the caller keeps alive. For Model::load.
+  std::optional<bool> no_copy;
+  /// Whether external data is looked up. If not, tensors stay linked as they are, nothing is opened, and only
+  /// Format::onnx_inline in the folder that the links count from can be saved.
+  bool load_external_data = true;
   std::filesystem::path external_data_dir;          ///< where external data lies; empty: in the model's folder
+  std::size_t num_threads = 0;                      ///< that copy payloads; 0: as many as there are cores
+  Prefetch prefetch = Prefetch::none;               ///< for Model::load
   std::size_t max_depth = 100;                      ///< nested messages, as protobuf's parsers have it
   std::uint64_t max_skeleton_size = 512ULL << 20U;  ///< bytes of the model without its large payloads
   bool verify_data = true;  ///< compare the CRC-32 of archive entries whenever their bytes are copied
@@ -28,6 +45,9 @@ enum class Format : std::uint8_t {
   onnx_inline,    ///< one ModelProto with all data in it; below 2 GiB
   onnx_external,  ///< a ModelProto and one data file beside it
 };
+
+/// How far saving is: of `total` bytes of data, `done` are written.
+using ProgressCallback = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 struct SaveOptions : TensorBufferOptions {
   SaveOptions() {
@@ -42,6 +62,9 @@ struct SaveOptions : TensorBufferOptions {
   bool replace = false;    ///< replace existing outputs
   bool sync = true;        ///< sync files and folder before returning
   bool dry_run = false;    ///< find every fault that planning can find, and write nothing
+  /// Called by the thread that saves, every 16 MiB or so and when all is written, before anything is published: what it
+  /// throws cancels saving, and nothing is left behind.
+  ProgressCallback progress;
 };
 
 }  // namespace onnxar

@@ -16,12 +16,16 @@ namespace onnxar {
 /// given).
 class ExternalFiles {
  public:
-  /// `model` is the path of the `.onnx` file, `data_dir` the folder of its data where that is another one.
+  /// `model` is the path of the `.onnx` file, `data_dir` the folder of its data where that is another one (the path is
+  /// then not looked at).
   ExternalFiles(const std::filesystem::path& model, const std::filesystem::path& data_dir);
 
   /// The bytes that `slice` names, `expected` long where it has no length, with a share in the mapping.
   /// Errors: onnx.external_data.bad_location, .outside, .missing, .out_of_range, io.*; at `offset` of the model.
   ByteSpan resolve(const onnx::ExternalSlice& slice, std::optional<std::uint64_t> expected, std::uint64_t offset);
+
+  /// The real path of the folder that the locations are beneath.
+  [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
 
  private:
   using Mapping = std::shared_ptr<const base::MappedFile>;

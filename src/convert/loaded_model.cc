@@ -12,19 +12,6 @@
 namespace onnxar {
 namespace {
 
-/// A source that keeps alive what it is a view of.
-class OwnedSource final : public ByteSource {
- public:
-  OwnedSource(std::shared_ptr<const ByteSource> source, std::shared_ptr<const void> owner)
-      : source_(std::move(source)), owner_(std::move(owner)) {}
-  [[nodiscard]] std::uint64_t size() const override { return source_->size(); }
-  void read(const ByteSink& sink) const override { source_->read(sink); }
-
- private:
-  std::shared_ptr<const ByteSource> source_;
-  std::shared_ptr<const void> owner_;
-};
-
 class Splitter {
  public:
   /// `owner` keeps the bytes of the model that is split alive.
@@ -46,12 +33,33 @@ class Splitter {
 
   onnx::TensorEdit split_external(const onnx::TensorSite& site) {
     if (model_.payload_of(site) != nullptr) return onnx::TensorEdit::keep();
+    if (!model_.source) return keep_link_of_message(site);
+    if (!options_.load_external_data) {
+      model_.source->prove_link(site);
+      return onnx::TensorEdit::keep();
+    }
     if (site.tensor.external.unknown_key) remark_unknown_key(site);
-    if (model_.source) return link(model_.source->external_payload(site));
-    // Nothing but payloads in memory can be linked to; parsing says what else the location is.
-    static_cast<void>(onnx::parse_external_data(site.tensor.external, site.tensor.range.begin));
-    throw Error(Code::onnx_external_missing, base::concat(describe(site), ": its link leads nowhere"),
-                {"", site.tensor.range.begin});
+    return link(model_.source->external_payload(site));
+  }
+
+  /// Of a model in memory: its links lead to its own payloads, or to what loading left alone.
+  [[nodiscard]] onnx::TensorEdit keep_link_of_message(const onnx::TensorSite& site) const {
+    const std::string_view location = site.tensor.external.location.value_or("");
+    const Place place{"", site.tensor.range.begin};
+    if (onnx::is_memory_location(location)) {
+      throw Error(
+          Code::onnx_external_marker,
+          base::concat(describe(site), ": its data is a payload that another model holds, or that was released; ",
+                       "give this model a copy or a share of it with set_payload"),
+          place);
+    }
+    if (options_.load_external_data) {
+      throw Error(Code::onnx_external_not_loaded,
+                  base::concat(describe(site), ": its data is in ", base::quoted(location),
+                               ", which was not loaded; give it to the model with set_payload"),
+                  place);
+    }
+    return onnx::TensorEdit::keep();
   }
 
   onnx::TensorEdit split_raw(const onnx::TensorSite& site) {
@@ -94,6 +102,7 @@ class Splitter {
     if (!site.tensor.typed_data || !size || !policy_.moves(site, *size) || too_deep(site)) {
       return onnx::TensorEdit::keep();
     }
+    if (const auto raw = onnx::packed_raw_bytes(site.model, site.tensor)) return link_bytes(*raw);
     auto source = onnx::typed_data_source(site.model, site.tensor);
     if (!source) {
       remark(site, Code::onnx_tensor_not_converted,
@@ -170,15 +179,24 @@ std::uint64_t new_model_id() {
 
 const Payload* LoadedModel::payload_of(const onnx::TensorSite& site) const {
   if (!site.tensor.is_external() || !site.tensor.external.location) return nullptr;
-  const auto index = onnx::parse_memory_location(*site.tensor.external.location, id);
-  return index && *index < payloads.size() ? &payloads[*index] : nullptr;
+  return payload_at(*site.tensor.external.location);
+}
+
+const Payload* LoadedModel::payload_at(std::string_view location) const {
+  const auto index = onnx::parse_memory_location(location, id);
+  return index && *index < payloads.size() && payloads[*index].source ? &payloads[*index] : nullptr;
 }
 
 LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& policy, const LoadOptions& options) {
+  return load_model(ModelSource::open(path, options), policy, options);
+}
+
+LoadedModel load_model(ModelSource source, const MovePolicy& policy, const LoadOptions& options) {
   LoadedModel model;
-  model.source = std::make_shared<ModelSource>(ModelSource::open(path, options));
+  model.source = std::make_shared<ModelSource>(std::move(source));
   model.id = new_model_id();
   model.max_depth = options.max_depth;
+  if (!options.load_external_data) model.data_folder = model.source->data_folder();
   try {
     Splitter(model, model.source->owner(), policy, options).run(model.source->model());
   } catch (const Error& error) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convert/model_source.h"
@@ -28,12 +29,18 @@ struct LoadedModel {
   std::uint64_t id = 0;                 ///< stands in the skeleton's links
   std::size_t max_depth = 100;          ///< of the messages in the skeleton, as it was allowed in loading
   std::vector<std::byte> skeleton;
-  std::vector<Payload> payloads;  ///< by index in the links
+  std::vector<Payload> payloads;  ///< by index in the links; without a source where it was released
   std::vector<SideFile> side_files;
   std::vector<Finding> remarks;
 
-  /// The payload of a tensor whose link names one of this model's; null for a tensor that is inline.
+  /// Where the files lie that tensors with external data are still linked to, as loading left them alone; empty where
+  /// that is no folder.
+  std::filesystem::path data_folder;
+
+  /// The payload of a tensor whose link names one of this model's; null for one that is inline or linked to a file.
   [[nodiscard]] const Payload* payload_of(const onnx::TensorSite& site) const;
+  /// The payload that a location names, if it is one of this model's.
+  [[nodiscard]] const Payload* payload_at(std::string_view location) const;
 };
 
 /// A random number: what tells the links of one model from those of another.
@@ -43,10 +50,13 @@ std::uint64_t new_model_id();
 /// ones that can be put back as they were go to the table. No payload byte is touched, but for typed fields, whose
 /// values are looked at. Errors: as `convert`. Cost: O(fields).
 LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& policy, const LoadOptions& options);
+/// The same of a model that is open already.
+LoadedModel load_model(ModelSource source, const MovePolicy& policy, const LoadOptions& options);
 
 /// Makes `bytes`, a serialised ModelProto whose links are of `model`, its skeleton; inline payloads that `policy` moves
-/// go to the table, as views of `bytes`. Errors: wire.*, onnx.*; onnx.external_data.marker where a link names the
-/// payload of another model.
+/// go to the table, as views of `bytes`. Links to files stay if `options` let loading leave them alone. Errors: wire.*,
+/// onnx.*; onnx.external_data.marker where a link names the payload of another model, .not_loaded where it leads to a
+/// file and may not.
 void set_skeleton(LoadedModel& model, std::shared_ptr<const std::vector<std::byte>> bytes, const MovePolicy& policy,
                   const LoadOptions& options);
 

@@ -31,6 +31,16 @@ void check_length(const onnx::TensorView& tensor, std::uint64_t length) {
               {"", tensor.range.begin});
 }
 
+onnx::ExternalSlice proved_link(const onnx::TensorView& tensor) {
+  check_link(tensor);
+  onnx::ExternalSlice slice = onnx::parse_external_data(tensor.external, tensor.range.begin);
+  if (slice.length) check_length(tensor, *slice.length);
+  return slice;
+}
+
+/// Whether it says where in the file it is. Inner errors count from the model's first byte and name nothing.
+bool is_placed(const Error& error) { return !error.path().empty() || !error.entry().empty(); }
+
 }  // namespace
 
 std::string describe(const onnx::TensorSite& site) {
@@ -54,6 +64,16 @@ ModelSource ModelSource::of(std::shared_ptr<const base::MappedFile> file, const 
   return source;
 }
 
+ModelSource ModelSource::of(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options) {
+  if (looks_like_zip(bytes)) return of(Archive::open(bytes, std::move(owner)), options);
+  if (bytes.empty()) throw Error(Code::onnx_model_invalid, "the model is empty", {"", 0});
+  ModelSource source(options);
+  source.model_ = bytes;
+  source.owner_ = std::move(owner);
+  if (!options.external_data_dir.empty()) source.files_.emplace("", options.external_data_dir);
+  return source;
+}
+
 ModelSource ModelSource::of(Archive archive, const LoadOptions& options) {
   ModelSource source(options);
   source.path_ = archive.path();
@@ -67,7 +87,7 @@ ModelSource ModelSource::of(Archive archive, const LoadOptions& options) {
 }
 
 Error ModelSource::located(const Error& error) const {
-  if (!error.path().empty()) return error;  // it names another file, or its place already
+  if (is_placed(error)) return error;
   Place place{archive_ ? std::string(model_entry_name) : "", error.offset()};
   if (place.offset) *place.offset += model_offset_;
   return {error.code(), error.message(), place, path_};
@@ -77,20 +97,32 @@ Place ModelSource::place_of(const onnx::TensorSite& site) const {
   return {archive_ ? std::string(model_entry_name) : "", model_offset_ + site.tensor.range.begin};
 }
 
-Payload ModelSource::external_payload(const onnx::TensorSite& site) {
+template <typename Action>
+auto ModelSource::naming(const onnx::TensorSite& site, const Action& action) const {
   try {
-    check_link(site.tensor);
-    const onnx::ExternalSlice slice = onnx::parse_external_data(site.tensor.external, site.tensor.range.begin);
-    if (slice.length) check_length(site.tensor, *slice.length);
-    return resolve(site, slice);
+    return action();
   } catch (const Error& error) {
-    if (!error.path().empty()) throw;
+    if (is_placed(error)) throw;
     throw located(Error(error.code(), base::concat(describe(site), ": ", error.message()), error.finding().place));
   }
 }
 
+Payload ModelSource::external_payload(const onnx::TensorSite& site) {
+  return naming(site, [&] { return resolve(site, proved_link(site.tensor)); });
+}
+
+void ModelSource::prove_link(const onnx::TensorSite& site) const {
+  naming(site, [&] { static_cast<void>(proved_link(site.tensor)); });
+}
+
 Payload ModelSource::resolve(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
   if (archive_) return resolve_in_archive(site, slice);
+  if (!files_) {
+    throw Error(Code::onnx_external_missing,
+                base::concat("its data is in the file ", base::quoted(slice.location),
+                             ", but a model in memory has no folder; name one with external_data_dir"),
+                {"", site.tensor.range.begin});
+  }
   ByteSpan span = files_->resolve(slice, site.tensor.expected_size(), site.tensor.range.begin);
   const Bytes bytes = span.bytes();
   return {std::make_shared<SpanSource>(bytes), std::move(span), std::nullopt};

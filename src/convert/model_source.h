@@ -10,32 +10,23 @@
 
 #include "base/mapped_file.h"
 #include "convert/external_files.h"
+#include "convert/payload.h"
 #include "onnx/external_data.h"
 #include "onnx/sites.h"
 #include "onnxar/archive.h"
-#include "onnxar/byte_source.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
 
 namespace onnxar {
 
-/// The data of one tensor.
-struct Payload {
-  /// Hands out the bytes; verifies them on the way where there is a CRC to hold them against.
-  std::shared_ptr<const ByteSource> source;
-  /// Where they lie in memory, and what keeps them alive; empty where they are converted while they are read.
-  ByteSpan span;
-  /// The archive entry they are in, if there is one.
-  std::optional<std::size_t> entry;
-
-  [[nodiscard]] std::uint64_t size() const { return source->size(); }
-};
-
-/// An archive or a `.onnx` file, mapped. Told apart by content.
+/// An archive or a `.onnx` file, mapped or in memory. Told apart by content.
 class ModelSource {
  public:
   /// Errors: io.*; zip.* and archive.* where the file begins as a zip; onnx.model.invalid (empty).
   static ModelSource open(const std::filesystem::path& path, const LoadOptions& options);
+  /// The bytes of either; `owner` keeps them alive, without one the caller does. Of `.onnx` bytes external data lies in
+  /// `options.external_data_dir`. Errors: as `open`.
+  static ModelSource of(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options);
   /// A model whose archive is open already.
   static ModelSource of(Archive archive, const LoadOptions& options);
   /// The `.onnx` file at `path`, mapped already. Errors: onnx.model.invalid (empty).
@@ -43,14 +34,20 @@ class ModelSource {
                         const LoadOptions& options);
 
   [[nodiscard]] Bytes model() const noexcept { return model_; }
-  /// Keeps `model()` alive.
+  /// Keeps `model()` alive; null where the caller does.
   [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept { return owner_; }
   /// Null for a `.onnx` file.
   [[nodiscard]] const Archive* archive() const noexcept { return archive_ ? &*archive_ : nullptr; }
+  /// The folder that links lead into; empty for an archive, and for bytes without a folder.
+  [[nodiscard]] std::filesystem::path data_folder() const {
+    return files_ ? files_->folder() : std::filesystem::path();
+  }
 
   /// The data of a tensor whose data_location is EXTERNAL.
   /// Errors: onnx.external*, onnx.tensor.length, zip.*, io.*, naming the tensor and where it stands.
   Payload external_payload(const onnx::TensorSite& site);
+  /// The errors of `external_payload` that show without looking anything up.
+  void prove_link(const onnx::TensorSite& site) const;
 
   /// `error`, whose offset counts from the model's first byte, with the place in the file instead.
   [[nodiscard]] Error located(const Error& error) const;
@@ -61,6 +58,9 @@ class ModelSource {
 
  private:
   explicit ModelSource(const LoadOptions& options) : options_(options) {}
+  /// What `action` throws names the tensor and where it stands.
+  template <typename Action>
+  auto naming(const onnx::TensorSite& site, const Action& action) const;
   Payload resolve(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
   Payload resolve_in_archive(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
 

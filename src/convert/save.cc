@@ -9,6 +9,7 @@
 #include "base/buffered_output.h"
 #include "base/checked.h"
 #include "base/text.h"
+#include "convert/progress.h"
 #include "onnx/rewrite.h"
 #include "onnxar/archive_writer.h"
 #include "zip/layout.h"
@@ -58,12 +59,37 @@ class Outside {
   std::uint64_t tensors_ = 0;
 };
 
+/// A link that loading left alone goes on counting from its folder, and its file must stay as it is.
+void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, const base::OutputFile* inline_output) {
+  namespace fs = std::filesystem;
+  const std::string_view location = site.tensor.external.location.value_or("");
+  const auto refuse = [&](std::string_view why) {
+    throw Error(Code::onnx_external_not_loaded, base::concat(describe(site), ": its data is in ",
+                                                             base::quoted(location), ", which was not loaded; ", why));
+  };
+  if (inline_output == nullptr) refuse("only an inline model may keep such links; load the data, too");
+  const fs::path& target = inline_output->target();
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : ".";
+  std::error_code ignored;  // what cannot be found is not the same
+  if (model.data_folder.empty() || !fs::equivalent(folder, model.data_folder, ignored)) {
+    refuse("save the model in the folder that its links count from, or load the data, too");
+  }
+  if (fs::equivalent(model.data_folder / location, target, ignored)) {
+    refuse("choose another output: this would replace the data");
+  }
+}
+
 /// The model with its payloads placed outside where the policy wants that, inline where not.
-wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, Outside& outside) {
+/// `output` is the file of a model that may keep links to files.
+wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, Outside& outside,
+                          const base::OutputFile* output = nullptr) {
   const MovePolicy policy = MovePolicy::of(options);
   const auto decide = [&](const onnx::TensorSite& site) {
     const Payload* payload = model.payload_of(site);
-    if (payload == nullptr) return onnx::TensorEdit::keep();
+    if (payload == nullptr) {
+      if (site.tensor.is_external()) check_kept_link(model, site, output);
+      return onnx::TensorEdit::keep();
+    }
     if (policy.moves(site, payload->size())) return onnx::TensorEdit::link_to(outside.put(site, *payload));
     return onnx::TensorEdit::put_inline(payload->source);
   };
@@ -95,6 +121,12 @@ void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files) {
     // A key has no slash in it, so it can only clash with a whole name or the first folder of one.
     keys.reserve(std::string_view(file.name).substr(0, file.name.find('/')));
   }
+}
+
+std::uint64_t size_of(const std::vector<SideFile>& side_files) {
+  std::uint64_t size = 0;
+  for (const SideFile& file : side_files) size += file.source->size();
+  return size;
 }
 
 std::uint64_t size_of_archive(const Outside& outside, const LoadedModel& model, std::uint64_t model_size,
@@ -145,12 +177,13 @@ class DataFileLayout {
   std::uint64_t end_ = 0;
 };
 
-base::OutputFile write_data_file(base::OutputFile file, const Outside& outside, std::uint64_t size, bool write_back) {
+base::OutputFile write_data_file(base::OutputFile file, const Outside& outside, std::uint64_t size, bool write_back,
+                                 Progress& progress) {
   base::BufferedOutput out(std::move(file), write_back);
   out.reserve(size);
   for (const Outside::Placed& placed : outside.placed()) {
     out.pad_to(placed.slice.offset);
-    placed.payload->source->read([&out](Bytes piece) { out.append(piece); });
+    CountedSource(*placed.payload->source, progress).read([&out](Bytes piece) { out.append(piece); });
   }
   return std::move(out).finish();
 }
@@ -188,20 +221,25 @@ void save_archive(const LoadedModel& model, const std::filesystem::path& output,
   outside.add_to(report);
   if (options.dry_run) return;
   writer.reserve(report.file_bytes);
-  for (const Outside::Placed& placed : outside.placed()) writer.add(placed.slice.location, *placed.payload->source);
-  for (const SideFile& file : model.side_files) writer.add(file.name, *file.source);
-  writer.finish(proto);
+  Progress progress(options.progress, report.payload_bytes + size_of(model.side_files) + report.model_bytes);
+  const auto add = [&](std::string_view name, const ByteSource& source) {
+    writer.add(name, CountedSource(source, progress));
+  };
+  for (const Outside::Placed& placed : outside.placed()) add(placed.slice.location, *placed.payload->source);
+  for (const SideFile& file : model.side_files) add(file.name, *file.source);
+  writer.finish(CountedSource(proto, progress));
 }
 
 void save_inline(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
                  ConvertReport& report) {
   base::OutputFile file = base::OutputFile::create(output, existing(options));
   Outside outside(nullptr);  // the policy of this format puts nothing outside
-  const wire::Rope proto = place_payloads(model, options, outside);
+  const wire::Rope proto = place_payloads(model, options, outside, &file);
   check_model_size(proto.size(), output, "use --external-data NAME to keep the weights in a file beside the model");
   report.model_bytes = report.file_bytes = proto.size();
   if (options.dry_run) return;
-  write_whole(std::move(file), proto, options.sync).publish(sync_of(options));
+  Progress progress(options.progress, proto.size());
+  write_whole(std::move(file), CountedSource(proto, progress), options.sync).publish(sync_of(options));
 }
 
 void save_external(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
@@ -219,8 +257,9 @@ void save_external(const LoadedModel& model, const std::filesystem::path& output
   report.file_bytes = proto.size() + layout.size();
   outside.add_to(report);
   if (options.dry_run) return;
-  data_file = write_data_file(std::move(data_file), outside, layout.size(), options.sync);
-  model_file = write_whole(std::move(model_file), proto, options.sync);
+  Progress progress(options.progress, report.payload_bytes + proto.size());
+  data_file = write_data_file(std::move(data_file), outside, layout.size(), options.sync, progress);
+  model_file = write_whole(std::move(model_file), CountedSource(proto, progress), options.sync);
   publish_both(std::move(data_file), std::move(model_file), options);
 }
 

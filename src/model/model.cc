@@ -1,5 +1,9 @@
 #include "onnxar/model.h"
 
+#include <google/protobuf/io/coded_stream.h>
+
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <utility>
@@ -7,19 +11,27 @@
 #include "base/text.h"
 #include "convert/loaded_model.h"
 #include "convert/save.h"
+#include "convert/storage.h"
 #include "onnx/typed_data.h"
 
 namespace onnxar {
 
-struct Model::Parts {
-  LoadedModel loaded;  // its skeleton is empty: `proto` is it
-  schema::ModelProto proto;
-  LoadOptions options;
-};
-
 namespace {
 
 using base::concat;
+
+void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
+  if (skeleton.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw Error(Code::onnx_model_too_large,
+                concat("without its large tensors it is ", base::human_size(skeleton.size()),
+                       ", and protobuf reads less than 2 GiB; a lower threshold helps"));
+  }
+  google::protobuf::io::CodedInputStream input(reinterpret_cast<const std::uint8_t*>(skeleton.data()),
+                                               static_cast<int>(skeleton.size()));
+  input.SetRecursionLimit(static_cast<int>(std::min<std::size_t>(max_depth, std::numeric_limits<int>::max())));
+  if (proto.ParsePartialFromCodedStream(&input) && input.ConsumedEntireMessage()) return;
+  throw Error(Code::onnx_model_invalid, "protobuf cannot parse the model: some message in it is damaged");
+}
 
 std::vector<std::byte> serialised(const google::protobuf::MessageLite& message) {
   std::vector<std::byte> bytes(message.ByteSizeLong());
@@ -33,19 +45,26 @@ std::vector<std::byte> serialised(const google::protobuf::MessageLite& message) 
   return bytes;
 }
 
-/// Gathers a source in memory.
-ByteSpan gathered(const ByteSource& source) {
-  std::vector<std::byte> buffer;
-  buffer.reserve(source.size());
-  source.read([&buffer](Bytes piece) { buffer.insert(buffer.end(), piece.begin(), piece.end()); });
-  return ByteSpan::own(std::move(buffer));
+bool is_linked(const schema::TensorProto& tensor) { return tensor.data_location() == schema::TensorProto::EXTERNAL; }
+
+std::string_view location_of(const schema::TensorProto& tensor) {
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == "location") return entry.value();
+  }
+  return {};
 }
 
-const std::string* location_of(const schema::TensorProto& tensor) {
-  for (const auto& entry : tensor.external_data()) {
-    if (entry.key() == "location") return &entry.value();
+const Payload& linked_payload(const LoadedModel& model, const schema::TensorProto& tensor) {
+  const std::string_view location = location_of(tensor);
+  if (const Payload* payload = model.payload_at(location)) return *payload;
+  if (onnx::is_memory_location(location)) {
+    throw Error(Code::onnx_external_marker,
+                concat("tensor ", base::quoted(tensor.name()), " is linked to ", base::quoted(location),
+                       ", a payload that another model holds, or that was released"));
   }
-  return nullptr;
+  throw Error(Code::onnx_external_not_loaded,
+              concat("tensor ", base::quoted(tensor.name()), ": its data is in ", base::quoted(location),
+                     ", which was not loaded; load the model with load_external_data, or use set_payload"));
 }
 
 void check_size(const schema::TensorProto& tensor, std::uint64_t size) {
@@ -95,6 +114,24 @@ ByteSpan inline_payload(const schema::TensorProto& tensor) {
 
 }  // namespace
 
+struct Model::Parts {
+  LoadedModel loaded;  // its skeleton is empty: `proto` is it
+  schema::ModelProto proto;
+  LoadOptions options;
+
+  /// A model that was just split.
+  static std::unique_ptr<Parts> of(LoadedModel loaded, const LoadOptions& options, bool no_copy) {
+    auto parts = std::make_unique<Parts>();
+    parts->options = options;
+    parse(parts->proto, loaded.skeleton, options.max_depth);
+    loaded.skeleton = {};
+    prefetch_payloads(loaded, options.prefetch);
+    own_payloads(loaded, no_copy ? Ownership::decoded : Ownership::all, options.num_threads);
+    parts->loaded = std::move(loaded);
+    return parts;
+  }
+};
+
 Model::Model() : parts_(std::make_unique<Parts>()) { parts_->loaded.id = new_model_id(); }
 Model::Model(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
 Model::Model(Model&& other) noexcept = default;
@@ -102,14 +139,20 @@ Model& Model::operator=(Model&& other) noexcept = default;
 Model::~Model() = default;
 
 Model Model::load(const std::filesystem::path& path, const LoadOptions& options) {
-  auto parts = std::make_unique<Parts>();
-  parts->loaded = load_model(path, MovePolicy::of(options), options);
-  parts->options = options;
-  const std::vector<std::byte> skeleton = std::move(parts->loaded.skeleton);
-  if (!parts->proto.ParsePartialFromArray(skeleton.data(), static_cast<int>(skeleton.size()))) {
-    throw Error(Code::onnx_model_invalid, "protobuf cannot parse the model: some message in it is damaged", {}, path);
+  try {
+    LoadedModel loaded = load_model(path, MovePolicy::of(options), options);
+    return Model(Parts::of(std::move(loaded), options, options.no_copy.value_or(true)));
+  } catch (const Error& error) {
+    throw error.with_path(path);
   }
-  return Model(std::move(parts));
+}
+
+Model Model::load(Bytes bytes, const LoadOptions& options) { return load(bytes, nullptr, options); }
+
+Model Model::load(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options) {
+  const bool no_copy = options.no_copy.value_or(owner != nullptr);
+  LoadedModel loaded = load_model(ModelSource::of(bytes, std::move(owner), options), MovePolicy::of(options), options);
+  return Model(Parts::of(std::move(loaded), options, no_copy));
 }
 
 schema::ModelProto& Model::proto() & noexcept { return parts_->proto; }
@@ -117,17 +160,16 @@ const schema::ModelProto& Model::proto() const& noexcept { return parts_->proto;
 const std::vector<Finding>& Model::remarks() const& noexcept { return parts_->loaded.remarks; }
 
 ByteSpan Model::payload(const schema::TensorProto& tensor) const {
-  if (tensor.data_location() != schema::TensorProto::EXTERNAL) return inline_payload(tensor);
-  const std::string* location = location_of(tensor);
-  const auto index =
-      location != nullptr ? onnx::parse_memory_location(*location, parts_->loaded.id) : std::optional<std::size_t>();
-  if (!index || *index >= parts_->loaded.payloads.size()) {
-    throw Error(Code::onnx_external_marker, concat("tensor ", base::quoted(tensor.name()), " is linked to ",
-                                                   location != nullptr ? base::quoted(*location) : "nothing",
-                                                   ", which is no payload of this model"));
+  return is_linked(tensor) ? linked_payload(parts_->loaded, tensor).span : inline_payload(tensor);
+}
+
+const ByteSpan& Model::span(const schema::TensorProto& tensor) const& {
+  if (!is_linked(tensor)) {
+    throw Error(Code::usage_argument, concat("tensor ", base::quoted(tensor.name()),
+                                             " has its data, if any, in the message; `payload` gives a copy of it"));
   }
-  const Payload& payload = parts_->loaded.payloads[*index];
-  return payload.size() != 0 && payload.span.empty() ? gathered(*payload.source) : payload.span;
+  const Payload& payload = linked_payload(parts_->loaded, tensor);
+  return payload.owned ? *payload.owned : payload.span;
 }
 
 void Model::set_payload(schema::TensorProto& tensor, ByteSpan bytes) {
@@ -136,15 +178,30 @@ void Model::set_payload(schema::TensorProto& tensor, ByteSpan bytes) {
                 concat("tensor ", base::quoted(tensor.name()), ": strings have no payload; set string_data"));
   }
   check_size(tensor, bytes.size());
-  clear_data(tensor);
   std::vector<Payload>& payloads = parts_->loaded.payloads;
-  // The table owns a span of its own, and its source is a view of that.
-  const auto span = std::make_shared<const ByteSpan>(std::move(bytes));
-  const Bytes view = span->bytes();
-  add_external(tensor, "location", onnx::memory_location(parts_->loaded.id, payloads.size()));
-  add_external(tensor, "length", std::to_string(view.size()));
+  payloads.push_back(payload_of(std::move(bytes)));
+  clear_data(tensor);
+  add_external(tensor, "location", onnx::memory_location(parts_->loaded.id, payloads.size() - 1));
+  add_external(tensor, "length", std::to_string(payloads.back().size()));
   tensor.set_data_location(schema::TensorProto::EXTERNAL);
-  payloads.push_back({std::make_shared<SpanSource>(view), ByteSpan::borrow(view, span), std::nullopt});
+}
+
+void Model::drop_payload(schema::TensorProto& tensor) { clear_data(tensor); }
+
+std::size_t Model::release_unused_payloads() {
+  std::vector<Payload>& payloads = parts_->loaded.payloads;
+  std::vector<bool> used(payloads.size());
+  for_each_tensor(parts_->proto, [&](schema::TensorProto& tensor) {
+    const Payload* payload = is_linked(tensor) ? parts_->loaded.payload_at(location_of(tensor)) : nullptr;
+    if (payload != nullptr) used[static_cast<std::size_t>(payload - payloads.data())] = true;
+  });
+  std::size_t released = 0;
+  for (std::size_t i = 0; i < payloads.size(); ++i) {
+    if (used[i] || !payloads[i].source) continue;
+    payloads[i] = {};  // its number stays: links to others are not to change
+    ++released;
+  }
+  return released;
 }
 
 ConvertReport Model::save(const std::filesystem::path& path, const SaveOptions& options) const {
@@ -153,10 +210,14 @@ ConvertReport Model::save(const std::filesystem::path& path, const SaveOptions& 
   try {
     set_skeleton(saved, std::make_shared<const std::vector<std::byte>>(serialised(parts_->proto)),
                  MovePolicy::of(options), parts_->options);
+    return save_model(saved, path, options);
   } catch (const Error& error) {
     throw error.with_path(path);
   }
-  return save_model(saved, path, options);
+}
+
+std::shared_ptr<const void> consolidate_tensors_to_buffer(Model& model, const TensorBufferOptions& options) {
+  return consolidate(model.parts_->loaded, options);
 }
 
 }  // namespace onnxar

@@ -78,7 +78,7 @@ ExternalSlice parse_external_data(const ExternalData& data, std::uint64_t offset
     throw Error(Code::onnx_external_no_location, "the tensor's data is external, but external_data has no location",
                 {"", offset_of_tensor});
   }
-  if (data.location->starts_with(memory_prefix) || data.location->starts_with(foreign_marker_begin)) {
+  if (is_memory_location(*data.location) || data.location->starts_with(foreign_marker_begin)) {
     throw Error(Code::onnx_external_marker,
                 base::concat("the location ", base::quoted(*data.location),
                              " names memory of a process that is gone; export the model again"),
@@ -103,8 +103,10 @@ std::string memory_location(std::uint64_t model_id, std::size_t index) {
   return base::concat(memory_prefix, model_id, ":", index);
 }
 
+bool is_memory_location(std::string_view location) noexcept { return location.starts_with(memory_prefix); }
+
 std::optional<std::size_t> parse_memory_location(std::string_view location, std::uint64_t model_id) noexcept {
-  if (!location.starts_with(memory_prefix)) return std::nullopt;
+  if (!is_memory_location(location)) return std::nullopt;
   location.remove_prefix(memory_prefix.size());
   const std::size_t colon = location.find(':');
   if (colon == std::string_view::npos || plain_decimal(location.substr(0, colon)) != model_id) return std::nullopt;

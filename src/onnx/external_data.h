@@ -39,6 +39,8 @@ std::string external_data_fields(const ExternalSlice& slice);
 /// Locations of our own, that name payloads of a loaded model: `#onnxar:<id of the model>:<index>`. They never reach
 /// a file.
 std::string memory_location(std::uint64_t model_id, std::size_t index);
+/// Whether it is one of any model.
+bool is_memory_location(std::string_view location) noexcept;
 /// The index, if `location` names a payload of model `model_id`.
 std::optional<std::size_t> parse_memory_location(std::string_view location, std::uint64_t model_id) noexcept;
 

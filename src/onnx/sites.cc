@@ -72,7 +72,7 @@ std::string_view attribute_name(Bytes model, wire::Range attribute) try {
       name = as_text(field.value.of(model));
     }
   }
-  return std::ranges::all_of(name, base::is_identifier_character) ? name : std::string_view();
+  return name_for_path(name);
 } catch (const Error&) {
   return {};
 }
@@ -132,7 +132,11 @@ std::string subscript(const Level& level) { return level.repeated ? base::concat
 
 }  // namespace
 
-std::string TensorSite::path() const {
+std::string_view name_for_path(std::string_view attribute) noexcept {
+  return std::ranges::all_of(attribute, base::is_identifier_character) ? attribute : std::string_view();
+}
+
+std::string path_of(std::span<const Level> levels) {
   std::string text;
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const Level& level = levels[i];

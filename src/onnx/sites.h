@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "onnx/tensor_view.h"
@@ -34,6 +36,13 @@ struct Level {
   std::string_view name;  ///< of an attribute, where it is an identifier
 };
 
+/// `graph.node[3].attr.value`, `graph.initializer[7]`, `functions[0].node[1].attribute[0]`: attributes by name where
+/// the name is an identifier.
+std::string path_of(std::span<const Level> levels);
+
+/// An attribute's name as Level has it: nothing where it is no identifier.
+std::string_view name_for_path(std::string_view attribute) noexcept;
+
 /// A tensor where it was found. Valid during the visit.
 struct TensorSite {
   const TensorView& tensor;
@@ -41,9 +50,7 @@ struct TensorSite {
   std::span<const Level> levels;  ///< from the model's child down to the tensor
   Bytes model;
 
-  /// `graph.node[3].attr.value`, `graph.initializer[7]`, `functions[0].node[1].attribute[0]`: attributes by name where
-  /// the name is an identifier.
-  [[nodiscard]] std::string path() const;
+  [[nodiscard]] std::string path() const { return path_of(levels); }
 };
 
 struct WalkLimits {

@@ -171,10 +171,18 @@ std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorVie
   const auto encoding = encoding_of(tensor.type);
   const auto size = tensor.expected_size();
   if (!encoding || !size || !is_only_field(model, tensor, encoding->field)) return nullptr;
+  if (const auto raw = packed_raw_bytes(model, tensor)) return std::make_shared<SpanSource>(*raw);
   auto source = std::make_shared<TypedSource>(model, tensor.range, *encoding, *size);
-  if (!converts_exactly(model, tensor, *encoding, *source)) return nullptr;
-  if (const auto run = raw_run(model, tensor, *encoding)) return std::make_shared<SpanSource>(run->of(model));
-  return source;
+  return converts_exactly(model, tensor, *encoding, *source) ? source : nullptr;
+}
+
+std::optional<Bytes> packed_raw_bytes(Bytes model, const TensorView& tensor) {
+  const auto encoding = encoding_of(tensor.type);
+  const auto size = tensor.expected_size();
+  if (!encoding || !size || !is_only_field(model, tensor, encoding->field)) return std::nullopt;
+  const auto run = raw_run(model, tensor, *encoding);
+  if (!run || run->size() != *size) return std::nullopt;
+  return run->of(model);
 }
 
 void prove_typed_data(Bytes model, const TensorView& tensor) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "onnx/tensor_view.h"
 #include "onnxar/byte_source.h"
+#include "onnxar/bytes.h"
 
 namespace onnxar::onnx {
 
@@ -14,6 +16,9 @@ namespace onnxar::onnx {
 /// The source is a view of `model` where the wire already holds raw bytes (one packed run of fixed-width values); else
 /// it decodes while it is read, a piece at a time. Cost: O(values), once here to look at them and once for each read.
 std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorView& tensor);
+
+/// The same where the wire already holds the raw bytes, in one packed run of fixed-width values: where they lie.
+std::optional<Bytes> packed_raw_bytes(Bytes model, const TensorView& tensor);
 
 /// Looks at every value of packed runs, as a parser would. Errors: wire.truncated (a run ends in the middle of a
 /// value), wire.varint. Cost: O(values).

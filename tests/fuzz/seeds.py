@@ -160,6 +160,11 @@ def links() -> Seeds:
     yield "twice", b"\0location=data.bin\nlocation=sub/inner.bin"
 
 
+def models_and_zips() -> Seeds:
+    yield from models()
+    yield from zips()
+
+
 TARGETS = {
     "zip_open": all_zips,
     "local_header": all_zips,
@@ -167,6 +172,7 @@ TARGETS = {
     "wire_scan": models,
     "split_join": models,
     "external_data": links,
+    "load": models_and_zips,
 }
 
 

@@ -1,0 +1,67 @@
+#include "base/memory.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+
+#include "base/checked.h"
+#include "base/file_descriptor.h"
+#include "onnxar/error.h"
+
+namespace onnxar::base {
+namespace {
+
+constexpr std::size_t huge_page = 2U << 20U;
+
+/// madvise on the pages that `bytes` touch.
+int advise(Bytes bytes, int advice) noexcept {
+  if (bytes.empty()) return 0;
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::uintptr_t into_page = reinterpret_cast<std::uintptr_t>(bytes.data()) % page;
+  // madvise serves advice that changes memory, too, so it takes no const; this one leaves the bytes alone.
+  auto* begin = const_cast<std::byte*>(bytes.data()) - into_page;
+  return ::madvise(begin, bytes.size() + into_page, advice) == 0 ? 0 : errno;
+}
+
+/// For systems older than MADV_POPULATE_READ (Linux 5.14).
+void touch(Bytes bytes) noexcept {
+  constexpr std::size_t step = 4096;  // no page is smaller
+  for (std::size_t i = 0; i < bytes.size(); i += step) {
+    static_cast<void>(*static_cast<const volatile std::byte*>(bytes.data() + i));
+  }
+}
+
+}  // namespace
+
+void will_need(Bytes bytes) noexcept { advise(bytes, MADV_WILLNEED); }
+
+void populate(Bytes bytes) {
+#ifdef MADV_POPULATE_READ
+  constexpr int populate_read = MADV_POPULATE_READ;
+#else
+  constexpr int populate_read = 22;  // Linux' number; older C libraries do not name it
+#endif
+  const int failed = advise(bytes, populate_read);
+  if (failed == EFAULT || failed == EHWPOISON) {
+    throw Error(Code::io_failed, "a mapped file cannot be read in: it was shortened, or its disk fails");
+  }
+  if (failed == 0) return;
+  will_need(bytes);
+  touch(bytes);
+}
+
+std::shared_ptr<std::byte> allocate(std::size_t size, std::size_t alignment) {
+  const bool large = size >= 2 * huge_page;
+  alignment = std::max(alignment, large ? huge_page : alignof(std::max_align_t));
+  const auto rounded = checked_add(size, alignment - 1);
+  void* memory = rounded ? std::aligned_alloc(alignment, *rounded & ~(alignment - 1)) : nullptr;
+  if (memory == nullptr) throw std::bad_alloc();
+  if (large) ::madvise(memory, size, MADV_HUGEPAGE);  // advice: without huge pages it only takes longer
+  return {static_cast<std::byte*>(memory), [](std::byte* bytes) { std::free(bytes); }};
+}
+
+}  // namespace onnxar::base

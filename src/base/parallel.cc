@@ -1,0 +1,73 @@
+#include "base/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace onnxar::base {
+namespace {
+
+/// Hands out numbers in ascending order. So all below a number that failed were begun before it, and which of several
+/// failures is told is no matter of chance.
+class Queue {
+ public:
+  Queue(std::size_t count, const std::function<void(std::size_t)>& work) : count_(count), work_(work) {}
+
+  void run() noexcept {
+    while (!failed_) {
+      const std::size_t i = next_++;
+      if (i >= count_) return;
+      try {
+        work_(i);  // whatever failed meanwhile: a number that was taken is begun
+      } catch (...) {
+        note_failure(i);
+      }
+    }
+  }
+
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  void note_failure(std::size_t i) noexcept {
+    const std::scoped_lock lock(mutex_);
+    if (!failed_ || i < failed_at_) {
+      failure_ = std::current_exception();
+      failed_at_ = i;
+    }
+    failed_ = true;
+  }
+
+  std::size_t count_;
+  const std::function<void(std::size_t)>& work_;
+  std::atomic<std::size_t> next_ = 0;
+  std::atomic<bool> failed_ = false;
+  std::mutex mutex_;
+  std::size_t failed_at_ = 0;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+void parallel_for(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& work) {
+  if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
+  threads = std::min(threads, count);
+  Queue queue(count, work);
+  {
+    std::vector<std::jthread> helpers;  // joined at the end of this block
+    try {
+      for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back([&queue] { queue.run(); });
+    } catch (const std::system_error&) {
+      // The threads that there are do the work.
+    }
+    queue.run();
+  }
+  queue.rethrow();
+}
+
+}  // namespace onnxar::base

@@ -1,0 +1,13 @@
+// What the sources about models must not do, done lawfully: this one must compile.
+#include <utility>
+
+#include "onnxar/model.h"
+
+std::size_t lawful(const onnxar::schema::TensorProto& tensor) {
+  onnxar::Model model = onnxar::Model::load("a.onnx");
+  onnxar::schema::ModelProto& proto = model.proto();
+  const onnxar::Model moved = std::move(model);
+  const onnxar::ByteSpan payload = moved.payload(tensor);
+  return payload.bytes().size() + moved.span(tensor).bytes().size() + moved.remarks().size() +
+         moved.proto().ByteSizeLong() + proto.ByteSizeLong();
+}

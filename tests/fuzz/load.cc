@@ -1,0 +1,110 @@
+// Any bytes to Model::load: refused as a fault of their format, or a model whose payloads lie where they should, are
+// the same however they are loaded, and come back from every form that the model is saved in.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fuzz/fuzz.h"
+#include "fuzz/scratch.h"
+#include "onnxar/model.h"
+
+namespace onnxar::fuzz {
+namespace {
+
+using Blob = std::vector<std::byte>;
+
+LoadOptions loaded_as(bool no_copy) {
+  LoadOptions options;
+  options.raw_data_threshold = 1;  // what fuzzers make is small
+  options.no_copy = no_copy;
+  return options;
+}
+
+bool lies_in(Bytes part, Bytes whole) {
+  return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
+}
+
+/// The raw bytes of each tensor by its site; of those without (strings, counts that do not match) nothing.
+std::map<std::string, Blob> payloads_of(const Model& model) {
+  std::map<std::string, Blob> all;
+  for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo& info) {
+    const auto payload = accepted([&]() -> std::optional<ByteSpan> {
+      try {
+        return model.payload(tensor);
+      } catch (const Error& error) {
+        if (error.code() == Code::onnx_tensor_not_converted) return std::nullopt;  // a remark to others
+        throw;
+      }
+    });
+    if (!payload || !*payload) return;
+    const Bytes bytes = (*payload)->bytes();
+    all[info.site].assign(bytes.begin(), bytes.end());
+  });
+  return all;
+}
+
+bool is_linked(const schema::TensorProto& tensor) { return tensor.data_location() == schema::TensorProto::EXTERNAL; }
+
+/// Every span of the table has the mode that loading promises: owned, or borrowed and in `input`.
+void check_modes(const Model& model, Bytes input, bool no_copy) {
+  for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo&) {
+    if (!is_linked(tensor)) return;
+    const ByteSpan& span = model.span(tensor);
+    require(span.owner() == nullptr, "the caller's bytes have no owner");
+    require(span.owned() || (no_copy && (span.empty() || lies_in(span.bytes(), input))), "owned, or in the input");
+    require(model.payload(tensor).size() == span.size(), "a payload is what the table has");
+  });
+}
+
+void check_consolidated(Model model, const std::map<std::string, Blob>& expected) {
+  constexpr std::uint64_t alignment = 64;
+  TensorBufferOptions options;
+  options.alignment = alignment;
+  const auto buffer = must("consolidating", [&] { return consolidate_tensors_to_buffer(model, options); });
+  for_each_tensor(model.proto(), [&](schema::TensorProto& tensor) {
+    if (!is_linked(tensor) || model.span(tensor).empty()) return;
+    require(model.span(tensor).owner() == buffer, "it lies in the buffer");
+    require(reinterpret_cast<std::uintptr_t>(model.span(tensor).bytes().data()) % alignment == 0, "it is aligned");
+  });
+  require(payloads_of(model) == expected, "consolidating changes no bytes");
+}
+
+void check_saved(const Model& model, Format format, const std::map<std::string, Blob>& expected) {
+  SaveOptions options;
+  options.format = format;
+  options.data_file = "load.data";
+  options.all_sites = true;
+  options.raw_data_threshold = 1;
+  options.replace = true;
+  options.sync = false;
+  const std::filesystem::path path = scratch() / "load";
+  if (!accepted([&] { return model.save(path, options); })) return;
+  require(payloads_of(must("what was saved loads", [&] { return Model::load(path); })) == expected,
+          "saving changes no bytes");
+}
+
+}  // namespace
+
+void run(Bytes input) {
+  const auto borrowed = accepted([&] { return Model::load(input, loaded_as(true)); });
+  LoadOptions linked = loaded_as(true);
+  linked.load_external_data = false;
+  const auto unlinked = accepted([&] { return Model::load(input, linked); });
+  require(unlinked || !borrowed, "a model that loads also loads without its external data");
+  auto owned = accepted([&] { return Model::load(input, loaded_as(false)); });
+  require(borrowed || !owned, "a model that can be copied can be borrowed");
+  if (!borrowed) return;
+  check_modes(*borrowed, input, true);
+  const std::map<std::string, Blob> payloads = payloads_of(*borrowed);
+  for (const Format format : {Format::archive, Format::onnx_external, Format::onnx_inline}) {
+    if (owned) check_saved(*owned, format, payloads);
+  }
+  if (!owned) return;  // CRCs are verified where bytes are copied
+  check_modes(*owned, input, false);
+  require(payloads_of(*owned) == payloads, "copies are the same bytes");
+  check_consolidated(std::move(*owned), payloads);
+}
+
+}  // namespace onnxar::fuzz

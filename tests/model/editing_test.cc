@@ -1,0 +1,176 @@
+// Payloads of a model that is edited: given, shared, dropped, released.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "model/samples.h"
+#include "onnxar/archive.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class EditingTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] schema::TensorProto& add(const std::string& name, std::size_t size = 2000) {
+    return add_initializer(model_, name, dtype::uint8, {static_cast<std::int64_t>(size)});
+  }
+  [[nodiscard]] Code code_of_saving(const Model& model) const {
+    return error_of([&] { model.save(folder_ / "out", saved_as(Format::archive)); }).code();
+  }
+  [[nodiscard]] std::vector<std::string> saved_entries() const {
+    SaveOptions options = saved_as(Format::archive);
+    options.replace = true;
+    model_.save(folder_ / "out", options);
+    const Archive archive = Archive::open(folder_ / "out");
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i + 1 < archive.size(); ++i) names.emplace_back(archive.entry(i).name);
+    return names;
+  }
+
+  TempDir folder_;
+  Model model_;
+};
+
+TEST_F(EditingTest, APayloadKeepsTheModeThatItIsGivenWith) {
+  const auto shared = std::make_shared<const Blob>(pattern(2000, 2));
+  const Blob callers = pattern(2000, 3);
+  model_.set_payload(add("owned"), ByteSpan::own(pattern(2000, 1)));
+  model_.set_payload(add("shared"), ByteSpan::borrow(*shared, shared));
+  model_.set_payload(add("callers"), ByteSpan::borrow(callers));
+  const auto span = [this](int i) -> const ByteSpan& { return model_.span(initializer(model_, i)); };
+  EXPECT_TRUE(span(0).owned());
+  EXPECT_EQ(span(1).owner(), shared);
+  EXPECT_EQ(span(1).bytes().data(), shared->data());
+  EXPECT_FALSE(span(2).owned());
+  EXPECT_EQ(span(2).owner(), nullptr);
+  EXPECT_EQ(span(2).bytes().data(), callers.data());
+  EXPECT_EQ(copied(model_.payload(initializer(model_, 0))), pattern(2000, 1));
+}
+
+TEST_F(EditingTest, APayloadReplacesWhateverDataTheTensorHad) {
+  auto& tensor = add_initializer(model_, "w", dtype::int32, {300});
+  tensor.add_int32_data(7);
+  tensor.set_raw_data("old");
+  model_.set_payload(tensor, ByteSpan::own(pattern(1200, 1)));
+  EXPECT_EQ(tensor.int32_data_size(), 0);
+  EXPECT_FALSE(tensor.has_raw_data());
+  model_.set_payload(tensor, ByteSpan::own(pattern(1200, 2)));
+  EXPECT_EQ(copied(model_.payload(tensor)), pattern(1200, 2));
+  EXPECT_THAT(saved_entries(), ElementsAre("w"));
+}
+
+TEST_F(EditingTest, StringsHaveNoPayload) {
+  auto& tensor = add_initializer(model_, "s", dtype::string, {1});
+  tensor.add_string_data("text");
+  EXPECT_EQ(error_of([&] { model_.set_payload(tensor, ByteSpan::own(pattern(4))); }).code(),
+            Code::onnx_external_string);
+  EXPECT_EQ(error_of([&] { static_cast<void>(model_.payload(tensor)); }).code(), Code::onnx_tensor_not_converted);
+  EXPECT_EQ(tensor.string_data(0), "text");
+}
+
+TEST_F(EditingTest, ATypeThatIsNotKnownTakesAnyLength) {
+  auto& tensor = add_initializer(model_, "future", 99, {5});
+  model_.set_payload(tensor, ByteSpan::own(pattern(1999)));
+  EXPECT_EQ(model_.payload(tensor).size(), 1999U);
+  EXPECT_THAT(saved_entries(), ElementsAre("future"));
+}
+
+TEST_F(EditingTest, ADroppedPayloadLeavesATensorWithoutData) {
+  model_.set_payload(add("a"), ByteSpan::own(pattern(2000, 1)));
+  *model_.proto().mutable_graph()->add_initializer() = initializer(model_, 0);
+  initializer(model_, 1).set_name("b");
+  model_.drop_payload(initializer(model_, 0));
+  EXPECT_EQ(initializer(model_, 0).external_data_size(), 0);
+  EXPECT_FALSE(initializer(model_, 0).has_data_location());
+  EXPECT_EQ(copied(model_.payload(initializer(model_, 1))), pattern(2000, 1)) << "the other tensor keeps it";
+  EXPECT_THAT(saved_entries(), ElementsAre("b"));
+  const Model again = Model::load(folder_ / "out");
+  EXPECT_EQ(initializer(again, 0).name(), "a");
+  EXPECT_FALSE(initializer(again, 0).has_raw_data());
+}
+
+TEST_F(EditingTest, WhatNoMessageLinksToIsNotSaved) {
+  model_.set_payload(add("a"), ByteSpan::own(pattern(2000, 1)));
+  model_.set_payload(add("b"), ByteSpan::own(pattern(2000, 2)));
+  model_.proto().mutable_graph()->mutable_initializer()->DeleteSubrange(0, 1);
+  EXPECT_THAT(saved_entries(), ElementsAre("b"));
+}
+
+TEST_F(EditingTest, ReleasingGivesUpTheMemoryOfUnusedPayloadsAlone) {
+  const auto used = std::make_shared<const Blob>(pattern(2000, 1));
+  const auto unused = std::make_shared<const Blob>(pattern(2000, 2));
+  model_.set_payload(add("used"), ByteSpan::borrow(*used, used));
+  model_.set_payload(add("unused"), ByteSpan::borrow(*unused, unused));
+  auto& constant = *model_.proto().mutable_graph()->add_node()->add_attribute()->mutable_t();
+  constant.set_data_type(static_cast<std::int32_t>(dtype::uint8));
+  constant.add_dims(3);
+  model_.set_payload(constant, ByteSpan::own(pattern(3)));
+  EXPECT_EQ(model_.release_unused_payloads(), 0U);
+  const schema::TensorProto kept = initializer(model_, 1);
+  model_.proto().mutable_graph()->mutable_initializer()->RemoveLast();
+  EXPECT_EQ(unused.use_count(), 3);  // the span and its source
+  EXPECT_EQ(model_.release_unused_payloads(), 1U);
+  EXPECT_EQ(unused.use_count(), 1);
+  EXPECT_EQ(copied(model_.payload(initializer(model_, 0))), pattern(2000, 1));
+  EXPECT_EQ(copied(model_.payload(constant)), pattern(3));
+  EXPECT_EQ(model_.release_unused_payloads(), 0U);
+  EXPECT_EQ(error_of([&] { static_cast<void>(model_.payload(kept)); }).code(), Code::onnx_external_marker);
+  static_cast<void>(consolidate_tensors_to_buffer(model_, {}));
+  EXPECT_THAT(saved_entries(), ElementsAre("used"));
+}
+
+TEST_F(EditingTest, AMessageOfAnotherModelIsRefusedByTheTensorsName) {
+  Model other;
+  model_.set_payload(add("mine"), ByteSpan::own(pattern(2000)));
+  *other.proto().mutable_graph()->add_initializer() = initializer(model_, 0);
+  const Error reading = error_of([&] { static_cast<void>(other.payload(initializer(other, 0))); });
+  EXPECT_EQ(id(reading.code()), "onnx.external_data.marker");
+  EXPECT_THAT(reading.what(), HasSubstr("tensor \"mine\""));
+  const Error saving = error_of([&] { other.save(folder_ / "out", saved_as(Format::archive)); });
+  EXPECT_EQ(id(saving.code()), "onnx.external_data.marker");
+  EXPECT_THAT(saving.what(), HasSubstr("tensor \"mine\" (graph.initializer[0])"));
+  EXPECT_THAT(saving.what(), HasSubstr("another model"));
+  EXPECT_EQ(saving.path(), folder_ / "out");
+  EXPECT_THAT(folder_.file_names(), IsEmpty());
+  other.set_payload(initializer(other, 0), model_.payload(initializer(model_, 0)));  // what the error says to do
+  EXPECT_EQ(other.save(folder_ / "out", saved_as(Format::archive)).tensors_outside, 1U);
+}
+
+TEST_F(EditingTest, ALinkToAFileThatWasNeverLoadedIsRefusedByTheTensorsName) {
+  auto& tensor = add("linked");
+  auto& location = *tensor.add_external_data();
+  location.set_key("location");
+  location.set_value("w.bin");
+  tensor.set_data_location(schema::TensorProto::EXTERNAL);
+  EXPECT_EQ(error_of([&] { static_cast<void>(model_.payload(tensor)); }).code(), Code::onnx_external_not_loaded);
+  EXPECT_EQ(code_of_saving(model_), Code::onnx_external_not_loaded);
+  EXPECT_THAT(folder_.file_names(), IsEmpty());
+}
+
+TEST_F(EditingTest, ASpanOfDataInTheMessageIsAMisuse) {
+  auto& tensor = add("small", 3);
+  tensor.set_raw_data("abc");
+  const Error error = error_of([&] { static_cast<void>(model_.span(tensor)); });
+  EXPECT_EQ(id(error.code()), "usage.argument");
+  EXPECT_THAT(error.what(), HasSubstr("\"small\""));
+  EXPECT_EQ(as_text(copied(model_.payload(tensor))), "abc");
+}
+
+TEST_F(EditingTest, AModelThatWasMovedKeepsItsPayloads) {
+  model_.set_payload(add("w"), ByteSpan::own(pattern(2000)));
+  const std::byte* before = model_.span(initializer(model_, 0)).bytes().data();
+  Model moved = std::move(model_);
+  EXPECT_EQ(moved.span(initializer(moved, 0)).bytes().data(), before);
+  model_ = std::move(moved);
+  EXPECT_EQ(model_.span(initializer(model_, 0)).bytes().data(), before);
+  EXPECT_THAT(saved_entries(), ElementsAre("w"));
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,173 @@
+// Models that are damaged or mean harm: Model::load refuses them with an error of format, from a path and from bytes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "model/samples.h"
+
+namespace onnxar::testing {
+namespace {
+
+class HostileTest : public ::testing::Test {
+ protected:
+  /// Each way to load `bytes` is refused alike.
+  void expect_refused(const Blob& bytes, Code code) const {
+    const auto path = folder_.write_file("m", bytes);
+    const Error by_path = error_of([&] { static_cast<void>(Model::load(path)); });
+    EXPECT_EQ(id(by_path.code()), id(code)) << by_path.what();
+    EXPECT_EQ(by_path.path(), path);
+    for (const bool no_copy : {true, false}) {
+      const Error by_bytes = error_of([&] { static_cast<void>(Model::load(bytes, with_no_copy(no_copy))); });
+      EXPECT_EQ(id(by_bytes.code()), id(code)) << by_bytes.what();
+      EXPECT_EQ(by_bytes.offset(), by_path.offset());
+    }
+    const Blob archive = archive_of(Message().raw(bytes)).bytes;
+    const Error in_archive = error_of([&] { static_cast<void>(Model::load(archive)); });
+    EXPECT_EQ(id(in_archive.code()), id(code)) << in_archive.what();
+  }
+  void expect_refused(const Message& message, Code code) const { expect_refused(message.view(), code); }
+  /// Of a tensor as an initializer.
+  void expect_tensor_refused(const Message& tensor, Code code) const { expect_refused(model_of({tensor}), code); }
+
+  TempDir folder_;
+};
+
+Message with_field(const Message& field) { return model_of({Message().raw(floats("w", 300).message()).raw(field)}); }
+
+TEST_F(HostileTest, TenThousandSubgraphs) {
+  expect_refused(model({.graph = subgraph_of_depth(10'000)}), Code::wire_depth);
+  expect_refused(model({.graph = subgraph_of_depth(10'000, graph({.initializers = {floats("w", 300)}}))}),
+                 Code::wire_depth);
+}
+
+TEST_F(HostileTest, DepthBeyondTheLimitIsRefusedWhereverItIs) {
+  // Messages that lead to no tensor nest, too: types within types. They are protobuf's to refuse.
+  Message type;
+  for (int i = 0; i < 10'000; ++i) type = Message().message(4, Message().message(1, type));
+  Message input;
+  input.string(1, "x").message(2, type);
+  Message graph;
+  graph.message(graph_field::input, input);
+  expect_refused(model({.graph = graph}), Code::onnx_model_invalid);
+}
+
+TEST_F(HostileTest, AHigherLimitOfDepthIsGranted) {
+  LoadOptions options;
+  options.max_depth = 400;
+  const Message deep = model({.graph = subgraph_of_depth(100, graph({.initializers = {floats("w", 300)}}))});
+  std::size_t tensors = 0;
+  const Model model = Model::load(deep.view(), options);
+  for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo&) {
+    EXPECT_EQ(copied(model.payload(tensor)), pattern(1200));
+    ++tensors;
+  });
+  EXPECT_EQ(tensors, 1U);
+  model.save(folder_ / "out", saved_as(Format::onnx_inline));
+  EXPECT_EQ(folder_.read_file("out"), deep.view());
+}
+
+TEST_F(HostileTest, Groups) {
+  expect_tensor_refused(Message().raw(floats("w", 300).message()).group(200, Message().varint(1, 1)), Code::wire_type);
+  expect_refused(Message().raw(model_of({})).group(200, Message()), Code::wire_type);
+  expect_refused(with_field(Message().tag(200, wire_type::group_end)), Code::wire_type);
+}
+
+TEST_F(HostileTest, AMessageFieldThatIsGivenTwice) {
+  const Message once = graph({.initializers = {floats("w", 300)}});
+  expect_refused(Message().message(model_field::graph, once).message(model_field::graph, once),
+                 Code::wire_repeated_message);
+  const Message value = floats("v", 300);
+  const Message attribute = Message()
+                                .string(attribute_field::name, "t")
+                                .message(attribute_field::t, value)
+                                .message(attribute_field::t, value);
+  expect_refused(model({.graph = graph({.nodes = {node("Constant", {}, {"y"}, {attribute})}})}),
+                 Code::wire_repeated_message);
+}
+
+TEST_F(HostileTest, VarintsOfElevenBytes) {
+  expect_refused(with_field(Message().padded_varint(tensor_field::data_type, 1, 11)), Code::wire_varint);
+  expect_refused(with_field(Message().padded_length_bytes(tensor_field::doc_string, blob("x"), 11)), Code::wire_varint);
+  expect_refused(with_field(Message().padded_tag(200, wire_type::varint, 11).raw_varint(1)), Code::wire_varint);
+}
+
+TEST_F(HostileTest, DimsWhoseProductOverflows) {
+  constexpr std::int64_t huge = 1LL << 40;
+  expect_tensor_refused(tensor("w", dtype::float32, {huge, huge}).raw_data(pattern(1200)), Code::onnx_tensor_dims);
+  expect_tensor_refused(tensor("w", dtype::uint8, {huge, 1LL << 24}).raw_data(pattern(1200)), Code::onnx_tensor_dims);
+  expect_tensor_refused(tensor("w", dtype::float32, {huge, huge}).external("w.bin", {}, 4), Code::onnx_tensor_dims);
+  expect_tensor_refused(tensor("w", dtype::int8, {huge, huge}).int32_data({1, 2}), Code::onnx_tensor_dims);
+}
+
+TEST_F(HostileTest, NegativeDims) {
+  expect_tensor_refused(tensor("w", dtype::float32, {-1}).raw_data(pattern(1200)), Code::onnx_tensor_dims);
+  expect_tensor_refused(tensor("w", dtype::float32, {-300, -1}).raw_data(pattern(1200)), Code::onnx_tensor_dims);
+  expect_tensor_refused(tensor("w", dtype::float32, {300, -1}), Code::onnx_tensor_dims);
+}
+
+TEST_F(HostileTest, HugeDeclaredLengths) {
+  for (const std::uint64_t length : {1ULL << 20U, 1ULL << 31U, 1ULL << 32U, 1ULL << 63U, ~0ULL}) {
+    expect_refused(with_field(Message().claimed_length(tensor_field::raw_data, length)), Code::wire_truncated);
+    expect_refused(Message().raw(model_of({})).claimed_length(model_field::doc_string, length), Code::wire_truncated);
+  }
+  // A shape that calls for far more than there is: nothing may be allocated by it.
+  expect_tensor_refused(tensor("w", dtype::float32, {1LL << 50}).raw_data(pattern(1200)), Code::onnx_tensor_length);
+  const Message typed = model_of({tensor("w", dtype::int8, {1LL << 50}).int32_data({1, 2, 3})});
+  const Model model = Model::load(typed.view());
+  EXPECT_EQ(error_of([&] { static_cast<void>(model.payload(initializer(model, 0))); }).code(),
+            Code::onnx_tensor_not_converted);
+}
+
+TEST_F(HostileTest, ATruncatedModelAtEveryByte) {
+  const Message whole = Message().message(
+      model_field::graph,
+      graph({.nodes = {constant("c", floats("c", 20, 1))},
+             .initializers = {floats("w", 300, 2), tensor("t", dtype::int16, {600}).int32_data(std::vector(600, 3))}}));
+  const auto path = folder_.write_file("m", whole.view());
+  for (std::size_t size = whole.size(); size-- > 0;) {
+    const Bytes cut = Bytes(whole.view()).first(size);
+    std::filesystem::resize_file(path, size);
+    const Error by_path = error_of([&] { static_cast<void>(Model::load(path)); });
+    EXPECT_EQ(id(by_path.code()), size == 0 ? "onnx.model.invalid" : "wire.truncated") << size;
+    const Error by_bytes = error_of([&] { static_cast<void>(Model::load(cut)); });
+    EXPECT_EQ(by_bytes.code(), by_path.code());
+  }
+  EXPECT_NO_THROW(static_cast<void>(Model::load(whole.view())));
+}
+
+TEST_F(HostileTest, ATruncatedArchiveAtEveryByte) {
+  const Blob whole = archive_of(model_of({linked_floats("w", 300, "w")}), {zip_entry("w", pattern(1200))}).bytes;
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const Bytes cut = Bytes(whole).first(size);
+    const Error error = error_of([&] { static_cast<void>(Model::load(cut)); });
+    EXPECT_EQ(kind(error.code()), Kind::format) << error.what();
+  }
+  EXPECT_NO_THROW(static_cast<void>(Model::load(whole)));
+}
+
+TEST_F(HostileTest, AFlippedBitIsAnErrorOfFormatOrHarmless) {
+  const Blob model = model_of({floats("w", 300), tensor("t", dtype::int16, {3}).int32_data({1, 2, 3})}).take();
+  const Blob archive = archive_of(model_of({linked_floats("w", 300, "w")}), {zip_entry("w", pattern(1200))}).bytes;
+  std::size_t refused = 0;
+  for (Blob bytes : {model, archive}) {
+    for (std::size_t bit = 0; bit < 8 * bytes.size(); bit += 3) {
+      const std::byte mask{static_cast<unsigned char>(1U << bit % 8)};
+      bytes[bit / 8] ^= mask;
+      try {
+        const Model loaded = Model::load(bytes);
+        for_each_tensor(loaded.proto(), [](const schema::TensorProto&, const TensorInfo&) {});
+      } catch (const Error& error) {
+        EXPECT_EQ(kind(error.code()), Kind::format) << error.what();
+        ++refused;
+      }
+      bytes[bit / 8] ^= mask;
+    }
+  }
+  EXPECT_GT(refused, 100U);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

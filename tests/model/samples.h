@@ -1,0 +1,47 @@
+// What tests of models in memory share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "convert/samples.h"
+#include "onnxar/model.h"
+
+namespace onnxar::testing {
+
+inline Blob copied(const ByteSpan& span) {
+  const Bytes bytes = span.bytes();
+  return {bytes.begin(), bytes.end()};
+}
+
+inline bool lies_in(Bytes part, Bytes whole) {
+  return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
+}
+
+inline schema::TensorProto& initializer(Model& model, int index) {
+  return *model.proto().mutable_graph()->mutable_initializer(index);
+}
+
+inline const schema::TensorProto& initializer(const Model& model, int index) {
+  return model.proto().graph().initializer(index);
+}
+
+/// A tensor without data.
+inline schema::TensorProto& add_initializer(Model& model, const std::string& name, std::uint64_t type,
+                                            const Dims& dims) {
+  schema::TensorProto& added = *model.proto().mutable_graph()->add_initializer();
+  added.set_name(name);
+  added.set_data_type(static_cast<std::int32_t>(type));
+  for (const std::int64_t dim : dims) added.add_dims(dim);
+  return added;
+}
+
+inline LoadOptions with_no_copy(bool no_copy) {
+  LoadOptions options;
+  options.no_copy = no_copy;
+  return options;
+}
+
+}  // namespace onnxar::testing
