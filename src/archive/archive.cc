@@ -6,8 +6,8 @@
 #include "archive/entry_source.h"
 #include "archive/inspector.h"
 #include "archive/keys.h"
+#include "archive/opening.h"
 #include "base/checked.h"
-#include "base/mapped_file.h"
 #include "base/text.h"
 #include "zip/directory.h"
 #include "zip/records.h"
@@ -104,15 +104,7 @@ Archive& Archive::operator=(Archive&& other) noexcept = default;
 Archive::~Archive() = default;
 
 Archive Archive::open(const std::filesystem::path& path, const OpenOptions& options) {
-  auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
-  const Bytes file = mapping->bytes();
-  try {
-    Archive archive = open(file, std::move(mapping), options);
-    archive.parts_->path = path;
-    return archive;
-  } catch (const Error& error) {
-    throw error.with_path(path);
-  }
+  return open_at_rest(path, options);
 }
 
 Archive Archive::open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options) {
@@ -170,6 +162,13 @@ Bytes Archive::resolve(std::string_view location, std::uint64_t offset, std::opt
 const std::shared_ptr<const void>& Archive::owner() const noexcept { return parts_->owner; }
 Bytes Archive::file() const& noexcept { return parts_->file; }
 const std::filesystem::path& Archive::path() const noexcept { return parts_->path; }
+
+Archive ArchiveInspector::open(Bytes bytes, std::shared_ptr<const void> owner, const std::filesystem::path& path,
+                               const OpenOptions& options) {
+  Archive archive = Archive::open(bytes, std::move(owner), options);
+  archive.parts_->path = path;
+  return archive;
+}
 
 const zip::Directory& ArchiveInspector::directory(const Archive& archive) noexcept { return archive.parts_->directory; }
 

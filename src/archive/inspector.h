@@ -1,4 +1,4 @@
-// What `check` and `ls` need of an archive beyond its public face.
+// What `check`, `ls` and edits need of an archive beyond its public face.
 #pragma once
 
 #include "onnxar/archive.h"
@@ -8,6 +8,9 @@ namespace onnxar {
 
 class ArchiveInspector {
  public:
+  /// Opens bytes that are those of the file at `path`.
+  static Archive open(Bytes bytes, std::shared_ptr<const void> owner, const std::filesystem::path& path,
+                      const OpenOptions& options);
   static const zip::Directory& directory(const Archive& archive) noexcept;
   /// Proves the local header of an entry. Errors: as Archive::locate.
   static zip::LocalEntry local(const Archive& archive, std::size_t index);

@@ -175,8 +175,12 @@ const Payload* LoadedModel::payload_of(const onnx::TensorSite& site) const {
 }
 
 LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& policy, const LoadOptions& options) {
+  return load_model(ModelSource::open(path, options), policy, options);
+}
+
+LoadedModel load_model(ModelSource source, const MovePolicy& policy, const LoadOptions& options) {
   LoadedModel model;
-  model.source = std::make_shared<ModelSource>(ModelSource::open(path, options));
+  model.source = std::make_shared<ModelSource>(std::move(source));
   model.id = new_model_id();
   model.max_depth = options.max_depth;
   try {

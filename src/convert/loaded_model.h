@@ -43,6 +43,7 @@ std::uint64_t new_model_id();
 /// ones that can be put back as they were go to the table. No payload byte is touched, but for typed fields, whose
 /// values are looked at. Errors: as `convert`. Cost: O(fields).
 LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& policy, const LoadOptions& options);
+LoadedModel load_model(ModelSource source, const MovePolicy& policy, const LoadOptions& options);
 
 /// Makes `bytes`, a serialised ModelProto whose links are of `model`, its skeleton; inline payloads that `policy` moves
 /// go to the table, as views of `bytes`. Errors: wire.*, onnx.*; onnx.external_data.marker where a link names the
