@@ -6,8 +6,8 @@
 #include "archive/entry_source.h"
 #include "archive/inspector.h"
 #include "archive/keys.h"
+#include "archive/opening.h"
 #include "base/checked.h"
-#include "base/mapped_file.h"
 #include "base/text.h"
 #include "zip/directory.h"
 #include "zip/records.h"
@@ -104,7 +104,7 @@ Archive& Archive::operator=(Archive&& other) noexcept = default;
 Archive::~Archive() = default;
 
 Archive Archive::open(const std::filesystem::path& path, const OpenOptions& options) {
-  return ArchiveInspector::open(std::make_shared<const base::MappedFile>(base::MappedFile::open(path)), path, options);
+  return open_at_rest(path, options);
 }
 
 Archive Archive::open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options) {
@@ -163,16 +163,11 @@ const std::shared_ptr<const void>& Archive::owner() const noexcept { return part
 Bytes Archive::file() const& noexcept { return parts_->file; }
 const std::filesystem::path& Archive::path() const noexcept { return parts_->path; }
 
-Archive ArchiveInspector::open(std::shared_ptr<const base::MappedFile> mapping, const std::filesystem::path& path,
+Archive ArchiveInspector::open(Bytes bytes, std::shared_ptr<const void> owner, const std::filesystem::path& path,
                                const OpenOptions& options) {
-  const Bytes file = mapping->bytes();
-  try {
-    Archive archive = Archive::open(file, std::move(mapping), options);
-    archive.parts_->path = path;
-    return archive;
-  } catch (const Error& error) {
-    throw error.with_path(path);
-  }
+  Archive archive = Archive::open(bytes, std::move(owner), options);
+  archive.parts_->path = path;
+  return archive;
 }
 
 const zip::Directory& ArchiveInspector::directory(const Archive& archive) noexcept { return archive.parts_->directory; }

@@ -16,7 +16,8 @@ constexpr std::uint64_t write_back_step = 32U << 20U;
 
 }  // namespace
 
-BufferedOutput::BufferedOutput(OutputFile file, bool write_back) : file_(std::move(file)), write_back_(write_back) {
+BufferedOutput::BufferedOutput(OutputFile file, bool write_back, std::uint64_t position)
+    : file_(std::move(file)), write_back_(write_back), flushed_(position), written_back_(position) {
   buffer_.reserve(buffer_size);
 }
 
@@ -63,6 +64,11 @@ void BufferedOutput::flush() {
   file_.write_at(flushed_, buffer_);
   flushed_ += buffer_.size();
   buffer_.clear();
+}
+
+void BufferedOutput::sync() {
+  flush();
+  file_.sync();
 }
 
 OutputFile BufferedOutput::finish() && {

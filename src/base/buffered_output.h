@@ -13,14 +13,17 @@ namespace onnxar::base {
 class BufferedOutput {
  public:
   /// `write_back`: have the system begin writing to the disk while we go on, for a file that will be synced.
-  BufferedOutput(OutputFile file, bool write_back);
+  /// Writing begins at `position`, behind what stands in the file already.
+  BufferedOutput(OutputFile file, bool write_back, std::uint64_t position = 0);
 
   void append(Bytes bytes);
   /// Appends zeros up to `position`. REQUIRES: position >= this->position()
   void pad_to(std::uint64_t position);
   /// Replaces bytes that were appended before.
   void overwrite(std::uint64_t offset, Bytes bytes);
-  /// All bytes appended so far.
+  /// Waits until the disk has all that was appended so far.
+  void sync();
+  /// All bytes before the next one.
   [[nodiscard]] std::uint64_t position() const noexcept { return flushed_ + buffer_.size(); }
   /// Room for `size` bytes in all; see OutputFile::reserve.
   void reserve(std::uint64_t size) { file_.reserve(size); }
@@ -34,8 +37,8 @@ class BufferedOutput {
   OutputFile file_;
   bool write_back_;
   std::vector<std::byte> buffer_;  // what lies behind flushed_
-  std::uint64_t flushed_ = 0;
-  std::uint64_t written_back_ = 0;
+  std::uint64_t flushed_;
+  std::uint64_t written_back_;
 };
 
 }  // namespace onnxar::base

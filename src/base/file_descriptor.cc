@@ -1,5 +1,8 @@
 #include "base/file_descriptor.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +14,41 @@ namespace onnxar::base {
 
 FileDescriptor::~FileDescriptor() {
   if (number_ >= 0) ::close(number_);
+}
+
+FileDescriptor FileDescriptor::duplicate() const {
+  FileDescriptor other(::fcntl(number_, F_DUPFD_CLOEXEC, 0));
+  if (!other.valid()) throw system_error(errno, "cannot duplicate a file descriptor", {});
+  return other;
+}
+
+FileDescriptor open_file(const std::filesystem::path& path, Access access) {
+  // O_NONBLOCK: opening a pipe must not wait for its other end; on a regular file it means nothing.
+  const int mode = access == Access::read ? O_RDONLY : O_RDWR;
+  FileDescriptor file(::open(path.c_str(), mode | O_CLOEXEC | O_NONBLOCK));
+  if (file.valid()) return file;
+  if (errno == EISDIR) throw Error(Code::io_not_a_file, "is a folder; name a file", {}, path);
+  throw system_error(errno, "cannot open", path);
+}
+
+std::optional<FileIdentity> identity_of(const std::filesystem::path& path) noexcept {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return FileIdentity{status.st_dev, status.st_ino};
+}
+
+std::optional<FileIdentity> identity_of(const FileDescriptor& file) noexcept {
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0) return std::nullopt;
+  return FileIdentity{status.st_dev, status.st_ino};
+}
+
+Locking try_lock(const FileDescriptor& file, Lock lock) noexcept {
+  const int operation = lock == Lock::shared ? LOCK_SH : LOCK_EX;
+  while (::flock(file.get(), operation | LOCK_NB) != 0) {
+    if (errno != EINTR) return errno == EWOULDBLOCK ? Locking::busy : Locking::failed;
+  }
+  return Locking::done;
 }
 
 Error system_error(int errno_value, std::string_view doing, const std::filesystem::path& path) {

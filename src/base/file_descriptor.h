@@ -1,7 +1,9 @@
-// An open file descriptor, and what the system says when a call on one fails.
+// An open file descriptor: opening, locking, and what the system says when a call fails.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -23,12 +25,40 @@ class FileDescriptor {
   FileDescriptor& operator=(const FileDescriptor&) = delete;
   ~FileDescriptor();
 
+  /// Another descriptor of the same opening, with the same locks. Errors: io.failed.
+  [[nodiscard]] FileDescriptor duplicate() const;
   [[nodiscard]] int get() const noexcept { return number_; }
   [[nodiscard]] bool valid() const noexcept { return number_ >= 0; }
 
  private:
   int number_ = -1;
 };
+
+enum class Access : std::uint8_t { read, read_and_write };
+
+/// Opens an existing file. Errors: io.not_found, io.permission, io.not_a_file (a folder that is to be written),
+/// io.failed.
+FileDescriptor open_file(const std::filesystem::path& path, Access access);
+
+/// What tells one file from another, whatever names lead to it.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+
+/// Of the file that the path leads to; nothing where it leads to none.
+std::optional<FileIdentity> identity_of(const std::filesystem::path& path) noexcept;
+std::optional<FileIdentity> identity_of(const FileDescriptor& file) noexcept;
+
+enum class Lock : std::uint8_t { shared, exclusive };
+
+/// `busy`: somebody else holds a lock that excludes it. `failed`: errno says why, such as a file system without locks.
+enum class Locking : std::uint8_t { done, busy, failed };
+
+/// Takes the file's advisory lock (flock) without waiting. It is given back when the last descriptor of this opening is
+/// closed.
+Locking try_lock(const FileDescriptor& file, Lock lock) noexcept;
 
 /// The error for a failed system call: `errno_value` decides the code, `doing` says what was tried ("cannot open").
 Error system_error(int errno_value, std::string_view doing, const std::filesystem::path& path);

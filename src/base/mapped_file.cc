@@ -1,6 +1,5 @@
 #include "base/mapped_file.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -9,12 +8,7 @@
 
 namespace onnxar::base {
 
-MappedFile MappedFile::open(const std::filesystem::path& path) {
-  // O_NONBLOCK: opening a pipe must not wait for its writer; on a regular file it means nothing.
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.valid()) throw system_error(errno, "cannot open", path);
-  return map(file, path);
-}
+MappedFile MappedFile::open(const std::filesystem::path& path) { return map(open_file(path, Access::read), path); }
 
 MappedFile MappedFile::map(const FileDescriptor& file, const std::filesystem::path& path) {
   struct stat status{};

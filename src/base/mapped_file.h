@@ -8,13 +8,6 @@
 
 namespace onnxar::base {
 
-/// What tells one file from another, whatever names lead to it.
-struct FileIdentity {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  bool operator==(const FileIdentity&) const = default;
-};
-
 /// A whole regular file, mapped shared and read-only.
 ///
 /// The size is taken once, when the file is opened. A file that another process shortens while it is mapped faults on

@@ -89,11 +89,19 @@ OutputFile OutputFile::create(const fs::path& target, Existing existing) {
   return file;
 }
 
+OutputFile OutputFile::extend(FileDescriptor file, const fs::path& target, std::uint64_t size) {
+  OutputFile extended(target, Existing::refuse);
+  extended.file_ = std::move(file);
+  extended.kept_size_ = size;
+  return extended;
+}
+
 OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   discard();
   target_ = std::move(other.target_);
   temporary_ = std::exchange(other.temporary_, {});
   existing_ = other.existing_;
+  kept_size_ = std::exchange(other.kept_size_, {});
   file_ = std::move(other.file_);
   prepared_ = other.prepared_;
   return *this;
@@ -102,6 +110,10 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
 OutputFile::~OutputFile() { discard(); }
 
 void OutputFile::discard() noexcept {
+  if (kept_size_ && file_.valid()) {
+    // Where even that fails, what stands there is no state of the file, and can be cut off later.
+    [[maybe_unused]] const int ignored = ::ftruncate(file_.get(), static_cast<off_t>(*kept_size_));
+  }
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
   temporary_.clear();
   file_ = FileDescriptor();
@@ -132,10 +144,13 @@ void OutputFile::open_named() {
 }
 
 void OutputFile::reserve(std::uint64_t size) {
-  if (size == 0) return;
-  if (::fallocate(file_.get(), 0, 0, static_cast<off_t>(size)) == 0) return;
+  // An existing file must not grow before there is something in it.
+  const std::uint64_t begin = kept_size_.value_or(0);
+  if (size <= begin) return;
+  const int mode = kept_size_ ? FALLOC_FL_KEEP_SIZE : 0;
+  if (::fallocate(file_.get(), mode, static_cast<off_t>(begin), static_cast<off_t>(size - begin)) == 0) return;
   if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) {
-    throw system_error(errno, concat("cannot set aside ", human_size(size)), target_);
+    throw system_error(errno, concat("cannot set aside ", human_size(size - begin)), target_);
   }
 }
 
@@ -174,10 +189,14 @@ void OutputFile::keep_mode() const {
   }
 }
 
+void OutputFile::sync() {
+  if (::fsync(file_.get()) != 0) throw system_error(errno, "cannot sync", target_);
+}
+
 void OutputFile::prepare(Sync sync) {
   if (prepared_) return;
   if (existing_ == Existing::replace) keep_mode();
-  if (sync == Sync::full && ::fsync(file_.get()) != 0) throw system_error(errno, "cannot sync", target_);
+  if (sync == Sync::full) this->sync();
   prepared_ = true;
 }
 
@@ -197,6 +216,12 @@ void OutputFile::stage() {
 }
 
 void OutputFile::publish(Sync sync) {
+  if (kept_size_) {
+    kept_size_.reset();  // readers may have it from here on, whatever becomes of the sync
+    if (sync == Sync::full) this->sync();
+    file_ = FileDescriptor();
+    return;
+  }
   prepare(sync);
   stage();
   if (existing_ == Existing::replace) {

@@ -1,8 +1,9 @@
-// A file that appears whole or not at all.
+// A file, or what is added to one, that appears whole or not at all.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "base/file_descriptor.h"
@@ -18,12 +19,18 @@ enum class Sync : std::uint8_t { none, full };
 /// Until then nothing is seen under any name where the file system has O_TMPFILE (so a killed process leaves nothing);
 /// elsewhere a hidden temporary name `.NAME.XXXXXX.tmp` stands in. A destructor discards. A target that exists is
 /// replaced atomically and keeps its mode; a new one follows the umask; a symbolic link is followed, so what it points
-/// to is replaced. Move-only. Threads: `write_at` on ranges that do not overlap may run concurrently.
+/// to is replaced.
+///
+/// `extend` writes behind the end of an existing file instead: publishing keeps that, a destructor cuts it off again.
+/// Move-only. Threads: `write_at` on ranges that do not overlap may run concurrently.
 class OutputFile {
  public:
   /// Errors: output.exists (refuse), io.not_a_file (target is a folder or device), io.not_found (no such folder),
   /// io.permission.
   static OutputFile create(const std::filesystem::path& target, Existing existing);
+
+  /// The file at `target`, open for writing, of which the first `size` bytes, which is all of it, stay as they are.
+  static OutputFile extend(FileDescriptor file, const std::filesystem::path& target, std::uint64_t size);
 
   OutputFile(OutputFile&& other) noexcept = default;
   OutputFile& operator=(OutputFile&& other) noexcept;
@@ -38,6 +45,8 @@ class OutputFile {
   void write_at(std::uint64_t offset, Bytes first, Bytes second = {});
   /// Cuts what `reserve` set aside beyond `size`.
   void set_size(std::uint64_t size);
+  /// Waits until the disk has all that was written so far.
+  void sync();
   /// Asks the system to begin writing the range back, so that a later sync has less to wait for.
   void start_writeback(std::uint64_t offset, std::uint64_t length) noexcept;
   /// Syncs. Several files are published together by preparing all, staging all, then publishing.
@@ -64,6 +73,8 @@ class OutputFile {
   std::filesystem::path temporary_;  // empty while nameless
   Existing existing_;
   FileDescriptor file_;
+  std::optional<std::uint64_t>
+      kept_size_;  // of a file that is extended, until that is published: what discarding leaves
   bool prepared_ = false;
 };
 

@@ -209,7 +209,7 @@ std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions
   try {
     auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
     if (looks_like_zip(file->bytes())) {
-      check_archive(ArchiveInspector::open(std::move(file), path), options, load, findings);
+      check_archive(Archive::open(path), options, load, findings);
     } else {
       check_model(ModelSource::of(std::move(file), path, load), load, findings);
     }

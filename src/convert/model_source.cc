@@ -41,6 +41,40 @@ onnx::ExternalSlice proved_link(const onnx::TensorView& tensor) {
 /// Whether it says where in the file it is. Inner errors count from the model's first byte and name nothing.
 bool is_placed(const Error& error) { return !error.path().empty() || !error.entry().empty(); }
 
+/// The part of an entry that a link names.
+Bytes part_of(const Archive& archive, const ArchiveEntry& entry, const onnx::TensorSite& site,
+              const onnx::ExternalSlice& slice) {
+  const Bytes whole = archive.bytes(entry);
+  const std::uint64_t rest = slice.offset <= whole.size() ? whole.size() - slice.offset : 0;
+  const std::uint64_t length = slice.length.value_or(site.tensor.expected_size().value_or(rest));
+  const auto part = base::slice(whole, slice.offset, length);
+  if (part) return *part;
+  throw Error(Code::onnx_external_out_of_range,
+              base::concat("offset ", slice.offset, " and length ", length, " leave the entry ",
+                           base::quoted(slice.location), " of ", whole.size(), " bytes"),
+              {"", site.tensor.range.begin});
+}
+
+/// The last entry whose local header begins at `offset` or before; the first one is at 0.
+std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
+  std::size_t first = 0;
+  for (std::size_t count = archive.size(); count > 1;) {
+    const std::size_t half = count / 2;
+    if (archive.entry(first + half).header_offset <= offset) first += half;
+    count -= half;
+  }
+  return first;
+}
+
+[[noreturn]] void refuse_what_is_not_in(const Archive& target, const onnx::TensorSite& site,
+                                        const std::string& location) {
+  throw Error(Code::onnx_external_missing,
+              base::concat("it refers to ", base::quoted(location), ", which is no entry of weights of ",
+                           base::quoted(target.path().filename().string()),
+                           "; --append-external takes data from files beside the model"),
+              {"", site.tensor.range.begin});
+}
+
 }  // namespace
 
 std::string describe(const onnx::TensorSite& site) {
@@ -48,19 +82,46 @@ std::string describe(const onnx::TensorSite& site) {
 }
 
 ModelSource ModelSource::open(const std::filesystem::path& path, const LoadOptions& options) {
+  ModelSource source = open_alone(path, options);
+  if (!source.archive_) source.files_.emplace(path, options.external_data_dir);
+  return source;
+}
+
+ModelSource ModelSource::open_alone(const std::filesystem::path& path, const LoadOptions& options) {
   auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
-  if (looks_like_zip(file->bytes())) return of(ArchiveInspector::open(std::move(file), path), options);
-  return of(std::move(file), path, options);
+  if (looks_like_zip(file->bytes())) return of(Archive::open(path), options);
+  return of_file_alone(std::move(file), path, options);
 }
 
 ModelSource ModelSource::of(std::shared_ptr<const base::MappedFile> file, const std::filesystem::path& path,
                             const LoadOptions& options) {
+  ModelSource source = of_file_alone(std::move(file), path, options);
+  source.files_.emplace(path, options.external_data_dir);
+  return source;
+}
+
+ModelSource ModelSource::of_file_alone(std::shared_ptr<const base::MappedFile> file, const std::filesystem::path& path,
+                                       const LoadOptions& options) {
   if (file->bytes().empty()) throw Error(Code::onnx_model_invalid, "the file is empty", {"", 0}, path);
   ModelSource source(options);
   source.path_ = path;
   source.model_ = file->bytes();
   source.owner_ = std::move(file);
-  source.files_.emplace(path, options.external_data_dir);
+  return source;
+}
+
+ModelSource ModelSource::open_for(const Archive& target, const std::filesystem::path& path, bool files,
+                                  const LoadOptions& options) {
+  ModelSource source = files ? open(path, options) : open_alone(path, options);
+  source.target_ = &target;
+  return source;
+}
+
+ModelSource ModelSource::of_bytes_for(const Archive& target, Bytes model, bool files, const LoadOptions& options) {
+  ModelSource source(options);
+  source.model_ = model;
+  source.target_ = &target;
+  if (files && !options.external_data_dir.empty()) source.files_.emplace("", options.external_data_dir);
   return source;
 }
 
@@ -117,6 +178,10 @@ void ModelSource::prove_link(const onnx::TensorSite& site) const {
 
 Payload ModelSource::resolve(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
   if (archive_) return resolve_in_archive(site, slice);
+  if (target_ != nullptr) {
+    if (auto payload = resolve_in_target(site, slice)) return std::move(*payload);
+    if (!files_) refuse_what_is_not_in(*target_, site, slice.location);
+  }
   if (!files_) {
     throw Error(Code::onnx_external_missing,
                 base::concat("its data is in the file ", base::quoted(slice.location),
@@ -136,20 +201,38 @@ Payload ModelSource::resolve_in_archive(const onnx::TensorSite& site, const onnx
                 base::concat("it refers to ", base::quoted(slice.location), ", which is no entry of the archive"),
                 place);
   }
-  const Bytes whole = archive_->bytes(*entry);
-  const std::uint64_t rest = slice.offset <= whole.size() ? whole.size() - slice.offset : 0;
-  const std::uint64_t length = slice.length.value_or(site.tensor.expected_size().value_or(rest));
-  const auto part = base::slice(whole, slice.offset, length);
-  if (!part) {
-    throw Error(Code::onnx_external_out_of_range,
-                base::concat("offset ", slice.offset, " and length ", length, " leave the entry ",
-                             base::quoted(slice.location), " of ", whole.size(), " bytes"),
-                place);
-  }
-  ByteSpan span = ByteSpan::borrow(*part, archive_->owner());
-  if (part->size() == whole.size()) return {entry_source(*entry), std::move(span), entry->index};
+  const Bytes part = part_of(*archive_, *entry, site, slice);
+  ByteSpan span = ByteSpan::borrow(part, archive_->owner());
+  if (part.size() == entry->size) return {entry_source(*entry), std::move(span), entry->index};
   if (options_.verify_data && verified_.insert(entry->index).second) archive_->verify(*entry);
-  return {std::make_shared<SpanSource>(*part), std::move(span), entry->index};
+  return {std::make_shared<SpanSource>(part), std::move(span), entry->index};
+}
+
+std::optional<Payload> ModelSource::resolve_in_target(const onnx::TensorSite& site,
+                                                      const onnx::ExternalSlice& slice) const {
+  const auto entry = target_->find(slice.location);
+  // The old model is an entry, too, but will not be one any more.
+  if (entry && entry->name != model_entry_name) {
+    const Bytes part = part_of(*target_, *entry, site, slice);
+    return Payload{std::make_shared<SpanSource>(part), ByteSpan::borrow(part, target_->owner()), entry->index};
+  }
+  if (slice.location == target_->path().filename()) return resolve_in_target_file(site, slice);
+  return std::nullopt;
+}
+
+Payload ModelSource::resolve_in_target_file(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) const {
+  const auto length = slice.length ? slice.length : site.tensor.expected_size();
+  for (std::size_t i = entry_at_or_before(*target_, slice.offset); length && i + 1 < target_->size();) {
+    const ArchiveEntry entry = target_->entry(i);
+    const std::uint64_t begin = target_->locate(entry).offset;
+    if (slice.offset < begin || !base::in_range(slice.offset - begin, *length, entry.size)) break;
+    const Bytes part = target_->bytes(entry).subspan(slice.offset - begin, *length);
+    return {std::make_shared<SpanSource>(part), ByteSpan::borrow(part, target_->owner()), i};
+  }
+  throw Error(Code::onnx_external_out_of_range,
+              base::concat("it refers to bytes of the archive's own file, from ", slice.offset,
+                           " on, that do not all lie in one entry of weights"),
+              {"", site.tensor.range.begin});
 }
 
 std::shared_ptr<const ByteSource> ModelSource::entry_source(const ArchiveEntry& entry) const {

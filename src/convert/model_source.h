@@ -32,6 +32,12 @@ class ModelSource {
   /// The `.onnx` file at `path`, mapped already. Errors: onnx.model.invalid (empty).
   static ModelSource of(std::shared_ptr<const base::MappedFile> file, const std::filesystem::path& path,
                         const LoadOptions& options);
+  /// A model that is to go into `target`, which must outlive the source: what is no archive itself has its links lead
+  /// to entries of it, to ranges of its file, or, if `files` are allowed, to data files. Errors: as `open`.
+  static ModelSource open_for(const Archive& target, const std::filesystem::path& path, bool files,
+                              const LoadOptions& options);
+  /// The same for a serialised model; its files are in `options.external_data_dir`.
+  static ModelSource of_bytes_for(const Archive& target, Bytes model, bool files, const LoadOptions& options);
 
   [[nodiscard]] Bytes model() const noexcept { return model_; }
   /// Keeps `model()` alive; null where the caller does.
@@ -61,14 +67,22 @@ class ModelSource {
   /// What `action` throws names the tensor and where it stands.
   template <typename Action>
   auto naming(const onnx::TensorSite& site, const Action& action) const;
+  /// As `open`, but without data files.
+  static ModelSource open_alone(const std::filesystem::path& path, const LoadOptions& options);
+  static ModelSource of_file_alone(std::shared_ptr<const base::MappedFile> file, const std::filesystem::path& path,
+                                   const LoadOptions& options);
   Payload resolve(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
   Payload resolve_in_archive(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
+  [[nodiscard]] std::optional<Payload> resolve_in_target(const onnx::TensorSite& site,
+                                                         const onnx::ExternalSlice& slice) const;
+  [[nodiscard]] Payload resolve_in_target_file(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) const;
 
   LoadOptions options_;
   std::filesystem::path path_;
   Bytes model_;
   std::shared_ptr<const void> owner_;
   std::optional<Archive> archive_;
+  const Archive* target_ = nullptr;
   std::optional<ExternalFiles> files_;
   std::uint64_t model_offset_ = 0;  // of the model in the file
   std::set<std::size_t> verified_;  // entries of which only slices are used, verified as a whole

@@ -73,6 +73,7 @@ Directory Directory::read(Bytes file, const Limits& limits) {
 
 void Directory::read_headers(Bytes file, std::uint64_t size, std::uint64_t count) {
   bytes_ = std::make_unique_for_overwrite<std::byte[]>(size);
+  size_ = size;
   std::memcpy(bytes_.get(), file.data() + offset_, size);
   Bytes rest(bytes_.get(), size);
   entries_.reserve(count);

@@ -55,6 +55,8 @@ class Directory {
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
   [[nodiscard]] bool unneeded_zip64() const noexcept { return unneeded_zip64_; }
+  /// All headers, as they stand in the file.
+  [[nodiscard]] Bytes headers() const noexcept { return {bytes_.get(), size_}; }
   /// Where entry `index` has to end: the next local header, or the directory.
   [[nodiscard]] std::uint64_t limit_of(std::size_t index) const noexcept;
 
@@ -73,6 +75,7 @@ class Directory {
   void prove_irregular_entries(Bytes file) const;
 
   std::unique_ptr<std::byte[]> bytes_;
+  std::size_t size_ = 0;
   std::vector<DirectoryEntry> entries_;
   NameIndex index_;
   /// 0 = not proved yet: data never begins at 0, where the first header is.

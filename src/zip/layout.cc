@@ -69,9 +69,10 @@ bool needs_zip64_end(std::uint64_t entries, std::uint64_t size, std::uint64_t of
   return entries >= sentinel16 || size >= sentinel32 || offset >= sentinel32;
 }
 
-void append_end_records(std::vector<std::byte>& out, std::uint64_t entries, std::uint64_t size, std::uint64_t offset) {
+void append_end_records(std::vector<std::byte>& out, std::uint64_t entries, std::uint64_t size, std::uint64_t offset,
+                        bool zip64) {
   EndRecord end;
-  if (needs_zip64_end(entries, size, offset)) {
+  if (zip64 || needs_zip64_end(entries, size, offset)) {
     Zip64EndRecord record;
     record.entries_on_this_disk = record.entries = entries;
     record.directory_size = size;
@@ -120,10 +121,23 @@ std::uint64_t central_header_size(std::size_t name_size, const Placement& placem
   return central_file_header_size + name_size + (payload == 0 ? 0 : extra_header_size + payload);
 }
 
-std::uint64_t end_records_size(std::uint64_t entries, std::uint64_t directory_size,
-                               std::uint64_t directory_offset) noexcept {
-  const bool zip64 = needs_zip64_end(entries, directory_size, directory_offset);
+std::uint64_t end_records_size(std::uint64_t entries, std::uint64_t directory_size, std::uint64_t directory_offset,
+                               bool zip64) noexcept {
+  zip64 = zip64 || needs_zip64_end(entries, directory_size, directory_offset);
   return end_record_size + (zip64 ? zip64_end_record_size + zip64_locator_size : 0);
+}
+
+std::uint64_t file_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
+                        std::uint64_t alignment, std::uint64_t begin, const KeptDirectory& kept) {
+  std::uint64_t position = begin;
+  std::uint64_t directory = kept.headers.size();
+  for (const auto& [name, size] : names_and_sizes) {
+    const Placement placement = place(position, name.size(), size, entry_alignment(alignment, size));
+    position = placement.end();
+    directory += central_header_size(name.size(), placement);
+  }
+  const std::uint64_t entries = kept.entries + names_and_sizes.size();
+  return position + directory + end_records_size(entries, directory, position, kept.zip64_end);
 }
 
 std::vector<std::byte> local_header_bytes(const PlacedEntry& entry) {
@@ -150,10 +164,11 @@ std::vector<std::byte> local_header_bytes(const PlacedEntry& entry) {
   return out;
 }
 
-std::vector<std::byte> directory_bytes(std::span<const PlacedEntry> entries, std::uint64_t directory_offset) {
-  std::vector<std::byte> out;
+std::vector<std::byte> directory_bytes(std::span<const PlacedEntry> entries, std::uint64_t directory_offset,
+                                       const KeptDirectory& kept) {
+  std::vector<std::byte> out(kept.headers.begin(), kept.headers.end());
   for (const PlacedEntry& entry : entries) append_central_header(out, entry);
-  append_end_records(out, entries.size(), out.size(), directory_offset);
+  append_end_records(out, kept.entries + entries.size(), out.size(), directory_offset, kept.zip64_end);
   return out;
 }
 

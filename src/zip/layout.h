@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "onnxar/bytes.h"
@@ -39,9 +41,22 @@ bool needs_zip64_central(const Placement& placement) noexcept;
 
 /// The bytes that the directory header of such an entry takes.
 std::uint64_t central_header_size(std::size_t name_size, const Placement& placement) noexcept;
-/// The bytes of the end record, with zip64 record and locator where they are needed.
-std::uint64_t end_records_size(std::uint64_t entries, std::uint64_t directory_size,
-                               std::uint64_t directory_offset) noexcept;
+/// The bytes of the end record, with zip64 record and locator where they are needed, or wanted in any case.
+std::uint64_t end_records_size(std::uint64_t entries, std::uint64_t directory_size, std::uint64_t directory_offset,
+                               bool zip64 = false) noexcept;
+
+/// What an edit takes over from the directory before.
+struct KeptDirectory {
+  Bytes headers;  ///< all but the model's, as they are
+  std::uint64_t entries = 0;
+  /// Zip64 end records stay once they are there: a reader that looks for them too far off would find the old ones.
+  bool zip64_end = false;
+};
+
+/// The size of a file in which entries of these names and sizes stand, from `begin` on, and directory and end records
+/// behind them.
+std::uint64_t file_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
+                        std::uint64_t alignment, std::uint64_t begin = 0, const KeptDirectory& kept = {});
 
 /// An entry with all that its headers say.
 struct PlacedEntry {
@@ -53,6 +68,7 @@ struct PlacedEntry {
 /// The local file header, name and extra fields: exactly the bytes from header_offset to data_offset.
 std::vector<std::byte> local_header_bytes(const PlacedEntry& entry);
 /// The central directory and the end records, for a directory that begins at `directory_offset`.
-std::vector<std::byte> directory_bytes(std::span<const PlacedEntry> entries, std::uint64_t directory_offset);
+std::vector<std::byte> directory_bytes(std::span<const PlacedEntry> entries, std::uint64_t directory_offset,
+                                       const KeptDirectory& kept = {});
 
 }  // namespace onnxar::zip

@@ -1,8 +1,11 @@
 #include "zip/writer.h"
 
+#include <utility>
+
 #include "base/crc32.h"
 #include "base/text.h"
 #include "onnxar/error.h"
+#include "zip/format.h"
 #include "zip/names.h"
 
 namespace onnxar::zip {
@@ -12,6 +15,13 @@ namespace {
 constexpr std::uint64_t largest_entry = 1ULL << 60U;
 
 }  // namespace
+
+Writer::Writer(base::BufferedOutput output, const Directory& before, bool zip64_end, const Limits& limits)
+    : output_(std::move(output)), kept_{{}, before.entries().size() - 1, zip64_end}, limits_(limits) {
+  const auto entries = before.entries();
+  kept_.headers = before.headers().first(entries.back().central_offset - before.offset());
+  for (const DirectoryEntry& entry : entries.first(kept_.entries)) check_name(entry.name);
+}
 
 void Writer::check_name(std::string_view name) {
   const Place place{std::string(name), std::nullopt};
@@ -55,8 +65,27 @@ std::uint32_t Writer::copy(const ByteSource& source, const PlacedEntry& entry) {
   return crc;
 }
 
-base::OutputFile Writer::finish() && {
-  output_.append(directory_bytes(entries_, output_.position()));
+/// What no reader would open must not take the place of what all do.
+void Writer::check_limits(std::uint64_t directory_size) const {
+  const std::uint64_t entries = kept_.entries + entries_.size();
+  if (entries > limits_.entries) {
+    throw Error(Code::zip_limit_entries,
+                base::concat("there would be ", entries, " entries, more than the limit of ", limits_.entries));
+  }
+  if (directory_size > limits_.directory_size) {
+    throw Error(Code::zip_limit_directory,
+                base::concat("the directory would be ", base::human_size(directory_size), ", over the limit of ",
+                             base::human_size(limits_.directory_size)));
+  }
+}
+
+base::OutputFile Writer::finish(base::Sync before_end) && {
+  const std::vector<std::byte> directory = directory_bytes(entries_, output_.position(), kept_);
+  check_limits(directory.size());
+  const Bytes end = Bytes(directory).last(end_record_size);
+  output_.append(Bytes(directory).first(directory.size() - end.size()));
+  if (before_end == base::Sync::full) output_.sync();
+  output_.append(end);
   return std::move(output_).finish();
 }
 

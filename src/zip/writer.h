@@ -9,6 +9,7 @@
 
 #include "base/buffered_output.h"
 #include "onnxar/byte_source.h"
+#include "zip/directory.h"
 #include "zip/layout.h"
 
 namespace onnxar::zip {
@@ -18,21 +19,29 @@ namespace onnxar::zip {
 class Writer {
  public:
   explicit Writer(base::BufferedOutput output) : output_(std::move(output)) {}
+  /// Goes on behind the archive that `before` is the directory of, and lists all of its entries but the last one, which
+  /// is the model. `before` must outlive the writer; the directory will not be larger than `limits`.
+  Writer(base::BufferedOutput output, const Directory& before, bool zip64_end, const Limits& limits);
 
   /// Errors: zip.name.* (the name breaks a rule or clashes), io.source_size (the source gave another number of bytes
   /// than its size), io.*. After an error the writer is good for nothing but being thrown away.
   void add(std::string_view name, std::uint64_t alignment, const ByteSource& source);
 
-  /// Writes the directory; the file is then complete but not published.
-  base::OutputFile finish() &&;
+  /// Writes the directory; the file is then complete but not published. `before_end`: whether all else has to be on
+  /// the disk before the end record is written, which is what makes a state of it. Errors: io.*; zip.limit.*.
+  base::OutputFile finish(base::Sync before_end = base::Sync::none) &&;
 
   void reserve(std::uint64_t size) { output_.reserve(size); }
+  [[nodiscard]] const KeptDirectory& kept() const noexcept { return kept_; }
 
  private:
   void check_name(std::string_view name);
+  void check_limits(std::uint64_t directory_size) const;
   std::uint32_t copy(const ByteSource& source, const PlacedEntry& entry);
 
   base::BufferedOutput output_;
+  KeptDirectory kept_;
+  Limits limits_{~std::uint64_t{0}, ~std::uint64_t{0}};
   std::vector<PlacedEntry> entries_;
   std::unordered_set<std::string> names_;    // folded
   std::unordered_set<std::string> folders_;  // folded: everything that a name has been put beneath

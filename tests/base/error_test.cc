@@ -55,7 +55,8 @@ TEST(Catalogue, KindsFollowTheFirstWord) {
     const std::string_view name = id(code);
     const bool call = name.starts_with("usage.") || name.starts_with("output.");
     EXPECT_EQ(kind(code) == Kind::usage, call) << name;
-    EXPECT_EQ(kind(code) == Kind::io, name.starts_with("io.")) << name;
+    const bool machine = name.starts_with("io.") || code == Code::archive_busy;  // somebody else is at it: try again
+    EXPECT_EQ(kind(code) == Kind::io, machine) << name;
   }
 }
 

@@ -56,6 +56,12 @@ CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& va
 void add_save_options(CLI::App& verb, SaveOptions& save) {
   add_size(verb, "--align", save.alignment, "Begin weights at multiples of this, a power of two")
       ->capture_default_str();
+  add_move_options(verb, save);
+  verb.add_flag("-f,--force", save.replace, "Replace an output that exists");
+  add_write_options(verb, save);
+}
+
+void add_move_options(CLI::App& verb, SaveOptions& save) {
   add_size(verb, "--threshold", save.raw_data_threshold, "Move tensors of at least this many bytes out of the model")
       ->capture_default_str();
   verb.add_flag("!--no-attributes", save.attributes, "Leave tensors in node attributes where they are");
@@ -63,9 +69,16 @@ void add_save_options(CLI::App& verb, SaveOptions& save) {
       "--all-sites", save.all_sites,
       "Move sparse values, function attribute defaults and training info out, too (current onnx does not load "
       "those)");
-  verb.add_flag("-f,--force", save.replace, "Replace an output that exists");
+}
+
+void add_write_options(CLI::App& verb, SaveOptions& save) {
   verb.add_flag("-n,--dry-run", save.dry_run, "Plan and report, write nothing");
   verb.add_flag("!--no-sync", save.sync, "Do not wait until the disk has it");
+}
+
+void add_cut_options(CLI::App& verb, CutOptions& cut) {
+  verb.add_flag("-n,--dry-run", cut.dry_run, "Say what would be cut off, and leave it");
+  verb.add_flag("!--no-sync", cut.sync, "Do not wait until the disk has it");
 }
 
 void add_data_dir(CLI::App& verb, LoadOptions& load) {
@@ -99,6 +112,12 @@ void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosi
   const std::size_t shown = verbosity.verbose ? remarks.size() : std::min(remarks.size(), few);
   for (std::size_t i = 0; i < shown; ++i) std::cerr << "onnxar: " << to_string(remarks[i]) << '\n';
   if (shown < remarks.size()) std::cerr << "onnxar: ... and " << remarks.size() - shown << " more (-v shows them)\n";
+}
+
+void print_cut(const EarlierState& state, bool dry_run, const std::filesystem::path& archive) {
+  std::cerr << (dry_run ? "would cut " : "cut ") << state.file_size - state.size << " bytes, to the state of "
+            << state.size << " bytes with " << state.entries << " entries and a model of "
+            << short_size(state.model_size) << ": " << escaped(archive.string()) << '\n';
 }
 
 }  // namespace onnxar::tool

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "onnxar/convert.h"
+#include "onnxar/edit.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
 
@@ -40,11 +41,18 @@ Verb add_unpack(CLI::App& app);
 Verb add_ls(CLI::App& app);
 Verb add_check(CLI::App& app);
 Verb add_cat(CLI::App& app);
+Verb add_replace(CLI::App& app);
+Verb add_recover(CLI::App& app);
+Verb add_undo(CLI::App& app);
 
 /// Options that several verbs have, in the same words.
 void add_verbosity(CLI::App& verb, Verbosity& verbosity);
 void add_output(CLI::App& verb, std::filesystem::path& output, const std::string& what);
 void add_save_options(CLI::App& verb, SaveOptions& save);
+/// Those of them that say which tensors have their data outside, and those that say how to write.
+void add_move_options(CLI::App& verb, SaveOptions& save);
+void add_write_options(CLI::App& verb, SaveOptions& save);
+void add_cut_options(CLI::App& verb, CutOptions& cut);
 void add_data_dir(CLI::App& verb, LoadOptions& load);
 /// A number of bytes, with KiB, MiB, GiB, KB, MB or GB where wanted.
 CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& value, const std::string& what);
@@ -54,5 +62,7 @@ int exit_code_of(const Error& error);
 std::string short_size(std::uint64_t bytes);
 /// Remarks to stderr, the first few unless verbose.
 void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosity);
+/// To which state an archive is, or would be, cut back.
+void print_cut(const EarlierState& state, bool dry_run, const std::filesystem::path& archive);
 
 }  // namespace onnxar::tool

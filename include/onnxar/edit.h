@@ -1,0 +1,105 @@
+// Editing an ONNX archive in place: another model, more weights, and no byte of the old ones touched.
+//
+// An edit appends to the file, so readers that have it mapped go on undisturbed; from the first byte appended to the
+// last nobody can open it, and those who try are told so (archive.busy). Every earlier state is a prefix of the file:
+// what an edit did can be undone, and what an interrupted one left can be cut off (spec/onnx-archive.md, chapter 10).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "onnxar/archive.h"
+#include "onnxar/archive_writer.h"
+#include "onnxar/byte_source.h"
+#include "onnxar/bytes.h"
+
+namespace onnxar {
+
+struct EditOptions {
+  bool sync = true;  ///< sync before the end record is written, which makes the edit count, and after
+  OpenOptions open;  ///< limits of the archive before and after
+};
+
+/// One edit of one archive, under an exclusive lock (flock) on the file from `open` to the end of the editor. Entries
+/// are added, never taken away: dropping a tensor means a model that does not refer to its entry; `pack` makes an
+/// archive without it.
+///
+/// The edit is there when `commit` returns; an editor that fails or is destroyed before that cuts off what it had
+/// appended. An archive whose only entry is the model is written anew and renamed instead, as its first entry has to
+/// be at offset 0. Move-only; not synchronised. After an error only destruction is of use.
+class ArchiveEditor {
+ public:
+  /// Locks and opens the archive, waiting a second at most for others to be done. Nothing is written yet.
+  /// Errors: archive.busy (somebody else edits it), archive.torn (see `recover`), io.*, zip.*, archive.*.
+  static ArchiveEditor open(const std::filesystem::path& path, const EditOptions& options = {});
+
+  ArchiveEditor(ArchiveEditor&& other) noexcept;
+  ArchiveEditor& operator=(ArchiveEditor&& other) noexcept;
+  ArchiveEditor(const ArchiveEditor&) = delete;
+  ArchiveEditor& operator=(const ArchiveEditor&) = delete;
+  ~ArchiveEditor();
+
+  /// The state before the edit; views of it outlive the editor only with a share of `owner()`.
+  [[nodiscard]] const Archive& archive() const& noexcept;
+  const Archive& archive() const&& = delete;
+
+  /// The size of the file after adding these entries and a model of `model_size` bytes: what to reserve.
+  /// Errors: archive.model.too_large.
+  [[nodiscard]] std::uint64_t size_with(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
+                                        std::uint64_t model_size) const;
+  /// Sets disk room aside for a file of so many bytes in all, so that a full disk is noticed before anything is
+  /// written. Errors: io.disk_full.
+  void reserve(std::uint64_t bytes);
+
+  /// Appends an entry, aligned as those that are there. The name must differ from theirs (also of entries that no
+  /// tensor refers to), ASCII case aside. Errors: as ArchiveWriter::add.
+  void add(std::string_view name, Bytes bytes);
+  void add(std::string_view name, const FileRange& range);
+  void add(std::string_view name, std::uint64_t size, const StreamReader& read);
+  void add(std::string_view name, const ByteSource& source);
+
+  /// Appends the model and a directory of all entries, which makes the edit count. Whether the model's links resolve is
+  /// the caller's to see to (`replace_model` does). Errors: archive.model.too_large, zip.limit.* (more than `open`
+  /// would accept), io.*. Cost, with nothing added: O(model + directory), however large the weights are.
+  void commit(Bytes model);
+  void commit(const ByteSource& model);
+
+ private:
+  struct Parts;
+  explicit ArchiveEditor(std::unique_ptr<Parts> parts) noexcept;
+
+  std::unique_ptr<Parts> parts_;
+};
+
+/// A state of an archive to which its file is, or would be, cut back.
+struct EarlierState {
+  std::uint64_t file_size = 0;  ///< bytes, before the cut
+  std::uint64_t size = 0;       ///< bytes, after it; equal to `file_size` where there is nothing to cut
+  std::uint64_t entries = 0;    ///< the model among them
+  std::uint64_t model_size = 0;
+  std::uint32_t model_crc32 = 0;
+};
+
+struct CutOptions {
+  bool sync = true;
+  bool dry_run = false;  ///< find the state, cut nothing
+};
+
+/// Cuts off what an interrupted edit left behind the last whole state: the longest prefix of the file that `check`
+/// finds no error in, with the CRCs of what that state had added. An archive that is whole stays as it is.
+/// Waits and locks as ArchiveEditor. Readers that have the file mapped must not touch what was cut.
+/// Errors: archive.busy; archive.unrecoverable (there is no such prefix); io.*. Cost: O(headers), and reading what the
+/// state added.
+EarlierState recover(const std::filesystem::path& path, const CutOptions& options = {});
+
+/// Cuts off the last edit, which is then gone for good. The state before it must be whole, its model's CRC too.
+/// Waits and locks as ArchiveEditor. Readers that have the file mapped must not touch what was cut.
+/// Errors: usage.nothing_to_undo; archive.busy; archive.torn (an edit after it was interrupted: `recover` first);
+/// archive.unrecoverable (the state before is damaged); io.*, zip.*, archive.*.
+EarlierState undo(const std::filesystem::path& path, const CutOptions& options = {});
+
+}  // namespace onnxar

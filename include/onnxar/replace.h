@@ -1,0 +1,49 @@
+// Another model for an archive, in place: no weight is moved.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "onnxar/bytes.h"
+#include "onnxar/error.h"
+#include "onnxar/options.h"
+
+namespace onnxar {
+
+/// Which inline tensors become entries is said as for `convert`; `alignment`, `format`, `data_file` and `replace` mean
+/// nothing here: the archive is what it is.
+struct ReplaceOptions : SaveOptions {
+  bool append_external = false;  ///< take data files beside the model in, too
+};
+
+/// What a replacement did, or would do.
+struct ReplaceReport {
+  std::uint64_t tensors_outside = 0;  ///< tensors of the new model whose data is in entries
+  std::uint64_t entries_added = 0;
+  std::uint64_t bytes_added = 0;  ///< of data in them
+  std::uint64_t model_bytes = 0;  ///< of the ModelProto
+  std::uint64_t file_bytes = 0;   ///< of the archive
+  std::uint64_t file_bytes_before = 0;
+  std::vector<Finding> remarks;
+};
+
+/// Makes `model` the model of the archive at `archive`, by an edit (edit.h).
+///
+/// A link of the model leads, in this order, to an entry of the archive; to a range of the archive's own file, given by
+/// its file name and an absolute offset, that lies in one entry; with `append_external` to a data file beside the
+/// model. Links of a model that is itself an archive lead to that one's entries. Data that the archive has in an entry,
+/// byte for byte, is linked to it; other data that is to be outside becomes a new entry, whose key no entry has.
+/// Entries that no tensor refers to any more stay.
+///
+/// A model that has a link which leads nowhere is refused; after any error the archive is as it was, byte for byte.
+/// Errors: onnx.external_data.missing, .out_of_range and all of `convert`; archive.busy, archive.torn,
+/// archive.model.too_large, io.*. Cost: O(model + directory + data added); data is compared where size and CRC agree.
+ReplaceReport replace_model(const std::filesystem::path& archive, const std::filesystem::path& model,
+                            const ReplaceOptions& options = {}, const LoadOptions& load = {});
+
+/// The same for a serialised ModelProto in memory; data files are looked for in `load.external_data_dir` alone.
+ReplaceReport replace_model(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options = {},
+                            const LoadOptions& load = {});
+
+}  // namespace onnxar

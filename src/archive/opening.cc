@@ -1,0 +1,144 @@
+#include "archive/opening.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "archive/inspector.h"
+#include "base/mapped_file.h"
+#include "base/text.h"
+#include "zip/records.h"
+#include "zip/states.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+
+/// Whether the fault is in what an edit writes last, so that cutting may mend it.
+bool is_fault_of_end(Code code) {
+  switch (code) {
+    case Code::zip_end_missing:
+    case Code::zip_end_not_last:
+    case Code::zip_end_multi_disk:
+    case Code::zip_end_directory_bounds:
+    case Code::zip_zip64_locator:
+    case Code::zip_zip64_record:
+    case Code::zip_zip64_disagree: return true;
+    default: return false;
+  }
+}
+
+bool is_archive(Bytes file, const OpenOptions& options) {
+  try {
+    Archive::open(file, nullptr, options);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Whether a local header begins there, or as much of it as is left.
+bool begins_entry(Bytes rest) {
+  std::vector<std::byte> header;
+  zip::append_record(header, zip::LocalFileHeader());
+  const std::size_t length = std::min(rest.size(), sizeof zip::local_file_signature);
+  return std::ranges::equal(rest.first(length), Bytes(header).first(length));
+}
+
+/// The same error, or a better word for it where the file begins with a whole state of an archive.
+Error with_way_back(const Error& error, Bytes file, const OpenOptions& options) {
+  const std::vector<std::uint64_t> ends = zip::state_ends(file);
+  if (ends.empty() || !is_archive(file.first(ends.back()), options)) return error;
+  const std::uint64_t end = ends.back();
+  const bool without_end = error.code() == Code::zip_end_missing || error.code() == Code::zip_end_not_last;
+  if (without_end && begins_entry(file.subspan(end))) {
+    return {Code::archive_torn,
+            concat("an edit did not finish, or a copy was cut short: ", file.size() - end,
+                   " bytes follow the last whole state; `onnxar recover` cuts them off"),
+            {"", end},
+            error.path()};
+  }
+  return {error.code(),
+          concat(error.message(), "; the first ", end, " bytes are an archive: `onnxar recover` cuts off the rest"),
+          error.finding().place, error.path()};
+}
+
+Error busy(const std::filesystem::path& path) {
+  return {Code::archive_busy, "another process is editing the archive; try again in a moment", {}, path};
+}
+
+void lock_with_patience(const base::FileDescriptor& file, const std::filesystem::path& path) {
+  using namespace std::chrono_literals;
+  // Readers that meet an edit hold the lock for a moment to see how it ended.
+  constexpr auto step = 10ms;
+  for (auto patience = 1000ms; patience > 0ms; patience -= step) {
+    const base::Locking locking = base::try_lock(file, base::Lock::exclusive);
+    if (locking == base::Locking::done) return;
+    if (locking == base::Locking::failed) throw base::system_error(errno, "cannot lock", path);
+    std::this_thread::sleep_for(step);
+  }
+  throw busy(path);
+}
+
+/// An edit writes its end record last. What stands behind the one before may be cut off again while we look, so no
+/// mapping of it is touched.
+bool ends_in_end_record(const base::FileDescriptor& file) noexcept {
+  std::array<std::byte, zip::end_record_size> end{};
+  const off_t at = ::lseek(file.get(), 0, SEEK_END) - std::ssize(end);
+  return at >= 0 && ::pread(file.get(), end.data(), end.size(), at) == std::ssize(end) && zip::parse_end_record(end);
+}
+
+Archive open_mapped(const base::FileDescriptor& file, const std::filesystem::path& path, const OpenOptions& options) {
+  auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(file, path));
+  const Bytes bytes = mapping->bytes();
+  try {
+    return ArchiveInspector::open(bytes, std::move(mapping), path, options);
+  } catch (const Error& error) {
+    throw error.with_path(path);
+  }
+}
+
+}  // namespace
+
+Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& options) {
+  const base::FileDescriptor file = base::open_file(path, base::Access::read);
+  if (ends_in_end_record(file)) {
+    try {
+      return open_mapped(file, path, options);
+    } catch (const Error& error) {
+      if (kind(error.code()) != Kind::format) throw;
+    }
+  }
+  // It is broken, or somebody is at work on it: while nobody is, it is what it is.
+  if (base::try_lock(file, base::Lock::shared) == base::Locking::busy) throw busy(path);
+  return open_locked(file, path, options);
+}
+
+Archive open_locked(const base::FileDescriptor& file, const std::filesystem::path& path, const OpenOptions& options) {
+  try {
+    return open_mapped(file, path, options);
+  } catch (const Error& error) {
+    if (!is_fault_of_end(error.code())) throw;
+    const auto mapping = base::MappedFile::map(file, path);
+    throw with_way_back(error, mapping.bytes(), options);
+  }
+}
+
+base::FileDescriptor lock_for_editing(const std::filesystem::path& path) {
+  while (true) {
+    base::FileDescriptor file = base::open_file(path, base::Access::read_and_write);
+    lock_with_patience(file, path);
+    // Who held the lock may have put another file in its place.
+    if (base::identity_of(path) == base::identity_of(file)) return file;
+  }
+}
+
+}  // namespace onnxar

@@ -1,0 +1,22 @@
+// Opening a file that somebody may be editing.
+#pragma once
+
+#include <filesystem>
+
+#include "base/file_descriptor.h"
+#include "onnxar/archive.h"
+
+namespace onnxar {
+
+/// Opens the archive at `path` as it is while nobody edits it. Errors: as Archive::open.
+Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& options);
+
+/// Maps and opens an archive that is open and locked, so that it stays as it is. Errors: as Archive::open;
+/// archive.torn where an edit was interrupted: behind a whole state a local header begins, and no end record is last.
+Archive open_locked(const base::FileDescriptor& file, const std::filesystem::path& path, const OpenOptions& options);
+
+/// Opens the file for writing and takes the exclusive lock of those who edit. Makes sure that the path still leads to
+/// what was locked. Errors: archive.busy after a second; io.*.
+base::FileDescriptor lock_for_editing(const std::filesystem::path& path);
+
+}  // namespace onnxar

@@ -1,0 +1,214 @@
+#include "onnxar/replace.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "base/crc32.h"
+#include "convert/loaded_model.h"
+#include "onnx/rewrite.h"
+#include "onnxar/archive_writer.h"
+#include "onnxar/edit.h"
+
+namespace onnxar {
+namespace {
+
+/// Finds the entry that holds given bytes.
+class EntriesByContent {
+ public:
+  explicit EntriesByContent(const Archive& archive) : archive_(archive) {
+    for (std::size_t i = 0; i + 1 < archive.size(); ++i) by_size_.emplace(archive.entry(i).size, i);
+  }
+
+  /// Reads `source` only if some entry has its size, and an entry only if it has its CRC, too.
+  [[nodiscard]] std::optional<ArchiveEntry> find(const ByteSource& source) const {
+    std::optional<std::uint32_t> crc;
+    const auto [first, last] = by_size_.equal_range(source.size());
+    for (auto each = first; each != last; ++each) {
+      if (!crc) crc = crc_of(source);
+      const ArchiveEntry entry = archive_.entry(each->second);
+      if (entry.crc32 == *crc && equal(source, archive_.bytes(entry))) return entry;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static std::uint32_t crc_of(const ByteSource& source) {
+    std::uint32_t crc = 0;
+    source.read([&crc](Bytes piece) { crc = base::crc32(crc, piece); });
+    return crc;
+  }
+
+  static bool equal(const ByteSource& source, Bytes bytes) {
+    bool same = true;
+    source.read([&](Bytes piece) {
+      same = same && std::ranges::equal(piece, bytes.first(piece.size()));
+      bytes = bytes.subspan(piece.size());
+    });
+    return same;
+  }
+
+  const Archive& archive_;
+  std::multimap<std::uint64_t, std::size_t> by_size_;
+};
+
+MovePolicy whatever_can_move(SaveOptions options) {
+  options.format = Format::archive;
+  options.raw_data_threshold = 0;
+  return MovePolicy::of(options);
+}
+
+MovePolicy policy_of(SaveOptions options) {
+  options.format = Format::archive;
+  return MovePolicy::of(options);
+}
+
+/// Says for each tensor where its data is or will be; plans the entries that this takes.
+class Plan {
+ public:
+  struct NewEntry {
+    std::string name;
+    const Payload* payload;
+  };
+
+  Plan(const LoadedModel& model, const Archive& archive, const ReplaceOptions& options)
+      : model_(model),
+        archive_(archive),
+        moved_(policy_of(options)),
+        movable_(whatever_can_move(options)),
+        entries_(archive) {
+    for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
+      // A key has no slash in it, so it can only clash with a whole name or the first folder of one.
+      const std::string_view name = archive.entry(i).name;
+      keys_.reserve(name.substr(0, name.find('/')));
+    }
+  }
+
+  /// The model with every link in its final form. The plan and the loaded model must outlive it.
+  wire::Rope rewrite() {
+    return onnx::rewrite_tensors(model_.skeleton, [this](const onnx::TensorSite& site) { return decide(site); },
+                                 {model_.max_depth});
+  }
+
+  [[nodiscard]] const std::vector<NewEntry>& new_entries() const noexcept { return new_entries_; }
+  [[nodiscard]] std::uint64_t tensors_outside() const noexcept { return tensors_outside_; }
+
+ private:
+  onnx::TensorEdit decide(const onnx::TensorSite& site) {
+    const Payload* payload = model_.payload_of(site);
+    const auto slice = payload == nullptr ? place_of_small(site) : place_of(site, *payload);
+    if (slice) {
+      ++tensors_outside_;
+      return onnx::TensorEdit::link_to(*slice);
+    }
+    return payload == nullptr ? onnx::TensorEdit::keep() : onnx::TensorEdit::put_inline(payload->source);
+  }
+
+  /// Data that the policy leaves inline is linked only to what is there already.
+  std::optional<onnx::ExternalSlice> place_of_small(const onnx::TensorSite& site) {
+    const onnx::TensorView& tensor = site.tensor;
+    if (!tensor.raw_data || tensor.typed_data || !tensor.restorable) return std::nullopt;
+    if (site.levels.size() >= model_.max_depth) return std::nullopt;  // no room for a link
+    const Bytes bytes = tensor.raw_data->of(site.model);
+    if (tensor.expected_size() != bytes.size() || !movable_.moves(site, bytes.size())) return std::nullopt;
+    return place_of_equal(SpanSource(bytes));
+  }
+
+  std::optional<onnx::ExternalSlice> place_of(const onnx::TensorSite& site, const Payload& payload) {
+    const Bytes bytes = payload.span.bytes();
+    if (is_in_archive(bytes)) return place_in_entry(archive_.entry(*payload.entry), bytes);
+    const auto known = known_.find({bytes.data(), bytes.size()});
+    if (known != known_.end() && !bytes.empty()) return known->second;
+    if (!movable_.moves(site, payload.size())) return std::nullopt;
+    auto slice = place_of_equal(*payload.source);
+    if (!slice && moved_.moves(site, payload.size())) slice = place_of_new(site, payload);
+    if (slice) known_.emplace(std::pair(bytes.data(), bytes.size()), *slice);
+    return slice;
+  }
+
+  [[nodiscard]] bool is_in_archive(Bytes bytes) const {
+    const Bytes file = archive_.file();
+    const std::less<> before;
+    return !before(bytes.data(), file.data()) && before(bytes.data(), file.data() + file.size());
+  }
+
+  [[nodiscard]] onnx::ExternalSlice place_in_entry(const ArchiveEntry& entry, Bytes bytes) const {
+    const auto offset = static_cast<std::uint64_t>(bytes.data() - archive_.bytes(entry).data());
+    return {std::string(entry.name), offset, bytes.size()};
+  }
+
+  [[nodiscard]] std::optional<onnx::ExternalSlice> place_of_equal(const ByteSource& source) const {
+    const auto entry = entries_.find(source);
+    if (!entry) return std::nullopt;
+    return onnx::ExternalSlice{std::string(entry->name), 0, entry->size};
+  }
+
+  onnx::ExternalSlice place_of_new(const onnx::TensorSite& site, const Payload& payload) {
+    new_entries_.push_back({keys_.make(site.tensor.name), &payload});
+    return {new_entries_.back().name, 0, payload.size()};
+  }
+
+  const LoadedModel& model_;
+  const Archive& archive_;
+  MovePolicy moved_;
+  MovePolicy movable_;
+  EntriesByContent entries_;
+  KeyMaker keys_;
+  std::map<std::pair<const std::byte*, std::size_t>, onnx::ExternalSlice> known_;  // by where the data lies in memory
+  std::vector<NewEntry> new_entries_;
+  std::uint64_t tensors_outside_ = 0;
+};
+
+std::uint64_t size_with(const ArchiveEditor& editor, const Plan& plan, std::uint64_t model_size) {
+  std::vector<std::pair<std::string_view, std::uint64_t>> entries;
+  for (const Plan::NewEntry& entry : plan.new_entries()) entries.emplace_back(entry.name, entry.payload->size());
+  return editor.size_with(entries, model_size);
+}
+
+ReplaceReport replace(ArchiveEditor& editor, ModelSource source, const ReplaceOptions& options,
+                      const LoadOptions& load) {
+  const Archive& archive = editor.archive();
+  const LoadedModel model = load_model(std::move(source), policy_of(options), load);
+  Plan plan(model, archive, options);
+  const wire::Rope proto = plan.rewrite();
+  ReplaceReport report;
+  report.remarks = model.remarks;
+  report.tensors_outside = plan.tensors_outside();
+  report.entries_added = plan.new_entries().size();
+  for (const Plan::NewEntry& entry : plan.new_entries()) report.bytes_added += entry.payload->size();
+  report.model_bytes = proto.size();
+  report.file_bytes = size_with(editor, plan, proto.size());
+  report.file_bytes_before = archive.file().size();
+  if (options.dry_run) return report;
+  editor.reserve(report.file_bytes);
+  for (const Plan::NewEntry& entry : plan.new_entries()) editor.add(entry.name, *entry.payload->source);
+  editor.commit(proto);
+  return report;
+}
+
+ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOptions& options) {
+  EditOptions edit;
+  edit.sync = options.sync;
+  return ArchiveEditor::open(archive, edit);
+}
+
+}  // namespace
+
+ReplaceReport replace_model(const std::filesystem::path& archive, const std::filesystem::path& model,
+                            const ReplaceOptions& options, const LoadOptions& load) {
+  ArchiveEditor editor = open_editor(archive, options);
+  ModelSource source = ModelSource::open_for(editor.archive(), model, options.append_external, load);
+  return replace(editor, std::move(source), options, load);
+}
+
+ReplaceReport replace_model(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options,
+                            const LoadOptions& load) {
+  ArchiveEditor editor = open_editor(archive, options);
+  ModelSource source = ModelSource::of_bytes_for(editor.archive(), model, options.append_external, load);
+  return replace(editor, std::move(source), options, load);
+}
+
+}  // namespace onnxar

@@ -1,0 +1,96 @@
+#include "zip/states.h"
+
+#include <optional>
+#include <utility>
+
+#include "base/checked.h"
+#include "base/little_endian.h"
+#include "onnxar/error.h"
+#include "zip/end_records.h"
+#include "zip/extra_fields.h"
+#include "zip/records.h"
+
+namespace onnxar::zip {
+namespace {
+
+/// The size that the local header states; nothing if it is in a zip64 field that is not there.
+std::optional<std::uint64_t> size_of_data(const LocalFileHeader& header, Bytes extra) {
+  if (header.compressed_size != sentinel32) return header.compressed_size;
+  try {
+    const ExtraFields fields = read_extra_fields(extra, Padding::allowed, {}, 0);
+    if (!fields.zip64 || fields.zip64->size() != local_zip64_extra_size - extra_header_size) return std::nullopt;
+    return base::load<std::uint64_t>(*fields.zip64, 0);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+class Walk {
+ public:
+  explicit Walk(Bytes file) : file_(file) {}
+
+  std::vector<std::uint64_t> run() {
+    while (pass_entry() || pass_directory_header() || pass_end_records()) {
+    }
+    return std::move(ends_);
+  }
+
+ private:
+  [[nodiscard]] Bytes rest() const { return file_.subspan(position_); }
+
+  /// Moves over so many bytes, if they are there.
+  bool pass(std::optional<std::uint64_t> length) {
+    if (!length || *length > rest().size()) return false;
+    position_ += *length;
+    return true;
+  }
+
+  bool pass_entry() {
+    const auto header = parse_local_file_header(rest());
+    if (!header) return false;
+    const std::uint64_t before_extra = local_file_header_size + header->file_name_length;
+    const auto extra = base::slice(rest(), before_extra, header->extra_field_length);
+    if (!extra) return false;
+    const auto size = size_of_data(*header, *extra);
+    directory_.reset();
+    return size && pass(base::checked_add(*size, before_extra + extra->size()));
+  }
+
+  bool pass_directory_header() {
+    const auto header = parse_central_file_header(rest());
+    if (!header) return false;
+    if (!directory_) directory_ = position_;
+    return pass(central_file_header_size + header->file_name_length + header->extra_field_length +
+                header->file_comment_length);
+  }
+
+  bool pass_end_records() {
+    if (!directory_) return false;
+    if (parse_zip64_end_record(rest()) && !pass(zip64_end_record_size)) return false;
+    if (parse_zip64_locator(rest()) && !pass(zip64_locator_size)) return false;
+    if (!parse_end_record(rest()) || !pass(end_record_size)) return false;
+    if (ends_here()) ends_.push_back(position_);
+    directory_.reset();
+    return true;
+  }
+
+  /// What the end records say is looked at in one place only.
+  [[nodiscard]] bool ends_here() const {
+    try {
+      return read_end(file_.first(position_)).directory_offset == *directory_;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  Bytes file_;
+  std::uint64_t position_ = 0;
+  std::optional<std::uint64_t> directory_;  // where the headers of the directory begin that is passed now
+  std::vector<std::uint64_t> ends_;
+};
+
+}  // namespace
+
+std::vector<std::uint64_t> state_ends(Bytes file) { return Walk(file).run(); }
+
+}  // namespace onnxar::zip

@@ -1,0 +1,197 @@
+// Going back: what an interrupted edit left is cut off, and so is the last edit if that is wanted.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+
+#include <filesystem>
+
+#include "base/file_descriptor.h"
+#include "onnxar/archive.h"
+#include "onnxar/edit.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr CutOptions unsynced = {.sync = false, .dry_run = false};
+
+Built edited(const Built& built, std::string_view producer, std::vector<ZipEntry> extra = {}) {
+  return append_edit(built, smallest_model(256, producer), std::move(extra));
+}
+
+class EarlierStateTest : public ::testing::Test {
+ protected:
+  fs::path start_with(const Blob& bytes) { return path_ = folder_.write_file("a", bytes); }
+  [[nodiscard]] Blob now() const { return folder_.read_file("a"); }
+  [[nodiscard]] std::optional<Error> error_of_opening() const {
+    return error_of([&] { return Archive::open(path_).size(); });
+  }
+
+  void expect_recovered(const Blob& bytes, const Built& state) {
+    start_with(bytes);
+    const EarlierState found = recover(path_, unsynced);
+    EXPECT_EQ(found.file_size, bytes.size());
+    EXPECT_EQ(found.size, state.bytes.size());
+    EXPECT_EQ(now(), state.bytes);
+    EXPECT_EQ(recover(path_, unsynced).size, state.bytes.size()) << "there is nothing left to cut";
+    EXPECT_EQ(now(), state.bytes);
+  }
+  void expect_unrecoverable(const Blob& bytes) {
+    start_with(bytes);
+    EXPECT_EQ(code_of([&] { return recover(path_, unsynced).size; }), Code::archive_unrecoverable);
+    EXPECT_EQ(now(), bytes);
+  }
+
+  TempDir folder_;
+  fs::path path_;
+  Built first_ = smallest_archive();
+  Built second_ = edited(first_, "second", {zip_entry("b", pattern(700, 1))});
+  Built third_ = edited(second_, "third");
+};
+
+// --- Torn ------------------------------------------------------------------------------------------------------------
+
+TEST_F(EarlierStateTest, EveryPartOfAnEditIsTornAndRecovered) {
+  for (std::size_t size = first_.bytes.size() + 1; size < second_.bytes.size(); ++size) {
+    Blob cut = second_.bytes;
+    truncate(cut, size);
+    start_with(cut);
+    const auto error = error_of_opening();
+    ASSERT_TRUE(error);
+    ASSERT_EQ(error->code(), Code::archive_torn) << size;
+    ASSERT_EQ(error->offset(), first_.bytes.size());
+    ASSERT_EQ(error->path(), path_);
+    ASSERT_EQ(recover(path_, unsynced).size, first_.bytes.size());
+    ASSERT_EQ(now(), first_.bytes);
+  }
+  start_with(first_.bytes);
+  EXPECT_FALSE(error_of_opening());
+}
+
+TEST_F(EarlierStateTest, TornFileSaysWhatMendsIt) {
+  Blob cut = third_.bytes;
+  truncate(cut, cut.size() - 1);
+  start_with(cut);
+  EXPECT_THAT(error_of_opening()->what(), HasSubstr("onnxar recover"));
+  EXPECT_EQ(error_of_opening()->offset(), second_.bytes.size());
+}
+
+TEST_F(EarlierStateTest, OtherBytesBehindAnArchiveAreNoEditButCanBeCutOff) {
+  for (const Blob& more : {zeros(1), zeros(70000), blob("\n"), blob("PK\5\6"), blob("some text that was appended")}) {
+    Blob bytes = first_.bytes;
+    bytes.insert(bytes.end(), more.begin(), more.end());
+    start_with(bytes);
+    const auto error = error_of_opening();
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), more.size() > 65535 ? Code::zip_end_missing : Code::zip_end_not_last);
+    EXPECT_THAT(error->what(), HasSubstr("onnxar recover"));
+    expect_recovered(bytes, first_);
+  }
+}
+
+TEST_F(EarlierStateTest, FirstStateThatWasCutShortHasNothingToGoBackTo) {
+  for (std::size_t size = 0; size < first_.bytes.size(); size += 7) {
+    Blob cut = first_.bytes;
+    truncate(cut, size);
+    start_with(cut);
+    EXPECT_EQ(error_of_opening()->code(), Code::zip_end_missing);
+    EXPECT_THAT(error_of_opening()->what(), ::testing::Not(HasSubstr("recover")));
+    expect_unrecoverable(cut);
+  }
+  expect_unrecoverable(blob("this is no archive at all, and never was one"));
+}
+
+TEST_F(EarlierStateTest, ArchiveInAnEntryIsNoState) {
+  // An archive stored in an archive: its records are data, wherever the outer one is cut.
+  const Built outer = edited(first_, "outer", {zip_entry("inner.onnxar", second_.bytes)});
+  const PlacedEntry& inner = outer.entry("inner.onnxar");
+  for (const std::size_t end : {first_.bytes.size(), second_.bytes.size()}) {
+    Blob cut = outer.bytes;
+    truncate(cut, inner.data_offset + end);
+    expect_recovered(cut, first_);
+  }
+  expect_recovered(outer.bytes, outer);
+}
+
+TEST_F(EarlierStateTest, StateWhoseDataIsWrongIsNotGoneBackTo) {
+  Blob bytes = second_.bytes;
+  flip_bit(bytes, second_.entry("b").data_offset + 5);
+  expect_recovered(bytes, first_);
+  bytes = third_.bytes;
+  flip_bit(bytes, third_.entry(model_entry).data_offset);
+  expect_recovered(bytes, second_);
+}
+
+TEST_F(EarlierStateTest, DataOfEarlierStatesIsNotRead) {
+  Blob bytes = third_.bytes;
+  flip_bit(bytes, third_.entry("w").data_offset);
+  bytes.push_back(std::byte{0});
+  start_with(bytes);
+  EXPECT_EQ(recover(path_, unsynced).size, third_.bytes.size());
+}
+
+TEST_F(EarlierStateTest, DryRunCutsNothing) {
+  Blob cut = third_.bytes;
+  truncate(cut, cut.size() - 1);
+  start_with(cut);
+  const EarlierState state = recover(path_, {.sync = false, .dry_run = true});
+  EXPECT_EQ(state.size, second_.bytes.size());
+  EXPECT_EQ(state.file_size, cut.size());
+  EXPECT_EQ(state.entries, 3U);
+  EXPECT_EQ(state.model_size, second_.entries.back().data_size);
+  EXPECT_EQ(state.model_crc32, bitwise_crc32(smallest_model(256, "second")));
+  EXPECT_EQ(now(), cut);
+  start_with(third_.bytes);
+  EXPECT_EQ(undo(path_, {.sync = false, .dry_run = true}).size, second_.bytes.size());
+  EXPECT_EQ(now(), third_.bytes);
+}
+
+// --- Undone ----------------------------------------------------------------------------------------------------------
+
+TEST_F(EarlierStateTest, EditsAreUndoneOneByOne) {
+  start_with(third_.bytes);
+  const EarlierState state = undo(path_);
+  EXPECT_EQ(state.file_size, third_.bytes.size());
+  EXPECT_EQ(state.size, second_.bytes.size());
+  EXPECT_EQ(now(), second_.bytes);
+  EXPECT_EQ(undo(path_).size, first_.bytes.size());
+  EXPECT_EQ(now(), first_.bytes);
+  EXPECT_EQ(code_of([&] { return undo(path_).size; }), Code::usage_nothing_to_undo);
+  EXPECT_EQ(now(), first_.bytes);
+}
+
+TEST_F(EarlierStateTest, TornEditIsNotUndone) {
+  Blob cut = third_.bytes;
+  truncate(cut, cut.size() - 1);
+  start_with(cut);
+  EXPECT_EQ(code_of([&] { return undo(path_).size; }), Code::archive_torn);
+  EXPECT_EQ(now(), cut);
+}
+
+TEST_F(EarlierStateTest, DamagedStateIsNotGoneBackTo) {
+  for (const std::size_t damage : {first_.entry(model_entry).data_offset, first_.entry(model_entry).header_offset + 6,
+                                   first_.directory_offset + 20}) {
+    Blob bytes = second_.bytes;
+    flip_bit(bytes, damage);
+    start_with(bytes);
+    EXPECT_EQ(code_of([&] { return undo(path_).size; }), Code::archive_unrecoverable) << damage;
+    EXPECT_EQ(now(), bytes);
+  }
+}
+
+TEST_F(EarlierStateTest, NeitherIsDoneWhileSomebodyEdits) {
+  start_with(third_.bytes);
+  const base::FileDescriptor other = base::open_file(path_, base::Access::read);
+  ASSERT_EQ(::flock(other.get(), LOCK_SH), 0);
+  EXPECT_EQ(code_of([&] { return recover(path_).size; }), Code::archive_busy);
+  EXPECT_EQ(code_of([&] { return undo(path_).size; }), Code::archive_busy);
+  EXPECT_EQ(now(), third_.bytes);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

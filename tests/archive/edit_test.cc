@@ -1,0 +1,347 @@
+// Editing an archive in place, through the public interface.
+#include "onnxar/edit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/file_descriptor.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using Strings = std::vector<std::string>;
+using NamesAndSizes = std::vector<std::pair<std::string_view, std::uint64_t>>;
+
+const Blob& new_model() {
+  static const Blob model = smallest_model(256, "edited");
+  return model;
+}
+
+Built model_alone() {
+  ZipBuilder builder = smallest_builder();
+  builder.entries.erase(builder.entries.begin());
+  return builder.build_placed();
+}
+
+class EditTest : public ::testing::Test {
+ protected:
+  void SetUp() override { start_with(smallest_archive()); }
+
+  void start_with(Built built) {
+    before_ = std::move(built);
+    path_ = folder_.write_file("a", before_.bytes);
+  }
+  [[nodiscard]] ArchiveEditor editor(const EditOptions& options = {.sync = false, .open = {}}) const {
+    return ArchiveEditor::open(path_, options);
+  }
+  [[nodiscard]] Blob now() const { return folder_.read_file("a"); }
+  void expect_unchanged() const {
+    EXPECT_EQ(now(), before_.bytes);
+    EXPECT_EQ(folder_.file_names(), Strings{"a"});
+  }
+  /// What the action is refused for; the editor is gone then, and the file as it was.
+  template <typename Action>
+  std::optional<Refusal> refusal(const Action& action) {
+    const auto refused = refusal_of([&] {
+      ArchiveEditor open = editor();
+      action(open);
+      return 0;
+    });
+    expect_unchanged();
+    return refused;
+  }
+
+  TempDir folder_;
+  fs::path path_;
+  Built before_;
+};
+
+TEST_F(EditTest, OtherModelIsAppendedAsTheBuilderDoes) {
+  editor().commit(new_model());
+  EXPECT_EQ(now(), append_edit(before_, new_model()).bytes);
+  editor({.sync = true, .open = {}}).commit(smallest_model());
+  EXPECT_EQ(now(), append_edit(append_edit(before_, new_model()), smallest_model()).bytes);
+}
+
+TEST_F(EditTest, EntriesAreAppendedAsTheBuilderDoes) {
+  const Blob large = pattern((std::size_t{1} << 20U) + 5, 3);
+  const TempDir other;
+  const fs::path source = other.write_file("source", pattern(300, 2));
+  {
+    ArchiveEditor open = editor();
+    open.add("b", pattern(5, 1));
+    open.add("folder/c", FileRange{source, 100, 200});
+    open.add("large", large.size(), [rest = Bytes(large)](std::span<std::byte> buffer) mutable {
+      const std::size_t count = std::min(rest.size(), buffer.size());
+      std::ranges::copy(rest.first(count), buffer.begin());
+      rest = rest.subspan(count);
+      return count;
+    });
+    open.commit(new_model());
+  }
+  const Blob all = pattern(300, 2);
+  const Blob range(all.begin() + 100, all.end());
+  EXPECT_EQ(now(), append_edit(before_, new_model(),
+                               {zip_entry("b", pattern(5, 1)), zip_entry("folder/c", range), zip_entry("large", large)})
+                       .bytes);
+}
+
+TEST_F(EditTest, AlignmentIsThatOfTheArchive) {
+  for (const std::size_t alignment : {64U, 256U, 4096U, 32768U}) {
+    ZipBuilder builder = smallest_builder();
+    builder.alignment = alignment;
+    start_with(builder.build_placed());
+    {
+      ArchiveEditor open = editor();
+      open.add("b", pattern(5));
+      open.commit(new_model());
+    }
+    ZipBuilder edit = edit_builder(before_, new_model(), {zip_entry("b", pattern(5))});
+    edit.alignment = alignment;
+    EXPECT_EQ(now(), edit.build()) << alignment;
+  }
+}
+
+TEST_F(EditTest, AlignmentIsNotTakenFromWhatIsAlignedForItsSize) {
+  ZipBuilder builder;
+  builder.entries = {zip_entry("large", pattern(std::size_t{2} << 20U)),
+                     zip_entry(model_entry, pattern(std::size_t{1} << 20U))};
+  start_with(builder.build_placed());
+  editor().commit(new_model());
+  EXPECT_EQ(now(), append_edit(before_, new_model()).bytes);
+}
+
+TEST_F(EditTest, Zip64EndRecordsStay) {
+  ZipBuilder builder = smallest_builder();
+  builder.force_zip64 = true;
+  start_with(builder.build_placed());
+  ZipBuilder edit = edit_builder(before_, new_model(), {zip_entry("b", pattern(5))});
+  edit.force_zip64 = true;
+  ArchiveEditor open = editor();
+  EXPECT_EQ(open.size_with(NamesAndSizes{{"b", 5}}, new_model().size()), edit.build().size());
+  open.add("b", pattern(5));
+  open.commit(new_model());
+  EXPECT_EQ(now(), edit.build());
+}
+
+TEST_F(EditTest, DirectoryHeadersStayAsTheyAre) {
+  ZipBuilder builder = smallest_builder();
+  builder.entry("w").in_both([](HeaderFields& header) {
+    header.time = std::uint16_t{0x1234};
+    header.version_needed = std::uint16_t{20};
+  });
+  builder.entry("w").force_zip64_offset = true;
+  start_with(builder.build_placed());
+  editor().commit(new_model());
+  EXPECT_EQ(now(), append_edit(before_, new_model()).bytes);
+}
+
+TEST_F(EditTest, ArchiveOfAModelAloneIsWrittenAnew) {
+  start_with(model_alone());
+  const auto reader = Archive::open(path_);
+  {
+    ArchiveEditor open = editor();
+    EXPECT_EQ(open.size_with(NamesAndSizes{{"b", 5}}, new_model().size()),
+              archive_size(NamesAndSizes{{"b", 5}}, new_model().size()));
+    open.add("b", pattern(5));
+    EXPECT_EQ(now(), before_.bytes);
+    open.commit(new_model());
+  }
+  ZipBuilder anew;
+  anew.entries = {zip_entry("b", pattern(5)), zip_entry(model_entry, new_model())};
+  EXPECT_EQ(now(), anew.build());
+  EXPECT_TRUE(std::ranges::equal(reader.file(), before_.bytes)) << "who has the old one keeps it";
+  EXPECT_EQ(folder_.file_names(), Strings{"a"});
+}
+
+TEST_F(EditTest, EditorShowsTheStateBefore) {
+  ArchiveEditor open = editor();
+  EXPECT_EQ(open.archive().size(), 2U);
+  open.add("b", pattern(5));
+  open.commit(new_model());
+  EXPECT_TRUE(std::ranges::equal(open.archive().file(), before_.bytes));
+}
+
+TEST_F(EditTest, SizeIsKnownBefore) {
+  ArchiveEditor open = editor();
+  const std::uint64_t size = open.size_with(NamesAndSizes{{"b", 5}, {"c", 70000}}, new_model().size());
+  open.reserve(size);
+  EXPECT_EQ(now(), before_.bytes) << "room is no part of the file";
+  open.add("b", pattern(5));
+  open.add("c", pattern(70000));
+  open.commit(new_model());
+  EXPECT_EQ(fs::file_size(path_), size);
+}
+
+TEST_F(EditTest, DestroyedEditorCutsOffWhatItAppended) {
+  {
+    ArchiveEditor open = editor();
+    open.add("b", pattern(std::size_t{3} << 20U));
+    EXPECT_GT(fs::file_size(path_), before_.bytes.size());
+  }
+  expect_unchanged();
+}
+
+TEST_F(EditTest, EditorThatIsAssignedToCutsOffWhatItAppended) {
+  const TempDir other;
+  ArchiveEditor open = editor();
+  open.add("b", pattern(std::size_t{3} << 20U));
+  open = ArchiveEditor::open(other.write_file("a", before_.bytes), {.sync = false, .open = {}});
+  expect_unchanged();
+  open.commit(new_model());
+  EXPECT_EQ(other.read_file("a"), append_edit(before_, new_model()).bytes);
+}
+
+TEST_F(EditTest, NamesThatAreTakenAreRefused) {
+  start_with(append_edit(before_, new_model(), {zip_entry("Folder/x", pattern(5)), zip_entry("unused", pattern(5))}));
+  const auto adding = [](const std::string& name) { return [name](ArchiveEditor& open) { open.add(name, Bytes()); }; };
+  for (const std::string name : {"w", "W", "folder/X", "UNUSED"}) {
+    EXPECT_EQ(refusal(adding(name)), (Refusal{Code::zip_name_duplicate, name}));
+  }
+  for (const std::string name : {"folder", "w/y"}) {
+    EXPECT_EQ(refusal(adding(name)), (Refusal{Code::zip_name_prefix, name}));
+  }
+  EXPECT_EQ(refusal(adding("__MODEL_PROTO")), (Refusal{Code::archive_name_reserved, "__MODEL_PROTO"}));
+  EXPECT_EQ(refusal(adding("../x")), (Refusal{Code::zip_name_part, "../x"}));
+}
+
+TEST_F(EditTest, SourcesThatFailLeaveTheFileAsItWas) {
+  const auto short_stream = [calls = 0](std::span<std::byte>) mutable { return std::size_t{calls++ == 0 ? 7U : 0U}; };
+  EXPECT_EQ(refusal([&](ArchiveEditor& open) { open.add("b", 8, short_stream); }),
+            (Refusal{Code::io_source_size, "b"}));
+  const StreamReader thrower = [](std::span<std::byte>) -> std::size_t { throw std::runtime_error("from below"); };
+  EXPECT_THROW(editor().add("b", 8, thrower), std::runtime_error);
+  expect_unchanged();
+}
+
+TEST_F(EditTest, WhatNobodyWouldOpenIsNotCommitted) {
+  EditOptions options{.sync = false, .open = {}};
+  options.open.max_entries = 2;
+  EXPECT_EQ(code_of([&] {
+              ArchiveEditor open = editor(options);
+              open.add("b", Bytes());
+              open.commit(new_model());
+              return 0;
+            }),
+            Code::zip_limit_entries);
+  expect_unchanged();
+  options = {.sync = false, .open = {}};
+  options.open.max_directory_size = before_.directory_size + 30;
+  EXPECT_EQ(code_of([&] {
+              ArchiveEditor open = editor(options);
+              open.add("b", Bytes());
+              open.commit(new_model());
+              return 0;
+            }),
+            Code::zip_limit_directory);
+  expect_unchanged();
+}
+
+TEST_F(EditTest, ModelOf2GiBIsRefusedBeforeAnythingIsWritten) {
+  constexpr std::uint64_t too_large = 1ULL << 31U;
+  EXPECT_EQ(code_of([&] { return editor().size_with({}, too_large); }), Code::archive_model_too_large);
+  EXPECT_NO_THROW(static_cast<void>(editor().size_with({}, too_large - 1)));
+}
+
+TEST_F(EditTest, OnlyArchivesAreEdited) {
+  start_with({.bytes = blob("no archive, but long enough for one")});
+  EXPECT_EQ(code_of([&] { return editor(); }), Code::zip_end_missing);
+  EXPECT_EQ(code_of([&] { return ArchiveEditor::open(folder_ / "none"); }), Code::io_not_found);
+  EXPECT_EQ(code_of([&] { return ArchiveEditor::open(folder_.path()); }), Code::io_not_a_file);
+  expect_unchanged();
+}
+
+// --- Two at once -----------------------------------------------------------------------------------------------------
+
+TEST_F(EditTest, SecondEditorIsToldToTryAgain) {
+  const ArchiveEditor open = editor();
+  const auto error = error_of([&] { return editor(); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::archive_busy);
+  EXPECT_EQ(error->path(), path_);
+  EXPECT_EQ(kind(error->code()), Kind::io);
+}
+
+TEST_F(EditTest, SecondEditorWaitsForAMoment) {
+  auto open = std::make_unique<ArchiveEditor>(editor());
+  std::jthread second([&] { editor().commit(smallest_model()); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  open->commit(new_model());
+  open.reset();
+  second.join();
+  EXPECT_EQ(now(), append_edit(append_edit(before_, new_model()), smallest_model()).bytes);
+}
+
+TEST_F(EditTest, FileThatWasRenamedToThePathMeanwhileIsTheOneEdited) {
+  const Built renamed = smallest_builder(pattern(2048, 9)).build_placed();
+  auto held = std::make_unique<base::FileDescriptor>(base::open_file(path_, base::Access::read));
+  ASSERT_EQ(::flock(held->get(), LOCK_EX), 0);
+  std::jthread second([&] { editor().commit(new_model()); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  fs::rename(folder_.write_file("b", renamed.bytes), path_);
+  held.reset();
+  second.join();
+  EXPECT_EQ(now(), append_edit(renamed, new_model()).bytes);
+}
+
+TEST_F(EditTest, ReaderSeesTheOldStateUntilSomethingIsAppended) {
+  ArchiveEditor open = editor();
+  EXPECT_EQ(Archive::open(path_).size(), 2U);
+  open.add("b", pattern(std::size_t{3} << 20U));
+  const auto error = error_of([&] { return Archive::open(path_).size(); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::archive_busy);
+  EXPECT_EQ(error->path(), path_);
+  EXPECT_THAT(error->what(), HasSubstr("try again"));
+  open.commit(new_model());
+  EXPECT_EQ(Archive::open(path_).size(), 3U);
+}
+
+TEST_F(EditTest, FullDiskLeavesTheFileAsItWas) {
+  const TempDir small;
+  if (::mount("tmpfs", small.path().c_str(), "tmpfs", 0, "size=256k") != 0) {
+    GTEST_SKIP() << "this user may not mount a small tmpfs";
+  }
+  const fs::path path = small.write_file("a", before_.bytes);
+  const std::size_t too_much = std::size_t{1} << 20U;
+  {
+    ArchiveEditor open = ArchiveEditor::open(path);
+    EXPECT_EQ(code_of([&] {
+                open.reserve(open.size_with(NamesAndSizes{{"b", too_much}}, 5));
+                return 0;
+              }),
+              Code::io_disk_full);
+    EXPECT_EQ(small.read_file("a"), before_.bytes);
+    EXPECT_EQ(code_of([&] {
+                open.add("b", pattern(too_much));
+                return 0;
+              }),
+              Code::io_disk_full);
+  }
+  EXPECT_EQ(small.read_file("a"), before_.bytes);
+  EXPECT_EQ(code_of([&] {
+              ArchiveEditor::open(path).commit(pattern(too_much));
+              return 0;
+            }),
+            Code::io_disk_full);
+  EXPECT_EQ(small.read_file("a"), before_.bytes);
+  EXPECT_EQ(small.file_names(), Strings{"a"});
+  ASSERT_EQ(::umount2(small.path().c_str(), MNT_DETACH), 0);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

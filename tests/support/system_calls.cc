@@ -1,0 +1,63 @@
+#include "support/system_calls.h"
+
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <span>
+
+namespace onnxar::testing {
+namespace {
+
+FileCallLog* log = nullptr;
+
+/// Whether the call may be made; logs it.
+bool passes(FileCall call) {
+  if (log == nullptr) return true;
+  if (const int reason = log->fail ? log->fail(call) : 0) {
+    errno = reason;
+    return false;
+  }
+  log->add(std::move(call));
+  return true;
+}
+
+FileCall write_call(std::span<const iovec> parts, off_t offset) {
+  FileCall call{FileCall::Kind::write, static_cast<std::uint64_t>(offset), {}};
+  for (const iovec& part : parts) {
+    const auto* begin = static_cast<const std::byte*>(part.iov_base);
+    call.data.insert(call.data.end(), begin, begin + part.iov_len);
+  }
+  return call;
+}
+
+}  // namespace
+
+FileCallLog::FileCallLog() { log = this; }
+FileCallLog::~FileCallLog() { log = nullptr; }
+
+}  // namespace onnxar::testing
+
+using onnxar::testing::FileCall;
+
+// These stand in for those of the C library. The names are its own.
+extern "C" {
+
+ssize_t pwritev(int file, const iovec* parts, int count, off_t offset) {
+  const std::span all(parts, static_cast<std::size_t>(count));
+  if (!onnxar::testing::passes(onnxar::testing::write_call(all, offset))) return -1;
+  // The kernel takes the offset in two halves.
+  return ::syscall(SYS_pwritev, file, parts, count, offset, 0L);
+}
+
+int fsync(int file) {
+  if (!onnxar::testing::passes({FileCall::Kind::sync, 0, {}})) return -1;
+  return static_cast<int>(::syscall(SYS_fsync, file));
+}
+
+int ftruncate(int file, off_t size) noexcept {
+  if (!onnxar::testing::passes({FileCall::Kind::set_size, static_cast<std::uint64_t>(size), {}})) return -1;
+  return static_cast<int>(::syscall(SYS_ftruncate, file, size));
+}
+}

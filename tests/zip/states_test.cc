@@ -1,0 +1,89 @@
+// Where the states of a file end, found by walking it from its front.
+#include "zip/states.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+Built edited(const Built& built, std::vector<ZipEntry> extra = {}) {
+  return append_edit(built, smallest_model(256, "edited"), std::move(extra));
+}
+
+TEST(StateEnds, AreBehindEveryEndRecord) {
+  const Built first = smallest_archive();
+  const Built second = edited(first, {zip_entry("b", pattern(100))});
+  const Built third = edited(second);
+  EXPECT_THAT(zip::state_ends(third.bytes), ElementsAre(first.bytes.size(), second.bytes.size(), third.bytes.size()));
+}
+
+TEST(StateEnds, AreFoundInEveryPrefix) {
+  const Built first = smallest_archive();
+  const Built second = edited(first, {zip_entry("b", pattern(100))});
+  for (std::size_t size = 0; size < second.bytes.size(); ++size) {
+    const auto ends = zip::state_ends(std::span(second.bytes).first(size));
+    if (size < first.bytes.size()) {
+      ASSERT_THAT(ends, IsEmpty()) << size;
+    } else {
+      ASSERT_THAT(ends, ElementsAre(first.bytes.size())) << size;
+    }
+  }
+}
+
+TEST(StateEnds, MayHaveZip64RecordsAndFields) {
+  ZipBuilder builder = smallest_builder();
+  builder.force_zip64 = true;
+  builder.entry("w").force_zip64_sizes = true;
+  const Built first = builder.build_placed();
+  ZipBuilder edit = edit_builder(first, smallest_model());
+  edit.force_zip64 = true;
+  const Blob second = edit.build();
+  EXPECT_THAT(zip::state_ends(second), ElementsAre(first.bytes.size(), second.size()));
+}
+
+TEST(StateEnds, RecordsInDataAreData) {
+  const Built inner = smallest_archive();
+  const Built outer = edited(inner, {zip_entry("inner", inner.bytes)});
+  EXPECT_THAT(zip::state_ends(outer.bytes), ElementsAre(inner.bytes.size(), outer.bytes.size()));
+}
+
+TEST(StateEnds, DirectoryBeginsWhereItsHeadersDo) {
+  Built built = smallest_archive();
+  put_u32(built.bytes, built.end_offset + 12, static_cast<std::uint32_t>(built.directory_size - 1));
+  put_u32(built.bytes, built.end_offset + 16, static_cast<std::uint32_t>(built.directory_offset + 1));
+  EXPECT_THAT(zip::state_ends(built.bytes), IsEmpty());
+}
+
+TEST(StateEnds, WalkEndsAtWhatIsNoRecord) {
+  const Built first = smallest_archive();
+  const Built second = edited(first);
+  for (const std::size_t at : {second.entry(model_entry).header_offset, second.directory_offset, second.end_offset}) {
+    Blob bytes = second.bytes;
+    flip_bit(bytes, at);
+    EXPECT_THAT(zip::state_ends(bytes), ElementsAre(first.bytes.size()));
+  }
+  EXPECT_THAT(zip::state_ends(zeros(1000)), IsEmpty());
+  EXPECT_THAT(zip::state_ends({}), IsEmpty());
+}
+
+TEST(StateEnds, SizesThatLeaveTheFileEndTheWalk) {
+  for (const std::uint32_t size : {0x7fffffffU, 0xfffffffeU, 0xffffffffU}) {
+    Built built = smallest_archive();
+    put_u32(built.bytes, 18, size);
+    EXPECT_THAT(zip::state_ends(built.bytes), IsEmpty());
+  }
+  ZipBuilder builder = smallest_builder();
+  builder.entry("w").force_zip64_sizes = true;
+  Built built = builder.build_placed();
+  put_u64(built.bytes, built.entry("w").extra_offset + 4, ~std::uint64_t{0} - 10);
+  EXPECT_THAT(zip::state_ends(built.bytes), IsEmpty());
+}
+
+}  // namespace
+}  // namespace onnxar::testing
