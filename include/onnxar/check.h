@@ -10,7 +10,7 @@
 namespace onnxar {
 
 struct CheckOptions {
-  bool data = false;    ///< also compare the CRC-32 of every entry: reads all bytes
+  bool data = false;    ///< also compare the CRC-32 of every entry, and checksums that links have: reads all bytes
   bool strict = false;  ///< warnings and superseded tails of edits become errors
   LoadOptions load;     ///< where external data lies, limits
 };

@@ -16,6 +16,7 @@ struct ConvertReport {
   std::uint64_t payloads = 0;         ///< entries or slices that hold them: fewer where tensors share data
   std::uint64_t payload_bytes = 0;
   std::uint64_t model_bytes = 0;  ///< of the ModelProto
+  std::uint64_t side_files = 0;   ///< that went along: entries that no tensor names
   std::uint64_t file_bytes = 0;   ///< of all files together
   std::vector<Finding> remarks;   ///< warnings and notes: what could not move, what was left out
 };
@@ -28,7 +29,11 @@ struct ConvertReport {
 /// ascending order, and neither `data_location` nor anything else that says where data is, its tag and length, and the
 /// lengths of the messages around it, in the shortest encoding.
 ///
-/// Nothing appears under the output's name before all of it is written (and synced). Bytes copied from an archive are
+/// Side files of an archive, entries that no tensor names and whose name is no C identifier, go along: to another
+/// archive, or as files beneath the output's folder, in folders that are made for them.
+///
+/// Nothing appears under the output's name before all of it is written (and synced). Of several files the model comes
+/// last; each gets a hidden name first, none is written through a symbolic link. Bytes copied from an archive are
 /// verified against their CRC-32. Memory: the model without its large payloads, twice, and some 1 KiB a tensor; no
 /// payload is gathered in memory.
 /// Errors: io.*, output.exists, zip.*, archive.*, wire.*, onnx.*; onnx.model.too_large where an inline model would

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace onnxar {
 
@@ -36,14 +37,24 @@ struct LoadOptions : TensorBufferOptions {
   Prefetch prefetch = Prefetch::none;               ///< for Model::load
   std::size_t max_depth = 100;                      ///< nested messages, as protobuf's parsers have it
   std::uint64_t max_skeleton_size = 512ULL << 20U;  ///< bytes of the model without its large payloads
-  bool verify_data = true;  ///< compare the CRC-32 of archive entries whenever their bytes are copied
+  /// Compare the CRC-32 of archive entries, and the checksum that a link has, whenever their bytes are copied.
+  bool verify_data = true;
 };
 
 /// What a model is written as.
 enum class Format : std::uint8_t {
   archive,        ///< one archive
   onnx_inline,    ///< one ModelProto with all data in it; below 2 GiB
-  onnx_external,  ///< a ModelProto and one data file beside it
+  onnx_external,  ///< a ModelProto and one data file beside it, or one for each tensor
+};
+
+/// What links in a model hold their data's bytes against, beside the CRC-32 that every archive entry has.
+enum class Checksum : std::uint8_t { none, sha1 };
+
+/// A file that goes into an archive beside the weights.
+struct AddedFile {
+  std::string name;            ///< of the entry; no C identifier: those are keys of tensors
+  std::filesystem::path path;  ///< what is read
 };
 
 /// How far saving is: of `total` bytes of data, `done` are written.
@@ -56,12 +67,15 @@ struct SaveOptions : TensorBufferOptions {
   }
 
   Format format = Format::archive;
-  bool all_sites = false;  ///< move sparse values, defaults of function attributes and training info out, too
-  bool attributes = true;  ///< move tensors out of node attributes, too
-  std::string data_file;   ///< of onnx_external: the data file's name, no path
-  bool replace = false;    ///< replace existing outputs
-  bool sync = true;        ///< sync files and folder before returning
-  bool dry_run = false;    ///< find every fault that planning can find, and write nothing
+  bool all_sites = false;        ///< move sparse values, defaults of function attributes and training info out, too
+  bool attributes = true;        ///< move tensors out of node attributes, too
+  std::string data_file;         ///< of onnx_external: the data file's name, no path
+  bool file_per_tensor = false;  ///< of onnx_external: a data file for each tensor instead, named by its key
+  Checksum checksum = Checksum::none;  ///< of archive: what links carry; reads the data twice
+  std::vector<AddedFile> add;          ///< of archive: side files, in place of those of the same name
+  bool replace = false;                ///< replace existing outputs
+  bool sync = true;                    ///< sync files and folder before returning
+  bool dry_run = false;                ///< find every fault that planning can find, and write nothing
   /// Called by the thread that saves, every 16 MiB or so and when all is written, before anything is published: what it
   /// throws cancels saving, and nothing is left behind.
   ProgressCallback progress;

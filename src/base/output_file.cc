@@ -47,21 +47,6 @@ Error already_exists(const fs::path& target) {
   return {Code::output_exists, "the output exists already; choose another name, or --force to replace it", {}, target};
 }
 
-void refuse_what_cannot_be_replaced(const fs::path& target, Existing existing) {
-  struct stat status{};
-  if (::lstat(target.c_str(), &status) != 0) {
-    if (errno == ENOENT) return;
-    throw system_error(errno, "cannot write", target);
-  }
-  if (S_ISDIR(status.st_mode)) {
-    throw Error(Code::io_not_a_file, "is a folder; name the file to write", {}, target);
-  }
-  if (!S_ISREG(status.st_mode)) {
-    throw Error(Code::io_not_a_file, "is not a regular file and cannot be replaced; name a file", {}, target);
-  }
-  if (existing == Existing::refuse) throw already_exists(target);
-}
-
 /// rename(2) would silently replace a target that appeared meanwhile.
 void rename_to_free_name(const fs::path& from, const fs::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return;
@@ -81,9 +66,24 @@ void sync_folder(const fs::path& folder) {
 
 }  // namespace
 
+void OutputFile::check_target(const fs::path& target, Existing existing) {
+  struct stat status{};
+  if (::lstat(target.c_str(), &status) != 0) {
+    if (errno == ENOENT) return;
+    throw system_error(errno, "cannot write", target);
+  }
+  if (S_ISDIR(status.st_mode)) {
+    throw Error(Code::io_not_a_file, "is a folder; name the file to write", {}, target);
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(Code::io_not_a_file, "is not a regular file and cannot be replaced; name a file", {}, target);
+  }
+  if (existing == Existing::refuse) throw already_exists(target);
+}
+
 OutputFile OutputFile::create(const fs::path& target, Existing existing) {
   OutputFile file(follow_links(target), existing);
-  refuse_what_cannot_be_replaced(file.target_, existing);
+  check_target(file.target_, existing);
   file.open_nameless();
   if (!file.file_.valid()) file.open_named();
   return file;
@@ -209,10 +209,20 @@ void OutputFile::link_to(const fs::path& name) const {
 
 void OutputFile::stage() {
   // A link cannot replace a file, a rename can: so the file gets a hidden name first.
-  if (existing_ == Existing::refuse || !temporary_.empty()) return;
+  if (existing_ == Existing::replace) hide();
+}
+
+void OutputFile::hide() {
+  if (!temporary_.empty()) return;
   const fs::path name = random_name(target_);
   link_to(name);
   temporary_ = name;
+}
+
+void OutputFile::park(Sync sync) {
+  prepare(sync);
+  hide();
+  file_ = FileDescriptor();
 }
 
 void OutputFile::publish(Sync sync) {

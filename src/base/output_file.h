@@ -29,6 +29,9 @@ class OutputFile {
   /// io.permission.
   static OutputFile create(const std::filesystem::path& target, Existing existing);
 
+  /// The errors of `create` that show without touching the folder. A link is not followed.
+  static void check_target(const std::filesystem::path& target, Existing existing);
+
   /// The file at `target`, open for writing, of which the first `size` bytes, which is all of it, stay as they are.
   static OutputFile extend(FileDescriptor file, const std::filesystem::path& target, std::uint64_t size);
 
@@ -54,6 +57,8 @@ class OutputFile {
   /// Where an existing target is to be replaced: gives the file a hidden name in its folder, so that publishing is a
   /// rename, which needs no room on the disk.
   void stage();
+  /// For sets of many files: prepares the complete file, gives it a hidden name and closes it until it is published.
+  void park(Sync sync);
   /// Gives the file its name. Calls `prepare` and `stage` where that was not done. Errors: output.exists if the target
   /// appeared meanwhile and must not be replaced.
   void publish(Sync sync);
@@ -66,6 +71,7 @@ class OutputFile {
   void open_nameless();
   void open_named();
   void keep_mode() const;
+  void hide();
   void link_to(const std::filesystem::path& name) const;
   void discard() noexcept;
 

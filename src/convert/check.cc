@@ -10,6 +10,7 @@
 #include "archive/keys.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
+#include "convert/checksum.h"
 #include "convert/model_source.h"
 #include "onnx/typed_data.h"
 
@@ -24,13 +25,12 @@ constexpr std::uint64_t slice_alignment = 64;
 /// The model's part: every tensor, then what all of them together make of the archive.
 class ModelCheck {
  public:
-  ModelCheck(ModelSource& source, const LoadOptions& options, std::vector<Finding>& findings)
-      : source_(source), options_(options), findings_(findings) {}
+  ModelCheck(ModelSource& source, const CheckOptions& options, std::vector<Finding>& findings)
+      : source_(source), max_depth_(options.load.max_depth), data_(options.data), findings_(findings) {}
 
   void run() {
     try {
-      onnx::walk_tensors(source_.model(), [this](const onnx::TensorSite& site) { check_tensor(site); },
-                         {options_.max_depth});
+      onnx::walk_tensors(source_.model(), [this](const onnx::TensorSite& site) { check_tensor(site); }, {max_depth_});
     } catch (const Error& error) {
       // The rest of the model cannot be read, so nothing can be said of unused entries either.
       findings_.push_back(source_.located(error).finding());
@@ -70,11 +70,17 @@ class ModelCheck {
   void check_external(const onnx::TensorSite& site) {
     note_use(site);
     try {
-      const Payload payload = source_.external_payload(site);
+      Payload payload = source_.external_payload(site);
       remark_slice(site, payload.span.bytes());
+      if (data_) verify_checksum(payload, site);
     } catch (const Error& error) {
       add_error(site, error);
     }
+  }
+
+  void verify_checksum(Payload& payload, const onnx::TensorSite& site) const {
+    source_.hold_against_checksum(payload, site);
+    payload.source->read([](Bytes) {});
   }
 
   /// An entry that a link names is used, also where the link is broken in another way.
@@ -98,6 +104,9 @@ class ModelCheck {
     if (external.unknown_key) {
       add(Severity::warning, Code::onnx_external_unknown_key, site,
           concat("external_data has the unknown key ", base::quoted(*external.unknown_key)));
+    }
+    if (external.checksum && !parse_checksum(*external.checksum)) {
+      add(Severity::warning, Code::onnx_external_checksum, site, no_checksum(*external.checksum));
     }
     if (bytes.size() < small_external_below) {
       add(Severity::warning, Code::onnx_external_small, site,
@@ -155,7 +164,8 @@ class ModelCheck {
   }
 
   ModelSource& source_;
-  const LoadOptions& options_;
+  std::size_t max_depth_;
+  bool data_;
   std::vector<Finding>& findings_;
   std::vector<std::size_t> used_;
   Slices slices_;
@@ -181,15 +191,14 @@ bool model_is_readable(const Archive& archive) {
   }
 }
 
-void check_model(ModelSource source, const LoadOptions& options, std::vector<Finding>& findings) {
+void check_model(ModelSource source, const CheckOptions& options, std::vector<Finding>& findings) {
   ModelCheck(source, options, findings).run();
 }
 
-void check_archive(Archive archive, const CheckOptions& options, const LoadOptions& load,
-                   std::vector<Finding>& findings) {
+void check_archive(Archive archive, const CheckOptions& options, std::vector<Finding>& findings) {
   findings = check_container(archive);
   if (options.data) check_data(archive, findings);
-  if (model_is_readable(archive)) check_model(ModelSource::of(std::move(archive), load), load, findings);
+  if (model_is_readable(archive)) check_model(ModelSource::of(std::move(archive), options.load), options, findings);
 }
 
 void make_strict(std::vector<Finding>& findings) {
@@ -202,16 +211,16 @@ void make_strict(std::vector<Finding>& findings) {
 
 }  // namespace
 
-std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions& options) {
-  LoadOptions load = options.load;
-  load.verify_data = false;  // CRCs are compared once, entry by entry
+std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions& wanted) {
+  CheckOptions options = wanted;
+  options.load.verify_data = false;  // CRCs are compared once, entry by entry
   std::vector<Finding> findings;
   try {
     auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
     if (looks_like_zip(file->bytes())) {
-      check_archive(Archive::open(path), options, load, findings);
+      check_archive(Archive::open(path), options, findings);
     } else {
-      check_model(ModelSource::of(std::move(file), path, load), load, findings);
+      check_model(ModelSource::of(std::move(file), path, options.load), options, findings);
     }
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;

@@ -1,7 +1,12 @@
 #include "onnxar/convert.h"
 
+#include <algorithm>
 #include <bit>
+#include <memory>
+#include <utility>
 
+#include "archive/keys.h"
+#include "base/mapped_file.h"
 #include "base/text.h"
 #include "convert/loaded_model.h"
 #include "convert/save.h"
@@ -19,27 +24,53 @@ void check_alignment(const SaveOptions& save) {
                            data_file_maximum));
 }
 
-void note_side_files(const LoadedModel& model, ConvertReport& report) {
-  for (const SideFile& file : model.side_files) {
-    report.remarks.push_back({Severity::note,
-                              Code::archive_entry_unused,
-                              {file.name, std::nullopt},
-                              "no tensor is in this entry; it stays in the archive (`onnxar cat` prints it)"});
+SideFile side_file(const AddedFile& added) {
+  if (is_identifier(added.name)) {
+    throw Error(Code::usage_argument, base::concat("a side file cannot be named ", base::quoted(added.name),
+                                                   ": C identifiers are keys of tensors; give it an extension"));
   }
+  auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(added.path));
+  auto source = std::make_shared<SpanSource>(file->bytes());
+  return {added.name, std::make_shared<OwnedSource>(std::move(source), std::move(file))};
+}
+
+/// The model with side files added, each in place of one of the same name.
+LoadedModel with_added(LoadedModel model, const std::vector<AddedFile>& add) {
+  for (const AddedFile& added : add) {
+    SideFile file = side_file(added);
+    const auto same = std::ranges::find(model.side_files, added.name, &SideFile::name);
+    if (same == model.side_files.end()) {
+      model.side_files.push_back(std::move(file));
+    } else {
+      *same = std::move(file);
+    }
+  }
+  return model;
+}
+
+void check_archive_options(const SaveOptions& save) {
+  if (save.format == Format::archive || (save.add.empty() && save.checksum == Checksum::none)) return;
+  throw Error(Code::usage_argument, "side files can be added to archives alone, and checksums put into them alone");
 }
 
 }  // namespace
 
 ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options) {
   check_alignment(options);
+  check_archive_options(options);
+  if (!options.add.empty()) {
+    SaveOptions rest = options;
+    rest.add.clear();
+    return save_model(with_added(model, options.add), output, rest);
+  }
   ConvertReport report;
+  report.side_files = model.side_files.size();
   report.remarks = model.remarks;
   switch (options.format) {
     case Format::archive: save_archive(model, output, options, report); break;
-    case Format::onnx_inline: save_inline(model, output, options, report); break;
-    case Format::onnx_external: save_external(model, output, options, report); break;
+    case Format::onnx_inline:
+    case Format::onnx_external: save_plain(model, output, options, report); break;
   }
-  if (options.format != Format::archive) note_side_files(model, report);
   return report;
 }
 

@@ -99,4 +99,10 @@ ByteSpan ExternalFiles::resolve(const onnx::ExternalSlice& slice, std::optional<
   return ByteSpan::borrow(*part, file);
 }
 
+bool ExternalFiles::is_whole_file(Bytes bytes) const noexcept {
+  return std::ranges::any_of(files_, [bytes](const Mapping& file) {
+    return file->bytes().data() == bytes.data() && file->bytes().size() == bytes.size();
+  });
+}
+
 }  // namespace onnxar

@@ -26,6 +26,8 @@ class ExternalFiles {
 
   /// The real path of the folder that the locations are beneath.
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
+  /// Whether bytes that `resolve` gave are all of their file.
+  [[nodiscard]] bool is_whole_file(Bytes bytes) const noexcept;
 
  private:
   using Mapping = std::shared_ptr<const base::MappedFile>;

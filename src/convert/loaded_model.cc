@@ -6,6 +6,7 @@
 
 #include "archive/keys.h"
 #include "base/text.h"
+#include "convert/checksum.h"
 #include "onnx/rewrite.h"
 #include "onnx/typed_data.h"
 
@@ -39,6 +40,7 @@ class Splitter {
       return onnx::TensorEdit::keep();
     }
     if (site.tensor.external.unknown_key) remark_unknown_key(site);
+    remark_checksum(site);
     return link(model_.source->external_payload(site));
   }
 
@@ -137,6 +139,12 @@ class Splitter {
     remark(site, Code::onnx_external_unknown_key,
            base::concat("external_data has the unknown key ", base::quoted(*site.tensor.external.unknown_key),
                         "; it is dropped"));
+  }
+
+  void remark_checksum(const onnx::TensorSite& site) {
+    const auto checksum = site.tensor.external.checksum;
+    if (!checksum || parse_checksum(*checksum)) return;
+    remark(site, Code::onnx_external_checksum, base::concat(no_checksum(*checksum), "; it is dropped"));
   }
 
   void remark(const onnx::TensorSite& site, Code code, const std::string& message) {

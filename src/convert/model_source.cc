@@ -6,6 +6,7 @@
 #include "archive/inspector.h"
 #include "base/checked.h"
 #include "base/text.h"
+#include "convert/checksum.h"
 
 namespace onnxar {
 namespace {
@@ -169,7 +170,27 @@ auto ModelSource::naming(const onnx::TensorSite& site, const Action& action) con
 }
 
 Payload ModelSource::external_payload(const onnx::TensorSite& site) {
-  return naming(site, [&] { return resolve(site, proved_link(site.tensor)); });
+  Payload payload = naming(site, [&] { return resolve(site, proved_link(site.tensor)); });
+  if (options_.verify_data) hold_against_checksum(payload, site);
+  return payload;
+}
+
+void ModelSource::hold_against_checksum(Payload& payload, const onnx::TensorSite& site) const {
+  if (!site.tensor.external.checksum || !is_whole(payload)) return;
+  auto checksum = parse_checksum(*site.tensor.external.checksum);
+  if (!checksum) return;
+  Error mismatch(Code::onnx_external_checksum,
+                 base::concat(describe(site), ": the bytes of ", base::quoted(*site.tensor.external.location),
+                              " have another SHA-1 than the ", *checksum,
+                              " that the model gives: they were changed, or belong to another model"),
+                 place_of(site), path_);
+  payload.source = std::make_shared<ChecksumSource>(std::move(payload.source), std::move(*checksum), mismatch);
+}
+
+bool ModelSource::is_whole(const Payload& payload) const {
+  if (!payload.entry) return files_ && files_->is_whole_file(payload.span.bytes());
+  const Archive& archive = archive_ ? *archive_ : *target_;
+  return payload.size() == archive.entry(*payload.entry).size;
 }
 
 void ModelSource::prove_link(const onnx::TensorSite& site) const {

@@ -52,6 +52,10 @@ class ModelSource {
   /// The data of a tensor whose data_location is EXTERNAL.
   /// Errors: onnx.external*, onnx.tensor.length, zip.*, io.*, naming the tensor and where it stands.
   Payload external_payload(const onnx::TensorSite& site);
+  /// Has the payload of this tensor held against the checksum of its link while it is read, if there is one and the
+  /// payload is all of a file or entry: that is what a checksum is of. `external_payload` has done so unless
+  /// LoadOptions::verify_data says no. Reading then throws onnx.external_data.checksum.
+  void hold_against_checksum(Payload& payload, const onnx::TensorSite& site) const;
   /// The errors of `external_payload` that show without looking anything up.
   void prove_link(const onnx::TensorSite& site) const;
 
@@ -76,6 +80,8 @@ class ModelSource {
   [[nodiscard]] std::optional<Payload> resolve_in_target(const onnx::TensorSite& site,
                                                          const onnx::ExternalSlice& slice) const;
   [[nodiscard]] Payload resolve_in_target_file(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) const;
+
+  [[nodiscard]] bool is_whole(const Payload& payload) const;
 
   LoadOptions options_;
   std::filesystem::path path_;

@@ -15,9 +15,7 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
 /// Each writes `model` to `output` in one form and adds to the report what it did. Errors: as `convert`.
 void save_archive(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
                   ConvertReport& report);
-void save_inline(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
-                 ConvertReport& report);
-void save_external(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
-                   ConvertReport& report);
+void save_plain(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
+                ConvertReport& report);
 
 }  // namespace onnxar

@@ -95,6 +95,7 @@ std::string external_data_fields(const ExternalSlice& slice) {
   append_pair(out, "location", slice.location);
   if (slice.offset != 0) append_pair(out, "offset", std::to_string(slice.offset));
   if (slice.length) append_pair(out, "length", std::to_string(*slice.length));
+  if (!slice.checksum.empty()) append_pair(out, "checksum", slice.checksum);
   wire::append_varint_field(out, tensor_field::data_location, location_external);
   return out;
 }

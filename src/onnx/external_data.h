@@ -26,6 +26,7 @@ struct ExternalSlice {
   std::string location;
   std::uint64_t offset = 0;
   std::optional<std::uint64_t> length;  ///< absent: to the end
+  std::string checksum = {};            ///< of links that are written: the SHA-1 to go with them; empty: none
 };
 
 /// The pairs as a slice. Offsets and lengths are plain decimal numbers: no sign, no blank, no leading zero.

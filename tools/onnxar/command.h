@@ -60,6 +60,8 @@ CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& va
 int exit_code_of(const Error& error);
 /// `500.1 MB`: for people; exact numbers are in `ls --json`.
 std::string short_size(std::uint64_t bytes);
+/// `2 side files`
+std::string side_files_text(const ConvertReport& report);
 /// Remarks to stderr, the first few unless verbose.
 void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosity);
 /// To which state an archive is, or would be, cut back.

@@ -1,5 +1,7 @@
 #include <iostream>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "command.h"
 
@@ -10,15 +12,29 @@ struct PackArguments {
   std::filesystem::path model, output;
   SaveOptions save;
   LoadOptions load;
+  std::string checksum;
+  std::vector<std::string> add;
   Verbosity verbosity;
 };
 
-int pack(const PackArguments& arguments) {
+AddedFile added_file(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
+    throw Error(Code::usage_argument,
+                "--add wants NAME=FILE, such as tokenizer.json=path/to/tokenizer.json, not `" + escaped(text) + "`");
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+int pack(PackArguments& arguments) {
+  if (!arguments.checksum.empty()) arguments.save.checksum = Checksum::sha1;
+  for (const std::string& text : arguments.add) arguments.save.add.push_back(added_file(text));
   const ConvertReport report = convert(arguments.model, arguments.output, arguments.save, arguments.load);
   print_remarks(report.remarks, arguments.verbosity);
   if (arguments.verbosity.quiet) return exit_code::done;
   std::cerr << (arguments.save.dry_run ? "would pack " : "packed ") << report.tensors_outside << " tensors into "
-            << report.payloads << " entries (" << short_size(report.payload_bytes) << "), model "
+            << report.payloads << " entries (" << short_size(report.payload_bytes) << "), "
+            << (report.side_files == 0 ? "" : side_files_text(report) + ", ") << "model "
             << short_size(report.model_bytes) << ", file " << short_size(report.file_bytes) << ": "
             << escaped(arguments.output.string()) << '\n';
   return exit_code::done;
@@ -35,6 +51,12 @@ Verb add_pack(CLI::App& app) {
   add_output(*verb, arguments->output, "The archive to write, usually named .onnxar");
   add_save_options(*verb, arguments->save);
   add_data_dir(*verb, arguments->load);
+  verb->add_option("--checksum", arguments->checksum, "Have each link carry the SHA-1 of its entry, too")
+      ->check(CLI::IsMember({"sha1"}))
+      ->type_name("sha1");
+  verb->add_option("--add", arguments->add, "Put a file that is no tensor into the archive (tokenizer.json=FILE)")
+      ->type_name("NAME=FILE")
+      ->allow_extra_args(false);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar pack model.onnx -o model.onnxar");
   return {verb, [arguments] { return pack(*arguments); }};

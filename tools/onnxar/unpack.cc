@@ -15,7 +15,8 @@ struct UnpackArguments {
 
 int unpack(UnpackArguments& arguments) {
   SaveOptions& save = arguments.save;
-  save.format = save.data_file.empty() ? Format::onnx_inline : Format::onnx_external;
+  const bool external = save.file_per_tensor || !save.data_file.empty();
+  save.format = external ? Format::onnx_external : Format::onnx_inline;
   const ConvertReport report = convert(arguments.model, arguments.output, save, arguments.load);
   print_remarks(report.remarks, arguments.verbosity);
   if (arguments.verbosity.quiet) return exit_code::done;
@@ -23,8 +24,9 @@ int unpack(UnpackArguments& arguments) {
             << short_size(report.model_bytes) << ")";
   if (save.format == Format::onnx_external) {
     std::cerr << " and " << report.tensors_outside << " tensors (" << short_size(report.payload_bytes) << ") in "
-              << escaped(save.data_file);
+              << (save.file_per_tensor ? std::to_string(report.payloads) + " files" : escaped(save.data_file));
   }
+  if (report.side_files != 0) std::cerr << ", with " << side_files_text(report);
   std::cerr << '\n';
   return exit_code::done;
 }
@@ -36,11 +38,15 @@ Verb add_unpack(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("unpack", "Write a model as plain ONNX, data inside (below 2 GiB) or beside it");
   verb->add_option("MODEL", arguments->model, "An archive or a .onnx file")->required();
   add_output(*verb, arguments->output, "The .onnx file to write");
-  verb->add_option("--external-data", arguments->save.data_file,
-                   "Keep large tensors in a data file of this name beside the output")
-      ->check(CLI::Validator(
-          [](const std::string& name) { return name.empty() ? std::string("a file name is needed") : ""; }, ""))
-      ->type_name("NAME");
+  auto* external =
+      verb->add_option("--external-data", arguments->save.data_file,
+                       "Keep large tensors in a data file of this name beside the output")
+          ->check(CLI::Validator(
+              [](const std::string& name) { return name.empty() ? std::string("a file name is needed") : ""; }, ""))
+          ->type_name("NAME");
+  verb->add_flag("--per-tensor", arguments->save.file_per_tensor,
+                 "Keep each large tensor in a data file of its own beside the output")
+      ->excludes(external);
   add_save_options(*verb, arguments->save);
   add_data_dir(*verb, arguments->load);
   add_verbosity(*verb, arguments->verbosity);

@@ -1,0 +1,64 @@
+// Where the payloads of a model go when it is written.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/output_file.h"
+#include "convert/loaded_model.h"
+#include "onnxar/archive_writer.h"
+#include "onnxar/convert.h"
+#include "onnxar/options.h"
+#include "wire/rope.h"
+
+namespace onnxar {
+
+/// Gives each payload that moves its place outside; tensors that share their bytes share the place.
+class Outside {
+ public:
+  /// `place` finds a new place for a payload of this tensor.
+  using Place = std::function<onnx::ExternalSlice(const onnx::TensorSite&, const Payload&)>;
+  explicit Outside(Place place) : place_(std::move(place)) {}
+
+  onnx::ExternalSlice put(const onnx::TensorSite& site, const Payload& payload);
+
+  struct Placed {
+    onnx::ExternalSlice slice;
+    const Payload* payload;
+  };
+  [[nodiscard]] const std::vector<Placed>& placed() const noexcept { return placed_; }
+  void add_to(ConvertReport& report) const;
+
+ private:
+  onnx::ExternalSlice add(const onnx::TensorSite& site, const Payload& payload);
+
+  Place place_;
+  std::map<std::pair<const std::byte*, std::size_t>, onnx::ExternalSlice> known_;
+  std::vector<Placed> placed_;
+  std::uint64_t tensors_ = 0;
+};
+
+/// The model with its payloads placed outside where the policy wants that, inline where not. `output` is where it goes,
+/// if it may keep links to files. Errors: onnx.external.not_loaded.
+wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, Outside& outside,
+                          const std::filesystem::path* output = nullptr);
+
+/// Errors: onnx.model.too_large, with advice.
+void check_model_size(std::uint64_t size, const std::filesystem::path& output, std::string_view advice);
+
+/// Keeps the names of side files, and of the folders they are in, from becoming keys.
+void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files);
+
+/// All bytes of side files.
+std::uint64_t size_of(const std::vector<SideFile>& side_files);
+
+inline base::Existing existing(const SaveOptions& options) {
+  return options.replace ? base::Existing::replace : base::Existing::refuse;
+}
+inline base::Sync sync_of(const SaveOptions& options) { return options.sync ? base::Sync::full : base::Sync::none; }
+
+}  // namespace onnxar

@@ -1,0 +1,116 @@
+// Plain ONNX: one ModelProto, its data inside or in files beside it.
+#include <map>
+#include <utility>
+
+#include "base/buffered_output.h"
+#include "base/checked.h"
+#include "base/text.h"
+#include "convert/file_set.h"
+#include "convert/placing.h"
+#include "convert/progress.h"
+#include "convert/save.h"
+#include "onnxar/archive_writer.h"
+#include "zip/layout.h"
+
+namespace onnxar {
+namespace {
+
+void check_data_file_name(const std::string& name) {
+  const std::filesystem::path path(name);
+  const bool plain = !name.empty() && path.filename() == path && name != "." && name != "..";
+  if (plain && !name.starts_with("#")) return;
+  throw Error(Code::usage_argument, base::concat("the data file ", base::quoted(name),
+                                                 " must be a plain file name: it is written beside the model"));
+}
+
+/// Aligned offsets in one data file, one behind the other.
+class DataFileLayout {
+ public:
+  DataFileLayout(std::string name, std::uint64_t alignment) : name_(std::move(name)), alignment_(alignment) {}
+
+  onnx::ExternalSlice place(std::uint64_t size) {
+    const std::uint64_t offset = base::align_up(end_, zip::entry_alignment(alignment_, size));
+    end_ = offset + size;
+    return {name_, offset, size};
+  }
+
+ private:
+  std::string name_;
+  std::uint64_t alignment_;
+  std::uint64_t end_ = 0;
+};
+
+/// Gives each tensor's data its place in a file: one for all, or one for each.
+Outside::Place placing(const SaveOptions& options, DataFileLayout& one_file, KeyMaker& keys) {
+  if (options.file_per_tensor) {
+    return [&keys](const onnx::TensorSite& site, const Payload& payload) {
+      return onnx::ExternalSlice{keys.make(site.tensor.name), 0, payload.size()};
+    };
+  }
+  return [&one_file](const onnx::TensorSite&, const Payload& payload) { return one_file.place(payload.size()); };
+}
+
+/// What goes into each data file, in the order of the offsets.
+using DataFiles = std::map<std::string, std::vector<const Outside::Placed*>>;
+
+DataFiles data_files(const Outside& outside, const SaveOptions& options) {
+  DataFiles files;
+  if (options.format == Format::onnx_external && !options.file_per_tensor) files[options.data_file];  // even if empty
+  for (const Outside::Placed& placed : outside.placed()) files[placed.slice.location].push_back(&placed);
+  return files;
+}
+
+std::uint64_t end_of(const std::vector<const Outside::Placed*>& placed) {
+  return placed.empty() ? 0 : placed.back()->slice.offset + placed.back()->payload->size();
+}
+
+/// Writes the data files, the side files and the model, and publishes them.
+void write_all(FileSet& set, const DataFiles& files, const std::vector<SideFile>& side_files, const wire::Rope& proto,
+               Progress& progress) {
+  for (const auto& [name, placed] : files) {
+    set.write(name, end_of(placed), [&](base::BufferedOutput& out) {
+      for (const Outside::Placed* part : placed) {
+        out.pad_to(part->slice.offset);
+        CountedSource(*part->payload->source, progress).read([&out](Bytes piece) { out.append(piece); });
+      }
+    });
+  }
+  for (const SideFile& file : side_files) {
+    set.write(file.name, file.source->size(), [&](base::BufferedOutput& out) {
+      CountedSource(*file.source, progress).read([&out](Bytes piece) { out.append(piece); });
+    });
+  }
+  set.publish(CountedSource(proto, progress));
+}
+
+}  // namespace
+
+void save_plain(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
+                ConvertReport& report) {
+  const bool one_data_file = options.format == Format::onnx_external && !options.file_per_tensor;
+  if (one_data_file) check_data_file_name(options.data_file);
+  FileSet set(output, options);
+  DataFileLayout layout(options.data_file, options.alignment);
+  KeyMaker keys;
+  reserve_names(keys, model.side_files);
+  keys.reserve(set.model().filename().string());
+  Outside outside(placing(options, layout, keys));
+  const wire::Rope proto =
+      place_payloads(model, options, outside, options.format == Format::onnx_inline ? &set.model() : nullptr);
+  check_model_size(proto.size(), output,
+                   options.format == Format::onnx_inline
+                       ? "use --external-data NAME to keep the weights in a file beside the model"
+                       : "a lower --threshold moves more tensors out of it");
+  const DataFiles files = data_files(outside, options);
+  for (const auto& [name, placed] : files) set.claim(name);
+  for (const SideFile& file : model.side_files) set.claim(file.name);
+  outside.add_to(report);
+  report.model_bytes = report.file_bytes = proto.size();
+  for (const auto& [name, placed] : files) report.file_bytes += end_of(placed);
+  report.file_bytes += size_of(model.side_files);
+  if (options.dry_run) return;
+  Progress progress(options.progress, report.payload_bytes + size_of(model.side_files) + proto.size());
+  write_all(set, files, model.side_files, proto, progress);
+}
+
+}  // namespace onnxar
