@@ -101,7 +101,8 @@ class Maker:
     def dims(self) -> list[bytes]:
         dims = self.choose(DIMS)
         if self.often(0.15):
-            return [wire.block(1, b"".join(map(wire.varint, dims)) + b"\x80" * self.often(self.harm))]
+            cut = b"\x80" * self.often(self.harm)
+            return [wire.block(1, b"".join(map(wire.varint, dims)) + cut)]
         return [wire.scalar(1, dim) for dim in dims]
 
     def typed(self) -> bytes:
