@@ -107,7 +107,7 @@ def ranges() -> Iterator[Invalid]:
         yield tensor_refused(f"range_{name}", "M13", about, tensor, case="x30")
     tensor = wire.linked("w", offset=64)
     archive = Archive([weight("w", local={"time": 1}), model(wire.model_of(tensor))])
-    about = "Linked behind the entry's end, and the entry's local header has another time: that is seen before."
+    about = "Linked behind the entry's end, and before that: another time in its local header."
     yield Invalid("range_and_local", about, "L3", bytes(archive.file), 0, "w", stage="use")
     tensor = wire.linked("w", length=2048, dims=(512,))
     about = "Length and shape call for more than the entry has."

@@ -94,10 +94,10 @@ std::uint64_t check_padding(const ExtraFields& extra, const Placement& actual, c
 std::optional<EndOfArchive> end_of_superseded_tail(Bytes file, std::uint64_t data_end, std::uint64_t limit) {
   try {
     const EndOfArchive end = read_end(file.first(limit));
-    if (end.directory_offset >= data_end) return end;
-  } catch (const Error&) {  // no end at all
+    return end.directory_offset >= data_end ? std::optional(end) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
   }
-  return std::nullopt;
 }
 
 void check_rest(Bytes file, const DirectoryEntry& entry, std::uint64_t data_end, std::uint64_t limit, Tail tail) {
