@@ -75,6 +75,11 @@ class ArchiveEditor {
   std::unique_ptr<Parts> parts_;
 };
 
+/// Cuts off what edits of this process have appended so far, and has every later write of theirs fail. For handlers of
+/// signals that end the process (SIGINT, SIGBUS where an input was shortened), which would else leave a torn archive:
+/// makes system calls and nothing else, within some 20 ms. Edits whose end record is being written stand.
+void abandon_edits() noexcept;
+
 /// A state of an archive to which its file is, or would be, cut back.
 struct EarlierState {
   std::uint64_t file_size = 0;  ///< bytes, before the cut

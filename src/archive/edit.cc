@@ -9,7 +9,7 @@
 #include "archive/entry_writer.h"
 #include "archive/inspector.h"
 #include "archive/opening.h"
-#include "base/text.h"
+#include "base/extended_files.h"
 #include "zip/format.h"
 
 namespace onnxar {
@@ -92,5 +92,7 @@ void ArchiveEditor::commit(Bytes model) { commit(SpanSource(model)); }
 void ArchiveEditor::commit(const ByteSource& model) {
   parts_->writer.finish(model, parts_->sync).publish(parts_->sync);
 }
+
+void abandon_edits() noexcept { base::cut_back_extended_files(); }
 
 }  // namespace onnxar

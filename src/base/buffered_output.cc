@@ -71,6 +71,11 @@ void BufferedOutput::sync() {
   file_.sync();
 }
 
+void BufferedOutput::begin_last_write() {
+  flush();
+  file_.begin_last_write();
+}
+
 OutputFile BufferedOutput::finish() && {
   flush();
   file_.set_size(flushed_);

@@ -23,6 +23,8 @@ class BufferedOutput {
   void overwrite(std::uint64_t offset, Bytes bytes);
   /// Waits until the disk has all that was appended so far.
   void sync();
+  /// See OutputFile.
+  void begin_last_write();
   /// All bytes before the next one.
   [[nodiscard]] std::uint64_t position() const noexcept { return flushed_ + buffer_.size(); }
   /// Room for `size` bytes in all; see OutputFile::reserve.

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <random>
 
+#include "base/extended_files.h"
 #include "base/text.h"
 
 namespace onnxar::base {
@@ -93,6 +94,7 @@ OutputFile OutputFile::extend(FileDescriptor file, const fs::path& target, std::
   OutputFile extended(target, Existing::refuse);
   extended.file_ = std::move(file);
   extended.kept_size_ = size;
+  note_extended_file(extended.file_.get(), size);
   return extended;
 }
 
@@ -113,6 +115,7 @@ void OutputFile::discard() noexcept {
   if (kept_size_ && file_.valid()) {
     // Where even that fails, what stands there is no state of the file, and can be cut off later.
     [[maybe_unused]] const int ignored = ::ftruncate(file_.get(), static_cast<off_t>(*kept_size_));
+    forget_extended_file(file_.get());
   }
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
   temporary_.clear();
@@ -156,6 +159,7 @@ void OutputFile::reserve(std::uint64_t size) {
 
 void OutputFile::write_at(std::uint64_t offset, Bytes first, Bytes second) {
   while (!first.empty() || !second.empty()) {
+    if (kept_size_ && is_abandoned()) throw Error(Code::io_failed, "interrupted", {}, target_);
     // iovec serves reading too, so it has no const; writing leaves the bytes alone.
     const std::array parts{iovec{const_cast<std::byte*>(first.data()), first.size()},
                            iovec{const_cast<std::byte*>(second.data()), second.size()}};
@@ -187,6 +191,10 @@ void OutputFile::keep_mode() const {
     // Failing to keep the mode (a foreign file system) must not lose the output.
     [[maybe_unused]] const int ignored = ::fchmod(file_.get(), status.st_mode & 07777);
   }
+}
+
+void OutputFile::begin_last_write() noexcept {
+  if (kept_size_) forget_extended_file(file_.get());
 }
 
 void OutputFile::sync() {
@@ -227,6 +235,7 @@ void OutputFile::park(Sync sync) {
 
 void OutputFile::publish(Sync sync) {
   if (kept_size_) {
+    forget_extended_file(file_.get());
     kept_size_.reset();  // readers may have it from here on, whatever becomes of the sync
     if (sync == Sync::full) this->sync();
     file_ = FileDescriptor();

@@ -50,6 +50,9 @@ class OutputFile {
   void set_size(std::uint64_t size);
   /// Waits until the disk has all that was written so far.
   void sync();
+  /// What is written next makes what was added count: from here on a signal does not cut it off any more
+  /// (extended_files.h). An error still does.
+  void begin_last_write() noexcept;
   /// Asks the system to begin writing the range back, so that a later sync has less to wait for.
   void start_writeback(std::uint64_t offset, std::uint64_t length) noexcept;
   /// Syncs. Several files are published together by preparing all, staging all, then publishing.

@@ -85,6 +85,7 @@ base::OutputFile Writer::finish(base::Sync before_end) && {
   const Bytes end = Bytes(directory).last(end_record_size);
   output_.append(Bytes(directory).first(directory.size() - end.size()));
   if (before_end == base::Sync::full) output_.sync();
+  output_.begin_last_write();
   output_.append(end);
   return std::move(output_).finish();
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/file_descriptor.h"
+#include "support/child_process.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 #include "support/zip_builder.h"
@@ -204,6 +205,22 @@ TEST_F(EditTest, EditorThatIsAssignedToCutsOffWhatItAppended) {
   expect_unchanged();
   open.commit(new_model());
   EXPECT_EQ(other.read_file("a"), append_edit(before_, new_model()).bytes);
+}
+
+TEST_F(EditTest, EditThatIsAbandonedLeavesTheFileAsItWas) {
+  const int status = in_child([&] {
+    ArchiveEditor open = editor();
+    open.add("b", pattern(std::size_t{3} << 20U));
+    abandon_edits();
+    return code_of([&] {
+             open.commit(new_model());
+             return 0;
+           }) == Code::io_failed
+               ? child_passed
+               : 1;
+  });
+  EXPECT_EQ(status, child_passed);
+  expect_unchanged();
 }
 
 TEST_F(EditTest, NamesThatAreTakenAreRefused) {

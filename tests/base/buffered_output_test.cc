@@ -170,5 +170,26 @@ TEST(BufferedOutput, AnyMixOfCallsGivesTheSameBytesAsTheModel) {
   }
 }
 
+TEST(BufferedOutput, GoesOnBehindWhatIsThere) {
+  const TempDir folder;
+  const std::filesystem::path path = folder.write_file("a", pattern(5000, 1));
+  base::OutputFile file = base::OutputFile::extend(base::open_file(path, base::Access::read_and_write), path, 5000);
+  base::BufferedOutput output(std::move(file), true, 5000);
+  EXPECT_EQ(output.position(), 5000U);
+  output.append(pattern(100, 2));
+  output.overwrite(5000, pattern(50, 3));
+  EXPECT_EQ(folder.read_file("a").size(), 5000U);
+  output.sync();
+  EXPECT_EQ(folder.read_file("a").size(), 5100U);
+  output.append(pattern(direct, 4));
+  std::move(output).finish().publish(base::Sync::none);
+  Blob expected = pattern(5000, 1);
+  for (const Blob& part : {pattern(50, 3), Blob(pattern(100, 2)), pattern(direct, 4)}) {
+    const std::size_t from = part.size() == 100 ? 50 : 0;
+    expected.insert(expected.end(), part.begin() + static_cast<std::ptrdiff_t>(from), part.end());
+  }
+  EXPECT_TRUE(folder.read_file("a") == expected);
+}
+
 }  // namespace
 }  // namespace onnxar::testing

@@ -344,5 +344,68 @@ TEST(OutputFile, HiddenNameStandsInWhereFilesCannotBeNameless) {
   EXPECT_EQ(step, passed);
 }
 
+// --- Extending -------------------------------------------------------------------------------------------------------
+
+OutputFile extended(const TempDir& folder) {
+  const fs::path path = folder.write_file("a", "old");
+  OutputFile file = OutputFile::extend(base::open_file(path, base::Access::read_and_write), path, 3);
+  file.write_at(3, as_bytes(" and "), as_bytes("new"));
+  return file;
+}
+
+TEST(ExtendedFile, IsKeptWhenPublished) {
+  const TempDir folder;
+  extended(folder).publish(Sync::full);
+  EXPECT_EQ(folder.read_text("a"), "old and new");
+  extended(folder).publish(Sync::none);
+  EXPECT_EQ(folder.read_text("a"), "old and new");
+  EXPECT_EQ(folder.file_names(), Strings{"a"});
+}
+
+TEST(ExtendedFile, IsCutBackWhenDiscarded) {
+  const TempDir folder;
+  {
+    const OutputFile file = extended(folder);
+    EXPECT_EQ(folder.read_text("a"), "old and new");
+  }
+  EXPECT_EQ(folder.read_text("a"), "old");
+}
+
+TEST(ExtendedFile, IsCutBackOnceWhenItWasMoved) {
+  const TempDir folder;
+  OutputFile file = extended(folder);
+  {
+    OutputFile moved = std::move(file);
+    EXPECT_EQ(folder.read_text("a"), "old and new");
+    const TempDir other;
+    moved = written(other / "b", "text");
+    EXPECT_EQ(folder.read_text("a"), "old");
+  }
+}
+
+TEST(ExtendedFile, RoomThatIsSetAsideIsNoPartOfIt) {
+  const TempDir folder;
+  OutputFile file = extended(folder);
+  file.reserve(1U << 20U);
+  EXPECT_EQ(folder.read_text("a"), "old and new");
+  file.reserve(2);  // less than there is
+  file.set_size(7);
+  file.publish(Sync::none);
+  EXPECT_EQ(folder.read_text("a"), "old and");
+}
+
+TEST(ExtendedFile, RoomThatIsMissingIsNoticed) {
+  const TempDir folder;
+  if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=64k") != 0) {
+    GTEST_SKIP() << "this user may not mount a small tmpfs";
+  }
+  {
+    OutputFile file = extended(folder);
+    EXPECT_EQ(code_of([&] { return file.reserve(1U << 20U), 0; }), Code::io_disk_full);
+  }
+  EXPECT_EQ(folder.read_text("a"), "old");
+  ASSERT_EQ(::umount2(folder.path().c_str(), MNT_DETACH), 0);
+}
+
 }  // namespace
 }  // namespace onnxar::testing

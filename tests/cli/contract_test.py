@@ -34,7 +34,8 @@ class Help(ToolCase):
         return re.findall(r"^  (\w+)", listed, re.MULTILINE)
 
     def test_names_the_verbs_and_the_exit_codes(self) -> None:
-        self.assertLessEqual({"pack", "unpack", "ls", "check", "cat"}, set(self.verbs()))
+        verbs = {"pack", "unpack", "ls", "check", "cat", "replace", "recover", "undo"}
+        self.assertLessEqual(verbs, set(self.verbs()))
         told = self.succeeds("--help").stdout.decode()
         for code in range(5):
             self.assertRegex(told, rf"\b{code} \w")

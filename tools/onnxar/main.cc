@@ -9,17 +9,26 @@
 #include <string_view>
 
 #include "command.h"
+#include "onnxar/edit.h"
 #include "onnxar/version.h"
 
 namespace onnxar::tool {
 namespace {
 
 /// A mapped file that another process shortens makes the next access to what is gone a SIGBUS. Outputs are nameless
-/// until they are whole, so ending here leaves nothing behind.
+/// until they are whole, and edits are cut off, so ending here leaves nothing behind.
 extern "C" void input_shrank(int /*signal*/) {
   constexpr std::string_view message = "onnxar: error[io.failed] an input file was shortened while it was read\n";
   [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, message.data(), message.size());
+  abandon_edits();
   ::_exit(exit_code::io);
+}
+
+/// The user wants us to end: as if we had not begun.
+extern "C" void interrupted(int signal) {
+  abandon_edits();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
 }
 
 int run_verb(std::span<const Verb> verbs) {
@@ -73,5 +82,9 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGBUS, onnxar::tool::input_shrank);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    // What whoever started us has us ignore (nohup) stays ignored.
+    if (std::signal(signal, onnxar::tool::interrupted) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
   return onnxar::tool::run(argc, argv);
 }

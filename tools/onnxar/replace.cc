@@ -44,7 +44,7 @@ Verb add_replace(CLI::App& app) {
   add_write_options(*verb, arguments->options);
   add_data_dir(*verb, arguments->load);
   add_verbosity(*verb, arguments->verbosity);
-  verb->footer("Example: onnxar cat a.onnxar --model > m.onnx; edit m.onnx; onnxar replace a.onnxar m.onnx");
+  verb->footer("Example: onnxar replace model.onnxar edited.onnx");
   return {verb, [arguments] { return replace(*arguments); }};
 }
 

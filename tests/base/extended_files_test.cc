@@ -1,0 +1,91 @@
+// What a handler of signals cuts back. In children: a process that gives up does so for good.
+#include "base/extended_files.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/output_file.h"
+#include "support/child_process.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using base::OutputFile;
+
+OutputFile extended(const TempDir& folder, std::string_view name) {
+  const fs::path path = folder.write_file(name, "old");
+  OutputFile file = OutputFile::extend(base::open_file(path, base::Access::read_and_write), path, 3);
+  file.write_at(3, as_bytes(" and new"));
+  return file;
+}
+
+TEST(ExtendedFiles, AreAllCutBackAndNotWrittenAnyMore) {
+  const TempDir folder;
+  EXPECT_EQ(in_child([&] {
+              OutputFile first = extended(folder, "a");
+              OutputFile second = extended(folder, "b");
+              base::cut_back_extended_files();
+              const auto code = code_of([&] { return first.write_at(3, as_bytes("more")), 0; });
+              return base::is_abandoned() && code == Code::io_failed ? child_passed : 1;
+            }),
+            child_passed);
+  EXPECT_EQ(folder.read_text("a"), "old");
+  EXPECT_EQ(folder.read_text("b"), "old");
+}
+
+TEST(ExtendedFiles, StandWhereTheirLastWriteHasBegunOrTheyArePublished) {
+  const TempDir folder;
+  EXPECT_EQ(in_child([&] {
+              OutputFile first = extended(folder, "a");
+              first.begin_last_write();
+              extended(folder, "b").publish(base::Sync::none);
+              base::cut_back_extended_files();
+              return folder.read_text("a") == "old and new" ? child_passed : 1;
+            }),
+            child_passed);
+  EXPECT_EQ(folder.read_text("b"), "old and new");
+}
+
+TEST(ExtendedFiles, OtherFilesAreLeftAlone) {
+  const TempDir folder;
+  EXPECT_EQ(in_child([&] {
+              OutputFile created = OutputFile::create(folder / "a", base::Existing::refuse);
+              created.write_at(0, as_bytes("text"));
+              {
+                const OutputFile discarded = extended(folder, "b");
+              }
+              const fs::path path = folder.write_file("c", "takes the number of the descriptor");
+              const base::FileDescriptor other = base::open_file(path, base::Access::read_and_write);
+              base::cut_back_extended_files();
+              created.publish(base::Sync::none);
+              return child_passed;
+            }),
+            child_passed);
+  EXPECT_EQ(folder.read_text("a"), "text");
+  EXPECT_EQ(folder.read_text("c"), "takes the number of the descriptor");
+}
+
+TEST(ExtendedFiles, PlacesAreUsedAgain) {
+  const TempDir folder;
+  EXPECT_EQ(in_child([&] {
+              for (int i = 0; i < 100; ++i) {
+                const OutputFile discarded = extended(folder, "a");
+              }
+              std::vector<OutputFile> many;
+              for (int i = 0; i < 20; ++i) many.push_back(extended(folder, "f" + std::to_string(i)));
+              base::cut_back_extended_files();
+              int cut = 0;
+              for (int i = 0; i < 20; ++i) cut += folder.read_text("f" + std::to_string(i)) == "old" ? 1 : 0;
+              return cut;
+            }),
+            16);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

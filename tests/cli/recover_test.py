@@ -1,0 +1,87 @@
+"""recover: cuts off what an interrupted edit left.
+
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests recover_test.py
+"""
+
+from __future__ import annotations
+
+import fcntl
+
+from support import command_line
+from support import wire_writer as wire
+from support.archives import linked, model_of, sound, weights
+from support.command_line import FORMAT, FOUND, IO, Fault, ToolCase, run
+
+
+class Torn(ToolCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.before = bytes(sound().file)
+        archive = sound()
+        archive.edit(*weights("new"), model_of(linked("b"), linked("new")))
+        self.whole = bytes(archive.file)
+        self.path = self.write("model.onnxar", self.whole[:-5])
+        self.fault = Fault("archive.torn", None, len(self.before))
+
+    def test_every_verb_names_it(self) -> None:
+        self.assertIn("onnxar recover", self.refuses(self.fault, self.path, "pack unpack ls"))
+        line = self.fault.line(self.path)
+        self.fails(FORMAT, line, "cat", self.path, "a")
+        self.fails(FORMAT, line, "replace", self.path, self.model(linked("a")))
+        self.fails(FORMAT, line, "undo", "--force", self.path)
+
+    def test_state_before_comes_back(self) -> None:
+        told = self.succeeds("recover", self.path).stderr
+        self.assertEqual(self.path.read_bytes(), self.before)
+        cut = len(self.whole) - 5 - len(self.before)
+        state = f"to the state of {len(self.before)} bytes with 3 entries"
+        self.assertTrue(told.startswith(f"cut {cut} bytes, {state}"), told)
+        self.succeeds("check", "--data", "--strict", "-q", self.path)
+
+    def test_dry_run(self) -> None:
+        with self.nothing_changes():
+            told = self.succeeds("recover", "-n", self.path).stderr
+        self.assertTrue(told.startswith("would cut "), told)
+
+    def test_quiet(self) -> None:
+        self.assertEqual(self.succeeds("recover", "-q", "--no-sync", self.path).stderr, "")
+        self.assertEqual(self.path.read_bytes(), self.before)
+
+    def test_edit_that_is_whole_stays(self) -> None:
+        self.path.write_bytes(self.whole)
+        with self.nothing_changes():
+            self.assertIn("nothing to cut", self.succeeds("recover", self.path).stderr)
+
+    def test_edit_whose_data_is_wrong_goes(self) -> None:
+        at = self.whole.index(wire.content(wire.FLOAT, 300, "new"))
+        self.path.write_bytes(self.whole[:at] + bytes([self.whole[at] ^ 1]) + self.whole[at + 1 :])
+        self.assertEqual(run("check", "-q", "--data", self.path).returncode, FOUND)
+        self.succeeds("recover", self.path)
+        self.assertEqual(self.path.read_bytes(), self.before)
+
+    def test_not_while_somebody_edits(self) -> None:
+        with open(self.path, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            self.fails(IO, Fault("archive.busy").line(self.path), "recover", self.path)
+
+    def test_nothing_to_go_back_to(self) -> None:
+        line = Fault("archive.unrecoverable").line(self.path)
+        self.path.write_bytes(self.before[:-5])
+        self.fails(FORMAT, line, "recover", self.path)
+        self.path.write_bytes(wire.plain(wire.tensor("w")))
+        self.fails(FORMAT, line, "recover", self.path)
+        self.fails(IO, "onnxar: error[io.not_found]", "recover", self.folder / "none")
+
+    def test_bytes_that_were_appended(self) -> None:
+        for more in (b"\n", bytes(70_000), b"<html>"):
+            with self.subTest(more=more[:10]):
+                self.path.write_bytes(self.before + more)
+                told = run("ls", self.path).stderr
+                self.assertRegex(told, r"error\[zip.end.(not_last|missing)\]")
+                self.assertIn("onnxar recover", told)
+                self.succeeds("recover", self.path)
+                self.assertEqual(self.path.read_bytes(), self.before)
+
+
+if __name__ == "__main__":
+    command_line.main(__doc__)

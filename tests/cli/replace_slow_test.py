@@ -1,0 +1,102 @@
+"""Edits that are cut off: killed, interrupted, or with an input that shrinks.
+
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests replace_slow_test.py
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from support import command_line
+from support.archives import sound
+from support.command_line import DONE, FORMAT, IO, MIB, ToolCase, run, start
+
+
+def written(process: subprocess.Popen) -> int:
+    """How many bytes a process has written so far; -1 once it has ended."""
+    if process.poll() is not None:
+        return -1
+    fields = Path(f"/proc/{process.pid}/io").read_text().split()
+    return int(fields[fields.index("wchar:") + 1])
+
+
+class CutOff(ToolCase):
+    """512 MiB are appended; what was there is small, and can be compared."""
+
+    SIZE = 512 * MIB
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.before = bytes(sound().file)
+        self.path = self.write("model.onnxar", self.before)
+        self.source = self.sparse(self.SIZE)
+        self.random = random.Random(1973)
+
+    def start_until(self, part: int) -> subprocess.Popen:
+        """A replacement that has written so much."""
+        command = ("replace", "--append-external", "--no-sync", self.path, self.source)
+        process = start(*command, stderr=subprocess.PIPE)
+        while 0 <= written(process) < part:
+            time.sleep(0.001)
+        return process
+
+    def state(self) -> str:
+        """`old`, `new` or something else."""
+        if self.path.stat().st_size < self.SIZE:
+            return "old" if self.path.read_bytes() == self.before else "something else"
+        names = [each["name"] for each in self.listing(self.path)["entries"]]
+        return "new" if names == ["a", "b", "w"] else "something else"
+
+    def start_anew(self) -> None:
+        self.path.write_bytes(self.before)
+
+    def test_killed(self) -> None:
+        torn = 0
+        for _ in range(10):
+            self.start_anew()
+            process = self.start_until(self.random.randrange(self.SIZE))
+            process.kill()
+            process.communicate()
+            if (done := run("ls", self.path)).returncode != DONE:
+                self.assertEqual(done.returncode, FORMAT)
+                self.assertIn("onnxar recover", done.stderr)
+                torn += 1
+            self.succeeds("recover", "--no-sync", self.path)
+            self.assertIn(self.state(), ("old", "new"))
+        self.assertGreater(torn, 0)
+
+    def test_interrupted(self) -> None:
+        hits = 0
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) * 2:
+            self.start_anew()
+            process = self.start_until(self.random.randrange(self.SIZE))
+            process.send_signal(number)
+            process.communicate()
+            self.assertIn(process.returncode, (-number, DONE))
+            self.assertEqual(self.state(), "new" if process.returncode == DONE else "old")
+            hits += process.returncode != DONE
+        self.assertGreater(hits, 0)
+
+    def test_input_shrinks(self) -> None:
+        hits = 0
+        for _ in range(5):
+            self.start_anew()
+            with open(self.folder / "weights.bin", "r+b") as data:
+                data.truncate(self.SIZE)
+                process = self.start_until(self.random.randrange(1, self.SIZE // 2))
+                data.truncate(MIB)
+                told = process.communicate()[1].decode()
+            if process.returncode != DONE:
+                self.assertEqual(process.returncode, IO)
+                self.assertIn("shortened", told)
+                self.assertEqual(self.state(), "old")
+                hits += 1
+        self.assertGreater(hits, 0)
+
+
+if __name__ == "__main__":
+    command_line.main(__doc__)
