@@ -1,4 +1,4 @@
-"""The library's own figures, by Google Benchmark (archive_bench.cc)."""
+"""The library's own figures, by Google Benchmark (*_bench.cc)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import models
 from measure import ROOT, TOOL, median_of, run, verdict
 from report import Section
 
-PROGRAMS = [ROOT / "build/release/bench" / name for name in ("archive_bench", "model_bench")]
+PROGRAMS = [ROOT / "build/release/bench" / name for name in ("archive_bench", "model_bench", "load_bench")]
 
 
 def figures(folder: pathlib.Path, wanted: str = ".") -> dict[str, dict]:
@@ -58,4 +58,10 @@ def measure(folder: pathlib.Path) -> Section:
     for name, what in (("split_model/10000", "split a model of 10 000 tensors, 40 MB"), ("join_model/10000", "join it, from an archive to an inline model of 40 MB, no sync"),
                        ("layout_of_entries/10000", "lay out 10 000 entries, headers and directory")):
         section.row(what, f"{all_figures[name]['real_time']:.2f} ms")
+    load = all_figures["load_model_no_copy/1900/real_time"]["real_time"]
+    section.row("`Model::load` of an inline model of 1.9 GiB, no copy", f"{load:.2f} ms", verdict("10 ms", load < 10))
+    ours, copy = (all_figures[f"{name}/1024/real_time"]["bytes_per_second"] for name in ("consolidate", "memcpy_into_fresh_buffer"))
+    section.row("`consolidate_tensors_to_buffer`, 1 GiB",
+                f"{ours / copy:.2f} x memcpy into a fresh buffer by 2 threads ({ours / 1e9:.1f} against {copy / 1e9:.1f} GB/s)",
+                verdict("0.95 x", ours >= 0.95 * copy))
     return section

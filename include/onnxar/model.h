@@ -66,9 +66,9 @@ class Model {
 
   /// The raw bytes of a tensor of this model, for keeps: a share of what the table has, never a copy of it, also where
   /// the table owns it; a copy of data that stands in the message. Elements below 8 bits are packed; strings have none.
-  /// Errors: onnx.external_data.marker (the tensor is linked to another model's payload), .not_loaded (to a file that
-  /// was not loaded), onnx.tensor.length, onnx.tensor.not_converted (strings; typed data of another count or out of
-  /// range).
+  /// Errors: onnx.external_data.marker (the tensor is linked to another model's payload), usage.not_loaded (to a file
+  /// that was not loaded), onnx.tensor.length, onnx.tensor.not_converted (strings; typed data of another count or out
+  /// of range).
   [[nodiscard]] ByteSpan payload(const schema::TensorProto& tensor) const;
 
   /// The table's own span of a linked tensor, owned or borrowed as the class says. Valid until the model is changed
@@ -88,7 +88,8 @@ class Model {
   std::size_t release_unused_payloads();
 
   /// Writes the model. The skeleton is serialised, and tensors go outside or inline as `options` have it, wherever they
-  /// were. Errors: as `convert`; onnx.external_data.marker, .not_loaded (as `payload`), naming the tensor.
+  /// were. Errors: as `convert`; onnx.external_data.marker, usage.not_loaded (as `payload`), onnx.external.data_beside
+  /// and onnx.tensor.length (the message of a linked tensor was given data, or another shape), naming the tensor.
   ConvertReport save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
 
   /// What loading had to remark: data that could not be split off, keys that were dropped.

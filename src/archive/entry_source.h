@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
 
 #include "onnxar/archive.h"
 #include "onnxar/byte_source.h"
@@ -25,6 +28,35 @@ class EntrySource final : public ByteSource {
   const Archive& archive_;
   ArchiveEntry entry_;
   Bytes bytes_;
+};
+
+/// An entry of which parts are read, by any thread: it is verified as a whole, once.
+class SlicedEntry {
+ public:
+  SlicedEntry(const Archive& archive, const ArchiveEntry& entry) : whole_(archive, entry) {}
+  /// Errors: zip.data.crc.
+  void verify() const {
+    std::call_once(verified_, [this] { whole_.verify(); });
+  }
+
+ private:
+  EntrySource whole_;
+  mutable std::once_flag verified_;
+};
+
+/// Hands out a part of an entry that is verified before. Errors: zip.data.crc when read.
+class SliceSource final : public ByteSource {
+ public:
+  SliceSource(std::shared_ptr<const SlicedEntry> entry, Bytes part) : entry_(std::move(entry)), part_(part) {}
+  [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
+  void read(const ByteSink& sink) const override {
+    entry_->verify();
+    sink(part_);
+  }
+
+ private:
+  std::shared_ptr<const SlicedEntry> entry_;
+  Bytes part_;
 };
 
 }  // namespace onnxar

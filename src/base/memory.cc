@@ -7,9 +7,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <new>
+#include <system_error>
 
 #include "base/checked.h"
-#include "base/file_descriptor.h"
+#include "base/text.h"
 #include "onnxar/error.h"
 
 namespace onnxar::base {
@@ -46,10 +47,11 @@ void populate(Bytes bytes) {
   constexpr int populate_read = 22;  // Linux' number; older C libraries do not name it
 #endif
   const int failed = advise(bytes, populate_read);
-  if (failed == EFAULT || failed == EHWPOISON) {
-    throw Error(Code::io_failed, "a mapped file cannot be read in: it was shortened, or its disk fails");
-  }
   if (failed == 0) return;
+  if (failed != EINVAL) {
+    throw Error(Code::io_failed, concat("a mapped file cannot be read in (", std::generic_category().message(failed),
+                                        "): it was shortened, its disk fails, or memory is short"));
+  }
   will_need(bytes);
   touch(bytes);
 }

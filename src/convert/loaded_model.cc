@@ -33,7 +33,10 @@ class Splitter {
   }
 
   onnx::TensorEdit split_external(const onnx::TensorSite& site) {
-    if (model_.payload_of(site) != nullptr) return onnx::TensorEdit::keep();
+    if (const Payload* payload = model_.payload_of(site)) {
+      check_payload(site, payload->size());
+      return onnx::TensorEdit::keep();
+    }
     if (!model_.source) return keep_link_of_message(site);
     if (!options_.load_external_data) {
       model_.source->prove_link(site);
@@ -56,7 +59,7 @@ class Splitter {
           place);
     }
     if (options_.load_external_data) {
-      throw Error(Code::onnx_external_not_loaded,
+      throw Error(Code::usage_not_loaded,
                   base::concat(describe(site), ": its data is in ", base::quoted(location),
                                ", which was not loaded; give it to the model with set_payload"),
                   place);

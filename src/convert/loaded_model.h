@@ -55,8 +55,8 @@ LoadedModel load_model(ModelSource source, const MovePolicy& policy, const LoadO
 
 /// Makes `bytes`, a serialised ModelProto whose links are of `model`, its skeleton; inline payloads that `policy` moves
 /// go to the table, as views of `bytes`. Links to files stay if `options` let loading leave them alone. Errors: wire.*,
-/// onnx.*; onnx.external_data.marker where a link names the payload of another model, .not_loaded where it leads to a
-/// file and may not.
+/// onnx.*; onnx.external_data.marker where a link names the payload of another model, usage.not_loaded where it leads
+/// to a file and may not.
 void set_skeleton(LoadedModel& model, std::shared_ptr<const std::vector<std::byte>> bytes, const MovePolicy& policy,
                   const LoadOptions& options);
 

@@ -11,6 +11,7 @@
 namespace onnxar {
 namespace {
 
+/// A tensor that has its data elsewhere has none in the message, and is not of strings.
 void check_link(const onnx::TensorView& tensor) {
   const Place place{"", tensor.range.begin};
   if (tensor.type == DataType::string) {
@@ -80,6 +81,16 @@ std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
 
 std::string describe(const onnx::TensorSite& site) {
   return base::concat("tensor ", base::quoted(site.tensor.name), " (", site.path(), ")");
+}
+
+void check_payload(const onnx::TensorSite& site, std::uint64_t size) {
+  try {
+    check_link(site.tensor);
+    check_length(site.tensor, size);
+  } catch (const Error& error) {
+    throw Error(error.code(), base::concat(describe(site), ": ", error.message(), "; set_payload puts it right"),
+                error.finding().place);
+  }
 }
 
 ModelSource ModelSource::open(const std::filesystem::path& path, const LoadOptions& options) {
@@ -225,8 +236,7 @@ Payload ModelSource::resolve_in_archive(const onnx::TensorSite& site, const onnx
   const Bytes part = part_of(*archive_, *entry, site, slice);
   ByteSpan span = ByteSpan::borrow(part, archive_->owner());
   if (part.size() == entry->size) return {entry_source(*entry), std::move(span), entry->index};
-  if (options_.verify_data && verified_.insert(entry->index).second) archive_->verify(*entry);
-  return {std::make_shared<SpanSource>(part), std::move(span), entry->index};
+  return {slice_source(*entry, part), std::move(span), entry->index};
 }
 
 std::optional<Payload> ModelSource::resolve_in_target(const onnx::TensorSite& site,
@@ -254,6 +264,13 @@ Payload ModelSource::resolve_in_target_file(const onnx::TensorSite& site, const 
               base::concat("it refers to bytes of the archive's own file, from ", slice.offset,
                            " on, that do not all lie in one entry of weights"),
               {"", site.tensor.range.begin});
+}
+
+std::shared_ptr<const ByteSource> ModelSource::slice_source(const ArchiveEntry& entry, Bytes part) {
+  if (!options_.verify_data) return std::make_shared<SpanSource>(part);
+  std::shared_ptr<const SlicedEntry>& whole = sliced_[entry.index];
+  if (!whole) whole = std::make_shared<const SlicedEntry>(*archive_, entry);
+  return std::make_shared<SliceSource>(whole, part);
 }
 
 std::shared_ptr<const ByteSource> ModelSource::entry_source(const ArchiveEntry& entry) const {

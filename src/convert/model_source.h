@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "base/mapped_file.h"
@@ -18,6 +18,8 @@
 #include "onnxar/options.h"
 
 namespace onnxar {
+
+class SlicedEntry;
 
 /// An archive or a `.onnx` file, mapped or in memory. Told apart by content.
 class ModelSource {
@@ -77,6 +79,7 @@ class ModelSource {
                                    const LoadOptions& options);
   Payload resolve(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
   Payload resolve_in_archive(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
+  std::shared_ptr<const ByteSource> slice_source(const ArchiveEntry& entry, Bytes part);
   [[nodiscard]] std::optional<Payload> resolve_in_target(const onnx::TensorSite& site,
                                                          const onnx::ExternalSlice& slice) const;
   [[nodiscard]] Payload resolve_in_target_file(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) const;
@@ -90,9 +93,13 @@ class ModelSource {
   std::optional<Archive> archive_;
   const Archive* target_ = nullptr;
   std::optional<ExternalFiles> files_;
-  std::uint64_t model_offset_ = 0;  // of the model in the file
-  std::set<std::size_t> verified_;  // entries of which only slices are used, verified as a whole
+  std::uint64_t model_offset_ = 0;                                    // of the model in the file
+  std::map<std::size_t, std::shared_ptr<const SlicedEntry>> sliced_;  // entries of which parts are used
 };
+
+/// Holds a tensor of a model in memory against its payload of `size` bytes: somebody may have edited the message.
+/// Errors: onnx.external.string, .data_beside, onnx.tensor.length, naming the tensor.
+void check_payload(const onnx::TensorSite& site, std::uint64_t size);
 
 /// `tensor "w" (graph.initializer[3])`
 std::string describe(const onnx::TensorSite& site);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -43,26 +44,29 @@ void own_side_files(LoadedModel& model) {
   for (SideFile& file : model.side_files) file.source = payload_of(gathered(*file.source)).source;
 }
 
+const std::byte* end_of(Bytes bytes) { return bytes.data() + bytes.size(); }
+
 // --- prefetching ----------------------------------------------------------------------------------------------------
 
-/// The payloads' bytes in ascending order, neighbours as one: a call for each of 100 000 tensors would take its time.
+/// The payloads' bytes in ascending order, neighbours of one owner as one: a call for each of 100 000 tensors would
+/// take its time. What lies between two that have an owner in common is there, too.
 std::vector<Bytes> ranges_of(const std::vector<Payload>& payloads) {
   constexpr std::ptrdiff_t most_between = 64 << 10;
-  std::vector<Bytes> spans;
+  std::vector<const ByteSpan*> spans;
   for (const Payload& payload : payloads) {
-    if (!payload.owned && !payload.span.empty()) spans.push_back(payload.span.bytes());
+    if (!payload.owned && !payload.span.empty()) spans.push_back(&payload.span);
   }
-  std::ranges::sort(spans, std::less(), [](Bytes bytes) { return bytes.data(); });
+  std::ranges::sort(spans, std::less(), [](const ByteSpan* span) { return span->bytes().data(); });
   std::vector<Bytes> ranges;
-  for (const Bytes bytes : spans) {
-    const bool near = !ranges.empty() && bytes.data() - (ranges.back().data() + ranges.back().size()) <= most_between;
-    if (!near) {
+  const void* owner = nullptr;
+  for (const ByteSpan* span : spans) {
+    const Bytes bytes = span->bytes();
+    if (ranges.empty() || span->owner().get() != owner || bytes.data() - end_of(ranges.back()) > most_between) {
       ranges.push_back(bytes);
-      continue;
+    } else {
+      ranges.back() = Bytes(ranges.back().data(), std::max(end_of(ranges.back()), end_of(bytes)));
     }
-    const std::byte* begin = ranges.back().data();
-    const std::byte* end = std::max(begin + ranges.back().size(), bytes.data() + bytes.size());
-    ranges.back() = Bytes(begin, end);
+    owner = span->owner().get();
   }
   return ranges;
 }

@@ -62,7 +62,7 @@ const Payload& linked_payload(const LoadedModel& model, const schema::TensorProt
                 concat("tensor ", base::quoted(tensor.name()), " is linked to ", base::quoted(location),
                        ", a payload that another model holds, or that was released"));
   }
-  throw Error(Code::onnx_external_not_loaded,
+  throw Error(Code::usage_not_loaded,
               concat("tensor ", base::quoted(tensor.name()), ": its data is in ", base::quoted(location),
                      ", which was not loaded; load the model with load_external_data, or use set_payload"));
 }

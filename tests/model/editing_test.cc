@@ -148,9 +148,28 @@ TEST_F(EditingTest, ALinkToAFileThatWasNeverLoadedIsRefusedByTheTensorsName) {
   location.set_key("location");
   location.set_value("w.bin");
   tensor.set_data_location(schema::TensorProto::EXTERNAL);
-  EXPECT_EQ(error_of([&] { static_cast<void>(model_.payload(tensor)); }).code(), Code::onnx_external_not_loaded);
-  EXPECT_EQ(code_of_saving(model_), Code::onnx_external_not_loaded);
+  EXPECT_EQ(error_of([&] { static_cast<void>(model_.payload(tensor)); }).code(), Code::usage_not_loaded);
+  EXPECT_EQ(code_of_saving(model_), Code::usage_not_loaded);
   EXPECT_THAT(folder_.file_names(), IsEmpty());
+}
+
+TEST_F(EditingTest, AMessageThatContradictsItsPayloadIsNotSaved) {
+  schema::TensorProto& tensor = add("w");
+  model_.set_payload(tensor, ByteSpan::own(pattern(2000)));
+  const schema::TensorProto sound = tensor;
+  tensor.set_dims(0, 1999);
+  EXPECT_EQ(code_of_saving(model_), Code::onnx_tensor_length);
+  tensor = sound;
+  tensor.set_raw_data("data that would be lost");
+  EXPECT_EQ(code_of_saving(model_), Code::onnx_external_data_beside);
+  tensor = sound;
+  tensor.set_data_type(static_cast<std::int32_t>(dtype::string));
+  EXPECT_EQ(code_of_saving(model_), Code::onnx_external_string);
+  EXPECT_THAT(folder_.file_names(), IsEmpty());
+  tensor = sound;
+  tensor.set_dims(0, 500);
+  tensor.set_data_type(static_cast<std::int32_t>(dtype::float32));  // the same size: another view of the same bytes
+  EXPECT_THAT(saved_entries(), ElementsAre("w"));
 }
 
 TEST_F(EditingTest, ASpanOfDataInTheMessageIsAMisuse) {

@@ -39,7 +39,7 @@ TEST_F(LeftAloneTest, NothingIsOpenedAndPayloadSaysSo) {
   EXPECT_EQ(copied(model.payload(initializer(model, 1))), pattern(1200, 1));
   EXPECT_EQ(initializer(model, 0).external_data(0).value(), "w.bin");
   const Error error = error_of([&] { static_cast<void>(model.payload(initializer(model, 0))); });
-  EXPECT_EQ(id(error.code()), "onnx.external_data.not_loaded");
+  EXPECT_EQ(id(error.code()), "usage.not_loaded");
   EXPECT_THAT(error.what(), HasSubstr("\"far\""));
   EXPECT_THAT(error.what(), HasSubstr("\"w.bin\""));
 }
@@ -57,10 +57,10 @@ TEST_F(LeftAloneTest, AnInlineModelInTheSameFolderKeepsTheLinks) {
 TEST_F(LeftAloneTest, WhatWouldBreakTheLinksIsRefused) {
   folder_.write_file("w.bin", pattern(64 + 1200));
   const TempDir elsewhere;
-  EXPECT_EQ(code_of_saving(elsewhere / "out", Format::onnx_inline), Code::onnx_external_not_loaded);
-  EXPECT_EQ(code_of_saving(folder_ / "out", Format::archive), Code::onnx_external_not_loaded);
-  EXPECT_EQ(code_of_saving(folder_ / "out", Format::onnx_external), Code::onnx_external_not_loaded);
-  EXPECT_EQ(code_of_saving(folder_ / "w.bin", Format::onnx_inline), Code::onnx_external_not_loaded)
+  EXPECT_EQ(code_of_saving(elsewhere / "out", Format::onnx_inline), Code::usage_not_loaded);
+  EXPECT_EQ(code_of_saving(folder_ / "out", Format::archive), Code::usage_not_loaded);
+  EXPECT_EQ(code_of_saving(folder_ / "out", Format::onnx_external), Code::usage_not_loaded);
+  EXPECT_EQ(code_of_saving(folder_ / "w.bin", Format::onnx_inline), Code::usage_not_loaded)
       << "the output is the data";
   EXPECT_EQ(folder_.read_file("w.bin"), pattern(64 + 1200));
   EXPECT_THAT(folder_.file_names(), ElementsAre("m", "w.bin"));
@@ -80,9 +80,9 @@ TEST_F(LeftAloneTest, BytesAndArchivesAreLeftAloneToo) {
   const Blob archive = archive_of(model_of({linked_floats("w", 300, "k")}), {zip_entry("k", pattern(1200))}).bytes;
   const Model model = Model::load(archive, options_);
   EXPECT_EQ(error_of([&] { static_cast<void>(model.payload(initializer(model, 0))); }).code(),
-            Code::onnx_external_not_loaded);
+            Code::usage_not_loaded);
   EXPECT_EQ(error_of([&] { model.save(folder_ / "out", saved_as(Format::onnx_inline)); }).code(),
-            Code::onnx_external_not_loaded);
+            Code::usage_not_loaded);
 }
 
 TEST_F(LeftAloneTest, ALinkThatIsWrongByItselfIsStillRefused) {

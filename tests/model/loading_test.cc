@@ -381,6 +381,21 @@ TEST(Loading, BytesThatAreCopiedFromAnArchiveAreVerified) {
   EXPECT_NO_THROW(static_cast<void>(Model::load(path, unverified)));
 }
 
+TEST(Loading, SlicesOfAnEntryAreVerifiedWhereTheyAreCopiedAndNotBefore) {
+  Built archive = archive_of(model_of({linked_floats("a", 300, "k", 0), linked_floats("b", 300, "k", 1200)}),
+                             {zip_entry("k", pattern(3000))});
+  const Model sound = Model::load(archive.bytes);
+  const Blob whole = pattern(3000);
+  EXPECT_EQ(copied(sound.payload(initializer(sound, 1))), Blob(whole.begin() + 1200, whole.begin() + 2400));
+  archive.bytes.at(archive.entry("k").data_offset + 2999) ^= std::byte{1};  // in neither slice
+  EXPECT_NO_THROW(static_cast<void>(Model::load(archive.bytes, with_no_copy(true))));
+  for (int round = 0; round < 2; ++round) {
+    const Error error = error_of([&] { static_cast<void>(Model::load(archive.bytes)); });
+    EXPECT_EQ(id(error.code()), "zip.data.crc");
+    EXPECT_EQ(error.entry(), "k");
+  }
+}
+
 TEST(Loading, PopulatedPagesAreThereWhenLoadingReturns) {
   const TempDir folder;
   constexpr std::size_t large = 2U << 20U;  // floats

@@ -1,0 +1,61 @@
+// Payloads that are copied on many threads.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "convert/samples.h"
+#include "convert/storage.h"
+
+namespace onnxar::testing {
+namespace {
+
+constexpr std::uint32_t tensors = 200;
+
+/// Of all kinds: entries that are verified, and typed data that is decoded.
+Built archive_of_many() {
+  Messages links;
+  std::vector<ZipEntry> entries;
+  for (std::uint32_t i = 0; i < tensors; ++i) {
+    const std::string name = "w" + std::to_string(i);
+    links.push_back(linked_floats(name, 300 + i, name));
+    entries.push_back(zip_entry(name, pattern(4 * (300 + i), i)));
+    links.push_back(tensor("typed" + name, dtype::int16, {600}).int32_data(std::vector<std::int32_t>(600, -1)));
+  }
+  return archive_of(model_of(links), entries);
+}
+
+LoadedModel load(const Built& archive) {
+  const LoadOptions options;
+  return load_model(ModelSource::of(archive.bytes, nullptr, options), MovePolicy::of(options), options);
+}
+
+void expect_right(const LoadedModel& model) {
+  ASSERT_EQ(model.payloads.size(), 2 * tensors);
+  for (std::uint32_t i = 0; i < tensors; ++i) {
+    EXPECT_TRUE(std::ranges::equal(model.payloads[2 * i].span.bytes(), pattern(4 * (300 + i), i)));
+    EXPECT_TRUE(std::ranges::equal(model.payloads[2 * i + 1].span.bytes(), Blob(1200, std::byte{0xff})));
+  }
+}
+
+TEST(StorageThreads, PayloadsAreCopiedByManyThreads) {
+  const Built archive = archive_of_many();
+  for (int round = 0; round < 5; ++round) {
+    LoadedModel model = load(archive);
+    own_payloads(model, Ownership::all, 8);
+    expect_right(model);
+  }
+}
+
+TEST(StorageThreads, AndGatheredInOneBuffer) {
+  const Built archive = archive_of_many();
+  for (int round = 0; round < 5; ++round) {
+    LoadedModel model = load(archive);
+    const auto buffer = consolidate(model, {});
+    expect_right(model);
+    EXPECT_EQ(model.payloads.front().span.owner(), buffer);
+  }
+}
+
+}  // namespace
+}  // namespace onnxar::testing
