@@ -13,6 +13,17 @@ constexpr std::uint64_t largest_entry = 1ULL << 60U;
 
 }  // namespace
 
+std::uint64_t file_size(std::span<const EntryShape> entries) noexcept {
+  std::uint64_t position = 0;
+  std::uint64_t directory = 0;
+  for (const EntryShape& entry : entries) {
+    const Placement placement = place(position, entry.name_size, entry.size, entry.alignment);
+    position = placement.end();
+    directory += central_header_size(entry.name_size, placement);
+  }
+  return position + directory + end_records_size(entries.size(), directory, position);
+}
+
 void Writer::check_name(std::string_view name) {
   const Place place{std::string(name), std::nullopt};
   if (const auto fault = name_fault(name)) throw Error(fault->code, std::string(fault->message), place);
@@ -29,7 +40,7 @@ void Writer::check_name(std::string_view name) {
   }
 }
 
-void Writer::add(std::string_view name, std::uint64_t alignment, const ByteSource& source) {
+std::uint32_t Writer::add(std::string_view name, std::uint64_t alignment, const ByteSource& source) {
   check_name(name);
   if (source.size() > largest_entry) throw Error(Code::usage_argument, "an entry of this size fits no file");
   const std::uint64_t offset = output_.position();
@@ -38,6 +49,7 @@ void Writer::add(std::string_view name, std::uint64_t alignment, const ByteSourc
   entry.crc32 = copy(source, entry);
   output_.overwrite(offset, local_header_bytes(entry));
   entries_.push_back(std::move(entry));
+  return entries_.back().crc32;
 }
 
 std::uint32_t Writer::copy(const ByteSource& source, const PlacedEntry& entry) {

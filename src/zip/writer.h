@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -13,6 +14,16 @@
 
 namespace onnxar::zip {
 
+/// What the place of an entry depends on.
+struct EntryShape {
+  std::size_t name_size = 0;
+  std::uint64_t size = 0;
+  std::uint64_t alignment = 0;
+};
+
+/// The size of a file with these entries, directory and end records included.
+std::uint64_t file_size(std::span<const EntryShape> entries) noexcept;
+
 /// Copies entries into a file, each at the place that `place` gives it, CRC on the way. Memory: one buffer, and what
 /// the directory says of each entry. Not synchronised.
 class Writer {
@@ -21,7 +32,8 @@ class Writer {
 
   /// Errors: zip.name.* (the name breaks a rule or clashes), io.source_size (the source gave another number of bytes
   /// than its size), io.*. After an error the writer is good for nothing but being thrown away.
-  void add(std::string_view name, std::uint64_t alignment, const ByteSource& source);
+  /// Returns the CRC-32 of what was written.
+  std::uint32_t add(std::string_view name, std::uint64_t alignment, const ByteSource& source);
 
   /// Writes the directory; the file is then complete but not published.
   base::OutputFile finish() &&;

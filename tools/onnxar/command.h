@@ -40,6 +40,7 @@ Verb add_unpack(CLI::App& app);
 Verb add_ls(CLI::App& app);
 Verb add_check(CLI::App& app);
 Verb add_cat(CLI::App& app);
+Verb add_repack(CLI::App& app);
 
 /// Options that several verbs have, in the same words.
 void add_verbosity(CLI::App& verb, Verbosity& verbosity);

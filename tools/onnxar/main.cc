@@ -5,6 +5,7 @@
 #include <csignal>
 #include <exception>
 #include <iostream>
+#include <span>
 #include <string_view>
 
 #include "command.h"
@@ -21,7 +22,7 @@ extern "C" void input_shrank(int /*signal*/) {
   ::_exit(exit_code::io);
 }
 
-int run_verb(const std::array<Verb, 5>& verbs) {
+int run_verb(std::span<const Verb> verbs) {
   for (const Verb& verb : verbs) {
     if (verb.app->parsed()) return verb.run();
   }
@@ -42,7 +43,7 @@ int parse_and_run(int argc, char** argv) {
   app.footer(
       "`onnxar VERB --help` says more of a verb, with an example.\n"
       "Exit: 0 done, 1 check found errors, 2 usage or output exists, 3 I/O, 4 corrupt or unsupported input.");
-  const std::array verbs = {add_pack(app), add_unpack(app), add_ls(app), add_check(app), add_cat(app)};
+  const std::array verbs = {add_pack(app), add_unpack(app), add_ls(app), add_check(app), add_cat(app), add_repack(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
