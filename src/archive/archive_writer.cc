@@ -4,14 +4,12 @@
 #include <vector>
 
 #include "archive/keys.h"
-#include "archive/limits.h"
 #include "base/checked.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "base/text.h"
 #include "onnxar/archive.h"
 #include "onnxar/error.h"
-#include "zip/layout.h"
 #include "zip/names.h"
 #include "zip/writer.h"
 
@@ -24,6 +22,14 @@ struct ArchiveWriter::Parts {
 };
 
 namespace {
+
+constexpr std::uint64_t model_maximum = (1ULL << 31U) - 1;  // protobuf parses no longer message
+
+void check_alignment(std::uint64_t alignment) {
+  if (zip::is_valid_alignment(alignment)) return;
+  throw Error(Code::usage_argument,
+              base::concat("alignment ", alignment, " is not possible; it must be a power of two from 64 to 32768"));
+}
 
 /// A caller's stream as a source.
 class StreamSource final : public ByteSource {
@@ -52,7 +58,7 @@ ArchiveWriter& ArchiveWriter::operator=(ArchiveWriter&& other) noexcept = defaul
 ArchiveWriter::~ArchiveWriter() = default;
 
 ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const WriterOptions& options) {
-  check_archive_alignment(options.alignment);
+  check_alignment(options.alignment);
   auto file = base::OutputFile::create(target, options.replace ? base::Existing::replace : base::Existing::refuse);
   return ArchiveWriter(std::make_unique<Parts>(Parts{zip::Writer({std::move(file), options.sync}), options, target}));
 }
@@ -93,8 +99,13 @@ void ArchiveWriter::add(std::string_view name, const ByteSource& source) {
 void ArchiveWriter::finish(Bytes model) { finish(SpanSource(model)); }
 
 void ArchiveWriter::finish(const ByteSource& model) {
+  if (model.size() > model_maximum) {
+    throw Error(Code::archive_model_too_large,
+                base::concat("the model alone is ", base::human_size(model.size()),
+                             ", and protobuf reads less than 2 GiB: move more tensors out of it"),
+                {std::string(model_entry_name), std::nullopt}, parts_->target);
+  }
   try {
-    check_model_size(model.size(), {std::string(model_entry_name), std::nullopt});
     parts_->writer.add(model_entry_name, zip::entry_alignment(parts_->options.alignment, model.size()), model);
   } catch (const Error& error) {
     throw error.with_path(parts_->target);
@@ -105,14 +116,17 @@ void ArchiveWriter::finish(const ByteSource& model) {
 
 std::uint64_t archive_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
                            std::uint64_t model_size, std::uint64_t alignment) {
-  check_archive_alignment(alignment);
-  std::vector<zip::EntryShape> shapes;
+  check_alignment(alignment);
+  std::uint64_t position = 0;
+  std::uint64_t directory = 0;
   const auto add = [&](std::string_view name, std::uint64_t size) {
-    shapes.push_back({name.size(), size, zip::entry_alignment(alignment, size)});
+    const zip::Placement placement = zip::place(position, name.size(), size, zip::entry_alignment(alignment, size));
+    position = placement.end();
+    directory += zip::central_header_size(name.size(), placement);
   };
   for (const auto& [name, size] : names_and_sizes) add(name, size);
   add(model_entry_name, model_size);
-  return zip::file_size(shapes);
+  return position + directory + zip::end_records_size(names_and_sizes.size() + 1, directory, position);
 }
 
 }  // namespace onnxar

@@ -6,7 +6,6 @@
 
 #include "archive/foreign_zip.h"
 #include "archive/keys.h"
-#include "archive/limits.h"
 #include "archive/plain_zip.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
@@ -57,7 +56,7 @@ class Plan {
     }
     report.entries = entries_.size();
     report.input_bytes = file_.size();
-    report.file_bytes = zip::file_size(shapes());
+    report.file_bytes = file_size();
   }
 
   [[nodiscard]] const std::vector<Planned>& entries() const noexcept { return entries_; }
@@ -98,7 +97,12 @@ class Plan {
   }
 
   void add_model(const zip::LenientEntry& entry) {
-    check_model_size(entry.size, {std::string(entry.name), entry.central_offset});
+    if (entry.size > OpenOptions().max_model_size) {
+      throw Error(Code::archive_model_too_large,
+                  concat("the model is ", base::human_size(entry.size),
+                         ", and no archive holds one of 2 GiB or more: `onnxar pack` moves its tensors out of it"),
+                  {std::string(entry.name), entry.central_offset});
+    }
     entries_.push_back({&entry, model_entry_name, alignment_of(entry)});
   }
 
@@ -107,12 +111,15 @@ class Plan {
     return zip::entry_alignment(options_.alignment.value_or(recorded), entry.size);
   }
 
-  [[nodiscard]] std::vector<zip::EntryShape> shapes() const {
-    std::vector<zip::EntryShape> all;
-    for (const Planned& planned : entries_) {
-      all.push_back({planned.name.size(), planned.entry->size, planned.alignment});
+  [[nodiscard]] std::uint64_t file_size() const {
+    std::uint64_t position = 0;
+    std::uint64_t directory = 0;
+    for (const auto& [entry, name, alignment] : entries_) {
+      const zip::Placement placement = zip::place(position, name.size(), entry->size, alignment);
+      position = placement.end();
+      directory += zip::central_header_size(name.size(), placement);
     }
-    return all;
+    return position + directory + zip::end_records_size(entries_.size(), directory, position);
   }
 
   Bytes file_;
@@ -121,6 +128,12 @@ class Plan {
   bool archive_;
   std::vector<Planned> entries_;
 };
+
+void check_alignment(const RepackOptions& options) {
+  if (!options.alignment || zip::is_valid_alignment(*options.alignment)) return;
+  throw Error(Code::usage_argument,
+              concat("alignment ", *options.alignment, " is not possible; it must be a power of two from 64 to 32768"));
+}
 
 void write(Bytes file, const Plan& plan, zip::Writer& writer) {
   for (const Planned& planned : plan.entries()) {
@@ -134,7 +147,7 @@ void write(Bytes file, const Plan& plan, zip::Writer& writer) {
 
 RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
                     const RepackOptions& options) {
-  if (options.alignment) check_archive_alignment(*options.alignment);
+  check_alignment(options);
   const auto mapping = base::MappedFile::open(input);
   const Bytes file = mapping.bytes();
   RepackReport report;

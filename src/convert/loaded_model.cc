@@ -6,6 +6,7 @@
 
 #include "archive/keys.h"
 #include "base/text.h"
+#include "convert/foreign_source.h"
 #include "onnx/rewrite.h"
 #include "onnx/typed_data.h"
 
@@ -146,12 +147,13 @@ class Splitter {
 
 /// Entries that no tensor names: side files are kept, what is left of old tensors is not.
 void take_side_files(LoadedModel& model) {
-  const Archive* archive = model.source->archive();
-  if (archive == nullptr) return;
   std::unordered_set<std::size_t> used;
   for (const Payload& payload : model.payloads) {
     if (payload.entry) used.insert(*payload.entry);
   }
+  if (model.source->foreign() != nullptr) model.source->foreign()->describe(model, used);
+  const Archive* archive = model.source->archive();
+  if (archive == nullptr) return;
   for (std::size_t i = 0; i + 1 < archive->size(); ++i) {
     const ArchiveEntry entry = archive->entry(i);
     if (used.contains(i) || is_identifier(entry.name)) continue;
@@ -176,7 +178,7 @@ const Payload* LoadedModel::payload_of(const onnx::TensorSite& site) const {
 
 LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& policy, const LoadOptions& options) {
   LoadedModel model;
-  model.source = std::make_shared<ModelSource>(ModelSource::open(path, options));
+  model.source = std::make_shared<ModelSource>(ModelSource::open_any(path, options));
   model.id = new_model_id();
   model.max_depth = options.max_depth;
   try {

@@ -30,6 +30,8 @@ struct Payload {
   [[nodiscard]] std::uint64_t size() const { return source->size(); }
 };
 
+class ForeignSource;
+
 /// An archive or a `.onnx` file, mapped. Told apart by content.
 class ModelSource {
  public:
@@ -37,12 +39,17 @@ class ModelSource {
   static ModelSource open(const std::filesystem::path& path, const LoadOptions& options);
   /// A model whose archive is open already.
   static ModelSource of(Archive archive, const LoadOptions& options);
+  /// What `open` reads, and where `options.foreign_zips` allows it, zips and folders of other makers: what is a plain
+  /// zip by its first fault. Errors: as `open`; of such a zip those of ForeignSource.
+  static ModelSource open_any(const std::filesystem::path& path, const LoadOptions& options);
 
   [[nodiscard]] Bytes model() const noexcept { return model_; }
   /// Keeps `model()` alive.
   [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept { return owner_; }
   /// Null for a `.onnx` file.
   [[nodiscard]] const Archive* archive() const noexcept { return archive_ ? &*archive_ : nullptr; }
+  /// Null for what `open` reads.
+  [[nodiscard]] const ForeignSource* foreign() const noexcept { return foreign_.get(); }
 
   /// The data of a tensor whose data_location is EXTERNAL.
   /// Errors: onnx.external*, onnx.tensor.length, zip.*, io.*, naming the tensor and where it stands.
@@ -57,6 +64,7 @@ class ModelSource {
 
  private:
   explicit ModelSource(const LoadOptions& options) : options_(options) {}
+  ModelSource(std::shared_ptr<ForeignSource> foreign, const LoadOptions& options);
   Payload resolve(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
   Payload resolve_in_archive(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
 
@@ -65,6 +73,7 @@ class ModelSource {
   Bytes model_;
   std::shared_ptr<const void> owner_;
   std::optional<Archive> archive_;
+  std::shared_ptr<ForeignSource> foreign_;
   std::optional<ExternalFiles> files_;
   std::uint64_t model_offset_ = 0;  // of the model in the file
   std::set<std::size_t> verified_;  // entries of which only slices are used, verified as a whole

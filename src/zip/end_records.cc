@@ -151,6 +151,16 @@ std::vector<std::uint64_t> find_end_records(Bytes file) {
   return found;
 }
 
+void refuse_cut_comment(Bytes file) {
+  const std::uint64_t at = file.size() - end_record_size;
+  const auto end = parse_end_record(file.subspan(at));
+  if (!end) return;
+  throw Error(Code::zip_end_comment,
+              concat("the end record announces a comment of ", end->comment_length,
+                     " bytes, but nothing follows: the file was cut short"),
+              {"", at});
+}
+
 }  // namespace
 
 EndOfArchive read_end(Bytes file) { return read_before(file, read_end_record(file)); }
@@ -158,6 +168,7 @@ EndOfArchive read_end(Bytes file) { return read_before(file, read_end_record(fil
 EndOfZip find_end(Bytes file) {
   check_length(file);
   std::vector<std::uint64_t> found = find_end_records(file);
+  if (found.empty()) refuse_cut_comment(file);
   if (found.empty()) refuse_without_end_record(file);
   const std::uint64_t at = found.front();
   found.erase(found.begin());

@@ -13,17 +13,6 @@ constexpr std::uint64_t largest_entry = 1ULL << 60U;
 
 }  // namespace
 
-std::uint64_t file_size(std::span<const EntryShape> entries) noexcept {
-  std::uint64_t position = 0;
-  std::uint64_t directory = 0;
-  for (const EntryShape& entry : entries) {
-    const Placement placement = place(position, entry.name_size, entry.size, entry.alignment);
-    position = placement.end();
-    directory += central_header_size(entry.name_size, placement);
-  }
-  return position + directory + end_records_size(entries.size(), directory, position);
-}
-
 void Writer::check_name(std::string_view name) {
   const Place place{std::string(name), std::nullopt};
   if (const auto fault = name_fault(name)) throw Error(fault->code, std::string(fault->message), place);

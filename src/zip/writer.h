@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -13,16 +12,6 @@
 #include "zip/layout.h"
 
 namespace onnxar::zip {
-
-/// What the place of an entry depends on.
-struct EntryShape {
-  std::size_t name_size = 0;
-  std::uint64_t size = 0;
-  std::uint64_t alignment = 0;
-};
-
-/// The size of a file with these entries, directory and end records included.
-std::uint64_t file_size(std::span<const EntryShape> entries) noexcept;
 
 /// Copies entries into a file, each at the place that `place` gives it, CRC on the way. Memory: one buffer, and what
 /// the directory says of each entry. Not synchronised.

@@ -30,11 +30,13 @@ Verb add_pack(CLI::App& app) {
   auto arguments = std::make_shared<PackArguments>();
   CLI::App* verb = app.add_subcommand("pack", "Put a model and its weights into one archive");
   verb->add_option("MODEL", arguments->model,
-                   "A .onnx file (data inside or outside) or an archive, told apart by content")
+                   "A .onnx file (data inside or outside), an archive, or a zip file or folder that another tool "
+                   "exported, told apart by content")
       ->required();
   add_output(*verb, arguments->output, "The archive to write, usually named .onnxar");
   add_save_options(*verb, arguments->save);
   add_data_dir(*verb, arguments->load);
+  arguments->load.foreign_zips = true;
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar pack model.onnx -o model.onnxar");
   return {verb, [arguments] { return pack(*arguments); }};
