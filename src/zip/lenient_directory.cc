@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -42,7 +43,7 @@ void LenientDirectory::read_headers(Bytes file, const EndOfArchive& end) {
                 {"", end.directory_end() - rest.size()});
   }
   for (LenientEntry& entry : entries_) read_lenient_local(file, offset_, entry);
-  std::ranges::stable_sort(entries_, {}, &LenientEntry::header_offset);
+  std::ranges::sort(entries_, {}, [](const LenientEntry& e) { return std::pair(e.header_offset, e.central_offset); });
 }
 
 void LenientDirectory::check_overlaps() const {
