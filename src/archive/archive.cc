@@ -7,6 +7,7 @@
 #include "archive/inspector.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
+#include "archive/plain_zip.h"
 #include "base/checked.h"
 #include "base/text.h"
 #include "zip/directory.h"
@@ -23,30 +24,8 @@ struct Archive::Parts {
 
 namespace {
 
-/// Faults that a plain zip has because its maker knew nothing of archives; a broken zip has others.
-bool is_fault_of_plain_zip(Code code) {
-  switch (code) {
-    case Code::zip_end_comment:
-    case Code::zip_entry_descriptor:
-    case Code::zip_entry_method:
-    case Code::zip_entry_sizes:
-    case Code::zip_entry_flags:
-    case Code::zip_entry_comment:
-    case Code::zip_entry_attributes:
-    case Code::zip_entry_first_offset:
-    case Code::zip_entry_order:
-    case Code::zip_extra_malformed:
-    case Code::zip_extra_unknown:
-    case Code::zip_name_directory:
-    case Code::zip_padding_missing:
-    case Code::zip_padding_alignment:
-    case Code::archive_model_not_last: return true;
-    default: return false;
-  }
-}
-
 Error with_hint(const Error& error) {
-  if (!is_fault_of_plain_zip(error.code())) return error;
+  if (!is_plain_zip_fault(error.code())) return error;
   return {
       error.code(),
       error.message() + "; this is a plain zip or was changed by a zip tool: `onnxar repack` makes an archive of it",

@@ -181,6 +181,8 @@ void OutputFile::set_size(std::uint64_t size) {
   if (::ftruncate(file_.get(), static_cast<off_t>(size)) != 0) throw system_error(errno, "cannot write", target_);
 }
 
+MappedFile OutputFile::map() const { return MappedFile::map(file_, target_); }
+
 void OutputFile::start_writeback(std::uint64_t offset, std::uint64_t length) noexcept {
   ::sync_file_range(file_.get(), static_cast<off_t>(offset), static_cast<off_t>(length), SYNC_FILE_RANGE_WRITE);
 }

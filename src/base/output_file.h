@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/file_descriptor.h"
+#include "base/mapped_file.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::base {
@@ -65,6 +66,10 @@ class OutputFile {
   /// Gives the file its name. Calls `prepare` and `stage` where that was not done. Errors: output.exists if the target
   /// appeared meanwhile and must not be replaced.
   void publish(Sync sync);
+
+  /// What was written so far, mapped; the mapping outlives the file, which may be discarded without ever having had a
+  /// name.
+  [[nodiscard]] MappedFile map() const;
 
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
 

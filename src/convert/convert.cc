@@ -76,7 +76,9 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
 
 ConvertReport convert(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
                       const LoadOptions& load) {
-  return save_model(load_model(input, MovePolicy::of(save), load), output, save);
+  LoadOptions options = load;
+  if (options.temporary_dir.empty()) options.temporary_dir = output.parent_path();  // there has to be room, anyhow
+  return save_model(load_model(input, MovePolicy::of(save), options), output, save);
 }
 
 }  // namespace onnxar

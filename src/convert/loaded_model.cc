@@ -7,6 +7,7 @@
 #include "archive/keys.h"
 #include "base/text.h"
 #include "convert/checksum.h"
+#include "convert/foreign_source.h"
 #include "onnx/rewrite.h"
 #include "onnx/typed_data.h"
 
@@ -166,12 +167,13 @@ class Splitter {
 
 /// Entries that no tensor names: side files are kept, what is left of old tensors is not.
 void take_side_files(LoadedModel& model) {
-  const Archive* archive = model.source->archive();
-  if (archive == nullptr) return;
   std::unordered_set<std::size_t> used;
   for (const Payload& payload : model.payloads) {
     if (payload.entry) used.insert(*payload.entry);
   }
+  if (model.source->foreign() != nullptr) model.source->foreign()->describe(model, used);
+  const Archive* archive = model.source->archive();
+  if (archive == nullptr) return;
   for (std::size_t i = 0; i + 1 < archive->size(); ++i) {
     const ArchiveEntry entry = archive->entry(i);
     if (used.contains(i) || is_identifier(entry.name)) continue;
@@ -199,7 +201,7 @@ const Payload* LoadedModel::payload_at(std::string_view location) const {
 }
 
 LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& policy, const LoadOptions& options) {
-  return load_model(ModelSource::open(path, options), policy, options);
+  return load_model(ModelSource::open_any(path, options), policy, options);
 }
 
 LoadedModel load_model(ModelSource source, const MovePolicy& policy, const LoadOptions& options) {

@@ -4,9 +4,11 @@
 
 #include "archive/entry_source.h"
 #include "archive/inspector.h"
+#include "archive/plain_zip.h"
 #include "base/checked.h"
 #include "base/text.h"
 #include "convert/checksum.h"
+#include "convert/foreign_source.h"
 
 namespace onnxar {
 namespace {
@@ -75,6 +77,31 @@ std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
                            base::quoted(target.path().filename().string()),
                            "; --append-external takes data from files beside the model"),
               {"", site.tensor.range.begin});
+}
+
+/// PyTorch's folders hold the model under an archive's name for it, or are named by that.
+std::optional<std::filesystem::path> model_in_folder(const std::filesystem::path& path) {
+  std::error_code failed;
+  const std::filesystem::path model = path / model_entry_name;
+  if (std::filesystem::is_directory(path, failed) && std::filesystem::exists(model, failed)) return model;
+  return std::nullopt;
+}
+
+void prove_local_headers(const Archive& archive) {
+  for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
+}
+
+/// `fault` is what is wrong with the file as an archive.
+std::shared_ptr<ForeignSource> open_foreign_zip(const std::filesystem::path& path, const LoadOptions& options,
+                                                const Error& fault) {
+  try {
+    return ForeignSource::open_zip(path, options);
+  } catch (const Error& error) {
+    // No model under any name: then this is all there is to say.
+    const bool none = error.code() == Code::archive_model_missing && error.entry().empty();
+    if (none && fault.code() == Code::archive_model_missing) throw fault;
+    throw;
+  }
 }
 
 }  // namespace
@@ -159,14 +186,39 @@ ModelSource ModelSource::of(Archive archive, const LoadOptions& options) {
   return source;
 }
 
+ModelSource::ModelSource(std::shared_ptr<ForeignSource> foreign, const LoadOptions& options)
+    : options_(options),
+      path_(foreign->path()),
+      model_(foreign->model()),
+      owner_(foreign),
+      foreign_(std::move(foreign)) {}
+
+ModelSource ModelSource::open_any(const std::filesystem::path& path, const LoadOptions& options) {
+  if (!options.foreign_zips) return open(path, options);
+  if (const auto model = model_in_folder(path)) return {ForeignSource::open_folder(*model, options), options};
+  try {
+    ModelSource source = open(path, options);
+    // Otherwise a local header that no archive has would only be seen at its first use.
+    if (source.archive_) prove_local_headers(*source.archive_);
+    return source;
+  } catch (const Error& error) {
+    if (is_plain_zip_fault(error.code()) || error.code() == Code::archive_model_missing) {
+      return {open_foreign_zip(path, options, error), options};
+    }
+    throw;
+  }
+}
+
 Error ModelSource::located(const Error& error) const {
   if (is_placed(error)) return error;
+  if (foreign_) return {error.code(), error.message(), foreign_->place(error.offset()), path_};
   Place place{archive_ ? std::string(model_entry_name) : "", error.offset()};
   if (place.offset) *place.offset += model_offset_;
   return {error.code(), error.message(), place, path_};
 }
 
 Place ModelSource::place_of(const onnx::TensorSite& site) const {
+  if (foreign_) return foreign_->place(site.tensor.range.begin);
   return {archive_ ? std::string(model_entry_name) : "", model_offset_ + site.tensor.range.begin};
 }
 
@@ -199,6 +251,7 @@ void ModelSource::hold_against_checksum(Payload& payload, const onnx::TensorSite
 }
 
 bool ModelSource::is_whole(const Payload& payload) const {
+  if (foreign_) return false;  // its bytes have been held against the zip's own CRC-32
   if (!payload.entry) return files_ && files_->is_whole_file(payload.span.bytes());
   const Archive& archive = archive_ ? *archive_ : *target_;
   return payload.size() == archive.entry(*payload.entry).size;
@@ -210,6 +263,7 @@ void ModelSource::prove_link(const onnx::TensorSite& site) const {
 
 Payload ModelSource::resolve(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
   if (archive_) return resolve_in_archive(site, slice);
+  if (foreign_) return foreign_->resolve(site.tensor, slice);
   if (target_ != nullptr) {
     if (auto payload = resolve_in_target(site, slice)) return std::move(*payload);
     if (!files_) refuse_what_is_not_in(*target_, site, slice.location);

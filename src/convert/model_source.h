@@ -19,6 +19,7 @@
 
 namespace onnxar {
 
+class ForeignSource;
 class SlicedEntry;
 
 /// An archive or a `.onnx` file, mapped or in memory. Told apart by content.
@@ -40,6 +41,9 @@ class ModelSource {
                               const LoadOptions& options);
   /// The same for a serialised model; its files are in `options.external_data_dir`.
   static ModelSource of_bytes_for(const Archive& target, Bytes model, bool files, const LoadOptions& options);
+  /// What `open` reads, and where `options.foreign_zips` allows it, zips and folders of other makers: what is a plain
+  /// zip by its first fault. Errors: as `open`; of such a zip those of ForeignSource.
+  static ModelSource open_any(const std::filesystem::path& path, const LoadOptions& options);
 
   [[nodiscard]] Bytes model() const noexcept { return model_; }
   /// Keeps `model()` alive; null where the caller does.
@@ -50,6 +54,8 @@ class ModelSource {
   [[nodiscard]] std::filesystem::path data_folder() const {
     return files_ ? files_->folder() : std::filesystem::path();
   }
+  /// Null for what `open` reads.
+  [[nodiscard]] const ForeignSource* foreign() const noexcept { return foreign_.get(); }
 
   /// The data of a tensor whose data_location is EXTERNAL.
   /// Errors: onnx.external*, onnx.tensor.length, zip.*, io.*, naming the tensor and where it stands.
@@ -77,6 +83,7 @@ class ModelSource {
   static ModelSource open_alone(const std::filesystem::path& path, const LoadOptions& options);
   static ModelSource of_file_alone(std::shared_ptr<const base::MappedFile> file, const std::filesystem::path& path,
                                    const LoadOptions& options);
+  ModelSource(std::shared_ptr<ForeignSource> foreign, const LoadOptions& options);
   Payload resolve(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
   Payload resolve_in_archive(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
   std::shared_ptr<const ByteSource> slice_source(const ArchiveEntry& entry, Bytes part);
@@ -92,6 +99,7 @@ class ModelSource {
   std::shared_ptr<const void> owner_;
   std::optional<Archive> archive_;
   const Archive* target_ = nullptr;
+  std::shared_ptr<ForeignSource> foreign_;
   std::optional<ExternalFiles> files_;
   std::uint64_t model_offset_ = 0;                                    // of the model in the file
   std::map<std::size_t, std::shared_ptr<const SlicedEntry>> sliced_;  // entries of which parts are used

@@ -15,8 +15,8 @@ constexpr std::uint64_t protobuf_maximum = (1ULL << 31U) - 1;
 void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, const fs::path* inline_output) {
   const std::string_view location = site.tensor.external.location.value_or("");
   const auto refuse = [&](std::string_view why) {
-    throw Error(Code::usage_not_loaded, base::concat(describe(site), ": its data is in ",
-                                                             base::quoted(location), ", which was not loaded; ", why));
+    throw Error(Code::usage_not_loaded, base::concat(describe(site), ": its data is in ", base::quoted(location),
+                                                     ", which was not loaded; ", why));
   };
   if (inline_output == nullptr) refuse("only an inline model may keep such links; load the data, too");
   const fs::path& target = *inline_output;

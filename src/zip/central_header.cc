@@ -1,15 +1,12 @@
 #include "zip/central_header.h"
 
-#include <algorithm>
-#include <array>
-
-#include "base/little_endian.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "onnxar/error.h"
 #include "zip/extra_fields.h"
 #include "zip/names.h"
 #include "zip/records.h"
+#include "zip/wide_fields.h"
 
 namespace onnxar::zip {
 namespace {
@@ -73,39 +70,15 @@ void check_fixed_fields(const CentralFileHeader& header, const Refusal& refuse) 
   }
 }
 
-/// The real sizes and offset: from the zip64 field where the 32-bit field holds the sentinel.
-///
-/// Some writers give all three values whatever fits (and the disk's number): read, where they agree.
 void read_sizes(const CentralFileHeader& header, const ExtraFields& extra, DirectoryEntry& entry,
                 const Refusal& refuse) {
-  const std::array<std::uint32_t, 3> narrow = {header.uncompressed_size, header.compressed_size,
-                                               header.relative_offset_of_local_header};
-  std::array<std::uint64_t, 3> wide = {narrow[0], narrow[1], narrow[2]};
-  const auto sentinels = static_cast<std::size_t>(std::ranges::count(narrow, sentinel32));
-  Bytes field = extra.zip64.value_or(Bytes());
-  const bool complete = field.size() == 24 || field.size() == 28;
-  // A reader that takes the values one by one, as APPNOTE has it, must find the same ones.
-  const bool in_step = std::ranges::is_partitioned(narrow, [](std::uint32_t value) { return value == sentinel32; });
-  if (complete ? !in_step : field.size() != sentinels * 8) {
-    refuse(Code::zip_zip64_extra, "the zip64 field does not hold just the values that the header sends there");
+  const WideFields wide = read_wide_fields(header, extra.zip64, entry.name, entry.central_offset);
+  if (wide.size != wide.compressed_size) {
+    refuse(Code::zip_entry_sizes, "the entry is stored, but its two sizes differ");
   }
-  bool needed = false;
-  for (std::size_t i = 0; i < narrow.size(); ++i) {
-    if (!complete && narrow.at(i) != sentinel32) continue;
-    wide.at(i) = base::load<std::uint64_t>(field, 0);
-    field = field.subspan(8);
-    needed = needed || wide.at(i) >= sentinel32;
-    if (narrow.at(i) != sentinel32 && wide.at(i) != narrow.at(i)) {
-      refuse(Code::zip_zip64_extra, "the zip64 field contradicts the header");
-    }
-  }
-  if (!field.empty() && base::load<std::uint32_t>(field, 0) != 0) {
-    refuse(Code::zip_entry_disk, "the entry is said to lie on another disk");
-  }
-  if (wide[0] != wide[1]) refuse(Code::zip_entry_sizes, "the entry is stored, but its two sizes differ");
-  entry.unneeded_zip64 = extra.zip64 && !needed;
-  entry.size = wide[0];
-  entry.header_offset = wide[2];
+  entry.unneeded_zip64 = extra.zip64 && !wide.needed;
+  entry.size = wide.size;
+  entry.header_offset = wide.header_offset;
 }
 
 }  // namespace
@@ -122,6 +95,7 @@ CentralHeader read_central_header(Bytes directory, std::uint64_t offset) {
     throw Error(Code::zip_directory_header, "a directory header runs past the end of the directory", {"", offset});
   }
   DirectoryEntry& entry = result.entry;
+  entry.central_offset = offset;
   entry.name = as_text(directory.subspan(central_file_header_size, header->file_name_length));
   const Refusal refuse(entry.name, offset);
   if (const auto fault = name_fault(entry.name)) refuse(fault->code, fault->message);
@@ -135,7 +109,6 @@ CentralHeader read_central_header(Bytes directory, std::uint64_t offset) {
   read_sizes(*header, extra, entry, refuse);
   if (entry.size == 0 && header->crc32 != 0)
     refuse(Code::zip_entry_empty_crc, "the entry is empty, but its CRC is not 0");
-  entry.central_offset = offset;
   entry.crc32 = header->crc32;
   entry.version_needed = header->version_needed;
   entry.flags = header->flags;

@@ -7,11 +7,10 @@
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/central_header.h"
-#include "zip/end_records.h"
+#include "zip/format.h"
 #include "zip/layout.h"
 #include "zip/local_header.h"
-#include "zip/names.h"
-#include "zip/records.h"
+#include "zip/unique_names.h"
 
 namespace onnxar::zip {
 namespace {
@@ -21,26 +20,6 @@ using base::hex;
 
 Place at_header(const DirectoryEntry& entry) { return {std::string(entry.name), entry.header_offset}; }
 Place in_directory(const DirectoryEntry& entry) { return {std::string(entry.name), entry.central_offset}; }
-
-/// All arithmetic on a file's numbers stays below 2^62 because they are compared with the file's size first.
-void check_end(const EndOfArchive& end, const Limits& limits) {
-  const Place place{"", end.directory_offset};
-  if (end.entries == 0) throw Error(Code::zip_directory_empty, "the archive has no entries", place);
-  if (end.entries > end.directory_size / central_file_header_size) {
-    throw Error(Code::zip_directory_count,
-                concat(end.entries, " entries cannot fit into a directory of ", end.directory_size, " bytes"), place);
-  }
-  if (end.entries > limits.entries) {
-    throw Error(Code::zip_limit_entries, concat(end.entries, " entries are more than the limit of ", limits.entries),
-                place);
-  }
-  if (end.directory_size > limits.directory_size) {
-    throw Error(Code::zip_limit_directory,
-                concat("a directory of ", base::human_size(end.directory_size), " is over the limit of ",
-                       base::human_size(limits.directory_size)),
-                place);
-  }
-}
 
 /// Whether the local header, its name, `extra` bytes of extra fields and the data fit. `size` was compared with nothing
 /// yet, so the sum is checked.
@@ -58,7 +37,7 @@ bool ends_regularly(const DirectoryEntry& entry, std::uint64_t next) {
 
 Directory Directory::read(Bytes file, const Limits& limits) {
   const EndOfArchive end = read_end(file);
-  check_end(end, limits);
+  check_limits(end, limits);
   Directory directory;
   directory.offset_ = end.directory_offset;
   directory.zip64_ = end.zip64;
@@ -125,29 +104,9 @@ void Directory::check_positions() const {
 }
 
 void Directory::index_names() {
-  index_ = NameIndex(entries_.size());
-  const auto name_of = [this](std::uint32_t i) { return entries_[i].name; };
-  bool folders = false;
-  for (std::uint32_t i = 0; i < entries_.size(); ++i) {
-    folders = folders || entries_[i].name.find('/') != std::string_view::npos;
-    const auto clash = index_.insert(i, name_of);
-    if (!clash) continue;
-    if (entries_[*clash].name == entries_[i].name) {
-      throw Error(Code::zip_name_duplicate, "two entries have this name", in_directory(entries_[i]));
-    }
-    throw Error(Code::zip_name_folded,
-                concat("the name differs from ", base::quoted(entries_[*clash].name),
-                       " in upper and lower case only; names must differ under folding"),
-                in_directory(entries_[i]));
-  }
-  if (!folders) return;
-  for (const DirectoryEntry& entry : entries_) {
-    if (const auto folder = index_.find_folder_of(entry.name, name_of)) {
-      throw Error(Code::zip_name_prefix,
-                  concat("the entry ", base::quoted(entries_[*folder].name), " would have to be a folder and a file"),
-                  in_directory(entry));
-    }
-  }
+  index_ = index_of_names(
+      entries_.size(), [this](std::uint32_t i) { return entries_[i].name; },
+      [this](std::uint32_t i) { return entries_[i].central_offset; });
 }
 
 void Directory::prove_irregular_entries(Bytes file) const {

@@ -10,14 +10,10 @@
 #include <vector>
 
 #include "onnxar/bytes.h"
+#include "zip/end_records.h"
 #include "zip/name_index.h"
 
 namespace onnxar::zip {
-
-struct Limits {
-  std::uint64_t entries = 1ULL << 20U;
-  std::uint64_t directory_size = 256ULL << 20U;
-};
 
 /// One entry as the directory tells it.
 struct DirectoryEntry {

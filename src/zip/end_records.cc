@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/checked.h"
 #include "base/text.h"
@@ -45,13 +46,16 @@ std::optional<std::uint64_t> find_stray_end_record(Bytes file) {
               {"", stray});
 }
 
+void check_length(Bytes file) {
+  if (file.size() >= end_record_size) return;
+  throw Error(
+      Code::zip_end_missing,
+      file.empty() ? "the file is empty" : concat("a file of ", file.size(), " bytes is too short for an archive"),
+      {"", file.size()});
+}
+
 EndRecord read_end_record(Bytes file) {
-  if (file.size() < end_record_size) {
-    throw Error(
-        Code::zip_end_missing,
-        file.empty() ? "the file is empty" : concat("a file of ", file.size(), " bytes is too short for an archive"),
-        {"", file.size()});
-  }
+  check_length(file);
   const std::uint64_t at = file.size() - end_record_size;
   const auto end = parse_end_record(file.subspan(at));
   if (!end) refuse_without_end_record(file);
@@ -110,10 +114,8 @@ EndOfArchive plain(const EndRecord& end, std::uint64_t at) {
   return {end.entries, end.directory_offset, end.directory_size};
 }
 
-}  // namespace
-
-EndOfArchive read_end(Bytes file) {
-  const EndRecord end = read_end_record(file);
+/// REQUIRES: `end` is the last thing in `file`, but for its comment, which was cut off.
+EndOfArchive read_before(Bytes file, const EndRecord& end) {
   const std::uint64_t at = file.size() - end_record_size;
   if (end.number_of_this_disk != 0 || end.disk_with_directory != 0) {
     throw Error(Code::zip_end_multi_disk, "the end record speaks of several disks", {"", at});
@@ -135,6 +137,61 @@ EndOfArchive read_end(Bytes file) {
                 {"", at});
   }
   return found;
+}
+
+/// Every end record whose comment would end with the file, the last one first.
+std::vector<std::uint64_t> find_end_records(Bytes file) {
+  constexpr std::uint64_t farthest = end_record_size + sentinel16;
+  const std::uint64_t stop = file.size() > farthest ? file.size() - farthest : 0;
+  std::vector<std::uint64_t> found;
+  for (std::uint64_t at = file.size() - end_record_size + 1; at-- > stop;) {
+    const auto end = parse_end_record(file.subspan(at));
+    if (end && end->comment_length == file.size() - at - end_record_size) found.push_back(at);
+  }
+  return found;
+}
+
+void refuse_cut_comment(Bytes file) {
+  const std::uint64_t at = file.size() - end_record_size;
+  const auto end = parse_end_record(file.subspan(at));
+  if (!end) return;
+  throw Error(Code::zip_end_comment,
+              concat("the end record announces a comment of ", end->comment_length,
+                     " bytes, but nothing follows: the file was cut short"),
+              {"", at});
+}
+
+}  // namespace
+
+EndOfArchive read_end(Bytes file) { return read_before(file, read_end_record(file)); }
+
+EndOfZip find_end(Bytes file) {
+  check_length(file);
+  std::vector<std::uint64_t> found = find_end_records(file);
+  if (found.empty()) refuse_cut_comment(file);
+  if (found.empty()) refuse_without_end_record(file);
+  const std::uint64_t at = found.front();
+  found.erase(found.begin());
+  return {read_before(file.first(at + end_record_size), *parse_end_record(file.subspan(at))), std::move(found)};
+}
+
+void check_limits(const EndOfArchive& end, const Limits& limits) {
+  const Place place{"", end.directory_offset};
+  if (end.entries == 0) throw Error(Code::zip_directory_empty, "the archive has no entries", place);
+  if (end.entries > end.directory_size / central_file_header_size) {
+    throw Error(Code::zip_directory_count,
+                concat(end.entries, " entries cannot fit into a directory of ", end.directory_size, " bytes"), place);
+  }
+  if (end.entries > limits.entries) {
+    throw Error(Code::zip_limit_entries, concat(end.entries, " entries are more than the limit of ", limits.entries),
+                place);
+  }
+  if (end.directory_size > limits.directory_size) {
+    throw Error(Code::zip_limit_directory,
+                concat("a directory of ", base::human_size(end.directory_size), " is over the limit of ",
+                       base::human_size(limits.directory_size)),
+                place);
+  }
 }
 
 }  // namespace onnxar::zip

@@ -2,10 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "onnxar/bytes.h"
 
 namespace onnxar::zip {
+
+struct Limits {
+  std::uint64_t entries = 1ULL << 20U;
+  std::uint64_t directory_size = 256ULL << 20U;
+};
 
 /// What the end records say, proved to agree with each other and with where they lie.
 struct EndOfArchive {
@@ -22,5 +28,21 @@ struct EndOfArchive {
 /// it, the directory ends where they begin; nothing is searched for, so there is one way to read a file.
 /// Errors: zip.end.*, zip.zip64.*. Cost: constant.
 EndOfArchive read_end(Bytes file);
+
+struct EndOfZip {
+  EndOfArchive end;
+  /// Where others stand whose comment would end with the file, too: unless such a one lies in an entry's data, readers
+  /// differ in which of them they take.
+  std::vector<std::uint64_t> rivals;
+};
+
+/// Reads the end of a zip file that may have an archive comment: its end record is searched for, as far as a comment
+/// reaches; the last one holds. All else is as in `read_end`.
+EndOfZip find_end(Bytes file);
+
+/// Holds the numbers against each other and the limits, before anything is allocated by them. All arithmetic on a
+/// file's numbers stays below 2^62 because they are compared with the file's size first.
+/// Errors: zip.directory.empty, zip.directory.count, zip.limit.*.
+void check_limits(const EndOfArchive& end, const Limits& limits);
 
 }  // namespace onnxar::zip

@@ -15,6 +15,7 @@ inline constexpr std::uint32_t central_file_signature = 0x02014b50;
 inline constexpr std::uint32_t zip64_end_signature = 0x06064b50;
 inline constexpr std::uint32_t zip64_locator_signature = 0x07064b50;
 inline constexpr std::uint32_t end_signature = 0x06054b50;
+inline constexpr std::uint32_t descriptor_signature = 0x08074b50;  // optional (APPNOTE 4.3.9.3)
 
 // Sizes of the records without their variable parts
 inline constexpr std::uint64_t local_file_header_size = 30;
@@ -30,6 +31,7 @@ inline constexpr std::uint16_t sentinel16 = 0xffff;
 // Extra fields (APPNOTE 4.5)
 inline constexpr std::uint16_t zip64_extra_id = 0x0001;
 inline constexpr std::uint16_t padding_extra_id = 0xd935;                        // "Android ZIP Alignment Extra Field"
+inline constexpr std::uint16_t unicode_path_extra_id = 0x7075;                   // Info-ZIP's (APPNOTE 4.6.9)
 inline constexpr std::uint64_t extra_header_size = 4;                            // id, size
 inline constexpr std::uint64_t padding_minimum = extra_header_size + 2;          // ... and the u16 alignment
 inline constexpr std::uint64_t local_zip64_extra_size = extra_header_size + 16;  // both sizes, never the offset
@@ -37,11 +39,13 @@ inline constexpr std::uint64_t local_zip64_extra_size = extra_header_size + 16; 
 // General purpose flags (APPNOTE 4.4.4)
 inline constexpr std::uint16_t flag_encrypted = 1U << 0U;
 inline constexpr std::uint16_t flag_descriptor = 1U << 3U;
+inline constexpr std::uint16_t flag_patch = 1U << 5U;  // "compressed patched data"
 inline constexpr std::uint16_t flag_strong_encryption = 1U << 6U;
 inline constexpr std::uint16_t flag_utf8 = 1U << 11U;
 inline constexpr std::uint16_t flag_masked = 1U << 13U;
 
 inline constexpr std::uint16_t method_stored = 0;
+inline constexpr std::uint16_t method_deflated = 8;
 inline constexpr std::uint16_t version_plain = 10;
 inline constexpr std::uint16_t version_zip64 = 45;
 inline constexpr std::uint16_t host_unix = 3U << 8U;  // in version made by; 0 there is MS-DOS
@@ -51,6 +55,7 @@ inline constexpr std::uint16_t dos_date = 0x0021;  // 1980-01-01, the first day 
 // External attributes: a Unix mode in the upper half, DOS attributes in the lowest byte (APPNOTE 4.4.15)
 inline constexpr std::uint32_t unix_type_mask = 0170000;
 inline constexpr std::uint32_t unix_regular_file = 0100000;
+inline constexpr std::uint32_t unix_folder = 0040000;
 inline constexpr std::uint32_t unix_file_0644 = 0100644;
 inline constexpr std::uint32_t dos_directory = 0x10;
 inline constexpr std::uint32_t dos_volume = 0x08;

@@ -39,7 +39,7 @@ void Writer::check_name(std::string_view name) {
   }
 }
 
-void Writer::add(std::string_view name, std::uint64_t alignment, const ByteSource& source) {
+std::uint32_t Writer::add(std::string_view name, std::uint64_t alignment, const ByteSource& source) {
   check_name(name);
   if (source.size() > largest_entry) throw Error(Code::usage_argument, "an entry of this size fits no file");
   const std::uint64_t offset = output_.position();
@@ -48,6 +48,7 @@ void Writer::add(std::string_view name, std::uint64_t alignment, const ByteSourc
   entry.crc32 = copy(source, entry);
   output_.overwrite(offset, local_header_bytes(entry));
   entries_.push_back(std::move(entry));
+  return entries_.back().crc32;
 }
 
 std::uint32_t Writer::copy(const ByteSource& source, const PlacedEntry& entry) {

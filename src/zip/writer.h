@@ -25,7 +25,8 @@ class Writer {
 
   /// Errors: zip.name.* (the name breaks a rule or clashes), io.source_size (the source gave another number of bytes
   /// than its size), io.*. After an error the writer is good for nothing but being thrown away.
-  void add(std::string_view name, std::uint64_t alignment, const ByteSource& source);
+  /// Returns the CRC-32 of what was written.
+  std::uint32_t add(std::string_view name, std::uint64_t alignment, const ByteSource& source);
 
   /// Writes the directory; the file is then complete but not published. `before_end`: whether all else has to be on
   /// the disk before the end record is written, which is what makes a state of it. Errors: io.*; zip.limit.*.

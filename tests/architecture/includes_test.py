@@ -34,6 +34,7 @@ PUBLIC = {
     "onnx.pb.h": "model",  # generated
     "onnxar_c.h": "convert",
     "options.h": "convert",
+    "repack.h": "archive",
     "replace.h": "convert",
     "tensor.h": "onnx",
     "version.h": "base",

@@ -19,9 +19,14 @@ NO_RULE = {
     "archive.unrecoverable": "of edits: where there is no state to go back to",
     "onnx.external_data.outside": "of data files beside a model",
     "onnx.external_data.bad_location": "of data files beside a model",
+    "zip.data.inflate": "of zips that are no archives",
+    "zip.end.ambiguous": "of zips that are no archives",
 }
 # Remarks that chapters 5 to 8 do not know because no archive gives reason for them.
-NO_RULE_REMARKS = {"onnx.tensor.not_converted": "of writers: what W9 leaves as it is"}
+NO_RULE_REMARKS = {
+    "onnx.tensor.not_converted": "of writers: what W9 leaves as it is",
+    "zip.foreign": "of zips that are no archives",
+}
 
 RULE = re.compile(r"^- \*\*([A-Z]\d+)\*\*(?: `([a-z0-9_.]+)`)?", re.MULTILINE)
 CODE = re.compile(r'^ONNXAR_CODE\(\w+, "([a-z0-9_.]+)", (\w+)\)', re.MULTILINE)

@@ -5,9 +5,11 @@ Usage: seeds.py FOLDER
 
 from __future__ import annotations
 
+import io
 import shutil
 import struct
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -128,6 +130,43 @@ def all_zips() -> Seeds:
     yield from vectors()
 
 
+def plain_zips() -> Seeds:
+    """As zip tools make them; the first of their models is in a name of its own, too."""
+    stand_in = wire.fields_of("w", wire.FLOAT, [3], wire.block(wire.RAW_DATA, "__EXTERNAL"))
+    for label, method in {"stored": zipfile.ZIP_STORED, "deflated": zipfile.ZIP_DEFLATED}.items():
+        for model in (archives.MODEL, archives.MODEL + ".onnx", "m.onnx", "top/m.onnx"):
+            name = model.replace("/", "_")
+            yield f"{label}_{name}", written(io.BytesIO(), method, model, wire.plain(stand_in))
+            yield f"{label}_{name}_linked", written(io.BytesIO(), method, model, wire.plain())
+        yield f"{label}_streamed", written(Unseekable(), method, "m.onnx", wire.plain())
+    yield from all_zips()
+
+
+class Unseekable(io.BytesIO):
+    """A pipe to zipfile: it writes data descriptors."""
+
+    def seekable(self) -> bool:
+        return False
+
+    def seek(self, *_: object) -> int:
+        raise io.UnsupportedOperation
+
+    def tell(self) -> int:
+        raise io.UnsupportedOperation
+
+
+def written(out: io.BytesIO, method: int, model: str, proto: bytes) -> bytes:
+    """A zip of a model, a folder, a tensor and a comment."""
+    date = (1980, 1, 1, 0, 0, 0)
+    with zipfile.ZipFile(out, "w", method) as file:
+        file.comment = b"comment"
+        for name, data in ((model, proto), ("top/", b""), ("top/w", bytes(12))):
+            info = zipfile.ZipInfo(name, date)
+            info.compress_type = method
+            file.writestr(info, data)
+    return out.getvalue()
+
+
 def questions() -> Seeds:
     def ask(location: str | int, offset: int = 0, length: int | None = None) -> bytes:
         index = isinstance(location, int)
@@ -169,6 +208,7 @@ TARGETS = {
     "zip_open": all_zips,
     "local_header": all_zips,
     "archive_resolve": questions,
+    "repack": plain_zips,
     "wire_scan": models,
     "split_join": models,
     "external_data": links,

@@ -448,6 +448,19 @@ ZipEntry streamed_entry(std::string_view name, Blob data, bool with_signature) {
   return entry;
 }
 
+ZipEntry plain_entry(ZipEntry entry) {
+  entry.local.extra = Blob();
+  entry.in_both([](HeaderFields& header) {
+    header.version_needed = std::uint16_t{20};
+    header.time = std::uint16_t{0x6a2b};
+    header.date = std::uint16_t{0x5345};
+  });
+  entry.central.version_made_by = std::uint16_t{0x0314};
+  entry.central.external_attributes = 0100644U << 16U;
+  entry.central.internal_attributes = std::uint16_t{1};
+  return entry;
+}
+
 Blob extra_record(std::uint16_t id, std::span<const std::byte> content) {
   Blob out;
   put16(out, id);

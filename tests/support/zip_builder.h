@@ -226,6 +226,9 @@ ZipEntry deflated_entry(std::string_view name, const Blob& data);
 /// Sizes and CRC in a data descriptor behind the data, as streaming writers do; flag bit 3 is set.
 ZipEntry streamed_entry(std::string_view name, Blob data, bool with_signature = true);
 
+/// As common zip tools write it: no padding, a newer version, a time, attributes.
+ZipEntry plain_entry(ZipEntry entry);
+
 /// One extra record: id, length, content.
 Blob extra_record(std::uint16_t id, std::span<const std::byte> content);
 /// The zip64 extra record with these 64-bit fields.

@@ -41,6 +41,7 @@ Verb add_unpack(CLI::App& app);
 Verb add_ls(CLI::App& app);
 Verb add_check(CLI::App& app);
 Verb add_cat(CLI::App& app);
+Verb add_repack(CLI::App& app);
 Verb add_replace(CLI::App& app);
 Verb add_recover(CLI::App& app);
 Verb add_undo(CLI::App& app);

@@ -46,7 +46,8 @@ Verb add_pack(CLI::App& app) {
   auto arguments = std::make_shared<PackArguments>();
   CLI::App* verb = app.add_subcommand("pack", "Put a model and its weights into one archive");
   verb->add_option("MODEL", arguments->model,
-                   "A .onnx file (data inside or outside) or an archive, told apart by content")
+                   "A .onnx file (data inside or outside), an archive, or a zip file or folder that another tool "
+                   "exported, told apart by content")
       ->required();
   add_output(*verb, arguments->output, "The archive to write, usually named .onnxar");
   add_save_options(*verb, arguments->save);
@@ -57,6 +58,7 @@ Verb add_pack(CLI::App& app) {
   verb->add_option("--add", arguments->add, "Put a file that is no tensor into the archive (tokenizer.json=FILE)")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
+  arguments->load.foreign_zips = true;
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar pack model.onnx -o model.onnxar");
   return {verb, [arguments] { return pack(*arguments); }};

@@ -1,0 +1,125 @@
+#include "archive/foreign_zip.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "base/text.h"
+#include "onnxar/archive.h"
+#include "zip/names.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+
+constexpr std::string_view tf2onnx_model_name = "__MODEL_PROTO.onnx";
+constexpr std::string_view finder_folder = "__MACOSX/";
+
+bool has_onnx_suffix(std::string_view name) {
+  constexpr std::string_view suffix = ".onnx";
+  return name.size() > suffix.size() && zip::equal_folded(name.substr(name.size() - suffix.size()), suffix);
+}
+
+/// Looks for a few bytes in a stream, also across the border between two pieces.
+class Search {
+ public:
+  explicit Search(std::string_view wanted) : wanted_(wanted) {}
+
+  void add(Bytes piece) {
+    const std::string_view text = as_text(piece);
+    const std::string border = last_ + std::string(text.substr(0, wanted_.size() - 1));
+    found_ = found_ || contains(border) || contains(text);
+    const std::string end = last_ + std::string(text.substr(text.size() - std::min(text.size(), wanted_.size() - 1)));
+    last_ = end.substr(end.size() - std::min(end.size(), wanted_.size() - 1));
+  }
+  [[nodiscard]] bool found() const noexcept { return found_; }
+
+ private:
+  [[nodiscard]] bool contains(std::string_view text) const {
+    return ::memmem(text.data(), text.size(), wanted_.data(), wanted_.size()) != nullptr;
+  }
+
+  std::string_view wanted_;
+  std::string last_;  // as many bytes as cannot hold all of it
+  bool found_ = false;
+};
+
+/// Looks at the bytes alone and knows nothing of the message around them: a tag of field 9, a length, the text.
+bool has_stand_ins(const ByteSource& model) {
+  const std::string field = concat("\x4a", std::string(1, static_cast<char>(stand_in.size())), stand_in);
+  Search search(field);
+  model.read([&search](Bytes piece) { search.add(piece); });
+  return search.found();
+}
+
+/// The folder that all files are in; empty where they are in none or in several.
+std::string common_folder(const zip::LenientDirectory& directory) {
+  std::optional<std::string_view> folder;
+  for (const zip::LenientEntry& entry : directory.entries()) {
+    if (is_left_out(entry)) continue;
+    const std::string_view here = entry.name.substr(0, entry.name.find('/') + 1);
+    if (folder && *folder != here) return "";
+    folder = here;
+  }
+  return std::string(folder.value_or(""));
+}
+
+[[noreturn]] void refuse_many(const zip::LenientEntry& first, const zip::LenientEntry& second) {
+  throw Error(Code::archive_model_missing,
+              concat("the zip holds two models, ", base::quoted(first.name), " and this one: take one of them out"),
+              {std::string(second.name), second.central_offset});
+}
+
+[[noreturn]] void refuse_none(const zip::LenientDirectory& directory) {
+  throw Error(Code::archive_model_missing,
+              concat("no ", model_entry_name, ", ", tf2onnx_model_name,
+                     " or .onnx file is in the root of this zip file, or in its one folder: it holds no ONNX model"),
+              {"", directory.offset()});
+}
+
+/// The only `*.onnx` that is right in the folder.
+std::size_t find_onnx_file(const zip::LenientDirectory& directory, std::string_view folder) {
+  const auto entries = directory.entries();
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::string_view name = entries[i].name;
+    if (is_left_out(entries[i]) || !name.starts_with(folder)) continue;
+    const std::string_view rest = name.substr(folder.size());
+    if (rest.find('/') != std::string_view::npos || !has_onnx_suffix(rest)) continue;
+    if (found) refuse_many(entries[*found], entries[i]);
+    found = i;
+  }
+  if (!found) refuse_none(directory);
+  return *found;
+}
+
+}  // namespace
+
+std::string_view to_string(Dialect dialect) noexcept {
+  switch (dialect) {
+    case Dialect::archive: return "a zip with the entries of an archive";
+    case Dialect::pytorch: return "a PyTorch export (ZIP_ARCHIVE)";
+    case Dialect::tf2onnx: return "a tf2onnx export (--large_model)";
+    case Dialect::files: return "a zip of a .onnx file and its data files";
+  }
+  return "a zip";
+}
+
+bool is_left_out(const zip::LenientEntry& entry) noexcept {
+  return entry.folder || entry.name.starts_with(finder_folder);
+}
+
+ForeignModel find_foreign_model(Bytes file, const zip::LenientDirectory& directory) {
+  std::string folder = common_folder(directory);
+  const auto plain = directory.find(folder + std::string(model_entry_name));
+  const auto suffixed = directory.find(folder + std::string(tf2onnx_model_name));
+  const auto entries = directory.entries();
+  if (plain && suffixed) refuse_many(entries[*plain], entries[*suffixed]);
+  if (suffixed) return {*suffixed, Dialect::tf2onnx, std::move(folder)};
+  if (!plain) return {find_onnx_file(directory, folder), Dialect::files, std::move(folder)};
+  const bool stands_in = has_stand_ins(*zip::data_source(file, entries[*plain]));
+  return {*plain, stands_in ? Dialect::pytorch : Dialect::archive, std::move(folder)};
+}
+
+}  // namespace onnxar

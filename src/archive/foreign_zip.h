@@ -1,0 +1,43 @@
+// A zip file of another maker that holds a model: which entry that is, and what kind of file it makes it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "onnxar/byte_source.h"
+#include "onnxar/bytes.h"
+#include "onnxar/error.h"
+#include "zip/lenient_directory.h"
+
+namespace onnxar {
+
+enum class Dialect : std::uint8_t {
+  archive,  ///< `__MODEL_PROTO` and what it names: an archive but for the rules of form
+  pytorch,  ///< `__MODEL_PROTO` with stand-ins for tensors: torch.onnx's ZIP_ARCHIVE of 2018
+  tf2onnx,  ///< `__MODEL_PROTO.onnx`: tf2onnx's --large_model
+  files,    ///< one `*.onnx` and its data files
+};
+
+/// `a PyTorch export (ZIP_ARCHIVE)`
+[[nodiscard]] std::string_view to_string(Dialect dialect) noexcept;
+
+/// What PyTorch's exporter put into `raw_data` of a tensor whose bytes are in the entry of the tensor's name.
+inline constexpr std::string_view stand_in = "__EXTERNAL";
+
+/// The model of a zip file.
+struct ForeignModel {
+  std::size_t index = 0;  ///< of its entry
+  Dialect dialect = Dialect::archive;
+  std::string folder;  ///< the one top-level folder that all files are in, with a slash; empty where there is none
+};
+
+/// Whether the entry is no file of the archive to be: a folder, or what a Mac's Finder notes of files.
+[[nodiscard]] bool is_left_out(const zip::LenientEntry& entry) noexcept;
+
+/// The model of the zip file: `__MODEL_PROTO`, `__MODEL_PROTO.onnx` or the only `*.onnx` in its root; where nothing is
+/// in its root, the same in its one folder. A model named `__MODEL_PROTO` is searched for stand-ins.
+/// Errors: archive.model.missing (none, or more than one); zip.data.inflate.
+[[nodiscard]] ForeignModel find_foreign_model(Bytes file, const zip::LenientDirectory& directory);
+
+}  // namespace onnxar

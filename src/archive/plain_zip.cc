@@ -1,0 +1,38 @@
+#include "archive/plain_zip.h"
+
+#include "onnxar/archive.h"
+
+namespace onnxar {
+
+bool is_plain_zip_fault(Code code) noexcept {
+  switch (code) {
+    case Code::zip_end_comment:
+    case Code::zip_entry_descriptor:
+    case Code::zip_entry_method:
+    case Code::zip_entry_sizes:
+    case Code::zip_entry_flags:
+    case Code::zip_entry_comment:
+    case Code::zip_entry_attributes:
+    case Code::zip_entry_first_offset:
+    case Code::zip_entry_order:
+    case Code::zip_extra_malformed:
+    case Code::zip_extra_unknown:
+    case Code::zip_name_directory:
+    case Code::zip_padding_missing:
+    case Code::zip_padding_alignment:
+    case Code::archive_model_not_last: return true;
+    default: return false;
+  }
+}
+
+bool is_archive(Bytes file) {
+  try {
+    const Archive archive = Archive::open(file, nullptr);
+    for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace onnxar

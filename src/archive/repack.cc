@@ -1,0 +1,191 @@
+#include "onnxar/repack.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "archive/foreign_zip.h"
+#include "archive/keys.h"
+#include "archive/plain_zip.h"
+#include "base/mapped_file.h"
+#include "base/output_file.h"
+#include "base/text.h"
+#include "onnxar/archive.h"
+#include "zip/format.h"
+#include "zip/layout.h"
+#include "zip/names.h"
+#include "zip/writer.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+
+/// An entry of the input, as it goes to the output.
+struct Planned {
+  const zip::LenientEntry* entry;
+  std::string_view name;
+  std::uint64_t alignment;
+};
+
+/// All that is decided before anything is written.
+class Plan {
+ public:
+  Plan(Bytes file, const zip::LenientDirectory& directory, const RepackOptions& options)
+      : file_(file), directory_(directory), options_(options), archive_(is_archive(file)) {}
+
+  void make(RepackReport& report) {
+    const std::size_t model = archive_ ? directory_.entries().size() - 1 : find_model(report);
+    std::size_t left_out = 0;
+    for (std::size_t i = 0; i < directory_.entries().size(); ++i) {
+      const zip::LenientEntry& entry = directory_.entries()[i];
+      if (i == model) continue;
+      if (entry.folder) continue;
+      if (is_left_out(entry)) {
+        ++left_out;
+      } else {
+        add(entry, entry.name);
+      }
+    }
+    add_model(directory_.entries()[model]);
+    if (left_out != 0) {
+      report.remarks.push_back({Severity::note,
+                                Code::zip_foreign,
+                                {},
+                                concat("left out: ", left_out, " entries with a Mac's notes on files")});
+    }
+    report.entries = entries_.size();
+    report.input_bytes = file_.size();
+    report.file_bytes = file_size();
+  }
+
+  [[nodiscard]] const std::vector<Planned>& entries() const noexcept { return entries_; }
+
+ private:
+  /// The model of a zip that is no archive; says that it is none.
+  std::size_t find_model(RepackReport& report) {
+    const ForeignModel model = find_foreign_model(file_, directory_);
+    const zip::LenientEntry& entry = directory_.entries()[model.index];
+    const Place place{std::string(entry.name), entry.central_offset};
+    if (model.dialect == Dialect::pytorch) {
+      throw Error(Code::archive_model_missing,
+                  "this is a PyTorch export, whose model names its tensors in a way of its own and has to be edited: "
+                  "`onnxar pack` makes an archive of it",
+                  place);
+    }
+    if (!model.folder.empty()) {
+      throw Error(Code::archive_model_missing,
+                  concat("the model is in the folder ", base::quoted(model.folder),
+                         ", not in the root of the zip file: `onnxar pack` makes an archive of it"),
+                  place);
+    }
+    report.remarks.push_back({Severity::note,
+                              Code::zip_foreign,
+                              {},
+                              concat("the input is no archive; it was read as ", to_string(model.dialect))});
+    return model.index;
+  }
+
+  void add(const zip::LenientEntry& entry, std::string_view name) {
+    if (is_reserved_name(name) || zip::equal_folded(name, model_entry_name)) {
+      throw Error(Code::archive_name_reserved,
+                  "names that begin with two underscores and a capital are reserved, as is the model's in any case; "
+                  "take the entry out or rename it",
+                  {std::string(name), entry.central_offset});
+    }
+    entries_.push_back({&entry, name, alignment_of(entry)});
+  }
+
+  void add_model(const zip::LenientEntry& entry) {
+    if (entry.size > OpenOptions().max_model_size) {
+      throw Error(Code::archive_model_too_large,
+                  concat("the model is ", base::human_size(entry.size),
+                         ", and no archive holds one of 2 GiB or more: `onnxar pack` moves its tensors out of it"),
+                  {std::string(entry.name), entry.central_offset});
+    }
+    entries_.push_back({&entry, model_entry_name, alignment_of(entry)});
+  }
+
+  [[nodiscard]] std::uint64_t alignment_of(const zip::LenientEntry& entry) const {
+    const std::uint64_t recorded = std::max(entry.alignment, zip::alignment_minimum);
+    return zip::entry_alignment(options_.alignment.value_or(recorded), entry.size);
+  }
+
+  [[nodiscard]] std::uint64_t file_size() const {
+    std::uint64_t position = 0;
+    std::uint64_t directory = 0;
+    for (const auto& [entry, name, alignment] : entries_) {
+      const zip::Placement placement = zip::place(position, name.size(), entry->size, alignment);
+      position = placement.end();
+      directory += zip::central_header_size(name.size(), placement);
+    }
+    return position + directory + zip::end_records_size(entries_.size(), directory, position);
+  }
+
+  Bytes file_;
+  const zip::LenientDirectory& directory_;
+  const RepackOptions& options_;
+  bool archive_;
+  std::vector<Planned> entries_;
+};
+
+void check_alignment(const RepackOptions& options) {
+  if (!options.alignment || zip::is_valid_alignment(*options.alignment)) return;
+  throw Error(Code::usage_argument,
+              concat("alignment ", *options.alignment, " is not possible; it must be a power of two from 64 to 32768"));
+}
+
+void write(Bytes file, const Plan& plan, zip::Writer& writer) {
+  for (const Planned& planned : plan.entries()) {
+    const auto source = zip::data_source(file, *planned.entry);
+    // The writer sums what it writes, so nothing is read twice.
+    zip::expect_crc(*planned.entry, writer.add(planned.name, planned.alignment, *source));
+  }
+}
+
+}  // namespace
+
+RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
+                    const RepackOptions& options) {
+  check_alignment(options);
+  const auto mapping = base::MappedFile::open(input);
+  const Bytes file = mapping.bytes();
+  RepackReport report;
+  try {
+    const auto directory = zip::LenientDirectory::read(file, {});
+    Plan plan(file, directory, options);
+    plan.make(report);
+    const auto existing = options.replace ? base::Existing::replace : base::Existing::refuse;
+    zip::Writer writer({base::OutputFile::create(output, existing), options.sync});
+    if (options.dry_run) return report;
+    writer.reserve(report.file_bytes);
+    write(file, plan, writer);
+    std::move(writer).finish().publish(options.sync ? base::Sync::full : base::Sync::none);
+  } catch (const Error& error) {
+    throw error.with_path(input);  // what concerns the output names it already
+  }
+  return report;
+}
+
+std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, std::uint64_t alignment) {
+  if (!std::has_single_bit(alignment)) {
+    throw Error(Code::usage_argument, concat("alignment ", alignment, " is not possible; it must be a power of two"));
+  }
+  const auto mapping = base::MappedFile::open(path);
+  std::vector<EntryAlignment> entries;
+  try {
+    const auto directory = zip::LenientDirectory::read(mapping.bytes(), {});
+    for (const zip::LenientEntry& entry : directory.entries()) {
+      const auto kind = entry.folder     ? EntryAlignment::Kind::folder
+                        : entry.deflated ? EntryAlignment::Kind::compressed
+                                         : EntryAlignment::Kind::stored;
+      const std::uint64_t off_by = kind == EntryAlignment::Kind::stored ? entry.data_offset % alignment : 0;
+      entries.push_back({std::string(entry.name), entry.data_offset, off_by, kind});
+    }
+  } catch (const Error& error) {
+    throw error.with_path(path);
+  }
+  return entries;
+}
+
+}  // namespace onnxar

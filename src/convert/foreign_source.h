@@ -1,0 +1,59 @@
+// A model that is no archive and no `.onnx` file of today: in a zip of another maker, or in a folder of PyTorch's.
+//
+// Older dialects are told in today's words here: what stands for a tensor's data becomes a link to the entry or file of
+// its name. From there on such a model is like any other with external data.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "archive/unpacked_zip.h"
+#include "convert/loaded_model.h"
+#include "onnxar/error.h"
+#include "onnxar/options.h"
+
+namespace onnxar {
+
+/// Not synchronised. Must be held by shared_ptr: payloads share it.
+class ForeignSource : public std::enable_shared_from_this<ForeignSource> {
+ public:
+  /// The zip file at `path`. Errors: io.*, zip.*, archive.model.missing; wire.*, onnx.* of a model that PyTorch wrote.
+  static std::shared_ptr<ForeignSource> open_zip(const std::filesystem::path& path, const LoadOptions& options);
+  /// A folder that PyTorch wrote, by the path of the model in it.
+  static std::shared_ptr<ForeignSource> open_folder(const std::filesystem::path& model, const LoadOptions& options);
+
+  [[nodiscard]] Bytes model() const noexcept { return model_; }
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  /// Where a byte of `model()` stands: without an offset where the model's bytes are not those of the file.
+  [[nodiscard]] Place place(std::optional<std::uint64_t> offset) const;
+
+  /// The bytes that `slice`, a link of `tensor`, names. Errors: onnx.external_data.*, zip.data.crc, io.*.
+  Payload resolve(const onnx::TensorView& tensor, const onnx::ExternalSlice& slice);
+
+  /// Adds to `model` a note on what this is, and the files of the zip that no payload is in, but for those that a key
+  /// would have the name of: they are left out, which is said.
+  void describe(LoadedModel& model, const std::unordered_set<std::size_t>& used) const;
+
+ private:
+  explicit ForeignSource(const LoadOptions& options) : options_(options) {}
+  void link_stand_ins();
+  [[nodiscard]] std::optional<std::uint64_t> size_of(std::string_view tensor_name);
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view location) const;
+  Payload resolve_in_zip(const onnx::TensorView& tensor, const onnx::ExternalSlice& slice);
+
+  LoadOptions options_;
+  std::filesystem::path path_;
+  std::optional<UnpackedZip> zip_;
+  std::optional<ExternalFiles> files_;  // of a folder
+  std::shared_ptr<const void> owner_;   // of the model in a folder
+  std::vector<std::byte> linked_;       // the model in today's words, where it was not
+  Bytes model_;
+  std::set<std::size_t> verified_;  // entries of which only slices are used
+};
+
+}  // namespace onnxar

@@ -1,0 +1,86 @@
+#include "zip/inflate.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <new>
+#include <vector>
+
+#include "base/checked.h"
+#include "base/text.h"
+
+namespace onnxar::zip {
+namespace {
+
+/// zlib's state, freed at the end.
+class Inflater {
+ public:
+  Inflater() {
+    constexpr int raw_deflate = -MAX_WBITS;  // a zip entry has no header of zlib's
+    if (::inflateInit2(&stream_, raw_deflate) != Z_OK) throw std::bad_alloc();
+  }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+  ~Inflater() { ::inflateEnd(&stream_); }
+
+  enum class Outcome : std::uint8_t { more, end, damaged };
+  struct Step {
+    Outcome outcome;
+    std::size_t taken;
+    std::size_t made;
+  };
+
+  /// Takes from the front of `in` and fills the front of `out`.
+  Step step(Bytes in, std::span<std::byte> out) {
+    constexpr std::size_t largest = 1U << 30U;  // zlib counts in 32 bits
+    const auto given = static_cast<uInt>(std::min(in.size(), largest));
+    // zlib's interface is older than const.
+    stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(in.data()));
+    stream_.avail_in = given;
+    stream_.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream_.avail_out = static_cast<uInt>(out.size());
+    const int result = ::inflate(&stream_, Z_NO_FLUSH);
+    if (result == Z_MEM_ERROR) throw std::bad_alloc();
+    const Outcome outcome = result == Z_STREAM_END                      ? Outcome::end
+                            : (result == Z_OK || result == Z_BUF_ERROR) ? Outcome::more
+                                                                        : Outcome::damaged;
+    return {outcome, given - stream_.avail_in, out.size() - stream_.avail_out};
+  }
+
+ private:
+  z_stream stream_{};
+};
+
+}  // namespace
+
+bool can_inflate_to(std::uint64_t compressed, std::uint64_t size) noexcept {
+  constexpr std::uint64_t most_from_a_byte = 4ULL * 258;
+  const auto most = base::checked_multiply(compressed, most_from_a_byte);
+  return !most || size <= *most;
+}
+
+void InflateSource::refuse(const std::string& message) const {
+  throw Error(Code::zip_data_inflate, message + "; the file was damaged or made wrong: fetch or make it again", place_);
+}
+
+void InflateSource::read(const ByteSink& sink) const {
+  constexpr std::size_t buffer_size = 256U << 10U;  // stays in the second cache
+  std::vector<std::byte> buffer(buffer_size);
+  Inflater inflater;
+  Bytes rest = compressed_;
+  std::uint64_t made = 0;
+  for (bool ended = false; !ended;) {
+    const Inflater::Step step = inflater.step(rest, buffer);
+    rest = rest.subspan(step.taken);
+    made += step.made;
+    ended = step.outcome == Inflater::Outcome::end;
+    if (step.outcome == Inflater::Outcome::damaged) refuse("the compressed data is no deflate stream");
+    if (made > size_) refuse(base::concat("the entry inflates to more than the ", size_, " bytes that it says"));
+    if (step.made != 0) sink(Bytes(buffer).first(step.made));
+    if (!ended && step.made == 0 && rest.empty()) refuse("the compressed data ends too early");
+  }
+  if (made != size_) refuse(base::concat("the entry inflates to ", made, " bytes, but says ", size_));
+  if (!rest.empty()) refuse(base::concat(rest.size(), " bytes stand behind the end of the compressed data"));
+}
+
+}  // namespace onnxar::zip

@@ -1,0 +1,36 @@
+// Deflated data (RFC 1951) as a source.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "onnxar/byte_source.h"
+#include "onnxar/error.h"
+
+namespace onnxar::zip {
+
+/// Whether `compressed` bytes of deflate can hold `size` bytes at all: a match of 258 bytes takes two bits at least.
+bool can_inflate_to(std::uint64_t compressed, std::uint64_t size) noexcept;
+
+/// Inflates `compressed`, which has to give exactly `size` bytes. Memory: a buffer and zlib's 32 KiB window, whatever
+/// the sizes are. `compressed` must outlive the source. Threads: `read` may run several times at once.
+class InflateSource final : public ByteSource {
+ public:
+  /// `place` is where the data stands, for messages.
+  InflateSource(Bytes compressed, std::uint64_t size, Place place)
+      : compressed_(compressed), size_(size), place_(std::move(place)) {}
+
+  [[nodiscard]] std::uint64_t size() const override { return size_; }
+  /// Errors: zip.data.inflate (the stream is damaged, cut short, followed by other bytes, or of another size).
+  void read(const ByteSink& sink) const override;
+
+ private:
+  [[noreturn]] void refuse(const std::string& message) const;
+
+  Bytes compressed_;
+  std::uint64_t size_;
+  Place place_;
+};
+
+}  // namespace onnxar::zip

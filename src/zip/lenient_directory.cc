@@ -1,0 +1,101 @@
+#include "zip/lenient_directory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "onnxar/error.h"
+#include "zip/inflate.h"
+#include "zip/unique_names.h"
+
+namespace onnxar::zip {
+
+using base::concat;
+using base::hex;
+
+LenientDirectory LenientDirectory::read(Bytes file, const Limits& limits) {
+  const EndOfZip found = find_end(file);
+  check_limits(found.end, limits);
+  LenientDirectory directory;
+  directory.offset_ = found.end.directory_offset;
+  directory.read_headers(file, found.end);
+  directory.check_overlaps();
+  directory.check_rivals(found.rivals);
+  directory.index_files();
+  return directory;
+}
+
+void LenientDirectory::read_headers(Bytes file, const EndOfArchive& end) {
+  bytes_ = std::make_unique_for_overwrite<std::byte[]>(end.directory_size);
+  std::memcpy(bytes_.get(), file.data() + offset_, end.directory_size);
+  Bytes rest(bytes_.get(), end.directory_size);
+  entries_.reserve(end.entries);
+  while (entries_.size() < end.entries) {
+    const LenientHeader header = read_lenient_central(rest, end.directory_end() - rest.size());
+    entries_.push_back(header.entry);
+    rest = rest.subspan(header.length);
+  }
+  if (!rest.empty()) {
+    throw Error(Code::zip_directory_count,
+                concat("the end record counts ", end.entries, " entries, but the directory goes on after them"),
+                {"", end.directory_end() - rest.size()});
+  }
+  for (LenientEntry& entry : entries_) read_lenient_local(file, offset_, entry);
+  std::ranges::sort(entries_, {}, [](const LenientEntry& e) { return std::pair(e.header_offset, e.central_offset); });
+}
+
+void LenientDirectory::check_overlaps() const {
+  for (std::size_t i = 1; i < entries_.size(); ++i) {
+    const LenientEntry& before = entries_[i - 1];
+    if (before.end <= entries_[i].header_offset) continue;
+    throw Error(Code::zip_entry_overlap,
+                concat("the entry ends at ", hex(before.end), ", behind the start of the next entry ",
+                       base::quoted(entries_[i].name), " at ", hex(entries_[i].header_offset)),
+                {std::string(before.name), before.header_offset});
+  }
+}
+
+void LenientDirectory::check_rivals(std::span<const std::uint64_t> rivals) const {
+  for (const std::uint64_t rival : rivals) {
+    const auto next = std::ranges::upper_bound(entries_, rival, {}, &LenientEntry::data_offset);
+    const bool in_data = next != entries_.begin() && rival < std::prev(next)->end;
+    if (in_data) continue;
+    throw Error(Code::zip_end_ambiguous,
+                "a second end record stands here, and readers differ in which of the two they take; make the zip anew "
+                "without an archive comment",
+                {"", rival});
+  }
+}
+
+void LenientDirectory::index_files() {
+  for (std::uint32_t i = 0; i < entries_.size(); ++i) {
+    if (!entries_[i].folder) files_.push_back(i);
+  }
+  index_ = index_of_names(
+      files_.size(), [this](std::uint32_t i) { return entries_[files_[i]].name; },
+      [this](std::uint32_t i) { return entries_[files_[i]].central_offset; });
+}
+
+std::optional<std::size_t> LenientDirectory::find(std::string_view name) const noexcept {
+  const auto found = index_.find(name, [this](std::uint32_t i) { return entries_[files_[i]].name; });
+  if (!found) return std::nullopt;
+  return files_[*found];
+}
+
+std::unique_ptr<const ByteSource> data_source(Bytes file, const LenientEntry& entry) {
+  const Bytes stored = file.subspan(entry.data_offset, entry.stored_size);
+  if (!entry.deflated) return std::make_unique<SpanSource>(stored);
+  return std::make_unique<InflateSource>(stored, entry.size, Place{std::string(entry.name), entry.data_offset});
+}
+
+void expect_crc(const LenientEntry& entry, std::uint32_t crc) {
+  if (crc == entry.crc32) return;
+  throw Error(Code::zip_data_crc,
+              concat("the data has CRC-32 ", hex(crc), ", the zip says ", hex(entry.crc32),
+                     ": it was damaged; fetch the file again"),
+              {std::string(entry.name), entry.data_offset});
+}
+
+}  // namespace onnxar::zip

@@ -1,0 +1,57 @@
+// The central directory of a zip file of any maker: what `repack` and `pack` read where an archive is expected.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "onnxar/byte_source.h"
+#include "onnxar/bytes.h"
+#include "zip/end_records.h"
+#include "zip/lenient_headers.h"
+#include "zip/name_index.h"
+
+namespace onnxar::zip {
+
+/// The entries of one zip file, in the order in which they lie in it. Accepts an archive comment, any order, bytes that
+/// belong to no entry, folders, and what `lenient_headers.h` accepts; refuses what has more than one reading: entries
+/// that overlap, names that are equal under folding, offsets that do not count from the start of the file, a second
+/// end record.
+/// Holds a copy of the directory's bytes; refers to no other part of the file. Move-only. Threads: const throughout.
+class LenientDirectory {
+ public:
+  /// Reads the directory and every local header. Errors: zip.*. Cost: O(entries log entries).
+  static LenientDirectory read(Bytes file, const Limits& limits);
+
+  [[nodiscard]] std::span<const LenientEntry> entries() const noexcept { return entries_; }
+  /// The file of exactly this name; folders are not found.
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
+  /// Where the directory begins.
+  [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
+
+ private:
+  LenientDirectory() = default;
+
+  void read_headers(Bytes file, const EndOfArchive& end);
+  void check_overlaps() const;
+  void check_rivals(std::span<const std::uint64_t> rivals) const;
+  void index_files();
+
+  std::unique_ptr<std::byte[]> bytes_;
+  std::vector<LenientEntry> entries_;
+  std::vector<std::uint32_t> files_;  // indices of entries that are no folders
+  NameIndex index_;                   // of files_
+  std::uint64_t offset_ = 0;
+};
+
+/// The bytes that were put into `entry`; its CRC-32 is not looked at. `file` must outlive the source.
+std::unique_ptr<const ByteSource> data_source(Bytes file, const LenientEntry& entry);
+
+/// Errors: zip.data.crc, unless `crc` is the entry's.
+void expect_crc(const LenientEntry& entry, std::uint32_t crc);
+
+}  // namespace onnxar::zip

@@ -1,0 +1,186 @@
+// Zip files that cannot be repacked, outputs that cannot be written, and looking without writing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include "archive/repacking.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+namespace fs = std::filesystem;
+class RepackFaultsTest : public RepackTest {};
+
+TEST_F(RepackFaultsTest, DamagedDataIsNeverPublished) {
+  for (const bool conforming : {true, false}) {
+    Built built =
+        conforming ? smallest_archive()
+                   : zip_of({plain_entry(zip_entry("w", pattern(1024))), plain_entry(zip_entry("m.onnx", blob("m")))})
+                         .build_placed();
+    flip_bit(built.bytes, built.entry("w").data_offset + 1000);
+    expect_refused(built.bytes, {Code::zip_data_crc, "w", built.entry("w").data_offset});
+  }
+  Built model = smallest_archive();
+  flip_bit(model.bytes, model.entry(model_entry).data_offset);
+  expect_refused(model.bytes, {Code::zip_data_crc, std::string(model_entry), model.entry(model_entry).data_offset});
+}
+
+TEST_F(RepackFaultsTest, DeflatedDataOfAnotherSizeIsRefused) {
+  ZipBuilder builder =
+      zip_of({plain_entry(deflated_entry("w", pattern(1000))), plain_entry(zip_entry("m.onnx", blob("m")))});
+  for (const std::uint64_t size : {999U, 1001U}) {
+    builder.entry("w").in_both([=](HeaderFields& header) { header.usize = size; });
+    const Built built = builder.build_placed();
+    expect_refused(built.bytes, {Code::zip_data_inflate, "w", built.entry("w").data_offset});
+  }
+}
+
+TEST_F(RepackFaultsTest, WhatHasTwoReadingsIsRefused) {
+  Built overlap = smallest_archive();
+  put_u32(overlap.bytes, 18, 1400);
+  put_u32(overlap.bytes, 22, 1400);
+  put_u32(overlap.bytes, overlap.entry("w").central_offset + 20, 1400);
+  put_u32(overlap.bytes, overlap.entry("w").central_offset + 24, 1400);
+  expect_refused(overlap.bytes, {Code::zip_entry_bounds, "w", 0});
+}
+
+TEST_F(RepackFaultsTest, ACutZipIsRefusedAtEveryByte) {
+  const Built built =
+      zip_of({plain_entry(deflated_entry("w", pattern(30))), plain_entry(zip_entry("m.onnx", blob("m")))})
+          .build_placed();
+  for (std::size_t size = 0; size < built.bytes.size(); ++size) {
+    Blob cut = built.bytes;
+    truncate(cut, size);
+    expect_refused(cut, {Code::zip_end_missing, "", size});
+  }
+}
+
+TEST_F(RepackFaultsTest, AModelOf2GiBIsRefused) {
+  ZipBuilder builder = zip_of({plain_entry(zip_entry("__MODEL_PROTO.onnx", Blob(3U << 20U)))});
+  builder.entries[0].in_both([](HeaderFields& header) {
+    header.method = std::uint16_t{8};  // its size is looked at, not its bytes
+    header.usize = 1ULL << 31U;
+  });
+  const Built built = builder.build_placed();
+  expect_refused(built.bytes, {Code::archive_model_too_large, "__MODEL_PROTO.onnx",
+                               built.entry("__MODEL_PROTO.onnx").central_offset});
+}
+
+// --- the output ----------------------------------------------------------------------------------
+
+TEST_F(RepackFaultsTest, AnOutputThatExistsIsLeftAlone) {
+  const fs::path path = input(smallest_archive().bytes);
+  folder_.write_file("out", "precious");
+  for (const fs::path& target : {folder_ / "out", path}) {
+    const auto error = error_of([&] { return repack(path, target, quick()); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), Code::output_exists);
+    EXPECT_EQ(error->path(), target);
+  }
+  EXPECT_EQ(folder_.read_text("out"), "precious");
+  EXPECT_EQ(folder_.read_file("in"), smallest_archive().bytes);
+}
+
+TEST_F(RepackFaultsTest, AFileCanBeRepackedOverItself) {
+  const ZipBuilder builder =
+      zip_of({plain_entry(zip_entry(model_entry, blob("model"))), plain_entry(zip_entry("a", pattern(100, 1))),
+              plain_entry(zip_entry("b", pattern(2 * mebibyte, 2)))});
+  const fs::path path = input(builder.build());
+  RepackOptions options = quick();
+  options.replace = true;
+  repack(path, path, options);
+  EXPECT_EQ(folder_.read_file("in"), archive_of_three());
+  EXPECT_THAT(folder_.file_names(), ElementsAre("in"));
+}
+
+TEST_F(RepackFaultsTest, DamagedDataKeepsTheInputThatWasToBeReplaced) {
+  Built built = smallest_archive();
+  flip_bit(built.bytes, built.entry("w").data_offset);
+  const fs::path path = input(built.bytes);
+  RepackOptions options = quick();
+  options.replace = true;
+  EXPECT_EQ(code_of([&] { return repack(path, path, options); }), Code::zip_data_crc);
+  EXPECT_EQ(folder_.read_file("in"), built.bytes);
+}
+
+TEST_F(RepackFaultsTest, ADryRunWritesNothingAndKnowsTheSize) {
+  RepackOptions options = quick();
+  options.dry_run = true;
+  const ZipBuilder builder =
+      zip_of({plain_entry(zip_entry(model_entry, blob("model"))), plain_entry(zip_entry("a", pattern(100, 1))),
+              plain_entry(zip_entry("b", pattern(2 * mebibyte, 2)))});
+  EXPECT_EQ(repack(input(builder.build()), folder_ / "out", options).file_bytes, archive_of_three().size());
+  EXPECT_THAT(folder_.file_names(), ElementsAre("in"));
+  folder_.write_file("out", "");
+  EXPECT_EQ(code_of([&] { return repack(folder_ / "in", folder_ / "out", options); }), Code::output_exists);
+}
+
+TEST_F(RepackFaultsTest, AFullDiskIsNamedAndChangesNothing) {
+  const TempDir disk;
+  if (::mount("tmpfs", disk.path().c_str(), "tmpfs", 0, "size=3m") != 0) {
+    GTEST_SKIP() << "this user may not mount a small tmpfs";
+  }
+  const Blob bytes = archive_of_three();  // there is room for one of it
+  const fs::path path = disk.write_file("in", bytes);
+  RepackOptions options = quick();
+  options.replace = true;
+  const auto error = error_of([&] { return repack(path, path, options); });
+  EXPECT_TRUE(error && error->code() == Code::io_disk_full && error->path() == path);
+  EXPECT_TRUE(disk.read_file("in") == bytes);
+  EXPECT_THAT(disk.file_names(), ElementsAre("in"));
+  ASSERT_EQ(::umount2(disk.path().c_str(), MNT_DETACH), 0);
+}
+
+TEST_F(RepackFaultsTest, AMissingInputIsNotFound) {
+  EXPECT_EQ(code_of([&] { return repack(folder_ / "none", folder_ / "out", quick()); }), Code::io_not_found);
+  EXPECT_THAT(folder_.file_names(), IsEmpty());
+}
+
+// --- looking only --------------------------------------------------------------------------------
+
+TEST(CheckAlignment, TellsHowFarOffEachEntryIs) {
+  const TempDir folder;
+  const Built built = zip_of({plain_entry(zip_entry("dir/", {})), plain_entry(zip_entry("a", pattern(10))),
+                              plain_entry(deflated_entry("c", pattern(10))), zip_entry(model_entry, blob("m"))})
+                          .build_placed();
+  const fs::path path = folder.write_file("in", built.bytes);
+  const auto entries = check_alignment(path, 64);
+  ASSERT_EQ(entries.size(), 4U);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    EXPECT_EQ(entries[i].name, built.entries[i].name);
+    EXPECT_EQ(entries[i].offset, built.entries[i].data_offset);
+  }
+  using Kind = EntryAlignment::Kind;
+  EXPECT_EQ(entries[0].kind, Kind::folder);
+  EXPECT_EQ(entries[1].kind, Kind::stored);
+  EXPECT_EQ(entries[1].off_by, built.entry("a").data_offset % 64);
+  EXPECT_EQ(entries[2].kind, Kind::compressed);
+  EXPECT_EQ(entries[2].off_by, 0U);
+  EXPECT_EQ(entries[3].off_by, 0U);
+  EXPECT_NE(check_alignment(path, 1U << 20U)[3].off_by, 0U);
+  EXPECT_EQ(check_alignment(path, 1)[1].off_by, 0U);
+}
+
+TEST(CheckAlignment, WantsAPowerOfTwo) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("in", smallest_archive().bytes);
+  for (const std::uint64_t alignment : {0U, 3U, 96U}) {
+    EXPECT_EQ(code_of([&] { return check_alignment(path, alignment); }), Code::usage_argument);
+  }
+}
+
+TEST(CheckAlignment, ABrokenZipIsRefusedWithItsPath) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("in", "no zip");
+  const auto error = error_of([&] { return check_alignment(path, 64); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::zip_end_missing);
+  EXPECT_EQ(error->path(), path);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,222 @@
+// Making archives of zip files.
+#include "onnxar/repack.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "archive/repacking.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST_F(RepackTest, AZipBecomesTheArchiveOfItsEntries) {
+  const ZipBuilder builder =
+      zip_of({plain_entry(zip_entry(model_entry, blob("model"))), plain_entry(zip_entry("a", pattern(100, 1))),
+              plain_entry(zip_entry("b", pattern(2 * mebibyte, 2)))});
+  EXPECT_EQ(repacked(builder.build()), archive_of_three());
+  EXPECT_THAT(remarks(), ElementsAre(HasSubstr("a zip with the entries of an archive")));
+}
+
+TEST_F(RepackTest, DeflatedAndStreamedEntriesAreStored) {
+  const ZipBuilder builder = zip_of({plain_entry(streamed_entry("a", pattern(100, 1))),
+                                     plain_entry(deflated_entry(model_entry, blob("model"))),
+                                     plain_entry(deflated_entry("b", pattern(2 * mebibyte, 2)))});
+  EXPECT_EQ(repacked(builder.build()), archive_of_three());
+}
+
+TEST_F(RepackTest, TheOrderOfTheFileIsKept) {
+  ZipBuilder builder =
+      zip_of({plain_entry(zip_entry("a", pattern(100, 1))), plain_entry(zip_entry("b", pattern(2 * mebibyte, 2))),
+              plain_entry(zip_entry(model_entry, blob("model")))});
+  builder.directory_order = {{2, 1, 0}};
+  EXPECT_EQ(repacked(builder.build()), archive_of_three());
+}
+
+TEST_F(RepackTest, HolesCommentsAndFoldersGo) {
+  ZipBuilder builder = zip_of({plain_entry(zip_entry("dir/", {})), plain_entry(zip_entry("a", pattern(100, 1))),
+                               plain_entry(zip_entry("dir/sub/", {})), plain_entry(zip_entry("gone", blob("unlisted"))),
+                               plain_entry(zip_entry("b", pattern(2 * mebibyte, 2))),
+                               plain_entry(zip_entry(model_entry, blob("model")))});
+  builder.entry("gone").listed = false;
+  builder.entry("b").gap_before = Blob(77);
+  builder.entry("b").central.comment = "comment";
+  builder.prefix = blob("#!/bin/sh\n");
+  builder.comment = "made by hand";
+  EXPECT_EQ(repacked(builder.build()), archive_of_three());
+  EXPECT_EQ(remarks().size(), 1U);
+}
+
+TEST_F(RepackTest, NotesOfAMacsFinderAreLeftOutAndSaid) {
+  const ZipBuilder builder = zip_of(
+      {plain_entry(zip_entry("a", pattern(100, 1))), plain_entry(zip_entry("__MACOSX/", {})),
+       plain_entry(zip_entry("__MACOSX/._a", blob("finder"))), plain_entry(zip_entry("b", pattern(2 * mebibyte, 2))),
+       plain_entry(zip_entry(model_entry, blob("model")))});
+  EXPECT_EQ(repacked(builder.build()), archive_of_three());
+  EXPECT_THAT(remarks(), ElementsAre(HasSubstr("read as"), HasSubstr("left out: 1 ")));
+}
+
+/// Archives of our writer, as a builder that shares nothing with it lays them out.
+std::vector<Blob> archives() {
+  std::vector<Blob> all = {smallest_archive().bytes, archive_of_three(),
+                           zip_of({zip_entry(model_entry, blob("alone"))}).build(),
+                           zip_of({zip_entry("gr\xc3\xb6\xc3\x9f.txt", blob("x")), zip_entry("empty", {}),
+                                   zip_entry("dir/file", pattern(5000)), zip_entry(model_entry, {})})
+                               .build()};
+  for (const std::size_t alignment : {128U, 4096U, 32768U}) {
+    ZipBuilder builder = smallest_builder(pattern(mebibyte));
+    builder.alignment = alignment;
+    builder.entries.insert(builder.entries.begin(), zip_entry("small", pattern(10)));
+    all.push_back(builder.build());
+  }
+  return all;
+}
+
+TEST_F(RepackTest, AnArchiveWithoutUnusedBytesIsReproduced) {
+  for (const Blob& archive : archives()) {
+    EXPECT_TRUE(repacked(archive) == archive);
+    EXPECT_THAT(remarks(), IsEmpty());
+  }
+}
+
+TEST_F(RepackTest, TwiceIsOnce) {
+  std::vector<Blob> inputs = archives();
+  inputs.push_back(
+      zip_of({plain_entry(deflated_entry("z", pattern(100))), plain_entry(zip_entry("m.onnx", blob("model")))})
+          .build());
+  inputs.push_back(append_edit(smallest_archive(), smallest_model(256, "edited")).bytes);
+  for (const Blob& bytes : inputs) {
+    const Blob once = repacked(bytes);
+    EXPECT_TRUE(repacked(once) == once);
+    EXPECT_THAT(remarks(), IsEmpty());
+  }
+}
+
+TEST_F(RepackTest, SupersededStatesOfAnEditedArchiveGo) {
+  const Built edited = append_edit(append_edit(smallest_archive(), smallest_model(256, "once")),
+                                   smallest_model(256, "twice"), {zip_entry("b", pattern(10))});
+  ZipBuilder fresh = smallest_builder();
+  fresh.entry(model_entry).data = smallest_model(256, "twice");
+  fresh.entries.insert(fresh.entries.begin() + 1, zip_entry("b", pattern(10)));
+  EXPECT_EQ(repacked(edited.bytes), fresh.build());
+  EXPECT_THAT(remarks(), IsEmpty());  // it is an archive
+}
+
+TEST_F(RepackTest, AnAlignmentCanBeAskedFor) {
+  RepackOptions options = quick();
+  for (const std::uint64_t alignment : {64U, 4096U, 32768U}) {
+    options.alignment = alignment;
+    ZipBuilder expected = smallest_builder(pattern(mebibyte));
+    expected.alignment = alignment;
+    for (const std::size_t before : {64U, 8192U}) {
+      ZipBuilder builder = smallest_builder(pattern(mebibyte));
+      builder.alignment = before;
+      EXPECT_TRUE(repacked(builder.build(), options) == expected.build());
+    }
+  }
+}
+
+TEST_F(RepackTest, RecordedAlignmentsAreKeptEntryByEntry) {
+  ZipBuilder builder =
+      zip_of({zip_entry("page", pattern(10)), zip_entry("few", pattern(10)), zip_entry(model_entry, blob("model"))});
+  builder.entry("page").alignment = 4096;
+  const Blob expected = builder.build();
+  builder.entries.insert(builder.entries.begin() + 1, plain_entry(zip_entry("gone", pattern(33))));
+  builder.entry("gone").listed = false;
+  EXPECT_EQ(repacked(builder.build()), expected);
+}
+
+TEST_F(RepackTest, AnAlignmentThatCannotBeIsRefused) {
+  RepackOptions options = quick();
+  for (const std::uint64_t alignment : {0U, 1U, 32U, 96U, 65536U}) {
+    options.alignment = alignment;
+    const std::filesystem::path path = input(smallest_archive().bytes);
+    EXPECT_EQ(code_of([&] { return repack(path, folder_ / "out", options); }), Code::usage_argument);
+  }
+}
+
+// --- which entry is the model --------------------------------------------------------------------
+
+TEST_F(RepackTest, OtherNamesOfTheModelAreTaken) {
+  for (const std::string name : {"__MODEL_PROTO.onnx", "model.onnx", "MODEL.ONNX"}) {
+    const ZipBuilder builder =
+        zip_of({plain_entry(zip_entry(name, blob("model"))), plain_entry(zip_entry("a", pattern(100, 1))),
+                plain_entry(zip_entry("b", pattern(2 * mebibyte, 2)))});
+    EXPECT_EQ(repacked(builder.build()), archive_of_three()) << name;
+    EXPECT_THAT(remarks(), ElementsAre(HasSubstr(name.starts_with("__") ? "tf2onnx" : "a zip of a .onnx file")));
+  }
+}
+
+TEST_F(RepackTest, AModelBesideModelProtoIsASideFile) {
+  const ZipBuilder builder = zip_of({zip_entry("other.onnx", blob("side")), zip_entry(model_entry, blob("model"))});
+  EXPECT_EQ(repacked(builder.build()), builder.build());
+  ZipBuilder unaligned = builder;
+  for (ZipEntry& entry : unaligned.entries) entry = plain_entry(entry);
+  EXPECT_EQ(repacked(unaligned.build()), builder.build());
+}
+
+TEST_F(RepackTest, AZipWithoutAModelIsRefused) {
+  const Built built =
+      zip_of({plain_entry(zip_entry("a", blob("x"))), plain_entry(zip_entry("dir/m.onnx", blob("x")))}).build_placed();
+  expect_refused(built.bytes, {Code::archive_model_missing, "", built.directory_offset});
+}
+
+TEST_F(RepackTest, TwoModelsAreRefused) {
+  const auto two = [this](const std::string& first, const std::string& second) {
+    const Built built =
+        zip_of({plain_entry(zip_entry(first, blob("x"))), plain_entry(zip_entry(second, blob("x")))}).build_placed();
+    EXPECT_THAT(expect_refused(built.bytes, {Code::archive_model_missing, second, built.entry(second).central_offset}),
+                HasSubstr(first));
+  };
+  two("m.onnx", "n.onnx");
+  two("__MODEL_PROTO", "__MODEL_PROTO.onnx");
+}
+
+TEST_F(RepackTest, AModelInAFolderIsLeftToPack) {
+  for (const std::string name : {"top/model.onnx", "top/__MODEL_PROTO", "top/__MODEL_PROTO.onnx"}) {
+    const Built built = zip_of({plain_entry(zip_entry("top/", {})), plain_entry(zip_entry("top/a", blob("x"))),
+                                plain_entry(zip_entry(name, blob("x")))})
+                            .build_placed();
+    EXPECT_THAT(expect_refused(built.bytes, {Code::archive_model_missing, name, built.entry(name).central_offset}),
+                HasSubstr("onnxar pack"));
+  }
+}
+
+/// A model as PyTorch wrote it: `raw_data` says where the bytes are.
+Blob model_with_stand_in(std::size_t before = 0) {
+  return model({.producer_name = std::string(before, 'p'),
+                .graph = graph({.initializers = {tensor("a", dtype::uint8, {100}).raw_data(blob("__EXTERNAL"))}})})
+      .take();
+}
+
+TEST_F(RepackTest, APyTorchArchiveIsLeftToPack) {
+  for (const bool deflated : {false, true}) {
+    for (const std::size_t before : {0U, 262120U, 262130U, 300000U}) {  // about where a piece of inflated data ends
+      const Blob proto = model_with_stand_in(before);
+      const ZipEntry entry = deflated ? deflated_entry(model_entry, proto) : zip_entry(model_entry, proto);
+      const Built built = zip_of({plain_entry(entry), plain_entry(zip_entry("a", pattern(100)))}).build_placed();
+      EXPECT_THAT(expect_refused(built.bytes, {Code::archive_model_missing, std::string(model_entry),
+                                               built.entry(model_entry).central_offset}),
+                  HasSubstr("onnxar pack"));
+    }
+  }
+}
+
+TEST_F(RepackTest, AnArchivesModelMayHoldAnything) {
+  const ZipBuilder builder = zip_of({zip_entry("a", pattern(100)), zip_entry(model_entry, model_with_stand_in())});
+  EXPECT_EQ(repacked(builder.build()), builder.build());
+}
+
+TEST_F(RepackTest, NamesThatTheFormatReservesAreRefused) {
+  for (const std::string name : {"__OTHER", "__MODEL_PROTO2", "__model_proto", "__MODEL_PROTO/x"}) {
+    const Built built =
+        zip_of({plain_entry(zip_entry(name, blob("x"))), plain_entry(zip_entry("m.onnx", blob("x")))}).build_placed();
+    expect_refused(built.bytes, {Code::archive_name_reserved, name, built.entry(name).central_offset});
+  }
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,110 @@
+// Any bytes as a zip file of any maker: refused, or its entries lie in the file and apart; what `repack` makes of it is
+// an archive, and stays the same when it is repacked. An archive is read as its own reader reads it.
+#include "onnxar/repack.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "archive/check.h"
+#include "base/crc32.h"
+#include "fuzz/fuzz.h"
+#include "fuzz/scratch.h"
+#include "onnxar/archive.h"
+#include "onnxar/check.h"
+#include "zip/lenient_directory.h"
+
+namespace onnxar::fuzz {
+namespace {
+
+using testing::TempDir;
+
+void check_places(const zip::LenientDirectory& directory, std::uint64_t file_size) {
+  require(directory.offset() <= file_size, "the directory lies in the file");
+  std::uint64_t end = 0;
+  for (const zip::LenientEntry& entry : directory.entries()) {
+    require(entry.header_offset >= end, "entries ascend and do not overlap");
+    require(entry.data_offset >= entry.header_offset + 30 + entry.name.size(), "data lies behind its header");
+    require(entry.stored_size <= directory.offset() && entry.data_offset <= directory.offset() - entry.stored_size,
+            "data ends before the directory");
+    end = entry.data_offset + entry.stored_size;
+    require(entry.end >= end && entry.end <= directory.offset(), "so does its descriptor");
+    require(entry.size <= entry.stored_size * 1032, "what is inflated is bounded by the file");
+    require(entry.deflated || entry.size == entry.stored_size, "what is stored has one size");
+    require(entry.folder == (entry.name.back() == '/'), "folders are known by their names");
+    end = entry.end;
+  }
+}
+
+/// The bytes of an entry; nothing where they are damaged.
+std::optional<std::vector<std::byte>> bytes_of(Bytes file, const zip::LenientEntry& entry) {
+  return accepted([&] {
+    std::vector<std::byte> data;
+    zip::data_source(file, entry)->read([&](Bytes piece) {
+      require(data.size() + piece.size() <= entry.size, "never more than was announced");
+      data.insert(data.end(), piece.begin(), piece.end());
+    });
+    zip::expect_crc(entry, base::crc32(0, data));
+    return data;
+  });
+}
+
+/// Whether all of it can be read; then the lenient reader must see the same.
+bool is_sound_archive(Bytes input) {
+  const auto archive = accepted([&] { return Archive::open(input, nullptr); });
+  if (!archive || !passed(check_container(*archive))) return false;
+  for (std::size_t i = 0; i < archive->size(); ++i) {
+    if (!accepted([&] { return archive->verify(archive->entry(i)), true; })) return false;
+  }
+  const auto directory = must("an archive is a zip", [&] { return zip::LenientDirectory::read(input, {}); });
+  require(directory.entries().size() == archive->size(), "with as many entries");
+  for (std::size_t i = 0; i < archive->size(); ++i) {
+    const zip::LenientEntry& entry = directory.entries()[i];
+    const Bytes bytes = archive->bytes(archive->entry(i));
+    require(entry.name == archive->entry(i).name, "of the same names");
+    require(entry.alignment == archive->locate(archive->entry(i)).alignment, "the same alignment");
+    require(bytes.data() == input.data() + entry.data_offset && bytes.size() == entry.size, "the same bytes");
+  }
+  return true;
+}
+
+void check_output(const TempDir& folder, std::uint64_t announced) {
+  const std::vector<std::byte> once = folder.read_file("out");
+  require(once.size() == announced, "the size is known before anything is written");
+  const Archive archive = must("what repack writes is an archive", [&] { return Archive::open(once, nullptr); });
+  require(check_container(archive).empty(), "of which there is nothing to say");
+  for (std::size_t i = 0; i < archive.size(); ++i) archive.verify(archive.entry(i));
+  RepackOptions options;
+  options.sync = false;
+  options.replace = true;
+  const RepackReport again =
+      must("an archive can be repacked", [&] { return repack(folder / "out", folder / "out", options); });
+  require(again.remarks.empty(), "as an archive");
+  require(folder.read_file("out") == once, "and stays the same");
+}
+
+}  // namespace
+
+void run(Bytes input) {
+  const TempDir& folder = scratch();
+  const auto directory = accepted([&] { return zip::LenientDirectory::read(input, {}); });
+  bool all_read = directory.has_value();
+  if (directory) {
+    check_places(*directory, input.size());
+    for (const zip::LenientEntry& entry : directory->entries()) {
+      all_read = (entry.folder || bytes_of(input, entry).has_value()) && all_read;
+    }
+  }
+  const bool archive = is_sound_archive(input);
+  require(!archive || all_read, "an archive is read in full");
+  folder.write_file("in", input);
+  RepackOptions options;
+  options.sync = false;
+  options.replace = true;
+  const auto report = accepted([&] { return repack(folder / "in", folder / "out", options); });
+  require(report.has_value() || !archive, "an archive can be repacked");
+  require(!report || directory.has_value(), "what is repacked was read");
+  if (report) check_output(folder, report->file_bytes);
+}
+
+}  // namespace onnxar::fuzz
