@@ -17,6 +17,7 @@ NO_RULE = {
     "onnx.model.too_large": "of what writers are asked to put into one message",
     "archive.torn": "of edits: where a local header stands behind what E1 or E2 want last",
     "archive.unrecoverable": "of edits: where there is no state to go back to",
+    "onnx.external_data.checksum": "of what readers may ignore",
     "onnx.external_data.outside": "of data files beside a model",
     "onnx.external_data.bad_location": "of data files beside a model",
     "zip.data.inflate": "of zips that are no archives",
