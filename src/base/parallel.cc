@@ -52,6 +52,16 @@ class Queue {
   std::exception_ptr failure_;
 };
 
+/// Whether the system gave one more thread. Without it the others do the work.
+bool add_thread(std::vector<std::jthread>& threads, Queue& queue) {
+  try {
+    threads.emplace_back([&queue] { queue.run(); });
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 void parallel_for(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& work) {
@@ -60,11 +70,8 @@ void parallel_for(std::size_t count, std::size_t threads, const std::function<vo
   Queue queue(count, work);
   {
     std::vector<std::jthread> helpers;  // joined at the end of this block
-    try {
-      for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back([&queue] { queue.run(); });
-    } catch (const std::system_error&) {
-      // The threads that there are do the work.
-    }
+    bool more = true;
+    while (more && helpers.size() + 1 < threads) more = add_thread(helpers, queue);
     queue.run();
   }
   queue.rethrow();

@@ -1,6 +1,7 @@
 #include "onnxar/model.h"
 
 #include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/stubs/logging.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -26,6 +27,7 @@ void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
                 concat("without its large tensors it is ", base::human_size(skeleton.size()),
                        ", and protobuf reads less than 2 GiB; a lower threshold helps"));
   }
+  const google::protobuf::LogSilencer silent;  // names that are no UTF-8 are reported on stderr by debug builds
   google::protobuf::io::CodedInputStream input(reinterpret_cast<const std::uint8_t*>(skeleton.data()),
                                                static_cast<int>(skeleton.size()));
   input.SetRecursionLimit(static_cast<int>(std::min<std::size_t>(max_depth, std::numeric_limits<int>::max())));
@@ -34,6 +36,7 @@ void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
 }
 
 std::vector<std::byte> serialised(const google::protobuf::MessageLite& message) {
+  const google::protobuf::LogSilencer silent;
   std::vector<std::byte> bytes(message.ByteSizeLong());
   // Protobuf's own limit; the skeleton of a model that large holds data that should be payloads.
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
