@@ -55,15 +55,12 @@ class EntriesByContent {
   std::multimap<std::uint64_t, std::size_t> by_size_;
 };
 
-MovePolicy whatever_can_move(SaveOptions options) {
-  options.format = Format::archive;
-  options.raw_data_threshold = 0;
-  return MovePolicy::of(options);
-}
-
-MovePolicy policy_of(SaveOptions options) {
-  options.format = Format::archive;
-  return MovePolicy::of(options);
+/// What moves into entries, from this size on.
+MovePolicy policy_from(std::uint64_t threshold, const SaveOptions& options) {
+  SaveOptions archive = options;
+  archive.format = Format::archive;
+  archive.raw_data_threshold = threshold;
+  return MovePolicy::of(archive);
 }
 
 /// Says for each tensor where its data is or will be; plans the entries that this takes.
@@ -77,8 +74,8 @@ class Plan {
   Plan(const LoadedModel& model, const Archive& archive, const ReplaceOptions& options)
       : model_(model),
         archive_(archive),
-        moved_(policy_of(options)),
-        movable_(whatever_can_move(options)),
+        moved_(policy_from(options.raw_data_threshold, options)),
+        movable_(policy_from(0, options)),
         entries_(archive) {
     for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
       // A key has no slash in it, so it can only clash with a whole name or the first folder of one.
@@ -168,14 +165,25 @@ std::uint64_t size_with(const ArchiveEditor& editor, const Plan& plan, std::uint
   return editor.size_with(entries, model_size);
 }
 
+void note_side_files(const LoadedModel& model, ReplaceReport& report) {
+  for (const SideFile& file : model.side_files) {
+    report.remarks.push_back({Severity::note,
+                              Code::archive_entry_unused,
+                              {file.name, std::nullopt},
+                              "no tensor is in this entry of the other archive; it stays there"});
+  }
+}
+
 ReplaceReport replace(ArchiveEditor& editor, ModelSource source, const ReplaceOptions& options,
                       const LoadOptions& load) {
   const Archive& archive = editor.archive();
-  const LoadedModel model = load_model(std::move(source), policy_of(options), load);
+  const MovePolicy policy = policy_from(options.raw_data_threshold, options);
+  const LoadedModel model = load_model(std::move(source), policy, load);
   Plan plan(model, archive, options);
   const wire::Rope proto = plan.rewrite();
   ReplaceReport report;
   report.remarks = model.remarks;
+  note_side_files(model, report);
   report.tensors_outside = plan.tensors_outside();
   report.entries_added = plan.new_entries().size();
   for (const Plan::NewEntry& entry : plan.new_entries()) report.bytes_added += entry.payload->size();
