@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "base/crc32.h"
@@ -20,17 +19,20 @@ namespace {
 class EntriesByContent {
  public:
   explicit EntriesByContent(const Archive& archive) : archive_(archive) {
-    for (std::size_t i = 0; i + 1 < archive.size(); ++i) by_size_.emplace(archive.entry(i).size, i);
+    for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
+      const ArchiveEntry entry = archive.entry(i);
+      by_size_and_crc_.emplace(std::pair(entry.size, entry.crc32), i);
+    }
   }
 
   /// Reads `source` only if some entry has its size, and an entry only if it has its CRC, too.
   [[nodiscard]] std::optional<ArchiveEntry> find(const ByteSource& source) const {
-    std::optional<std::uint32_t> crc;
-    const auto [first, last] = by_size_.equal_range(source.size());
+    const auto of_size = by_size_and_crc_.lower_bound({source.size(), 0});
+    if (of_size == by_size_and_crc_.end() || of_size->first.first != source.size()) return std::nullopt;
+    const auto [first, last] = by_size_and_crc_.equal_range({source.size(), crc_of(source)});
     for (auto each = first; each != last; ++each) {
-      if (!crc) crc = crc_of(source);
       const ArchiveEntry entry = archive_.entry(each->second);
-      if (entry.crc32 == *crc && equal(source, archive_.bytes(entry))) return entry;
+      if (equal(source, archive_.bytes(entry))) return entry;
     }
     return std::nullopt;
   }
@@ -52,7 +54,7 @@ class EntriesByContent {
   }
 
   const Archive& archive_;
-  std::multimap<std::uint64_t, std::size_t> by_size_;
+  std::multimap<std::pair<std::uint64_t, std::uint32_t>, std::size_t> by_size_and_crc_;
 };
 
 /// What moves into entries, from this size on.
