@@ -47,7 +47,9 @@ struct EntryLocation {
 /// that. CRCs are not verified here but by `check` and wherever bytes are copied.
 class Archive {
  public:
-  /// Maps and opens the file. Errors: io.*, zip.*, archive.*; a plain zip is refused with a hint to `repack`.
+  /// Maps and opens the file. Errors: io.*, zip.*, archive.*; a plain zip is refused with a hint to `repack`. A file that
+  /// somebody is editing may be opened as it was before or is afterwards; in between it is archive.busy: try again.
+  /// archive.torn: an edit was interrupted, and `recover` (edit.h) brings the state before it back.
   /// Cost: O(directory), 100 to 200 ns an entry.
   static Archive open(const std::filesystem::path& path, const OpenOptions& options = {});
 
