@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 
+import editing
 import growth
 import library
 import packing
@@ -30,6 +31,7 @@ def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
         "bytes": lambda folder: growth.by_bytes(folder, arguments.runs),
         "entries": lambda folder: growth.by_entries(folder, arguments.runs),
         "cold": lambda folder: growth.cold_start(folder, arguments.runs),
+        "replace": lambda folder: editing.measure(folder, arguments.runs),
     }
 
 

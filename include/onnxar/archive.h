@@ -47,8 +47,10 @@ struct EntryLocation {
 /// that. CRCs are not verified here but by `check` and wherever bytes are copied.
 class Archive {
  public:
-  /// Maps and opens the file. Errors: io.*, zip.*, archive.*; a plain zip is refused with a hint to `repack`.
-  /// Cost: O(directory), 100 to 200 ns an entry.
+  /// Maps and opens the file. Errors: io.*, zip.*, archive.*; a plain zip is refused with a hint to `repack`. A file
+  /// that somebody is editing may be opened as it was before or is afterwards; in between it is archive.busy: try
+  /// again. archive.torn: an edit was interrupted, and `recover` (edit.h) brings the state before it back. Cost:
+  /// O(directory), 100 to 200 ns an entry.
   static Archive open(const std::filesystem::path& path, const OpenOptions& options = {});
 
   /// Opens an archive in memory. `owner` keeps `bytes` alive; without one the caller does, longer than the Archive and

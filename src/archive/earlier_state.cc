@@ -23,8 +23,8 @@ std::optional<EarlierState> whole_state(Bytes file, std::uint64_t verified_from)
     }
     const ArchiveEntry model = archive.entry(archive.size() - 1);
     archive.verify(model);
-    for (std::size_t i = model.index; i-- > 0 && archive.entry(i).header_offset >= verified_from;) {
-      archive.verify(archive.entry(i));
+    for (std::size_t i = model.index; i > 0 && archive.entry(i - 1).header_offset >= verified_from; --i) {
+      archive.verify(archive.entry(i - 1));
     }
     return EarlierState{0, file.size(), archive.size(), model.size, model.crc32};
   } catch (const Error& error) {

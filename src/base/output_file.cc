@@ -94,7 +94,6 @@ OutputFile OutputFile::extend(FileDescriptor file, const fs::path& target, std::
   OutputFile extended(target, Existing::refuse);
   extended.file_ = std::move(file);
   extended.kept_size_ = size;
-  note_extended_file(extended.file_.get(), size);
   return extended;
 }
 
@@ -104,6 +103,7 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   temporary_ = std::exchange(other.temporary_, {});
   existing_ = other.existing_;
   kept_size_ = std::exchange(other.kept_size_, {});
+  touched_ = other.touched_;
   file_ = std::move(other.file_);
   prepared_ = other.prepared_;
   return *this;
@@ -112,7 +112,7 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
 OutputFile::~OutputFile() { discard(); }
 
 void OutputFile::discard() noexcept {
-  if (kept_size_ && file_.valid()) {
+  if (kept_size_ && touched_ && file_.valid()) {
     // Where even that fails, what stands there is no state of the file, and can be cut off later.
     [[maybe_unused]] const int ignored = ::ftruncate(file_.get(), static_cast<off_t>(*kept_size_));
     forget_extended_file(file_.get());
@@ -146,10 +146,18 @@ void OutputFile::open_named() {
   throw system_error(errno, "cannot write into the folder", folder_of(target_));
 }
 
+/// A file to which nothing was added is not cut, either: that would set its time.
+void OutputFile::touch() noexcept {
+  if (!kept_size_ || touched_) return;
+  touched_ = true;
+  note_extended_file(file_.get(), *kept_size_);
+}
+
 void OutputFile::reserve(std::uint64_t size) {
   // An existing file must not grow before there is something in it.
   const std::uint64_t begin = kept_size_.value_or(0);
   if (size <= begin) return;
+  touch();
   const int mode = kept_size_ ? FALLOC_FL_KEEP_SIZE : 0;
   if (::fallocate(file_.get(), mode, static_cast<off_t>(begin), static_cast<off_t>(size - begin)) == 0) return;
   if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) {
@@ -158,6 +166,7 @@ void OutputFile::reserve(std::uint64_t size) {
 }
 
 void OutputFile::write_at(std::uint64_t offset, Bytes first, Bytes second) {
+  touch();
   while (!first.empty() || !second.empty()) {
     if (kept_size_ && is_abandoned()) throw Error(Code::io_failed, "interrupted", {}, target_);
     // iovec serves reading too, so it has no const; writing leaves the bytes alone.

@@ -78,6 +78,7 @@ class OutputFile {
 
   void open_nameless();
   void open_named();
+  void touch() noexcept;
   void keep_mode() const;
   void hide();
   void link_to(const std::filesystem::path& name) const;
@@ -88,7 +89,8 @@ class OutputFile {
   Existing existing_;
   FileDescriptor file_;
   std::optional<std::uint64_t>
-      kept_size_;  // of a file that is extended, until that is published: what discarding leaves
+      kept_size_;         // of a file that is extended, until that is published: what discarding leaves
+  bool touched_ = false;  // whether anything was added to it
   bool prepared_ = false;
 };
 

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "base/crc32.h"
@@ -20,17 +19,20 @@ namespace {
 class EntriesByContent {
  public:
   explicit EntriesByContent(const Archive& archive) : archive_(archive) {
-    for (std::size_t i = 0; i + 1 < archive.size(); ++i) by_size_.emplace(archive.entry(i).size, i);
+    for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
+      const ArchiveEntry entry = archive.entry(i);
+      by_size_and_crc_.emplace(std::pair(entry.size, entry.crc32), i);
+    }
   }
 
   /// Reads `source` only if some entry has its size, and an entry only if it has its CRC, too.
   [[nodiscard]] std::optional<ArchiveEntry> find(const ByteSource& source) const {
-    std::optional<std::uint32_t> crc;
-    const auto [first, last] = by_size_.equal_range(source.size());
+    const auto of_size = by_size_and_crc_.lower_bound({source.size(), 0});
+    if (of_size == by_size_and_crc_.end() || of_size->first.first != source.size()) return std::nullopt;
+    const auto [first, last] = by_size_and_crc_.equal_range({source.size(), crc_of(source)});
     for (auto each = first; each != last; ++each) {
-      if (!crc) crc = crc_of(source);
       const ArchiveEntry entry = archive_.entry(each->second);
-      if (entry.crc32 == *crc && equal(source, archive_.bytes(entry))) return entry;
+      if (equal(source, archive_.bytes(entry))) return entry;
     }
     return std::nullopt;
   }
@@ -52,18 +54,15 @@ class EntriesByContent {
   }
 
   const Archive& archive_;
-  std::multimap<std::uint64_t, std::size_t> by_size_;
+  std::multimap<std::pair<std::uint64_t, std::uint32_t>, std::size_t> by_size_and_crc_;
 };
 
-MovePolicy whatever_can_move(SaveOptions options) {
-  options.format = Format::archive;
-  options.raw_data_threshold = 0;
-  return MovePolicy::of(options);
-}
-
-MovePolicy policy_of(SaveOptions options) {
-  options.format = Format::archive;
-  return MovePolicy::of(options);
+/// What moves into entries, from this size on.
+MovePolicy policy_from(std::uint64_t threshold, const SaveOptions& options) {
+  SaveOptions archive = options;
+  archive.format = Format::archive;
+  archive.raw_data_threshold = threshold;
+  return MovePolicy::of(archive);
 }
 
 /// Says for each tensor where its data is or will be; plans the entries that this takes.
@@ -77,8 +76,8 @@ class Plan {
   Plan(const LoadedModel& model, const Archive& archive, const ReplaceOptions& options)
       : model_(model),
         archive_(archive),
-        moved_(policy_of(options)),
-        movable_(whatever_can_move(options)),
+        moved_(policy_from(options.raw_data_threshold, options)),
+        movable_(policy_from(0, options)),
         entries_(archive) {
     for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
       // A key has no slash in it, so it can only clash with a whole name or the first folder of one.
@@ -168,14 +167,25 @@ std::uint64_t size_with(const ArchiveEditor& editor, const Plan& plan, std::uint
   return editor.size_with(entries, model_size);
 }
 
+void note_side_files(const LoadedModel& model, ReplaceReport& report) {
+  for (const SideFile& file : model.side_files) {
+    report.remarks.push_back({Severity::note,
+                              Code::archive_entry_unused,
+                              {file.name, std::nullopt},
+                              "no tensor is in this entry of the other archive; it stays there"});
+  }
+}
+
 ReplaceReport replace(ArchiveEditor& editor, ModelSource source, const ReplaceOptions& options,
                       const LoadOptions& load) {
   const Archive& archive = editor.archive();
-  const LoadedModel model = load_model(std::move(source), policy_of(options), load);
+  const MovePolicy policy = policy_from(options.raw_data_threshold, options);
+  const LoadedModel model = load_model(std::move(source), policy, load);
   Plan plan(model, archive, options);
   const wire::Rope proto = plan.rewrite();
   ReplaceReport report;
   report.remarks = model.remarks;
+  note_side_files(model, report);
   report.tensors_outside = plan.tensors_outside();
   report.entries_added = plan.new_entries().size();
   for (const Plan::NewEntry& entry : plan.new_entries()) report.bytes_added += entry.payload->size();

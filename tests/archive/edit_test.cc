@@ -7,6 +7,7 @@
 #include <sys/mount.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -205,6 +206,16 @@ TEST_F(EditTest, EditorThatIsAssignedToCutsOffWhatItAppended) {
   expect_unchanged();
   open.commit(new_model());
   EXPECT_EQ(other.read_file("a"), append_edit(before_, new_model()).bytes);
+}
+
+TEST_F(EditTest, EditorThatAddsNothingDoesNotTouchTheFile) {
+  const auto long_ago = fs::last_write_time(path_) - std::chrono::hours(1);
+  fs::last_write_time(path_, long_ago);
+  {
+    const ArchiveEditor open = editor();
+  }
+  EXPECT_EQ(fs::last_write_time(path_), long_ago);
+  expect_unchanged();
 }
 
 TEST_F(EditTest, EditThatIsAbandonedLeavesTheFileAsItWas) {

@@ -9,20 +9,12 @@ import os
 import random
 import subprocess
 import time
-from pathlib import Path
 
 from support import command_line
 from support import wire_writer as wire
+from support.accounting import written
 from support.archives import Archive, Entry, model_of
 from support.command_line import DONE, GIB, IO, MIB, ToolCase, snapshot, start
-
-
-def written(process: subprocess.Popen) -> int:
-    """How many bytes a process has written so far; -1 once it has ended."""
-    if process.poll() is not None:
-        return -1
-    fields = Path(f"/proc/{process.pid}/io").read_text().split()
-    return int(fields[fields.index("wchar:") + 1])
 
 
 class Killed(ToolCase):

@@ -9,19 +9,11 @@ import random
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 from support import command_line
+from support.accounting import written
 from support.archives import sound
 from support.command_line import DONE, FORMAT, IO, MIB, ToolCase, run, start
-
-
-def written(process: subprocess.Popen) -> int:
-    """How many bytes a process has written so far; -1 once it has ended."""
-    if process.poll() is not None:
-        return -1
-    fields = Path(f"/proc/{process.pid}/io").read_text().split()
-    return int(fields[fields.index("wchar:") + 1])
 
 
 class CutOff(ToolCase):

@@ -256,6 +256,14 @@ TEST_F(ReplaceTest, ModelOfAnotherArchiveBringsItsData) {
               {zip_entry("a_2", pattern(1200, 8))});
 }
 
+TEST_F(ReplaceTest, SideFilesOfAnotherArchiveStayThere) {
+  const Built other = archive_of(model_of({linked_floats("c", 400, "c")}),
+                                 {zip_entry("c", pattern(1600, 8)), zip_entry("docs/a.txt", pattern(10))});
+  report_ = replace_model(archive_, folder_.write_file("y.onnxar", other.bytes), unsynced());
+  expect_edit(model_of({linked_floats("c", 400, "c")}), {zip_entry("c", pattern(1600, 8))});
+  EXPECT_THAT(ids_of(report_.remarks), ElementsAre("note archive.entry.unused"));
+}
+
 TEST_F(ReplaceTest, DamagedDataOfAnotherArchiveIsRefused) {
   Built other = archive_of(model_of({linked_floats("c", 400, "c")}), {zip_entry("c", pattern(1600, 8))});
   flip_bit(other.bytes, other.entry("c").data_offset);

@@ -2,9 +2,12 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "archive/check.h"
 #include "fuzz/fuzz.h"
 #include "onnxar/archive.h"
+#include "zip/states.h"
 
 namespace onnxar::fuzz {
 namespace {
@@ -70,11 +73,24 @@ void check_limits(Bytes input, std::size_t entries) {
   require(!accepted([&] { return Archive::open(input, nullptr, limits); }), "E11: a limit of entries");
 }
 
+bool is_sound(const Archive& archive) {
+  return std::ranges::none_of(check_container(archive),
+                              [](const Finding& finding) { return finding.severity == Severity::error; });
+}
+
+/// Walking from the front finds the states that the directories tell of.
+void check_states(const Archive& archive, const std::vector<std::uint64_t>& ends) {
+  if (is_sound(archive)) require(!ends.empty() && ends.back() == archive.file().size(), "the file is a state");
+}
+
 }  // namespace
 
 void run(Bytes input) {
+  const std::vector<std::uint64_t> ends = zip::state_ends(input);
+  require(std::ranges::is_sorted(ends) && (ends.empty() || ends.back() <= input.size()), "states lie in the file");
   const auto archive = accepted([&] { return Archive::open(input, nullptr); });
   if (!archive) return;
+  check_states(*archive, ends);
   require(looks_like_zip(input), "an archive looks like a zip");
   require(archive->size() > 0, "E9: there is an entry");
   require(archive->entry(archive->size() - 1).name == model_entry_name, "P6, P7: the model is there, and last");

@@ -19,7 +19,7 @@ namespace exit_code {
 inline constexpr int done = 0;
 inline constexpr int found = 1;   // check found errors
 inline constexpr int usage = 2;   // wrong arguments, or the output exists
-inline constexpr int io = 3;      // missing, permission, full disk
+inline constexpr int io = 3;      // missing, permission, full disk, busy
 inline constexpr int format = 4;  // corrupt or unsupported input
 }  // namespace exit_code
 
