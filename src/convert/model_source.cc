@@ -33,7 +33,7 @@ void check_length(const onnx::TensorView& tensor, std::uint64_t length) {
               {"", tensor.range.begin});
 }
 
-/// PyTorch's folders hold the model under an archive's name for it, or are named by that.
+/// PyTorch's folders hold the model under an archive's name for it.
 std::optional<std::filesystem::path> model_in_folder(const std::filesystem::path& path) {
   std::error_code failed;
   const std::filesystem::path model = path / model_entry_name;
