@@ -32,10 +32,9 @@ struct ConvertReport {
 /// verified against their CRC-32. Memory: the model without its large payloads, twice, and some 1 KiB a tensor; no
 /// payload is gathered in memory.
 /// With `load.foreign_zips` a zip file that is no archive is read, too: PyTorch's ZIP_ARCHIVE (a folder as well),
-/// tf2onnx's --large_model, a zip of one `.onnx` and its data files; a remark says so. What is compressed in it is first
-/// unpacked to `load.temporary_dir`.
-/// Errors: io.*, output.exists, zip.*, archive.*, wire.*, onnx.*; onnx.model.too_large where an inline model would
-/// reach 2 GiB; usage.argument (options).
+/// tf2onnx's --large_model, a zip of one `.onnx` and its data files; a remark says so. What is compressed in it is
+/// first unpacked to `load.temporary_dir`. Errors: io.*, output.exists, zip.*, archive.*, wire.*, onnx.*;
+/// onnx.model.too_large where an inline model would reach 2 GiB; usage.argument (options).
 ConvertReport convert(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
                       const LoadOptions& load = {});
 
