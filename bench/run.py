@@ -17,6 +17,7 @@ import growth
 import library
 import packing
 import peers
+import repacking
 from measure import ROOT, described_machine, touch_memory, warn_of_bad_build
 from report import Section, write
 
@@ -26,6 +27,7 @@ Measurement = Callable[[pathlib.Path], Section]
 def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
     return {
         "packing": lambda folder: packing.measure(folder, arguments.pairs, arguments.gib),
+        "repacking": lambda folder: repacking.measure(folder, arguments.pairs, arguments.gib),
         "library": library.measure,
         "peers": peers.measure,
         "bytes": lambda folder: growth.by_bytes(folder, arguments.runs),

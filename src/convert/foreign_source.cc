@@ -129,10 +129,10 @@ Payload ForeignSource::resolve_in_zip(const onnx::TensorView& tensor, const onnx
                 place);
   }
   ByteSpan span = ByteSpan::borrow(*part, shared_from_this());
-  if (!options_.verify_data) return {std::make_shared<SpanSource>(*part), std::move(span), *index};
-  if (part->size() == whole.size()) return {zip_->source(*index), std::move(span), *index};
+  if (!options_.verify_data) return {std::make_shared<SpanSource>(*part), std::move(span), index};
+  if (part->size() == whole.size()) return {zip_->source(*index), std::move(span), index};
   if (verified_.insert(*index).second) zip_->verify(*index);
-  return {std::make_shared<SpanSource>(*part), std::move(span), *index};
+  return {std::make_shared<SpanSource>(*part), std::move(span), index};
 }
 
 void ForeignSource::describe(LoadedModel& model, const std::unordered_set<std::size_t>& used) const {

@@ -79,7 +79,7 @@ std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
               {"", site.tensor.range.begin});
 }
 
-/// PyTorch's folders hold the model under an archive's name for it, or are named by that.
+/// PyTorch's folders hold the model under an archive's name for it.
 std::optional<std::filesystem::path> model_in_folder(const std::filesystem::path& path) {
   std::error_code failed;
   const std::filesystem::path model = path / model_entry_name;

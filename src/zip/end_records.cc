@@ -151,6 +151,7 @@ std::vector<std::uint64_t> find_end_records(Bytes file) {
   return found;
 }
 
+/// Of a file whose last 22 bytes are an end record that promises more.
 void refuse_cut_comment(Bytes file) {
   const std::uint64_t at = file.size() - end_record_size;
   const auto end = parse_end_record(file.subspan(at));
@@ -168,8 +169,10 @@ EndOfArchive read_end(Bytes file) { return read_before(file, read_end_record(fil
 EndOfZip find_end(Bytes file) {
   check_length(file);
   std::vector<std::uint64_t> found = find_end_records(file);
-  if (found.empty()) refuse_cut_comment(file);
-  if (found.empty()) refuse_without_end_record(file);
+  if (found.empty()) {
+    refuse_cut_comment(file);
+    refuse_without_end_record(file);
+  }
   const std::uint64_t at = found.front();
   found.erase(found.begin());
   return {read_before(file.first(at + end_record_size), *parse_end_record(file.subspan(at))), std::move(found)};

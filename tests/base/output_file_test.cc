@@ -61,6 +61,13 @@ TEST(OutputFile, DiscardedFileLeavesNothing) {
   EXPECT_EQ(folder.file_names(), Strings{});
 }
 
+TEST(OutputFile, MappingOutlivesAFileThatNeverHadAName) {
+  const TempDir folder;
+  const base::MappedFile mapping = written(folder / "a", "text").map();
+  EXPECT_EQ(as_text(mapping.bytes()), "text");
+  EXPECT_EQ(folder.file_names(), Strings{});
+}
+
 TEST(OutputFile, RangesMayBeWrittenInAnyOrder) {
   const TempDir folder;
   OutputFile file = OutputFile::create(folder / "a", Existing::refuse);

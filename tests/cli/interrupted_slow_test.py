@@ -9,6 +9,8 @@ import os
 import random
 import subprocess
 import time
+import zlib
+from pathlib import Path
 
 from support import command_line
 from support import wire_writer as wire
@@ -20,12 +22,15 @@ from support.command_line import DONE, GIB, IO, MIB, ToolCase, snapshot, start
 class Killed(ToolCase):
     """Killed while it writes 1 GiB: the output is whole or not there, and nothing else is."""
 
-    SIZE, TIMES = GIB, 6
+    SIZE, TIMES, VERB = GIB, 6, "pack"
+
+    def make_source(self) -> Path:
+        return self.sparse(self.SIZE)
 
     def setUp(self) -> None:
         super().setUp()
         self.need_nameless_files()
-        self.source = self.sparse(self.SIZE)
+        self.source = self.make_source()
         self.inputs = snapshot(self.folder)
         self.random = random.Random(1973)
 
@@ -38,7 +43,7 @@ class Killed(ToolCase):
     def kill(self, *options: str) -> bool:
         """Kills after a random part of the work; gives whether it came before the end."""
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        process = start("pack", self.source, "-o", self.output, *options, **quiet)
+        process = start(self.VERB, self.source, "-o", self.output, *options, **quiet)
         part = self.random.randrange(self.SIZE)
         while 0 <= written(process) < part:
             time.sleep(0.002)
@@ -72,6 +77,44 @@ class Killed(ToolCase):
         self.assertGreater(hits, 0)
 
 
+class KilledRepack(Killed):
+    """The same of `repack`; what it replaces may be its input."""
+
+    SIZE, TIMES, VERB = GIB // 4, 4, "repack"
+
+    def make_source(self) -> Path:
+        return self.sparse_zip(self.SIZE)
+
+    def sparse_zip(self, size: int) -> Path:
+        """A stored zip with one large entry of zeros that takes no room on the disk."""
+        entries = [Entry("m.onnx", wire.plain(wire.tensor("w"))), Entry("zeros", b"")]
+        archive = Archive(entries)
+        crc = 0
+        for _ in range(size // MIB):
+            crc = zlib.crc32(bytes(MIB), crc)
+        archive.set_both(1, size=size, compressed=size, crc32=crc)
+        archive.set_end(directory_offset=archive.directory + size)
+        path = self.folder / "zeros.zip"
+        with open(path, "wb") as file:
+            file.write(archive.file[: archive.directory])
+            file.seek(archive.directory + size)
+            file.write(archive.file[archive.directory :])
+        return path
+
+    def test_replaced_input(self) -> None:
+        self.output = self.source
+        before = self.source.stat().st_size
+        hits = 0
+        for _ in range(self.TIMES):
+            hits += self.kill("--no-sync", "-f")
+            self.assertEqual(set(snapshot(self.folder)), set(self.inputs))
+            if self.source.stat().st_size == before:
+                self.succeeds("repack", "-q", "-c", 64, self.source)
+            else:
+                self.assert_whole()
+        self.assertGreater(hits, 0)
+
+
 class Shrinking(ToolCase):
     """An input that another process cuts short while the tool reads it."""
 
@@ -88,6 +131,16 @@ class Shrinking(ToolCase):
                 self.assert_ended(process, process.communicate()[1])
                 names = {each.name for each in self.folder.iterdir()}
                 self.assertEqual(names, {"model.onnx", "weights.bin"})
+
+    def test_zip_that_is_repacked(self) -> None:
+        path = KilledRepack.sparse_zip(self, GIB)
+        command = ("repack", path, "-o", self.output, "--no-sync")
+        process = start(*command, stderr=subprocess.PIPE)
+        while 0 <= written(process) < 64 * MIB:
+            time.sleep(0.001)
+        os.truncate(path, MIB)
+        self.assert_ended(process, process.communicate()[1])
+        self.assertEqual({each.name for each in self.folder.iterdir()}, {path.name})
 
     def test_archive_while_it_is_printed(self) -> None:
         entry = Entry("w", wire.content(wire.UINT8, 8 * MIB, "w"), 4096)

@@ -5,35 +5,19 @@ Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests repack_test.py
 
 from __future__ import annotations
 
-import os
 import shutil
 import stat
-import struct
 import subprocess
 import zipfile
-import zlib
-from collections.abc import Iterable
 from pathlib import Path
 
 from support import command_line
 from support import wire_writer as wire
-from support.archives import (
-    CENTRAL,
-    END,
-    LOCAL,
-    MODEL,
-    Archive,
-    Entry,
-    linked,
-    model_of,
-    sound,
-    weights,
-)
+from support.archives import LOCAL, MODEL, Archive, Entry, linked, model_of, plain_zip, weights
 from support.command_line import (
     DONE,
     FORMAT,
     FOUND,
-    IO,
     MIB,
     USAGE,
     Fault,
@@ -42,24 +26,6 @@ from support.command_line import (
     run,
     snapshot,
 )
-
-
-def zip_of(entries: Iterable[tuple[str, bytes]], order: list[int] | None = None) -> bytes:
-    """Local headers without any extra field, then a directory that lists them in `order`."""
-    file, headers = bytearray(), []
-    for name, data in entries:
-        fields = Entry(name, data).fields
-        headers.append((name, fields, len(file)))
-        file += LOCAL.pack(**fields) + name.encode() + data
-    directory = len(file)
-    for name, fields, at in [headers[i] for i in order or range(len(headers))]:
-        file += CENTRAL.pack(**fields, made_by=20, offset=at) + name.encode()
-    size = len(file) - directory
-    count = len(order or headers)
-    file += END.pack(
-        entries_here=count, entries=count, directory_size=size, directory_offset=directory
-    )
-    return bytes(file)
 
 
 def contents() -> list[tuple[str, bytes]]:
@@ -87,7 +53,7 @@ class AsZipalign(RepackCase):
     """What zipalign is known for."""
 
     def test_unaligned_input(self) -> None:
-        source = self.write("in.zip", zip_of(contents()))
+        source = self.write("in.zip", plain_zip(contents()))
         self.assertEqual(run("repack", "-c", 64, source).returncode, FOUND)
         self.assertEqual(self.repacked(source), expected())
         self.succeeds("repack", "-c", 64, self.output)
@@ -98,22 +64,22 @@ class AsZipalign(RepackCase):
         entries = contents()
         entries[1:1] = [("hole", bytes(100))]
         entries += [("", bytes(7))]
-        source = self.write("in.zip", zip_of(entries, order=[0, 2, 3, 4]))
+        source = self.write("in.zip", plain_zip(entries, order=[0, 2, 3, 4]))
         self.assertEqual(self.repacked(source), expected())
 
     def test_order_of_local_headers_is_not_the_directorys(self) -> None:
-        source = self.write("in.zip", zip_of(contents(), order=[3, 0, 2, 1]))
+        source = self.write("in.zip", plain_zip(contents(), order=[3, 0, 2, 1]))
         self.assertEqual(self.repacked(source), expected())
 
     def test_folders(self) -> None:
         entries = [("folder/", b""), *contents(), ("folder/empty/", b"")]
-        source = self.write("in.zip", zip_of(entries))
+        source = self.write("in.zip", plain_zip(entries))
         self.assertEqual(self.repacked(source), expected())
         told = self.succeeds("repack", "-c", 1, "-v", source).stdout.decode()
         self.assertIn(" folder/ (OK - folder)\n", told)
 
     def test_double_alignment(self) -> None:
-        source = self.write("in.zip", zip_of(contents()))
+        source = self.write("in.zip", plain_zip(contents()))
         for options in ((), ("--align", 4096), ("--align", 32768)):
             once = self.repacked(source, *options)
             again = self.write("once.onnxar", once)
@@ -123,7 +89,7 @@ class AsZipalign(RepackCase):
     def test_over_an_output_of_zipalign(self) -> None:
         if shutil.which("zipalign") is None:
             self.skipTest("zipalign is not installed")
-        source = self.write("in.zip", zip_of(contents()))
+        source = self.write("in.zip", plain_zip(contents()))
         aligned = self.folder / "aligned.zip"
         subprocess.run(["zipalign", "64", source, aligned], check=True, capture_output=True)
         self.succeeds("repack", "-c", 64, aligned)
@@ -179,7 +145,8 @@ class OtherTools(RepackCase):
 class Archives(RepackCase):
     def test_are_reproduced(self) -> None:
         for options in ((), ("--align", 4096), ("--align", 32768), ("--threshold", 0)):
-            path = self.packed(wire.tensor("w"), wire.tensor("größe", wire.UINT8, 3 * MIB), options=options)
+            tensors = (wire.tensor("w"), wire.tensor("größe", wire.UINT8, 3 * MIB))
+            path = self.packed(*tensors, options=options)
             done = self.succeeds("repack", path, "-o", self.output, "-f")
             self.assertNotIn("zip.foreign", done.stderr)
             self.assertEqual(self.output.read_bytes(), path.read_bytes())
@@ -212,7 +179,7 @@ class Archives(RepackCase):
 class Check(RepackCase):
     def setUp(self) -> None:
         super().setUp()
-        self.plain = self.write("in.zip", zip_of(contents()))
+        self.plain = self.write("in.zip", plain_zip(contents()))
         self.archive_path = self.write("in.onnxar", expected())
 
     def test_says_how_far_off_each_entry_is(self) -> None:
@@ -247,11 +214,11 @@ class Check(RepackCase):
         self.assertIn(b"(OK - compressed)", done.stdout)
 
     def test_needs_no_model(self) -> None:
-        path = self.write("other.zip", zip_of([("x", b"data")]))
+        path = self.write("other.zip", plain_zip([("x", b"data")]))
         self.succeeds("repack", "-c", 1, path)
 
     def test_names_are_escaped(self) -> None:
-        path = self.write("other.zip", zip_of([("back\\slash", b"data")]))
+        path = self.write("other.zip", plain_zip([("back\\slash", b"data")]))
         line = Fault("zip.name.backslash", "back\\\\slash", 44).line(path)
         self.fails(FORMAT, line, "repack", "-c", 64, path)
 
@@ -274,157 +241,6 @@ class Check(RepackCase):
                 done = run("repack", *call)
                 self.assertEqual((done.returncode, done.stdout), (USAGE, b""), done.stderr)
                 self.assertNotEqual(done.stderr, "")
-
-
-class Refused(RepackCase):
-    """Code, entry and offset; nothing is written."""
-
-    def refused(self, data: bytes, code: str, entry: str | None, offset: int | None) -> str:
-        path = self.write("in.zip", data)
-        line = Fault(code, entry, offset).line(path)
-        told = self.fails(FORMAT, line, "repack", path, "-o", self.output)
-        self.assertEqual(run("pack", path, "-o", self.output).returncode, FORMAT)
-        self.assertFalse(self.output.exists())
-        return told
-
-    def directory(self, data: bytes, name: str) -> int:
-        """The offset of its header."""
-        return data.index(b"PK\1\2", data.rindex(name.encode()) - CENTRAL.size)
-
-    def test_two_readings(self) -> None:
-        double = zip_of([*contents(), ("a", b"other")])
-        self.refused(double, "zip.name.duplicate", "a", self.directory(double, "a"))
-        folded = zip_of([*contents(), ("LARGE", b"other")])
-        self.refused(folded, "zip.name.folded", "LARGE", self.directory(folded, "LARGE"))
-        prefix = zip_of([*contents(), ("a/b", b"other")])
-        self.refused(prefix, "zip.name.prefix", "a/b", self.directory(prefix, "a/b"))
-        twice = zip_of(contents(), order=[0, 1, 1, 2, 3])
-        first = len(contents()[0][1]) + LOCAL.size + len(MODEL)
-        self.refused(twice, "zip.entry.overlap", "a", first)
-
-    def test_encrypted(self) -> None:
-        if shutil.which("zip") is None:
-            self.skipTest("zip is not installed")
-        self.write("secret", bytes(100))
-        target = self.folder / "secret.zip"
-        command = ["zip", "-q", "-P", "password", target, "secret"]
-        subprocess.run(command, cwd=self.folder, check=True)
-        data = target.read_bytes()
-        told = self.refused(data, "zip.entry.encrypted", "secret", data.index(b"PK\1\2"))
-        self.assertIn("password", told)
-
-    def test_symbolic_link(self) -> None:
-        info = zipfile.ZipInfo("link")
-        info.create_system, info.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
-        path = self.folder / "link.zip"
-        with zipfile.ZipFile(path, "w") as file:
-            file.writestr("m.onnx", wire.plain(wire.tensor("w")))
-            file.writestr(info, "/etc/passwd")
-        data = path.read_bytes()
-        self.refused(data, "zip.entry.attributes", "link", data.rindex(b"PK\1\2"))
-
-    def test_other_methods(self) -> None:
-        for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
-            path = self.folder / "other.zip"
-            with zipfile.ZipFile(path, "w", method) as file:
-                file.writestr("m.onnx", wire.plain(wire.tensor("w")))
-            data = path.read_bytes()
-            self.refused(data, "zip.entry.method", "m.onnx", data.index(b"PK\1\2"))
-
-    def test_wrong_checksum(self) -> None:
-        data = bytearray(zip_of(contents()))
-        at = data.index(weights("b")[0].data)
-        data[at + 600] ^= 1
-        self.refused(bytes(data), "zip.data.crc", "b", at)
-
-    def test_wrong_checksum_of_deflated_data(self) -> None:
-        path = self.folder / "deflated.zip"
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-            file.writestr("m.onnx", wire.plain(wire.tensor("w")))
-            file.writestr("w", bytes(range(256)) * 4)
-        data = bytearray(path.read_bytes())
-        for at in (data.index(b"PK\3\4", 4), data.index(b"PK\1\2", data.index(b"PK\1\2") + 4)):
-            struct.pack_into("<I", data, at + (14 if data[at + 2] == 3 else 16), 1)
-        self.refused(bytes(data), "zip.data.crc", "w", data.index(b"PK\3\4", 4) + LOCAL.size + 1)
-
-    def test_second_end_record(self) -> None:
-        """A whole archive in the comment of another zip: readers differ in which of them they see."""
-        outer = bytearray(zip_of([("m.onnx", wire.plain(wire.tensor("w")))]))
-        end = len(outer) - END.size
-        inner = sound()
-        END.put(outer, end, "comment_length", len(inner.file))
-        inner.prepend(bytes(outer))
-        self.refused(bytes(inner.file), "zip.end.ambiguous", None, end)
-
-    def test_truncated(self) -> None:
-        data = zip_of(contents()[:3])
-        for size in (*range(0, 200, 7), *range(200, len(data), 97), *range(len(data) - 100, len(data))):
-            with self.subTest(size=size):
-                self.refused_cut(data[:size], size)
-
-    def refused_cut(self, data: bytes, size: int) -> None:
-        path = self.write("in.zip", data)
-        line = Fault("zip.end.missing", None, size).line(path)
-        self.fails(FORMAT, line, "repack", path, "-o", self.output)
-
-
-class Bombs(RepackCase):
-    def bomb(self, size: int, says: int) -> Path:
-        """`size` zeros, deflated, that are said to be another number."""
-        raw = zlib.compressobj(9, wbits=-15)
-        data = raw.compress(bytes(size)) + raw.flush()
-        files = [("m.onnx", wire.plain(wire.tensor("w"))), ("bomb", data)]
-        file = bytearray(zip_of(files))
-        central = file.rindex(b"PK\1\2")
-        local = file.index(b"PK\3\4", 4)
-        crc = zlib.crc32(bytes(size))
-        for at, record in ((local, LOCAL), (central, CENTRAL)):
-            for name, value in {"method": 8, "size": says, "crc32": crc}.items():
-                record.put(file, at, name, value)
-        return self.write("bomb.zip", bytes(file))
-
-    def test_that_says_too_little_is_stopped(self) -> None:
-        path = self.bomb(256 * MIB, 1000)
-        for verb in ("repack", "pack"):
-            self.fails(FORMAT, "onnxar: error[zip.data.inflate]", verb, path, "-o", self.output)
-
-    def test_that_says_too_much_is_refused_before_anything_is_written(self) -> None:
-        path = self.bomb(1000, 2**32 - 2)
-        line = f'onnxar: error[zip.data.inflate] {path}: entry "bomb" at 0x'
-        self.assertIn("no deflate stream", self.fails(FORMAT, line, "repack", path, "-o", self.output))
-
-    def test_that_is_right_is_inflated_in_bounded_memory(self) -> None:
-        path = self.bomb(128 * MIB, 128 * MIB)
-        tool = ["prlimit", f"--data={48 * MIB}", os.environ["ONNXAR"]]
-        done = run("repack", path, "-o", self.output, "--no-sync", tool=tool)
-        self.assertEqual(done.returncode, DONE, done.stderr)
-        self.assertGreater(self.output.stat().st_size, 128 * MIB)
-
-
-class Outputs(RepackCase):
-    def test_folder_is_missing(self) -> None:
-        nowhere = self.folder / "nowhere"
-        path = self.edited_archive()
-        line = Fault("io.not_found").line(nowhere)
-        self.fails(IO, line, "repack", path, "-o", nowhere / "out")
-
-    def test_disk_is_full(self) -> None:
-        small = self.folder / "small"
-        small.mkdir()
-        mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "onnxar-test", str(small)]
-        done = subprocess.run(mount, check=False, capture_output=True, text=True)
-        if done.returncode != 0:
-            self.skipTest(f"cannot mount a small file system: {done.stderr.strip()}")
-        self.addCleanup(subprocess.run, ["umount", str(small)], check=True)
-        path = self.write("small/in.zip", zip_of(contents()))
-        for target in (small / "out", path):
-            line = Fault("io.disk_full").line(target)
-            self.fails(IO, line, "repack", path, "-o", target, "-f")
-        deflated = self.folder / "deflated.zip"
-        with zipfile.ZipFile(deflated, "w", zipfile.ZIP_DEFLATED) as file:
-            file.writestr("m.onnx", wire.plain(wire.tensor("w")))
-            file.writestr("zeros", bytes(8 * MIB))
-        self.fails(IO, "onnxar: error[io.disk_full]", "pack", deflated, "-o", small / "out")
 
 
 if __name__ == "__main__":

@@ -195,3 +195,24 @@ class Archive:
 def sound() -> Archive:
     """What the tests of faults begin with; it has none."""
     return Archive([*weights("a", "b"), model_of(linked("a"), linked("b"))])
+
+
+# --- other zips ----------------------------------------------------------------------------------
+
+
+def plain_zip(entries: Iterable[tuple[str, bytes]], order: list[int] | None = None) -> bytes:
+    """No archive: headers without any extra field; the directory lists them in `order`."""
+    file, headers = bytearray(), []
+    for name, data in entries:
+        fields = Entry(name, data).fields
+        headers.append((name, fields, len(file)))
+        file += LOCAL.pack(**fields) + name.encode() + data
+    directory = len(file)
+    for name, fields, at in [headers[i] for i in order or range(len(headers))]:
+        file += CENTRAL.pack(**fields, made_by=20, offset=at) + name.encode()
+    size = len(file) - directory
+    count = len(order or headers)
+    file += END.pack(
+        entries_here=count, entries=count, directory_size=size, directory_offset=directory
+    )
+    return bytes(file)
