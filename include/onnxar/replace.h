@@ -11,8 +11,8 @@
 
 namespace onnxar {
 
-/// Which inline tensors become entries is said as for `convert`; `alignment`, `format`, `data_file` and `replace` mean
-/// nothing here: the archive is what it is.
+/// Which inline tensors become entries is said as for `convert`; of the other options
+/// only `sync` and `dry_run` mean anything here: the archive is what it is.
 struct ReplaceOptions : SaveOptions {
   bool append_external = false;  ///< take data files beside the model in, too
 };
