@@ -36,7 +36,7 @@ void check_length(const onnx::TensorView& tensor, std::uint64_t length) {
 /// PyTorch's folders hold the model under an archive's name for it.
 std::optional<std::filesystem::path> model_in_folder(const std::filesystem::path& path) {
   std::error_code failed;
-  const std::filesystem::path model = path / model_entry_name;
+  std::filesystem::path model = path / model_entry_name;
   if (std::filesystem::is_directory(path, failed) && std::filesystem::exists(model, failed)) return model;
   return std::nullopt;
 }
