@@ -82,7 +82,7 @@ std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
 /// PyTorch's folders hold the model under an archive's name for it.
 std::optional<std::filesystem::path> model_in_folder(const std::filesystem::path& path) {
   std::error_code failed;
-  const std::filesystem::path model = path / model_entry_name;
+  std::filesystem::path model = path / model_entry_name;
   if (std::filesystem::is_directory(path, failed) && std::filesystem::exists(model, failed)) return model;
   return std::nullopt;
 }
