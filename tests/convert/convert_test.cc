@@ -191,7 +191,7 @@ TEST_F(ConvertTest, NamesBecomeKeysThatDoNotClash) {
   EXPECT_EQ(unpacked(archive), model_of(inside).view());
 }
 
-TEST_F(ConvertTest, SideFilesAreKeptInArchivesAndNotedElsewhere) {
+TEST_F(ConvertTest, SideFilesAreKeptInArchivesAndLaidBesideModels) {
   const Message proto = model_of({linked_floats("w", 256, "w")});
   const std::vector<ZipEntry> kept = {zip_entry("w", pattern(1024)), zip_entry("tokenizer.json", blob("{}")),
                                       zip_entry("docs/a.md", pattern(5000))};
@@ -201,9 +201,10 @@ TEST_F(ConvertTest, SideFilesAreKeptInArchivesAndNotedElsewhere) {
   EXPECT_EQ(converted(archive, saved_as(Format::archive)), archive_of(proto, kept).bytes);
   EXPECT_THAT(report_.remarks, IsEmpty());
   EXPECT_EQ(unpacked(archive), model_of({floats("w", 256)}).view());
-  EXPECT_THAT(ids_of(report_.remarks), ElementsAre("note archive.entry.unused", "note archive.entry.unused"));
-  EXPECT_EQ(report_.remarks.at(0).place.entry, "tokenizer.json");
-  EXPECT_EQ(report_.remarks.at(1).place.entry, "docs/a.md");
+  EXPECT_THAT(report_.remarks, IsEmpty());
+  EXPECT_EQ(report_.side_files, 2U);
+  EXPECT_EQ(folder_.read_file("tokenizer.json"), blob("{}"));
+  EXPECT_EQ(folder_.read_file("docs/a.md"), pattern(5000));
 }
 
 TEST_F(ConvertTest, KeysKeepClearOfTheFoldersOfSideFiles) {
