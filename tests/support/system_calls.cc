@@ -41,7 +41,8 @@ FileCallLog::~FileCallLog() { log = nullptr; }
 
 using onnxar::testing::FileCall;
 
-// These stand in for those of the C library. The names are its own.
+// These stand in for those of the C library. Its names of parameters are reserved for it.
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)
 extern "C" {
 
 ssize_t pwritev(int file, const iovec* parts, int count, off_t offset) {
@@ -61,3 +62,4 @@ int ftruncate(int file, off_t size) noexcept {
   return static_cast<int>(::syscall(SYS_ftruncate, file, size));
 }
 }
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)
