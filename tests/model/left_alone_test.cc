@@ -60,8 +60,7 @@ TEST_F(LeftAloneTest, WhatWouldBreakTheLinksIsRefused) {
   EXPECT_EQ(code_of_saving(elsewhere / "out", Format::onnx_inline), Code::usage_not_loaded);
   EXPECT_EQ(code_of_saving(folder_ / "out", Format::archive), Code::usage_not_loaded);
   EXPECT_EQ(code_of_saving(folder_ / "out", Format::onnx_external), Code::usage_not_loaded);
-  EXPECT_EQ(code_of_saving(folder_ / "w.bin", Format::onnx_inline), Code::usage_not_loaded)
-      << "the output is the data";
+  EXPECT_EQ(code_of_saving(folder_ / "w.bin", Format::onnx_inline), Code::usage_not_loaded) << "the output is the data";
   EXPECT_EQ(folder_.read_file("w.bin"), pattern(64 + 1200));
   EXPECT_THAT(folder_.file_names(), ElementsAre("m", "w.bin"));
   EXPECT_THAT(elsewhere.file_names(), IsEmpty());
@@ -79,8 +78,7 @@ TEST_F(LeftAloneTest, BytesAndArchivesAreLeftAloneToo) {
   EXPECT_NO_THROW(static_cast<void>(Model::load(model_.view(), options_)));
   const Blob archive = archive_of(model_of({linked_floats("w", 300, "k")}), {zip_entry("k", pattern(1200))}).bytes;
   const Model model = Model::load(archive, options_);
-  EXPECT_EQ(error_of([&] { static_cast<void>(model.payload(initializer(model, 0))); }).code(),
-            Code::usage_not_loaded);
+  EXPECT_EQ(error_of([&] { static_cast<void>(model.payload(initializer(model, 0))); }).code(), Code::usage_not_loaded);
   EXPECT_EQ(error_of([&] { model.save(folder_ / "out", saved_as(Format::onnx_inline)); }).code(),
             Code::usage_not_loaded);
 }
