@@ -85,7 +85,7 @@ void expect_every_form(const Model& model, const std::map<std::string, Blob>& ex
 TEST(Everything, EverySiteIsInTheTableAndInEveryForm) {
   const Message proto = model_of_every_site();
   ASSERT_EQ(expected_payloads().size(), sites);
-  const Blob bytes = proto.view();
+  const Blob& bytes = proto.view();
   const Model model = Model::load(bytes, with_no_copy(true));
   EXPECT_EQ(payloads_of(model), expected_payloads());
   for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo& info) {

@@ -10,16 +10,16 @@
 namespace onnxar::testing {
 namespace {
 
-constexpr std::uint32_t tensors = 200;
+constexpr std::size_t tensors = 200;
 
 /// Of all kinds: entries that are verified, and typed data that is decoded.
 Built archive_of_many() {
   Messages links;
   std::vector<ZipEntry> entries;
-  for (std::uint32_t i = 0; i < tensors; ++i) {
+  for (std::size_t i = 0; i < tensors; ++i) {
     const std::string name = "w" + std::to_string(i);
     links.push_back(linked_floats(name, 300 + i, name));
-    entries.push_back(zip_entry(name, pattern(4 * (300 + i), i)));
+    entries.push_back(zip_entry(name, pattern(4 * (300 + i), static_cast<std::uint32_t>(i))));
     links.push_back(tensor("typed" + name, dtype::int16, {600}).int32_data(std::vector<std::int32_t>(600, -1)));
   }
   return archive_of(model_of(links), entries);
@@ -32,8 +32,9 @@ LoadedModel load(const Built& archive) {
 
 void expect_right(const LoadedModel& model) {
   ASSERT_EQ(model.payloads.size(), 2 * tensors);
-  for (std::uint32_t i = 0; i < tensors; ++i) {
-    EXPECT_TRUE(std::ranges::equal(model.payloads[2 * i].span.bytes(), pattern(4 * (300 + i), i)));
+  for (std::size_t i = 0; i < tensors; ++i) {
+    EXPECT_TRUE(
+        std::ranges::equal(model.payloads[2 * i].span.bytes(), pattern(4 * (300 + i), static_cast<std::uint32_t>(i))));
     EXPECT_TRUE(std::ranges::equal(model.payloads[2 * i + 1].span.bytes(), Blob(1200, std::byte{0xff})));
   }
 }
