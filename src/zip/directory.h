@@ -58,8 +58,8 @@ class Directory {
   /// Where entry `index` has to end: the next local header, or the directory.
   [[nodiscard]] std::uint64_t limit_of(std::size_t index) const noexcept;
 
-  /// Proves the local header of an entry, whether it was before or not. Errors: zip.local.*, zip.padding.*, zip.extra.*,
-  /// zip.entry.gap.
+  /// Proves the local header of an entry, whether it was before or not. Errors: zip.local.*, zip.padding.*,
+  /// zip.extra.*, zip.entry.gap.
   [[nodiscard]] LocalEntry prove_local(Bytes file, std::size_t index) const;
   /// The offset of the data; the local header is proved the first time. No allocation unless it throws.
   [[nodiscard]] std::uint64_t data_offset(Bytes file, std::size_t index) const;
