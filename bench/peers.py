@@ -14,7 +14,7 @@ import models
 from measure import GIB, MIB, ROOT, TOOL, into_cache, median_of, run, touch_memory
 from report import Section
 
-PYTHON = ROOT / "build/bench_venv/bin/python"
+PYTHON = ROOT / "build/peers_venv/bin/python"
 RUNS = 5
 WORKER = ROOT / "bench/peer_worker.py"
 LIBRARIES = {"onnx, external data": "onnx", "onnx_ir, external data": "onnx_ir", "safetensors": "safetensors"}

@@ -42,6 +42,8 @@ def _model_class() -> type[Message]:
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     descriptor = pool.FindMessageTypeByName(f"{file.package}.ModelProto")
+    if hasattr(message_factory, "GetMessageClass"):  # since protobuf 4.22
+        return message_factory.GetMessageClass(descriptor)
     return message_factory.MessageFactory(pool).GetPrototype(descriptor)
 
 
