@@ -52,7 +52,7 @@ __attribute__((target("avx2,pclmul,vpclmulqdq"))) FoldedCrc32 fold(std::uint32_t
   FoldedCrc32 folded;
   folded.crc = ~std::uint32_t{0};  // the state of all zeros: what was to be continued is in the sums already
   for (std::size_t i = 0; i < chains; ++i) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(folded.short_form) + i, sums[i]);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(folded.short_form.data()) + i, sums[i]);
   }
   folded.rest = bytes.last(bytes.size() % FoldedCrc32::size);
   return folded;

@@ -1,6 +1,7 @@
 // CRC-32 by carry-less multiplication of 256 bits at a time (VPCLMULQDQ), for CPUs on which no library does so.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -13,7 +14,7 @@ struct FoldedCrc32 {
   static constexpr std::size_t size = 256;
 
   std::uint32_t crc = 0;
-  std::byte short_form[size];
+  std::array<std::byte, size> short_form{};
   Bytes rest;  ///< the end of the bytes, shorter than `size`
 };
 

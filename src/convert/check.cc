@@ -211,16 +211,16 @@ void make_strict(std::vector<Finding>& findings) {
 
 }  // namespace
 
-std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions& wanted) {
-  CheckOptions options = wanted;
-  options.load.verify_data = false;  // CRCs are compared once, entry by entry
+std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions& options) {
+  CheckOptions once = options;
+  once.load.verify_data = false;  // CRCs are compared once, entry by entry
   std::vector<Finding> findings;
   try {
     auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
     if (looks_like_zip(file->bytes())) {
-      check_archive(Archive::open(path), options, findings);
+      check_archive(Archive::open(path), once, findings);
     } else {
-      check_model(ModelSource::of(std::move(file), path, options.load), options, findings);
+      check_model(ModelSource::of(std::move(file), path, once.load), once, findings);
     }
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;

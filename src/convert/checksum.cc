@@ -34,7 +34,7 @@ void ChecksumSource::read(const ByteSink& sink) const {
     sum.update(piece);
     sink(piece);
   });
-  if (std::move(sum).hex() != checksum_) throw mismatch_;
+  if (std::move(sum).hex() != checksum_) throw Error(mismatch_.code, mismatch_.message, mismatch_.place, path_);
 }
 
 }  // namespace onnxar

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,18 +25,24 @@ std::string no_checksum(std::string_view text);
 /// The checksum of all bytes of a source.
 std::string checksum_of(const ByteSource& source);
 
-/// Hands out the bytes of another source and throws `mismatch` at their end if they have another checksum.
+/// Hands out the bytes of another source and throws `mismatch`, of the file at `path`, at their end if they have
+/// another checksum.
 class ChecksumSource final : public ByteSource {
  public:
-  ChecksumSource(std::shared_ptr<const ByteSource> source, std::string checksum, Error mismatch)
-      : source_(std::move(source)), checksum_(std::move(checksum)), mismatch_(std::move(mismatch)) {}
+  ChecksumSource(std::shared_ptr<const ByteSource> source, std::string checksum, Finding mismatch,
+                 std::filesystem::path path)
+      : source_(std::move(source)),
+        checksum_(std::move(checksum)),
+        mismatch_(std::move(mismatch)),
+        path_(std::move(path)) {}
   [[nodiscard]] std::uint64_t size() const override { return source_->size(); }
   void read(const ByteSink& sink) const override;
 
  private:
   std::shared_ptr<const ByteSource> source_;
   std::string checksum_;
-  Error mismatch_;
+  Finding mismatch_;
+  std::filesystem::path path_;
 };
 
 }  // namespace onnxar

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ranges>
 
 #include "base/text.h"
 #include "convert/placing.h"
@@ -33,7 +34,7 @@ FileSet::FileSet(const fs::path& model, const SaveOptions& options)
 FileSet::~FileSet() {
   files_.clear();
   std::error_code ignored;  // a folder that somebody uses by now stays
-  for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder) fs::remove(*folder, ignored);
+  for (const fs::path& folder : std::views::reverse(made_)) fs::remove(folder, ignored);
 }
 
 void FileSet::claim(const std::string& name) {

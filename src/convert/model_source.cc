@@ -242,12 +242,12 @@ void ModelSource::hold_against_checksum(Payload& payload, const onnx::TensorSite
   if (!site.tensor.external.checksum || !is_whole(payload)) return;
   auto checksum = parse_checksum(*site.tensor.external.checksum);
   if (!checksum) return;
-  Error mismatch(Code::onnx_external_checksum,
-                 base::concat(describe(site), ": the bytes of ", base::quoted(*site.tensor.external.location),
-                              " have another SHA-1 than the ", *checksum,
-                              " that the model gives: they were changed, or belong to another model"),
-                 place_of(site), path_);
-  payload.source = std::make_shared<ChecksumSource>(std::move(payload.source), std::move(*checksum), mismatch);
+  Finding mismatch{Severity::error, Code::onnx_external_checksum, place_of(site),
+                   base::concat(describe(site), ": the bytes of ", base::quoted(*site.tensor.external.location),
+                                " have another SHA-1 than the ", *checksum,
+                                " that the model gives: they were changed, or belong to another model")};
+  payload.source =
+      std::make_shared<ChecksumSource>(std::move(payload.source), std::move(*checksum), std::move(mismatch), path_);
 }
 
 bool ModelSource::is_whole(const Payload& payload) const {

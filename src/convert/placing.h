@@ -28,7 +28,7 @@ class Outside {
 
   struct Placed {
     onnx::ExternalSlice slice;
-    const Payload* payload;
+    const Payload* payload = nullptr;
   };
   [[nodiscard]] const std::vector<Placed>& placed() const noexcept { return placed_; }
   void add_to(ConvertReport& report) const;

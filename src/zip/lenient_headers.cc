@@ -89,7 +89,8 @@ void check_kind(const CentralFileHeader& central, const LenientEntry& entry, con
   if (central.disk_number_start != 0) header.refuse(Code::zip_entry_disk, "the entry is said to lie on another disk");
   if ((central.version_made_by & 0xff00U) != host_unix) return;
   const std::uint32_t type = (central.external_file_attributes >> 16U) & unix_type_mask;
-  if (type != 0 && type != unix_regular_file && !(type == unix_folder && entry.folder)) {
+  const bool is_file_or_folder = type == 0 || type == unix_regular_file || (type == unix_folder && entry.folder);
+  if (!is_file_or_folder) {
     header.refuse(Code::zip_entry_attributes, "the entry is a link or device; only files and folders are read");
   }
 }

@@ -19,7 +19,7 @@ class Crc32Fold : public ::testing::Test {
 
   /// What is left, by the definition.
   static std::uint32_t finished(const base::FoldedCrc32& folded) {
-    Blob message(folded.short_form, folded.short_form + base::FoldedCrc32::size);
+    Blob message(folded.short_form.begin(), folded.short_form.end());
     message.insert(message.end(), folded.rest.begin(), folded.rest.end());
     std::uint32_t state = ~folded.crc;
     for (const std::byte byte : message) {
