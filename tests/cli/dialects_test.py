@@ -236,7 +236,7 @@ class Memory(DialectCase):
         files = {MODEL: proto.SerializeToString(), "w": data}
         path = self.zip_of(files, zipfile.ZIP_DEFLATED)
         self.assertLess(path.stat().st_size, MIB)
-        tool = ["prlimit", f"--data={64 * MIB}", command_line.os.environ["ONNXAR"]]
+        tool = self.in_memory(64 * MIB)
         done = run("pack", path, "-o", self.output, "--no-sync", tool=tool)
         self.assertEqual(done.returncode, 0, done.stderr)
         with zipfile.ZipFile(self.output) as file:

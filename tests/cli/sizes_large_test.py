@@ -6,7 +6,6 @@ Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests sizes_large_test.py
 from __future__ import annotations
 
 import mmap
-import os
 import random
 import shutil
 import struct
@@ -114,7 +113,7 @@ class SixGibibytes(LargeCase):
     def bounded(self, model: Path) -> list[str]:
         """The tool under a limit of private memory: 64 MiB, 1 KiB a tensor, twice the skeleton."""
         limit = 64 * MIB + self.COUNT * 1024 + 2 * model.stat().st_size
-        return ["prlimit", f"--data={limit}", os.environ["ONNXAR"]]
+        return self.in_memory(limit)
 
     def test_there_and_back(self) -> None:
         model = self.source()

@@ -195,6 +195,13 @@ class ToolCase(FolderCase):
             self.skipTest("an ordinary user cannot run the tool here")
         return tool
 
+    def in_memory(self, limit: int) -> list[str]:
+        """Begins a command that runs the tool under a limit of private memory."""
+        tool = ["prlimit", f"--data={limit}", os.environ["ONNXAR"]]
+        if run("--version", tool=tool).returncode != DONE:
+            self.skipTest("the tool does not even start under that limit: sanitizers need more")
+        return tool
+
     def each_way_to_write(self, source: Path) -> Iterator[tuple[object, ...]]:
         """Commands, but for the output."""
         yield "pack", source
