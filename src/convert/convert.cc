@@ -34,18 +34,18 @@ SideFile side_file(const AddedFile& added) {
   return {added.name, std::make_shared<OwnedSource>(std::move(source), std::move(file))};
 }
 
-/// The model with side files added, each in place of one of the same name.
-LoadedModel with_added(LoadedModel model, const std::vector<AddedFile>& add) {
+/// The side files with others added, each in place of one of the same name.
+std::vector<SideFile> with_added(std::vector<SideFile> files, const std::vector<AddedFile>& add) {
   for (const AddedFile& added : add) {
     SideFile file = side_file(added);
-    const auto same = std::ranges::find(model.side_files, added.name, &SideFile::name);
-    if (same == model.side_files.end()) {
-      model.side_files.push_back(std::move(file));
+    const auto same = std::ranges::find(files, added.name, &SideFile::name);
+    if (same == files.end()) {
+      files.push_back(std::move(file));
     } else {
       *same = std::move(file);
     }
   }
-  return model;
+  return files;
 }
 
 void check_archive_options(const SaveOptions& save) {
@@ -58,18 +58,14 @@ void check_archive_options(const SaveOptions& save) {
 ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options) {
   check_alignment(options);
   check_archive_options(options);
-  if (!options.add.empty()) {
-    SaveOptions rest = options;
-    rest.add.clear();
-    return save_model(with_added(model, options.add), output, rest);
-  }
+  const std::vector<SideFile> side_files = with_added(model.side_files, options.add);
   ConvertReport report;
-  report.side_files = model.side_files.size();
+  report.side_files = side_files.size();
   report.remarks = model.remarks;
   switch (options.format) {
-    case Format::archive: save_archive(model, output, options, report); break;
+    case Format::archive: save_archive(model, side_files, output, options, report); break;
     case Format::onnx_inline:
-    case Format::onnx_external: save_plain(model, output, options, report); break;
+    case Format::onnx_external: save_plain(model, side_files, output, options, report); break;
   }
   return report;
 }

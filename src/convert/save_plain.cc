@@ -85,14 +85,14 @@ void write_all(FileSet& set, const DataFiles& files, const std::vector<SideFile>
 
 }  // namespace
 
-void save_plain(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
-                ConvertReport& report) {
+void save_plain(const LoadedModel& model, const std::vector<SideFile>& side_files, const std::filesystem::path& output,
+                const SaveOptions& options, ConvertReport& report) {
   const bool one_data_file = options.format == Format::onnx_external && !options.file_per_tensor;
   if (one_data_file) check_data_file_name(options.data_file);
   FileSet set(output, options);
   DataFileLayout layout(options.data_file, options.alignment);
   KeyMaker keys;
-  reserve_names(keys, model.side_files);
+  reserve_names(keys, side_files);
   keys.reserve(set.model().filename().string());
   Outside outside(placing(options, layout, keys));
   const wire::Rope proto =
@@ -103,14 +103,14 @@ void save_plain(const LoadedModel& model, const std::filesystem::path& output, c
                        : "a lower --threshold moves more tensors out of it");
   const DataFiles files = data_files(outside, options);
   for (const auto& [name, placed] : files) set.claim(name);
-  for (const SideFile& file : model.side_files) set.claim(file.name);
+  for (const SideFile& file : side_files) set.claim(file.name);
   outside.add_to(report);
   report.model_bytes = report.file_bytes = proto.size();
   for (const auto& [name, placed] : files) report.file_bytes += end_of(placed);
-  report.file_bytes += size_of(model.side_files);
+  report.file_bytes += size_of(side_files);
   if (options.dry_run) return;
-  Progress progress(options.progress, report.payload_bytes + size_of(model.side_files) + proto.size());
-  write_all(set, files, model.side_files, proto, progress);
+  Progress progress(options.progress, report.payload_bytes + size_of(side_files) + proto.size());
+  write_all(set, files, side_files, proto, progress);
 }
 
 }  // namespace onnxar
