@@ -20,21 +20,12 @@ from support.archives import (
     END,
     LOCAL,
     MODEL,
-    Entry,
-    linked,
-    model_of,
+    exported_files,
     plain_zip,
     sound,
     weights,
 )
 from support.command_line import DONE, FORMAT, IO, MIB, Fault, ToolCase, run
-
-
-def contents() -> list[tuple[str, bytes]]:
-    """The model first, as exporters have it."""
-    large = Entry("large", wire.content(wire.UINT8, 2 * MIB, "large"))
-    model = model_of(linked("a"), linked("b"))
-    return [(each.name, each.data) for each in (model, *weights("a", "b"), large)]
 
 
 class Refused(ToolCase):
@@ -53,14 +44,14 @@ class Refused(ToolCase):
         return data.index(b"PK\1\2", data.rindex(name.encode()) - CENTRAL.size)
 
     def test_two_readings(self) -> None:
-        double = plain_zip([*contents(), ("a", b"other")])
+        double = plain_zip([*exported_files(), ("a", b"other")])
         self.refused(double, "zip.name.duplicate", "a", self.directory(double, "a"))
-        folded = plain_zip([*contents(), ("LARGE", b"other")])
+        folded = plain_zip([*exported_files(), ("LARGE", b"other")])
         self.refused(folded, "zip.name.folded", "LARGE", self.directory(folded, "LARGE"))
-        prefix = plain_zip([*contents(), ("a/b", b"other")])
+        prefix = plain_zip([*exported_files(), ("a/b", b"other")])
         self.refused(prefix, "zip.name.prefix", "a/b", self.directory(prefix, "a/b"))
-        twice = plain_zip(contents(), order=[0, 1, 1, 2, 3])
-        first = len(contents()[0][1]) + LOCAL.size + len(MODEL)
+        twice = plain_zip(exported_files(), order=[0, 1, 1, 2, 3])
+        first = len(exported_files()[0][1]) + LOCAL.size + len(MODEL)
         self.refused(twice, "zip.entry.overlap", "a", first)
 
     def test_encrypted(self) -> None:
@@ -93,7 +84,7 @@ class Refused(ToolCase):
             self.refused(data, "zip.entry.method", "m.onnx", data.index(b"PK\1\2"))
 
     def test_wrong_checksum(self) -> None:
-        data = bytearray(plain_zip(contents()))
+        data = bytearray(plain_zip(exported_files()))
         at = data.index(weights("b")[0].data)
         data[at + 600] ^= 1
         self.refused(bytes(data), "zip.data.crc", "b", at)
@@ -118,7 +109,7 @@ class Refused(ToolCase):
         self.refused(bytes(inner.file), "zip.end.ambiguous", None, end)
 
     def test_truncated(self) -> None:
-        data = plain_zip(contents()[:3])
+        data = plain_zip(exported_files()[:3])
         end = len(data)
         for size in (*range(0, 200, 7), *range(200, end, 97), *range(end - 100, end)):
             with self.subTest(size=size):
@@ -179,7 +170,7 @@ class Outputs(ToolCase):
         if done.returncode != 0:
             self.skipTest(f"cannot mount a small file system: {done.stderr.strip()}")
         self.addCleanup(subprocess.run, ["umount", str(small)], check=True)
-        path = self.write("small/in.zip", plain_zip(contents()))
+        path = self.write("small/in.zip", plain_zip(exported_files()))
         for target in (small / "out", path):
             line = Fault("io.disk_full").line(target)
             self.fails(IO, line, "repack", path, "-o", target, "-f")

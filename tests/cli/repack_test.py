@@ -13,7 +13,7 @@ from pathlib import Path
 
 from support import command_line
 from support import wire_writer as wire
-from support.archives import LOCAL, MODEL, Archive, Entry, linked, model_of, plain_zip, weights
+from support.archives import LOCAL, MODEL, Archive, Entry, exported_files, plain_zip
 from support.command_line import (
     DONE,
     FORMAT,
@@ -28,16 +28,9 @@ from support.command_line import (
 )
 
 
-def contents() -> list[tuple[str, bytes]]:
-    """The model first, as exporters have it."""
-    large = Entry("large", wire.content(wire.UINT8, 2 * MIB, "large"))
-    model = model_of(linked("a"), linked("b"))
-    return [(each.name, each.data) for each in (model, *weights("a", "b"), large)]
-
-
 def expected() -> bytes:
     """The archive that becomes of them."""
-    entries = [Entry(name, data, 4096 if len(data) >= MIB else 64) for name, data in contents()]
+    entries = [Entry(name, data, 4096 if len(data) >= MIB else 64) for name, data in exported_files()]
     return bytes(Archive([*entries[1:], entries[0]]).file)
 
 
@@ -53,7 +46,7 @@ class AsZipalign(RepackCase):
     """What zipalign is known for."""
 
     def test_unaligned_input(self) -> None:
-        source = self.write("in.zip", plain_zip(contents()))
+        source = self.write("in.zip", plain_zip(exported_files()))
         self.assertEqual(run("repack", "-c", 64, source).returncode, FOUND)
         self.assertEqual(self.repacked(source), expected())
         self.succeeds("repack", "-c", 64, self.output)
@@ -61,25 +54,25 @@ class AsZipalign(RepackCase):
             subprocess.run(["zipalign", "-c", "64", self.output], check=True)
 
     def test_holes_between_entries(self) -> None:
-        entries = contents()
+        entries = exported_files()
         entries[1:1] = [("hole", bytes(100))]
         entries += [("", bytes(7))]
         source = self.write("in.zip", plain_zip(entries, order=[0, 2, 3, 4]))
         self.assertEqual(self.repacked(source), expected())
 
     def test_order_of_local_headers_is_not_the_directorys(self) -> None:
-        source = self.write("in.zip", plain_zip(contents(), order=[3, 0, 2, 1]))
+        source = self.write("in.zip", plain_zip(exported_files(), order=[3, 0, 2, 1]))
         self.assertEqual(self.repacked(source), expected())
 
     def test_folders(self) -> None:
-        entries = [("folder/", b""), *contents(), ("folder/empty/", b"")]
+        entries = [("folder/", b""), *exported_files(), ("folder/empty/", b"")]
         source = self.write("in.zip", plain_zip(entries))
         self.assertEqual(self.repacked(source), expected())
         told = self.succeeds("repack", "-c", 1, "-v", source).stdout.decode()
         self.assertIn(" folder/ (OK - folder)\n", told)
 
     def test_double_alignment(self) -> None:
-        source = self.write("in.zip", plain_zip(contents()))
+        source = self.write("in.zip", plain_zip(exported_files()))
         for options in ((), ("--align", 4096), ("--align", 32768)):
             once = self.repacked(source, *options)
             again = self.write("once.onnxar", once)
@@ -89,7 +82,7 @@ class AsZipalign(RepackCase):
     def test_over_an_output_of_zipalign(self) -> None:
         if shutil.which("zipalign") is None:
             self.skipTest("zipalign is not installed")
-        source = self.write("in.zip", plain_zip(contents()))
+        source = self.write("in.zip", plain_zip(exported_files()))
         aligned = self.folder / "aligned.zip"
         subprocess.run(["zipalign", "64", source, aligned], check=True, capture_output=True)
         self.succeeds("repack", "-c", 64, aligned)
@@ -103,13 +96,13 @@ class OtherTools(RepackCase):
         if shutil.which(command[0]) is None:
             self.skipTest(f"{command[0]} is not installed")
         home = self.folder / "home"
-        for name, data in [*contents(), ("sub/größe.txt", b"text" * 100)]:
+        for name, data in [*exported_files(), ("sub/größe.txt", b"text" * 100)]:
             path = home / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
         target = self.folder / "in.zip"
         subprocess.run([*command, target, "."], cwd=home, check=True, capture_output=True)
-        files = dict([*contents(), ("sub/größe.txt", b"text" * 100)])
+        files = dict([*exported_files(), ("sub/größe.txt", b"text" * 100)])
         self.repacked(target)
         self.assertEqual(entries_of(self.output), files)
 
@@ -125,7 +118,7 @@ class OtherTools(RepackCase):
     def test_python_with_zip64_everywhere(self) -> None:
         path = self.folder / "in.zip"
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-            for name, data in contents():
+            for name, data in exported_files():
                 with file.open(name, "w", force_zip64=True) as entry:
                     entry.write(data)
             file.comment = b"a comment"
@@ -137,7 +130,7 @@ class OtherTools(RepackCase):
             file.writestr("notes.txt", "text" * 100)
         self.fails(FORMAT, "onnxar: error[zip.entry.method]", "ls", path)
         self.repacked(path)
-        files = {**dict(contents()), "notes.txt": b"text" * 100}
+        files = {**dict(exported_files()), "notes.txt": b"text" * 100}
         self.assertEqual(entries_of(self.output), files)
         self.assertEqual(list(entries_of(self.output))[-1], MODEL)
 
@@ -179,7 +172,7 @@ class Archives(RepackCase):
 class Check(RepackCase):
     def setUp(self) -> None:
         super().setUp()
-        self.plain = self.write("in.zip", plain_zip(contents()))
+        self.plain = self.write("in.zip", plain_zip(exported_files()))
         self.archive_path = self.write("in.onnxar", expected())
 
     def test_says_how_far_off_each_entry_is(self) -> None:
@@ -187,7 +180,7 @@ class Check(RepackCase):
             done = run("repack", "-c", 64, "-v", self.plain)
         self.assertEqual(done.returncode, FOUND)
         offsets, at = [], 0
-        for name, data in contents():
+        for name, data in exported_files():
             at += LOCAL.size + len(name)
             offsets.append((str(at), name, f"off by {at % 64}" if at % 64 else "OK"))
             at += len(data)

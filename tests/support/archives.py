@@ -200,6 +200,13 @@ def sound() -> Archive:
 # --- other zips ----------------------------------------------------------------------------------
 
 
+def exported_files() -> list[tuple[str, bytes]]:
+    """The model first, as exporters have it."""
+    large = Entry("large", wire.content(wire.UINT8, 2 << 20, "large"))
+    model = model_of(linked("a"), linked("b"))
+    return [(each.name, each.data) for each in (model, *weights("a", "b"), large)]
+
+
 def plain_zip(entries: Iterable[tuple[str, bytes]], order: list[int] | None = None) -> bytes:
     """No archive: headers without any extra field; the directory lists them in `order`."""
     file, headers = bytearray(), []
