@@ -83,43 +83,42 @@ void read_sizes(const CentralFileHeader& header, const ExtraFields& extra, Direc
 
 }  // namespace
 
-CentralRecord read_central_record(Bytes directory, std::uint64_t offset) {
-  const auto fields = parse_central_file_header(directory);
-  if (!fields) {
+std::uint64_t proved_length(const std::optional<CentralFileHeader>& header, Bytes directory, std::uint64_t offset) {
+  if (!header) {
     throw Error(Code::zip_directory_header, "no directory header where one has to be", {"", offset});
   }
   const std::uint64_t length =
-      central_file_header_size + fields->file_name_length + fields->extra_field_length + fields->file_comment_length;
+      central_file_header_size + header->file_name_length + header->extra_field_length + header->file_comment_length;
   if (length > directory.size()) {
     throw Error(Code::zip_directory_header, "a directory header runs past the end of the directory", {"", offset});
   }
-  const Bytes behind = directory.subspan(central_file_header_size);
-  return {*fields, as_text(behind.first(fields->file_name_length)),
-          behind.subspan(fields->file_name_length, fields->extra_field_length), length};
+  return length;
 }
 
 CentralHeader read_central_header(Bytes directory, std::uint64_t offset) {
-  const CentralRecord record = read_central_record(directory, offset);
-  const CentralFileHeader& header = record.fields;
+  const auto header = parse_central_file_header(directory);
   CentralHeader result;
-  result.length = record.length;
+  result.length = proved_length(header, directory, offset);
   DirectoryEntry& entry = result.entry;
   entry.central_offset = offset;
-  entry.name = record.name;
+  entry.name = as_text(directory.subspan(central_file_header_size, header->file_name_length));
   const Refusal refuse(entry.name, offset);
   if (const auto fault = name_fault(entry.name)) refuse(fault->code, fault->message);
-  check_flags(header, entry.name, refuse);
-  check_fixed_fields(header, refuse);
+  check_flags(*header, entry.name, refuse);
+  check_fixed_fields(*header, refuse);
   ExtraFields extra;
-  if (!record.extra.empty()) extra = read_extra_fields(record.extra, Padding::forbidden, entry.name, offset);
-  read_sizes(header, extra, entry, refuse);
-  if (entry.size == 0 && header.crc32 != 0)
+  if (header->extra_field_length != 0) {
+    const Bytes fields = directory.subspan(central_file_header_size + entry.name.size(), header->extra_field_length);
+    extra = read_extra_fields(fields, Padding::forbidden, entry.name, offset);
+  }
+  read_sizes(*header, extra, entry, refuse);
+  if (entry.size == 0 && header->crc32 != 0)
     refuse(Code::zip_entry_empty_crc, "the entry is empty, but its CRC is not 0");
-  entry.crc32 = header.crc32;
-  entry.version_needed = header.version_needed;
-  entry.flags = header.flags;
-  entry.last_mod_time = header.last_mod_time;
-  entry.last_mod_date = header.last_mod_date;
+  entry.crc32 = header->crc32;
+  entry.version_needed = header->version_needed;
+  entry.flags = header->flags;
+  entry.last_mod_time = header->last_mod_time;
+  entry.last_mod_date = header->last_mod_date;
   return result;
 }
 

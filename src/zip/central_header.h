@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <optional>
 
 #include "onnxar/bytes.h"
 #include "zip/directory.h"
@@ -10,16 +10,9 @@
 
 namespace onnxar::zip {
 
-/// A directory header with its variable parts, which are views into the directory; nothing of it is judged.
-struct CentralRecord {
-  CentralFileHeader fields;
-  std::string_view name;
-  Bytes extra;
-  std::uint64_t length = 0;  ///< of all
-};
-
-/// The record at the front of `directory`, which lies at `offset` in the file. Errors: zip.directory.header.
-CentralRecord read_central_record(Bytes directory, std::uint64_t offset);
+/// The length, with name, extra fields and comment, of a header parsed from the front of `directory`, which lies at
+/// `offset` in the file: it is there and ends in the directory. Errors: zip.directory.header.
+std::uint64_t proved_length(const std::optional<CentralFileHeader>& header, Bytes directory, std::uint64_t offset);
 
 struct CentralHeader {
   DirectoryEntry entry;

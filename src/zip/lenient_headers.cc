@@ -181,23 +181,23 @@ std::optional<std::uint64_t> descriptor_length(Bytes behind, const LenientEntry&
 }  // namespace
 
 LenientHeader read_lenient_central(Bytes directory, std::uint64_t offset) {
-  const CentralRecord record = read_central_record(directory, offset);
-  const CentralFileHeader& central = record.fields;
+  const auto central = parse_central_file_header(directory);
   LenientHeader result;
-  result.length = record.length;
+  result.length = proved_length(central, directory, offset);
   LenientEntry& entry = result.entry;
-  entry.name = record.name;
+  entry.name = as_text(directory.subspan(central_file_header_size, central->file_name_length));
   entry.folder = entry.name.size() > 1 && entry.name.back() == '/';
   entry.central_offset = offset;
-  entry.crc32 = central.crc32;
-  entry.deflated = central.method == method_deflated;
+  entry.crc32 = central->crc32;
+  entry.deflated = central->method == method_deflated;
   const Header header(entry.name, offset);
   check_name(entry, header);
-  check_flags(central.flags, header);
-  check_kind(central, entry, header);
-  const KnownFields fields = read_known_fields(record.extra, header);
+  check_flags(central->flags, header);
+  check_kind(*central, entry, header);
+  const KnownFields fields = read_known_fields(
+      directory.subspan(central_file_header_size + entry.name.size(), central->extra_field_length), header);
   check_unicode_path(fields, header);
-  const WideFields wide = read_wide_fields(central, fields.zip64, entry.name, offset);
+  const WideFields wide = read_wide_fields(*central, fields.zip64, entry.name, offset);
   entry.size = wide.size;
   entry.stored_size = wide.compressed_size;
   entry.header_offset = wide.header_offset;
