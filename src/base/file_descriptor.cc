@@ -31,6 +31,13 @@ FileDescriptor open_file(const std::filesystem::path& path, Access access) {
   throw system_error(errno, "cannot open", path);
 }
 
+std::filesystem::path real_path(const std::filesystem::path& path) {
+  std::error_code failed;
+  std::filesystem::path real = std::filesystem::canonical(path, failed);
+  if (failed) throw system_error(failed.value(), "cannot open", path);
+  return real;
+}
+
 std::optional<FileIdentity> identity_of(const std::filesystem::path& path) noexcept {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0) return std::nullopt;

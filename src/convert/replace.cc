@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/checked.h"
 #include "base/crc32.h"
 #include "convert/loaded_model.h"
 #include "onnx/rewrite.h"
@@ -118,7 +119,7 @@ class Replacement {
 
   std::optional<onnx::ExternalSlice> place_of(const onnx::TensorSite& site, const Payload& payload) {
     const Bytes bytes = payload.span.bytes();
-    if (is_in_archive(bytes)) return place_in_entry(archive_.entry(*payload.entry), bytes);
+    if (base::lies_in(bytes, archive_.file())) return place_in_entry(archive_.entry(*payload.entry), bytes);
     const auto known = known_.find({bytes.data(), bytes.size()});
     if (known != known_.end() && !bytes.empty()) return known->second;
     if (!movable_.moves(site, payload.size())) return std::nullopt;
@@ -126,12 +127,6 @@ class Replacement {
     if (!slice && moved_.moves(site, payload.size())) slice = place_of_new(site, payload);
     if (slice) known_.emplace(std::pair(bytes.data(), bytes.size()), *slice);
     return slice;
-  }
-
-  [[nodiscard]] bool is_in_archive(Bytes bytes) const {
-    const Bytes file = archive_.file();
-    const std::less<> before;
-    return !before(bytes.data(), file.data()) && before(bytes.data(), file.data() + file.size());
   }
 
   [[nodiscard]] onnx::ExternalSlice place_in_entry(const ArchiveEntry& entry, Bytes bytes) const {

@@ -9,7 +9,7 @@
 namespace onnxar::onnx {
 
 namespace model_field {
-inline constexpr std::uint32_t graph = 7, training_info = 20, functions = 25;
+inline constexpr std::uint32_t graph = 7, metadata_props = 14, training_info = 20, functions = 25;
 }
 namespace graph_field {
 inline constexpr std::uint32_t node = 1, initializer = 5, sparse_initializer = 15;

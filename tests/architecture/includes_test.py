@@ -29,6 +29,7 @@ PUBLIC = {
     "error.h": "base",
     "error_codes.inc": "base",
     "inspect.h": "model",
+    "link.h": "convert",
     "listing.h": "convert",
     "model.h": "model",
     "onnx.pb.h": "model",  # generated
