@@ -36,6 +36,7 @@ PUBLIC = {
     "options.h": "convert",
     "repack.h": "archive",
     "replace.h": "convert",
+    "resolve.h": "convert",
     "tensor.h": "onnx",
     "version.h": "base",
 }
