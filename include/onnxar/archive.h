@@ -60,7 +60,7 @@ struct EntryLocation {
 ///
 /// What becomes of the file while it is mapped:
 /// - replaced by a rename, or removed: all stays as it was opened; the system keeps the file until the mapping goes.
-/// - edited by this library (edit.h): all stays as it was opened; edits only append.
+/// - edited by this library (edit.h): all stays as it was opened, since edits only append; `undo` shortens the file.
 /// - shortened, or overwritten in place: bytes that were cut off fault on access (SIGBUS, which ends the process unless
 ///   it is handled), others change under the reader. No reader of a mapping can prevent that: publish files by renaming
 ///   them, or open with OpenOptions::copy_in, to which nothing matters that happens once `open` has returned.

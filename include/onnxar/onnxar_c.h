@@ -24,9 +24,9 @@
  * get new functions meanwhile, and onnxar_open_options new members at its end.
  *
  * The file while it is mapped. Replaced by a rename, removed, or edited by this library: all stays as it was opened.
- * Shortened: bytes that were cut off fault on access (SIGBUS). With `copy_in` nothing matters that happens once opening
- * has returned. Offsets count from the archive's first byte, which is that of the file unless it is opened at an
- * offset.
+ * Shortened (as by `onnxar undo`): bytes that were cut off fault on access (SIGBUS). With `copy_in` nothing matters
+ * that happens once opening has returned. Offsets count from the archive's first byte, which is that of the file unless
+ * it is opened at an offset.
  */
 #ifndef ONNXAR_ONNXAR_C_H_
 #define ONNXAR_ONNXAR_C_H_

@@ -64,8 +64,8 @@ onnxar_status give(onnxar_error** error, onnxar_status status, const Make& make)
 
 }  // namespace
 
-void check_argument(const void* argument, std::string_view name) {
-  if (argument != nullptr) return;
+void check_argument(bool given, std::string_view name) {
+  if (given) return;
   throw Error(Code::usage_argument, base::concat("the argument `", name, "` is NULL"));
 }
 

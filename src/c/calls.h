@@ -8,8 +8,8 @@
 
 namespace onnxar::c {
 
-/// Errors: usage.argument, naming the argument.
-void check_argument(const void* argument, std::string_view name);
+/// Errors: usage.argument, naming the argument, unless it is given.
+void check_argument(bool given, std::string_view name);
 
 /// The status for what is being thrown; its account goes to `error`, where that is no null pointer. Call it in a
 /// handler. Never throws: where memory is short for the account, the account says just that.

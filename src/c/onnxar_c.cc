@@ -85,7 +85,7 @@ OpenOptions options_of(const onnxar_open_options* given) {
 }
 
 ArchiveEntry entry_of(const onnxar_archive* archive, std::uint64_t index) {
-  check_argument(archive, "archive");
+  check_argument(archive != nullptr, "archive");
   const Archive& open = archive->archive;
   if (index < open.size()) return open.entry(index);
   throw Error(Code::usage_no_such_entry, concat("there is no entry ", index, " among ", open.size()), {}, open.path());
@@ -122,8 +122,8 @@ onnxar_status onnxar_open_path(uint32_t abi, const char* path, const onnxar_open
                                onnxar_archive** archive, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
-    check_argument(path, "path");
-    check_argument(archive, "archive");
+    check_argument(path != nullptr, "path");
+    check_argument(archive != nullptr, "archive");
     *archive = new onnxar_archive{Archive::open(path, options_of(options))};
   });
 }
@@ -133,7 +133,7 @@ onnxar_status onnxar_open_descriptor(uint32_t abi, int descriptor, uint64_t offs
                                      onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
-    check_argument(archive, "archive");
+    check_argument(archive != nullptr, "archive");
     *archive = new onnxar_archive{Archive::open({descriptor, offset, length_of(length)}, options_of(options))};
   });
 }
@@ -143,8 +143,8 @@ onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size, vo
                                  onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
-    check_argument(data, "data");
-    check_argument(archive, "archive");
+    check_argument(data != nullptr, "data");
+    check_argument(archive != nullptr, "archive");
     const auto owner = std::make_shared<Released>();
     const Bytes bytes(static_cast<const std::byte*>(data), size);
     auto open = std::make_unique<onnxar_archive>(Archive::open(bytes, owner, options_of(options)));
@@ -161,7 +161,7 @@ uint64_t onnxar_count(const onnxar_archive* archive) { return archive == nullptr
 onnxar_status onnxar_get_entry(const onnxar_archive* archive, uint64_t index, onnxar_entry* entry,
                                onnxar_error** error) {
   return guarded(error, [&] {
-    check_argument(entry, "entry");
+    check_argument(entry != nullptr, "entry");
     *entry = c_entry(entry_of(archive, index));
   });
 }
@@ -169,9 +169,9 @@ onnxar_status onnxar_get_entry(const onnxar_archive* archive, uint64_t index, on
 onnxar_status onnxar_find(const onnxar_archive* archive, const char* name, size_t name_length, onnxar_entry* entry,
                           onnxar_error** error) {
   return guarded(error, [&] {
-    check_argument(archive, "archive");
-    check_argument(name, "name");
-    check_argument(entry, "entry");
+    check_argument(archive != nullptr, "archive");
+    check_argument(name != nullptr, "name");
+    check_argument(entry != nullptr, "entry");
     const std::string_view wanted = text_of(name, name_length);
     const auto found = archive->archive.find(wanted);
     if (!found) {
@@ -185,7 +185,7 @@ onnxar_status onnxar_find(const onnxar_archive* archive, const char* name, size_
 onnxar_status onnxar_locate(const onnxar_archive* archive, uint64_t index, onnxar_location* location,
                             onnxar_error** error) {
   return guarded(error, [&] {
-    check_argument(location, "location");
+    check_argument(location != nullptr, "location");
     const ArchiveEntry entry = entry_of(archive, index);
     const EntryLocation found = archive->archive.locate(entry);
     *location = {found.offset, found.alignment};
@@ -195,7 +195,7 @@ onnxar_status onnxar_locate(const onnxar_archive* archive, uint64_t index, onnxa
 onnxar_status onnxar_get_bytes(const onnxar_archive* archive, uint64_t index, onnxar_bytes* bytes,
                                onnxar_error** error) {
   return guarded(error, [&] {
-    check_argument(bytes, "bytes");
+    check_argument(bytes != nullptr, "bytes");
     const ArchiveEntry entry = entry_of(archive, index);
     *bytes = c_bytes(archive->archive.bytes(entry));
   });
@@ -203,8 +203,8 @@ onnxar_status onnxar_get_bytes(const onnxar_archive* archive, uint64_t index, on
 
 onnxar_status onnxar_model(const onnxar_archive* archive, onnxar_bytes* bytes, onnxar_error** error) {
   return guarded(error, [&] {
-    check_argument(archive, "archive");
-    check_argument(bytes, "bytes");
+    check_argument(archive != nullptr, "archive");
+    check_argument(bytes != nullptr, "bytes");
     *bytes = c_bytes(archive->archive.model());
   });
 }
@@ -212,9 +212,9 @@ onnxar_status onnxar_model(const onnxar_archive* archive, onnxar_bytes* bytes, o
 onnxar_status onnxar_resolve(const onnxar_archive* archive, const char* location, size_t location_length,
                              uint64_t offset, uint64_t length, onnxar_bytes* bytes, onnxar_error** error) {
   return guarded(error, [&] {
-    check_argument(archive, "archive");
-    check_argument(location, "location");
-    check_argument(bytes, "bytes");
+    check_argument(archive != nullptr, "archive");
+    check_argument(location != nullptr, "location");
+    check_argument(bytes != nullptr, "bytes");
     *bytes = c_bytes(archive->archive.resolve(text_of(location, location_length), offset, length_of(length)));
   });
 }
@@ -235,8 +235,8 @@ onnxar_status onnxar_verify(const onnxar_archive* archive, uint64_t index, onnxa
 
 onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** owner, onnxar_error** error) {
   return guarded(error, [&] {
-    check_argument(archive, "archive");
-    check_argument(owner, "owner");
+    check_argument(archive != nullptr, "archive");
+    check_argument(owner != nullptr, "owner");
     *owner = new onnxar_owner{archive->archive.owner()};
   });
 }

@@ -265,12 +265,25 @@ class Refusing(Case):
         self.assertEqual(LIB.onnxar_open_path(c.c_uint32(1), b"/none", None, c.byref(archive), None), IO)
 
 
+def header() -> str:
+    """Without its comments."""
+    return re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.DOTALL)
+
+
+def functions() -> set[str]:
+    return set(re.findall(r"\b(onnxar_\w+)\(", header()))
+
+
 class Symbols(unittest.TestCase):
+    def test_the_c_program_uses_every_function(self):
+        program = Path(__file__).with_name("program.c").read_text()
+        self.assertGreater(len(functions()), 20)
+        self.assertEqual({name for name in functions() if f"{name}(" not in program}, set())
+
     def test_the_functions_of_the_header_are_exported_and_nothing_else(self):
-        declared = set(re.findall(r"\b(onnxar_\w+)\(", re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.DOTALL)))
         listed = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], capture_output=True, text=True, check=True)
         symbols = [line.split() for line in listed.stdout.splitlines()]
-        self.assertEqual({name.split("@")[0] for _, kind, name in symbols if kind != "A"}, declared)
+        self.assertEqual({name.split("@")[0] for _, kind, name in symbols if kind != "A"}, functions())
 
     def test_the_name_for_the_loader_has_the_abi_in_it(self):
         abi = re.search(r"define ONNXAR_C_ABI (\d+)", HEADER.read_text())
@@ -279,9 +292,8 @@ class Symbols(unittest.TestCase):
         self.assertEqual(LIB.onnxar_c_abi(), int(abi[1]))
 
     def test_the_structures_are_as_this_test_has_them(self):
-        text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.DOTALL)
         for kind, name in ((Bytes, "bytes"), (Entry, "entry"), (Options, "open_options")):
-            body = re.search(rf"typedef struct onnxar_{name} {{(.*?)}} onnxar_{name};", text, re.DOTALL)[1]
+            body = re.search(rf"typedef struct onnxar_{name} {{(.*?)}} onnxar_{name};", header(), re.DOTALL)[1]
             members = re.findall(r"(\w+);", body)
             self.assertEqual(members, [field for field, _ in kind._fields_])
 
