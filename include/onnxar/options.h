@@ -8,19 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "onnxar/bytes.h"
+
 namespace onnxar {
 
 /// Which tensor payloads are large, and where large ones may begin.
 struct TensorBufferOptions {
   std::uint64_t raw_data_threshold = 0;  ///< bytes; payloads of at least this many are large
   std::uint64_t alignment = 0;           ///< bytes, a power of two; 0 = none asked for
-};
-
-/// What to do about the pages of payloads that lie in a mapping.
-enum class Prefetch : std::uint8_t {
-  none,       ///< each is read when it is first touched
-  will_need,  ///< the system reads ahead while loading returns
-  populate,   ///< all are in memory when loading returns
 };
 
 struct LoadOptions : TensorBufferOptions {

@@ -8,56 +8,14 @@
 #include "base/checked.h"
 #include "base/text.h"
 #include "convert/checksum.h"
+#include "convert/external_tensor.h"
 #include "convert/foreign_source.h"
 
 namespace onnxar {
 namespace {
 
-/// A tensor that has its data elsewhere has none in the message, and is not of strings.
-void check_link(const onnx::TensorView& tensor) {
-  const Place place{"", tensor.range.begin};
-  if (tensor.type == DataType::string) {
-    throw Error(Code::onnx_external_string, "strings cannot be external data", place);
-  }
-  if (tensor.raw_data || tensor.typed_data) {
-    throw Error(Code::onnx_external_data_beside, "the tensor's data is external, but the model holds data for it, too",
-                place);
-  }
-}
-
-/// A length that contradicts the shape is seen before anything is looked up.
-void check_length(const onnx::TensorView& tensor, std::uint64_t length) {
-  const auto expected = tensor.expected_size();
-  if (!expected || *expected == length) return;
-  throw Error(Code::onnx_tensor_length,
-              base::concat("the external data is ", length, " bytes long, but type ", to_string(tensor.type),
-                           " and the dimensions call for ", *expected),
-              {"", tensor.range.begin});
-}
-
-onnx::ExternalSlice proved_link(const onnx::TensorView& tensor) {
-  check_link(tensor);
-  onnx::ExternalSlice slice = onnx::parse_external_data(tensor.external, tensor.range.begin);
-  if (slice.length) check_length(tensor, *slice.length);
-  return slice;
-}
-
 /// Whether it says where in the file it is. Inner errors count from the model's first byte and name nothing.
 bool is_placed(const Error& error) { return !error.path().empty() || !error.entry().empty(); }
-
-/// The part of an entry that a link names.
-Bytes part_of(const Archive& archive, const ArchiveEntry& entry, const onnx::TensorSite& site,
-              const onnx::ExternalSlice& slice) {
-  const Bytes whole = archive.bytes(entry);
-  const std::uint64_t rest = slice.offset <= whole.size() ? whole.size() - slice.offset : 0;
-  const std::uint64_t length = slice.length.value_or(site.tensor.expected_size().value_or(rest));
-  const auto part = base::slice(whole, slice.offset, length);
-  if (part) return *part;
-  throw Error(Code::onnx_external_out_of_range,
-              base::concat("offset ", slice.offset, " and length ", length, " leave the entry ",
-                           base::quoted(slice.location), " of ", whole.size(), " bytes"),
-              {"", site.tensor.range.begin});
-}
 
 /// The last entry whose local header begins at `offset` or before; the first one is at 0.
 std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
@@ -300,14 +258,8 @@ Payload ModelSource::resolve(const onnx::TensorSite& site, const onnx::ExternalS
 }
 
 Payload ModelSource::resolve_in_archive(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
-  const Place place{"", site.tensor.range.begin};
-  const auto entry = archive_->find(slice.location);
-  if (!entry) {
-    throw Error(Code::onnx_external_missing,
-                base::concat("it refers to ", base::quoted(slice.location), ", which is no entry of the archive"),
-                place);
-  }
-  return payload_in(*archive_, *entry, part_of(*archive_, *entry, site, slice));
+  const auto [entry, part] = part_named(*archive_, site.tensor, slice);
+  return payload_in(*archive_, entry, part);
 }
 
 std::optional<Payload> ModelSource::resolve_in_target(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
@@ -316,7 +268,7 @@ std::optional<Payload> ModelSource::resolve_in_target(const onnx::TensorSite& si
   };
   const auto entry = target_->find(slice.location);
   // The old model is an entry, too, but will not be one any more.
-  if (entry && entry->name != model_entry_name) return borrowed(*entry, part_of(*target_, *entry, site, slice));
+  if (entry && entry->name != model_entry_name) return borrowed(*entry, part_of(*target_, *entry, site.tensor, slice));
   if (!is_target_file(slice.location)) return std::nullopt;
   prove_target_state(slice.location);
   const auto [in, part] = part_of_file(*target_, target_->size() - 1, site, slice);
