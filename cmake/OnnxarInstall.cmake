@@ -1,7 +1,7 @@
 # What `cmake --install` lays down: libraries, headers, a CMake package with components core and model, pkg-config files.
 include(CMakePackageConfigHelpers)
 
-set(model_headers include/onnxar/model.h include/onnxar/inspect.h)
+set(model_headers include/onnxar/model.h include/onnxar/inspect.h include/onnxar/text.h)
 file(GLOB core_headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS include/onnxar/*.h include/onnxar/*.inc)
 list(REMOVE_ITEM core_headers ${model_headers})
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/onnxar)

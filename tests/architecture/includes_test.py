@@ -28,6 +28,7 @@ PUBLIC = {
     "edit.h": "archive",
     "error.h": "base",
     "error_codes.inc": "base",
+    "extract.h": "convert",
     "inspect.h": "model",
     "listing.h": "convert",
     "model.h": "model",
@@ -37,6 +38,7 @@ PUBLIC = {
     "repack.h": "archive",
     "replace.h": "convert",
     "tensor.h": "onnx",
+    "text.h": "model",
     "version.h": "base",
 }
 
