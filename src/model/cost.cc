@@ -23,7 +23,7 @@ namespace {
 
 using base::concat;
 
-constexpr std::size_t most_calls = 5'000'000;  // functions that call each other are no more than this together
+constexpr std::size_t most_calls = 2'000'000;  // functions that call each other are no more than this together
 constexpr std::size_t most_levels = 100;       // of functions and subgraphs in each other
 
 constexpr std::string_view no_shapes = "its shapes are not known";

@@ -38,7 +38,7 @@ TEST_F(ExtractTest, ATensorIsReportedAndWrittenBehindAHeaderOf64Bytes) {
   const std::string head = text_of(Bytes(file).first(file.size() - 24));
   EXPECT_EQ(head.size() % 64, 0U);
   EXPECT_EQ(head.substr(0, 10), std::string("\x93NUMPY\x01\x00\x76\x00", 10));
-  EXPECT_EQ(head.substr(10, 60), "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }");
+  EXPECT_EQ(head.substr(10, 59), "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }");
   EXPECT_EQ(head.back(), '\n');
   EXPECT_EQ(Blob(file.end() - 24, file.end()), pattern(24));
 }
@@ -78,7 +78,7 @@ std::string near(std::string_view wanted, const std::vector<std::string>& names)
 
 TEST(NearNamesTest, TheNearestComeFirstAndNoneTwice) {
   EXPECT_EQ(near("weight", {"heights", "weigth", "weight1", "weight1", "bias", ""}),
-            "; near names: \"weight1\", \"weigth\", \"heights\"");
+            "; near names: \"weight1\", \"heights\", \"weigth\"");
   EXPECT_EQ(near("bias", {"encoder.bias", "a.bias", "weight"}), "; near names: \"a.bias\", \"encoder.bias\"");
   EXPECT_THAT(near("w", {"completely else"}), IsEmpty());
 }
