@@ -10,6 +10,7 @@
 #include "convert/checksum.h"
 #include "convert/external_tensor.h"
 #include "convert/foreign_source.h"
+#include "onnx/text_format.h"
 
 namespace onnxar {
 namespace {
@@ -120,9 +121,28 @@ ModelSource ModelSource::of_file_alone(std::shared_ptr<const base::MappedFile> f
   if (file->bytes().empty()) throw Error(Code::onnx_model_invalid, "the file is empty", {"", 0}, path);
   ModelSource source(options);
   source.path_ = path;
-  source.model_ = file->bytes();
-  source.owner_ = std::move(file);
+  try {
+    const Bytes bytes = file->bytes();
+    source.set_model(bytes, std::move(file));
+  } catch (const Error& error) {
+    throw error.with_path(path);
+  }
   return source;
+}
+
+void ModelSource::set_model(Bytes bytes, std::shared_ptr<const void> owner) {
+  model_ = bytes;
+  owner_ = std::move(owner);
+  from_text_ = onnx::looks_like_text(bytes);
+  if (!from_text_) return;
+  if (!options_.text_parser) {
+    throw Error(Code::usage_no_text_parser,
+                "this is a model in protobuf's text format, and nothing here reads it: link onnxar::model and set "
+                "LoadOptions::text_parser, or have the model written in binary form");
+  }
+  auto parsed = std::make_shared<const std::vector<std::byte>>(options_.text_parser(bytes));
+  model_ = *parsed;
+  owner_ = std::move(parsed);
 }
 
 ModelSource ModelSource::open_for(const Archive& target, const std::filesystem::path& path, bool files,
@@ -134,7 +154,7 @@ ModelSource ModelSource::open_for(const Archive& target, const std::filesystem::
 
 ModelSource ModelSource::of_bytes_for(const Archive& target, Bytes model, bool files, const LoadOptions& options) {
   ModelSource source(options);
-  source.model_ = model;
+  source.set_model(model, nullptr);
   source.target_ = &target;
   if (files && !options.external_data_dir.empty()) source.files_.emplace("", options.external_data_dir);
   return source;
@@ -144,8 +164,7 @@ ModelSource ModelSource::of(Bytes bytes, std::shared_ptr<const void> owner, cons
   if (looks_like_zip(bytes)) return of(Archive::open(bytes, std::move(owner)), options);
   if (bytes.empty()) throw Error(Code::onnx_model_invalid, "the model is empty", {"", 0});
   ModelSource source(options);
-  source.model_ = bytes;
-  source.owner_ = std::move(owner);
+  source.set_model(bytes, std::move(owner));
   if (!options.external_data_dir.empty()) source.files_.emplace("", options.external_data_dir);
   return source;
 }
@@ -188,6 +207,7 @@ ModelSource ModelSource::open_any(const std::filesystem::path& path, const LoadO
 Error ModelSource::located(const Error& error) const {
   if (is_placed(error)) return error;
   if (foreign_) return {error.code(), error.message(), foreign_->place(error.offset()), path_};
+  if (from_text_) return {error.code(), error.message(), {}, path_};
   Place place{archive_ ? std::string(model_entry_name) : "", error.offset()};
   if (place.offset) *place.offset += model_offset_;
   return {error.code(), error.message(), place, path_};
@@ -195,6 +215,7 @@ Error ModelSource::located(const Error& error) const {
 
 Place ModelSource::place_of(const onnx::TensorSite& site) const {
   if (foreign_) return foreign_->place(site.tensor.range.begin);
+  if (from_text_) return {};
   return {archive_ ? std::string(model_entry_name) : "", model_offset_ + site.tensor.range.begin};
 }
 

@@ -29,6 +29,7 @@ PUBLIC = {
     "edit.h": "archive",
     "error.h": "base",
     "error_codes.inc": "base",
+    "extract.h": "convert",
     "feed.h": "convert",
     "inspect.h": "model",
     "link.h": "convert",
@@ -42,6 +43,7 @@ PUBLIC = {
     "replace.h": "convert",
     "resolve.h": "convert",
     "tensor.h": "onnx",
+    "text.h": "model",
     "version.h": "base",
 }
 
