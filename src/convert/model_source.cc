@@ -35,13 +35,6 @@ void check_length(const onnx::TensorView& tensor, std::uint64_t length) {
               {"", tensor.range.begin});
 }
 
-onnx::ExternalSlice proved_link(const onnx::TensorView& tensor) {
-  check_link(tensor);
-  onnx::ExternalSlice slice = onnx::parse_external_data(tensor.external, tensor.range.begin);
-  if (slice.length) check_length(tensor, *slice.length);
-  return slice;
-}
-
 /// Whether it says where in the file it is. Inner errors count from the model's first byte and name nothing.
 bool is_placed(const Error& error) { return !error.path().empty() || !error.entry().empty(); }
 
@@ -123,6 +116,13 @@ std::shared_ptr<ForeignSource> open_foreign_zip(const std::filesystem::path& pat
 }
 
 }  // namespace
+
+onnx::ExternalSlice proved_link(const onnx::TensorView& tensor) {
+  check_link(tensor);
+  onnx::ExternalSlice slice = onnx::parse_external_data(tensor.external, tensor.range.begin);
+  if (slice.length) check_length(tensor, *slice.length);
+  return slice;
+}
 
 std::string describe(const onnx::TensorSite& site) {
   return base::concat("tensor ", base::quoted(site.tensor.name), " (", site.path(), ")");

@@ -128,6 +128,10 @@ class ModelSource {
   std::map<std::size_t, std::shared_ptr<const SlicedEntry>> sliced_;  // entries of which parts are used
 };
 
+/// Where the data of a tensor is whose data_location is EXTERNAL.
+/// Errors: onnx.external.string, .data_beside, onnx.external_data.*, onnx.tensor.length; at the tensor in the model.
+onnx::ExternalSlice proved_link(const onnx::TensorView& tensor);
+
 /// Holds a tensor of a model in memory against its payload of `size` bytes: somebody may have edited the message.
 /// Errors: onnx.external.string, .data_beside, onnx.tensor.length, naming the tensor.
 void check_payload(const onnx::TensorSite& site, std::uint64_t size);
