@@ -11,17 +11,16 @@ import subprocess
 
 import library
 import models
-from measure import GIB, MIB, ROOT, TOOL, into_cache, median_of, run, touch_memory
+from measure import GIB, MIB, PEERS_PYTHON, ROOT, TOOL, into_cache, median_of, run, touch_memory
 from report import Section
 
-PYTHON = ROOT / "build/peers_venv/bin/python"
 RUNS = 5
 WORKER = ROOT / "bench/peer_worker.py"
 LIBRARIES = {"onnx, external data": "onnx", "onnx_ir, external data": "onnx_ir", "safetensors": "safetensors"}
 
 
 def worker(*arguments: str) -> float:
-    done = subprocess.run([str(PYTHON), str(WORKER), *arguments], check=True, stdout=subprocess.PIPE)
+    done = subprocess.run([str(PEERS_PYTHON), str(WORKER), *arguments], check=True, stdout=subprocess.PIPE)
     return json.loads(done.stdout)["seconds"]
 
 

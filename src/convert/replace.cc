@@ -67,14 +67,14 @@ MovePolicy policy_from(std::uint64_t threshold, const SaveOptions& options) {
 }
 
 /// Says for each tensor where its data is or will be; plans the entries that this takes.
-class Plan {
+class Replacement {
  public:
   struct NewEntry {
     std::string name;
     const Payload* payload;
   };
 
-  Plan(const LoadedModel& model, const Archive& archive, const ReplaceOptions& options)
+  Replacement(const LoadedModel& model, const Archive& archive, const ReplaceOptions& options)
       : model_(model),
         archive_(archive),
         moved_(policy_from(options.raw_data_threshold, options)),
@@ -156,9 +156,9 @@ class Plan {
   std::uint64_t tensors_outside_ = 0;
 };
 
-std::uint64_t size_with(const ArchiveEditor& editor, const Plan& plan, std::uint64_t model_size) {
+std::uint64_t size_with(const ArchiveEditor& editor, const Replacement& plan, std::uint64_t model_size) {
   std::vector<std::pair<std::string_view, std::uint64_t>> entries;
-  for (const Plan::NewEntry& entry : plan.new_entries()) entries.emplace_back(entry.name, entry.payload->size());
+  for (const Replacement::NewEntry& entry : plan.new_entries()) entries.emplace_back(entry.name, entry.payload->size());
   return editor.size_with(entries, model_size);
 }
 
@@ -176,20 +176,20 @@ ReplaceReport replace(ArchiveEditor& editor, ModelSource source, const ReplaceOp
   const Archive& archive = editor.archive();
   const MovePolicy policy = policy_from(options.raw_data_threshold, options);
   const LoadedModel model = load_model(std::move(source), policy, load);
-  Plan plan(model, archive, options);
+  Replacement plan(model, archive, options);
   const wire::Rope proto = plan.rewrite();
   ReplaceReport report;
   report.remarks = model.remarks;
   note_side_files(model, report);
   report.tensors_outside = plan.tensors_outside();
   report.entries_added = plan.new_entries().size();
-  for (const Plan::NewEntry& entry : plan.new_entries()) report.bytes_added += entry.payload->size();
+  for (const Replacement::NewEntry& entry : plan.new_entries()) report.bytes_added += entry.payload->size();
   report.model_bytes = proto.size();
   report.file_bytes = size_with(editor, plan, proto.size());
   report.file_bytes_before = archive.file().size();
   if (options.dry_run) return report;
   editor.reserve(report.file_bytes);
-  for (const Plan::NewEntry& entry : plan.new_entries()) editor.add(entry.name, *entry.payload->source);
+  for (const Replacement::NewEntry& entry : plan.new_entries()) editor.add(entry.name, *entry.payload->source);
   editor.commit(proto);
   return report;
 }
