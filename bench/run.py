@@ -18,6 +18,7 @@ import library
 import packing
 import peers
 import repacking
+import sessions
 from measure import ROOT, described_machine, touch_memory, warn_of_bad_build
 from report import Section, write
 
@@ -34,6 +35,8 @@ def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
         "entries": lambda folder: growth.by_entries(folder, arguments.runs),
         "cold": lambda folder: growth.cold_start(folder, arguments.runs),
         "replace": lambda folder: editing.measure(folder, arguments.runs),
+        "sessions": lambda folder: sessions.measure(folder, arguments.runs, arguments.gib / 2),
+        "export": lambda folder: sessions.export(folder, arguments.gib / 2),
     }
 
 

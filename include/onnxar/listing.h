@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "onnxar/archive.h"
+#include "onnxar/bytes.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
 
@@ -33,5 +35,23 @@ struct Listing {
 
 /// Lists an archive. Errors: io.*, zip.*, archive.*, wire.*. Cost: O(directory + model); reads every local header.
 [[nodiscard]] Listing list(const std::filesystem::path& path, const LoadOptions& options = {});
+/// The same of an archive that is open. Errors: zip.*, wire.*.
+[[nodiscard]] Listing list(const Archive& archive, const LoadOptions& options = {});
+
+/// A tensor of an archive's model, wherever its data is.
+struct StoredTensor : TensorInfo {
+  std::uint64_t offset = 0;  ///< of the TensorProto in the model, bytes
+  std::uint64_t size = 0;    ///< of the TensorProto, bytes
+};
+
+/// Every tensor of the model, at every site, in the order of the model: for programs that do without protobuf.
+/// Errors: wire.*, onnx.*. Cost: O(model).
+[[nodiscard]] std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& options = {});
+
+/// The raw bytes of a tensor that `tensors` gave for this archive: a view with a share in `archive.owner()`, of an
+/// entry or of the model; typed data that is no run of raw bytes is decoded, into bytes of the span's own. Errors:
+/// onnx.external*, onnx.tensor.length, zip.local.*, zip.padding.*; onnx.tensor.not_converted (strings, or typed data of
+/// another count or out of range). Cost: O(fields of the tensor), and of typed data O(values).
+[[nodiscard]] ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor);
 
 }  // namespace onnxar

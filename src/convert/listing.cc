@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "archive/inspector.h"
-#include "convert/model_source.h"
+#include "convert/archive_walk.h"
 #include "zip/format.h"
 #include "zip/layout.h"
 
@@ -18,30 +18,23 @@ std::uint64_t padding_of(const ListedEntry& entry, bool zip64) {
   return entry.offset - entry.header_offset - before;
 }
 
-void add_tensors(Listing& listing, const ModelSource& source, const LoadOptions& options) {
-  const Archive& archive = *source.archive();
-  try {
-    onnx::walk_tensors(source.model(),
-                       [&](const onnx::TensorSite& site) {
-                         if (!site.tensor.is_external() || !site.tensor.external.location) return;
-                         const auto entry = archive.find(*site.tensor.external.location);
-                         if (!entry || entry->name == model_entry_name) return;  // `check` speaks of broken links
-                         listing.entries[entry->index].tensors.push_back(
-                             {std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()});
-                       },
-                       {options.max_depth});
-  } catch (const Error& error) {
-    throw source.located(error);
-  }
+void add_tensors(Listing& listing, const Archive& archive, const LoadOptions& options) {
+  const auto add = [&](const onnx::TensorSite& site) {
+    if (!site.tensor.is_external() || !site.tensor.external.location) return;
+    const auto entry = archive.find(*site.tensor.external.location);
+    if (!entry || entry->name == model_entry_name) return;  // `check` speaks of broken links
+    listing.entries[entry->index].tensors.push_back(info_of(site));
+  };
+  walk_archive(archive, options, add);
 }
 
 }  // namespace
 
 Listing list(const std::filesystem::path& path, const LoadOptions& options) {
-  LoadOptions unverified = options;
-  unverified.verify_data = false;
-  const ModelSource source = ModelSource::of(Archive::open(path), unverified);
-  const Archive& archive = *source.archive();
+  return list(Archive::open(path), options);
+}
+
+Listing list(const Archive& archive, const LoadOptions& options) {
   const zip::Directory& directory = ArchiveInspector::directory(archive);
   Listing listing;
   listing.file_size = archive.file().size();
@@ -64,7 +57,7 @@ Listing list(const std::filesystem::path& path, const LoadOptions& options) {
   }
   listing.model = std::move(listing.entries.back());  // the model is the last entry, and has a place of its own here
   listing.entries.pop_back();
-  add_tensors(listing, source, options);
+  add_tensors(listing, archive, options);
   return listing;
 }
 

@@ -209,8 +209,13 @@ LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& poli
 
 LoadedModel load_model(ModelSource source, const MovePolicy& policy, const LoadOptions& options) {
   LoadedModel model;
-  model.source = std::make_shared<ModelSource>(std::move(source));
   model.id = new_model_id();
+  split_model(model, std::move(source), policy, options);
+  return model;
+}
+
+void split_model(LoadedModel& model, ModelSource source, const MovePolicy& policy, const LoadOptions& options) {
+  model.source = std::make_shared<ModelSource>(std::move(source));
   model.max_depth = options.max_depth;
   if (!options.load_external_data) model.data_folder = model.source->data_folder();
   try {
@@ -219,7 +224,6 @@ LoadedModel load_model(ModelSource source, const MovePolicy& policy, const LoadO
     throw model.source->located(error);
   }
   take_side_files(model);
-  return model;
 }
 
 void set_skeleton(LoadedModel& model, std::shared_ptr<const std::vector<std::byte>> bytes, const MovePolicy& policy,

@@ -52,6 +52,8 @@ std::uint64_t new_model_id();
 LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& policy, const LoadOptions& options);
 /// The same of a model that is open already.
 LoadedModel load_model(ModelSource source, const MovePolicy& policy, const LoadOptions& options);
+/// The same of a source in which some links may name payloads that `model`, which has an id, holds already.
+void split_model(LoadedModel& model, ModelSource source, const MovePolicy& policy, const LoadOptions& options);
 
 /// Makes `bytes`, a serialised ModelProto whose links are of `model`, its skeleton; inline payloads that `policy` moves
 /// go to the table, as views of `bytes`. Links to files stay if `options` let loading leave them alone. Errors: wire.*,

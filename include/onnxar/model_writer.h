@@ -1,0 +1,43 @@
+// Saving a model whose messages the caller holds, in a protobuf of its own, and whose weights come from anywhere.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "onnxar/byte_source.h"
+#include "onnxar/bytes.h"
+#include "onnxar/convert.h"
+#include "onnxar/options.h"
+
+namespace onnxar {
+
+/// Takes weights as sources, which may make their bytes when they are read, and then the ModelProto, in which those
+/// tensors have external data at the locations that `add` gave. Which of them become entries, under which keys, and
+/// which go into the ModelProto is decided as `convert` does. Move-only; not synchronised.
+class ModelWriter {
+ public:
+  ModelWriter();
+  ModelWriter(ModelWriter&& other) noexcept;
+  ModelWriter& operator=(ModelWriter&& other) noexcept;
+  ModelWriter(const ModelWriter&) = delete;
+  ModelWriter& operator=(const ModelWriter&) = delete;
+  ~ModelWriter();
+
+  /// The location of `weight` in this model's `external_data`, good until the writer is gone. Nothing is read yet.
+  [[nodiscard]] std::string add(std::shared_ptr<const ByteSource> weight);
+
+  /// Writes the model; each weight that some tensor names is read once, one after another, in the order of the model
+  /// (twice with a checksum). Other external data lies in `load.external_data_dir`; data inside `model` is looked at as
+  /// that of a `.onnx` file is. May be called again.
+  /// Errors: as `convert`; onnx.external_data.marker (a location that another writer gave), io.source_size, and what a
+  /// source throws.
+  ConvertReport save(Bytes model, const std::filesystem::path& output, const SaveOptions& save = {},
+                     const LoadOptions& load = {}) const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace onnxar

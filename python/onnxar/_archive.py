@@ -1,0 +1,247 @@
+"""An open archive: names to arrays that are views of the mapped file."""
+
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import functools
+import mmap
+import os
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from onnxar import _core, _dtypes, _operations, _wire
+from onnxar._errors import Error, Finding, NotFoundError, usage
+from onnxar._options import Path
+from onnxar._types import Entry, TensorInfo
+
+Array = np.ndarray[Any, Any]
+PAGE = mmap.PAGESIZE
+
+
+class TensorSlice:
+    """A tensor of which parts are taken: `part = archive.get_slice("w")[:, :8]`. Nothing is read before."""
+
+    def __init__(self, archive: Archive, info: TensorInfo, key: str) -> None:
+        self._archive = archive
+        self._info = info
+        self._key = key
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._info.shape
+
+    @property
+    def dtype(self) -> str:
+        """The name in TensorProto.DataType."""
+        return self._info.dtype
+
+    def get_shape(self) -> list[int]:
+        return list(self.shape)
+
+    def get_dtype(self) -> str:
+        return self.dtype
+
+    def __getitem__(self, index: Any) -> Array:
+        part: Array = self._archive.tensor(self._key)[index]
+        return part
+
+
+class Archive(Mapping[str, Array]):
+    """Every tensor of the model but strings, at every site, as a read-only array. Made by `onnxar.open`.
+
+    A tensor's key is its name; where that is empty, or several tensors have it, the place where it stands in the model,
+    such as `graph.node[3].attr.value`. Arrays are views of the mapped file and keep the mapping alive, also when the
+    archive is closed; elements below 8 bits are unpacked, into a copy. Methods may be called from several threads.
+    """
+
+    def __init__(self, handle: _core.Archive, path: str | None) -> None:
+        self._open_handle: _core.Archive | None = handle
+        self._path = path
+        self._consolidated: dict[str, Array] = {}
+
+    # --- life ---
+
+    @property
+    def _handle(self) -> _core.Archive:
+        if self._open_handle is None:
+            raise usage("the archive is closed; arrays that it gave out stay valid", path=self._path or "")
+        return self._open_handle
+
+    def close(self) -> None:
+        """Gives up the share in the mapping; it goes when the last array of it goes."""
+        self._open_handle = None
+        self._consolidated = {}
+        self.__dict__.pop("_tensors", None)
+
+    @property
+    def closed(self) -> bool:
+        return self._open_handle is None
+
+    def __enter__(self) -> Archive:
+        self._handle  # noqa: B018  an archive that is closed cannot be entered
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: types.TracebackType | None) -> None:  # fmt: skip
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<onnxar.Archive {self._path or 'in memory'!r}{' (closed)' if self.closed else ''}>"
+
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+
+    # --- tensors ---
+
+    @functools.cached_property
+    def _tensors(self) -> dict[str, _core.StoredTensor]:
+        tensors = self._handle.tensors()
+        count = collections.Counter(tensor.name for tensor in tensors)
+        return {tensor.name if tensor.name and count[tensor.name] == 1 else tensor.site: tensor for tensor in tensors}
+
+    @functools.cached_property
+    def _entry_keys(self) -> dict[str, list[str]]:
+        """Keys of the tensors in each entry."""
+        of_site = {tensor.site: key for key, tensor in self._tensors.items()}
+        return {entry.name: [of_site[site] for site in entry.sites] for entry in self.entries()}
+
+    def _find(self, name: str) -> tuple[str, _core.StoredTensor]:
+        """By name, else by entry, else by site."""
+        self._handle  # noqa: B018  also where the tensors are known already
+        tensors = self._tensors
+        if name in tensors:
+            return name, tensors[name]
+        candidates = [key for key, tensor in tensors.items() if name in (tensor.name, tensor.site)]
+        candidates = candidates or self._entry_keys.get(name, [])
+        if len(candidates) == 1:
+            return candidates[0], tensors[candidates[0]]
+        if candidates:
+            raise Error("usage.argument", f"several tensors are called that: {', '.join(candidates[:8])}", name, None,
+                        self._path or "")  # fmt: skip
+        raise NotFoundError("usage.no_such_entry", "the model has no tensor of this name", name, None, self._path or "")
+
+    def __getitem__(self, name: str) -> Array:
+        return self.tensor(name)
+
+    def __iter__(self) -> Iterator[str]:
+        self._handle  # noqa: B018
+        return (key for key, tensor in self._tensors.items() if _core.dtype_bits(tensor.dtype))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def tensor(self, name: str) -> Array:
+        """The tensor of this name, else the one in the entry of this name, else the one at this site."""
+        key, stored = self._find(name)
+        if key in self._consolidated:
+            return self._consolidated[key]
+        return _dtypes.as_array(self._handle.data(stored), stored.dtype, stored.shape)
+
+    def info(self, name: str) -> TensorInfo:
+        """What the tensor is, without looking at its data."""
+        _, stored = self._find(name)
+        return TensorInfo(stored.name, _dtypes.name_of(stored.dtype), stored.shape, stored.site)
+
+    def get_slice(self, name: str) -> TensorSlice:
+        key, _ = self._find(name)
+        return TensorSlice(self, self.info(key), key)
+
+    def consolidate(self, size_threshold: int = 1024, alignment: int = 64) -> Array:
+        """Copies all tensors of at least `size_threshold` bytes to one buffer, with all cores, verified against their
+        CRC-32, and has `tensor` give views of it from then on. Their offsets in it are multiples of `alignment`, a
+        power of two. Returns the buffer; arrays stay valid whether it is kept or not."""
+        if alignment < 1 or alignment & (alignment - 1):
+            raise usage(f"alignment is {alignment}; it must be a power of two", path=self._path or "")
+        views = {key: array for key, array in self.items() if array.nbytes >= size_threshold}
+        offsets, size = {}, 0
+        for key, array in views.items():
+            offsets[key] = size
+            size += -(-array.nbytes // alignment) * alignment
+        room = np.empty(size + alignment, np.uint8)
+        begin = -room.ctypes.data % alignment
+        buffer = room[begin : begin + size]
+
+        def copied(key: str) -> Array:
+            source = views[key]
+            target = buffer[offsets[key] : offsets[key] + source.nbytes].view(source.dtype).reshape(source.shape)
+            np.copyto(target, source)
+            target.setflags(write=False)
+            return target
+
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            list(pool.map(self._handle.verify, {name for name, keys in self._entry_keys.items() if views.keys() & keys}))
+            self._consolidated.update(zip(views, pool.map(copied, views), strict=True))
+        return buffer
+
+    # --- the archive ---
+
+    def model(self) -> bytes:
+        """The serialised ModelProto, whose tensors refer to entries."""
+        return bytes(self._handle.model())
+
+    def metadata(self) -> dict[str, str]:
+        """The model's metadata_props."""
+        self._tensors  # noqa: B018  the walk proves the messages
+        return _wire.metadata(memoryview(self._handle.model()))
+
+    def entries(self) -> list[Entry]:
+        """All entries in the order of the file, the model as the last one."""
+        rows = self._handle.entries()
+        return [Entry(**{**row, "sites": tuple(row["sites"])}) for row in rows]
+
+    def entry(self, name: str) -> memoryview:
+        """The bytes of an entry, also of a side file; a read-only view of the mapping."""
+        return memoryview(self._handle.bytes(name))
+
+    def resolve(self, location: str, offset: int = 0, length: int | None = None) -> memoryview:
+        """What a tensor's external_data names: a read-only view of the mapping."""
+        return memoryview(self._handle.resolve(location, offset, length))
+
+    def verify(self, name: str) -> None:
+        """Compares the CRC-32 of an entry's bytes. Error: zip.data.crc."""
+        self._handle.verify(name)
+
+    def check(self, *, data: bool = False, strict: bool = False) -> list[Finding]:
+        """As `onnxar.check`, of the file as it is now under the path that was opened."""
+        self._handle  # noqa: B018
+        if self._path is None:
+            raise usage("an archive in memory has no file to check")
+        return _operations.check(self._path, data=data, strict=strict)
+
+
+def open_archive(source: Path | bytes | bytearray | memoryview | mmap.mmap, *, no_copy: bool = True) -> Archive:
+    """Opens the archive at a path, or in memory. Errors: io.*, zip.*, archive.*.
+
+    With `no_copy` the file is mapped, and nothing of a weight is read before an array is looked at: while it is open
+    the file must not be shortened or written over (replace it by renaming, as this package does). Without, all of the
+    file is copied to memory first, and may then be changed or vanish.
+    """
+    if not isinstance(source, str | os.PathLike):
+        return Archive(_core.Archive.open_buffer(source), None)
+    path = os.path.abspath(source)
+    if no_copy:
+        return Archive(_core.Archive.open(path), path)
+    memory = _copied(path)
+    try:
+        return Archive(_core.Archive.open_buffer(memory), path)
+    except Error as error:
+        raise type(error)(error.code, error.message, error.entry, error.offset, path) from None
+
+
+def _copied(path: str) -> mmap.mmap:
+    """The bytes of a file, in memory that begins on a page as a mapping does."""
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            memory = mmap.mmap(-1, max(size, 1))
+            if file.readinto(memory) != size:
+                raise Error("io.failed", "the file was shortened while it was read", path=path)
+            return memory
+    except FileNotFoundError:
+        raise Error("io.not_found", "there is no such file", path=path) from None
+    except OSError as error:
+        raise Error("io.failed", str(error), path=path) from error

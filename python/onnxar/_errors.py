@@ -1,0 +1,62 @@
+"""What is wrong, where, and what to do: the library's one exception, and what `check` finds."""
+
+from __future__ import annotations
+
+import dataclasses
+
+
+class Error(Exception):
+    """Everything that onnxar refuses.
+
+    `code` is a stable id such as "zip.entry.overlap"; `entry` names an archive entry or a tensor, `offset` is absolute
+    in the file `path`. What does not apply is "" or None.
+    """
+
+    def __init__(self, code: str, message: str, entry: str = "", offset: int | None = None, path: str = "") -> None:
+        super().__init__(code, message, entry, offset, path)
+        self.code = code
+        self.message = message
+        self.entry = entry
+        self.offset = offset
+        self.path = path
+
+    def __str__(self) -> str:
+        places = []
+        if self.entry:
+            places.append(f"entry {printable(self.entry)!r}")
+        if self.offset is not None:
+            places.append(f"at {self.offset:#x}")
+        parts = [printable(self.path), " ".join(places), f"{printable(self.message)} [{self.code}]"]
+        return ": ".join(part for part in parts if part)
+
+
+class NotFoundError(Error, KeyError):
+    """A tensor or an entry of that name is not in the archive."""
+
+    __str__ = Error.__str__  # KeyError shows the repr of its argument
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """One thing that `check` has to say: severity is "error", "warning" or "note"."""
+
+    severity: str
+    code: str
+    entry: str
+    offset: int | None
+    message: str
+
+
+def make_error(code: str, message: str, entry: str, offset: int | None, path: str) -> Error:
+    """The exception for a code; the extension module calls it."""
+    kind = NotFoundError if code == "usage.no_such_entry" else Error
+    return kind(code, message, entry, offset, path)
+
+
+def usage(message: str, entry: str = "", path: str = "") -> Error:
+    return Error("usage.argument", message, entry, None, path)
+
+
+def printable(text: str) -> str:
+    """Without control characters, and without the surrogates that stand for bytes that are no UTF-8."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)

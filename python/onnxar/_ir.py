@@ -1,0 +1,95 @@
+"""Models of onnx_ir: their tensors are asked for their bytes when these are written, one after another."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from onnxar import _core
+
+if TYPE_CHECKING:
+    import onnx_ir
+
+
+def serialised(model: onnx_ir.Model, writer: _core.ModelWriter, threshold: int) -> bytes:
+    """The ModelProto, with data of at least `threshold` bytes left to the writer."""
+    import onnx_ir
+
+    with contextlib.ExitStack() as restored:
+        for tensor, put in list(_places(model)):
+            if tensor.dtype != onnx_ir.DataType.STRING and tensor.nbytes >= threshold:
+                put(_linked(tensor, writer))
+                restored.callback(put, tensor)
+        return bytes(onnx_ir.to_proto(model).SerializeToString())
+
+
+Put = Callable[[Any], None]
+
+
+def _places(model: onnx_ir.Model) -> Iterator[tuple[Any, Put]]:
+    """Every tensor of the model and a function that puts another one in its place."""
+    import onnx_ir
+
+    roots: list[Any] = [model.graph, *model.functions.values()]
+    for root in roots:
+        graphs: list[Any] = []
+        nodes = list(onnx_ir.traversal.RecursiveGraphIterator(root, enter_graph=graphs.append))
+        for graph in {id(graph): graph for graph in graphs}.values():  # the iterator tells of some twice
+            for value in getattr(graph, "initializers", {}).values():
+                if value.const_value is not None:
+                    yield value.const_value, _putting(value)
+        for node in nodes:
+            for attribute in list(node.attributes.values()):
+                if attribute.is_ref():
+                    continue
+                if attribute.type == onnx_ir.AttributeType.TENSOR:
+                    yield attribute.value, _putting_attribute(node, attribute)
+                elif attribute.type == onnx_ir.AttributeType.TENSORS:
+                    for index, tensor in enumerate(attribute.value):
+                        yield tensor, _putting_attribute(node, attribute, index)
+
+
+def _putting(value: Any) -> Put:
+    def put(tensor: Any) -> None:
+        value.const_value = tensor
+
+    return put
+
+
+def _putting_attribute(node: Any, attribute: Any, index: int | None = None) -> Put:
+    """Attributes cannot be changed, only replaced; the one that there was comes back as itself."""
+
+    def put(tensor: Any) -> None:
+        now = node.attributes[attribute.name].value
+        value = tensor if index is None else [*now[:index], tensor, *now[index + 1 :]]
+        same = value is attribute.value if index is None else all(a is b for a, b in zip(value, attribute.value))
+        node.attributes[attribute.name] = attribute if same else type(attribute)(
+            attribute.name, attribute.type, value, doc_string=attribute.doc_string
+        )  # fmt: skip
+
+    return put
+
+
+def _linked(tensor: Any, writer: _core.ModelWriter) -> Any:
+    """A tensor of the same name and shape whose data is the writer's."""
+    import onnx_ir
+
+    return onnx_ir.ExternalTensor(
+        writer.add(tensor.nbytes, lambda file: _write(tensor, file)),
+        offset=None,
+        length=tensor.nbytes,
+        dtype=tensor.dtype,
+        shape=tensor.shape,
+        name=tensor.name or "",
+        doc_string=tensor.doc_string,
+        metadata_props=dict(tensor.metadata_props),
+    )
+
+
+def _write(tensor: Any, file: _core.Sink) -> None:
+    """Not every tensor class has `tofile`: it is no part of onnx_ir's protocol."""
+    if hasattr(tensor, "tofile"):
+        tensor.tofile(file)
+    else:
+        file.write(tensor.tobytes())

@@ -1,0 +1,144 @@
+"""Whole operations on files, as the command line has them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from onnxar import _core
+from onnxar._errors import Finding, usage
+from onnxar._options import Path, Progress, load_options, save_options
+from onnxar._types import ConvertReport, EarlierState, Link, RepackReport, ReplaceReport, report
+
+
+def check(path: Path, *, data: bool = False, strict: bool = False, data_dir: Path | None = None) -> list[Finding]:
+    """All that is wrong or worth a word about the archive or `.onnx` file; with `data` also CRCs and checksums. With
+    `strict` warnings are errors. Raises io.* only."""
+    return [Finding(*row) for row in _core.check(path, data, strict, load_options(data_dir))]
+
+
+def pack(
+    model: Path,
+    output: Path,
+    *,
+    size_threshold: int = 1024,
+    alignment: int = 64,
+    all_sites: bool = False,
+    attributes: bool = True,
+    checksum: str | None = None,
+    side_files: Mapping[str, Path] | None = None,
+    data_dir: Path | None = None,
+    overwrite: bool = False,
+    sync: bool = True,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> ConvertReport:
+    """Makes an archive of a `.onnx` file with data inside or beside it, of an archive, or of another exporter's zip.
+
+    Tensors of at least `size_threshold` bytes become entries at multiples of `alignment`; those in node attributes, too,
+    unless `attributes` says no, with `all_sites` also sparse values, defaults of function attributes and training info.
+    `side_files` are names and paths of files that go along. `checksum` may be "sha1". `progress(done, total)` is called
+    with bytes; what it raises cancels. The output appears whole or not at all. Errors: io.*, output.exists, zip.*,
+    archive.*, wire.*, onnx.*, usage.argument.
+    """
+    save = save_options(
+        size_threshold=size_threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
+        checksum=checksum, side_files=side_files, overwrite=overwrite, sync=sync, dry_run=dry_run, progress=progress,
+    )  # fmt: skip
+    folder = os.path.dirname(os.path.abspath(output))
+    load = load_options(data_dir, foreign_zips=True, temporary_dir=folder)
+    return report(ConvertReport, _core.convert(model, output, save, load))
+
+
+def unpack(
+    model: Path,
+    output: Path,
+    *,
+    external_data: str | None = None,
+    per_tensor: bool = False,
+    size_threshold: int = 1024,
+    alignment: int = 64,
+    attributes: bool = True,
+    data_dir: Path | None = None,
+    overwrite: bool = False,
+    sync: bool = True,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> ConvertReport:
+    """Makes a plain `.onnx` file of an archive: all inside; or with tensors of at least `size_threshold` bytes in the
+    data file `external_data` beside it, or in a file each (`per_tensor`). Side files go beneath the output's folder.
+    Errors: as `pack`; onnx.model.too_large where an inline model would reach 2 GiB."""
+    if external_data is not None and per_tensor:
+        raise usage("external_data names one data file, per_tensor makes one for each tensor: choose one of them")
+    outside = external_data is not None or per_tensor
+    save = save_options(
+        format=_core.Format.onnx_external if outside else _core.Format.onnx_inline, data_file=external_data,
+        file_per_tensor=per_tensor, size_threshold=size_threshold, alignment=alignment, attributes=attributes,
+        overwrite=overwrite, sync=sync, dry_run=dry_run, progress=progress,
+    )  # fmt: skip
+    return report(ConvertReport, _core.convert(model, output, save, load_options(data_dir)))
+
+
+def repack(
+    source: Path, output: Path, *, alignment: int | None = None, overwrite: bool = False, sync: bool = True,
+    dry_run: bool = False,
+) -> RepackReport:  # fmt: skip
+    """Makes an archive of any zip file of a model: stored, aligned, the model last; or rewrites an archive without what
+    edits left. The model itself is not looked at. `output` may be `source`, with `overwrite`."""
+    return report(RepackReport, _core.repack(source, output, alignment, overwrite, sync, dry_run))
+
+
+def replace(
+    archive: Path,
+    model: Any,
+    *,
+    size_threshold: int = 1024,
+    all_sites: bool = False,
+    attributes: bool = True,
+    append_external: bool = False,
+    data_dir: Path | None = None,
+    sync: bool = True,
+    dry_run: bool = False,
+) -> ReplaceReport:
+    """Makes `model` (a path, a serialised ModelProto, or an onnx.ModelProto) the model of the archive, in place: no
+    weight is moved, readers go on undisturbed. Its links lead to entries of the archive; data that the archive does not
+    have becomes new entries; with `append_external` also that of files beside the model. After any error the archive is
+    as it was. Errors: archive.busy, archive.torn, onnx.*, io.*."""
+    save = save_options(size_threshold=size_threshold, all_sites=all_sites, attributes=attributes, sync=sync,
+                        dry_run=dry_run)  # fmt: skip
+    load = load_options(data_dir)
+    if isinstance(model, str | os.PathLike):
+        return report(ReplaceReport, _core.replace_file(archive, model, save, load, append_external))
+    data = model if isinstance(model, bytes) else model.SerializeToString()
+    return report(ReplaceReport, _core.replace_bytes(archive, data, save, load, append_external))
+
+
+def recover(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierState:
+    """Cuts off what an interrupted edit left behind the last whole state; an archive that is whole stays as it is.
+    Errors: archive.busy, archive.unrecoverable, io.*."""
+    return report(EarlierState, _core.recover(archive, sync, dry_run))
+
+
+def undo(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierState:
+    """Cuts off the last edit, which is then gone for good. Errors: usage.nothing_to_undo, archive.*, io.*."""
+    return report(EarlierState, _core.undo(archive, sync, dry_run))
+
+
+def link(archive: Path, output: Path | None = None, *, overwrite: bool = False, sync: bool = True) -> Link:
+    """The archive's model for runtimes that know nothing of archives: its external data is the archive's file. With
+    `output`, in the archive's folder, it is also written there as a small `.onnx` file.
+
+    `replace` keeps links whole; whatever writes the archive anew breaks them, and a runtime would not notice: see
+    `verify_link`. Errors: as `onnxar.open`; usage.argument (another folder), output.exists, io.*."""
+    if output is not None:
+        _core.write_link(archive, output, overwrite, sync)
+    return Link(*_core.make_link(archive))
+
+
+def verify_link(link: Link | Path) -> bool:
+    """Whether this is a link, after proving that its archive is still the one that it is for. False for another model.
+    Errors: onnx.link.stale, onnx.link.bad_marker, onnx.external_data.*, io.*."""
+    if isinstance(link, Link):
+        return _core.verify_link_bytes(link.model, link.folder)
+    return _core.verify_link_file(link)

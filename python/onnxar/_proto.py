@@ -1,0 +1,71 @@
+"""Walking onnx.ModelProto, for functions that are given one. Needs nothing but the messages themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+# The messages on the way to a tensor.
+_CARRIERS = {"ModelProto", "GraphProto", "NodeProto", "AttributeProto", "FunctionProto", "TrainingInfoProto",
+             "SparseTensorProto", "TensorProto"}  # fmt: skip
+EXTERNAL = 1  # TensorProto.DataLocation
+
+
+def _carriers(message: Any) -> Iterator[tuple[Any, list[Any], bool]]:
+    """The fields that a tensor may be in: descriptor, messages, and whether there may be several."""
+    for field, value in message.ListFields():
+        if field.message_type is not None and field.message_type.name in _CARRIERS:
+            single = field.message_type.name == getattr(getattr(value, "DESCRIPTOR", None), "name", None)
+            yield field, [value] if single else list(value), not single
+
+
+def tensors(message: Any) -> Iterator[Any]:
+    """Every TensorProto of a model, at every site."""
+    if message.DESCRIPTOR.name == "TensorProto":
+        yield message
+        return
+    for _, values, _ in _carriers(message):
+        for value in values:
+            yield from tensors(value)
+
+
+def set_link(tensor: Any, location: str, length: int) -> None:
+    tensor.data_location = EXTERNAL
+    for key, value in (("location", location), ("length", str(length))):
+        tensor.external_data.add(key=key, value=value)
+
+
+def copy_without_data(source: Any, target: Any, link: Callable[[Any, Any], bool]) -> None:
+    """Copies `source` to `target`, an empty message. `link` may fill in a tensor's place for itself, and says so."""
+    if source.DESCRIPTOR.name == "TensorProto":
+        if not link(source, target):
+            target.CopyFrom(source)
+        return
+    carried = {field.number: (field, values, several) for field, values, several in _carriers(source)}
+    for field, value in source.ListFields():
+        if field.number not in carried:
+            copy_field(source, target, field, value)
+            continue
+        _, values, several = carried[field.number]
+        room = getattr(target, field.name)
+        for each in values:
+            copy_without_data(each, room.add() if several else room, link)
+        if not several:
+            room.SetInParent()
+
+
+def copy_field(source: Any, target: Any, field: Any, value: Any) -> None:
+    if field.message_type is None and not _is_repeated(value):
+        setattr(target, field.name, value)
+    elif _is_repeated(value):
+        getattr(target, field.name).extend(value)
+    else:
+        getattr(target, field.name).CopyFrom(value)
+
+
+def _is_repeated(value: Any) -> bool:
+    return hasattr(value, "extend")
+
+
+def external_data(tensor: Any) -> dict[str, str]:
+    return {each.key: each.value for each in tensor.external_data}

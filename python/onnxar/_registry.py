@@ -1,0 +1,40 @@
+"""onnx.save and onnx.load for archives."""
+
+from __future__ import annotations
+
+import pathlib
+import tempfile
+from collections.abc import Collection
+from typing import Any
+
+from onnxar import _model
+from onnxar._errors import usage
+
+
+class _Serializer:
+    """What onnx.serialization wants: messages to bytes and back, in memory."""
+
+    supported_format = "onnxar"
+    file_extensions: Collection[str] = frozenset({".onnxar"})
+
+    def serialize_proto(self, proto: Any) -> bytes:
+        if proto.DESCRIPTOR.name != "ModelProto":
+            raise usage(f"an archive holds a ModelProto, not a {proto.DESCRIPTOR.name}")
+        with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
+            path = pathlib.Path(folder, "model.onnxar")
+            _model.save(proto, path, sync=False)
+            return path.read_bytes()
+
+    def deserialize_proto(self, serialized: bytes, proto: Any) -> Any:
+        if proto.DESCRIPTOR.name != "ModelProto":
+            raise usage(f"an archive holds a ModelProto, not a {proto.DESCRIPTOR.name}")
+        proto.CopyFrom(_model.load(serialized))
+        return proto
+
+
+def register() -> None:
+    """Has `onnx.save(model, "x.onnxar")` write archives and `onnx.load("x.onnxar")` read them, with onnx's defaults.
+    onnx hands the whole file over in memory: for large models `onnxar.save` and `onnxar.load` take less of it."""
+    import onnx
+
+    onnx.serialization.registry.register(_Serializer())

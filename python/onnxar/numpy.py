@@ -1,0 +1,71 @@
+"""Arrays by name, without a graph: the functions of safetensors.numpy, for archives.
+
+The file is an ONNX archive like any other, whose model is a graph of initializers alone; metadata is its
+metadata_props. onnx is not needed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from onnxar import _core, _dtypes, _wire
+from onnxar._archive import open_archive
+from onnxar._errors import usage
+from onnxar._options import Path
+
+Array = np.ndarray[Any, Any]
+PIECE = 16 << 20  # bytes, of what is written between two looks for Ctrl-C
+
+
+def save_file(tensor_dict: Mapping[str, Array], filename: Path, metadata: Mapping[str, str] | None = None) -> None:
+    """Writes an archive in which every array that is not empty is an entry. Arrays that are not contiguous or not
+    little-endian are copied, one at a time. An archive that exists is replaced. Errors: usage.argument (an array of
+    objects, strings or dates; no text as a name or in metadata), io.*."""
+    arrays = {name: _checked(name, array) for name, array in tensor_dict.items()}
+    pairs = _checked_metadata(metadata or {})
+    dtypes = {name: _dtypes.number_of(array, name) for name, array in arrays.items()}
+    writer = _core.ArchiveWriter.create(filename, 64, True, True)
+    keys, tensors = _core.KeyMaker(), []
+    for name, array in arrays.items():
+        size = _dtypes.raw_size(array, dtypes[name])
+        key = keys.make(name) if size else None
+        if key is not None:
+            writer.add(key, size, functools.partial(_write, array=array, dtype=dtypes[name]))
+        tensors.append(_wire.tensor(name, dtypes[name], array.shape, key, size))
+    writer.finish(_wire.model(tensors, dtypes.values(), pairs))
+
+
+def load_file(filename: Path, *, backend: str = "mmap") -> dict[str, Array]:
+    """All tensors of an archive. With the backend "mmap" arrays are read-only views of the mapped file; "pread" reads
+    the file into memory first. Errors: as `onnxar.open`."""
+    if backend not in ("mmap", "pread"):
+        raise usage(f'backend is {backend!r}; it may be "mmap" or "pread"')
+    with open_archive(filename, no_copy=backend == "mmap") as archive:
+        return dict(archive)
+
+
+def _checked(name: str, array: Any) -> Array:
+    if not isinstance(name, str):
+        raise usage(f"names of tensors are text, not {type(name).__name__}: {name!r}")
+    if any("\ud800" <= letter <= "\udfff" for letter in name):
+        raise usage("the name has surrogates in it, and is no Unicode text", name)
+    if not isinstance(array, np.ndarray | np.generic):
+        raise usage(f"this is {type(array).__name__}, not a NumPy array; numpy.asarray makes one", name)
+    return np.asarray(array)
+
+
+def _checked_metadata(metadata: Mapping[str, str]) -> Mapping[str, str]:
+    for key, value in metadata.items():
+        if not isinstance(key, str) or not isinstance(value, str):
+            raise usage(f"metadata is text by text, not {key!r}: {value!r}")
+    return metadata
+
+
+def _write(file: _core.Sink, array: Array, dtype: int) -> None:
+    raw = _dtypes.raw_bytes(array, dtype)
+    for begin in range(0, raw.size, PIECE):
+        file.write(raw[begin : begin + PIECE])

@@ -1,0 +1,121 @@
+// Whole operations on files: each calls one function of the library.
+#include "conversions.h"
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+
+#include "binding.h"
+#include "onnxar/check.h"
+#include "onnxar/convert.h"
+#include "onnxar/edit.h"
+#include "onnxar/repack.h"
+#include "onnxar/replace.h"
+
+namespace onnxar::python {
+namespace {
+
+using Path = std::filesystem::path;
+
+ReplaceOptions replace_options(const SaveOptions& save, bool append_external) {
+  ReplaceOptions options;
+  static_cast<SaveOptions&>(options) = save;
+  options.append_external = append_external;
+  return options;
+}
+
+nb::dict as_dict(const ReplaceReport& report) {
+  nb::dict row;
+  row["tensors_outside"] = report.tensors_outside;
+  row["entries_added"] = report.entries_added;
+  row["bytes_added"] = report.bytes_added;
+  row["model_bytes"] = report.model_bytes;
+  row["file_bytes"] = report.file_bytes;
+  row["file_bytes_before"] = report.file_bytes_before;
+  row["remarks"] = findings(report.remarks);
+  return row;
+}
+
+nb::dict replace_by_file(const Path& archive, const Path& model, const SaveOptions& save, const LoadOptions& load,
+                         bool append_external) {
+  const ReplaceOptions options = replace_options(save, append_external);
+  return as_dict(without_gil([&] { return replace_model(archive, model, options, load); }));
+}
+
+nb::dict replace_by_bytes(const Path& archive, const nb::bytes& model, const SaveOptions& save, const LoadOptions& load,
+                          bool append_external) {
+  const ReplaceOptions options = replace_options(save, append_external);
+  const Bytes bytes = as_bytes({model.c_str(), model.size()});
+  return as_dict(without_gil([&] { return replace_model(archive, bytes, options, load); }));
+}
+
+nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::uint64_t> alignment, bool replace,
+                    bool sync, bool dry_run) {
+  const RepackReport report = without_gil([&] { return repack(input, output, {alignment, replace, sync, dry_run}); });
+  nb::dict row;
+  row["entries"] = report.entries;
+  row["input_bytes"] = report.input_bytes;
+  row["file_bytes"] = report.file_bytes;
+  row["remarks"] = findings(report.remarks);
+  return row;
+}
+
+nb::dict as_dict(const EarlierState& state) {
+  nb::dict row;
+  row["file_size"] = state.file_size;
+  row["size"] = state.size;
+  row["entries"] = state.entries;
+  row["model_size"] = state.model_size;
+  row["model_crc32"] = state.model_crc32;
+  return row;
+}
+
+nb::list check_file(const Path& path, bool data, bool strict, const LoadOptions& load) {
+  return findings(without_gil([&] { return check(path, {data, strict, load}); }));
+}
+
+}  // namespace
+
+SaveOptions interruptible(SaveOptions options) {
+  options.progress = [report = options.progress](std::uint64_t done, std::uint64_t total) {
+    {
+      const nb::gil_scoped_acquire gil;
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
+    if (report) report(done, total);
+  };
+  return options;
+}
+
+nb::dict as_dict(const ConvertReport& report) {
+  nb::dict row;
+  row["tensors_outside"] = report.tensors_outside;
+  row["payloads"] = report.payloads;
+  row["payload_bytes"] = report.payload_bytes;
+  row["model_bytes"] = report.model_bytes;
+  row["side_files"] = report.side_files;
+  row["file_bytes"] = report.file_bytes;
+  row["remarks"] = findings(report.remarks);
+  return row;
+}
+
+void bind_conversions(nb::module_& module) {
+  module.def("convert", [](const Path& input, const Path& output, const SaveOptions& save, const LoadOptions& load) {
+    const SaveOptions options = interruptible(save);
+    return as_dict(without_gil([&] { return convert(input, output, options, load); }));
+  });
+  module.def("replace_file", replace_by_file);
+  module.def("replace_bytes", replace_by_bytes);
+  module.def("repack", repack_zip, nb::arg("input"), nb::arg("output"), nb::arg("alignment").none(), nb::arg("replace"),
+             nb::arg("sync"), nb::arg("dry_run"));
+  module.def("recover", [](const Path& path, bool sync, bool dry_run) {
+    return as_dict(without_gil([&] { return recover(path, {sync, dry_run}); }));
+  });
+  module.def("undo", [](const Path& path, bool sync, bool dry_run) {
+    return as_dict(without_gil([&] { return undo(path, {sync, dry_run}); }));
+  });
+  module.def("check", check_file);
+}
+
+}  // namespace onnxar::python

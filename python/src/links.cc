@@ -1,0 +1,35 @@
+// Links: an archive's model for runtimes that know nothing of archives.
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/string.h>
+
+#include "binding.h"
+#include "onnxar/link.h"
+
+namespace onnxar::python {
+namespace {
+
+using Path = std::filesystem::path;
+
+/// The model's bytes and the folder that they belong to.
+nb::tuple link_of(const Path& archive) {
+  const Link link = without_gil([&] { return make_link(archive); });
+  return nb::make_tuple(nb::bytes(link.model.data(), link.model.size()), link.folder);
+}
+
+bool verify_bytes(const nb::bytes& model, const Path& folder) {
+  const Bytes bytes = as_bytes({model.c_str(), model.size()});
+  return without_gil([&] { return verify_link(bytes, folder); });
+}
+
+}  // namespace
+
+void bind_links(nb::module_& module) {
+  module.def("make_link", link_of);
+  module.def("write_link", [](const Path& archive, const Path& output, bool replace, bool sync) {
+    without_gil([&] { return write_link(archive, output, {replace, sync}); });
+  });
+  module.def("verify_link_file", [](const Path& path) { return without_gil([&] { return verify_link(path); }); });
+  module.def("verify_link_bytes", verify_bytes);
+}
+
+}  // namespace onnxar::python

@@ -1,0 +1,18 @@
+#include "binding.h"
+#include "onnxar/tensor.h"
+#include "onnxar/version.h"
+
+// NOLINTNEXTLINE: the macro is nanobind's
+NB_MODULE(_core, module) {
+  using namespace onnxar::python;
+  nanobind::set_leak_warnings(false);  // at the interpreter's end, on stderr: an archive may live as long as that
+  module.attr("version") = ONNXAR_VERSION_STRING;
+  bind_errors(module);
+  bind_archive(module);
+  bind_options(module);
+  bind_conversions(module);
+  bind_writers(module);
+  bind_links(module);
+  module.def("dtype_name", [](int type) { return text(onnxar::to_string(static_cast<onnxar::DataType>(type))); });
+  module.def("dtype_bits", [](int type) { return onnxar::bits_per_element(static_cast<onnxar::DataType>(type)); });
+}

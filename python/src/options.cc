@@ -1,0 +1,43 @@
+// Options as classes whose attributes have the names that they have in C++; onnxar/_options.py fills them.
+#include "onnxar/options.h"
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "binding.h"
+
+namespace onnxar::python {
+
+void bind_options(nb::module_& module) {
+  nb::enum_<Format>(module, "Format")
+      .value("archive", Format::archive)
+      .value("onnx_inline", Format::onnx_inline)
+      .value("onnx_external", Format::onnx_external);
+  nb::class_<LoadOptions>(module, "LoadOptions")
+      .def(nb::init<>())
+      .def_rw("external_data_dir", &LoadOptions::external_data_dir)
+      .def_rw("foreign_zips", &LoadOptions::foreign_zips)
+      .def_rw("temporary_dir", &LoadOptions::temporary_dir);
+  nb::class_<SaveOptions>(module, "SaveOptions")
+      .def(nb::init<>())
+      .def_rw("raw_data_threshold", &SaveOptions::raw_data_threshold)
+      .def_rw("alignment", &SaveOptions::alignment)
+      .def_rw("format", &SaveOptions::format)
+      .def_rw("all_sites", &SaveOptions::all_sites)
+      .def_rw("attributes", &SaveOptions::attributes)
+      .def_rw("data_file", &SaveOptions::data_file)
+      .def_rw("file_per_tensor", &SaveOptions::file_per_tensor)
+      .def_rw("replace", &SaveOptions::replace)
+      .def_rw("sync", &SaveOptions::sync)
+      .def_rw("dry_run", &SaveOptions::dry_run)
+      .def_rw("progress", &SaveOptions::progress, nb::arg().none())
+      .def("use_sha1", [](SaveOptions& options) { options.checksum = Checksum::sha1; })
+      .def("add_file", [](SaveOptions& options, const std::string& name, const std::filesystem::path& path) {
+        options.add.push_back({name, path});
+      });
+}
+
+}  // namespace onnxar::python

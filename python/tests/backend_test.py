@@ -1,0 +1,125 @@
+"""Every backend test model of onnx that ONNX Runtime runs inline also runs from an archive, and gives the same outputs.
+
+Those that ONNX Runtime does not run, or runs to other outputs than the test data has, stand in backend_left_out.txt
+with the reason, and no other. `backend_test.py --write` writes that file anew.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import pathlib
+import re
+import sys
+import unittest
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+from backend_cases import Case, cases, difference, same_bits
+from support import FolderTest
+
+import onnxar
+import onnxar.onnxruntime
+from onnxar import _dtypes
+
+os.environ["ALLOW_RELEASED_ONNX_OPSET_ONLY"] = "0"  # the newest models are of the opset to come
+LEFT_OUT = pathlib.Path(__file__).with_name("backend_left_out.txt")
+FATAL_ONLY = 4
+
+
+def options() -> ort.SessionOptions:
+    chosen = ort.SessionOptions()
+    chosen.intra_op_num_threads = 1  # and no pool of threads for each of some thousand sessions
+    chosen.inter_op_num_threads = 1
+    chosen.log_severity_level = FATAL_ONLY
+    return chosen
+
+
+def outputs_of(session: ort.InferenceSession, inputs: list[Any]) -> list[Any]:
+    feeds = dict(zip((value.name for value in session.get_inputs()), inputs, strict=False))
+    odd = [*map(is_odd, inputs), *(value.type in ODD_TYPES for value in session.get_outputs())]
+    if not any(odd):
+        return session.run(None, feeds)
+    values = session.run_with_ort_values(None, {name: as_ort_value(value) for name, value in feeds.items()})
+    return list(map(as_array, values))
+
+
+# Types that NumPy does not have: ONNX Runtime takes and gives their bytes alone.
+ODD_TYPES = {"tensor(bfloat16)": 16, "tensor(float8e4m3fn)": 17, "tensor(float8e4m3fnuz)": 18, "tensor(float8e5m2)": 19,
+             "tensor(float8e5m2fnuz)": 20}  # fmt: skip
+
+
+def is_odd(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and _dtypes._NUMBER.get(value.dtype.name) in ODD_TYPES.values()
+
+
+def as_ort_value(value: Any) -> ort.OrtValue:
+    if not is_odd(value):
+        return ort.OrtValue.ortvalue_from_numpy(value)
+    integers = np.ascontiguousarray(value).view(np.dtype(f"u{value.dtype.itemsize}"))
+    return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(integers, _dtypes._NUMBER[value.dtype.name])
+
+
+def as_array(value: ort.OrtValue) -> np.ndarray:
+    if value.data_type() not in ODD_TYPES:
+        return value.numpy()
+    dtype = _dtypes.numpy_dtype(ODD_TYPES[value.data_type()])
+    shape = tuple(value.shape())
+    data = ctypes.string_at(value.data_ptr(), math.prod(shape) * dtype.itemsize)
+    return np.frombuffer(data, dtype).reshape(shape)
+
+
+def reason_of(error: Exception) -> str:
+    """What ONNX Runtime says, without the parts that name places in it."""
+    text = str(error).split("\n")[0]
+    known = re.match(r"\[ONNXRuntimeError\] : \d+ : (\w+) : (.*)", text)
+    kind, text = known.groups() if known else (type(error).__name__, text)
+    text = re.sub(r"^/\S+:\d+ .*\) (?=[A-Z])|/\S+:\d+ |with name '[^']*'|\(node:.*", "", text)
+    return f"{kind}: {' '.join(text.split())[:100]}".strip()
+
+
+def run_inline(case: Case) -> tuple[list[list[Any]], str | None]:
+    """The outputs, or the reason why the model is left out."""
+    try:
+        session = ort.InferenceSession(case.model.SerializeToString(), options(), ["CPUExecutionProvider"])
+        outputs = [outputs_of(session, inputs) for inputs, _ in case.data]
+    except Exception as error:  # ONNX Runtime raises classes of its own, and whatever NumPy does
+        return [], reason_of(error)
+    for found, (_, expected) in zip(outputs, case.data, strict=True):
+        if reason := difference(case, found, expected):
+            return [], reason
+    return outputs, None
+
+
+class Backend(FolderTest):
+    def run_archive(self, case: Case) -> tuple[list[list[Any]], int]:
+        path = self.folder / "model.onnxar"
+        report = onnxar.save(case.model, path, 0, sync=False)
+        session = onnxar.onnxruntime.InferenceSession(path, options(), providers=["CPUExecutionProvider"])
+        return [outputs_of(session, inputs) for inputs, _ in case.data], report.tensors_outside
+
+    def test_every_model_that_runs_inline_runs_from_an_archive(self):
+        left_out, ran, outside = {}, 0, 0
+        for case in cases():
+            with self.subTest(model=case.name):
+                outputs, reason = run_inline(case)
+                if reason:
+                    left_out[case.name] = reason
+                    continue
+                found, tensors = self.run_archive(case)
+                ran, outside = ran + 1, outside + (tensors > 0)
+                self.assertTrue(same_bits(outputs, found), "the archive gives other outputs than the inline model")
+                for one, (_, expected) in zip(found, case.data, strict=True):
+                    self.assertIsNone(difference(case, one, expected))
+        print(f"{ran} models ran from archives, {outside} of them with data in entries; {len(left_out)} left out")
+        if "--write" in sys.argv:
+            LEFT_OUT.write_text("".join(f"{name}: {reason}\n" for name, reason in sorted(left_out.items())))
+        listed = dict(line.split(": ", 1) for line in LEFT_OUT.read_text().splitlines())
+        self.assertEqual(left_out, listed)
+        self.assertGreater(outside, 100)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[each for each in sys.argv if each != "--write"], warnings="ignore")  # of what onnx computes

@@ -1,0 +1,180 @@
+"""Arrays by name: every type, every order of bytes, and what is refused."""
+
+from __future__ import annotations
+
+import datetime
+import inspect
+import sys
+import unittest
+
+import ml_dtypes
+import numpy as np
+import onnx
+import safetensors.numpy
+from onnx import numpy_helper
+from support import FolderTest, weights
+
+import onnxar
+import onnxar.numpy
+from onnxar import _dtypes
+
+NUMBERS = sorted(_dtypes._OF_NUMPY | _dtypes._OF_ML_DTYPES)
+
+
+def every_pattern(dtype: np.dtype, bits: int) -> np.ndarray:
+    """Values of every byte, or of every pattern of a type with fewer bits."""
+    if bits < 8:
+        first = -(1 << bits - 1) if dtype.name.startswith("int") else 0
+        return np.arange(first, first + (1 << bits)).astype(np.float32).astype(dtype)
+    if dtype == np.bool_:
+        return np.array([True, False, True])
+    return np.arange(256, dtype=np.uint8).repeat(2)[: 512 // dtype.itemsize * dtype.itemsize].view(dtype)
+
+
+class NumpyTest(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.path = self.folder / "a.onnxar"
+
+    def back(self, *arrays: np.ndarray, **named: np.ndarray) -> dict[str, np.ndarray]:
+        onnxar.numpy.save_file({**{f"t{i}": array for i, array in enumerate(arrays)}, **named}, self.path)
+        self.assertEqual([found for found in onnxar.check(self.path, data=True) if found.severity == "error"], [])
+        return onnxar.numpy.load_file(self.path)
+
+    def refused(self, tensors: dict, **arguments: object) -> onnxar.Error:
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.numpy.save_file(tensors, self.path, **arguments)
+        self.assertEqual(self.names(), set())
+        self.assertEqual(raised.exception.code, "usage.argument")
+        return raised.exception
+
+
+class Types(NumpyTest):
+    def test_every_type_of_onnx_comes_back_bit_for_bit_and_as_onnx_reads_it(self):
+        for number in NUMBERS:
+            dtype = _dtypes.numpy_dtype(number)
+            with self.subTest(dtype=dtype):
+                array = every_pattern(dtype, onnxar._core.dtype_bits(number))
+                (back,) = self.back(array).values()
+                self.assertEqual(back.dtype, dtype)
+                self.assertEqual(back.tobytes(), array.tobytes())
+                (tensor,) = onnxar.load(self.path).graph.initializer
+                self.assertEqual(tensor.data_type, number)
+                self.assertEqual(numpy_helper.to_array(tensor).tobytes(), array.tobytes())
+
+    def test_all_types_that_onnx_has_are_there(self):
+        # Floats of 6 bits, which run across bytes, are carried along by their length, as types of tomorrow are.
+        without = {"UNDEFINED", "STRING", "FLOAT6E2M3", "FLOAT6E3M2"}
+        known = {number for name, number in onnx.TensorProto.DataType.items() if name not in without}
+        self.assertEqual(known, set(NUMBERS))
+
+    def test_elements_below_a_byte_are_packed_at_any_count(self):
+        for dtype, bits in ((ml_dtypes.int4, 4), (ml_dtypes.uint4, 4), (ml_dtypes.int2, 2), (ml_dtypes.uint2, 2)):
+            for count in range(1, 10):
+                array = (np.arange(count) % (1 << bits) - (1 << bits >> 1) * (dtype(-1) < dtype(0))).astype(dtype)
+                (back,) = self.back(array).values()
+                np.testing.assert_array_equal(back, array, strict=True)
+                self.assertEqual(onnxar.open(self.path).entries()[0].size, -(-count * bits // 8))
+
+    def test_a_bfloat16_is_a_view_and_an_int4_a_copy_and_both_are_read_only(self):
+        back = self.back(b=weights(8).astype(ml_dtypes.bfloat16), i=np.ones(8, ml_dtypes.int4))
+        self.assertFalse(back["b"].flags.owndata)
+        for array in back.values():
+            self.assertFalse(array.flags.writeable)
+
+
+class Orders(NumpyTest):
+    def test_big_endian_and_scattered_arrays_come_back_equal(self):
+        base = weights(6, 8, 4)
+        arrays = [
+            base.astype(">f4"), base[::-1, ::2, ::-3], base.transpose(2, 0, 1), np.asfortranarray(base),
+            np.broadcast_to(base[0, 0], (5, 4)), base.astype(">c8"), np.arange(9, dtype=">i8")[::2], base[1:, 1:, 1:],
+        ]  # fmt: skip
+        for array, back in zip(arrays, self.back(*arrays).values(), strict=True):
+            np.testing.assert_array_equal(back, array)
+            self.assertEqual(back.dtype, array.dtype.newbyteorder("<"))
+            self.assertTrue(back.flags.c_contiguous)
+
+    def test_shapes_without_dimensions_and_without_elements_come_back(self):
+        arrays = [np.float32(3.5), np.array(7), np.empty((0, 3)), np.empty((2, 0), ml_dtypes.int4), np.ones((1, 1, 1))]
+        for array, back in zip(arrays, self.back(*arrays).values(), strict=True):
+            np.testing.assert_array_equal(back, array, strict=True)
+
+    def test_every_array_that_is_not_empty_is_an_entry_and_the_model_is_one_for_onnx(self):
+        tensors = {"a": weights(2), "A": np.arange(2), "nothing": np.empty(0), "a/b ü": np.ones(1, bool)}
+        back = self.back(**tensors)
+        self.assertEqual(list(back), list(tensors))
+        entries = onnxar.open(self.path).entries()
+        self.assertEqual([entry.name for entry in entries], ["a", "A_2", "a_b___", "__MODEL_PROTO"])
+        onnx.checker.check_model(onnxar.load(self.path))
+
+    def test_large_arrays_are_written_in_pieces(self):
+        array = np.arange((onnxar.numpy.PIECE // 4) * 2 + 5, dtype=np.uint32)
+        (back,) = self.back(array).values()
+        self.assertTrue(np.array_equal(back, array))
+
+
+class Refusals(NumpyTest):
+    def test_an_array_of_objects_is_named(self):
+        error = self.refused({"good": weights(2), "bad": np.array([1, None])})
+        self.assertEqual(error.entry, "bad")
+        self.assertIn("Python objects", str(error))
+
+    def test_types_that_are_no_numbers_of_onnx_are_named(self):
+        record = np.zeros(2, [("float32", "f4")])
+        for array in (np.array(["text"]), np.array([b"bytes"]), np.array([datetime.datetime(2020, 1, 1)], "M8[s]"),
+                      np.zeros(2, "V4"), np.zeros(2, np.longdouble), record):  # fmt: skip
+            with self.subTest(dtype=array.dtype):
+                error = self.refused({"bad": array})
+                self.assertEqual(error.entry, "bad")
+                self.assertIn(str(array.dtype), str(error))
+
+    def test_what_is_no_array_is_named(self):
+        for value in ([1.0], 3, None, "text"):
+            self.assertEqual(self.refused({"bad": value}).entry, "bad")
+
+    def test_names_and_metadata_are_text(self):
+        self.refused({1: weights(2)})
+        self.refused({"half\ud800": weights(2)})
+        self.refused({"a": weights(2)}, metadata={"a": 1})
+
+    def test_a_backend_that_is_not_known_is_refused(self):
+        with self.assertRaises(onnxar.Error):
+            onnxar.numpy.load_file(self.path, backend="carrier pigeon")
+
+
+class Safetensors(NumpyTest):
+    def test_the_signatures_are_those_of_safetensors(self):
+        for name in ("save_file", "load_file"):
+            ours, theirs = (inspect.signature(getattr(module, name)).parameters.values()
+                            for module in (onnxar.numpy, safetensors.numpy))  # fmt: skip
+            self.assertEqual([(p.name, p.kind, p.default) for p in ours], [(p.name, p.kind, p.default) for p in theirs])
+
+    def test_metadata_is_kept_and_read(self):
+        onnxar.numpy.save_file({"a": weights(2)}, self.path, {"format": "np", "": "empty", "ü": "ß" * 300})
+        self.assertEqual(onnxar.open(self.path).metadata(), {"format": "np", "": "empty", "ü": "ß" * 300})
+        self.assertEqual(onnxar.load(self.path).metadata_props[2].key, "ü")
+
+    def test_no_arrays_are_an_archive_too(self):
+        self.assertEqual(self.back(), {})
+
+    def test_a_backend_that_reads_outlives_the_file(self):
+        self.back(weights(2000))
+        back = onnxar.numpy.load_file(self.path, backend="pread")
+        self.path.write_bytes(b"")
+        np.testing.assert_array_equal(back["t0"], weights(2000))
+
+    def test_an_archive_that_is_there_is_replaced(self):
+        self.back(weights(2))
+        self.assertEqual(list(self.back(other=weights(3))), ["other"])
+
+    def test_onnx_is_not_needed(self):
+        import subprocess
+
+        code = ("import sys, numpy, onnxar.numpy as n; n.save_file({'a': numpy.ones(3)}, sys.argv[1]);"
+                "assert n.load_file(sys.argv[1])['a'].sum() == 3; assert not {'onnx', 'google', 'ml_dtypes'} & set(sys.modules)")  # fmt: skip
+        subprocess.run([sys.executable, "-c", code, str(self.path)], check=True)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,236 @@
+"""Unmodified ONNX Runtime runs archives: through links in memory and in files, and with weights handed over."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+import onnx
+import onnx_ir
+import onnxruntime as ort
+from onnx import TensorProto, helper, numpy_helper
+from support import FolderTest, matmul_model, weights
+
+import onnxar
+import onnxar.numpy
+import onnxar.onnxruntime
+
+CPU = ["CPUExecutionProvider"]
+
+
+def quiet(**entries: str) -> ort.SessionOptions:
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    for key, value in entries.items():
+        options.add_session_config_entry(f"session.{key}", value)
+    return options
+
+
+class RuntimeTest(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.model = matmul_model(256)
+        self.path = self.folder / "m.onnxar"
+        onnxar.save(self.model, self.path)
+        self.x = weights(3, 256, seed=1)
+
+    def outputs(self, session: ort.InferenceSession) -> list[np.ndarray]:
+        return session.run(None, {"x": self.x})
+
+    def assert_same(self, session: ort.InferenceSession, options: ort.SessionOptions | None = None) -> None:
+        """Bit for bit what the inline model gives."""
+        inline = ort.InferenceSession(self.model.SerializeToString(), options or quiet(), providers=CPU)
+        for ours, theirs in zip(self.outputs(session), self.outputs(inline), strict=True):
+            self.assertEqual((ours.dtype, ours.shape, ours.tobytes()), (theirs.dtype, theirs.shape, theirs.tobytes()))
+
+
+class Sessions(RuntimeTest):
+    def test_a_session_gives_what_the_inline_model_gives_with_and_without_prepacking(self):
+        for disabled in ("0", "1"):
+            options = quiet(disable_prepacking=disabled)
+            session = onnxar.onnxruntime.InferenceSession(self.path, options, providers=CPU)
+            self.assertIsInstance(session, ort.InferenceSession)
+            self.assert_same(session, options)
+
+    def test_all_arguments_are_those_of_onnxruntime(self):
+        theirs, ours = (inspect.signature(kind.__init__).parameters.values()
+                        for kind in (ort.InferenceSession, onnxar.onnxruntime.InferenceSession))  # fmt: skip
+        self.assertEqual([(each.name, each.kind) for each in ours], [(each.name, each.kind) for each in theirs])
+        by_name = onnxar.onnxruntime.InferenceSession(
+            path_or_bytes=str(self.path), sess_options=quiet(), providers=CPU, provider_options=[{}]
+        )
+        by_place = onnxar.onnxruntime.InferenceSession(self.path, quiet(), CPU, [{}], disabled_optimizers=["ConstantFolding"])
+        bare = onnxar.onnxruntime.InferenceSession(self.path)
+        for session in (by_name, by_place, bare):
+            self.assert_same(session)
+
+    def test_the_weights_are_mapped_from_the_archive(self):
+        session = onnxar.onnxruntime.InferenceSession(self.path, quiet(disable_prepacking="1"), providers=CPU)
+        self.assertIn(str(self.path), pathlib.Path("/proc/self/maps").read_text())
+        self.assert_same(session, quiet(disable_prepacking="1"))
+
+    def test_a_symlink_as_in_a_cache_of_the_hub_runs(self):
+        blob = self.folder / "blobs" / "0123abc"
+        snapshot = self.folder / "snapshots" / "main" / "model.onnxar"
+        for path in (blob, snapshot):
+            path.parent.mkdir(parents=True)
+        self.path.rename(blob)
+        snapshot.symlink_to(os.path.relpath(blob, snapshot.parent))
+        self.assert_same(onnxar.onnxruntime.InferenceSession(snapshot, quiet(), providers=CPU))
+
+    def test_a_relative_path_and_one_with_spaces_and_umlauts_run(self):
+        other = self.folder / "with späces" / "mödel 1.onnxar"
+        other.parent.mkdir()
+        self.path.rename(other)
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(self.folder)
+        self.assert_same(onnxar.onnxruntime.InferenceSession("with späces/mödel 1.onnxar", quiet(), providers=CPU))
+
+    def test_the_archive_may_be_renamed_over_while_the_session_lives(self):
+        session = onnxar.onnxruntime.InferenceSession(self.path, quiet(disable_prepacking="1"), providers=CPU)
+        onnxar.numpy.save_file({"w": np.zeros((256, 256), np.float32)}, self.path)
+        self.assert_same(session, quiet(disable_prepacking="1"))
+
+    def test_an_edit_leaves_sessions_as_they_are_and_new_ones_see_it(self):
+        before = onnxar.onnxruntime.InferenceSession(self.path, quiet(), providers=CPU)
+        edited = onnx.ModelProto.FromString(self.model.SerializeToString())
+        edited.graph.node[1].op_type = "Sub"
+        onnxar.replace(self.path, edited)
+        self.assert_same(before)
+        self.model = edited
+        self.assert_same(onnxar.onnxruntime.InferenceSession(self.path, quiet(), providers=CPU))
+
+    def test_what_is_no_archive_is_our_error(self):
+        (self.folder / "m.onnx").write_bytes(self.model.SerializeToString())
+        for path, kind in ((self.folder / "m.onnx", "zip."), (self.folder / "none", "io.not_found")):
+            with self.assertRaises(onnxar.Error) as raised:
+                onnxar.onnxruntime.InferenceSession(path)
+            self.assertTrue(raised.exception.code.startswith(kind), raised.exception)
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.onnxruntime.InferenceSession(self.path.read_bytes())
+        self.assertEqual(raised.exception.code, "usage.argument")
+
+    def test_the_runtime_may_be_missing(self):
+        code = "import sys; sys.modules['onnxruntime'] = None; import onnxar; import onnxar.onnxruntime"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertIn("import of onnxruntime halted", done.stderr)
+
+
+class Links(RuntimeTest):
+    def test_a_link_is_a_model_and_a_folder(self):
+        link = onnxar.link(self.path)
+        self.assertEqual(link.folder, self.folder.resolve())
+        self.assertTrue(onnxar.verify_link(link))
+        options = quiet(model_external_initializers_file_folder_path=str(link.folder))
+        self.assert_same(ort.InferenceSession(link.model, options, providers=CPU))
+
+    def test_a_link_file_is_read_by_everybody(self):
+        file = self.folder / "m.onnx"
+        onnxar.link(self.path, file)
+        self.assertLess(file.stat().st_size, 4096)
+        self.assertTrue(onnxar.verify_link(file))
+        self.assert_same(ort.InferenceSession(file, quiet(), providers=CPU))
+        (tensor, *_) = onnx.load(file).graph.initializer
+        np.testing.assert_array_equal(numpy_helper.to_array(tensor), weights(256, 256))
+        value = onnx_ir.load(file).graph.initializers["w"].const_value
+        np.testing.assert_array_equal(value.numpy(), weights(256, 256))
+        onnx.checker.check_model(str(file))
+
+    def test_a_link_is_written_once_and_where_runtimes_find_the_archive(self):
+        onnxar.link(self.path, self.folder / "m.onnx")
+        (self.folder / "sub").mkdir()
+        for output, code in (("m.onnx", "output.exists"), ("sub/m.onnx", "usage.argument")):
+            with self.assertRaises(onnxar.Error) as raised:
+                onnxar.link(self.path, self.folder / output)
+            self.assertEqual(raised.exception.code, code)
+        onnxar.link(self.path, self.folder / "m.onnx", overwrite=True)
+
+    def test_a_link_outlives_an_edit_and_not_a_rewrite(self):
+        link = onnxar.link(self.path, self.folder / "m.onnx")
+        edited = onnx.ModelProto.FromString(self.model.SerializeToString())
+        edited.graph.node[1].op_type = "Sub"
+        onnxar.replace(self.path, edited)
+        self.assertTrue(onnxar.verify_link(link))
+        self.assert_same(ort.InferenceSession(self.folder / "m.onnx", quiet(), providers=CPU))
+        onnxar.save(matmul_model(256), self.path, alignment=4096)
+        for stale in (link, self.folder / "m.onnx"):
+            with self.assertRaises(onnxar.Error) as raised:
+                onnxar.verify_link(stale)
+            self.assertEqual(raised.exception.code, "onnx.link.stale")
+
+    def test_a_model_that_is_no_link_is_none(self):
+        (self.folder / "plain.onnx").write_bytes(self.model.SerializeToString())
+        self.assertFalse(onnxar.verify_link(self.folder / "plain.onnx"))
+
+    def test_an_archive_that_was_replaced_meanwhile_is_noticed(self):
+        other = self.folder / "other.onnxar"
+        onnxar.save(matmul_model(256), other, alignment=4096)
+        real = onnxar._operations.link
+
+        def link_and_replace(path: pathlib.Path) -> onnxar.Link:
+            link = real(path)
+            shutil.copyfile(other, self.folder / "copy")
+            (self.folder / "copy").rename(path)
+            return link
+
+        onnxar._operations.link = link_and_replace
+        self.addCleanup(setattr, onnxar._operations, "link", real)
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.onnxruntime.InferenceSession(self.path, quiet(), providers=CPU)
+        self.assertEqual(raised.exception.code, "onnx.link.stale")
+
+
+class HandedOver(RuntimeTest):
+    def test_views_of_the_archive_are_initializers_that_the_session_uses(self):
+        with onnxar.open(self.path) as archive:
+            values = {name: ort.OrtValue.ortvalue_from_numpy(archive[name]) for name in ("w",)}
+        options = quiet()
+        for name, value in values.items():
+            options.add_initializer(name, value)
+        link = onnxar.link(self.path)
+        options.add_session_config_entry(onnxar.onnxruntime.FOLDER, str(link.folder))
+        self.assert_same(ort.InferenceSession(link.model, options, providers=CPU))
+
+    def test_external_initializers_need_no_folder(self):
+        model = helper.make_model(
+            helper.make_graph(
+                [helper.make_node("MatMul", ["x", "w"], ["y"])], "g",
+                [helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, 256])],
+                [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                [numpy_helper.from_array(weights(256, 256), "w")],
+            ), ir_version=10, opset_imports=[helper.make_opsetid("", 20)],
+        )  # fmt: skip
+        self.model = model
+        onnxar.save(model, self.path)
+        with onnxar.open(self.path) as archive:
+            value, proto = ort.OrtValue.ortvalue_from_numpy(archive["w"]), archive.model()
+        options = quiet()
+        options.add_external_initializers(["w"], [value])
+        self.assert_same(ort.InferenceSession(proto, options, providers=CPU))
+
+
+class TooLarge(FolderTest):
+    def test_a_tensor_larger_than_its_entry_or_any_memory_is_refused_before_there_is_a_session(self):
+        tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[1 << 40, 1 << 10])
+        onnxar._proto.set_link(tensor, "w", 1 << 52)
+        node = helper.make_node("Identity", ["w"], ["y"])
+        output = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+        model = helper.make_model(helper.make_graph([node], "g", [], [output], [tensor]), ir_version=10)
+        path = self.folder / "m.onnxar"
+        writer = onnxar._core.ArchiveWriter.create(path, 64, False, False)
+        writer.add("w", 4, lambda file: file.write(b"\0\0\0\0"))
+        writer.finish(model.SerializeToString())
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.onnxruntime.InferenceSession(path)
+        self.assertEqual(raised.exception.code, "onnx.external_data.out_of_range")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,347 @@
+"""Reading an archive: arrays in place, who keeps them alive, and what is refused."""
+
+from __future__ import annotations
+
+import fcntl
+import gc
+import pathlib
+import pickle
+import threading
+import time
+import unittest
+
+import ml_dtypes
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from support import FolderTest, arrays_of, matmul_model, weights
+
+import onnxar
+import onnxar.numpy
+
+
+class OpenTest(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.model = matmul_model()
+        self.path = self.folder / "m.onnxar"
+        onnxar.save(self.model, self.path)
+
+    def mapped(self) -> bool:
+        return str(self.path) in pathlib.Path("/proc/self/maps").read_text()
+
+    def save_tensors(self, *tensors: onnx.TensorProto, threshold: int = 1024) -> None:
+        graph = helper.make_graph([], "g", [], [], initializer=tensors)
+        onnxar.save(helper.make_model(graph), self.path, threshold)
+
+
+class Tensors(OpenTest):
+    def test_every_tensor_is_the_array_that_onnx_has(self):
+        with onnxar.open(self.path) as archive:
+            for name, array in arrays_of(self.model).items():
+                np.testing.assert_array_equal(archive[name], array, strict=True)
+            np.testing.assert_array_equal(archive["scale"], weights(1, 512, seed=9), strict=True)
+            self.assertEqual(list(archive), list(archive.keys()))
+            self.assertEqual(set(archive), {"w", "b", "shape", "scale"})
+            self.assertEqual(len(archive), 4)
+
+    def test_arrays_are_read_only_views_of_the_mapping(self):
+        with onnxar.open(self.path) as archive:
+            array = archive.tensor("w")
+            self.assertFalse(array.flags.owndata)
+            self.assertFalse(array.flags.writeable)
+            self.assertEqual(array.ctypes.data % 64, 0)
+            with self.assertRaises(ValueError):
+                array.setflags(write=True)
+
+    def test_a_view_keeps_the_mapping_alive_and_the_last_one_lets_it_go(self):
+        archive = onnxar.open(self.path)
+        array = archive["w"]
+        part = array[3:5]
+        archive.close()
+        del archive, array
+        gc.collect()
+        self.assertTrue(self.mapped())
+        np.testing.assert_array_equal(part, weights(64, 64)[3:5])
+        del part
+        gc.collect()
+        self.assertFalse(self.mapped())
+
+    def test_a_name_that_several_tensors_have_is_told_apart_by_site(self):
+        one, two = (numpy_helper.from_array(weights(512, seed=seed), "same") for seed in (1, 2))
+        self.save_tensors(one, two)
+        with onnxar.open(self.path) as archive:
+            self.assertEqual(set(archive), {"graph.initializer[0]", "graph.initializer[1]"})
+            np.testing.assert_array_equal(archive["graph.initializer[1]"], weights(512, seed=2))
+            with self.assertRaises(onnxar.Error) as raised:
+                archive.tensor("same")
+            self.assertEqual((raised.exception.code, raised.exception.entry), ("usage.argument", "same"))
+            self.assertIn("graph.initializer[1]", str(raised.exception))
+
+    def test_a_tensor_is_also_found_by_its_entry_and_by_its_site(self):
+        self.save_tensors(numpy_helper.from_array(weights(512), "layer.0/weight"))
+        with onnxar.open(self.path) as archive:
+            (key,) = [entry.name for entry in archive.entries() if entry.sites]
+            self.assertEqual(key, "layer_0_weight")
+            for name in ("layer.0/weight", key, "graph.initializer[0]"):
+                np.testing.assert_array_equal(archive.tensor(name), weights(512))
+
+    def test_a_tensor_that_is_not_there_is_a_key_error_of_ours(self):
+        with onnxar.open(self.path) as archive:
+            self.assertNotIn("none", archive)
+            self.assertIsNone(archive.get("none"))
+            with self.assertRaises(KeyError) as raised:
+                archive["none"]
+            self.assertIsInstance(raised.exception, onnxar.Error)
+            self.assertEqual(raised.exception.code, "usage.no_such_entry")
+
+    def test_strings_have_no_array_and_are_no_key(self):
+        text = helper.make_tensor("text", TensorProto.STRING, [1], [b"words"])
+        self.save_tensors(text, numpy_helper.from_array(weights(4), "w"))
+        with onnxar.open(self.path) as archive:
+            self.assertEqual(list(archive), ["w"])
+            self.assertEqual(archive.info("text").dtype, "STRING")
+            with self.assertRaises(onnxar.Error) as raised:
+                archive.tensor("text")
+            self.assertEqual(raised.exception.code, "onnx.tensor.not_converted")
+
+    def test_data_inside_the_model_typed_or_raw_is_there_too(self):
+        typed = helper.make_tensor("typed", TensorProto.BFLOAT16, [3], [1.0, 2.0, -3.0])
+        self.save_tensors(typed, numpy_helper.from_array(np.array(5.0), "scalar"), threshold=1 << 20)
+        with onnxar.open(self.path) as archive:
+            expected = np.array([1, 2, -3], ml_dtypes.bfloat16)
+            np.testing.assert_array_equal(archive["typed"], expected, strict=True)
+            np.testing.assert_array_equal(archive["scalar"], np.array(5.0), strict=True)
+            self.assertFalse(archive["scalar"].flags.writeable)
+
+    def test_a_slice_knows_shape_and_type_before_anything_is_read(self):
+        with onnxar.open(self.path) as archive:
+            part = archive.get_slice("w")
+            self.assertEqual((part.get_shape(), part.get_dtype(), part.shape), ([64, 64], "FLOAT", (64, 64)))
+            np.testing.assert_array_equal(part[2:4, ::2], weights(64, 64)[2:4, ::2])
+            self.assertFalse(part[0].flags.owndata)
+
+    def test_a_link_that_leads_nowhere_is_refused_when_its_tensor_is_asked_for(self):
+        self.save_tensors(*(numpy_helper.from_array(weights(512), name) for name in ("a", "b")))
+        data = self.path.read_bytes()
+        link = b"location\x12\x01b"
+        self.assertEqual(data.count(link), 1)
+        archive = onnxar.open(data.replace(link, b"location\x12\x01c"))
+        np.testing.assert_array_equal(archive["a"], weights(512))
+        with self.assertRaises(onnxar.Error) as raised:
+            archive["b"]
+        self.assertEqual(raised.exception.code, "onnx.external_data.missing")
+        self.assertIn('tensor "b" (graph.initializer[1])', raised.exception.message)
+
+
+class Life(OpenTest):
+    def test_a_closed_archive_is_an_error_and_its_arrays_stay(self):
+        archive = onnxar.open(self.path)
+        array, part = archive["w"], archive.get_slice("b")
+        archive.close()
+        archive.close()
+        self.assertTrue(archive.closed)
+        np.testing.assert_array_equal(array, weights(64, 64))
+        uses = (archive.model, archive.entries, archive.keys().__len__, archive.check, archive.__enter__,
+                lambda: archive["w"], lambda: list(archive), lambda: "w" in archive, lambda: part[0])  # fmt: skip
+        for use in uses:
+            with self.assertRaises(onnxar.Error) as raised:
+                use()
+            self.assertEqual((raised.exception.code, raised.exception.path), ("usage.argument", str(self.path)))
+            self.assertIn("closed", str(raised.exception))
+
+    def test_the_block_closes_also_after_an_error(self):
+        with self.assertRaises(ZeroDivisionError), onnxar.open(self.path) as archive:
+            1 / 0  # noqa: B018
+        self.assertTrue(archive.closed)
+
+    def test_bytes_are_an_archive_too_and_are_kept_alive(self):
+        archive = onnxar.open(bytearray(self.path.read_bytes()))
+        array = archive["w"]
+        del archive
+        gc.collect()
+        np.testing.assert_array_equal(array, weights(64, 64))
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.open(self.path.read_bytes()).check()
+        self.assertEqual(raised.exception.code, "usage.argument")
+
+    def test_a_copy_outlives_a_file_that_is_cut_and_removed(self):
+        archive = onnxar.open(self.path, no_copy=False)
+        self.assertFalse(self.mapped())
+        self.path.write_bytes(b"")
+        self.path.unlink()
+        np.testing.assert_array_equal(archive["w"], weights(64, 64))
+        self.assertEqual(archive["w"].ctypes.data % 64, 0)
+
+    def test_a_file_that_is_replaced_by_renaming_leaves_open_archives_as_they_are(self):
+        archive = onnxar.open(self.path)
+        onnxar.numpy.save_file({"other": weights(2, 2)}, self.path)
+        np.testing.assert_array_equal(archive["w"], weights(64, 64))
+        self.assertEqual(list(onnxar.open(self.path)), ["other"])
+
+    def test_a_symlink_opens(self):
+        link = self.folder / "link.onnxar"
+        link.symlink_to(self.path.name)
+        np.testing.assert_array_equal(onnxar.open(link)["w"], weights(64, 64))
+
+
+class Consolidation(OpenTest):
+    def test_large_tensors_move_to_one_aligned_buffer_and_small_ones_stay(self):
+        with onnxar.open(self.path) as archive:
+            before = archive["w"]
+            buffer = archive.consolidate(size_threshold=1024, alignment=4096)
+            self.assertEqual(buffer.ctypes.data % 4096, 0)
+            for name in ("w", "scale"):
+                self.assertTrue(np.shares_memory(archive[name], buffer), name)
+                self.assertEqual(archive[name].ctypes.data % 4096, 0)
+                self.assertFalse(archive[name].flags.writeable)
+            self.assertFalse(np.shares_memory(archive["b"], buffer))
+            self.assertFalse(np.shares_memory(before, buffer))
+            np.testing.assert_array_equal(archive["w"], before, strict=True)
+
+    def test_the_buffer_lives_as_long_as_an_array(self):
+        archive = onnxar.open(self.path)
+        archive.consolidate()
+        array = archive["w"]
+        archive.close()
+        gc.collect()
+        self.assertFalse(self.mapped())
+        np.testing.assert_array_equal(array, weights(64, 64))
+
+    def test_damaged_data_is_refused_and_nothing_changes(self):
+        data = bytearray(self.path.read_bytes())
+        with onnxar.open(self.path) as archive:
+            (entry,) = (entry for entry in archive.entries() if entry.name == "w")
+        data[entry.offset] ^= 1
+        archive = onnxar.open(data)
+        with self.assertRaises(onnxar.Error) as raised:
+            archive.consolidate()
+        self.assertEqual((raised.exception.code, raised.exception.entry), ("zip.data.crc", "w"))
+        self.assertEqual(archive._consolidated, {})
+
+    def test_an_alignment_is_a_power_of_two(self):
+        for alignment in (0, -64, 48):
+            with self.assertRaises(onnxar.Error):
+                onnxar.open(self.path).consolidate(alignment=alignment)
+
+
+class Container(OpenTest):
+    def test_entries_are_those_of_the_file_and_the_model_is_the_last(self):
+        with onnxar.open(self.path) as archive:
+            entries = archive.entries()
+            self.assertEqual([entry.name for entry in entries], ["scale", "w", "__MODEL_PROTO"])
+            self.assertEqual(entries[1].sites, ("graph.initializer[0]",))
+            data = self.path.read_bytes()[entries[1].offset :][: entries[1].size]
+            self.assertEqual(data, weights(64, 64).tobytes())
+            self.assertEqual(bytes(archive.entry("w")), data)
+            self.assertEqual(archive.info("scale").site, "graph.node[3].attr.value")
+
+    def test_the_model_refers_to_entries_and_resolve_finds_them(self):
+        with onnxar.open(self.path) as archive:
+            model = onnx.ModelProto.FromString(archive.model())
+            link = {pair.key: pair.value for pair in model.graph.initializer[0].external_data}
+            self.assertEqual(link, {"location": "w", "length": "16384"})
+            self.assertEqual(bytes(archive.resolve("w", 4, 4)), weights(64, 64).tobytes()[4:8])
+            with self.assertRaises(onnxar.Error) as raised:
+                archive.resolve("w", 16384, 1)
+            self.assertEqual(raised.exception.code, "onnx.external_data.out_of_range")
+
+    def test_check_finds_nothing_in_a_good_archive_and_damage_where_it_is(self):
+        self.assertEqual(onnxar.open(self.path).check(data=True, strict=True), [])
+        archive = onnxar.open(self.path)
+        entry = archive.entries()[1]
+        with self.path.open("r+b") as file:
+            file.seek(entry.offset)
+            file.write(b"x")
+        self.assertEqual(archive.check(), [])
+        (finding,) = archive.check(data=True)
+        self.assertEqual((finding.severity, finding.code, finding.entry), ("error", "zip.data.crc", "w"))
+        with self.assertRaises(onnxar.Error) as raised:
+            archive.verify("w")
+        self.assertEqual(raised.exception.code, "zip.data.crc")
+
+    def test_side_files_are_entries(self):
+        (self.folder / "words").write_text("a b c")
+        onnxar.save(self.model, self.path, side_files={"tokenizer.json": self.folder / "words"})
+        self.assertEqual(bytes(onnxar.open(self.path).entry("tokenizer.json")), b"a b c")
+
+    def test_metadata_is_the_models(self):
+        self.model.metadata_props.add(key="author", value="Ünïcode")
+        onnxar.save(self.model, self.path)
+        self.assertEqual(onnxar.open(self.path).metadata(), {"author": "Ünïcode"})
+
+
+class Errors(OpenTest):
+    def test_an_error_says_what_and_where_and_can_be_pickled(self):
+        data = bytearray(self.path.read_bytes())
+        data[2] ^= 0xFF  # the first local header's signature
+        self.path.write_bytes(data)
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.open(self.path)["scale"]
+        error = raised.exception
+        self.assertEqual((error.code, error.entry, error.offset), ("zip.local.header", "scale", 0))
+        self.assertEqual(error.path, str(self.path))
+        for part in (str(self.path), "'scale'", "0x0", "zip.local.header"):
+            self.assertIn(part, str(error))
+        again = pickle.loads(pickle.dumps(error))
+        self.assertEqual((type(again), vars(again), str(again)), (type(error), vars(error), str(error)))
+
+    def test_an_error_without_a_place_has_none(self):
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.open(self.folder / "none")
+        error = raised.exception
+        self.assertEqual((error.code, error.entry, error.offset), ("io.not_found", "", None))
+
+    def test_what_is_no_archive_is_refused_in_all_ways_of_opening(self):
+        for content, code in ((b"", "zip.end.missing"), (b"text", "zip.end.missing"), (self.model.SerializeToString(), None)):
+            path = self.folder / "other"
+            path.write_bytes(content)
+            for no_copy in (True, False):
+                with self.assertRaises(onnxar.Error) as raised:
+                    onnxar.open(path, no_copy=no_copy)
+                self.assertEqual(raised.exception.path, str(path))
+                self.assertEqual(raised.exception.code, code or raised.exception.code)
+
+    def test_names_that_are_no_text_are_printed_and_do_no_harm(self):
+        error = onnxar.Error("zip.data.crc", "bad\x1b[2J", "n\udcff\n", 1, "p")
+        self.assertTrue(str(error).isprintable())
+
+
+class Threads(OpenTest):
+    def test_other_threads_run_while_an_edit_waits_for_its_lock(self):
+        with self.path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            failures = []
+
+            def edit() -> None:
+                try:
+                    onnxar.replace(self.path, self.model)
+                except onnxar.Error as error:
+                    failures.append(error.code)
+
+            thread = threading.Thread(target=edit)
+            begin = time.monotonic()
+            thread.start()
+            time.sleep(0.05)
+            self.assertLess(time.monotonic() - begin, 0.5, "the lock of the interpreter was held")
+            thread.join()
+        self.assertEqual(failures, ["archive.busy"])
+
+    def test_many_threads_read_one_archive(self):
+        archive, wrong = onnxar.open(self.path), []
+
+        def read() -> None:
+            for _ in range(200):
+                if not np.array_equal(archive["w"], weights(64, 64)):
+                    wrong.append(1)
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,127 @@
+"""Whole operations, as the command line has them."""
+
+from __future__ import annotations
+
+import unittest
+import zipfile
+
+import numpy as np
+import onnx
+import onnx_ir
+from support import FolderTest, matmul_model, weights
+
+import onnxar
+
+
+class Operations(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.model = matmul_model()
+        self.onnx = self.folder / "m.onnx"
+        self.archive = self.folder / "m.onnxar"
+        onnx.save(self.model, self.onnx)
+        self.report = onnxar.pack(self.onnx, self.archive)
+
+    def code_of(self, action, *arguments, **named) -> str:
+        with self.assertRaises(onnxar.Error) as raised:
+            action(*arguments, **named)
+        return raised.exception.code
+
+    def test_pack_reports_and_unpack_gives_the_same_bytes(self):
+        self.assertEqual((self.report.tensors_outside, self.report.payload_bytes), (2, 64 * 64 * 4 + 512 * 4))
+        self.assertEqual(self.report.file_bytes, self.archive.stat().st_size)
+        report = onnxar.unpack(self.archive, self.folder / "back.onnx")
+        self.assertEqual(report.tensors_outside, 0)
+        self.assertEqual((self.folder / "back.onnx").read_bytes(), self.onnx.read_bytes())
+
+    def test_unpack_to_external_data_is_read_by_onnx_and_onnx_ir(self):
+        onnxar.unpack(self.archive, self.folder / "e.onnx", external_data="e.data")
+        (tensor, *_) = onnx.load(self.folder / "e.onnx").graph.initializer
+        np.testing.assert_array_equal(onnx.numpy_helper.to_array(tensor), weights(64, 64))
+        value = onnx_ir.load(self.folder / "e.onnx").graph.initializers["w"].const_value
+        np.testing.assert_array_equal(value.numpy(), weights(64, 64))
+        onnxar.unpack(self.archive, self.folder / "t.onnx", per_tensor=True)
+        self.assertTrue((self.folder / "scale").exists())
+        self.assertEqual(self.code_of(onnxar.unpack, self.archive, self.onnx, external_data="d", per_tensor=True),
+                         "usage.argument")  # fmt: skip
+
+    def test_nothing_is_overwritten_unless_asked_for(self):
+        before = self.onnx.read_bytes()
+        for action in (onnxar.pack, onnxar.unpack, onnxar.repack):
+            self.assertEqual(self.code_of(action, self.archive, self.onnx), "output.exists")
+        self.assertEqual(self.onnx.read_bytes(), before)
+        onnxar.unpack(self.archive, self.onnx, overwrite=True, size_threshold=0)
+
+    def test_a_dry_run_reports_and_writes_nothing(self):
+        report = onnxar.pack(self.onnx, self.folder / "dry.onnxar", dry_run=True)
+        self.assertEqual(report, self.report)
+        self.assertEqual(self.names(), {"m.onnx", "m.onnxar"})
+
+    def test_remarks_are_findings(self):
+        tensor = self.model.graph.initializer[0]
+        tensor.raw_data += b"more"
+        onnx.save(self.model, self.onnx)
+        (remark,) = onnxar.pack(self.onnx, self.archive, overwrite=True).remarks
+        self.assertEqual((remark.severity, remark.code), ("warning", "onnx.tensor.long_raw"))
+        with onnxar.open(self.archive) as archive:
+            np.testing.assert_array_equal(archive["w"], weights(64, 64))
+
+    def test_repack_makes_an_archive_of_a_zip(self):
+        with zipfile.ZipFile(self.folder / "z.zip", "w", zipfile.ZIP_DEFLATED) as zip_:
+            for entry in ("w", "scale", "__MODEL_PROTO"):
+                zip_.writestr(entry, bytes(onnxar.open(self.archive).entry(entry)))
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.open(self.folder / "z.zip")
+        self.assertIn("repack", str(raised.exception))
+        report = onnxar.repack(self.folder / "z.zip", self.folder / "r.onnxar", alignment=4096)
+        self.assertEqual(report.entries, 3)
+        self.assertEqual({entry.offset % 4096 for entry in onnxar.open(self.folder / "r.onnxar").entries()}, {0})
+
+    def test_replace_swaps_the_model_and_undo_takes_it_back(self):
+        before = self.archive.read_bytes()
+        self.model.producer_name = "edited"
+        for model in (self.model, self.model.SerializeToString(), self.onnx):
+            onnx.save(self.model, self.onnx)
+            report = onnxar.replace(self.archive, model)
+            self.assertEqual((report.entries_added, report.tensors_outside), (0, 2))
+            self.assertEqual(onnxar.load(self.archive), self.model)
+            self.assertEqual(self.archive.read_bytes()[: len(before)], before)
+            state = onnxar.undo(self.archive)
+            self.assertEqual((state.size, state.file_size), (len(before), report.file_bytes))
+            self.assertEqual(self.archive.read_bytes(), before)
+        self.assertEqual(self.code_of(onnxar.undo, self.archive), "usage.nothing_to_undo")
+
+    def test_recover_cuts_off_a_torn_edit(self):
+        before = self.archive.read_bytes()
+        self.archive.write_bytes(before + b"PK\3\4 the first bytes of an edit")
+        self.assertEqual(self.code_of(onnxar.open, self.archive), "archive.torn")
+        self.assertEqual(onnxar.recover(self.archive, dry_run=True).size, len(before))
+        onnxar.recover(self.archive)
+        self.assertEqual(self.archive.read_bytes(), before)
+
+    def test_an_open_archive_sees_nothing_of_an_edit(self):
+        with onnxar.open(self.archive) as archive:
+            self.model.producer_name = "edited"
+            onnxar.replace(self.archive, self.model)
+            self.assertEqual(onnx.ModelProto.FromString(archive.model()).producer_name, "")
+            np.testing.assert_array_equal(archive["w"], weights(64, 64))
+
+    def test_check_looks_at_onnx_files_and_raises_only_what_the_machine_says(self):
+        self.assertEqual(onnxar.check(self.onnx), [])
+        self.assertEqual(self.code_of(onnxar.check, self.folder / "none"), "io.not_found")
+        (self.folder / "bad").write_bytes(self.archive.read_bytes()[:-1])
+        self.assertEqual([finding.severity for finding in onnxar.check(self.folder / "bad")], ["error"])
+
+    def test_checksums_and_side_files_go_along(self):
+        (self.folder / "f").write_text("MIT")
+        onnxar.pack(self.onnx, self.archive, overwrite=True, checksum="sha1", side_files={"LICENSE.txt": self.folder / "f"})
+        link = {pair.key: pair.value for pair in onnx.ModelProto.FromString(onnxar.open(self.archive).model())
+                .graph.initializer[0].external_data}  # fmt: skip
+        self.assertEqual(len(link["checksum"]), 40)
+        (self.folder / "out").mkdir()
+        self.assertEqual(onnxar.unpack(self.archive, self.folder / "out/m.onnx").side_files, 1)
+        self.assertEqual((self.folder / "out/LICENSE.txt").read_text(), "MIT")
+
+
+if __name__ == "__main__":
+    unittest.main()

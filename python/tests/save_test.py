@@ -1,0 +1,303 @@
+"""Saving and loading models: of onnx, of onnx_ir, of files; the same archive whichever way."""
+
+from __future__ import annotations
+
+import signal
+import unittest
+
+import ml_dtypes
+import numpy as np
+import onnx
+import onnx_ir
+from onnx import TensorProto, helper, numpy_helper
+from support import FolderTest, matmul_model, weights
+
+import onnxar
+from onnxar import _core, _model, _options, _proto
+
+
+class Protos(FolderTest):
+    def test_the_archive_is_the_one_that_pack_makes(self):
+        model = matmul_model()
+        onnx.save(model, self.folder / "m.onnx")
+        report = onnxar.pack(self.folder / "m.onnx", self.folder / "packed.onnxar")
+        self.assertEqual(onnxar.save(model, self.folder / "saved.onnxar"), report)
+        self.assertEqual((self.folder / "saved.onnxar").read_bytes(), (self.folder / "packed.onnxar").read_bytes())
+        self.assertEqual(report.tensors_outside, 2)
+        onnxar.save(self.folder / "m.onnx", self.folder / "of_file.onnxar")
+        self.assertEqual((self.folder / "of_file.onnxar").read_bytes(), (self.folder / "packed.onnxar").read_bytes())
+
+    def test_what_is_loaded_is_what_was_saved(self):
+        model = matmul_model()
+        onnxar.save(model, self.folder / "m.onnxar")
+        self.assertEqual(onnxar.load(self.folder / "m.onnxar"), model)
+        self.assertEqual(onnxar.load((self.folder / "m.onnxar").read_bytes()), model)
+
+    def test_every_site_comes_back(self):
+        model = every_site()
+        onnxar.save(model, self.folder / "m.onnxar", 16, all_sites=True)
+        self.assertEqual(onnxar.load(self.folder / "m.onnxar"), model)
+        with onnxar.open(self.folder / "m.onnxar") as archive:
+            self.assertEqual(len(archive.entries()) - 1, 8)  # indices never move, nor do small integers
+
+    def test_a_model_too_large_for_one_message_is_saved_in_parts_and_is_the_same(self):
+        model = every_site()
+        before = model.SerializeToString()
+        for threshold, name in ((16, "a"), (1 << 20, "b")):
+            whole, parts = self.folder / f"{name}.whole", self.folder / f"{name}.parts"
+            onnxar.save(model, whole, threshold, all_sites=True)
+            writer = _core.ModelWriter()
+            skeleton = _model._serialised_proto(model, writer, threshold, limit=0)
+            options = _options.save_options(size_threshold=threshold, all_sites=True)
+            writer.save(skeleton, parts, options, _core.LoadOptions())
+            self.assertEqual(onnxar.load(parts), onnxar.load(whole))
+            self.assertEqual(onnxar.load(parts), model)
+            names = [[entry.name for entry in onnxar.open(path).entries()] for path in (whole, parts)]
+            self.assertEqual(*names)
+        self.assertEqual(model.SerializeToString(), before)
+
+    def test_data_that_was_not_loaded_is_taken_from_its_folder(self):
+        model = matmul_model()
+        onnx.save(model, self.folder / "m.onnx", save_as_external_data=True, location="m.data")
+        linked = onnx.load(self.folder / "m.onnx", load_external_data=False)
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.save(linked, self.folder / "m.onnxar")
+        self.assertEqual(raised.exception.code, "onnx.external_data.missing")
+        self.assertEqual(self.names(), {"m.onnx", "m.data"})
+        onnxar.save(linked, self.folder / "m.onnxar", data_dir=self.folder)
+        np.testing.assert_array_equal(onnxar.open(self.folder / "m.onnxar")["w"], weights(64, 64))
+
+    def test_two_tensors_of_one_name_keep_it_and_get_two_keys(self):
+        tensors = [numpy_helper.from_array(weights(512, seed=seed), name) for seed, name in ((1, "a"), (2, "a"), (3, "A"))]
+        model = helper.make_model(helper.make_graph([], "g", [], [], tensors))
+        onnxar.save(model, self.folder / "m.onnxar")
+        with onnxar.open(self.folder / "m.onnxar") as archive:
+            self.assertEqual([entry.name for entry in archive.entries()][:3], ["a", "a_2", "A_3"])
+        self.assertEqual(onnxar.load(self.folder / "m.onnxar"), model)
+
+    def test_types_that_nobody_knows_yet_are_carried_along(self):
+        tensor = TensorProto(name="new", data_type=77, dims=[4], raw_data=bytes(range(200)) * 10)
+        model = helper.make_model(helper.make_graph([], "g", [], [], [tensor]))
+        onnxar.save(model, self.folder / "m.onnxar")
+        self.assertEqual(onnxar.load(self.folder / "m.onnxar"), model)
+        with onnxar.open(self.folder / "m.onnxar") as archive, self.assertRaises(onnxar.Error) as raised:
+            archive.tensor("new")
+        self.assertEqual(raised.exception.code, "usage.argument")
+
+    def test_damaged_data_is_not_loaded(self):
+        path = self.folder / "m.onnxar"
+        onnxar.save(matmul_model(), path)
+        entry = onnxar.open(path).entries()[1]
+        data = bytearray(path.read_bytes())
+        data[entry.offset + 3] ^= 4
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.load(bytes(data))
+        self.assertEqual((raised.exception.code, raised.exception.entry), ("zip.data.crc", "w"))
+        self.assertNotEqual(onnxar.load(bytes(data), verify=False), matmul_model())
+
+    def test_what_is_no_model_is_named(self):
+        for wrong in (None, 3, {}, onnx.TensorProto(), object()):
+            with self.assertRaises(onnxar.Error) as raised:
+                onnxar.save(wrong, self.folder / "m.onnxar")
+            self.assertEqual(raised.exception.code, "usage.argument")
+            self.assertIn(type(wrong).__name__, str(raised.exception))
+        self.assertEqual(self.names(), set())
+
+    def test_an_archive_is_replaced_unless_that_is_forbidden(self):
+        path = self.folder / "m.onnxar"
+        onnxar.save(matmul_model(), path)
+        onnxar.save(matmul_model(32), path)
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.save(matmul_model(), path, overwrite=False)
+        self.assertEqual((raised.exception.code, raised.exception.path), ("output.exists", str(path)))
+        self.assertEqual(onnxar.open(path)["w"].shape, (32, 32))
+
+    def test_bad_arguments_are_refused_before_anything_is_written(self):
+        for arguments in ({"alignment": 48}, {"alignment": -1}, {"size_threshold": -1}, {"checksum": "md5"}):
+            with self.assertRaises(onnxar.Error) as raised:
+                onnxar.save(matmul_model(), self.folder / "m.onnxar", **arguments)
+            self.assertEqual(raised.exception.code, "usage.argument")
+        self.assertEqual(self.names(), set())
+
+    def test_alignment_is_honoured(self):
+        onnxar.save(matmul_model(), self.folder / "m.onnxar", alignment=32768)
+        for entry in onnxar.open(self.folder / "m.onnxar").entries():
+            self.assertEqual((entry.offset % 32768, entry.alignment), (0, 32768))
+
+
+class Cancelling(FolderTest):
+    def test_progress_ends_at_the_total_and_may_cancel(self):
+        seen = []
+        onnxar.save(matmul_model(), self.folder / "m.onnxar", progress=lambda done, total: seen.append((done, total)))
+        self.assertEqual(seen[-1][0], seen[-1][1])
+
+        def stop(done: int, total: int) -> None:
+            raise RuntimeError("enough")
+
+        with self.assertRaisesRegex(RuntimeError, "enough"):
+            onnxar.save(matmul_model(), self.folder / "n.onnxar", progress=stop)
+        self.assertEqual(self.names(), {"m.onnxar"})
+
+    def test_an_interrupt_ends_long_work_and_leaves_nothing(self):
+        size = 256 << 20
+        with (self.folder / "m.data").open("wb") as file:
+            file.truncate(size)
+        tensor = TensorProto(name="w", data_type=TensorProto.UINT8, dims=[size])
+        _proto.set_link(tensor, "m.data", size)
+        model = helper.make_model(helper.make_graph([], "g", [], [], [tensor]))
+        (self.folder / "m.onnx").write_bytes(model.SerializeToString())
+
+        def interrupt(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGALRM, interrupt)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, 0.005)
+        with self.assertRaises(KeyboardInterrupt):
+            onnxar.pack(self.folder / "m.onnx", self.folder / "m.onnxar", sync=False)
+        self.assertEqual(self.names(), {"m.onnx", "m.data"})
+
+
+def ir_model(*makers, dtype=onnx_ir.DataType.FLOAT, shape=(512,)) -> onnx_ir.Model:
+    """A model whose weights are made when they are asked for."""
+    values = []
+    for index, make in enumerate(makers):
+        tensor = onnx_ir.LazyTensor(lambda make=make: onnx_ir.Tensor(make()), dtype=dtype, shape=onnx_ir.Shape(shape),
+                                    name=f"w{index}")  # fmt: skip
+        values.append(onnx_ir.Value(name=f"w{index}", const_value=tensor, shape=onnx_ir.Shape(shape),
+                                    type=onnx_ir.TensorType(dtype)))  # fmt: skip
+    graph = onnx_ir.Graph([], [], nodes=[], initializers=values, name="lazy", opset_imports={"": 20})
+    return onnx_ir.Model(graph, ir_version=10)
+
+
+class IrModels(FolderTest):
+    def test_a_model_of_onnx_ir_is_saved_as_the_proto_is(self):
+        for model in (matmul_model(), every_site_of_ir()):
+            ir = onnx_ir.from_proto(model)
+            onnxar.save(ir, self.folder / "ir.onnxar", 16)
+            onnxar.save(onnx_ir.to_proto(ir), self.folder / "proto.onnxar", 16)
+            loaded = [onnxar.load(self.folder / name) for name in ("ir.onnxar", "proto.onnxar")]
+            self.assertEqual(*loaded)
+            entries = [[entry.name for entry in onnxar.open(self.folder / name).entries()] for name in ("ir.onnxar", "proto.onnxar")]
+            self.assertEqual(*entries)
+
+    def test_lazy_tensors_are_made_once_and_one_at_a_time(self):
+        alive, most, made = 0, 0, 0
+
+        class Tracked(np.ndarray):
+            def __del__(self) -> None:
+                nonlocal alive
+                if self.base is None:
+                    alive -= 1
+
+        def make() -> np.ndarray:
+            nonlocal alive, most, made
+            made, alive = made + 1, alive + 1
+            most = max(most, alive)
+            array = np.ndarray.__new__(Tracked, (512,), np.float32)
+            array[:] = made
+            return array
+
+        model = ir_model(*[make] * 5)
+        onnxar.save(model, self.folder / "m.onnxar")
+        self.assertEqual((made, most), (5, 1))
+        with onnxar.open(self.folder / "m.onnxar") as archive:
+            self.assertEqual([float(archive[f"w{i}"][0]) for i in range(5)], [1, 2, 3, 4, 5])
+
+    def test_the_model_is_afterwards_as_it_was_also_after_an_error(self):
+        def fail() -> np.ndarray:
+            raise RuntimeError("no such weight")
+
+        model = ir_model(lambda: weights(512), fail)
+        tensors = [value.const_value for value in model.graph.initializers.values()]
+        with self.assertRaisesRegex(RuntimeError, "no such weight"):
+            onnxar.save(model, self.folder / "m.onnxar")
+        for value, tensor in zip(model.graph.initializers.values(), tensors, strict=True):
+            self.assertIs(value.const_value, tensor)
+        self.assertEqual(self.names(), set())
+
+        ir = onnx_ir.from_proto(matmul_model())
+        attributes = [attribute for node in ir.graph for attribute in node.attributes.values()]
+        onnxar.save(ir, self.folder / "m.onnxar")
+        for before, after in zip(attributes, (a for node in ir.graph for a in node.attributes.values()), strict=True):
+            self.assertIs(before, after)
+
+    def test_a_weight_of_another_size_than_its_shape_is_refused(self):
+        for wrong in (511, 513):
+            with self.assertRaises(onnxar.Error) as raised:
+                onnxar.save(ir_model(lambda wrong=wrong: weights(wrong)), self.folder / "m.onnxar")
+            self.assertEqual(raised.exception.code, "io.source_size")
+        self.assertEqual(self.names(), set())
+
+    def test_packed_and_scattered_tensors_come_out_as_they_are(self):
+        integers = np.arange(-8, 7).astype(ml_dtypes.int4)
+        tensors = {"packed": onnx_ir.Tensor(integers), "turned": onnx_ir.Tensor(weights(32, 16).T)}
+        values = [onnx_ir.Value(name=name, const_value=tensor) for name, tensor in tensors.items()]
+        graph = onnx_ir.Graph([], [], nodes=[], initializers=values, name="g", opset_imports={"": 20})
+        onnxar.save(onnx_ir.Model(graph, ir_version=10), self.folder / "m.onnxar", 1)
+        with onnxar.open(self.folder / "m.onnxar") as archive:
+            np.testing.assert_array_equal(archive["turned"], weights(32, 16).T)
+            np.testing.assert_array_equal(archive["packed"], integers, strict=True)
+
+    def test_a_program_of_torch_is_saved_by_its_model(self):
+        class Program:  # torch.onnx.ONNXProgram has more, of which nothing is looked at
+            model = onnx_ir.from_proto(matmul_model())
+
+        onnxar.save(Program(), self.folder / "m.onnxar")
+        np.testing.assert_array_equal(onnxar.open(self.folder / "m.onnxar")["w"], weights(64, 64))
+
+    def test_external_tensors_of_onnx_ir_are_copied_from_their_file(self):
+        onnx_ir.save(onnx_ir.from_proto(matmul_model()), self.folder / "m.onnx", external_data="m.data")
+        onnxar.save(onnx_ir.load(self.folder / "m.onnx"), self.folder / "m.onnxar")
+        np.testing.assert_array_equal(onnxar.open(self.folder / "m.onnxar")["w"], weights(64, 64))
+
+
+class Registry(FolderTest):
+    def test_onnx_saves_and_loads_archives_once_registered(self):
+        onnxar.register()
+        onnxar.register()
+        onnx.save(matmul_model(), self.folder / "m.onnxar")
+        self.assertEqual([entry.name for entry in onnxar.open(self.folder / "m.onnxar").entries()][:2], ["scale", "w"])
+        self.assertEqual(onnx.load(self.folder / "m.onnxar"), matmul_model())
+        self.assertEqual(onnx_ir.to_proto(onnx_ir.load(self.folder / "m.onnxar")).graph.node, matmul_model().graph.node)
+        with self.assertRaises(onnxar.Error):
+            onnx.save_tensor(onnx.TensorProto(), self.folder / "t.onnxar")
+        (self.folder / "none.onnxar").write_bytes(b"no zip")
+        with self.assertRaises(onnxar.Error):
+            onnx.load(self.folder / "none.onnxar")
+
+
+def float_tensor(name: str, count: int = 8) -> onnx.TensorProto:
+    return numpy_helper.from_array(weights(count, seed=count), name)
+
+
+def every_site_of_ir() -> onnx.ModelProto:
+    """A tensor at every site that onnx_ir keeps: initializers, attributes, subgraphs, function bodies."""
+    inner = helper.make_graph(
+        [helper.make_node("Constant", [], ["inner"], value=float_tensor("in_subgraph", 9))], "then", [],
+        [helper.make_tensor_value_info("inner", TensorProto.FLOAT, [9])], [float_tensor("initializer_of_subgraph", 10)],
+    )  # fmt: skip
+    nodes = [
+        helper.make_node("Constant", [], ["c"], value=float_tensor("in_attribute", 11)),
+        helper.make_node("If", ["condition"], ["d"], then_branch=inner, else_branch=inner),
+        helper.make_node("F", [], ["e"], domain="mine"),
+    ]
+    body = [helper.make_node("Constant", [], ["out"], value=float_tensor("in_function", 12))]
+    function = helper.make_function("mine", "F", [], ["out"], body, [helper.make_opsetid("", 20)])
+    small = numpy_helper.from_array(np.arange(4, dtype=np.int64), "small_integers")
+    condition = numpy_helper.from_array(np.array(True), "condition")
+    graph = helper.make_graph(nodes, "sites", [], [], [float_tensor("initializer"), small, condition])
+    opsets = [helper.make_opsetid("", 20), helper.make_opsetid("mine", 1)]
+    return helper.make_model(graph, functions=[function], ir_version=10, opset_imports=opsets)
+
+
+def every_site() -> onnx.ModelProto:
+    model = every_site_of_ir()
+    sparse = onnx.SparseTensorProto(values=float_tensor("values", 13), dims=[20])
+    sparse.indices.CopyFrom(numpy_helper.from_array(np.arange(13, dtype=np.int64), "indices"))
+    model.graph.sparse_initializer.add().CopyFrom(sparse)
+    return model
+
+
+if __name__ == "__main__":
+    unittest.main()

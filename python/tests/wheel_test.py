@@ -1,0 +1,103 @@
+"""What is installed: the command, the types, and a module that shares a process with others."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import importlib.resources
+import inspect
+import itertools
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+import onnxar
+from onnxar import _core
+
+COMMAND = pathlib.Path(sys.executable).parent / "onnxar"
+
+
+def run(*command: object) -> str:
+    return subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True).stdout
+
+
+class Installed(unittest.TestCase):
+    def test_the_package_is_the_installed_one(self):
+        self.assertIn("site-packages", onnxar.__file__)
+
+    def test_the_command_the_package_and_its_metadata_have_one_version(self):
+        self.assertEqual(importlib.metadata.version("onnxar"), onnxar.__version__)
+        self.assertIn(onnxar.__version__, run(COMMAND, "--version"))
+
+    def test_only_the_package_and_the_command_are_in_the_wheel(self):
+        tops = {file.parts[0] for file in importlib.metadata.files("onnxar")}
+        self.assertEqual({top for top in tops if not top.endswith(".dist-info")}, {"onnxar", ".."})
+        self.assertEqual([file.name for file in importlib.metadata.files("onnxar") if file.parts[0] == ".."], ["onnxar"])
+
+    def test_numpy_is_all_it_requires(self):
+        required = [each for each in importlib.metadata.requires("onnxar") if "extra ==" not in each]
+        self.assertEqual([re.match(r"\w+", each)[0] for each in required], ["numpy"])
+
+
+class Typed(unittest.TestCase):
+    def test_the_package_says_that_it_is_typed(self):
+        self.assertTrue(importlib.resources.files("onnxar").joinpath("py.typed").is_file())
+
+    def test_the_stub_has_what_the_module_has(self):
+        stub = ast.parse(importlib.resources.files("onnxar").joinpath("_core.pyi").read_text())
+        stubbed = {}
+        for node in stub.body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                stubbed[node.name] = node
+        real = {name for name, value in vars(_core).items() if not name.startswith("_") and not isinstance(value, str)}
+        self.assertEqual(set(stubbed), real)
+        for name, node in stubbed.items():
+            if isinstance(node, ast.ClassDef) and name != "Format":
+                members = {getattr(part, "name", None) or part.target.id for part in node.body
+                           if isinstance(part, ast.FunctionDef | ast.AnnAssign)}  # fmt: skip
+                own = {key for key in vars(getattr(_core, name)) if not key.startswith("_")}
+                self.assertEqual({member for member in members if not member.startswith("_")}, own, name)
+
+    def test_every_public_function_has_types_and_a_word_about_it(self):
+        for name in onnxar.__all__:
+            value = getattr(onnxar, name)
+            self.assertTrue(inspect.getdoc(value), name)
+            if inspect.isfunction(value):
+                signature = inspect.signature(value)
+                self.assertIsNot(signature.return_annotation, inspect.Signature.empty, name)
+                for parameter in signature.parameters.values():
+                    self.assertIsNot(parameter.annotation, inspect.Parameter.empty, f"{name} {parameter}")
+
+
+class Neighbours(unittest.TestCase):
+    def test_it_loads_beside_onnx_and_onnxruntime_in_every_order(self):
+        use = ("m = onnx.helper.make_model(onnx.helper.make_graph([], 'g', [], []));"
+               "assert onnxar._core.Archive and onnxruntime.get_available_providers();"
+               "onnx.checker.check_model(m)")  # fmt: skip
+        for order in itertools.permutations(("onnxar", "onnx", "onnxruntime")):
+            with self.subTest(order=order):
+                run(sys.executable, "-c", "\n".join([*(f"import {name}" for name in order), use]))
+
+    def test_it_is_imported_without_what_it_does_not_need(self):
+        loaded = run(sys.executable, "-c", "import sys, onnxar; print(*sys.modules)").split()
+        self.assertEqual({"onnx", "onnx_ir", "onnxruntime", "ml_dtypes", "google"} & set(loaded), set())
+
+    def test_nothing_but_the_entry_point_is_seen_outside(self):
+        lines = run("nm", "-D", "--defined-only", _core.__file__).split("\n")
+        self.assertEqual({line.split()[-1] for line in lines if line}, {"PyInit__core"})
+
+    def test_no_library_is_needed_that_a_system_may_lack(self):
+        system = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2"}
+        for file in (_core.__file__, COMMAND):
+            needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", file)))
+            self.assertLessEqual(needed, system)
+
+    def test_there_is_no_protobuf_in_it(self):
+        self.assertNotIn(b"google/protobuf", pathlib.Path(_core.__file__).read_bytes())
+        self.assertNotIn(b"protobuf::", pathlib.Path(_core.__file__).read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main()

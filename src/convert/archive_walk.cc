@@ -1,0 +1,29 @@
+#include "convert/archive_walk.h"
+
+#include <string>
+#include <utility>
+
+namespace onnxar {
+
+void walk_archive(const Archive& archive, const LoadOptions& options,
+                  const std::function<void(const onnx::TensorSite&)>& visit) {
+  const Bytes model = archive.model();
+  try {
+    onnx::walk_tensors(model, visit, {options.max_depth});
+  } catch (const Error& error) {
+    throw located_in_model(archive, error);
+  }
+}
+
+Error located_in_model(const Archive& archive, const Error& error) {
+  if (!error.path().empty() || !error.entry().empty()) return error;
+  Place place{std::string(model_entry_name), error.offset()};
+  if (place.offset) *place.offset += static_cast<std::uint64_t>(archive.model().data() - archive.file().data());
+  return {error.code(), error.message(), std::move(place), archive.path()};
+}
+
+TensorInfo info_of(const onnx::TensorSite& site) {
+  return {std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()};
+}
+
+}  // namespace onnxar

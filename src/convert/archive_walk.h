@@ -1,0 +1,23 @@
+// The tensors of an archive's model, with errors that name the place in the file.
+#pragma once
+
+#include <functional>
+
+#include "onnx/sites.h"
+#include "onnxar/archive.h"
+#include "onnxar/error.h"
+#include "onnxar/options.h"
+#include "onnxar/tensor.h"
+
+namespace onnxar {
+
+/// Visits every tensor of the model. Errors: as Archive::model and onnx::walk_tensors.
+void walk_archive(const Archive& archive, const LoadOptions& options,
+                  const std::function<void(const onnx::TensorSite&)>& visit);
+
+/// `error`, whose offset counts from the model's first byte, with its place in the file; as it is where it has one.
+Error located_in_model(const Archive& archive, const Error& error);
+
+TensorInfo info_of(const onnx::TensorSite& site);
+
+}  // namespace onnxar

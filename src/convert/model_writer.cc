@@ -1,0 +1,37 @@
+#include "onnxar/model_writer.h"
+
+#include <utility>
+
+#include "convert/loaded_model.h"
+#include "convert/save.h"
+#include "onnx/external_data.h"
+
+namespace onnxar {
+
+struct ModelWriter::Parts {
+  LoadedModel model;
+};
+
+ModelWriter::ModelWriter() : parts_(std::make_unique<Parts>()) { parts_->model.id = new_model_id(); }
+ModelWriter::ModelWriter(ModelWriter&& other) noexcept = default;
+ModelWriter& ModelWriter::operator=(ModelWriter&& other) noexcept = default;
+ModelWriter::~ModelWriter() = default;
+
+std::string ModelWriter::add(std::shared_ptr<const ByteSource> weight) {
+  std::vector<Payload>& payloads = parts_->model.payloads;
+  payloads.push_back({std::move(weight), {}, std::nullopt});
+  return onnx::memory_location(parts_->model.id, payloads.size() - 1);
+}
+
+ConvertReport ModelWriter::save(Bytes model, const std::filesystem::path& output, const SaveOptions& save,
+                                const LoadOptions& load) const {
+  try {
+    LoadedModel loaded = parts_->model;
+    split_model(loaded, ModelSource::of(model, nullptr, load), MovePolicy::of(save), load);
+    return save_model(loaded, output, save);
+  } catch (const Error& error) {
+    throw error.with_path(output);
+  }
+}
+
+}  // namespace onnxar

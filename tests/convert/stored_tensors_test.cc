@@ -1,0 +1,105 @@
+// The tensors of an archive's model and their bytes, without protobuf.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convert/samples.h"
+#include "onnxar/listing.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::ElementsAre;
+
+class StoredTensorsTest : public ::testing::Test {
+ protected:
+  const Archive& open(const Built& archive) {
+    archive_.emplace(Archive::open(folder_.write_file("a.onnxar", archive.bytes)));
+    return *archive_;
+  }
+
+  /// The only tensor of the model.
+  StoredTensor only(const Built& archive) { return tensors(open(archive)).at(0); }
+  [[nodiscard]] ByteSpan data(const StoredTensor& tensor) const { return tensor_data(*archive_, tensor); }
+
+  TempDir folder_;
+  std::optional<Archive> archive_;
+};
+
+TEST_F(StoredTensorsTest, EveryTensorIsThereInTheOrderOfTheModel) {
+  const Message t = tensor("first", dtype::float16, {2, 3}).external("k", 0, 12);
+  const Message proto =
+      model({.graph = graph({.nodes = {constant("y", floats("second", 4))}, .initializers = {t, floats("third", 1)}})});
+  const std::vector<StoredTensor> found = tensors(open(archive_of(proto, {zip_entry("k", pattern(12))})));
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].name, "second");
+  EXPECT_EQ(found[0].site, "graph.node[0].attr.value");
+  EXPECT_EQ(found[1].name, "first");
+  EXPECT_EQ(found[1].type, DataType::float16);
+  EXPECT_THAT(found[1].dims, ElementsAre(2, 3));
+  EXPECT_EQ(found[2].site, "graph.initializer[1]");
+}
+
+TEST_F(StoredTensorsTest, DataInAnEntryIsAViewOfItWithAShare) {
+  const StoredTensor tensor =
+      only(archive_of(model_of({linked_floats("w", 4, "k", 16)}), {zip_entry("k", pattern(64))}));
+  const ByteSpan span = data(tensor);
+  EXPECT_FALSE(span.owned());
+  EXPECT_EQ(span.owner(), archive_->owner());
+  EXPECT_EQ(span.bytes().data(), archive_->resolve("k", 16, 16).data());
+  EXPECT_EQ(span.size(), 16U);
+}
+
+TEST_F(StoredTensorsTest, RawDataInTheModelIsAViewOfTheModel) {
+  const StoredTensor tensor = only(archive_of(model_of({floats("w", 4)})));
+  const ByteSpan span = data(tensor);
+  EXPECT_FALSE(span.owned());
+  EXPECT_EQ(span.size(), 16U);
+  const Bytes model = archive_->model();
+  EXPECT_GE(span.bytes().data(), model.data());
+  EXPECT_LE(span.bytes().data() + span.size(), model.data() + model.size());
+}
+
+TEST_F(StoredTensorsTest, RawDataLongerThanTheShapeIsCutToIt) {
+  const Message long_raw = tensor("w", dtype::float32, {2}).raw_data(pattern(12));
+  const StoredTensor tensor = only(archive_of(model_of({long_raw})));
+  EXPECT_EQ(data(tensor).size(), 8U);
+}
+
+TEST_F(StoredTensorsTest, TypedDataIsDecoded) {
+  const Message typed = tensor("w", dtype::int8, {3}).int32_data({1, 2, 3});
+  const StoredTensor tensor = only(archive_of(model_of({typed})));
+  const ByteSpan span = data(tensor);
+  EXPECT_TRUE(span.owned());
+  EXPECT_THAT(span.bytes(), ElementsAre(std::byte{1}, std::byte{2}, std::byte{3}));
+}
+
+TEST_F(StoredTensorsTest, StringsHaveNoRawBytes) {
+  const Message strings = tensor("s", dtype::string, {1}).string_data({"words"});
+  const StoredTensor tensor = only(archive_of(model_of({strings})));
+  const Error error = error_of([&] { static_cast<void>(data(tensor)); });
+  EXPECT_EQ(error.code(), Code::onnx_tensor_not_converted);
+  EXPECT_EQ(error.entry(), "__MODEL_PROTO");
+  EXPECT_EQ(error.path(), folder_ / "a.onnxar");
+  EXPECT_THAT(error.message(), ::testing::HasSubstr("tensor \"s\" (graph.initializer[0])"));
+}
+
+TEST_F(StoredTensorsTest, LinksThatLeadNowhereAreRefusedWhereTheyStand) {
+  const auto refused = [this](const Message& tensor) {
+    const Built archive = archive_of(model_of({tensor}), {zip_entry("k", pattern(8))});
+    const StoredTensor stored = only(archive);
+    const Error error = error_of([&] { static_cast<void>(data(stored)); });
+    EXPECT_EQ(error.offset(), place_in(archive.bytes, tensor)) << error.what();
+    return error.code();
+  };
+  EXPECT_EQ(refused(linked_floats("w", 2, "none")), Code::onnx_external_missing);
+  EXPECT_EQ(refused(linked_floats("w", 2, "k", 4)), Code::onnx_external_out_of_range);
+  EXPECT_EQ(refused(tensor("w", dtype::float32, {3}).external("k", 0, 8)), Code::onnx_tensor_length);
+  EXPECT_EQ(refused(tensor("w", dtype::float32, {3}).raw_data(pattern(8))), Code::onnx_tensor_length);
+}
+
+}  // namespace
+}  // namespace onnxar::testing
