@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TOOL = os.environ.get("ONNXAR", str(ROOT / "build/release/tools/onnxar"))
+PEERS_PYTHON = ROOT / "build/peers_venv/bin/python"
 MIB, GIB = 1 << 20, 1 << 30
 
 Action = Callable[[], None]

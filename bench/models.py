@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 
 TENSOR = 32 << 20
-
+INLINE_TENSORS = 63  # 2 GiB less one: protobuf's limit
 
 def plain(tensors: list[onnx.TensorProto]) -> bytes:
     return onnx.helper.make_model(onnx.helper.make_graph([], "bench", [], [], initializer=tensors)).SerializeToString()
@@ -25,7 +25,7 @@ def make_large(folder: pathlib.Path, size: int) -> tuple[pathlib.Path, pathlib.P
             tensor.raw_data = (block + np.uint32(i)).tobytes()
             data.write(tensor.raw_data)
             tensors.append(tensor)
-    inline.write_bytes(plain(tensors[:63]))
+    inline.write_bytes(plain(tensors[:INLINE_TENSORS]))
     for i, tensor in enumerate(tensors):
         link(tensor, "external.data", i * TENSOR, TENSOR)
     external.write_bytes(plain(tensors))

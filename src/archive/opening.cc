@@ -38,7 +38,7 @@ bool is_fault_of_end(Code code) {
   }
 }
 
-bool is_archive(Bytes file, const OpenOptions& options) {
+bool opens_as_archive(Bytes file, const OpenOptions& options) {
   try {
     Archive::open(file, nullptr, options);
     return true;
@@ -58,7 +58,7 @@ bool begins_entry(Bytes rest) {
 /// The same error, or a better word for it where the file begins with a whole state of an archive.
 Error with_way_back(const Error& error, Bytes file, const OpenOptions& options) {
   const std::vector<std::uint64_t> ends = zip::state_ends(file);
-  if (ends.empty() || !is_archive(file.first(ends.back()), options)) return error;
+  if (ends.empty() || !opens_as_archive(file.first(ends.back()), options)) return error;
   const std::uint64_t end = ends.back();
   const bool without_end = error.code() == Code::zip_end_missing || error.code() == Code::zip_end_not_last;
   if (without_end && begins_entry(file.subspan(end))) {

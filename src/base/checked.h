@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "onnxar/bytes.h"
@@ -29,6 +30,12 @@ inline bool in_range(std::uint64_t offset, std::uint64_t length, std::uint64_t s
 inline std::optional<Bytes> slice(Bytes bytes, std::uint64_t offset, std::uint64_t length) noexcept {
   if (!in_range(offset, length, bytes.size())) return std::nullopt;
   return bytes.subspan(offset, length);
+}
+
+/// Whether `part` is a view into the memory of `whole`.
+inline bool lies_in(Bytes part, Bytes whole) noexcept {
+  const std::less<> before;
+  return !before(part.data(), whole.data()) && before(part.data(), whole.data() + whole.size());
 }
 
 /// The next multiple of `alignment`, a power of two; `value` must be below 2^63.

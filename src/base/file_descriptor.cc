@@ -32,6 +32,13 @@ FileDescriptor open_file(const std::filesystem::path& path, Access access) {
   throw system_error(errno, "cannot open", path);
 }
 
+std::filesystem::path real_path(const std::filesystem::path& path) {
+  std::error_code failed;
+  std::filesystem::path real = std::filesystem::canonical(path, failed);
+  if (failed) throw system_error(failed.value(), "cannot open", path);
+  return real;
+}
+
 ExaminedFile examine(int descriptor, const FilePart& part, const std::filesystem::path& path) {
   struct stat status{};
   if (::fstat(descriptor, &status) != 0) throw system_error(errno, "cannot examine", path);

@@ -67,6 +67,9 @@ ExaminedFile examine(int descriptor, const FilePart& part, const std::filesystem
 std::optional<FileIdentity> identity_of(const std::filesystem::path& path) noexcept;
 std::optional<FileIdentity> identity_of(const FileDescriptor& file) noexcept;
 
+/// The path without links, `.` and `..`. Errors: io.*, as of opening it.
+std::filesystem::path real_path(const std::filesystem::path& path);
+
 enum class Lock : std::uint8_t { shared, exclusive };
 
 /// `busy`: somebody else holds a lock that excludes it. `failed`: errno says why, such as a file system without locks.

@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include <array>
+#include <charconv>
 #include <cstdio>
 
 #include "onnxar/error.h"
@@ -28,6 +29,14 @@ std::string quoted(std::string_view name) {
   constexpr std::size_t longest = 100;
   if (name.size() <= longest) return concat("\"", escaped(name), "\"");
   return concat("\"", escaped(name.substr(0, longest)), "...\"");
+}
+
+std::optional<std::uint64_t> plain_decimal(std::string_view text) noexcept {
+  if (text.empty() || (text.size() > 1 && text.front() == '0')) return std::nullopt;
+  std::uint64_t value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
 }
 
 }  // namespace onnxar::base

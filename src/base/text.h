@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,9 @@ constexpr bool is_capital(char c) noexcept { return c >= 'A' && c <= 'Z'; }
 constexpr bool is_identifier_character(char c) noexcept {
   return is_digit(c) || is_capital(c) || (c >= 'a' && c <= 'z') || c == '_';
 }
+
+/// The number that `text` is in plain decimal: digits, no sign, no blank, no needless zero in front, below 2^64.
+std::optional<std::uint64_t> plain_decimal(std::string_view text) noexcept;
 
 inline std::string piece(std::string_view text) { return std::string(text); }
 inline std::string piece(std::integral auto number) { return std::to_string(number); }

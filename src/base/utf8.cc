@@ -1,5 +1,9 @@
 #include "base/utf8.h"
 
+#include <cstdint>
+
+#include "base/little_endian.h"
+
 namespace onnxar::base {
 namespace {
 
@@ -52,9 +56,10 @@ bool is_utf8(std::string_view text) noexcept {
 }
 
 bool is_ascii(std::string_view text) noexcept {
-  unsigned bits = 0;  // no early end: the compiler makes wide steps of it
+  std::uint64_t bits = 0;
+  for (; text.size() >= sizeof bits; text.remove_prefix(sizeof bits)) bits |= load<std::uint64_t>(as_bytes(text), 0);
   for (const char c : text) bits |= static_cast<unsigned char>(c);
-  return bits < 0x80;
+  return (bits & 0x8080808080808080U) == 0;
 }
 
 }  // namespace onnxar::base

@@ -90,6 +90,9 @@ class ModelCheck {
   }
 
   void add_error(const onnx::TensorSite& site, const Error& error) {
+    if (error.code() == Code::onnx_link_stale || error.code() == Code::onnx_link_bad_marker) {
+      if (std::exchange(link_is_broken_, true)) return;  // one for all tensors
+    }
     // The container's pass has reported every broken entry already.
     if (source_.archive() != nullptr && id(error.code()).starts_with("zip.")) return;
     if (kind(error.code()) == Kind::format) {
@@ -166,6 +169,7 @@ class ModelCheck {
   ModelSource& source_;
   std::size_t max_depth_;
   bool data_;
+  bool link_is_broken_ = false;
   std::vector<Finding>& findings_;
   std::vector<std::size_t> used_;
   Slices slices_;
@@ -193,6 +197,7 @@ bool model_is_readable(const Archive& archive) {
 
 void check_model(ModelSource source, const CheckOptions& options, std::vector<Finding>& findings) {
   ModelCheck(source, options, findings).run();
+  if (options.data && source.linked_archive() != nullptr) check_data(*source.linked_archive(), findings);
 }
 
 void check_archive(Archive archive, const CheckOptions& options, std::vector<Finding>& findings) {

@@ -21,13 +21,6 @@ fs::path real_folder_of(const fs::path& file) {
   return real;
 }
 
-fs::path real_path(const fs::path& path) {
-  std::error_code failed;
-  fs::path real = fs::canonical(path, failed);
-  if (failed) throw base::system_error(failed.value(), "cannot open", path);
-  return real;
-}
-
 }  // namespace
 
 std::optional<std::string> location_fault(std::string_view location) {
@@ -41,8 +34,8 @@ std::optional<std::string> location_fault(std::string_view location) {
 }
 
 ExternalFiles::ExternalFiles(const fs::path& model, const fs::path& data_dir)
-    : folder_(data_dir.empty() ? real_folder_of(model) : real_path(data_dir)),
-      link_folder_(data_dir.empty() ? real_path(model).parent_path() : folder_) {}
+    : folder_(data_dir.empty() ? real_folder_of(model) : base::real_path(data_dir)),
+      link_folder_(data_dir.empty() ? base::real_path(model).parent_path() : folder_) {}
 
 ExternalFiles::Mapping ExternalFiles::open(const std::string& location, std::uint64_t offset) const {
   const Place place{"", offset};

@@ -16,6 +16,8 @@ namespace onnxar {
 /// given).
 class ExternalFiles {
  public:
+  using Mapping = std::shared_ptr<const base::MappedFile>;
+
   /// `model` is the path of the `.onnx` file, `data_dir` the folder of its data where that is another one (the path is
   /// then not looked at).
   ExternalFiles(const std::filesystem::path& model, const std::filesystem::path& data_dir);
@@ -24,14 +26,15 @@ class ExternalFiles {
   /// Errors: onnx.external_data.bad_location, .outside, .missing, .out_of_range, io.*; at `offset` of the model.
   ByteSpan resolve(const onnx::ExternalSlice& slice, std::optional<std::uint64_t> expected, std::uint64_t offset);
 
+  /// The whole file that `location` names. Errors: as `resolve`, but for .out_of_range.
+  Mapping map(const std::string& location, std::uint64_t offset);
+
   /// The real path of the folder that the locations are beneath.
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
   /// Whether bytes that `resolve` gave are all of their file.
   [[nodiscard]] bool is_whole_file(Bytes bytes) const noexcept;
 
  private:
-  using Mapping = std::shared_ptr<const base::MappedFile>;
-  Mapping map(const std::string& location, std::uint64_t offset);
   Mapping open(const std::string& location, std::uint64_t offset) const;
 
   std::filesystem::path folder_;       // real path of the folder that was named

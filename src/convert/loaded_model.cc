@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "convert/checksum.h"
 #include "convert/foreign_source.h"
+#include "convert/link_marker.h"
 #include "onnx/rewrite.h"
 #include "onnx/typed_data.h"
 
@@ -21,8 +22,10 @@ class Splitter {
       : model_(model), owner_(std::move(owner)), policy_(policy), options_(options) {}
 
   void run(Bytes bytes) {
+    // What is loaded has its data elsewhere from here on, so it is no link any more.
+    const std::string_view dropped = options_.load_external_data ? link_key_prefix : "";
     const wire::Rope rope = onnx::rewrite_tensors(bytes, [this](const onnx::TensorSite& site) { return split(site); },
-                                                  {options_.max_depth});
+                                                  {options_.max_depth}, {dropped, {}});
     if (rope.size() > options_.max_skeleton_size) refuse_large_skeleton(rope.size());
     model_.skeleton = rope.flat();
   }

@@ -28,6 +28,24 @@ std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
   return first;
 }
 
+/// What a tensor refers to that has the archive's own file for its location: bytes of one of the first `count` entries.
+std::pair<ArchiveEntry, Bytes> part_of_file(const Archive& archive, std::size_t count, const onnx::TensorSite& site,
+                                            const onnx::ExternalSlice& slice) {
+  const auto length = slice.length ? slice.length : site.tensor.expected_size();
+  const std::size_t index = entry_at_or_before(archive, slice.offset);
+  if (length && index < count) {
+    const ArchiveEntry entry = archive.entry(index);
+    const Bytes whole = archive.bytes(entry);
+    const auto begin = static_cast<std::uint64_t>(whole.data() - archive.file().data());
+    const auto part = slice.offset < begin ? std::nullopt : base::slice(whole, slice.offset - begin, *length);
+    if (part) return {entry, *part};
+  }
+  throw Error(Code::onnx_external_out_of_range,
+              base::concat("it refers to bytes of the archive's own file, from ", slice.offset,
+                           " on, that do not all lie in one entry of weights"),
+              {"", site.tensor.range.begin});
+}
+
 [[noreturn]] void refuse_what_is_not_in(const Archive& target, const onnx::TensorSite& site,
                                         const std::string& location) {
   throw Error(Code::onnx_external_missing,
@@ -211,7 +229,8 @@ void ModelSource::hold_against_checksum(Payload& payload, const onnx::TensorSite
 bool ModelSource::is_whole(const Payload& payload) const {
   if (foreign_) return false;  // its bytes have been held against the zip's own CRC-32
   if (!payload.entry) return files_ && files_->is_whole_file(payload.span.bytes());
-  const Archive& archive = archive_ ? *archive_ : *target_;
+  const bool in_linked = linked_ && base::lies_in(payload.span.bytes(), linked_->file());
+  const Archive& archive = archive_ ? *archive_ : in_linked ? *linked_ : *target_;
   return payload.size() == archive.entry(*payload.entry).size;
 }
 
@@ -232,6 +251,7 @@ Payload ModelSource::resolve(const onnx::TensorSite& site, const onnx::ExternalS
                              ", but a model in memory has no folder; name one with external_data_dir"),
                 {"", site.tensor.range.begin});
   }
+  if (linked_archive(slice.location, site.tensor.range.begin) != nullptr) return resolve_in_linked(site, slice);
   ByteSpan span = files_->resolve(slice, site.tensor.expected_size(), site.tensor.range.begin);
   const Bytes bytes = span.bytes();
   return {std::make_shared<SpanSource>(bytes), std::move(span), std::nullopt};
@@ -239,48 +259,86 @@ Payload ModelSource::resolve(const onnx::TensorSite& site, const onnx::ExternalS
 
 Payload ModelSource::resolve_in_archive(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
   const auto [entry, part] = part_named(*archive_, site.tensor, slice);
-  ByteSpan span = ByteSpan::borrow(part, archive_->owner());
-  if (part.size() == entry.size) return {entry_source(entry), std::move(span), entry.index};
-  return {slice_source(entry, part), std::move(span), entry.index};
+  return payload_in(*archive_, entry, part);
 }
 
-std::optional<Payload> ModelSource::resolve_in_target(const onnx::TensorSite& site,
-                                                      const onnx::ExternalSlice& slice) const {
+std::optional<Payload> ModelSource::resolve_in_target(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
+  const auto borrowed = [this](const ArchiveEntry& entry, Bytes part) {
+    return Payload{std::make_shared<SpanSource>(part), ByteSpan::borrow(part, target_->owner()), entry.index};
+  };
   const auto entry = target_->find(slice.location);
   // The old model is an entry, too, but will not be one any more.
-  if (entry && entry->name != model_entry_name) {
-    const Bytes part = part_of(*target_, *entry, site.tensor, slice);
-    return Payload{std::make_shared<SpanSource>(part), ByteSpan::borrow(part, target_->owner()), entry->index};
-  }
-  if (slice.location == target_->path().filename()) return resolve_in_target_file(site, slice);
-  return std::nullopt;
+  if (entry && entry->name != model_entry_name) return borrowed(*entry, part_of(*target_, *entry, site.tensor, slice));
+  if (!is_target_file(slice.location)) return std::nullopt;
+  prove_target_state(slice.location);
+  const auto [in, part] = part_of_file(*target_, target_->size() - 1, site, slice);
+  return borrowed(in, part);
 }
 
-Payload ModelSource::resolve_in_target_file(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) const {
-  const auto length = slice.length ? slice.length : site.tensor.expected_size();
-  for (std::size_t i = entry_at_or_before(*target_, slice.offset); length && i + 1 < target_->size();) {
-    const ArchiveEntry entry = target_->entry(i);
-    const std::uint64_t begin = target_->locate(entry).offset;
-    if (slice.offset < begin || !base::in_range(slice.offset - begin, *length, entry.size)) break;
-    const Bytes part = target_->bytes(entry).subspan(slice.offset - begin, *length);
-    return {std::make_shared<SpanSource>(part), ByteSpan::borrow(part, target_->owner()), i};
-  }
-  throw Error(Code::onnx_external_out_of_range,
-              base::concat("it refers to bytes of the archive's own file, from ", slice.offset,
-                           " on, that do not all lie in one entry of weights"),
-              {"", site.tensor.range.begin});
+bool ModelSource::is_target_file(const std::string& location) {
+  if (location == target_->path().filename()) return true;
+  if (real_target_name_.empty()) real_target_name_ = base::real_path(target_->path()).filename().string();
+  return location == real_target_name_;
 }
 
-std::shared_ptr<const ByteSource> ModelSource::slice_source(const ArchiveEntry& entry, Bytes part) {
+const LinkMarker* ModelSource::marker_of(const std::string& archive) {
+  if (broken_link_) throw *broken_link_;
+  try {
+    if (!marker_) marker_ = LinkMarker::read(model_);
+  } catch (const Error& error) {
+    broken_link_ = located(error);
+    throw *broken_link_;
+  }
+  return *marker_ && (*marker_)->archive == archive ? &**marker_ : nullptr;
+}
+
+Archive ModelSource::open_linked(const LinkMarker& marker, Bytes file, std::shared_ptr<const void> owner,
+                                 const std::filesystem::path& path) {
+  try {
+    return marker.open(file, std::move(owner), path);
+  } catch (const Error& error) {
+    broken_link_ = located(error);
+    throw *broken_link_;
+  }
+}
+
+void ModelSource::prove_target_state(const std::string& location) {
+  const LinkMarker* marker = target_proved_ ? nullptr : marker_of(location);
+  if (marker != nullptr) open_linked(*marker, target_->file(), nullptr, target_->path());
+  target_proved_ = true;
+}
+
+const Archive* ModelSource::linked_archive(const std::string& location, std::uint64_t offset_of_tensor) {
+  const LinkMarker* marker = files_ ? marker_of(location) : nullptr;
+  if (marker == nullptr) return nullptr;
+  if (!linked_) {
+    const ExternalFiles::Mapping file = files_->map(location, offset_of_tensor);
+    linked_ = std::make_shared<const Archive>(open_linked(*marker, file->bytes(), file, files_->folder() / location));
+  }
+  return linked_.get();
+}
+
+Payload ModelSource::resolve_in_linked(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
+  const auto [entry, part] = part_of_file(*linked_, linked_->size(), site, slice);
+  return payload_in(*linked_, entry, part);
+}
+
+Payload ModelSource::payload_in(const Archive& archive, const ArchiveEntry& entry, Bytes part) {
+  auto source = part.size() == entry.size ? entry_source(archive, entry) : slice_source(archive, entry, part);
+  return {std::move(source), ByteSpan::borrow(part, archive.owner()), entry.index};
+}
+
+std::shared_ptr<const ByteSource> ModelSource::slice_source(const Archive& archive, const ArchiveEntry& entry,
+                                                            Bytes part) {
   if (!options_.verify_data) return std::make_shared<SpanSource>(part);
   std::shared_ptr<const SlicedEntry>& whole = sliced_[entry.index];
-  if (!whole) whole = std::make_shared<const SlicedEntry>(*archive_, entry);
+  if (!whole) whole = std::make_shared<const SlicedEntry>(archive, entry);
   return std::make_shared<SliceSource>(whole, part);
 }
 
-std::shared_ptr<const ByteSource> ModelSource::entry_source(const ArchiveEntry& entry) const {
-  if (options_.verify_data) return std::make_shared<EntrySource>(*archive_, entry);
-  return std::make_shared<SpanSource>(archive_->bytes(entry));
+std::shared_ptr<const ByteSource> ModelSource::entry_source(const Archive& archive, const ArchiveEntry& entry) const {
+  if (options_.verify_data) return std::make_shared<EntrySource>(archive, entry);
+  return std::make_shared<SpanSource>(archive.bytes(entry));
 }
 
 }  // namespace onnxar

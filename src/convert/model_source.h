@@ -10,6 +10,7 @@
 
 #include "base/mapped_file.h"
 #include "convert/external_files.h"
+#include "convert/link_marker.h"
 #include "convert/payload.h"
 #include "onnx/external_data.h"
 #include "onnx/sites.h"
@@ -67,12 +68,20 @@ class ModelSource {
   /// The errors of `external_payload` that show without looking anything up.
   void prove_link(const onnx::TensorSite& site) const;
 
+  /// The archive whose file tensors with this location are linked to, if the model is a link (onnxar/link.h) to it, in
+  /// the state that it was linked in; else null. Opened once. Errors: onnx.link.*; those of finding a data file.
+  const Archive* linked_archive(const std::string& location, std::uint64_t offset_of_tensor);
+  /// The same, if it was opened already.
+  [[nodiscard]] const Archive* linked_archive() const noexcept { return linked_.get(); }
+
   /// `error`, whose offset counts from the model's first byte, with the place in the file instead.
   [[nodiscard]] Error located(const Error& error) const;
   [[nodiscard]] Place place_of(const onnx::TensorSite& site) const;
 
-  /// The bytes of an entry, verified as they are read. Errors: as Archive::bytes.
-  [[nodiscard]] std::shared_ptr<const ByteSource> entry_source(const ArchiveEntry& entry) const;
+  /// The bytes of an entry of `archive()`, verified as they are read. Errors: as Archive::bytes.
+  [[nodiscard]] std::shared_ptr<const ByteSource> entry_source(const ArchiveEntry& entry) const {
+    return entry_source(*archive_, entry);
+  }
 
  private:
   explicit ModelSource(const LoadOptions& options) : options_(options) {}
@@ -86,10 +95,19 @@ class ModelSource {
   ModelSource(std::shared_ptr<ForeignSource> foreign, const LoadOptions& options);
   Payload resolve(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
   Payload resolve_in_archive(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
-  std::shared_ptr<const ByteSource> slice_source(const ArchiveEntry& entry, Bytes part);
-  [[nodiscard]] std::optional<Payload> resolve_in_target(const onnx::TensorSite& site,
-                                                         const onnx::ExternalSlice& slice) const;
-  [[nodiscard]] Payload resolve_in_target_file(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) const;
+  std::shared_ptr<const ByteSource> slice_source(const Archive& archive, const ArchiveEntry& entry, Bytes part);
+  [[nodiscard]] std::shared_ptr<const ByteSource> entry_source(const Archive& archive, const ArchiveEntry& entry) const;
+  Payload resolve_in_linked(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
+  std::optional<Payload> resolve_in_target(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
+  /// The part of an entry of `archive_` or `linked_` as a payload.
+  Payload payload_in(const Archive& archive, const ArchiveEntry& entry, Bytes part);
+  bool is_target_file(const std::string& location);
+  /// The model's marker, if it is a link to an archive of this file name.
+  const LinkMarker* marker_of(const std::string& archive);
+  Archive open_linked(const LinkMarker& marker, Bytes file, std::shared_ptr<const void> owner,
+                      const std::filesystem::path& path);
+  /// Proves, once, that a link to the target is one to a state of it.
+  void prove_target_state(const std::string& location);
 
   [[nodiscard]] bool is_whole(const Payload& payload) const;
 
@@ -99,6 +117,11 @@ class ModelSource {
   std::shared_ptr<const void> owner_;
   std::optional<Archive> archive_;
   const Archive* target_ = nullptr;
+  bool target_proved_ = false;
+  std::string real_target_name_;                     // once it was asked for
+  std::optional<std::optional<LinkMarker>> marker_;  // once it was looked for
+  std::shared_ptr<const Archive> linked_;            // the state that the marker tells of
+  std::optional<Error> broken_link_;                 // why it cannot be had
   std::shared_ptr<ForeignSource> foreign_;
   std::optional<ExternalFiles> files_;
   std::uint64_t model_offset_ = 0;                                    // of the model in the file

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/checked.h"
 #include "base/crc32.h"
 #include "convert/loaded_model.h"
 #include "onnx/rewrite.h"
@@ -66,14 +67,14 @@ MovePolicy policy_from(std::uint64_t threshold, const SaveOptions& options) {
 }
 
 /// Says for each tensor where its data is or will be; plans the entries that this takes.
-class Plan {
+class Replacement {
  public:
   struct NewEntry {
     std::string name;
     const Payload* payload;
   };
 
-  Plan(const LoadedModel& model, const Archive& archive, const ReplaceOptions& options)
+  Replacement(const LoadedModel& model, const Archive& archive, const ReplaceOptions& options)
       : model_(model),
         archive_(archive),
         moved_(policy_from(options.raw_data_threshold, options)),
@@ -118,7 +119,7 @@ class Plan {
 
   std::optional<onnx::ExternalSlice> place_of(const onnx::TensorSite& site, const Payload& payload) {
     const Bytes bytes = payload.span.bytes();
-    if (is_in_archive(bytes)) return place_in_entry(archive_.entry(*payload.entry), bytes);
+    if (base::lies_in(bytes, archive_.file())) return place_in_entry(archive_.entry(*payload.entry), bytes);
     const auto known = known_.find({bytes.data(), bytes.size()});
     if (known != known_.end() && !bytes.empty()) return known->second;
     if (!movable_.moves(site, payload.size())) return std::nullopt;
@@ -126,12 +127,6 @@ class Plan {
     if (!slice && moved_.moves(site, payload.size())) slice = place_of_new(site, payload);
     if (slice) known_.emplace(std::pair(bytes.data(), bytes.size()), *slice);
     return slice;
-  }
-
-  [[nodiscard]] bool is_in_archive(Bytes bytes) const {
-    const Bytes file = archive_.file();
-    const std::less<> before;
-    return !before(bytes.data(), file.data()) && before(bytes.data(), file.data() + file.size());
   }
 
   [[nodiscard]] onnx::ExternalSlice place_in_entry(const ArchiveEntry& entry, Bytes bytes) const {
@@ -161,9 +156,9 @@ class Plan {
   std::uint64_t tensors_outside_ = 0;
 };
 
-std::uint64_t size_with(const ArchiveEditor& editor, const Plan& plan, std::uint64_t model_size) {
+std::uint64_t size_with(const ArchiveEditor& editor, const Replacement& plan, std::uint64_t model_size) {
   std::vector<std::pair<std::string_view, std::uint64_t>> entries;
-  for (const Plan::NewEntry& entry : plan.new_entries()) entries.emplace_back(entry.name, entry.payload->size());
+  for (const Replacement::NewEntry& entry : plan.new_entries()) entries.emplace_back(entry.name, entry.payload->size());
   return editor.size_with(entries, model_size);
 }
 
@@ -181,20 +176,20 @@ ReplaceReport replace(ArchiveEditor& editor, ModelSource source, const ReplaceOp
   const Archive& archive = editor.archive();
   const MovePolicy policy = policy_from(options.raw_data_threshold, options);
   const LoadedModel model = load_model(std::move(source), policy, load);
-  Plan plan(model, archive, options);
+  Replacement plan(model, archive, options);
   const wire::Rope proto = plan.rewrite();
   ReplaceReport report;
   report.remarks = model.remarks;
   note_side_files(model, report);
   report.tensors_outside = plan.tensors_outside();
   report.entries_added = plan.new_entries().size();
-  for (const Plan::NewEntry& entry : plan.new_entries()) report.bytes_added += entry.payload->size();
+  for (const Replacement::NewEntry& entry : plan.new_entries()) report.bytes_added += entry.payload->size();
   report.model_bytes = proto.size();
   report.file_bytes = size_with(editor, plan, proto.size());
   report.file_bytes_before = archive.file().size();
   if (options.dry_run) return report;
   editor.reserve(report.file_bytes);
-  for (const Plan::NewEntry& entry : plan.new_entries()) editor.add(entry.name, *entry.payload->source);
+  for (const Replacement::NewEntry& entry : plan.new_entries()) editor.add(entry.name, *entry.payload->source);
   editor.commit(proto);
   return report;
 }

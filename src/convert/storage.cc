@@ -17,14 +17,14 @@ namespace onnxar {
 namespace {
 
 /// Payloads of the same bytes in memory.
-using Place = std::pair<const std::byte*, std::size_t>;
+using Extent = std::pair<const std::byte*, std::size_t>;
 
 /// The payloads that `wanted` chooses, by their place: those that share one are together. What has no place, as it is
 /// decoded while it is read, is alone.
 template <typename Wanted>
 std::vector<std::vector<std::size_t>> by_place(const std::vector<Payload>& payloads, const Wanted& wanted) {
   std::vector<std::vector<std::size_t>> groups;
-  std::map<Place, std::size_t> known;
+  std::map<Extent, std::size_t> known;
   for (std::size_t i = 0; i < payloads.size(); ++i) {
     if (!payloads[i].source || !wanted(payloads[i])) continue;
     const Bytes bytes = payloads[i].span.bytes();

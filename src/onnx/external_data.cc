@@ -1,9 +1,8 @@
 #include "onnx/external_data.h"
 
-#include <charconv>
-
 #include "base/text.h"
 #include "onnx/fields.h"
+#include "onnx/string_entry.h"
 #include "onnxar/error.h"
 #include "wire/encode.h"
 
@@ -14,31 +13,8 @@ constexpr std::string_view memory_prefix = "#onnxar:";
 // Addresses in memory, as ONNX Runtime writes them into models that never leave its process.
 constexpr std::string_view foreign_marker_begin = "*/_ORT_";
 
-struct Pair {
-  std::string_view key, value;
-};
-
-Pair read_pair(Bytes model, wire::Range entry) {
-  Pair pair;
-  wire::Cursor cursor(model, entry);
-  for (wire::Field field; cursor.next(field);) {
-    if (field.type != wire::Type::length_delimited) continue;
-    if (field.number == entry_field::key) pair.key = as_text(field.value.of(model));
-    if (field.number == entry_field::value) pair.value = as_text(field.value.of(model));
-  }
-  return pair;
-}
-
-std::optional<std::uint64_t> plain_decimal(std::string_view text) noexcept {
-  if (text.empty() || (text.size() > 1 && text.front() == '0')) return std::nullopt;
-  std::uint64_t value = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 std::uint64_t number_of(std::string_view text, std::string_view key, Code code, std::uint64_t offset) {
-  const auto value = plain_decimal(text);
+  const auto value = base::plain_decimal(text);
   if (!value) {
     throw Error(code, base::concat("external_data ", key, " ", base::quoted(text), " is no plain decimal number"),
                 {"", offset});
@@ -46,17 +22,10 @@ std::uint64_t number_of(std::string_view text, std::string_view key, Code code, 
   return *value;
 }
 
-void append_pair(std::string& out, std::string_view key, std::string_view value) {
-  std::string entry;
-  wire::append_bytes_field(entry, entry_field::key, key);
-  wire::append_bytes_field(entry, entry_field::value, value);
-  wire::append_bytes_field(out, tensor_field::external_data, entry);
-}
-
 }  // namespace
 
 void ExternalData::add(Bytes model, wire::Range entry) {
-  const Pair pair = read_pair(model, entry);
+  const StringEntry pair = read_string_entry(model, entry);
   add(pair.key, pair.value, entry.begin);
 }
 
@@ -96,10 +65,10 @@ ExternalSlice parse_external_data(const ExternalData& data, std::uint64_t offset
 
 std::string external_data_fields(const ExternalSlice& slice) {
   std::string out;
-  append_pair(out, "location", slice.location);
-  if (slice.offset != 0) append_pair(out, "offset", std::to_string(slice.offset));
-  if (slice.length) append_pair(out, "length", std::to_string(*slice.length));
-  if (!slice.checksum.empty()) append_pair(out, "checksum", slice.checksum);
+  append_string_entry(out, tensor_field::external_data, "location", slice.location);
+  if (slice.offset != 0) append_string_entry(out, tensor_field::external_data, "offset", std::to_string(slice.offset));
+  if (slice.length) append_string_entry(out, tensor_field::external_data, "length", std::to_string(*slice.length));
+  if (!slice.checksum.empty()) append_string_entry(out, tensor_field::external_data, "checksum", slice.checksum);
   wire::append_varint_field(out, tensor_field::data_location, location_external);
   return out;
 }
@@ -114,8 +83,9 @@ std::optional<std::size_t> parse_memory_location(std::string_view location, std:
   if (!is_memory_location(location)) return std::nullopt;
   location.remove_prefix(memory_prefix.size());
   const std::size_t colon = location.find(':');
-  if (colon == std::string_view::npos || plain_decimal(location.substr(0, colon)) != model_id) return std::nullopt;
-  return plain_decimal(location.substr(colon + 1));
+  if (colon == std::string_view::npos || base::plain_decimal(location.substr(0, colon)) != model_id)
+    return std::nullopt;
+  return base::plain_decimal(location.substr(colon + 1));
 }
 
 }  // namespace onnxar::onnx

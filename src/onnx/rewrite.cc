@@ -1,6 +1,7 @@
 #include "onnx/rewrite.h"
 
 #include "onnx/fields.h"
+#include "onnx/string_entry.h"
 #include "wire/encode.h"
 #include "wire/splice.h"
 
@@ -33,6 +34,17 @@ class Rewriter {
       wire::append_varint(head, edit.payload->size());
       insert(frame, site.tensor.range, tensor_field::raw_data, std::move(head), std::move(edit.payload));
     }
+  }
+
+  void apply(const MetadataEdit& edit) {
+    if (!edit.drop.empty()) {
+      for (const MetadataEntry& entry : find_metadata(model_, edit.drop)) {
+        splice_.replace(wire::Splice::outermost, entry.whole, {});
+      }
+    }
+    if (edit.add.empty()) return;
+    const std::uint64_t place = place_for(model_, {0, model_.size()}, model_field::metadata_props + 1);
+    splice_.replace(wire::Splice::outermost, {place, place}, edit.add);
   }
 
   wire::Rope result() && { return std::move(splice_).result(); }
@@ -88,9 +100,10 @@ class Rewriter {
 }  // namespace
 
 wire::Rope rewrite_tensors(Bytes model, const std::function<TensorEdit(const TensorSite&)>& decide,
-                           const WalkLimits& limits) {
+                           const WalkLimits& limits, const MetadataEdit& metadata) {
   Rewriter rewriter(model);
   walk_tensors(model, [&](const TensorSite& site) { rewriter.apply(site, decide(site)); }, limits);
+  rewriter.apply(metadata);
   return std::move(rewriter).result();
 }
 

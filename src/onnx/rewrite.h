@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "onnx/external_data.h"
 #include "onnx/sites.h"
@@ -25,10 +27,16 @@ struct TensorEdit {
   }
 };
 
+/// What becomes of the model's metadata_props.
+struct MetadataEdit {
+  std::string_view drop = {};  ///< entries whose key begins so go; empty: none does
+  std::string add = {};        ///< fields that come behind those that stay, encoded
+};
+
 /// The model with an edit made at every tensor; `decide` is called once for each, in wire order. All else keeps its
 /// order and encoding. New fields stand where ascending field order has them, so that a link and its inverse give the
 /// first bytes back. `model` must outlive the result. Errors: as `walk_tensors`.
 wire::Rope rewrite_tensors(Bytes model, const std::function<TensorEdit(const TensorSite&)>& decide,
-                           const WalkLimits& limits = {});
+                           const WalkLimits& limits = {}, const MetadataEdit& metadata = {});
 
 }  // namespace onnxar::onnx

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "archive/opened.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 #include "support/zip_builder.h"
@@ -32,15 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Blob copy_of(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
 Blob model_bytes() { return smallest_archive().data_of(model_entry); }
-
-/// An archive in memory that keeps its bytes alive.
-Archive opened(Blob bytes) {
-  auto storage = std::make_shared<const Blob>(std::move(bytes));
-  const Bytes view = *storage;
-  return Archive::open(view, std::move(storage));
-}
 
 TEST(Archive, OpensAFileAndNamesIt) {
   const TempDir folder;

@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Strings = std::vector<std::string>;
-constexpr std::size_t mebibyte = std::size_t{1} << 20U;
 
 /// A stream that hands out `data` in pieces of `piece` bytes.
 StreamReader stream_of(const Blob& data, std::size_t piece) {

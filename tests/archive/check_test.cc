@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "archive/entry_source.h"
+#include "archive/opened.h"
 #include "support/refusal.h"
 #include "support/zip_builder.h"
 
@@ -13,12 +14,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-Archive opened(Blob bytes) {
-  auto storage = std::make_shared<const Blob>(std::move(bytes));
-  const Bytes view = *storage;
-  return Archive::open(view, std::move(storage));
-}
 
 /// Each finding on a line: severity, id, entry, offset.
 std::vector<std::string> findings(const Blob& bytes) {
@@ -37,10 +32,6 @@ std::string line(std::string_view what, const std::string& entry, std::size_t of
 }
 
 std::size_t end_of_w(const Built& built) { return built.entry("w").data_offset + built.entry("w").data_size; }
-
-Built edited(const Built& built, std::string_view producer) {
-  return append_edit(built, smallest_model(256, producer));
-}
 
 TEST(CheckContainer, FreshArchiveHasNoFindings) { EXPECT_THAT(findings(smallest_archive().bytes), IsEmpty()); }
 

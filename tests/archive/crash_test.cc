@@ -26,13 +26,12 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AnyOf;
 using ::testing::Eq;
-using Kind = FileCall::Kind;
 constexpr std::size_t block = 512;
 
 /// A file as the calls leave it if nothing goes wrong.
 void apply(Blob& file, const FileCall& call) {
-  if (call.kind == Kind::sync) return;
-  if (call.kind == Kind::set_size) {
+  if (call.kind == FileCall::Kind::sync) return;
+  if (call.kind == FileCall::Kind::set_size) {
     file.resize(call.offset);
     return;
   }
@@ -50,7 +49,7 @@ std::vector<Interval> intervals_of(const Blob& before, const std::vector<FileCal
   std::vector<Interval> intervals = {{before, before}};
   for (const FileCall& call : calls) {
     apply(intervals.back().unsynced, call);
-    if (call.kind == Kind::sync) intervals.push_back({intervals.back().unsynced, intervals.back().unsynced});
+    if (call.kind == FileCall::Kind::sync) intervals.push_back({intervals.back().unsynced, intervals.back().unsynced});
   }
   return intervals;
 }
@@ -250,12 +249,13 @@ TEST(Writing, IsSyncedWholeBeforeItIsNamed) {
   writer.add("w", pattern(200000));
   writer.finish(smallest_model());
   const std::vector<FileCall>& calls = log.calls();
-  const auto first_sync = std::ranges::find(calls, Kind::sync, &FileCall::kind);
+  const auto first_sync = std::ranges::find(calls, FileCall::Kind::sync, &FileCall::kind);
   ASSERT_NE(first_sync, calls.end());
   Blob file;
   std::for_each(calls.begin(), first_sync, [&file](const FileCall& call) { apply(file, call); });
   EXPECT_EQ(file, folder.read_file("a"));
-  EXPECT_TRUE(std::all_of(first_sync, calls.end(), [](const FileCall& call) { return call.kind == Kind::sync; }));
+  EXPECT_TRUE(
+      std::all_of(first_sync, calls.end(), [](const FileCall& call) { return call.kind == FileCall::Kind::sync; }));
   EXPECT_TRUE(named_before) << "the folder is synced with the name in it";
 }
 

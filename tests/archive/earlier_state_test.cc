@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "archive/opened.h"
 #include "base/file_descriptor.h"
 #include "onnxar/archive.h"
 #include "onnxar/edit.h"
@@ -19,10 +20,6 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
 constexpr CutOptions unsynced = {.sync = false, .dry_run = false};
-
-Built edited(const Built& built, std::string_view producer, std::vector<ZipEntry> extra = {}) {
-  return append_edit(built, smallest_model(256, producer), std::move(extra));
-}
 
 class EarlierStateTest : public ::testing::Test {
  protected:

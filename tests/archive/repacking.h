@@ -16,8 +16,6 @@
 
 namespace onnxar::testing {
 
-inline constexpr std::size_t mebibyte = std::size_t{1} << 20U;
-
 inline ZipBuilder zip_of(std::vector<ZipEntry> entries) {
   ZipBuilder builder;
   builder.entries = std::move(entries);

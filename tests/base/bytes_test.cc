@@ -12,8 +12,6 @@
 namespace onnxar::testing {
 namespace {
 
-Blob copy_of(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
-
 /// Storage with an owner whose end can be seen.
 struct Shared {
   std::shared_ptr<const Blob> storage = std::make_shared<const Blob>(pattern(16));

@@ -59,6 +59,15 @@ TEST(Checked, SlicesLieInTheBytes) {
   EXPECT_FALSE(base::slice(bytes, 1, largest));
 }
 
+TEST(Checked, PartsLieInTheWhole) {
+  const Blob bytes = pattern(10), other = pattern(10);
+  const Bytes whole(bytes);
+  EXPECT_TRUE(base::lies_in(whole, whole));
+  EXPECT_TRUE(base::lies_in(whole.subspan(9), whole));
+  EXPECT_FALSE(base::lies_in(whole.subspan(10), whole)) << "behind its last byte";
+  EXPECT_FALSE(base::lies_in(other, whole));
+}
+
 TEST(Checked, AlignedNumbersStay) {
   for (std::uint64_t alignment = 1; alignment <= 4096; alignment *= 2) {
     for (std::uint64_t value = 0; value < 3 * alignment && value < 9000; ++value) {

@@ -20,8 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 using base::MappedFile;
 
-Blob copy_of(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
-
 std::optional<Error> error_of_opening(const fs::path& path) {
   return error_of([&] { return MappedFile::open(path); });
 }

@@ -14,5 +14,13 @@ TEST(Characters, OfIdentifiersAreLettersDigitsAndTheUnderscoreOfAscii) {
   EXPECT_EQ(found, all);
 }
 
+TEST(PlainDecimal, IsDigitsWithoutNeedlessZeros) {
+  EXPECT_EQ(base::plain_decimal("0"), 0U);
+  EXPECT_EQ(base::plain_decimal("18446744073709551615"), ~std::uint64_t{0});
+  for (const char* text : {"", "00", "01", "+1", "-1", " 1", "1 ", "1.0", "0x1", "x", "18446744073709551616"}) {
+    EXPECT_EQ(base::plain_decimal(text), std::nullopt) << text;
+  }
+}
+
 }  // namespace
 }  // namespace onnxar::testing

@@ -20,6 +20,8 @@ NO_RULE = {
     "onnx.external_data.checksum": "of what readers may ignore",
     "onnx.external_data.outside": "of data files beside a model",
     "onnx.external_data.bad_location": "of data files beside a model",
+    "onnx.link.stale": "of links, which are no archives",
+    "onnx.link.bad_marker": "of links, which are no archives",
     "zip.data.inflate": "of zips that are no archives",
     "zip.end.ambiguous": "of zips that are no archives",
 }

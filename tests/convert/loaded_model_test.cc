@@ -38,7 +38,7 @@ class LoadedModelTest : public ::testing::Test {
   TempDir folder_;
 };
 
-LoadOptions with_threshold(std::uint64_t threshold) {
+LoadOptions loading_from(std::uint64_t threshold) {
   LoadOptions options;
   options.raw_data_threshold = threshold;
   return options;
@@ -258,9 +258,9 @@ TEST_F(LoadedModelTest, TheLimitsOfDepthAndSkeletonHold) {
 
 TEST_F(LoadedModelTest, TheThresholdIsTheOptions) {
   const Message proto = model_of({floats("a", 1), floats("b", 2)});
-  EXPECT_EQ(load_onnx(proto, with_threshold(0)).payloads.size(), 2U);
-  EXPECT_EQ(load_onnx(proto, with_threshold(8)).payloads.size(), 1U);
-  EXPECT_EQ(load_onnx(proto, with_threshold(9)).payloads.size(), 0U);
+  EXPECT_EQ(load_onnx(proto, loading_from(0)).payloads.size(), 2U);
+  EXPECT_EQ(load_onnx(proto, loading_from(8)).payloads.size(), 1U);
+  EXPECT_EQ(load_onnx(proto, loading_from(9)).payloads.size(), 0U);
 }
 
 std::shared_ptr<const Blob> shared(const Message& message) { return std::make_shared<const Blob>(message.view()); }

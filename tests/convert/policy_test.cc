@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-SaveOptions with_threshold(std::uint64_t threshold) {
+SaveOptions saving_from(std::uint64_t threshold) {
   SaveOptions options;
   options.raw_data_threshold = threshold;
   return options;
@@ -51,7 +51,7 @@ Message all_kinds() {
 
 TEST(MovePolicy, InlineModelsKeepEverything) {
   EXPECT_THAT(moved(MovePolicy::everything_inline(), all_kinds(), 1U << 30U), IsEmpty());
-  SaveOptions inside = with_threshold(0);
+  SaveOptions inside = saving_from(0);
   inside.format = Format::onnx_inline;
   inside.all_sites = true;
   EXPECT_THAT(moved(MovePolicy::of(inside), all_kinds(), 1U << 30U), IsEmpty());
@@ -83,27 +83,27 @@ TEST(MovePolicy, TheThresholdIsTheSmallestThatMoves) {
   EXPECT_TRUE(moves(MovePolicy::of(SaveOptions()), t, 1024));
   EXPECT_FALSE(moves(MovePolicy::of(LoadOptions()), t, 1023));
   EXPECT_TRUE(moves(MovePolicy::of(LoadOptions()), t, 1024));
-  EXPECT_TRUE(moves(MovePolicy::of(with_threshold(1)), t, 1));
-  EXPECT_FALSE(moves(MovePolicy::of(with_threshold(1ULL << 40U)), t, (1ULL << 40U) - 1));
+  EXPECT_TRUE(moves(MovePolicy::of(saving_from(1)), t, 1));
+  EXPECT_FALSE(moves(MovePolicy::of(saving_from(1ULL << 40U)), t, (1ULL << 40U) - 1));
 }
 
 TEST(MovePolicy, NoBytesNeverMove) {
-  EXPECT_FALSE(moves(MovePolicy::of(with_threshold(0)), tensor("w", dtype::float32, {0}), 0));
+  EXPECT_FALSE(moves(MovePolicy::of(saving_from(0)), tensor("w", dtype::float32, {0}), 0));
 }
 
 TEST(MovePolicy, StringsAndSegmentsNeverMove) {
-  EXPECT_FALSE(moves(MovePolicy::of(with_threshold(0)), tensor("w", dtype::string, {1}), 1U << 20U));
-  EXPECT_FALSE(moves(MovePolicy::of(with_threshold(0)), tensor("w", dtype::float32, {1}).segment(0, 1), 1U << 20U));
+  EXPECT_FALSE(moves(MovePolicy::of(saving_from(0)), tensor("w", dtype::string, {1}), 1U << 20U));
+  EXPECT_FALSE(moves(MovePolicy::of(saving_from(0)), tensor("w", dtype::float32, {1}).segment(0, 1), 1U << 20U));
 }
 
 TEST(MovePolicy, SmallWholeNumbersStayWhateverTheThreshold) {
   for (const std::uint64_t type : {dtype::int32, dtype::int64}) {
-    EXPECT_FALSE(moves(MovePolicy::of(with_threshold(0)), tensor("w", type, {1}), 1023)) << type;
-    EXPECT_TRUE(moves(MovePolicy::of(with_threshold(0)), tensor("w", type, {1}), 1024)) << type;
-    EXPECT_FALSE(moves(MovePolicy::of(with_threshold(4096)), tensor("w", type, {1}), 2048)) << type;
+    EXPECT_FALSE(moves(MovePolicy::of(saving_from(0)), tensor("w", type, {1}), 1023)) << type;
+    EXPECT_TRUE(moves(MovePolicy::of(saving_from(0)), tensor("w", type, {1}), 1024)) << type;
+    EXPECT_FALSE(moves(MovePolicy::of(saving_from(4096)), tensor("w", type, {1}), 2048)) << type;
   }
   for (const std::uint64_t type : {dtype::uint32, dtype::int16, dtype::uint64, dtype::boolean, std::uint64_t{27}}) {
-    EXPECT_TRUE(moves(MovePolicy::of(with_threshold(0)), tensor("w", type, {1}), 1)) << type;
+    EXPECT_TRUE(moves(MovePolicy::of(saving_from(0)), tensor("w", type, {1}), 1)) << type;
   }
 }
 

@@ -34,7 +34,7 @@ ReplaceOptions with_files() {
   return options;
 }
 
-ReplaceOptions with_threshold(std::uint64_t threshold) {
+ReplaceOptions replacing_from(std::uint64_t threshold) {
   ReplaceOptions options = unsynced();
   options.raw_data_threshold = threshold;
   return options;
@@ -200,9 +200,9 @@ TEST_F(ReplaceTest, SmallDataStaysInTheModelUnlessItIsThere) {
 
 TEST_F(ReplaceTest, ThresholdSaysWhatIsAdded) {
   expect_replaced(model_of({floats("s", 5, 3)}), model_of({linked_floats("s", 5, "s")}),
-                  {zip_entry("s", pattern(20, 3))}, with_threshold(20));
+                  {zip_entry("s", pattern(20, 3))}, replacing_from(20));
   start_with(append_edit(before_, model_of({linked_floats("s", 5, "s")}).view(), {zip_entry("s", pattern(20, 3))}));
-  expect_replaced(model_of({floats("t", 400, 3)}), model_of({floats("t", 400, 3)}), {}, with_threshold(1601));
+  expect_replaced(model_of({floats("t", 400, 3)}), model_of({floats("t", 400, 3)}), {}, replacing_from(1601));
 }
 
 TEST_F(ReplaceTest, SmallIntegersStayEvenIfAnEntryIsEqual) {

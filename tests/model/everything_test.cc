@@ -47,7 +47,7 @@ Message model_of_every_site() {
 }
 
 /// Payloads of the numbered tensors by site.
-std::map<std::string, Blob> payloads_of(const Model& model) {
+std::map<std::string, Blob> payloads_by_site(const Model& model) {
   std::map<std::string, Blob> all;
   for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo& info) {
     if (info.name == "indices") return;
@@ -74,10 +74,10 @@ void expect_every_form(const Model& model, const std::map<std::string, Blob>& ex
     const ConvertReport report = model.save(folder / "out", options);
     EXPECT_EQ(report.tensors_outside, format == Format::onnx_inline ? 0 : expected.size());
     for (const bool no_copy : {true, false}) {
-      EXPECT_EQ(payloads_of(Model::load(folder / "out", with_no_copy(no_copy))), expected);
+      EXPECT_EQ(payloads_by_site(Model::load(folder / "out", with_no_copy(no_copy))), expected);
       if (format == Format::onnx_external) continue;
       const Blob bytes = folder.read_file("out");
-      EXPECT_EQ(payloads_of(Model::load(bytes, with_no_copy(no_copy))), expected);
+      EXPECT_EQ(payloads_by_site(Model::load(bytes, with_no_copy(no_copy))), expected);
     }
   }
 }
@@ -87,7 +87,7 @@ TEST(Everything, EverySiteIsInTheTableAndInEveryForm) {
   ASSERT_EQ(expected_payloads().size(), sites);
   const Blob& bytes = proto.view();
   const Model model = Model::load(bytes, with_no_copy(true));
-  EXPECT_EQ(payloads_of(model), expected_payloads());
+  EXPECT_EQ(payloads_by_site(model), expected_payloads());
   for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo& info) {
     if (info.name == "indices") return;
     EXPECT_TRUE(lies_in(model.span(tensor).bytes(), bytes)) << info.site;
@@ -134,7 +134,7 @@ Message model_of_every_type() {
 TEST(Everything, EveryDataTypeIsCarriedByItsBytes) {
   const Message proto = model_of_every_type();
   const Model model = Model::load(proto.view());
-  const std::map<std::string, Blob> payloads = payloads_of(model);
+  const std::map<std::string, Blob> payloads = payloads_by_site(model);
   ASSERT_EQ(payloads.size(), 27U);
   for (const auto& [site, bytes] : payloads) EXPECT_EQ(bytes, pattern(size, 7)) << site;
   for (const schema::TensorProto& tensor : model.proto().graph().initializer()) {
@@ -145,7 +145,7 @@ TEST(Everything, EveryDataTypeIsCarriedByItsBytes) {
     SaveOptions options = saved_as(format);
     options.replace = true;
     EXPECT_EQ(model.save(folder / "out", options).tensors_outside, format == Format::onnx_inline ? 0 : 27);
-    EXPECT_EQ(payloads_of(Model::load(folder / "out")), payloads);
+    EXPECT_EQ(payloads_by_site(Model::load(folder / "out")), payloads);
     EXPECT_EQ(folder.read_file("out") == proto.view(), format == Format::onnx_inline);
   }
 }

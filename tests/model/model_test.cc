@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/samples.h"
 #include "onnxar/archive.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
@@ -16,6 +17,7 @@ namespace onnxar {
 namespace {
 
 using testing::Blob;
+using testing::copied;
 using ::testing::ElementsAre;
 using testing::pattern;
 using ::testing::SizeIs;
@@ -34,11 +36,6 @@ Blob sample_model() {
                                     tensor("b", float32, {1024}).raw_data(pattern(large, 2)),
                                     tensor("small", float32, {4}).raw_data(pattern(16, 4))}})})
       .take();
-}
-
-Blob copied(const ByteSpan& span) {
-  const Bytes bytes = span.bytes();
-  return {bytes.begin(), bytes.end()};
 }
 
 schema::TensorProto& initializer(Model& model, int index) {

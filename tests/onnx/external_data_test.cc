@@ -19,10 +19,10 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 constexpr std::uint64_t place_of_tensor = 77;
 
 /// The pairs of a tensor and the bytes that they are views of.
-class Read {
+class ReadPairs {
  public:
   /// Already encoded: StringStringEntryProto, one after another.
-  explicit Read(const Messages& entries) {
+  explicit ReadPairs(const Messages& entries) {
     std::vector<wire::Range> ranges;
     for (const Message& entry : entries) {
       ranges.push_back({bytes_.size(), bytes_.size() + entry.size()});
@@ -30,7 +30,7 @@ class Read {
     }
     for (const wire::Range& range : ranges) data_.add(bytes_, range);
   }
-  explicit Read(const Pairs& pairs) : Read(encoded(pairs)) {}
+  explicit ReadPairs(const Pairs& pairs) : ReadPairs(encoded(pairs)) {}
 
   [[nodiscard]] const onnx::ExternalData& data() const { return data_; }
   [[nodiscard]] onnx::ExternalSlice slice() const { return parse_external_data(data_, place_of_tensor); }
@@ -46,8 +46,8 @@ class Read {
   onnx::ExternalData data_;
 };
 
-void expect_refused(const Pairs& pairs, Code code) {
-  const Read read(pairs);
+void expect_pairs_refused(const Pairs& pairs, Code code) {
+  const ReadPairs read(pairs);
   const Error error = error_of([&read] { static_cast<void>(read.slice()); });
   EXPECT_EQ(id(error.code()), id(code)) << error.what();
   EXPECT_EQ(error.offset(), place_of_tensor);
@@ -83,7 +83,7 @@ const std::vector<std::string>& bad_numbers() {
 }
 
 TEST(ExternalData, LocationOffsetLengthAndChecksumAreTakenAsTheyStand) {
-  const Read read({{"location", "w.bin"}, {"offset", "64"}, {"length", "4096"}, {"checksum", "abc"}});
+  const ReadPairs read({{"location", "w.bin"}, {"offset", "64"}, {"length", "4096"}, {"checksum", "abc"}});
   EXPECT_EQ(read.data().location, "w.bin");
   EXPECT_EQ(read.data().offset, "64");
   EXPECT_EQ(read.data().length, "4096");
@@ -95,62 +95,64 @@ TEST(ExternalData, LocationOffsetLengthAndChecksumAreTakenAsTheyStand) {
 }
 
 TEST(ExternalData, WithoutOffsetItBeginsAtTheFrontAndWithoutLengthItGoesToTheEnd) {
-  const onnx::ExternalSlice slice = Read(Pairs{{"location", "w"}}).slice();
+  const onnx::ExternalSlice slice = ReadPairs(Pairs{{"location", "w"}}).slice();
   EXPECT_EQ(slice.offset, 0U);
   EXPECT_EQ(slice.length, std::nullopt);
 }
 
 TEST(ExternalData, PlainDecimalNumbersUpTo64BitsAreRead) {
-  const auto offset_of = [](const std::string& text) { return Read({{"location", "w"}, {"offset", text}}).slice(); };
+  const auto offset_of = [](const std::string& text) {
+    return ReadPairs({{"location", "w"}, {"offset", text}}).slice();
+  };
   EXPECT_EQ(offset_of("0").offset, 0U);
   EXPECT_EQ(offset_of("10").offset, 10U);
   EXPECT_EQ(offset_of("18446744073709551615").offset, 18446744073709551615U);
-  EXPECT_EQ(Read({{"location", "w"}, {"length", "0"}}).slice().length, 0U);
+  EXPECT_EQ(ReadPairs({{"location", "w"}, {"length", "0"}}).slice().length, 0U);
 }
 
 TEST(ExternalData, AnyOtherNumberIsRefused) {
   for (const std::string& text : bad_numbers()) {
     SCOPED_TRACE(text);
-    expect_refused({{"location", "w"}, {"offset", text}}, Code::onnx_external_bad_offset);
-    expect_refused({{"location", "w"}, {"offset", "0"}, {"length", text}}, Code::onnx_external_bad_length);
+    expect_pairs_refused({{"location", "w"}, {"offset", text}}, Code::onnx_external_bad_offset);
+    expect_pairs_refused({{"location", "w"}, {"offset", "0"}, {"length", text}}, Code::onnx_external_bad_length);
   }
 }
 
 TEST(ExternalData, AMissingOrEmptyLocationIsRefused) {
-  expect_refused({}, Code::onnx_external_no_location);
-  expect_refused({{"location", ""}}, Code::onnx_external_no_location);
-  expect_refused({{"offset", "0"}, {"length", "4"}}, Code::onnx_external_no_location);
-  expect_refused({{"Location", "w"}}, Code::onnx_external_no_location);
+  expect_pairs_refused({}, Code::onnx_external_no_location);
+  expect_pairs_refused({{"location", ""}}, Code::onnx_external_no_location);
+  expect_pairs_refused({{"offset", "0"}, {"length", "4"}}, Code::onnx_external_no_location);
+  expect_pairs_refused({{"Location", "w"}}, Code::onnx_external_no_location);
 }
 
 TEST(ExternalData, AKeyGivenTwiceIsRefusedWhereItIsGivenAgain) {
   for (const std::string key : {"location", "offset", "length", "checksum"}) {
     const std::size_t entry_size = string_entry(key, "1").size();
-    const Error error = error_of([&key] { const Read read({{key, "1"}, {"x", "y"}, {key, "1"}}); });
+    const Error error = error_of([&key] { const ReadPairs read({{key, "1"}, {"x", "y"}, {key, "1"}}); });
     EXPECT_EQ(id(error.code()), "onnx.external_data.duplicate_key") << key;
     EXPECT_EQ(error.offset(), entry_size + string_entry("x", "y").size()) << key;
   }
 }
 
 TEST(ExternalData, UnknownKeysAreToleratedAndTheFirstIsKept) {
-  const Read read({{"__class__", "x"}, {"location", "w"}, {"basepath", "/"}, {"basepath", "/"}});
+  const ReadPairs read({{"__class__", "x"}, {"location", "w"}, {"basepath", "/"}, {"basepath", "/"}});
   EXPECT_EQ(read.data().unknown_key, "__class__");
   EXPECT_EQ(read.slice().location, "w");
 }
 
 TEST(ExternalData, TheLastKeyAndValueOfAnEntryHold) {
   const Message entry = Message().string(2, "no").string(1, "offset").varint(1, 5).string(1, "location").string(2, "w");
-  EXPECT_EQ(Read(Messages{entry}).data().location, "w");
-  EXPECT_EQ(Read(Messages{entry}).data().offset, std::nullopt);
+  EXPECT_EQ(ReadPairs(Messages{entry}).data().location, "w");
+  EXPECT_EQ(ReadPairs(Messages{entry}).data().offset, std::nullopt);
 }
 
 TEST(ExternalData, AnEntryWithoutKeyIsUnknownAndOneWithoutValueIsEmpty) {
-  EXPECT_EQ(Read(Messages{Message().string(2, "w")}).data().unknown_key, "");
-  EXPECT_EQ(Read(Messages{Message().string(1, "location")}).data().location, "");
+  EXPECT_EQ(ReadPairs(Messages{Message().string(2, "w")}).data().unknown_key, "");
+  EXPECT_EQ(ReadPairs(Messages{Message().string(1, "location")}).data().location, "");
 }
 
 TEST(ExternalData, ABrokenEntryIsRefused) {
-  const Error error = error_of([] { const Read read(Messages{Message().claimed_length(1, 9).raw(blob("key"))}); });
+  const Error error = error_of([] { const ReadPairs read(Messages{Message().claimed_length(1, 9).raw(blob("key"))}); });
   EXPECT_EQ(id(error.code()), "wire.truncated");
   EXPECT_EQ(error.offset(), 0U);
 }
@@ -159,13 +161,13 @@ TEST(ExternalData, AddressesInMemoryAreRefused) {
   for (const std::string location :
        {"*/_ORT_MEM_ADDR_/*", "*/_ORT_NATIVE_ENDIAN_MEM_ADDR_/*", "*/_ORT_MEM_ADDR_/* and more", "#onnxar:1:2",
         "#onnxar:", "#onnxar:18446744073709551615:0"}) {
-    expect_refused({{"location", location}}, Code::onnx_external_marker);
+    expect_pairs_refused({{"location", location}}, Code::onnx_external_marker);
   }
 }
 
 TEST(ExternalData, NamesThatOnlyResembleAddressesAreNames) {
   for (const std::string location : {"#other", "_ORT_MEM_ADDR_", "onnxar:1:2", "a/*/_ORT_MEM_ADDR_/*"}) {
-    EXPECT_EQ(Read(Pairs{{"location", location}}).slice().location, location);
+    EXPECT_EQ(ReadPairs(Pairs{{"location", location}}).slice().location, location);
   }
 }
 

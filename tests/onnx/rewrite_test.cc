@@ -222,6 +222,24 @@ TEST(Rewrite, PaddedLengthsAroundATensorStayAsWideAndEncodingsStay) {
   EXPECT_EQ(rewritten(outside, put_linked_inline), inside);
 }
 
+TEST(Rewrite, MetadataGoesAndComesBehindWhatStays) {
+  const auto in_model = [](const Messages& metadata) {
+    return model({.graph = graph({.initializers = {raw_tensor("w", 300)}}), .metadata = metadata})
+        .string(4242, "unknown");
+  };
+  const Message keep = string_entry("keep", "1"), drop = string_entry("drop.1", "2"), add = string_entry("add", "3");
+  const Blob before = in_model({drop, keep, drop, drop}).take();
+  const auto nothing = [](const onnx::TensorSite&) { return TensorEdit::keep(); };
+  const auto edited = [&](std::string_view prefix, std::string added) {
+    return onnx::rewrite_tensors(before, nothing, {}, {prefix, std::move(added)}).flat();
+  };
+  const std::string field = Message().message(model_field::metadata_props, add).str();
+  EXPECT_EQ(edited("drop.", ""), in_model({keep}).view());
+  EXPECT_EQ(edited("drop.", field), in_model({keep, add}).view());
+  EXPECT_EQ(edited("", field), in_model({drop, keep, drop, drop, add}).view());
+  EXPECT_EQ(edited("", ""), before);
+}
+
 TEST(Rewrite, FaultsOfTheWalkAreFaultsHere) {
   const Blob model =
       testing::model({.graph = subgraph_of_depth(5, graph({.initializers = {raw_tensor("w", 4)}}))}).take();

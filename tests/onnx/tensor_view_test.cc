@@ -19,9 +19,9 @@ using ::testing::ElementsAre;
 constexpr std::uint64_t before = 100;
 
 /// A tensor within a model's bytes, which end where the tensor does.
-class Read {
+class ReadTensor {
  public:
-  explicit Read(const Message& tensor)
+  explicit ReadTensor(const Message& tensor)
       : buffer_(GuardedBuffer::ending_at_guard(Message().raw(Blob(before)).raw(tensor).view())),
         view_(onnx::read_tensor(buffer_.bytes(), {before, buffer_.bytes().size()})) {}
 
@@ -33,16 +33,16 @@ class Read {
   onnx::TensorView view_;
 };
 
-void expect_refused(const Message& tensor, Code code, std::uint64_t offset) {
-  const Error error = error_of([&tensor] { const Read read(tensor); });
+void expect_tensor_refused(const Message& tensor, Code code, std::uint64_t offset) {
+  const Error error = error_of([&tensor] { const ReadTensor read(tensor); });
   EXPECT_EQ(id(error.code()), id(code)) << error.what();
   EXPECT_EQ(error.offset(), before + offset) << error.what();
 }
 
-bool has_typed_data(const Message& tensor) { return Read(tensor)->typed_data; }
+bool has_typed_data(const Message& tensor) { return ReadTensor(tensor)->typed_data; }
 
 TEST(TensorView, AnEmptyTensorIsAllDefaults) {
-  const Read tensor{Message()};
+  const ReadTensor tensor{Message()};
   EXPECT_EQ(tensor->name, "");
   EXPECT_EQ(tensor->type, DataType::undefined);
   EXPECT_TRUE(tensor->dims.empty());
@@ -54,7 +54,7 @@ TEST(TensorView, AnEmptyTensorIsAllDefaults) {
 TEST(TensorView, FieldsAreReadInAnyOrder) {
   const TensorBuilder builder = tensor("w", dtype::float32, {2, 3}).raw_data(pattern(24)).doc_string("d");
   for (const std::vector<std::uint32_t>& order : {std::vector<std::uint32_t>{}, {9, 8, 2, 1}, {12, 8, 9}, {2, 9}}) {
-    const Read tensor(TensorBuilder(builder).order(order));
+    const ReadTensor tensor(TensorBuilder(builder).order(order));
     EXPECT_EQ(tensor->name, "w");
     EXPECT_EQ(tensor->type, DataType::float32);
     EXPECT_THAT(tensor->dims, ElementsAre(2, 3));
@@ -64,15 +64,15 @@ TEST(TensorView, FieldsAreReadInAnyOrder) {
 }
 
 TEST(TensorView, TheLastOfAKindHolds) {
-  const Read tensor(Message()
-                        .varint(tensor_field::data_type, dtype::int8)
-                        .string(tensor_field::name, "first")
-                        .string(tensor_field::raw_data, "aaaa")
-                        .varint(tensor_field::data_location, 1)
-                        .varint(tensor_field::data_type, dtype::uint8)
-                        .string(tensor_field::name, "second")
-                        .string(tensor_field::raw_data, "b")
-                        .varint(tensor_field::data_location, 0));
+  const ReadTensor tensor(Message()
+                              .varint(tensor_field::data_type, dtype::int8)
+                              .string(tensor_field::name, "first")
+                              .string(tensor_field::raw_data, "aaaa")
+                              .varint(tensor_field::data_location, 1)
+                              .varint(tensor_field::data_type, dtype::uint8)
+                              .string(tensor_field::name, "second")
+                              .string(tensor_field::raw_data, "b")
+                              .varint(tensor_field::data_location, 0));
   EXPECT_EQ(tensor->type, DataType::uint8);
   EXPECT_EQ(tensor->name, "second");
   EXPECT_EQ(as_text(tensor.raw_data()), "b");
@@ -80,36 +80,36 @@ TEST(TensorView, TheLastOfAKindHolds) {
 }
 
 TEST(TensorView, DimensionsMayBePackedOrNotOrBoth) {
-  EXPECT_THAT(Read(tensor("w", dtype::float32, {2, 300, 5}))->dims, ElementsAre(2, 300, 5));
-  EXPECT_THAT(Read(tensor("w", dtype::float32, {2, 300, 5}).packed_dims())->dims, ElementsAre(2, 300, 5));
-  EXPECT_THAT(Read(Message().varint(1, 2).packed_varints(1, {3, 4}).packed_varints(1, {}).varint(1, 5))->dims,
+  EXPECT_THAT(ReadTensor(tensor("w", dtype::float32, {2, 300, 5}))->dims, ElementsAre(2, 300, 5));
+  EXPECT_THAT(ReadTensor(tensor("w", dtype::float32, {2, 300, 5}).packed_dims())->dims, ElementsAre(2, 300, 5));
+  EXPECT_THAT(ReadTensor(Message().varint(1, 2).packed_varints(1, {3, 4}).packed_varints(1, {}).varint(1, 5))->dims,
               ElementsAre(2, 3, 4, 5));
 }
 
 TEST(TensorView, ANegativeDimensionIsRefusedAtItsField) {
-  expect_refused(Message().varint(1, 2).signed_varint(1, -1), Code::onnx_tensor_dims, 2);
+  expect_tensor_refused(Message().varint(1, 2).signed_varint(1, -1), Code::onnx_tensor_dims, 2);
   const auto negative = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::min());
-  expect_refused(Message().varint(2, 1).packed_varints(1, {3, negative}), Code::onnx_tensor_dims, 2);
+  expect_tensor_refused(Message().varint(2, 1).packed_varints(1, {3, negative}), Code::onnx_tensor_dims, 2);
 }
 
 TEST(TensorView, MoreThan1024DimensionsAreRefused) {
   Message dims = Message().packed_varints(1, std::vector<std::uint64_t>(1024, 1));
-  EXPECT_EQ(Read(dims)->dims.size(), 1024U);
+  EXPECT_EQ(ReadTensor(dims)->dims.size(), 1024U);
   const std::size_t size = dims.size();
-  expect_refused(dims.varint(1, 1), Code::onnx_tensor_dims, size);
+  expect_tensor_refused(dims.varint(1, 1), Code::onnx_tensor_dims, size);
 }
 
 TEST(TensorView, AShapeWhoseSizeCannotBeToldIsRefusedAtTheTensor) {
   const Dims huge = {1LL << 40, 1LL << 40};
-  expect_refused(tensor("w", dtype::uint8, huge), Code::onnx_tensor_dims, 0);
-  expect_refused(tensor("w", dtype::float64, {1LL << 61}), Code::onnx_tensor_dims, 0);
+  expect_tensor_refused(tensor("w", dtype::uint8, huge), Code::onnx_tensor_dims, 0);
+  expect_tensor_refused(tensor("w", dtype::float64, {1LL << 61}), Code::onnx_tensor_dims, 0);
   // Of these no size is ever told.
-  EXPECT_EQ(Read(tensor("w", dtype::string, huge))->expected_size(), std::nullopt);
-  EXPECT_EQ(Read(tensor("w", 27, huge))->expected_size(), std::nullopt);
+  EXPECT_EQ(ReadTensor(tensor("w", dtype::string, huge))->expected_size(), std::nullopt);
+  EXPECT_EQ(ReadTensor(tensor("w", 27, huge))->expected_size(), std::nullopt);
 }
 
 TEST(TensorView, DataTypesAreTheNumberCutTo32BitsAsProtobufHasIt) {
-  const auto number_of = [](const Message& tensor) { return static_cast<std::int32_t>(Read(tensor)->type); };
+  const auto number_of = [](const Message& tensor) { return static_cast<std::int32_t>(ReadTensor(tensor)->type); };
   EXPECT_EQ(number_of(tensor("w", 1000, {})), 1000);
   EXPECT_EQ(number_of(Message().signed_varint(tensor_field::data_type, -1)), -1);
   EXPECT_EQ(number_of(Message().varint(tensor_field::data_type, (1ULL << 32U) + 1)), 1);
@@ -132,13 +132,13 @@ TEST(TensorView, AnEmptyRunIsNoDataButAnEmptyStringIsOne) {
 }
 
 TEST(TensorView, EmptyRawDataIsThere) {
-  const Read zero(tensor("w", dtype::float32, {0}).raw_data({}));
+  const ReadTensor zero(tensor("w", dtype::float32, {0}).raw_data({}));
   ASSERT_TRUE(zero->raw_data);
   EXPECT_EQ(zero->raw_data->size(), 0U);
 }
 
 TEST(TensorView, ExternalDataAndSegmentsAreSeen) {
-  const Read tensor(testing::tensor("w", dtype::float32, {4}).external("w.bin", 64, 16).segment(0, 4));
+  const ReadTensor tensor(testing::tensor("w", dtype::float32, {4}).external("w.bin", 64, 16).segment(0, 4));
   EXPECT_TRUE(tensor->is_external());
   EXPECT_TRUE(tensor->segment);
   EXPECT_EQ(tensor->external.location, "w.bin");
@@ -147,28 +147,28 @@ TEST(TensorView, ExternalDataAndSegmentsAreSeen) {
 }
 
 TEST(TensorView, ExternalDataAloneDoesNotMakeATensorExternal) {
-  const Read tensor(testing::tensor("w", dtype::float32, {1}).external_data("location", "stale"));
+  const ReadTensor tensor(testing::tensor("w", dtype::float32, {1}).external_data("location", "stale"));
   EXPECT_FALSE(tensor->is_external());
   EXPECT_EQ(tensor->external.location, "stale");
 }
 
 TEST(TensorView, AKeyOfExternalDataGivenTwiceIsRefused) {
   const TensorBuilder twice = tensor("", dtype::undefined, {}).external("w").external_data("location", "w");
-  const Error error = error_of([&twice] { const Read read(twice); });
+  const Error error = error_of([&twice] { const ReadTensor read(twice); });
   EXPECT_EQ(id(error.code()), "onnx.external_data.duplicate_key");
   EXPECT_GT(error.offset(), before);
 }
 
 TEST(TensorView, FieldsOfAnotherWireTypeAreUnknownFields) {
-  const Read tensor(Message()
-                        .fixed32(tensor_field::dims, 5)
-                        .fixed32(tensor_field::data_type, 1)
-                        .varint(tensor_field::name, 1)
-                        .varint(tensor_field::raw_data, 1)
-                        .varint(tensor_field::external_data, 1)
-                        .fixed64(tensor_field::data_location, 1)
-                        .varint(tensor_field::segment, 1)
-                        .string(900, "unknown"));
+  const ReadTensor tensor(Message()
+                              .fixed32(tensor_field::dims, 5)
+                              .fixed32(tensor_field::data_type, 1)
+                              .varint(tensor_field::name, 1)
+                              .varint(tensor_field::raw_data, 1)
+                              .varint(tensor_field::external_data, 1)
+                              .fixed64(tensor_field::data_location, 1)
+                              .varint(tensor_field::segment, 1)
+                              .string(900, "unknown"));
   EXPECT_TRUE(tensor->dims.empty());
   EXPECT_EQ(tensor->type, DataType::undefined);
   EXPECT_EQ(tensor->name, "");
@@ -177,7 +177,7 @@ TEST(TensorView, FieldsOfAnotherWireTypeAreUnknownFields) {
 }
 
 TEST(TensorView, ATensorIsRestorableIfMovingItsDataOutAndInGivesTheSameBytes) {
-  const auto restorable = [](const Message& tensor) { return Read(tensor)->restorable; };
+  const auto restorable = [](const Message& tensor) { return ReadTensor(tensor)->restorable; };
   const TensorBuilder plain = tensor("w", dtype::int8, {4}).raw_data(pattern(4)).doc_string("d").metadata("k", "v");
   EXPECT_TRUE(restorable(plain));
   EXPECT_TRUE(restorable(TensorBuilder(plain).packed_dims()));
@@ -197,7 +197,7 @@ TEST(TensorView, EveryTruncationIsRefusedOrEndsBetweenFields) {
   std::size_t refused = 0;
   for (std::size_t cut = 0; cut < whole.size(); ++cut) {
     try {
-      const Read read(Message().raw(Bytes(whole.view()).first(cut)));
+      const ReadTensor read(Message().raw(Bytes(whole.view()).first(cut)));
     } catch (const Error& error) {
       EXPECT_EQ(id(error.code()), "wire.truncated") << cut;
       ++refused;

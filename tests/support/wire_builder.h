@@ -16,6 +16,8 @@ namespace onnxar::testing {
 
 using Blob = std::vector<std::byte>;
 
+inline Blob copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
+
 /// The bytes of `text`.
 Blob blob(std::string_view text);
 /// `size` bytes that differ from place to place and from seed to seed; the same on every run.

@@ -28,6 +28,11 @@ inline constexpr std::uint32_t end = 0x06054b50;
 inline constexpr std::uint32_t descriptor = 0x08074b50;
 }  // namespace signature
 
+/// What a 32-bit field holds where the value is in the zip64 record.
+inline constexpr std::uint64_t sentinel = 0xFFFFFFFF;
+
+inline constexpr std::size_t mebibyte = std::size_t{1} << 20U;
+
 /// The name of the model's entry.
 inline constexpr std::string_view model_entry = "__MODEL_PROTO";
 

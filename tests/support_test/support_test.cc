@@ -154,7 +154,6 @@ TEST(ZipBuilder, PaddingIsMinimalForEveryNameLength) {
 }
 
 TEST(ZipBuilder, LargeEntriesAreAlignedToPages) {
-  constexpr std::size_t mebibyte = std::size_t{1} << 20;
   ZipBuilder builder = smallest_builder();
   builder.entries.insert(builder.entries.begin(), zip_entry("below", Blob(mebibyte - 1)));
   builder.entries.insert(builder.entries.begin() + 1, zip_entry("at", Blob(mebibyte)));

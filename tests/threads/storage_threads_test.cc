@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t tensors = 200;
 
 /// Of all kinds: entries that are verified, and typed data that is decoded.
-Built archive_of_many() {
+Built archive_of_all_kinds() {
   Messages links;
   std::vector<ZipEntry> entries;
   for (std::size_t i = 0; i < tensors; ++i) {
@@ -40,7 +40,7 @@ void expect_right(const LoadedModel& model) {
 }
 
 TEST(StorageThreads, PayloadsAreCopiedByManyThreads) {
-  const Built archive = archive_of_many();
+  const Built archive = archive_of_all_kinds();
   for (int round = 0; round < 5; ++round) {
     LoadedModel model = load(archive);
     own_payloads(model, Ownership::all, 8);
@@ -49,7 +49,7 @@ TEST(StorageThreads, PayloadsAreCopiedByManyThreads) {
 }
 
 TEST(StorageThreads, AndGatheredInOneBuffer) {
-  const Built archive = archive_of_many();
+  const Built archive = archive_of_all_kinds();
   for (int round = 0; round < 5; ++round) {
     LoadedModel model = load(archive);
     const auto buffer = consolidate(model, {});

@@ -7,7 +7,6 @@
 namespace onnxar::testing {
 namespace {
 
-constexpr std::uint32_t sentinel = 0xFFFFFFFF;
 constexpr std::uint64_t far = 5'000'000'000;
 
 /// The header of `w`, as one header shows it on its own: the numbers may be larger than the file.
@@ -23,7 +22,7 @@ zip::DirectoryEntry entry_of(const Change& change) {
 }
 
 template <typename Change>
-std::optional<Code> code_of_central(const Change& change) {
+std::optional<Code> code_of_header(const Change& change) {
   return code_of([&] { return entry_of([&](ZipEntry& w) { change(w.central); }).size; });
 }
 
@@ -104,7 +103,7 @@ TEST(CentralZip64, CompleteFieldIsReadWhereItAgrees) {
 // superseded model where the field of all three stood beside the offset's sentinel alone.
 TEST(CentralZip64, CompleteFieldIsRefusedWhereItsValuesWouldBeReadOutOfStep) {
   const auto code_beside = [](bool usize, bool csize, bool offset) {
-    return code_of_central([=](CentralFields& c) {
+    return code_of_header([=](CentralFields& c) {
       if (usize) c.usize32 = sentinel;
       if (csize) c.csize32 = sentinel;
       if (offset) c.header_offset32 = sentinel;
@@ -121,23 +120,23 @@ TEST(CentralZip64, CompleteFieldIsRefusedWhereItsValuesWouldBeReadOutOfStep) {
 }
 
 TEST(CentralZip64, SentinelWithoutAFieldIsRefused) {
-  EXPECT_EQ(code_of_central([](CentralFields& c) { c.csize32 = c.usize32 = sentinel; }), Code::zip_zip64_extra);
-  EXPECT_EQ(code_of_central([](CentralFields& c) { c.usize32 = sentinel; }), Code::zip_zip64_extra);
-  EXPECT_EQ(code_of_central([](CentralFields& c) { c.header_offset32 = sentinel; }), Code::zip_zip64_extra);
+  EXPECT_EQ(code_of_header([](CentralFields& c) { c.csize32 = c.usize32 = sentinel; }), Code::zip_zip64_extra);
+  EXPECT_EQ(code_of_header([](CentralFields& c) { c.usize32 = sentinel; }), Code::zip_zip64_extra);
+  EXPECT_EQ(code_of_header([](CentralFields& c) { c.header_offset32 = sentinel; }), Code::zip_zip64_extra);
 }
 
 TEST(CentralZip64, FieldOfAnotherSizeIsRefused) {
   for (std::size_t size = 0; size <= 44; ++size) {
     const bool fits = size == 16 || size == 24 || size == 28;
     if (fits) continue;
-    EXPECT_EQ(code_of_central([size](CentralFields& c) {
+    EXPECT_EQ(code_of_header([size](CentralFields& c) {
                 c.csize32 = c.usize32 = sentinel;
                 c.zip64_extra = extra_record(1, Blob(size));
               }),
               Code::zip_zip64_extra)
         << size;
   }
-  EXPECT_EQ(code_of_central([](CentralFields& c) {
+  EXPECT_EQ(code_of_header([](CentralFields& c) {
               c.csize32 = c.usize32 = c.header_offset32 = sentinel;
               c.zip64_extra = zip64_record({1024, 1024});
             }),
@@ -145,12 +144,12 @@ TEST(CentralZip64, FieldOfAnotherSizeIsRefused) {
 }
 
 TEST(CentralZip64, BothSizesAloneAreNotAllValues) {
-  EXPECT_EQ(code_of_central([](CentralFields& c) { c.zip64_extra = zip64_record({1024, 1024}); }),
+  EXPECT_EQ(code_of_header([](CentralFields& c) { c.zip64_extra = zip64_record({1024, 1024}); }),
             Code::zip_zip64_extra);
 }
 
 TEST(CentralZip64, OffsetThatTheFieldDoesNotHoldIsRefused) {
-  EXPECT_EQ(code_of_central([](CentralFields& c) {
+  EXPECT_EQ(code_of_header([](CentralFields& c) {
               c.header_offset32 = sentinel;
               c.zip64_extra = zip64_record({1024, 1024});
             }),
@@ -159,7 +158,7 @@ TEST(CentralZip64, OffsetThatTheFieldDoesNotHoldIsRefused) {
 
 TEST(CentralZip64, NumbersThatContradictTheHeaderAreRefused) {
   const auto code_of_numbers = [](const std::vector<std::uint64_t>& numbers) {
-    return code_of_central([&](CentralFields& c) { c.zip64_extra = zip64_record(numbers); });
+    return code_of_header([&](CentralFields& c) { c.zip64_extra = zip64_record(numbers); });
   };
   EXPECT_EQ(code_of_numbers({1024, 1024, 0}), std::nullopt);
   EXPECT_EQ(code_of_numbers({1025, 1024, 0}), Code::zip_zip64_extra);
@@ -169,7 +168,7 @@ TEST(CentralZip64, NumbersThatContradictTheHeaderAreRefused) {
 }
 
 TEST(CentralZip64, SizesInTheFieldAreEqualToo) {
-  EXPECT_EQ(code_of_central([](CentralFields& c) {
+  EXPECT_EQ(code_of_header([](CentralFields& c) {
               c.usize = c.csize = far;
               c.zip64_extra = zip64_record({far, far + 1});
             }),
@@ -177,7 +176,7 @@ TEST(CentralZip64, SizesInTheFieldAreEqualToo) {
 }
 
 TEST(CentralZip64, SecondFieldIsRefused) {
-  EXPECT_EQ(code_of_central([](CentralFields& c) {
+  EXPECT_EQ(code_of_header([](CentralFields& c) {
               c.zip64_extra = zip64_record({1024, 1024});
               c.more_extra = zip64_record({1024, 1024});
             }),

@@ -26,14 +26,6 @@ Built changed_four(const Change& change) {
   return builder.build_placed();
 }
 
-Refusal in_directory(Code code, const Built& built, std::string_view entry) {
-  return {code, std::string(entry), built.entry(entry).central_offset};
-}
-
-Refusal at_header(Code code, const Built& built, std::string_view entry) {
-  return {code, std::string(entry), built.entry(entry).header_offset};
-}
-
 Refusal behind_data(Code code, const Built& built, std::string_view entry) {
   const PlacedEntry& place = built.entry(entry);
   return {code, std::string(entry), place.data_offset + place.data_size};

@@ -9,9 +9,7 @@
 namespace onnxar::testing {
 namespace {
 
-constexpr std::uint64_t mebibyte = 1ULL << 20U;
 constexpr std::uint64_t gibibyte = 1ULL << 30U;
-constexpr std::uint64_t sentinel = 0xFFFFFFFF;
 
 Blob part(const Blob& bytes, std::size_t first, std::size_t last) {
   return {bytes.begin() + static_cast<std::ptrdiff_t>(first), bytes.begin() + static_cast<std::ptrdiff_t>(last)};

@@ -64,12 +64,6 @@ inline std::vector<std::string> names_in(const Blob& bytes) {
   return names;
 }
 
-inline Refusal in_directory(Code code, const Built& built, std::string_view name) {
-  return {code, std::string(name), built.entry(name).central_offset};
-}
-inline Refusal at_header(Code code, const Built& built, std::string_view name) {
-  return {code, std::string(name), built.entry(name).header_offset};
-}
 inline Refusal at_data(Code code, const Built& built, std::string_view name) {
   return {code, std::string(name), built.entry(name).data_offset};
 }

@@ -8,10 +8,8 @@
 namespace onnxar::testing {
 namespace {
 
-constexpr std::uint32_t sentinel = 0xFFFFFFFF;
-
 /// The code for the changed archive, which has to name `w` and the place of its local header.
-std::optional<Code> code_at_w(const Built& built) {
+std::optional<Code> code_at_local_header(const Built& built) {
   const auto refusal = refusal_of_archive(built.bytes);
   if (!refusal) return std::nullopt;
   EXPECT_EQ(refusal->entry, "w");
@@ -21,7 +19,7 @@ std::optional<Code> code_at_w(const Built& built) {
 
 template <typename Change>
 std::optional<Code> code_of_entry(const Change& change) {
-  return code_at_w(changed_entry(change));
+  return code_at_local_header(changed_entry(change));
 }
 
 template <typename Change>
@@ -154,12 +152,12 @@ TEST(LocalHeader, ExtraFieldThatOverrunsIsRefused) {
   for (const unsigned longer : {1U, 2U, 100U, 0xFF00U}) {
     Built changed = built;
     put_u16(changed.bytes, at, static_cast<std::uint16_t>(u16_at(built.bytes, at) + longer));
-    EXPECT_EQ(code_at_w(changed), Code::zip_extra_malformed);
+    EXPECT_EQ(code_at_local_header(changed), Code::zip_extra_malformed);
   }
   for (const unsigned shorter : {1U, 2U, 3U}) {
     Built changed = built;
     put_u16(changed.bytes, at, static_cast<std::uint16_t>(u16_at(built.bytes, at) - shorter));
-    EXPECT_EQ(code_at_w(changed), Code::zip_extra_malformed);
+    EXPECT_EQ(code_at_local_header(changed), Code::zip_extra_malformed);
   }
 }
 
@@ -221,7 +219,7 @@ TEST(LocalHeader, EveryByteOfThePaddingIsZero) {
   for (std::size_t at = w.padding_offset + 6; at < w.data_offset; ++at) {
     Built changed = built;
     flip_bit(changed.bytes, at, at % 8);
-    EXPECT_EQ(code_at_w(changed), Code::zip_padding_record) << at;
+    EXPECT_EQ(code_at_local_header(changed), Code::zip_padding_record) << at;
   }
 }
 
@@ -234,7 +232,7 @@ TEST(LocalHeader, BytesBehindTheDataAreRefusedWhereTheyBegin) {
 TEST(LocalHeader, DataThatThePaddingPushesIntoTheNextEntryIsRefused) {
   const Built built =
       changed_archive([](ZipBuilder& b) { b.entry(model_entry).central.header_offset = std::uint64_t{1088 - 8}; });
-  EXPECT_EQ(code_at_w(built), Code::zip_entry_overlap);
+  EXPECT_EQ(code_at_local_header(built), Code::zip_entry_overlap);
 }
 
 }  // namespace

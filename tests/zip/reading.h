@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -27,6 +28,14 @@ inline std::optional<Refusal> refusal_of_archive(const Blob& bytes) {
       static_cast<void>(directory.prove_local(file.bytes(), i));
     }
   });
+}
+
+/// Refused at the entry's header in the directory, or at its local one.
+inline Refusal in_directory(Code code, const Built& built, std::string_view entry) {
+  return {code, std::string(entry), built.entry(entry).central_offset};
+}
+inline Refusal at_header(Code code, const Built& built, std::string_view entry) {
+  return {code, std::string(entry), built.entry(entry).header_offset};
 }
 
 /// The smallest archive with one change.

@@ -8,8 +8,6 @@
 namespace onnxar::testing {
 namespace {
 
-Blob copy_of(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
-
 /// A record of `size` bytes whose bytes all differ, behind its signature: a field read at a wrong place shows.
 Blob counting_record(std::uint32_t signature, std::size_t size) {
   Blob bytes(size);

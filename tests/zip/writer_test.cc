@@ -12,8 +12,6 @@
 namespace onnxar::testing {
 namespace {
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20U;
-
 /// Says one size and hands out pieces of another.
 class PieceSource final : public ByteSource {
  public:

@@ -71,11 +71,6 @@ void add_move_options(CLI::App& verb, SaveOptions& save) {
       "those)");
 }
 
-void add_write_options(CLI::App& verb, SaveOptions& save) {
-  verb.add_flag("-n,--dry-run", save.dry_run, "Plan and report, write nothing");
-  verb.add_flag("!--no-sync", save.sync, "Do not wait until the disk has it");
-}
-
 void add_cut_options(CLI::App& verb, CutOptions& cut) {
   verb.add_flag("-n,--dry-run", cut.dry_run, "Say what would be cut off, and leave it");
   verb.add_flag("!--no-sync", cut.sync, "Do not wait until the disk has it");

@@ -43,6 +43,7 @@ Verb add_check(CLI::App& app);
 Verb add_cat(CLI::App& app);
 Verb add_repack(CLI::App& app);
 Verb add_replace(CLI::App& app);
+Verb add_link(CLI::App& app);
 Verb add_recover(CLI::App& app);
 Verb add_undo(CLI::App& app);
 
@@ -52,7 +53,11 @@ void add_output(CLI::App& verb, std::filesystem::path& output, const std::string
 void add_save_options(CLI::App& verb, SaveOptions& save);
 /// Those of them that say which tensors have their data outside, and those that say how to write.
 void add_move_options(CLI::App& verb, SaveOptions& save);
-void add_write_options(CLI::App& verb, SaveOptions& save);
+template <typename Options>  // SaveOptions, LinkOptions
+void add_write_options(CLI::App& verb, Options& options) {
+  verb.add_flag("-n,--dry-run", options.dry_run, "Plan and report, write nothing");
+  verb.add_flag("!--no-sync", options.sync, "Do not wait until the disk has it");
+}
 void add_cut_options(CLI::App& verb, CutOptions& cut);
 void add_data_dir(CLI::App& verb, LoadOptions& load);
 /// A number of bytes, with KiB, MiB, GiB, KB, MB or GB where wanted.

@@ -1,0 +1,78 @@
+// Links: an archive's model for runtimes that know nothing of archives.
+//
+// A stored entry is legal ONNX external data as it is: `location` = the archive's file name, `offset` from the file's
+// first byte, `length`. A link is the archive's model with every reference rewritten so, some kilobytes, as bytes for
+// sessions that are created from memory or as a small `.onnx` file beside the archive. Unmodified ONNX Runtime, onnx
+// and onnx_ir then map the weights out of the archive.
+//
+// `replace` (replace.h) keeps links whole: an old one goes on finding the weights that it named. Writing an archive
+// anew (pack, repack, undo, copying another one over it) breaks its links, and a runtime would read wrong weights
+// without noticing. So a link says in metadata_props, under `onnxar.link.*`, which state of the archive it is for;
+// `verify_link`, `check` and whatever of this library reads a link's data refuse one whose archive is not in that
+// state any more (spec/onnx-archive.md, chapter 15).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "onnxar/bytes.h"
+#include "onnxar/error.h"
+
+namespace onnxar {
+
+/// A link in memory.
+struct Link {
+  std::vector<std::byte> model;  ///< a serialised ModelProto
+  /// The real path, free of symbolic links, of the folder that the archive is in: ONNX Runtime's session option
+  /// `session.model_external_initializers_file_folder_path`. It refuses data that is reached by a symbolic link.
+  std::filesystem::path folder;
+  std::string archive;             ///< the archive's file name in that folder: the location of all external data
+  std::uint64_t archive_size = 0;  ///< bytes; the state that the link is for
+  std::uint64_t tensors = 0;       ///< whose data is in the archive
+};
+
+struct LinkOptions {
+  bool replace = false;  ///< of write_link: replace an existing output
+  bool sync = true;      ///< of write_link: sync file and folder before returning
+  bool dry_run = false;  ///< of write_link: find every fault, and write nothing
+};
+
+/// The link to the archive at `archive`, which may be a symbolic link to it. Every tensor site is rewritten, but that
+/// data of less than 128 bytes, and what stands in attributes of nodes other than Constant, comes inline: runtimes do
+/// not look for external data there, and to some a length of 0 means all of the file. Checksums are left out: in a link
+/// they would be of the whole file.
+///
+/// Errors: usage.argument (a file name that cannot be a location: it begins with `#`, has `..` in it, or is no UTF-8);
+/// as Archive::open; those of the model's tensors, as `convert`; zip.data.crc (of the model, and of data that comes inline);
+/// onnx.model.too_large. Cost: O(directory + model), and a read of every linked entry's local header; no other byte of
+/// a weight is touched. Memory: the
+/// model without its large tensors, twice, and some 1 KiB a tensor.
+Link make_link(const std::filesystem::path& archive);
+
+/// What `write_link` did.
+struct LinkReport {
+  std::uint64_t tensors = 0;      ///< whose data is in the archive
+  std::uint64_t model_bytes = 0;  ///< of the file that was written
+};
+
+/// Writes the link as the file `output`. It has to lie in the archive's real folder, as runtimes open external data
+/// beneath a model's folder only; a link with its archive may be moved to another folder together.
+///
+/// The file appears whole or not at all. Errors: as `make_link`; usage.argument (another folder, or the archive
+/// itself); output.exists, io.*.
+LinkReport write_link(const std::filesystem::path& archive, const std::filesystem::path& output,
+                      const LinkOptions& options = {});
+
+/// Whether the `.onnx` file at `model` is a link, after proving that its archive is there and still begins with the
+/// state that the link is for. False for a model that is none: an archive, data inside or in files of its own.
+/// Errors: onnx.link.stale; onnx.link.bad_marker; onnx.external_data.missing and .outside (the archive); wire.*,
+/// onnx.* (the model); io.*. Cost: O(model + directory); no weight is touched, so `check --data` sees more.
+bool verify_link(const std::filesystem::path& model);
+
+/// The same for a link in memory whose archive is in `folder`.
+bool verify_link(Bytes model, const std::filesystem::path& folder);
+
+}  // namespace onnxar

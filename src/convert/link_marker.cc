@@ -1,0 +1,113 @@
+#include "convert/link_marker.h"
+
+#include <limits>
+#include <utility>
+
+#include "archive/inspector.h"
+#include "base/checked.h"
+#include "base/crc32.h"
+#include "base/text.h"
+#include "onnx/fields.h"
+#include "onnx/string_entry.h"
+
+namespace onnxar {
+namespace {
+
+constexpr std::string_view archive_key = "onnxar.link.archive", size_key = "onnxar.link.size",
+                           model_key = "onnxar.link.model_crc32", directory_key = "onnxar.link.directory_crc32";
+
+std::uint32_t model_crc32_of(const Archive& archive) { return archive.entry(archive.size() - 1).crc32; }
+
+std::uint32_t directory_crc32_of(const Archive& archive) {
+  return base::crc32(0, ArchiveInspector::directory(archive).headers());
+}
+
+/// The entries of a model's marker.
+class MarkerEntries {
+ public:
+  explicit MarkerEntries(std::vector<onnx::MetadataEntry> entries) : entries_(std::move(entries)) {}
+
+  [[nodiscard]] std::string_view text(std::string_view key) const {
+    std::optional<std::string_view> found;
+    for (const onnx::MetadataEntry& each : entries_) {
+      if (each.entry.key != key) continue;
+      if (found) refuse(base::concat("has ", base::quoted(key), " twice"));
+      found = each.entry.value;
+    }
+    if (!found || found->empty()) refuse(base::concat("has no ", base::quoted(key)));
+    return *found;
+  }
+
+  [[nodiscard]] std::uint64_t number(std::string_view key, std::uint64_t most) const {
+    const std::string_view value = text(key);
+    const auto number = base::plain_decimal(value);
+    if (!number || *number > most) refuse(base::concat("has ", base::quoted(value), " for ", base::quoted(key)));
+    return *number;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(Code::onnx_link_bad_marker,
+                base::concat("what the model's metadata says of the archive that it links to was changed: it ", what,
+                             "; make the link again with `onnxar link`"),
+                {"", entries_.front().whole.begin});
+  }
+
+  std::vector<onnx::MetadataEntry> entries_;
+};
+
+std::vector<onnx::MetadataEntry> marker_entries(Bytes model) {
+  try {
+    return onnx::find_metadata(model, link_key_prefix);
+  } catch (const Error&) {
+    return {};  // who walks through the model comes to the damage in its turn
+  }
+}
+
+}  // namespace
+
+LinkMarker LinkMarker::of(const Archive& archive, std::string name) {
+  return {std::move(name), archive.file().size(), model_crc32_of(archive), directory_crc32_of(archive)};
+}
+
+std::optional<LinkMarker> LinkMarker::read(Bytes model) {
+  auto found = marker_entries(model);
+  if (found.empty()) return std::nullopt;
+  const MarkerEntries entries(std::move(found));
+  constexpr std::uint64_t most64 = std::numeric_limits<std::uint64_t>::max();
+  constexpr std::uint64_t most32 = std::numeric_limits<std::uint32_t>::max();
+  return LinkMarker{std::string(entries.text(archive_key)), entries.number(size_key, most64),
+                    static_cast<std::uint32_t>(entries.number(model_key, most32)),
+                    static_cast<std::uint32_t>(entries.number(directory_key, most32))};
+}
+
+std::string LinkMarker::fields() const {
+  std::string out;
+  const auto add = [&out](std::string_view key, const std::string& value) {
+    onnx::append_string_entry(out, onnx::model_field::metadata_props, key, value);
+  };
+  add(archive_key, archive);
+  add(size_key, std::to_string(size));
+  add(model_key, std::to_string(model_crc32));
+  add(directory_key, std::to_string(directory_crc32));
+  return out;
+}
+
+Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path) const {
+  const auto state = base::slice(file, 0, size);
+  try {
+    if (state) {
+      Archive opened = ArchiveInspector::open(*state, std::move(owner), path, {});
+      if (model_crc32_of(opened) == model_crc32 && directory_crc32_of(opened) == directory_crc32) return opened;
+    }
+  } catch (const Error& error) {
+    if (kind(error.code()) != Kind::format) throw;
+  }
+  throw Error(Code::onnx_link_stale,
+              base::concat("the archive ", base::quoted(archive),
+                           " was written anew since this link to it was made, so its weights lie elsewhere or are "
+                           "others (repack, undo and overwriting do that, replace does not); make the link again "
+                           "with `onnxar link`"));
+}
+
+}  // namespace onnxar

@@ -1,0 +1,39 @@
+// What a link, a model whose external data is an archive's file, says of that archive.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "onnxar/archive.h"
+#include "onnxar/bytes.h"
+
+namespace onnxar {
+
+/// Begins the keys of a marker in metadata_props.
+inline constexpr std::string_view link_key_prefix = "onnxar.link.";
+
+/// The state of an archive that a link was made of (spec/onnx-archive.md, chapter 15). Every edit keeps that state as a
+/// prefix of the file, and whatever else is done to the file does not: so a link holds as long as the prefix is there.
+struct LinkMarker {
+  std::string archive;  ///< its file name, which is the location of links to it
+  std::uint64_t size = 0;
+  std::uint32_t model_crc32 = 0;
+  std::uint32_t directory_crc32 = 0;  ///< of all directory headers
+
+  /// Of the state that `archive` is in; `name` is its file's.
+  static LinkMarker of(const Archive& archive, std::string name);
+  /// Nothing where the model has none, or is damaged before it ends. Errors: onnx.link.bad_marker.
+  static std::optional<LinkMarker> read(Bytes model);
+  /// As fields of a ModelProto.
+  [[nodiscard]] std::string fields() const;
+
+  /// The archive as it was: `file` is what stands under its name today, and `owner` keeps it alive.
+  /// Errors: onnx.link.stale, naming no place. Cost: O(directory).
+  [[nodiscard]] Archive open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path) const;
+};
+
+}  // namespace onnxar

@@ -1,0 +1,42 @@
+#include "onnx/string_entry.h"
+
+#include "onnx/fields.h"
+#include "onnxar/error.h"
+#include "wire/encode.h"
+
+namespace onnxar::onnx {
+
+StringEntry read_string_entry(Bytes model, wire::Range range) {
+  StringEntry entry;
+  wire::Cursor cursor(model, range);
+  for (wire::Field field; cursor.next(field);) {
+    if (field.type != wire::Type::length_delimited) continue;
+    if (field.number == entry_field::key) entry.key = as_text(field.value.of(model));
+    if (field.number == entry_field::value) entry.value = as_text(field.value.of(model));
+  }
+  return entry;
+}
+
+void append_string_entry(std::string& out, std::uint32_t number, std::string_view key, std::string_view value) {
+  std::string entry;
+  wire::append_bytes_field(entry, entry_field::key, key);
+  wire::append_bytes_field(entry, entry_field::value, value);
+  wire::append_bytes_field(out, number, entry);
+}
+
+std::vector<MetadataEntry> find_metadata(Bytes model, std::string_view prefix) {
+  std::vector<MetadataEntry> found;
+  wire::Cursor cursor(model, {0, model.size()});
+  for (wire::Field field; cursor.next(field);) {
+    if (field.number != model_field::metadata_props || field.type != wire::Type::length_delimited) continue;
+    try {
+      const StringEntry entry = read_string_entry(model, field.value);
+      if (entry.key.starts_with(prefix)) found.push_back({entry, field.whole});
+    } catch (const Error&) {
+      // No tensor is reached by it: whether protobuf can read it is not ours to judge.
+    }
+  }
+  return found;
+}
+
+}  // namespace onnxar::onnx

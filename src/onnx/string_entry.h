@@ -1,0 +1,34 @@
+// StringStringEntryProto: the pairs of strings that external_data and metadata_props are made of.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "onnxar/bytes.h"
+#include "wire/cursor.h"
+
+namespace onnxar::onnx {
+
+/// Views in the model's bytes.
+struct StringEntry {
+  std::string_view key, value;
+};
+
+/// Reads the message at `range`. Errors: wire.*.
+StringEntry read_string_entry(Bytes model, wire::Range range);
+/// Appends such a message as the field `number`.
+void append_string_entry(std::string& out, std::uint32_t number, std::string_view key, std::string_view value);
+
+/// One field of the model's metadata_props.
+struct MetadataEntry {
+  StringEntry entry;
+  wire::Range whole;  ///< of the field
+};
+
+/// The metadata_props of the serialised ModelProto whose key begins with `prefix`; what is damaged in them is passed
+/// over. Errors: wire.* (of the fields around them). Cost: O(fields of ModelProto itself).
+std::vector<MetadataEntry> find_metadata(Bytes model, std::string_view prefix);
+
+}  // namespace onnxar::onnx

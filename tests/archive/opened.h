@@ -1,0 +1,26 @@
+// Archives in memory: opened, and edited as another writer would.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "onnxar/archive.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+
+/// Keeps its bytes alive.
+inline Archive opened(Blob bytes) {
+  auto storage = std::make_shared<const Blob>(std::move(bytes));
+  const Bytes view = *storage;
+  return Archive::open(view, std::move(storage));
+}
+
+/// With another model, told apart by its producer.
+inline Built edited(const Built& built, std::string_view producer, std::vector<ZipEntry> extra = {}) {
+  return append_edit(built, smallest_model(256, producer), std::move(extra));
+}
+
+}  // namespace onnxar::testing

@@ -1,0 +1,277 @@
+"""link: a small .onnx whose external data is the archive.
+
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests link_test.py
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import onnx
+import onnx.external_data_helper
+from onnx import numpy_helper
+
+from support import command_line, zoo
+from support import onnx_walk as walk
+from support import wire_writer as wire
+from support.archives import MODEL, linked, sound, weights
+from support.command_line import (
+    ALL_SITES,
+    FORMAT,
+    IO,
+    MIB,
+    USAGE,
+    Fault,
+    RunError,
+    ToolCase,
+    at_once,
+    entries_of,
+    label,
+    onnxar,
+    run,
+)
+
+LEAST_MODELS, LEAST_LINKS = 130, 1500
+MARKER = "onnxar.link."
+STALE = Fault("onnx.link.stale")
+
+
+def without_marker(model: walk.Message) -> walk.Message:
+    kept = [entry for entry in model.metadata_props if not entry.key.startswith(MARKER)]
+    del model.metadata_props[:]
+    model.metadata_props.extend(kept)
+    return model
+
+
+def judge(path: Path) -> tuple[int, str]:
+    """How many tensors of the model are linked, and what is wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        archive, link = Path(folder) / "m.onnxar", Path(folder) / "m.onnx"
+        try:
+            onnxar("pack", path, "-o", archive, "--no-sync", *ALL_SITES)
+            onnxar("link", archive, "-o", link, "--no-sync")
+            onnxar("check", "--data", "-q", link)
+        except RunError as error:
+            return 0, f"{label(path)}: {error}"
+        links = [walk.link(site.tensor) for site in walk.external_sites(walk.parse(link.read_bytes()))]
+        if not all(each.keys() == {"location", "offset", "length"} for each in links):
+            return 0, f"{label(path)}: a link with other keys"
+        if not all(each["location"] == archive.name and int(each["offset"]) % 64 == 0 for each in links):
+            return 0, f"{label(path)}: a link to another place"
+        if any(int(each["length"]) < 128 for each in links):
+            return 0, f"{label(path)}: a link to too little"
+        faults = walk.differences(walk.load(path), without_marker(walk.load(link)))
+        return len(links), f"{label(path)}: {faults[0]}" if faults else ""
+
+
+class Zoo(ToolCase):
+    def test_every_site_is_linked(self) -> None:
+        models = zoo.write_zoo(self.folder)
+        results = at_once(judge, models)
+        self.assertEqual([fault for _, fault in results if fault], [])
+        self.assertGreaterEqual(len(models), LEAST_MODELS)
+        self.assertGreaterEqual(sum(links for links, _ in results), LEAST_LINKS)
+
+
+class LinkCase(ToolCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.path = self.write("model.onnxar", sound().file)
+        self.link = self.folder / "model.onnx"
+
+    def make_link(self) -> Path:
+        self.succeeds("link", self.path, "-o", self.link, "--no-sync")
+        return self.link
+
+
+class Linked(LinkCase):
+    def tensors(self) -> dict[str, bytes]:
+        model = onnx.load(str(self.link))
+        return {each.name: numpy_helper.to_array(each).tobytes() for each in model.graph.initializer}
+
+    def test_onnx_loads_it(self) -> None:
+        """Debian's onnx, which knows nothing of archives."""
+        self.make_link()
+        expected = {entry.name: entry.data for entry in weights("a", "b")}
+        self.assertEqual(self.tensors(), expected)
+        other = self.model(linked("b"), wire.tensor("new"), name="other.onnx")
+        self.succeeds("replace", self.path, other, "--no-sync")
+        self.assertEqual(self.tensors(), expected)
+
+    def test_onnx_checks_it(self) -> None:
+        tensor = onnx.helper.make_tensor("w", onnx.TensorProto.FLOAT, [300], bytes(1200), raw=True)
+        value = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [300])
+        node = onnx.helper.make_node("Relu", ["w"], ["y"])
+        model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", [], [value], [tensor]))
+        self.succeeds("pack", self.write("w.onnx", model.SerializeToString()), "-o", self.path, "-f")
+        self.make_link()
+        onnx.checker.check_model(str(self.link))
+        onnx.checker.check_model(onnx.load(str(self.link)))
+
+    def test_says_what_it_did(self) -> None:
+        done = self.succeeds("link", self.path, "-o", self.link)
+        self.assertEqual(done.stdout, b"")
+        size = self.link.stat().st_size
+        self.assertEqual(done.stderr, f"linked 2 tensors to {self.path}, model {size} bytes: {self.link}\n")
+        self.assertEqual(self.succeeds("link", self.path, "-o", self.link, "-f", "-q").stderr, "")
+
+    def test_dry_run(self) -> None:
+        with self.nothing_changes():
+            told = self.succeeds("link", self.path, "-o", self.link, "-n").stderr
+        self.assertTrue(told.startswith("would link 2 tensors"), told)
+
+    def test_help_says_what_breaks_it(self) -> None:
+        told = self.succeeds("link", "--help").stdout.decode()
+        for word in ("replace", "repack", "undo", "check"):
+            self.assertIn(word, told)
+
+    def test_same_bytes_every_time(self) -> None:
+        first = self.make_link().read_bytes()
+        self.link.unlink()
+        self.assertEqual(self.make_link().read_bytes(), first)
+
+    def test_archive_may_be_reached_by_a_link(self) -> None:
+        """As in a cache of blobs: it lies in the blob's folder then, under the blob's name."""
+        (self.folder / "blobs").mkdir()
+        self.path.rename(self.folder / "blobs/1234")
+        self.path.symlink_to("blobs/1234")
+        self.link = self.folder / "blobs/model.onnx"
+        self.make_link()
+        locations = [walk.link(site.tensor)["location"] for site in walk.sites(walk.parse(self.link.read_bytes()))]
+        self.assertEqual(locations, ["1234", "1234"])
+        self.succeeds("check", self.link)
+        self.assertEqual(self.tensors(), {entry.name: entry.data for entry in weights("a", "b")})
+
+    def test_relative_paths(self) -> None:
+        self.succeeds("link", "model.onnxar", "-o", "model.onnx", cwd=self.folder)
+        self.succeeds("check", "model.onnx", cwd=self.folder)
+
+    def test_goes_back_in(self) -> None:
+        self.succeeds("replace", self.path, self.make_link(), "--no-sync")
+        self.assertEqual(entries_of(self.path)[MODEL], sound().entries[-1].data)
+
+    def test_packed_it_is_the_archive(self) -> None:
+        self.succeeds("pack", self.make_link(), "-o", self.output)
+        self.assertEqual(self.output.read_bytes(), sound().file)
+
+    def test_takes_little_memory(self) -> None:
+        count = 20_000
+        model = self.model(*(wire.tensor(f"w{n}", wire.UINT8, 16, seed=0) for n in range(count)), name="many.onnx")
+        self.succeeds("pack", model, "-o", self.path, "-f", "--no-sync", "--threshold", "0")
+        skeleton = len(self.succeeds("cat", self.path, "--model").stdout)
+        tool = self.in_memory(64 * MIB + count * 1024 + 2 * skeleton)
+        self.succeeds("link", self.path, "-o", self.link, tool=tool)
+
+
+class Refused(LinkCase):
+    def refused(self, code: str, exit_code: int, *arguments: object) -> str:
+        return self.fails(exit_code, f"onnxar: error[{code}]", "link", *arguments)
+
+    def test_usage(self) -> None:
+        for arguments in ((), (self.path,), (self.path, "-o"), (self.path, self.path, "-o", self.link)):
+            with self.nothing_changes():
+                self.assertEqual(run("link", *arguments).returncode, USAGE)
+
+    def test_output_that_exists(self) -> None:
+        self.write("model.onnx", b"precious")
+        self.refused("output.exists", USAGE, self.path, "-o", self.link)
+        self.succeeds("link", self.path, "-o", self.link, "-f")
+
+    def test_another_folder(self) -> None:
+        (self.folder / "other").mkdir()
+        told = self.refused("usage.argument", USAGE, self.path, "-o", self.folder / "other/model.onnx")
+        self.assertIn(f"write it to {self.path.resolve().parent / 'model.onnx'}", told)
+        self.refused("io.not_found", IO, self.path, "-o", self.folder / "none/model.onnx")
+
+    def test_folder_of_a_symbolic_link(self) -> None:
+        (self.folder / "blobs").mkdir()
+        self.path.rename(self.folder / "blobs/1234")
+        self.path.symlink_to("blobs/1234")
+        told = self.refused("usage.argument", USAGE, self.path, "-o", self.link)
+        self.assertIn("blobs/model.onnx", told)
+
+    def test_archive_itself(self) -> None:
+        self.refused("usage.argument", USAGE, self.path, "-o", self.path, "-f")
+
+    def test_names_that_no_location_can_have(self) -> None:
+        for name in ("#model.onnxar", "v1..2.onnxar", b"\xff.onnxar"):
+            path = os.fsencode(self.folder) + b"/" + os.fsencode(name)
+            Path(os.fsdecode(path)).write_bytes(sound().file)
+            with self.nothing_changes():
+                done = run("link", os.fsdecode(path), "-o", self.link)
+            self.assertEqual(done.returncode, USAGE)
+            self.assertIn("rename it", done.stderr)
+
+    def test_what_is_no_archive(self) -> None:
+        plain = self.model(name="plain.onnx")
+        self.refused("zip.end.missing", FORMAT, plain, "-o", self.link)
+        self.refused("io.not_found", IO, self.folder / "none", "-o", self.link)
+        self.refused("io.not_a_file", IO, self.folder, "-o", self.link)
+
+
+class Stale(LinkCase):
+    """The archive is another one than the link was made for."""
+
+    def is_stale(self) -> None:
+        line = STALE.line(self.link)
+        for verb in ("pack", "unpack"):
+            told = self.fails(FORMAT, line, verb, self.link, "-o", self.output)
+            self.assertIn("make the link again", told)
+        self.fails(FORMAT, line, "replace", self.path, self.link)
+        self.finds(STALE, self.link)
+
+    def test_after_repack(self) -> None:
+        self.make_link()
+        self.succeeds("repack", self.path, "-o", self.path, "-f", "--align", "4096")
+        self.is_stale()
+
+    def test_after_pack(self) -> None:
+        self.make_link()
+        self.succeeds("pack", self.model(linked("a"), name="a.onnx"), "-o", self.path, "-f", "--data-dir", self.data())
+        self.is_stale()
+
+    def data(self) -> Path:
+        """Other weights than those of the archive."""
+        self.write("data/a", bytes(1200))
+        return self.folder / "data"
+
+    def test_after_undo(self) -> None:
+        other = self.model(linked("b"), name="other.onnx")
+        self.succeeds("replace", self.path, other, "--no-sync")
+        self.make_link()
+        self.succeeds("check", self.link)
+        self.succeeds("undo", self.path, "--force", "--no-sync")
+        self.is_stale()
+
+    def test_after_copying_another_archive_over_it(self) -> None:
+        self.make_link()
+        self.path.write_bytes(self.archive("a", "c", name="other.onnxar").read_bytes())
+        self.is_stale()
+
+    def test_one_finding_for_all_tensors(self) -> None:
+        self.make_link()
+        self.path.write_bytes(b"PK")
+        done = run("check", "-q", self.link)
+        self.assertRegex(done.stdout.decode(), r"\Aerror\[onnx\.link\.stale\] .*\n\Z")
+
+    def test_archive_that_is_gone(self) -> None:
+        self.make_link()
+        self.path.unlink()
+        self.finds(Fault("onnx.external_data.missing", None, self.first_tensor()), self.link)
+
+    def test_archive_behind_a_planted_link(self) -> None:
+        self.make_link()
+        (self.folder / "inner").mkdir()
+        self.link = self.link.rename(self.folder / "inner/model.onnx")
+        (self.folder / "inner/model.onnxar").symlink_to("../model.onnxar")
+        self.finds(Fault("onnx.external_data.outside", None, self.first_tensor()), self.link)
+
+    def first_tensor(self) -> int:
+        tensor = walk.external_sites(walk.parse(self.link.read_bytes()))[0].tensor
+        return self.link.read_bytes().index(tensor.SerializeToString())
+
+
+if __name__ == "__main__":
+    command_line.main(__doc__)
