@@ -32,7 +32,6 @@ const OpenOptions copied = [] {
   return options;
 }();
 
-Blob copy_of(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
 std::uintptr_t address_of(Bytes bytes) { return reinterpret_cast<std::uintptr_t>(bytes.data()); }
 
 base::FileDescriptor descriptor_of(const fs::path& path, int flags = O_RDONLY) {
