@@ -23,8 +23,6 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 constexpr std::size_t count = 300;
 const Blob weight = pattern(4 * count, 1);
 
-Blob copy_of(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
-
 /// An archive with the entry `w` and a model, kept alive by itself.
 Archive archive_with(const Message& model) {
   auto built = std::make_shared<const Built>(archive_of(model, {zip_entry("w", weight)}));
