@@ -46,10 +46,9 @@ struct LinkOptions {
 /// they would be of the whole file.
 ///
 /// Errors: usage.argument (a file name that cannot be a location: it begins with `#`, has `..` in it, or is no UTF-8);
-/// as Archive::open; those of the model's tensors, as `convert`; zip.data.crc (of the model, and of data that comes inline);
-/// onnx.model.too_large. Cost: O(directory + model), and a read of every linked entry's local header; no other byte of
-/// a weight is touched. Memory: the
-/// model without its large tensors, twice, and some 1 KiB a tensor.
+/// as Archive::open; those of the model's tensors, as `convert`; zip.data.crc (of the model, and of data that comes
+/// inline); onnx.model.too_large. Cost: O(directory + model), and a read of every linked entry's local header; no other
+/// byte of a weight is touched. Memory: the model without its large tensors, twice, and some 1 KiB a tensor.
 Link make_link(const std::filesystem::path& archive);
 
 /// What `write_link` did.

@@ -303,12 +303,12 @@ bool ModelSource::is_target_file(const std::string& location) {
 }
 
 const LinkMarker* ModelSource::marker_of(const std::string& archive) {
-  if (broken_link_) throw *broken_link_;
+  if (broken_link_) throw Error(*broken_link_);
   try {
     if (!marker_) marker_ = LinkMarker::read(model_);
   } catch (const Error& error) {
     broken_link_ = located(error);
-    throw *broken_link_;
+    throw Error(*broken_link_);
   }
   return *marker_ && (*marker_)->archive == archive ? &**marker_ : nullptr;
 }
@@ -319,7 +319,7 @@ Archive ModelSource::open_linked(const LinkMarker& marker, Bytes file, std::shar
     return marker.open(file, std::move(owner), path);
   } catch (const Error& error) {
     broken_link_ = located(error);
-    throw *broken_link_;
+    throw Error(*broken_link_);
   }
 }
 

@@ -1,10 +1,21 @@
 #include "onnx/string_entry.h"
 
+#include <optional>
+
 #include "onnx/fields.h"
 #include "onnxar/error.h"
 #include "wire/encode.h"
 
 namespace onnxar::onnx {
+namespace {
+
+std::optional<StringEntry> read_undamaged(Bytes model, wire::Range range) try {
+  return read_string_entry(model, range);
+} catch (const Error&) {
+  return std::nullopt;  // no tensor is reached by it: whether protobuf can read it is not ours to judge
+}
+
+}  // namespace
 
 StringEntry read_string_entry(Bytes model, wire::Range range) {
   StringEntry entry;
@@ -29,12 +40,8 @@ std::vector<MetadataEntry> find_metadata(Bytes model, std::string_view prefix) {
   wire::Cursor cursor(model, {0, model.size()});
   for (wire::Field field; cursor.next(field);) {
     if (field.number != model_field::metadata_props || field.type != wire::Type::length_delimited) continue;
-    try {
-      const StringEntry entry = read_string_entry(model, field.value);
-      if (entry.key.starts_with(prefix)) found.push_back({entry, field.whole});
-    } catch (const Error&) {
-      // No tensor is reached by it: whether protobuf can read it is not ours to judge.
-    }
+    const auto entry = read_undamaged(model, field.value);
+    if (entry && entry->key.starts_with(prefix)) found.push_back({*entry, field.whole});
   }
   return found;
 }
