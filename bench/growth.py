@@ -65,7 +65,7 @@ def cold_start(folder: pathlib.Path, count: int) -> Section:
     archive = folder / "cold.onnxar"
     pack(model, archive)
     size = archive.stat().st_size
-    reader = [str(pathlib.Path(TOOL).parents[1] / "examples/map_tensor"), str(archive)]
+    reader = [str(pathlib.Path(TOOL).parents[1] / "examples/runtime_map"), str(archive)]
 
     def quiet(command: list[str]) -> None:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

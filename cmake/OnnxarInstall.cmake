@@ -1,9 +1,11 @@
-# What `cmake --install` lays down: libraries, headers, a CMake package with components core and model, pkg-config files.
+# What `cmake --install` lays down: libraries, headers, a CMake package with components core, c and model, pkg-config
+# files.
 include(CMakePackageConfigHelpers)
 
-set(model_headers include/onnxar/model.h include/onnxar/inspect.h)
+set(model_headers include/onnxar/model.h include/onnxar/inspect.h include/onnxar/text.h)
+set(c_headers include/onnxar/onnxar_c.h)
 file(GLOB core_headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS include/onnxar/*.h include/onnxar/*.inc)
-list(REMOVE_ITEM core_headers ${model_headers})
+list(REMOVE_ITEM core_headers ${model_headers} ${c_headers})
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/onnxar)
 
 # The way from the .pc file to the prefix, so that an installed tree can be moved.
@@ -28,6 +30,9 @@ function(onnxar_install name)
 endfunction()
 
 onnxar_install(core ${core_headers})
+if(ONNXAR_BUILD_C)
+  onnxar_install(c ${c_headers})
+endif()
 if(ONNXAR_BUILD_MODEL)
   file(GLOB model_headers ${model_headers})
   onnxar_install(model ${model_headers} ${PROJECT_BINARY_DIR}/generated/onnxar/onnx.pb.h)

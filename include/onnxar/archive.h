@@ -23,6 +23,19 @@ struct OpenOptions {
   std::uint64_t max_entries = 1ULL << 20U;
   std::uint64_t max_directory_size = 256ULL << 20U;  ///< bytes
   std::uint64_t max_model_size = (1ULL << 31U) - 1;  ///< bytes; what protobuf can parse
+  Prefetch prefetch = Prefetch::none;                ///< of all bytes, once the directory is proved
+  /// Reads the file into memory instead of mapping it: for file systems where mapping hurts, such as network ones, and
+  /// for files that somebody may shorten. Takes as much memory as the archive is long. Bytes in memory stay as they
+  /// are.
+  bool copy_in = false;
+  std::size_t num_threads = 0;  ///< that read with copy_in; 0: as many as there are cores
+};
+
+/// A part of a file that is open already, such as an archive embedded in another file.
+struct DescriptorRange {
+  int descriptor = -1;                       ///< open for reading on a regular file
+  std::uint64_t offset = 0;                  ///< bytes, a multiple of 64
+  std::optional<std::uint64_t> length = {};  ///< bytes; absent: to the end of the file
 };
 
 /// One entry of an archive, as its directory tells it. A small value; `name` is valid as long as the Archive.
@@ -30,28 +43,44 @@ struct ArchiveEntry {
   std::size_t index = 0;
   std::string_view name;
   std::uint64_t size = 0;           ///< bytes
-  std::uint64_t header_offset = 0;  ///< of the local file header, absolute
+  std::uint64_t header_offset = 0;  ///< of the local file header, from the archive's first byte
   std::uint32_t crc32 = 0;
 };
 
 /// Where an entry's bytes lie.
 struct EntryLocation {
-  std::uint64_t offset = 0;     ///< of the first byte, absolute in the file
+  std::uint64_t offset = 0;     ///< of the first byte, from the archive's first byte
   std::uint64_t alignment = 0;  ///< as recorded: `offset` is a multiple of it
 };
 
 /// An open archive. Owns its mapping (shared with those who took `owner()`). Move-only.
 ///
+/// Offsets, in errors too, count from the first byte of the archive: that of the file, unless it is opened at an
+/// offset.
+///
+/// What becomes of the file while it is mapped:
+/// - replaced by a rename, or removed: all stays as it was opened; the system keeps the file until the mapping goes.
+/// - edited by this library (edit.h): all stays as it was opened, since edits only append; `undo` shortens the file.
+/// - shortened, or overwritten in place: bytes that were cut off fault on access (SIGBUS, which ends the process unless
+///   it is handled), others change under the reader. No reader of a mapping can prevent that: publish files by renaming
+///   them, or open with OpenOptions::copy_in, to which nothing matters that happens once `open` has returned.
+///
 /// Threads: every const member may be called from several threads at once.
-/// A file that another process shortens while it is mapped faults on access (SIGBUS); edits by this library never do
-/// that. CRCs are not verified here but by `check` and wherever bytes are copied.
+/// CRCs are not verified here but by `check` and wherever bytes are copied.
 class Archive {
  public:
   /// Maps and opens the file. Errors: io.*, zip.*, archive.*; a plain zip is refused with a hint to `repack`. A file
   /// that somebody is editing may be opened as it was before or is afterwards; in between it is archive.busy: try
   /// again. archive.torn: an edit was interrupted, and `recover` (edit.h) brings the state before it back. Cost:
-  /// O(directory), 100 to 200 ns an entry.
+  /// O(directory), 100 to 200 ns an entry. Addresses honour the recorded alignments up to 4096, with copy_in all.
   static Archive open(const std::filesystem::path& path, const OpenOptions& options = {});
+
+  /// Opens an archive in a part of an open file. The descriptor stays the caller's: its position does not move, no lock
+  /// is taken, and it may be closed at once. Addresses are multiples of the least of 4096, the recorded alignment, and
+  /// the largest power of two that divides `range.offset`; with copy_in, of the recorded alignment.
+  /// Errors: as above, without a path; usage.argument (an offset that 64 does not divide, a part that leaves the file).
+  /// Nobody is asked whether the file is being edited: what is no whole archive is a zip.* error.
+  static Archive open(const DescriptorRange& range, const OpenOptions& options = {});
 
   /// Opens an archive in memory. `owner` keeps `bytes` alive; without one the caller does, longer than the Archive and
   /// all views of it. `bytes` should begin on a page for the recorded alignments to hold in memory.
@@ -79,6 +108,12 @@ class Archive {
   [[nodiscard]] Bytes bytes(const ArchiveEntry& entry) const&;
   Bytes bytes(const ArchiveEntry& entry) const&& = delete;
 
+  /// Has the system read ahead, or waits until all is there: of one entry, or of any bytes of this archive, such as
+  /// `resolve` gave. Where there is no mapping nothing needs doing, and it is soon done. Errors: as `bytes`;
+  /// usage.argument (bytes of something else); io.failed (the file was shortened, or cannot be read).
+  void prefetch(const ArchiveEntry& entry, Prefetch how) const;
+  void prefetch(Bytes bytes, Prefetch how) const;
+
   /// Compares the CRC-32 of the entry's bytes. Errors: zip.data.crc; as `locate`. Cost: reads them all.
   void verify(const ArchiveEntry& entry) const;
 
@@ -98,10 +133,10 @@ class Archive {
   /// A share in the mapping: views stay valid as long as somebody holds one, also after the Archive is gone. Null for
   /// bytes in memory that were given without an owner.
   [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept;
-  /// All bytes of the file.
+  /// All bytes of the archive.
   [[nodiscard]] Bytes file() const& noexcept;
   Bytes file() const&& = delete;
-  /// The path it was opened by; empty for bytes in memory.
+  /// The path it was opened by; empty for descriptors and for bytes in memory.
   [[nodiscard]] const std::filesystem::path& path() const noexcept;
 
  private:

@@ -23,6 +23,13 @@ inline Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(te
 /// The characters of `bytes`, as a view of the same storage. No encoding is assumed.
 inline std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
+/// What to do about the pages of bytes that lie in a mapping.
+enum class Prefetch : std::uint8_t {
+  none,       ///< each is read when it is first touched
+  will_need,  ///< the system reads ahead while the call returns
+  populate,   ///< all are in memory when the call returns
+};
+
 /// A run of bytes together with what keeps it alive.
 ///
 /// | mode               | storage lives in  | who keeps it alive                  | copying the span        |

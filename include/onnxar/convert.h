@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
 
@@ -41,6 +42,10 @@ struct ConvertReport {
 /// first unpacked to `load.temporary_dir`. Errors: io.*, output.exists, zip.*, archive.*, wire.*, onnx.*;
 /// onnx.model.too_large where an inline model would reach 2 GiB; usage.argument (options).
 ConvertReport convert(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
+                      const LoadOptions& load = {});
+/// The same of bytes in memory, of an archive or of a `.onnx` whose external data lies in `load.external_data_dir`.
+/// Other makers' zips are not read from memory.
+ConvertReport convert(Bytes input, const std::filesystem::path& output, const SaveOptions& save,
                       const LoadOptions& load = {});
 
 }  // namespace onnxar

@@ -40,13 +40,15 @@ struct LinkOptions {
   bool dry_run = false;  ///< of write_link: find every fault, and write nothing
 };
 
-/// The link to the archive at `archive`, which may be a symbolic link to it. Every tensor site is rewritten; an entry
-/// of no bytes becomes inline data, as to some runtimes a length of 0 means all of the file. Checksums are left out:
-/// there they are of the whole file.
+/// The link to the archive at `archive`, which may be a symbolic link to it. Every tensor site is rewritten, but that
+/// data of less than 128 bytes, and what stands in attributes of nodes other than Constant, comes inline: runtimes do
+/// not look for external data there, and to some a length of 0 means all of the file. Checksums are left out: in a link
+/// they would be of the whole file.
 ///
 /// Errors: usage.argument (a file name that cannot be a location: it begins with `#`, has `..` in it, or is no UTF-8);
-/// as Archive::open; those of the model's tensors, as `convert`; zip.data.crc (of the model); onnx.model.too_large.
-/// Cost: O(directory + model), and a read of every linked entry's local header; no weight is touched. Memory: the
+/// as Archive::open; those of the model's tensors, as `convert`; zip.data.crc (of the model, and of data that comes inline);
+/// onnx.model.too_large. Cost: O(directory + model), and a read of every linked entry's local header; no other byte of
+/// a weight is touched. Memory: the
 /// model without its large tensors, twice, and some 1 KiB a tensor.
 Link make_link(const std::filesystem::path& archive);
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "onnxar/bytes.h"
+
 namespace onnxar {
 
 /// Which tensor payloads are large, and where large ones may begin.
@@ -16,12 +18,8 @@ struct TensorBufferOptions {
   std::uint64_t alignment = 0;           ///< bytes, a power of two; 0 = none asked for
 };
 
-/// What to do about the pages of payloads that lie in a mapping.
-enum class Prefetch : std::uint8_t {
-  none,       ///< each is read when it is first touched
-  will_need,  ///< the system reads ahead while loading returns
-  populate,   ///< all are in memory when loading returns
-};
+/// Makes a model in protobuf's text format its bytes on the wire. Errors: onnx.text.syntax.
+using TextParser = std::function<std::vector<std::byte>(Bytes text)>;
 
 struct LoadOptions : TensorBufferOptions {
   LoadOptions() { raw_data_threshold = 1024; }
@@ -40,6 +38,9 @@ struct LoadOptions : TensorBufferOptions {
   bool foreign_zips = false;  ///< `convert` also reads zip files that are no archives, and PyTorch's folders
   /// Where compressed entries of such zips are unpacked to, in a file without a name; empty: the output's folder.
   std::filesystem::path temporary_dir;
+  /// What reads a model in protobuf's text format, which is told apart by content: `text_parser()` of onnxar/text.h, as
+  /// onnxar::core has no protobuf. Model has it without being told. Without one, text is usage.no_text_parser.
+  TextParser text_parser;
   /// Compare the CRC-32 of archive entries, and the checksum that a link has, whenever their bytes are copied.
   bool verify_data = true;
 };
@@ -49,6 +50,7 @@ enum class Format : std::uint8_t {
   archive,        ///< one archive
   onnx_inline,    ///< one ModelProto with all data in it; below 2 GiB
   onnx_external,  ///< a ModelProto and one data file beside it, or one for each tensor
+  textproto,      ///< a ModelProto as text with all data in it; by Model::save and convert_to_text (onnxar/text.h)
 };
 
 /// What links in a model hold their data's bytes against, beside the CRC-32 that every archive entry has.

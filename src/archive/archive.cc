@@ -9,6 +9,7 @@
 #include "archive/opening.h"
 #include "archive/plain_zip.h"
 #include "base/checked.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "zip/directory.h"
 #include "zip/records.h"
@@ -86,8 +87,12 @@ Archive Archive::open(const std::filesystem::path& path, const OpenOptions& opti
   return open_at_rest(path, options);
 }
 
+Archive Archive::open(const DescriptorRange& range, const OpenOptions& options) { return open_range(range, options); }
+
 Archive Archive::open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options) {
-  return Archive(std::make_unique<Parts>(Parts{bytes, std::move(owner), {}, read_directory(bytes, options)}));
+  Archive archive(std::make_unique<Parts>(Parts{bytes, std::move(owner), {}, read_directory(bytes, options)}));
+  base::prefetch(bytes, options.prefetch);
+  return archive;
 }
 
 std::size_t Archive::size() const noexcept { return parts_->directory.entries().size(); }
@@ -113,6 +118,21 @@ Bytes Archive::bytes(const ArchiveEntry& entry) const& {
     return parts_->file.subspan(parts_->directory.data_offset(parts_->file, entry.index), entry.size);
   } catch (const Error& error) {
     throw with_hint(error).with_path(parts_->path);
+  }
+}
+
+void Archive::prefetch(const ArchiveEntry& entry, Prefetch how) const { prefetch(bytes(entry), how); }
+
+void Archive::prefetch(Bytes bytes, Prefetch how) const {
+  const auto at = [](const std::byte* place) { return reinterpret_cast<std::uintptr_t>(place); };
+  const Bytes file = parts_->file;
+  if (!bytes.empty() && !base::in_range(at(bytes.data()) - at(file.data()), bytes.size(), file.size())) {
+    throw Error(Code::usage_argument, "bytes that are to be prefetched are not of this archive", {}, parts_->path);
+  }
+  try {
+    base::prefetch(bytes, how);
+  } catch (const Error& error) {
+    throw error.with_path(parts_->path);
   }
 }
 

@@ -13,7 +13,9 @@
 
 #include "archive/inspector.h"
 #include "base/mapped_file.h"
+#include "base/memory.h"
 #include "base/text.h"
+#include "zip/format.h"
 #include "zip/records.h"
 #include "zip/states.h"
 
@@ -96,11 +98,20 @@ bool ends_in_end_record(const base::FileDescriptor& file) noexcept {
   return at >= 0 && ::pread(file.get(), end.data(), end.size(), at) == std::ssize(end) && zip::parse_end_record(end);
 }
 
-Archive open_mapped(const base::FileDescriptor& file, const std::filesystem::path& path, const OpenOptions& options) {
-  auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(file, path));
+/// The bytes of an open file with what keeps them: mapped, or copied if that was asked for.
+ByteSpan bytes_of(int descriptor, const base::FilePart& part, const std::filesystem::path& path,
+                  const OpenOptions& options) {
+  if (options.copy_in) return base::read_in(descriptor, part, zip::alignment_maximum, options.num_threads, path);
+  auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(descriptor, part, path));
   const Bytes bytes = mapping->bytes();
+  return ByteSpan::borrow(bytes, std::move(mapping));
+}
+
+Archive open_part(int descriptor, const base::FilePart& part, const std::filesystem::path& path,
+                  const OpenOptions& options) {
+  const ByteSpan span = bytes_of(descriptor, part, path, options);
   try {
-    return ArchiveInspector::open(bytes, std::move(mapping), path, options);
+    return ArchiveInspector::open(span.bytes(), span.owner(), path, options);
   } catch (const Error& error) {
     throw error.with_path(path);
   }
@@ -112,7 +123,7 @@ Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& optio
   const base::FileDescriptor file = base::open_file(path, base::Access::read);
   if (ends_in_end_record(file)) {
     try {
-      return open_mapped(file, path, options);
+      return open_part(file.get(), {}, path, options);
     } catch (const Error& error) {
       if (kind(error.code()) != Kind::format) throw;
     }
@@ -122,9 +133,18 @@ Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& optio
   return open_locked(file, path, options);
 }
 
+Archive open_range(const DescriptorRange& range, const OpenOptions& options) {
+  if (range.offset % zip::alignment_minimum != 0) {
+    throw Error(Code::usage_argument,
+                concat("an archive in another file begins at a multiple of ", zip::alignment_minimum,
+                       ", as its tensors are aligned; offset ", range.offset, " is none"));
+  }
+  return open_part(range.descriptor, {range.offset, range.length}, {}, options);
+}
+
 Archive open_locked(const base::FileDescriptor& file, const std::filesystem::path& path, const OpenOptions& options) {
   try {
-    return open_mapped(file, path, options);
+    return open_part(file.get(), {}, path, options);
   } catch (const Error& error) {
     if (!is_fault_of_end(error.code())) throw;
     const auto mapping = base::MappedFile::map(file, path);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/checked.h"
 #include "base/text.h"
 
 namespace onnxar::base {
@@ -36,6 +37,25 @@ std::filesystem::path real_path(const std::filesystem::path& path) {
   std::filesystem::path real = std::filesystem::canonical(path, failed);
   if (failed) throw system_error(failed.value(), "cannot open", path);
   return real;
+}
+
+ExaminedFile examine(int descriptor, const FilePart& part, const std::filesystem::path& path) {
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0) throw system_error(errno, "cannot examine", path);
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(
+        Code::io_not_a_file,
+        S_ISDIR(status.st_mode) ? "is a folder; name a file" : "is not a regular file; only files can be mapped", {},
+        path);
+  }
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  const std::uint64_t length = part.length.value_or(part.offset <= size ? size - part.offset : 0);
+  if (!in_range(part.offset, length, size)) {
+    throw Error(Code::usage_argument,
+                concat("offset ", part.offset, " and length ", length, " leave the file of ", size, " bytes"), {},
+                path);
+  }
+  return {{status.st_dev, status.st_ino}, length};
 }
 
 std::optional<FileIdentity> identity_of(const std::filesystem::path& path) noexcept {

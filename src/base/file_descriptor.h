@@ -47,6 +47,22 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
+/// A part of a file; without a length it goes to the end.
+struct FilePart {
+  std::uint64_t offset = 0;  ///< bytes
+  std::optional<std::uint64_t> length = {};
+};
+
+/// A regular file, and how long the part of it is that was asked for.
+struct ExaminedFile {
+  FileIdentity identity;
+  std::uint64_t length = 0;
+};
+
+/// Proves that the descriptor, which stays the caller's, is open on a regular file that has this part. `path` is for
+/// messages. Errors: io.not_a_file (a folder, a pipe), usage.argument (the part leaves the file), io.failed.
+ExaminedFile examine(int descriptor, const FilePart& part, const std::filesystem::path& path);
+
 /// Of the file that the path leads to; nothing where it leads to none.
 std::optional<FileIdentity> identity_of(const std::filesystem::path& path) noexcept;
 std::optional<FileIdentity> identity_of(const FileDescriptor& file) noexcept;

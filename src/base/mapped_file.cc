@@ -1,30 +1,36 @@
 #include "base/mapped_file.h"
 
 #include <sys/mman.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <utility>
 
 namespace onnxar::base {
+namespace {
+
+/// Mappings begin on pages: how many bytes before `position` one that holds it has to begin.
+std::size_t into_page(std::uint64_t position) noexcept {
+  return position % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
 
 MappedFile MappedFile::open(const std::filesystem::path& path) { return map(open_file(path, Access::read), path); }
 
 MappedFile MappedFile::map(const FileDescriptor& file, const std::filesystem::path& path) {
-  struct stat status{};
-  if (::fstat(file.get(), &status) != 0) throw system_error(errno, "cannot examine", path);
-  if (!S_ISREG(status.st_mode)) {
-    throw Error(
-        Code::io_not_a_file,
-        S_ISDIR(status.st_mode) ? "is a folder; name a file" : "is not a regular file; only files can be mapped", {},
-        path);
-  }
-  const FileIdentity identity{status.st_dev, status.st_ino};
-  const auto size = static_cast<std::size_t>(status.st_size);
-  if (size == 0) return {Bytes(), identity};  // mmap refuses a length of 0
-  void* address = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
+  return map(file.get(), {}, path);
+}
+
+MappedFile MappedFile::map(int descriptor, const FilePart& part, const std::filesystem::path& path) {
+  const ExaminedFile file = examine(descriptor, part, path);
+  if (file.length == 0) return {Bytes(), file.identity};  // mmap refuses a length of 0
+  const std::size_t before = into_page(part.offset);
+  void* address = ::mmap(nullptr, before + file.length, PROT_READ, MAP_SHARED, descriptor,
+                         static_cast<off_t>(part.offset - before));
   if (address == MAP_FAILED) throw system_error(errno, "cannot map", path);
-  return {Bytes(static_cast<const std::byte*>(address), size), identity};
+  return {Bytes(static_cast<const std::byte*>(address) + before, file.length), file.identity};
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
@@ -38,8 +44,10 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 }
 
 MappedFile::~MappedFile() {
+  if (bytes_.empty()) return;
+  const std::size_t before = into_page(reinterpret_cast<std::uintptr_t>(bytes_.data()));
   // The mapping is ours alone, so taking the const away hands nobody a writable view.
-  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  ::munmap(const_cast<std::byte*>(bytes_.data()) - before, before + bytes_.size());
 }
 
 }  // namespace onnxar::base

@@ -8,7 +8,7 @@
 
 namespace onnxar::base {
 
-/// A whole regular file, mapped shared and read-only.
+/// A regular file or a part of one, mapped shared and read-only.
 ///
 /// The size is taken once, when the file is opened. A file that another process shortens while it is mapped faults on
 /// access (SIGBUS); no reader of a mapping can prevent that. An empty file is a valid, empty mapping.
@@ -19,6 +19,9 @@ class MappedFile {
   static MappedFile open(const std::filesystem::path& path);
   /// Maps the file that `file` is open on; `path` is for messages.
   static MappedFile map(const FileDescriptor& file, const std::filesystem::path& path);
+  /// Maps a part of the file. The descriptor stays the caller's, who may close it at once. The bytes begin as far into
+  /// a page as the part does in the file. Errors: as `open`; usage.argument (the part leaves the file).
+  static MappedFile map(int descriptor, const FilePart& part, const std::filesystem::path& path);
 
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;

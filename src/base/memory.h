@@ -1,9 +1,10 @@
-// Pages of memory: having them ready, and getting many at once.
+// Pages of memory: having them ready, getting many at once, and filling them from a file.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
+#include "base/file_descriptor.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::base {
@@ -15,8 +16,18 @@ void will_need(Bytes bytes) noexcept;
 /// read).
 void populate(Bytes bytes);
 
+/// Does either, or nothing. Errors: as `populate`.
+void prefetch(Bytes bytes, Prefetch how);
+
 /// Fresh memory, not yet touched, with huge pages advised where it is large. `alignment` is a power of two. Errors:
 /// std::bad_alloc.
 std::shared_ptr<std::byte> allocate(std::size_t size, std::size_t alignment);
+
+/// A copy of a part of a file in fresh memory at a multiple of `alignment`, borrowed with its owner. Read in pieces on
+/// up to `threads` threads (0: as many as there are cores) and never mapped, so that whatever becomes of the file later
+/// is no matter. The descriptor stays the caller's, and so does its position.
+/// Errors: as `examine`; io.failed (reading fails, or the file is shortened meanwhile); std::bad_alloc.
+ByteSpan read_in(int descriptor, const FilePart& part, std::size_t alignment, std::size_t threads,
+                 const std::filesystem::path& path);
 
 }  // namespace onnxar::base

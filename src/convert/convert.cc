@@ -66,6 +66,8 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
     case Format::archive: save_archive(model, side_files, output, options, report); break;
     case Format::onnx_inline:
     case Format::onnx_external: save_plain(model, side_files, output, options, report); break;
+    case Format::textproto:
+      throw Error(Code::usage_argument, "text is written by onnxar::model: Model::save or convert_to_text");
   }
   return report;
 }
@@ -75,6 +77,11 @@ ConvertReport convert(const std::filesystem::path& input, const std::filesystem:
   LoadOptions options = load;
   if (options.temporary_dir.empty()) options.temporary_dir = output.parent_path();  // there has to be room, anyhow
   return save_model(load_model(input, MovePolicy::of(save), options), output, save);
+}
+
+ConvertReport convert(Bytes input, const std::filesystem::path& output, const SaveOptions& save,
+                      const LoadOptions& load) {
+  return save_model(load_model(ModelSource::of(input, nullptr, load), MovePolicy::of(save), load), output, save);
 }
 
 }  // namespace onnxar

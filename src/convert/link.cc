@@ -1,5 +1,6 @@
 #include "onnxar/link.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/buffered_output.h"
@@ -24,10 +25,23 @@ std::optional<std::string_view> name_fault(std::string_view name) {
   return std::nullopt;
 }
 
+/// Below this a link would take as much room as the data, and ONNX Runtime itself copies data as small as that.
+constexpr std::size_t smallest_linked = 128;
+
+/// Whether runtimes look for external data there: they do not in attributes, but for what Constant nodes hold.
+bool can_be_linked(const onnx::TensorSite& site) {
+  const auto holder = std::ranges::find_if(site.levels.rbegin(), site.levels.rend(), [](const onnx::Level& level) {
+    return level.message == onnx::Message::graph || level.message == onnx::Message::node;
+  });
+  if (holder == site.levels.rend() || holder->message == onnx::Message::graph) return true;
+  return onnx::op_type_of(site.model, holder->field.value) == "Constant";
+}
+
 /// An archive, and its model with the links in it rewritten.
 class Linking {
  public:
-  explicit Linking(const fs::path& archive) : path_(base::real_path(archive)), source_(open(path_)) {
+  explicit Linking(const fs::path& archive)
+      : path_(base::real_path(archive)), source_(ModelSource::of(Archive::open(path_), {})) {
     const std::string name = archive_name();
     if (const auto fault = name_fault(name)) {
       throw Error(
@@ -53,19 +67,13 @@ class Linking {
   [[nodiscard]] std::uint64_t tensors() const noexcept { return tensors_; }
 
  private:
-  static ModelSource open(const fs::path& path) {
-    Archive archive = Archive::open(path);
-    archive.verify(archive.entry(archive.size() - 1));
-    LoadOptions options;
-    options.verify_data = false;  // weights are found, not read
-    return ModelSource::of(std::move(archive), options);
-  }
-
   onnx::TensorEdit edit(const onnx::TensorSite& site, const std::string& name) {
     if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
     Payload payload = source_.external_payload(site);
     const Bytes bytes = payload.span.bytes();
-    if (bytes.empty()) return onnx::TensorEdit::put_inline(std::move(payload.source));
+    if (bytes.size() < smallest_linked || !can_be_linked(site)) {
+      return onnx::TensorEdit::put_inline(std::move(payload.source));
+    }
     ++tensors_;
     const auto offset = static_cast<std::uint64_t>(bytes.data() - archive().file().data());
     return onnx::TensorEdit::link_to({name, offset, bytes.size()});

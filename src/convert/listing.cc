@@ -12,10 +12,10 @@ namespace onnxar {
 namespace {
 
 /// The padding record: what stands between header and data besides the name and the sizes.
-std::uint64_t padding_of(const ListedEntry& entry, std::uint64_t header_offset, bool zip64) {
+std::uint64_t padding_of(const ListedEntry& entry, bool zip64) {
   const std::uint64_t before =
       zip::local_file_header_size + entry.name.size() + (zip64 ? zip::local_zip64_extra_size : 0);
-  return entry.offset - header_offset - before;
+  return entry.offset - entry.header_offset - before;
 }
 
 void add_tensors(Listing& listing, const Archive& archive, const LoadOptions& options) {
@@ -41,10 +41,17 @@ Listing list(const Archive& archive, const LoadOptions& options) {
   for (std::size_t i = 0; i < archive.size(); ++i) {
     const ArchiveEntry entry = archive.entry(i);
     const zip::LocalEntry local = ArchiveInspector::local(archive, i);
-    const ListedEntry& row = listing.entries.emplace_back(
-        ListedEntry{std::string(entry.name), local.data_offset, entry.size, entry.crc32, local.alignment, {}});
+    ListedEntry& row = listing.entries.emplace_back(ListedEntry{std::string(entry.name),
+                                                                local.data_offset,
+                                                                entry.size,
+                                                                entry.crc32,
+                                                                local.alignment,
+                                                                entry.header_offset,
+                                                                0,
+                                                                {}});
     const bool zip64 = zip::needs_zip64_local(entry.size) || local.unneeded_zip64;
-    listing.padding_bytes += padding_of(row, entry.header_offset, zip64);
+    row.padding = padding_of(row, zip64);
+    listing.padding_bytes += row.padding;
     listing.unused_bytes += directory.limit_of(i) - local.data_offset - entry.size;  // superseded tails
     listing.alignment = i == 0 ? row.alignment : std::min(listing.alignment, row.alignment);
   }

@@ -8,49 +8,15 @@
 #include "base/checked.h"
 #include "base/text.h"
 #include "convert/checksum.h"
+#include "convert/external_tensor.h"
 #include "convert/foreign_source.h"
+#include "onnx/text_format.h"
 
 namespace onnxar {
 namespace {
 
-/// A tensor that has its data elsewhere has none in the message, and is not of strings.
-void check_link(const onnx::TensorView& tensor) {
-  const Place place{"", tensor.range.begin};
-  if (tensor.type == DataType::string) {
-    throw Error(Code::onnx_external_string, "strings cannot be external data", place);
-  }
-  if (tensor.raw_data || tensor.typed_data) {
-    throw Error(Code::onnx_external_data_beside, "the tensor's data is external, but the model holds data for it, too",
-                place);
-  }
-}
-
-/// A length that contradicts the shape is seen before anything is looked up.
-void check_length(const onnx::TensorView& tensor, std::uint64_t length) {
-  const auto expected = tensor.expected_size();
-  if (!expected || *expected == length) return;
-  throw Error(Code::onnx_tensor_length,
-              base::concat("the external data is ", length, " bytes long, but type ", to_string(tensor.type),
-                           " and the dimensions call for ", *expected),
-              {"", tensor.range.begin});
-}
-
 /// Whether it says where in the file it is. Inner errors count from the model's first byte and name nothing.
 bool is_placed(const Error& error) { return !error.path().empty() || !error.entry().empty(); }
-
-/// The part of an entry that a link names.
-Bytes part_of(const Archive& archive, const ArchiveEntry& entry, const onnx::TensorSite& site,
-              const onnx::ExternalSlice& slice) {
-  const Bytes whole = archive.bytes(entry);
-  const std::uint64_t rest = slice.offset <= whole.size() ? whole.size() - slice.offset : 0;
-  const std::uint64_t length = slice.length.value_or(site.tensor.expected_size().value_or(rest));
-  const auto part = base::slice(whole, slice.offset, length);
-  if (part) return *part;
-  throw Error(Code::onnx_external_out_of_range,
-              base::concat("offset ", slice.offset, " and length ", length, " leave the entry ",
-                           base::quoted(slice.location), " of ", whole.size(), " bytes"),
-              {"", site.tensor.range.begin});
-}
 
 /// The last entry whose local header begins at `offset` or before; the first one is at 0.
 std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
@@ -117,13 +83,6 @@ std::shared_ptr<ForeignSource> open_foreign_zip(const std::filesystem::path& pat
 
 }  // namespace
 
-onnx::ExternalSlice proved_link(const onnx::TensorView& tensor) {
-  check_link(tensor);
-  onnx::ExternalSlice slice = onnx::parse_external_data(tensor.external, tensor.range.begin);
-  if (slice.length) check_length(tensor, *slice.length);
-  return slice;
-}
-
 std::string describe(const onnx::TensorSite& site) {
   return base::concat("tensor ", base::quoted(site.tensor.name), " (", site.path(), ")");
 }
@@ -162,9 +121,28 @@ ModelSource ModelSource::of_file_alone(std::shared_ptr<const base::MappedFile> f
   if (file->bytes().empty()) throw Error(Code::onnx_model_invalid, "the file is empty", {"", 0}, path);
   ModelSource source(options);
   source.path_ = path;
-  source.model_ = file->bytes();
-  source.owner_ = std::move(file);
+  try {
+    const Bytes bytes = file->bytes();
+    source.set_model(bytes, std::move(file));
+  } catch (const Error& error) {
+    throw error.with_path(path);
+  }
   return source;
+}
+
+void ModelSource::set_model(Bytes bytes, std::shared_ptr<const void> owner) {
+  model_ = bytes;
+  owner_ = std::move(owner);
+  from_text_ = onnx::looks_like_text(bytes);
+  if (!from_text_) return;
+  if (!options_.text_parser) {
+    throw Error(Code::usage_no_text_parser,
+                "this is a model in protobuf's text format, and nothing here reads it: link onnxar::model and set "
+                "LoadOptions::text_parser, or have the model written in binary form");
+  }
+  auto parsed = std::make_shared<const std::vector<std::byte>>(options_.text_parser(bytes));
+  model_ = *parsed;
+  owner_ = std::move(parsed);
 }
 
 ModelSource ModelSource::open_for(const Archive& target, const std::filesystem::path& path, bool files,
@@ -176,7 +154,7 @@ ModelSource ModelSource::open_for(const Archive& target, const std::filesystem::
 
 ModelSource ModelSource::of_bytes_for(const Archive& target, Bytes model, bool files, const LoadOptions& options) {
   ModelSource source(options);
-  source.model_ = model;
+  source.set_model(model, nullptr);
   source.target_ = &target;
   if (files && !options.external_data_dir.empty()) source.files_.emplace("", options.external_data_dir);
   return source;
@@ -186,8 +164,7 @@ ModelSource ModelSource::of(Bytes bytes, std::shared_ptr<const void> owner, cons
   if (looks_like_zip(bytes)) return of(Archive::open(bytes, std::move(owner)), options);
   if (bytes.empty()) throw Error(Code::onnx_model_invalid, "the model is empty", {"", 0});
   ModelSource source(options);
-  source.model_ = bytes;
-  source.owner_ = std::move(owner);
+  source.set_model(bytes, std::move(owner));
   if (!options.external_data_dir.empty()) source.files_.emplace("", options.external_data_dir);
   return source;
 }
@@ -230,6 +207,7 @@ ModelSource ModelSource::open_any(const std::filesystem::path& path, const LoadO
 Error ModelSource::located(const Error& error) const {
   if (is_placed(error)) return error;
   if (foreign_) return {error.code(), error.message(), foreign_->place(error.offset()), path_};
+  if (from_text_) return {error.code(), error.message(), {}, path_};
   Place place{archive_ ? std::string(model_entry_name) : "", error.offset()};
   if (place.offset) *place.offset += model_offset_;
   return {error.code(), error.message(), place, path_};
@@ -237,6 +215,7 @@ Error ModelSource::located(const Error& error) const {
 
 Place ModelSource::place_of(const onnx::TensorSite& site) const {
   if (foreign_) return foreign_->place(site.tensor.range.begin);
+  if (from_text_) return {};
   return {archive_ ? std::string(model_entry_name) : "", model_offset_ + site.tensor.range.begin};
 }
 
@@ -300,14 +279,8 @@ Payload ModelSource::resolve(const onnx::TensorSite& site, const onnx::ExternalS
 }
 
 Payload ModelSource::resolve_in_archive(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
-  const Place place{"", site.tensor.range.begin};
-  const auto entry = archive_->find(slice.location);
-  if (!entry) {
-    throw Error(Code::onnx_external_missing,
-                base::concat("it refers to ", base::quoted(slice.location), ", which is no entry of the archive"),
-                place);
-  }
-  return payload_in(*archive_, *entry, part_of(*archive_, *entry, site, slice));
+  const auto [entry, part] = part_named(*archive_, site.tensor, slice);
+  return payload_in(*archive_, entry, part);
 }
 
 std::optional<Payload> ModelSource::resolve_in_target(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
@@ -316,7 +289,7 @@ std::optional<Payload> ModelSource::resolve_in_target(const onnx::TensorSite& si
   };
   const auto entry = target_->find(slice.location);
   // The old model is an entry, too, but will not be one any more.
-  if (entry && entry->name != model_entry_name) return borrowed(*entry, part_of(*target_, *entry, site, slice));
+  if (entry && entry->name != model_entry_name) return borrowed(*entry, part_of(*target_, *entry, site.tensor, slice));
   if (!is_target_file(slice.location)) return std::nullopt;
   prove_target_state(slice.location);
   const auto [in, part] = part_of_file(*target_, target_->size() - 1, site, slice);

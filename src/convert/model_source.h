@@ -23,10 +23,11 @@ namespace onnxar {
 class ForeignSource;
 class SlicedEntry;
 
-/// An archive or a `.onnx` file, mapped or in memory. Told apart by content.
+/// An archive or a `.onnx` file, on the wire or as text, mapped or in memory. Told apart by content.
 class ModelSource {
  public:
-  /// Errors: io.*; zip.* and archive.* where the file begins as a zip; onnx.model.invalid (empty).
+  /// Errors: io.*; zip.* and archive.* where the file begins as a zip; onnx.model.invalid (empty); onnx.text.syntax;
+  /// usage.no_text_parser.
   static ModelSource open(const std::filesystem::path& path, const LoadOptions& options);
   /// The bytes of either; `owner` keeps them alive, without one the caller does. Of `.onnx` bytes external data lies in
   /// `options.external_data_dir`. Errors: as `open`.
@@ -47,6 +48,8 @@ class ModelSource {
   static ModelSource open_any(const std::filesystem::path& path, const LoadOptions& options);
 
   [[nodiscard]] Bytes model() const noexcept { return model_; }
+  /// Whether `model()` was parsed from text.
+  [[nodiscard]] bool from_text() const noexcept { return from_text_; }
   /// Keeps `model()` alive; null where the caller does.
   [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept { return owner_; }
   /// Null for a `.onnx` file.
@@ -110,6 +113,8 @@ class ModelSource {
   void prove_target_state(const std::string& location);
 
   [[nodiscard]] bool is_whole(const Payload& payload) const;
+  /// Makes `bytes` the model; text is parsed first.
+  void set_model(Bytes bytes, std::shared_ptr<const void> owner);
 
   LoadOptions options_;
   std::filesystem::path path_;
@@ -125,12 +130,9 @@ class ModelSource {
   std::shared_ptr<ForeignSource> foreign_;
   std::optional<ExternalFiles> files_;
   std::uint64_t model_offset_ = 0;                                    // of the model in the file
+  bool from_text_ = false;                                            // the model's bytes are none of the file's
   std::map<std::size_t, std::shared_ptr<const SlicedEntry>> sliced_;  // entries of which parts are used
 };
-
-/// Where the data of a tensor is whose data_location is EXTERNAL.
-/// Errors: onnx.external.string, .data_beside, onnx.external_data.*, onnx.tensor.length; at the tensor in the model.
-onnx::ExternalSlice proved_link(const onnx::TensorView& tensor);
 
 /// Holds a tensor of a model in memory against its payload of `size` bytes: somebody may have edited the message.
 /// Errors: onnx.external.string, .data_beside, onnx.tensor.length, naming the tensor.

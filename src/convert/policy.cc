@@ -5,7 +5,7 @@ namespace onnxar {
 MovePolicy MovePolicy::everything_inline() { return {}; }
 
 MovePolicy MovePolicy::of(const SaveOptions& options) {
-  if (options.format == Format::onnx_inline) return everything_inline();
+  if (options.format == Format::onnx_inline || options.format == Format::textproto) return everything_inline();
   MovePolicy policy;
   policy.threshold_ = options.raw_data_threshold;
   policy.all_sites_ = options.all_sites;

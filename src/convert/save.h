@@ -20,4 +20,8 @@ void save_archive(const LoadedModel& model, const std::vector<SideFile>& side_fi
 void save_plain(const LoadedModel& model, const std::vector<SideFile>& side_files, const std::filesystem::path& output,
                 const SaveOptions& options, ConvertReport& report);
 
+/// Writes `bytes`, a model that is complete in itself in whatever form, and the side files beside it.
+void save_alone(const ByteSource& bytes, const std::vector<SideFile>& side_files, const std::filesystem::path& output,
+                const SaveOptions& options, ConvertReport& report);
+
 }  // namespace onnxar

@@ -65,7 +65,7 @@ std::uint64_t end_of(const std::vector<const Outside::Placed*>& placed) {
 }
 
 /// Writes the data files, the side files and the model, and publishes them.
-void write_all(FileSet& set, const DataFiles& files, const std::vector<SideFile>& side_files, const wire::Rope& proto,
+void write_all(FileSet& set, const DataFiles& files, const std::vector<SideFile>& side_files, const ByteSource& proto,
                Progress& progress) {
   for (const auto& [name, placed] : files) {
     set.write(name, end_of(placed), [&](base::BufferedOutput& out) {
@@ -111,6 +111,17 @@ void save_plain(const LoadedModel& model, const std::vector<SideFile>& side_file
   if (options.dry_run) return;
   Progress progress(options.progress, report.payload_bytes + size_of(side_files) + proto.size());
   write_all(set, files, side_files, proto, progress);
+}
+
+void save_alone(const ByteSource& bytes, const std::vector<SideFile>& side_files, const std::filesystem::path& output,
+                const SaveOptions& options, ConvertReport& report) {
+  FileSet set(output, options);
+  for (const SideFile& file : side_files) set.claim(file.name);
+  report.model_bytes = bytes.size();
+  report.file_bytes = report.model_bytes + size_of(side_files);
+  if (options.dry_run) return;
+  Progress progress(options.progress, report.file_bytes);
+  write_all(set, {}, side_files, bytes, progress);
 }
 
 }  // namespace onnxar

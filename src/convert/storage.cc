@@ -152,13 +152,7 @@ void own_payloads(LoadedModel& model, Ownership ownership, std::size_t threads) 
 
 void prefetch_payloads(const LoadedModel& model, Prefetch prefetch) {
   if (prefetch == Prefetch::none) return;
-  for (const Bytes range : ranges_of(model.payloads)) {
-    if (prefetch == Prefetch::populate) {
-      base::populate(range);
-    } else {
-      base::will_need(range);
-    }
-  }
+  for (const Bytes range : ranges_of(model.payloads)) base::prefetch(range, prefetch);
 }
 
 std::shared_ptr<const void> consolidate(LoadedModel& model, const TensorBufferOptions& options) {

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "convert/archive_walk.h"
+#include "convert/external_tensor.h"
 #include "convert/model_source.h"
 #include "convert/payload.h"
 #include "onnx/typed_data.h"
@@ -24,16 +25,7 @@ Bytes cut_to_size(Bytes bytes, const onnx::TensorView& tensor) {
 }
 
 ByteSpan external_data(const Archive& archive, const onnx::TensorView& tensor) {
-  const onnx::ExternalSlice slice = proved_link(tensor);
-  const auto length = slice.length ? slice.length : tensor.expected_size();
-  try {
-    return ByteSpan::borrow(archive.resolve(slice.location, slice.offset, length), archive.owner());
-  } catch (const Error& error) {
-    const bool of_the_link =
-        error.code() == Code::onnx_external_missing || error.code() == Code::onnx_external_out_of_range;
-    if (!of_the_link) throw;
-    throw Error(error.code(), error.message(), {"", tensor.range.begin});
-  }
+  return ByteSpan::borrow(part_named(archive, tensor, proved_link(tensor)).bytes, archive.owner());
 }
 
 ByteSpan inline_data(const Archive& archive, const onnx::TensorView& tensor) {

@@ -1,11 +1,6 @@
 #include "onnxar/model.h"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/stubs/logging.h>
-
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 
@@ -13,49 +8,14 @@
 #include "convert/loaded_model.h"
 #include "convert/save.h"
 #include "convert/storage.h"
+#include "model/messages.h"
+#include "model/text_writer.h"
 #include "onnx/typed_data.h"
 
 namespace onnxar {
-
 namespace {
 
 using base::concat;
-
-void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
-  if (skeleton.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    throw Error(Code::onnx_model_too_large,
-                concat("without its large tensors it is ", base::human_size(skeleton.size()),
-                       ", and protobuf reads less than 2 GiB; a lower threshold helps"));
-  }
-  const google::protobuf::LogSilencer silent;  // names that are no UTF-8 are reported on stderr by debug builds
-  google::protobuf::io::CodedInputStream input(reinterpret_cast<const std::uint8_t*>(skeleton.data()),
-                                               static_cast<int>(skeleton.size()));
-  input.SetRecursionLimit(static_cast<int>(std::min<std::size_t>(max_depth, std::numeric_limits<int>::max())));
-  if (proto.ParsePartialFromCodedStream(&input) && input.ConsumedEntireMessage()) return;
-  throw Error(Code::onnx_model_invalid, "protobuf cannot parse the model: some message in it is damaged");
-}
-
-std::vector<std::byte> serialised(const google::protobuf::MessageLite& message) {
-  const google::protobuf::LogSilencer silent;
-  std::vector<std::byte> bytes(message.ByteSizeLong());
-  // Protobuf's own limit; the skeleton of a model that large holds data that should be payloads.
-  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
-      !message.SerializePartialToArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    throw Error(Code::onnx_model_too_large,
-                concat("the messages are ", base::human_size(bytes.size()), ", and protobuf writes less than 2 GiB; ",
-                       "give large tensors their data with set_payload"));
-  }
-  return bytes;
-}
-
-bool is_linked(const schema::TensorProto& tensor) { return tensor.data_location() == schema::TensorProto::EXTERNAL; }
-
-std::string_view location_of(const schema::TensorProto& tensor) {
-  for (const auto& entry : tensor.external_data()) {
-    if (entry.key() == "location") return entry.value();
-  }
-  return {};
-}
 
 const Payload& linked_payload(const LoadedModel& model, const schema::TensorProto& tensor) {
   const std::string_view location = location_of(tensor);
@@ -143,7 +103,7 @@ Model::~Model() = default;
 
 Model Model::load(const std::filesystem::path& path, const LoadOptions& options) {
   try {
-    LoadedModel loaded = load_model(path, MovePolicy::of(options), options);
+    LoadedModel loaded = load_model(path, MovePolicy::of(options), with_text_parser(options));
     return Model(Parts::of(std::move(loaded), options, options.no_copy.value_or(true)));
   } catch (const Error& error) {
     throw error.with_path(path);
@@ -154,7 +114,9 @@ Model Model::load(Bytes bytes, const LoadOptions& options) { return load(bytes, 
 
 Model Model::load(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options) {
   const bool no_copy = options.no_copy.value_or(owner != nullptr);
-  LoadedModel loaded = load_model(ModelSource::of(bytes, std::move(owner), options), MovePolicy::of(options), options);
+  const LoadOptions with_text = with_text_parser(options);
+  LoadedModel loaded =
+      load_model(ModelSource::of(bytes, std::move(owner), with_text), MovePolicy::of(options), options);
   return Model(Parts::of(std::move(loaded), options, no_copy));
 }
 
@@ -213,7 +175,7 @@ ConvertReport Model::save(const std::filesystem::path& path, const SaveOptions& 
   try {
     set_skeleton(saved, std::make_shared<const std::vector<std::byte>>(serialised(parts_->proto)),
                  MovePolicy::of(options), parts_->options);
-    return save_model(saved, path, options);
+    return options.format == Format::textproto ? save_text(saved, path, options) : save_model(saved, path, options);
   } catch (const Error& error) {
     throw error.with_path(path);
   }

@@ -26,20 +26,24 @@ std::uint64_t number_of(std::string_view text, std::string_view key, Code code, 
 
 void ExternalData::add(Bytes model, wire::Range entry) {
   const StringEntry pair = read_string_entry(model, entry);
-  std::optional<std::string_view>* known = pair.key == "location"   ? &location
-                                           : pair.key == "offset"   ? &offset
-                                           : pair.key == "length"   ? &length
-                                           : pair.key == "checksum" ? &checksum
-                                                                    : nullptr;
+  add(pair.key, pair.value, entry.begin);
+}
+
+void ExternalData::add(std::string_view key, std::string_view value, std::uint64_t offset_of_pair) {
+  std::optional<std::string_view>* known = key == "location"   ? &location
+                                           : key == "offset"   ? &offset
+                                           : key == "length"   ? &length
+                                           : key == "checksum" ? &checksum
+                                                               : nullptr;
   if (known == nullptr) {
-    if (!unknown_key) unknown_key = pair.key;
+    if (!unknown_key) unknown_key = key;
     return;
   }
   if (*known) {
     throw Error(Code::onnx_external_duplicate_key,
-                base::concat("external_data has the key ", base::quoted(pair.key), " twice"), {"", entry.begin});
+                base::concat("external_data has the key ", base::quoted(key), " twice"), {"", offset_of_pair});
   }
-  *known = pair.value;
+  *known = value;
 }
 
 ExternalSlice parse_external_data(const ExternalData& data, std::uint64_t offset_of_tensor) {

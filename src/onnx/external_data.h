@@ -19,6 +19,8 @@ struct ExternalData {
 
   /// Takes in one StringStringEntryProto. Errors: wire.*, onnx.external_data.duplicate_key.
   void add(Bytes model, wire::Range entry);
+  /// The same, read already; it stood at `offset_of_pair` of the model.
+  void add(std::string_view key, std::string_view value, std::uint64_t offset_of_pair);
 };
 
 /// A slice of something that a location names.

@@ -63,16 +63,14 @@ SiteKind kind_of(std::span<const Level> levels) {
   return tensor.label == "initializer" ? SiteKind::initializer : SiteKind::attribute;
 }
 
-/// Empty where the attribute is damaged: the walk comes to the damage in its turn.
-std::string_view attribute_name(Bytes model, wire::Range attribute) try {
-  std::string_view name;
-  wire::Cursor cursor(model, attribute);
+/// The last string field of this number. Empty where the message is damaged: the walk comes to that in its turn.
+std::string_view string_in(Bytes model, wire::Range message, std::uint32_t number) noexcept try {
+  std::string_view text;
+  wire::Cursor cursor(model, message);
   for (wire::Field field; cursor.next(field);) {
-    if (field.number == attribute_field::name && field.type == wire::Type::length_delimited) {
-      name = as_text(field.value.of(model));
-    }
+    if (field.number == number && field.type == wire::Type::length_delimited) text = as_text(field.value.of(model));
   }
-  return name_for_path(name);
+  return text;
 } catch (const Error&) {
   return {};
 }
@@ -108,7 +106,9 @@ class Walk {
     depth().check_room(field);
     levels_.push_back({path.child, path.label, path.repeated, index, field, {}});
     // Once, not for each of its tensors: there may be many.
-    if (path.child == Message::attribute) levels_.back().name = attribute_name(model_, field.value);
+    if (path.child == Message::attribute) {
+      levels_.back().name = name_for_path(string_in(model_, field.value, attribute_field::name));
+    }
     graph_seen_ = graph_seen_ || (levels_.size() == 1 && path.child == Message::graph);
     if (path.child == Message::tensor) {
       const TensorView tensor = read_tensor(model_, field.value, depth());
@@ -134,6 +134,10 @@ std::string subscript(const Level& level) { return level.repeated ? base::concat
 
 std::string_view name_for_path(std::string_view attribute) noexcept {
   return std::ranges::all_of(attribute, base::is_identifier_character) ? attribute : std::string_view();
+}
+
+std::string_view op_type_of(Bytes model, wire::Range node) noexcept {
+  return string_in(model, node, node_field::op_type);
 }
 
 std::string path_of(std::span<const Level> levels) {

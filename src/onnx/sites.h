@@ -43,6 +43,9 @@ std::string path_of(std::span<const Level> levels);
 /// An attribute's name as Level has it: nothing where it is no identifier.
 std::string_view name_for_path(std::string_view attribute) noexcept;
 
+/// The operator of the NodeProto at `node`, such as "Constant"; empty where it has none or is damaged before that.
+std::string_view op_type_of(Bytes model, wire::Range node) noexcept;
+
 /// A tensor where it was found. Valid during the visit.
 struct TensorSite {
   const TensorView& tensor;

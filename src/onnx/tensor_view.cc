@@ -10,16 +10,6 @@ namespace {
 // No runtime takes more; the limit keeps a hostile model from growing in memory.
 constexpr std::size_t most_dims = 1024;
 
-void add_dim(TensorView& tensor, std::uint64_t value, std::uint64_t offset) {
-  const auto dim = static_cast<std::int64_t>(value);
-  if (dim < 0) throw Error(Code::onnx_tensor_dims, base::concat("a dimension is negative: ", dim), {"", offset});
-  if (tensor.dims.size() >= most_dims) {
-    throw Error(Code::onnx_tensor_dims, base::concat("the tensor has more than ", most_dims, " dimensions"),
-                {"", offset});
-  }
-  tensor.dims.push_back(dim);
-}
-
 void add_dims(TensorView& tensor, Bytes model, const wire::Field& field) {
   if (field.type == wire::Type::varint) add_dim(tensor, field.number_value, field.whole.begin);
   if (field.type != wire::Type::length_delimited) return;
@@ -56,18 +46,27 @@ void note_form(TensorView& tensor, const wire::Field& field, std::uint32_t last_
   tensor.restorable = tensor.restorable && as_we_write_it;
 }
 
-/// A shape whose size cannot be told is no shape, whatever the type.
-void check_product(const TensorView& tensor) {
-  if (bits_per_element(tensor.type) != 0 && !tensor.expected_size()) {
-    throw Error(Code::onnx_tensor_dims, "the product of the dimensions is beyond 64 bits", {"", tensor.range.begin});
-  }
-}
-
 }  // namespace
 
 void Depth::check_room(const wire::Field& field) const {
   if (levels < most) return;
   throw Error(Code::wire_depth, base::concat("messages are nested more than ", most, " deep"), {"", field.whole.begin});
+}
+
+void add_dim(TensorView& tensor, std::uint64_t value, std::uint64_t offset) {
+  const auto dim = static_cast<std::int64_t>(value);
+  if (dim < 0) throw Error(Code::onnx_tensor_dims, base::concat("a dimension is negative: ", dim), {"", offset});
+  if (tensor.dims.size() >= most_dims) {
+    throw Error(Code::onnx_tensor_dims, base::concat("the tensor has more than ", most_dims, " dimensions"),
+                {"", offset});
+  }
+  tensor.dims.push_back(dim);
+}
+
+void check_product(const TensorView& tensor) {
+  if (bits_per_element(tensor.type) != 0 && !tensor.expected_size()) {
+    throw Error(Code::onnx_tensor_dims, "the product of the dimensions is beyond 64 bits", {"", tensor.range.begin});
+  }
 }
 
 TensorView read_tensor(Bytes model, wire::Range range, const Depth& depth) {

@@ -42,6 +42,11 @@ struct Depth {
   void check_room(const wire::Field& field) const;
 };
 
+/// Takes in one dimension, which stood at `offset`. Errors: onnx.tensor.dims (it is negative, or there are too many).
+void add_dim(TensorView& tensor, std::uint64_t value, std::uint64_t offset);
+/// A shape whose size cannot be told is no shape, whatever the type. Errors: onnx.tensor.dims.
+void check_product(const TensorView& tensor);
+
 /// Reads the TensorProto at `range`. Errors: wire.*, onnx.tensor.dims, onnx.external_data.duplicate_key.
 TensorView read_tensor(Bytes model, wire::Range range, const Depth& depth = {});
 

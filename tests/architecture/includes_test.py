@@ -15,6 +15,7 @@ BELOW = {
     "onnx": ["wire"],
     "convert": ["archive", "onnx"],
     "model": ["convert"],
+    "c": ["archive"],
 }
 
 # The layer that each public header belongs to.
@@ -28,17 +29,22 @@ PUBLIC = {
     "edit.h": "archive",
     "error.h": "base",
     "error_codes.inc": "base",
+    "extract.h": "convert",
+    "feed.h": "convert",
     "inspect.h": "model",
     "link.h": "convert",
     "listing.h": "convert",
     "model.h": "model",
     "model_writer.h": "convert",
     "onnx.pb.h": "model",  # generated
-    "onnxar_c.h": "convert",
+    "onnxar_c.h": "c",
+    "onnxruntime.h": "convert",
     "options.h": "convert",
     "repack.h": "archive",
     "replace.h": "convert",
+    "resolve.h": "convert",
     "tensor.h": "onnx",
+    "text.h": "model",
     "version.h": "base",
 }
 
@@ -136,6 +142,8 @@ class Checker(unittest.TestCase):
             ("src/archive/x.h", '"onnxar/tensor.h"'),
             ("src/archive/x.h", "<onnxar/tensor.h>"),
             ("src/convert/x.cc", '"model/a.h"'),
+            ("src/convert/x.cc", '"onnxar/onnxar_c.h"'),
+            ("src/c/x.cc", '"onnxar/convert.h"'),
             ("src/convert/x.cc", "<google/protobuf/message.h>"),
             ("src/convert/x.cc", '"onnxar/onnx.pb.h"'),
             ("src/base/x.h", '"onnxar/surprise.h"'),
@@ -157,6 +165,7 @@ class Checker(unittest.TestCase):
             ("src/convert/x.cc", '"wire/a.h"'),
             ("src/convert/x.cc", '"onnxar/archive.h"'),
             ("src/model/x.cc", '"onnxar/onnx.pb.h"'),
+            ("src/c/x.cc", '"onnxar/archive.h"'),
             ("src/base/x.cc", "<zlib.h>"),
             ("src/base/x.cc", "<sys/mman.h>"),
             ("include/onnxar/archive.h", '"onnxar/bytes.h"'),

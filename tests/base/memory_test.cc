@@ -1,14 +1,17 @@
 // Fresh memory, and pages that are had ready.
 #include "base/memory.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <new>
 
 #include "base/mapped_file.h"
 #include "onnxar/error.h"
 #include "support/mappings.h"
+#include "support/refusal.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
 
@@ -52,6 +55,41 @@ TEST(Populate, AFileThatWasShortenedIsAnErrorAndNoCrash) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::io_failed);
   }
+}
+
+TEST(Prefetch, DoesWhatItIsAskedFor) {
+  const testing::TempDir folder;
+  const MappedFile file = MappedFile::open(folder.write_file("f", testing::pattern(1U << 20U)));
+  prefetch(file.bytes(), Prefetch::none);
+  EXPECT_FALSE(testing::is_present(file.bytes().data()));
+  prefetch(file.bytes(), Prefetch::will_need);
+  prefetch(file.bytes(), Prefetch::populate);
+  EXPECT_TRUE(testing::is_present(file.bytes().data()));
+}
+
+TEST(ReadIn, GivesTheBytesOfThePartInMemoryOfItsOwn) {
+  const testing::TempDir folder;
+  const testing::Blob bytes = testing::pattern((17U << 20U) + 5);  // three pieces
+  const auto path = folder.write_file("f", bytes);
+  const FileDescriptor file = open_file(path, Access::read);
+  for (const FilePart& part : {FilePart{}, {64, {}}, {1, 8U << 20U}, {64, 16U << 20U}, {7, 0}, {bytes.size(), {}}}) {
+    const ByteSpan span = read_in(file.get(), part, 32768, 3, path);
+    const Bytes expected = Bytes(bytes).subspan(part.offset, part.length.value_or(std::dynamic_extent));
+    EXPECT_TRUE(std::ranges::equal(span.bytes(), expected)) << part.offset;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(span.bytes().data()) % 32768, 0U);
+    EXPECT_NE(span.owner(), nullptr);
+    EXPECT_NE(testing::mapped_file_at(span.bytes().data()), path);
+  }
+}
+
+TEST(ReadIn, AFileThatCannotBeReadIsAnErrorThatNamesIt) {
+  const testing::TempDir folder;
+  const auto path = folder.write_file("f", testing::pattern(100));
+  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  const auto error = testing::error_of([&] { return read_in(file.get(), {}, 64, 1, path); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::io_failed);
+  EXPECT_EQ(error->path(), path);
 }
 
 TEST(WillNeed, IsAdviceThatNeverFails) {

@@ -33,7 +33,7 @@ from support.command_line import (
     run,
 )
 
-LEAST_MODELS, LEAST_LINKS = 130, 5000
+LEAST_MODELS, LEAST_LINKS = 130, 1500
 MARKER = "onnxar.link."
 STALE = Fault("onnx.link.stale")
 
@@ -60,6 +60,8 @@ def judge(path: Path) -> tuple[int, str]:
             return 0, f"{label(path)}: a link with other keys"
         if not all(each["location"] == archive.name and int(each["offset"]) % 64 == 0 for each in links):
             return 0, f"{label(path)}: a link to another place"
+        if any(int(each["length"]) < 128 for each in links):
+            return 0, f"{label(path)}: a link to too little"
         faults = walk.differences(walk.load(path), without_marker(walk.load(link)))
         return len(links), f"{label(path)}: {faults[0]}" if faults else ""
 

@@ -22,12 +22,15 @@ NO_RULE = {
     "onnx.external_data.bad_location": "of data files beside a model",
     "onnx.link.stale": "of links, which are no archives",
     "onnx.link.bad_marker": "of links, which are no archives",
+    "onnx.text.syntax": "of models as text, which no archive holds",
+    "onnx.tensor.no_data": "of who asks for the data of a tensor that has none",
     "zip.data.inflate": "of zips that are no archives",
     "zip.end.ambiguous": "of zips that are no archives",
 }
 # Remarks that chapters 5 to 8 do not know because no archive gives reason for them.
 NO_RULE_REMARKS = {
     "onnx.tensor.not_converted": "of writers: what W9 leaves as it is",
+    "onnx.text.loss": "of models as text, which no archive holds",
     "zip.foreign": "of zips that are no archives",
 }
 

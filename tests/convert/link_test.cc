@@ -114,7 +114,7 @@ Message every_site(const std::function<Message()>& make, const Messages& metadat
   const Message inner =
       graph({.nodes = {constant("y", make())}, .initializers = {make()}, .sparse_initializers = {sparse()}});
   const Message many = node(
-      "Many", {"a"}, {"b"},
+      "Constant", {"a"}, {"b"},
       {attribute_g("body", inner), attribute_graphs("all", {inner, inner}), attribute_tensors("some", {make(), make()}),
        attribute_sparse_tensor("one", sparse()), attribute_sparse_tensors("more", {sparse(), sparse()})});
   return model(
@@ -163,13 +163,41 @@ TEST_F(LinkTest, OldMarkerIsReplacedAndOtherMetadataStays) {
   });
 }
 
-TEST_F(LinkTest, EmptyDataComesInline) {
+TEST_F(LinkTest, SmallDataComesInline) {
   // A length of 0 would be all of the file to ONNX Runtime.
-  const Message before = tensor("e", dtype::float32, {0}).external("w", {}, 0);
-  expect_link(
-      model_of({before}),
-      [](const Built& built) { return model_with({tensor("e", dtype::float32, {0}).raw_data({})}, marker_of(built)); },
-      0);
+  for (const std::size_t count : {0U, 1U, 31U, 32U}) {
+    const Dims dims = {static_cast<std::int64_t>(count)};
+    const auto before = tensor("e", dtype::float32, dims).external("w", {}, 4 * count);
+    expect_link(
+        model_of({before}),
+        [&](const Built& built) {
+          const auto after = tensor("e", dtype::float32, dims);
+          const bool linked = count == 32;
+          const std::uint64_t begin = built.entry("w").data_offset;
+          return model_with({linked ? TensorBuilder(after).external("x.onnxar", begin, 128)
+                                    : TensorBuilder(after).raw_data(pattern(4 * count, 5))},
+                            marker_of(built));
+        },
+        4 * count);
+  }
+}
+
+TEST_F(LinkTest, AttributesComeInlineButThoseOfConstants) {
+  // ONNX Runtime reads others without a look at where their data is.
+  const auto with = [](const Message& held, const Message& constant_held, const Messages& metadata) {
+    const Message inner = graph({.initializers = {constant_held}});
+    return model({.graph = graph({.nodes = {node("Other", {}, {"a"},
+                                                 {attribute_t("t", held), attribute_tensors("many", {held}),
+                                                  attribute_sparse_tensor("s", sparse_tensor(held, held, {300})),
+                                                  attribute_g("g", inner)}),
+                                            constant("b", constant_held)}}),
+                  .metadata = metadata});
+  };
+  const Message before = linked_floats("w", 300, "w");
+  expect_link(with(before, before, {}), [&](const Built& built) {
+    return with(tensor("w", dtype::float32, {300}).raw_data(pattern(1200, 5)),
+                linked_floats("w", 300, "x.onnxar", built.entry("w").data_offset), marker_of(built));
+  });
 }
 
 TEST_F(LinkTest, TensorsInTheModelStay) {

@@ -1,5 +1,5 @@
 // What every fuzz target shares. A target is one file that defines `run`; it knows no driver. With entry.cc and
-// libFuzzer it is a fuzzer (preset `fuzz`), with entry.cc and replay_main.cc a test that runs seeds and findings again.
+// libFuzzer it is a fuzzer (preset `fuzz`), with replay_main.cc a test that runs seeds and findings again.
 #pragma once
 
 #include <cstdio>

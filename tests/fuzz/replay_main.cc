@@ -5,17 +5,14 @@
 // Every input lies before a page that cannot be touched. Folders that do not exist are skipped: a target without
 // findings has no folder of them.
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
 #include <iostream>
 #include <span>
 #include <vector>
 
+#include "fuzz/fuzz.h"
 #include "support/guarded_buffer.h"
 #include "support/temp_dir.h"
-
-// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
 
@@ -39,8 +36,7 @@ std::vector<fs::path> files_of(std::span<char*> arguments) {
 void replay(const fs::path& file) {
   std::cout << file.string() << '\n' << std::flush;  // flushed: the last line names the culprit
   const auto input = onnxar::testing::GuardedBuffer::ending_at_guard(onnxar::testing::read_file(file));
-  const std::span<const std::byte> bytes = input.bytes();
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  onnxar::fuzz::run(input.bytes());
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # run.sh BUILD_DIR: installs that build into a throw-away prefix, then builds and runs the consumer once by CMake package
-# and once by pkg-config. The tree is moved after the install, since an installed library must not know where it lies.
+# and once by pkg-config, and one in C likewise. The tree is moved after the install, since an installed library must not know where it lies.
 set -euo pipefail
 build=$(realpath -e "$1")
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
-cmake=${CMAKE:-cmake} compiler=${CXX:-c++}
+cmake=${CMAKE:-cmake} compiler=${CXX:-c++} c_compiler=${CC:-cc}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -23,5 +23,15 @@ echo "by pkg-config"
 read -ra flags < <(PKG_CONFIG_PATH=$pkgconfig pkg-config --cflags --libs onnxar-model)
 "$compiler" -std=c++20 "$here/main.cc" "${flags[@]}" -o "$work/consumer"
 "$work/consumer" "$work/by-pkg-config.onnxar"
+
+if [[ -f $pkgconfig/onnxar-c.pc ]]; then
+  echo "from C"
+  "$cmake" -S "$here/c" -B "$work/c" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$c_compiler"
+  "$cmake" --build "$work/c"
+  "$work/c/c_consumer" "$work/by-cmake.onnxar"
+  read -ra flags < <(PKG_CONFIG_PATH=$pkgconfig pkg-config --cflags --libs onnxar-c)
+  "$c_compiler" -std=c99 -pedantic -Werror "$here/c/main.c" "${flags[@]}" -o "$work/c_program"
+  "$work/c_program" "$work/by-cmake.onnxar"
+fi
 
 if [[ -x $prefix/bin/onnxar ]]; then "$prefix/bin/onnxar" --version; fi

@@ -17,6 +17,7 @@ namespace onnxar {
 namespace {
 
 using testing::Blob;
+using testing::copied;
 using ::testing::ElementsAre;
 using testing::pattern;
 using ::testing::SizeIs;

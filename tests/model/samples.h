@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "convert/samples.h"
@@ -42,6 +45,20 @@ inline LoadOptions with_no_copy(bool no_copy) {
   LoadOptions options;
   options.no_copy = no_copy;
   return options;
+}
+
+/// ONNX's own test models, the largest first; none where Debian's package libonnx-testdata is not installed.
+inline std::vector<std::filesystem::path> onnx_test_models() {
+  const std::filesystem::path folder = "/usr/share/libonnx-testdata";
+  if (!std::filesystem::is_directory(folder)) return {};
+  std::vector<std::pair<std::uintmax_t, std::filesystem::path>> by_size;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() == ".onnx") by_size.emplace_back(entry.file_size(), entry.path());
+  }
+  std::sort(by_size.rbegin(), by_size.rend());
+  std::vector<std::filesystem::path> models;
+  for (const auto& [size, path] : by_size) models.push_back(path);
+  return models;
 }
 
 }  // namespace onnxar::testing

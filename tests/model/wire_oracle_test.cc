@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "model/random_models.h"
+#include "model/samples.h"
 #include "onnx/rewrite.h"
 #include "onnxar/error.h"
 #include "support/temp_dir.h"
@@ -318,24 +319,9 @@ TEST(WireOracle, ALinkIsNoDeeperThanProtobufReads) {
 
 // --- models of other makers -----------------------------------------------------------------------------------------
 
-/// The 200 largest of ONNX's own test models, as most of the small ones hold no tensor; none where they are not
-/// installed.
-std::vector<std::filesystem::path> test_models() {
-  const std::filesystem::path folder = "/usr/share/libonnx-testdata";  // of Debian's package libonnx-testdata
-  if (!std::filesystem::is_directory(folder)) return {};
-  std::vector<std::pair<std::uintmax_t, std::filesystem::path>> by_size;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (entry.path().extension() == ".onnx") by_size.emplace_back(entry.file_size(), entry.path());
-  }
-  std::sort(by_size.rbegin(), by_size.rend());
-  by_size.resize(std::min<std::size_t>(by_size.size(), 200));
-  std::vector<std::filesystem::path> models;
-  for (const auto& [size, path] : by_size) models.push_back(path);
-  return models;
-}
-
 TEST(WireOracle, OnnxsOwnTestModelsAreReadAndEditedAsByProtobuf) {
-  const std::vector<std::filesystem::path> models = test_models();
+  std::vector<std::filesystem::path> models = onnx_test_models();
+  models.resize(std::min<std::size_t>(models.size(), 200));  // most of the small ones hold no tensor
   if (models.empty()) GTEST_SKIP() << "libonnx-testdata is not installed";
   std::size_t tensors = 0;
   for (const std::filesystem::path& path : models) {

@@ -16,7 +16,8 @@ namespace onnxar::testing {
 
 struct MappedRange {
   std::uintptr_t begin = 0, end = 0;
-  std::string path;  // empty: no file
+  std::string path;          // empty: no file
+  std::uint64_t offset = 0;  // in it, of the first byte
 };
 
 inline std::vector<MappedRange> mapped_ranges() {
@@ -29,19 +30,27 @@ inline std::vector<MappedRange> mapped_ranges() {
     char dash = 0;
     words >> std::hex >> range.begin >> dash >> range.end >> mode >> offset >> device >> inode;
     std::getline(words >> std::ws, range.path);
+    range.offset = std::stoull(offset, nullptr, 16);
     ranges.push_back(range);
   }
   return ranges;
 }
 
-/// The file that is mapped where `address` points to; empty where that is memory.
-inline std::filesystem::path mapped_file_at(const void* address) {
+struct MappedPlace {
+  std::filesystem::path path;  // empty: memory
+  std::uint64_t offset = 0;    // in the file
+};
+
+/// What is mapped where `address` points to.
+inline MappedPlace mapped_place_at(const void* address) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   for (const MappedRange& range : mapped_ranges()) {
-    if (at >= range.begin && at < range.end) return range.path;
+    if (at >= range.begin && at < range.end) return {range.path, range.offset + (at - range.begin)};
   }
   return {};
 }
+
+inline std::filesystem::path mapped_file_at(const void* address) { return mapped_place_at(address).path; }
 
 /// How many mappings of the file there are.
 inline std::size_t mappings_of(const std::filesystem::path& file) {

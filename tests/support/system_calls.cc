@@ -39,8 +39,6 @@ FileCallLog::~FileCallLog() { log = nullptr; }
 
 }  // namespace onnxar::testing
 
-using onnxar::testing::FileCall;
-
 // These stand in for those of the C library. Its names of parameters are reserved for it.
 // NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)
 extern "C" {
@@ -53,12 +51,13 @@ ssize_t pwritev(int file, const iovec* parts, int count, off_t offset) {
 }
 
 int fsync(int file) {
-  if (!onnxar::testing::passes({FileCall::Kind::sync, 0, {}})) return -1;
+  if (!onnxar::testing::passes({onnxar::testing::FileCall::Kind::sync, 0, {}})) return -1;
   return static_cast<int>(::syscall(SYS_fsync, file));
 }
 
 int ftruncate(int file, off_t size) noexcept {
-  if (!onnxar::testing::passes({FileCall::Kind::set_size, static_cast<std::uint64_t>(size), {}})) return -1;
+  if (!onnxar::testing::passes({onnxar::testing::FileCall::Kind::set_size, static_cast<std::uint64_t>(size), {}}))
+    return -1;
   return static_cast<int>(::syscall(SYS_ftruncate, file, size));
 }
 }

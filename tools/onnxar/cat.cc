@@ -1,7 +1,3 @@
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <memory>
 
 #include "command.h"
@@ -15,17 +11,6 @@ struct CatArguments {
   std::string name;
   bool model = false;
 };
-
-void write_to_stdout(Bytes bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
-    if (written < 0 && errno == EFAULT) throw Error(Code::io_failed, "the archive was shortened while it was read");
-    if (written < 0 && errno != EINTR) {
-      throw Error(Code::io_failed, std::string("cannot write to the standard output: ") + std::strerror(errno));
-    }
-    if (written > 0) bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-}
 
 int cat(const CatArguments& arguments) {
   const Archive archive = Archive::open(arguments.archive);

@@ -46,7 +46,8 @@ void print_summary(const std::vector<Finding>& findings, const CheckArguments& a
             << (arguments.options.data ? "" : " (--data compares the weights, too)") << '\n';
 }
 
-int check_model(const CheckArguments& arguments) {
+int check_model(CheckArguments& arguments) {
+  if (!arguments.options.load.text_parser) arguments.options.load.text_parser = load_options().text_parser;
   const std::vector<Finding> findings = check(arguments.model, arguments.options);
   if (arguments.json) {
     print_json(findings);
@@ -62,7 +63,7 @@ int check_model(const CheckArguments& arguments) {
 Verb add_check(CLI::App& app) {
   auto arguments = std::make_shared<CheckArguments>();
   CLI::App* verb = app.add_subcommand("check", "Say all that is wrong with an archive or model, a finding a line");
-  verb->add_option("MODEL", arguments->model, "An archive or a .onnx file")->required();
+  verb->add_option("MODEL", arguments->model, "An archive, a .onnx file, or a model as text")->required();
   verb->add_flag("--data", arguments->options.data, "Also compare the CRC-32 of every entry (reads all bytes)");
   verb->add_flag("--strict", arguments->options.strict, "Warnings and superseded tails of edits are errors");
   verb->add_flag("--json", arguments->json, "Findings as JSON");

@@ -1,9 +1,13 @@
 #include "command.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <iostream>
 #include <limits>
 #include <utility>
@@ -36,6 +40,21 @@ std::string size_in_bytes(std::string& text) {
   }
   text = std::to_string(number * unit->second);
   return {};
+}
+
+std::vector<std::byte> standard_input() {
+  constexpr std::size_t step = 1U << 20U;
+  std::vector<std::byte> bytes;
+  for (;;) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + step);
+    const ssize_t got = ::read(STDIN_FILENO, bytes.data() + before, step);
+    bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0) return bytes;
+    if (got < 0 && errno != EINTR) {
+      throw Error(Code::io_failed, std::string("cannot read the standard input: ") + std::strerror(errno));
+    }
+  }
 }
 
 }  // namespace
@@ -81,6 +100,25 @@ void add_data_dir(CLI::App& verb, LoadOptions& load) {
       ->type_name("DIR");
 }
 
+ConvertReport convert_input(const std::filesystem::path& input, const std::filesystem::path& output,
+                            const SaveOptions& save, LoadOptions load) {
+  if (input != "-") return convert(input, output, save, load);
+  const std::vector<std::byte> bytes = standard_input();
+  if (load.external_data_dir.empty()) load.external_data_dir = ".";
+  return convert(bytes, output, save, load);
+}
+
+void write_to_stdout(Bytes bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
+    if (written < 0 && errno == EFAULT) throw Error(Code::io_failed, "an input file was shortened while it was read");
+    if (written < 0 && errno != EINTR) {
+      throw Error(Code::io_failed, std::string("cannot write to the standard output: ") + std::strerror(errno));
+    }
+    if (written > 0) bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
 int exit_code_of(const Error& error) {
   switch (kind(error.code())) {
     case Kind::usage: return exit_code::usage;
@@ -99,6 +137,12 @@ std::string short_size(std::uint64_t bytes) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, units.at(unit));
   return text.data();
+}
+
+std::string shape_text(const std::vector<std::int64_t>& dims) {
+  std::string text = "[";
+  for (const std::int64_t dim : dims) text += (text.size() > 1 ? "," : "") + std::to_string(dim);
+  return text + "]";
 }
 
 std::string side_files_text(const ConvertReport& report) {

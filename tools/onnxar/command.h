@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "onnxar/bytes.h"
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
 #include "onnxar/error.h"
@@ -46,6 +47,15 @@ Verb add_replace(CLI::App& app);
 Verb add_link(CLI::App& app);
 Verb add_recover(CLI::App& app);
 Verb add_undo(CLI::App& app);
+Verb add_extract(CLI::App& app);
+
+// What needs protobuf: in a tool without onnxar::model (folder without_model) these say so.
+Verb add_show(CLI::App& app);
+Verb add_dump(CLI::App& app);
+/// LoadOptions that read text, too.
+LoadOptions load_options();
+ConvertReport write_text(const std::filesystem::path& input, const std::filesystem::path& output,
+                         const SaveOptions& save, const LoadOptions& load);
 
 /// Options that several verbs have, in the same words.
 void add_verbosity(CLI::App& verb, Verbosity& verbosity);
@@ -63,9 +73,18 @@ void add_data_dir(CLI::App& verb, LoadOptions& load);
 /// A number of bytes, with KiB, MiB, GiB, KB, MB or GB where wanted.
 CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& value, const std::string& what);
 
+/// `convert`; an input of `-` is the standard input, with external data in the working folder if nothing else is said.
+ConvertReport convert_input(const std::filesystem::path& input, const std::filesystem::path& output,
+                            const SaveOptions& save, LoadOptions load);
+
+/// Writes all of it to the standard output, past any buffer. Errors: io.failed.
+void write_to_stdout(Bytes bytes);
+
 int exit_code_of(const Error& error);
 /// `500.1 MB`: for people; exact numbers are in `ls --json`.
 std::string short_size(std::uint64_t bytes);
+/// `[64,3,7,7]`
+std::string shape_text(const std::vector<std::int64_t>& dims);
 /// `2 side files`
 std::string side_files_text(const ConvertReport& report);
 /// Remarks to stderr, the first few unless verbose.

@@ -51,12 +51,6 @@ void print_json(const Listing& listing, const std::filesystem::path& path) {
   print(document);
 }
 
-std::string shape_of(const TensorInfo& tensor) {
-  std::string text = "[";
-  for (const std::int64_t dim : tensor.dims) text += (text.size() > 1 ? "," : "") + std::to_string(dim);
-  return text + "]";
-}
-
 /// key, tensor, dtype, shape, size, offset, alignment
 using Row = std::array<std::string, 7>;
 constexpr std::array<bool, 7> right_aligned = {false, false, false, false, true, true, true};
@@ -74,7 +68,7 @@ void add_rows(std::vector<Row>& rows, const ListedEntry& entry) {
   for (const TensorInfo& tensor : entry.tensors) {
     row[1] = escaped(tensor.name);
     row[2] = to_string(tensor.type);
-    row[3] = shape_of(tensor);
+    row[3] = shape_text(tensor.dims);
     rows.push_back(row);
     row = Row{};
   }

@@ -11,7 +11,7 @@ namespace {
 struct PackArguments {
   std::filesystem::path model, output;
   SaveOptions save;
-  LoadOptions load;
+  LoadOptions load = load_options();
   std::string checksum;
   std::vector<std::string> add;
   Verbosity verbosity;
@@ -29,7 +29,7 @@ AddedFile added_file(const std::string& text) {
 int pack(PackArguments& arguments) {
   if (!arguments.checksum.empty()) arguments.save.checksum = Checksum::sha1;
   for (const std::string& text : arguments.add) arguments.save.add.push_back(added_file(text));
-  const ConvertReport report = convert(arguments.model, arguments.output, arguments.save, arguments.load);
+  const ConvertReport report = convert_input(arguments.model, arguments.output, arguments.save, arguments.load);
   print_remarks(report.remarks, arguments.verbosity);
   if (arguments.verbosity.quiet) return exit_code::done;
   std::cerr << (arguments.save.dry_run ? "would pack " : "packed ") << report.tensors_outside << " tensors into "
@@ -46,8 +46,8 @@ Verb add_pack(CLI::App& app) {
   auto arguments = std::make_shared<PackArguments>();
   CLI::App* verb = app.add_subcommand("pack", "Put a model and its weights into one archive");
   verb->add_option("MODEL", arguments->model,
-                   "A .onnx file (data inside or outside), an archive, or a zip file or folder that another tool "
-                   "exported, told apart by content")
+                   "A .onnx file (data inside or outside), a model as text, an archive, or a zip file or folder that "
+                   "another tool exported, told apart by content; - is the standard input")
       ->required();
   add_output(*verb, arguments->output, "The archive to write, usually named .onnxar");
   add_save_options(*verb, arguments->save);

@@ -11,7 +11,7 @@ namespace {
 struct ReplaceArguments {
   std::filesystem::path archive, model;
   ReplaceOptions options;
-  LoadOptions load;
+  LoadOptions load = load_options();
   Verbosity verbosity;
 };
 

@@ -9,7 +9,8 @@ namespace {
 struct UnpackArguments {
   std::filesystem::path model, output;
   SaveOptions save;
-  LoadOptions load;
+  LoadOptions load = load_options();
+  bool text = false;
   Verbosity verbosity;
 };
 
@@ -17,7 +18,8 @@ int unpack(UnpackArguments& arguments) {
   SaveOptions& save = arguments.save;
   const bool external = save.file_per_tensor || !save.data_file.empty();
   save.format = external ? Format::onnx_external : Format::onnx_inline;
-  const ConvertReport report = convert(arguments.model, arguments.output, save, arguments.load);
+  const ConvertReport report = arguments.text ? write_text(arguments.model, arguments.output, save, arguments.load)
+                                              : convert_input(arguments.model, arguments.output, save, arguments.load);
   print_remarks(report.remarks, arguments.verbosity);
   if (arguments.verbosity.quiet) return exit_code::done;
   std::cerr << (save.dry_run ? "would write " : "wrote ") << escaped(arguments.output.string()) << " ("
@@ -36,7 +38,8 @@ int unpack(UnpackArguments& arguments) {
 Verb add_unpack(CLI::App& app) {
   auto arguments = std::make_shared<UnpackArguments>();
   CLI::App* verb = app.add_subcommand("unpack", "Write a model as plain ONNX, data inside (below 2 GiB) or beside it");
-  verb->add_option("MODEL", arguments->model, "An archive or a .onnx file")->required();
+  verb->add_option("MODEL", arguments->model, "An archive, a .onnx file, or a model as text; - is the standard input")
+      ->required();
   add_output(*verb, arguments->output, "The .onnx file to write");
   auto* external =
       verb->add_option("--external-data", arguments->save.data_file,
@@ -44,9 +47,12 @@ Verb add_unpack(CLI::App& app) {
           ->check(CLI::Validator(
               [](const std::string& name) { return name.empty() ? std::string("a file name is needed") : ""; }, ""))
           ->type_name("NAME");
-  verb->add_flag("--per-tensor", arguments->save.file_per_tensor,
-                 "Keep each large tensor in a data file of its own beside the output")
-      ->excludes(external);
+  auto* per_tensor = verb->add_flag("--per-tensor", arguments->save.file_per_tensor,
+                                    "Keep each large tensor in a data file of its own beside the output")
+                         ->excludes(external);
+  verb->add_flag("--text", arguments->text, "Write protobuf's text format, all data in it")
+      ->excludes(external)
+      ->excludes(per_tensor);
   add_save_options(*verb, arguments->save);
   add_data_dir(*verb, arguments->load);
   add_verbosity(*verb, arguments->verbosity);

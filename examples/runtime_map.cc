@@ -1,0 +1,106 @@
+// What a runtime does with an archive: maps it and uses each weight where it lies. No copy, no protobuf.
+//
+//   runtime_map [--all] [--populate] [--copy-in] ARCHIVE [KEY]
+//
+// Shows one weight, that of KEY or the largest; with --all, every tensor of the model and where its bytes are. Which
+// tensors there are is told by onnxar::list here; a runtime parses `archive.model()` with the protobuf it has, and
+// calls onnxar::resolve (onnxar/resolve.h) for each of its TensorProtos.
+#include <chrono>
+#include <cstring>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "onnxar/archive.h"
+#include "onnxar/listing.h"
+
+namespace {
+
+struct Arguments {
+  onnxar::OpenOptions open;
+  bool all = false;
+  std::string archive, key;
+};
+
+Arguments parse(const std::vector<std::string>& words) {
+  Arguments arguments;
+  std::vector<std::string> names;
+  for (const std::string& word : words) {
+    if (word == "--all") {
+      arguments.all = true;
+    } else if (word == "--populate") {  // all pages are there before the first one is used
+      arguments.open.prefetch = onnxar::Prefetch::populate;
+    } else if (word == "--copy-in") {  // for network file systems, and files that somebody may shorten
+      arguments.open.copy_in = true;
+    } else {
+      names.push_back(word);
+    }
+  }
+  if (names.empty() || names.size() > 2 || names[0].starts_with("--")) {
+    throw onnxar::Error(onnxar::Code::usage_argument,
+                        "usage: runtime_map [--all] [--populate] [--copy-in] ARCHIVE [KEY]");
+  }
+  arguments.archive = names[0];
+  if (names.size() == 2) arguments.key = names[1];
+  return arguments;
+}
+
+/// The entry of this name, or the largest one.
+onnxar::ArchiveEntry choose(const onnxar::Archive& archive, const std::string& name) {
+  if (!name.empty()) {
+    if (const auto entry = archive.find(name)) return *entry;
+    throw onnxar::Error(onnxar::Code::usage_no_such_entry, "the archive has no such entry", {name, std::nullopt});
+  }
+  onnxar::ArchiveEntry largest = archive.entry(0);
+  for (std::size_t i = 1; i + 1 < archive.size(); ++i) {
+    if (archive.entry(i).size > largest.size) largest = archive.entry(i);
+  }
+  return largest;
+}
+
+void print_first_floats(onnxar::Bytes bytes) {
+  for (std::size_t i = 0; i < 4 && (i + 1) * sizeof(float) <= bytes.size(); ++i) {
+    float value = 0;
+    std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+    std::cout << ' ' << value;
+  }
+}
+
+void print_all(const onnxar::Archive& archive) {
+  for (const onnxar::ListedEntry& entry : onnxar::list(archive.path()).entries) {
+    const onnxar::Bytes bytes = archive.resolve(entry.name);
+    for (const onnxar::TensorInfo& tensor : entry.tensors) {
+      std::cout << onnxar::escaped(tensor.name) << ' ' << to_string(tensor.type) << " [";
+      for (std::size_t i = 0; i < tensor.dims.size(); ++i) std::cout << (i == 0 ? "" : ", ") << tensor.dims[i];
+      std::cout << "] in " << bytes.size() << " bytes at " << static_cast<const void*>(bytes.data()) << '\n';
+    }
+  }
+}
+
+void run(const Arguments& arguments) {
+  const auto begin = std::chrono::steady_clock::now();
+  const onnxar::Archive archive = onnxar::Archive::open(arguments.archive, arguments.open);
+  const onnxar::ArchiveEntry entry = choose(archive, arguments.key);
+  const onnxar::Bytes bytes = archive.resolve(entry.name);
+  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+  std::cout << (arguments.open.copy_in ? "copied " : "mapped ") << onnxar::escaped(entry.name) << ": " << bytes.size()
+            << " bytes at " << static_cast<const void*>(bytes.data()) << " (a multiple of "
+            << archive.locate(entry).alignment << " in the file), ready after " << took.count()
+            << " microseconds\nas floats it begins:";
+  print_first_floats(bytes);
+  std::cout << '\n';
+  if (arguments.all) print_all(archive);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    run(parse({argv + 1, argv + argc}));
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "runtime_map: " << error.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,104 @@
+#include "c/calls.h"
+
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "onnxar/error.h"
+
+struct onnxar_error {  // NOLINT(readability-identifier-naming): a name of C
+  onnxar_status status = ONNXAR_INTERNAL;
+  std::string_view code;  // of the catalogue or of this file, which all end in NUL
+  std::string message;
+  std::string line;
+  std::string entry;
+  std::string path;
+  std::optional<std::uint64_t> offset;
+};
+
+namespace onnxar::c {
+namespace {
+
+/// Where there is no memory for an account: there is one of these, that nobody frees.
+onnxar_error& no_memory() noexcept {
+  static onnxar_error error = [] {
+    onnxar_error made;
+    made.status = ONNXAR_MEMORY;
+    made.code = "c.memory";
+    made.message = made.line = "no memory";  // short enough to need none
+    return made;
+  }();
+  return error;
+}
+
+onnxar_status status_of(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::usage: return ONNXAR_USAGE;
+    case Kind::io: return ONNXAR_IO;
+    case Kind::format: return ONNXAR_FORMAT;
+    case Kind::remark: return ONNXAR_INTERNAL;
+  }
+  return ONNXAR_INTERNAL;
+}
+
+onnxar_error account_of(const Error& error) {
+  return {status_of(kind(error.code())), id(error.code()), error.message(), error.what(), error.entry(),
+          error.path().string(),         error.offset()};
+}
+
+onnxar_error internal(const char* what) { return {ONNXAR_INTERNAL, "c.internal", what, what, {}, {}, {}}; }
+
+/// Calls `make`, which gives an account, and hands that over.
+template <typename Make>
+onnxar_status give(onnxar_error** error, onnxar_status status, const Make& make) noexcept {
+  if (error == nullptr) return status;
+  try {
+    *error = new onnxar_error(make());
+  } catch (...) {
+    *error = &no_memory();
+  }
+  return status;
+}
+
+}  // namespace
+
+void check_argument(bool given, std::string_view name) {
+  if (given) return;
+  throw Error(Code::usage_argument, base::concat("the argument `", name, "` is NULL"));
+}
+
+onnxar_status status_of_current_exception(onnxar_error** error) noexcept {
+  try {
+    throw;
+  } catch (const Error& thrown) {
+    return give(error, status_of(kind(thrown.code())), [&] { return account_of(thrown); });
+  } catch (const std::bad_alloc&) {
+    if (error != nullptr) *error = &no_memory();
+    return ONNXAR_MEMORY;
+  } catch (const std::exception& thrown) {
+    return give(error, ONNXAR_INTERNAL, [&] { return internal(thrown.what()); });
+  } catch (...) {
+    return give(error, ONNXAR_INTERNAL, [] { return internal("an unknown exception"); });
+  }
+}
+
+}  // namespace onnxar::c
+
+onnxar_status onnxar_error_status(const onnxar_error* error) { return error == nullptr ? ONNXAR_OK : error->status; }
+const char* onnxar_error_code(const onnxar_error* error) { return error == nullptr ? "" : error->code.data(); }
+const char* onnxar_error_message(const onnxar_error* error) { return error == nullptr ? "" : error->message.c_str(); }
+const char* onnxar_error_line(const onnxar_error* error) { return error == nullptr ? "" : error->line.c_str(); }
+const char* onnxar_error_entry(const onnxar_error* error) { return error == nullptr ? "" : error->entry.c_str(); }
+const char* onnxar_error_path(const onnxar_error* error) { return error == nullptr ? "" : error->path.c_str(); }
+
+int onnxar_error_offset(const onnxar_error* error, uint64_t* offset) {
+  if (error == nullptr || !error->offset) return 0;
+  if (offset != nullptr) *offset = *error->offset;
+  return 1;
+}
+
+void onnxar_error_free(onnxar_error* error) {
+  if (error != &onnxar::c::no_memory()) delete error;
+}

@@ -1,0 +1,371 @@
+// Where an archive may be opened from, and what becomes of it when the file changes.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "base/file_descriptor.h"
+#include "onnxar/archive.h"
+#include "support/child_process.h"
+#include "support/mappings.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::size_t page = 4096;
+const OpenOptions copied = [] {
+  OpenOptions options;
+  options.copy_in = true;
+  return options;
+}();
+
+Blob copy_of(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
+std::uintptr_t address_of(Bytes bytes) { return reinterpret_cast<std::uintptr_t>(bytes.data()); }
+
+base::FileDescriptor descriptor_of(const fs::path& path, int flags = O_RDONLY) {
+  return base::FileDescriptor(::open(path.c_str(), flags | O_CLOEXEC));
+}
+
+/// A file of other bytes with an archive in it, and something behind that.
+class Embedded {
+ public:
+  Embedded(std::size_t offset, const Built& archive) : offset_(offset), built_(archive) {
+    Blob bytes = pattern(offset, 3);
+    bytes.insert(bytes.end(), archive.bytes.begin(), archive.bytes.end());
+    const Blob behind = pattern(1000, 4);
+    bytes.insert(bytes.end(), behind.begin(), behind.end());
+    path_ = folder_.write_file("host", bytes);
+    file_ = descriptor_of(path_);
+  }
+
+  [[nodiscard]] DescriptorRange range() const { return {file_.get(), offset_, built_.bytes.size()}; }
+  [[nodiscard]] const Built& built() const { return built_; }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+  [[nodiscard]] const base::FileDescriptor& file() const { return file_; }
+
+ private:
+  TempDir folder_;
+  std::size_t offset_;
+  Built built_;
+  fs::path path_;
+  base::FileDescriptor file_;
+};
+
+void expect_whole(const Archive& archive, const Built& built) {
+  ASSERT_EQ(archive.size(), built.entries.size());
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const ArchiveEntry entry = archive.entry(i);
+    EXPECT_EQ(copy_of(archive.bytes(entry)), built.data_of(entry.name));
+    EXPECT_EQ(archive.locate(entry).offset, built.entry(entry.name).data_offset);
+    EXPECT_EQ(refusal_of([&] { archive.verify(entry); }), std::nullopt);
+  }
+}
+
+// --- an archive in another file -------------------------------------------------------------------------------------
+
+TEST(DescriptorRange, ArchiveAtAnyMultipleOf64OfAFileIsOpened) {
+  for (const std::size_t offset : {0U, 64U, 128U, 4032U, 4096U, 4160U, 1U << 20U}) {
+    const Embedded host(offset, smallest_archive());
+    for (const OpenOptions& options : {OpenOptions(), copied}) {
+      const Archive archive = Archive::open(host.range(), options);
+      expect_whole(archive, host.built());
+      EXPECT_TRUE(archive.path().empty());
+      EXPECT_EQ(copy_of(archive.file()), host.built().bytes);
+    }
+  }
+}
+
+TEST(DescriptorRange, WithoutALengthItGoesToTheEndOfTheFile) {
+  const TempDir folder;
+  const Built built = smallest_archive();
+  Blob bytes = pattern(192);
+  bytes.insert(bytes.end(), built.bytes.begin(), built.bytes.end());
+  const auto file = descriptor_of(folder.write_file("host", bytes));
+  expect_whole(Archive::open({file.get(), 192, std::nullopt}), built);
+}
+
+TEST(DescriptorRange, DescriptorStaysTheCallersAndMayBeClosed) {
+  const Embedded host(64, smallest_archive());
+  base::FileDescriptor file = descriptor_of(host.path());
+  ASSERT_EQ(::lseek(file.get(), 7, SEEK_SET), 7);
+  for (const OpenOptions& options : {OpenOptions(), copied}) {
+    const Archive archive = Archive::open({file.get(), 64, host.built().bytes.size()}, options);
+    EXPECT_EQ(::lseek(file.get(), 0, SEEK_CUR), 7);
+  }
+  const Archive archive = Archive::open({file.get(), 64, host.built().bytes.size()});
+  file = base::FileDescriptor();
+  expect_whole(archive, host.built());
+}
+
+TEST(DescriptorRange, LocksOfTheCallerStay) {
+  const Embedded host(64, smallest_archive());
+  ASSERT_EQ(base::try_lock(host.file(), base::Lock::exclusive), base::Locking::done);
+  expect_whole(Archive::open(host.range()), host.built());
+  EXPECT_EQ(base::try_lock(descriptor_of(host.path()), base::Lock::shared), base::Locking::busy);
+}
+
+TEST(DescriptorRange, AddressesHonourTheAlignmentOfOffsetEntryAndPage) {
+  for (const std::uint64_t alignment : {64U, 4096U, 32768U}) {
+    ZipBuilder builder = smallest_builder();
+    for (ZipEntry& entry : builder.entries) entry.alignment = alignment;
+    for (const std::size_t offset : {64U, 512U, 4096U, 65536U}) {
+      const Embedded host(offset, builder.build_placed());
+      const std::uint64_t of_offset = offset & ~(offset - 1);
+      const Archive mapped = Archive::open(host.range());
+      EXPECT_EQ(address_of(mapped.resolve("w")) % std::min<std::uint64_t>({page, alignment, of_offset}), 0U);
+      EXPECT_EQ(address_of(mapped.file()) % page, offset % page);
+      const Archive in_memory = Archive::open(host.range(), copied);
+      EXPECT_EQ(address_of(in_memory.resolve("w")) % alignment, 0U);
+    }
+  }
+}
+
+TEST(DescriptorRange, OffsetsThat64DoesNotDivideAreRefused) {
+  const Embedded host(64, smallest_archive());
+  for (const std::uint64_t offset : {1U, 4U, 32U, 63U, 65U, 100U}) {
+    const auto error = error_of([&] { return Archive::open({host.file().get(), offset, std::nullopt}); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), Code::usage_argument);
+    EXPECT_THAT(error->what(), HasSubstr("multiple of 64"));
+    EXPECT_THAT(error->what(), HasSubstr(std::to_string(offset)));
+  }
+}
+
+TEST(DescriptorRange, PartsThatLeaveTheFileAreRefused) {
+  const Embedded host(64, smallest_archive());
+  const std::uint64_t size = fs::file_size(host.path());
+  constexpr std::uint64_t huge = ~std::uint64_t{0} - 63;
+  for (const OpenOptions& options : {OpenOptions(), copied}) {
+    for (const auto& [offset, length] : {std::pair<std::uint64_t, std::optional<std::uint64_t>>{64, size - 63},
+                                         {64, huge},
+                                         {huge, 64},
+                                         {huge, std::nullopt},
+                                         {(size / 64 + 1) * 64, 0}}) {
+      EXPECT_EQ(code_of([&] { return Archive::open({host.file().get(), offset, length}, options); }),
+                Code::usage_argument);
+    }
+  }
+}
+
+TEST(DescriptorRange, NothingButTheArchiveMayBeInThePart) {
+  const Embedded host(64, smallest_archive());
+  const std::uint64_t size = host.built().bytes.size();
+  const auto code = [&](std::uint64_t offset, std::uint64_t length) {
+    return code_of([&] { return Archive::open({host.file().get(), offset, length}); });
+  };
+  EXPECT_EQ(code(64, size), std::nullopt);
+  EXPECT_EQ(code(64, size + 1), Code::zip_end_not_last);
+  EXPECT_EQ(code(64, 0), Code::zip_end_missing);
+  EXPECT_NE(code(0, size + 64), std::nullopt);
+  EXPECT_NE(code(128, size - 64), std::nullopt);
+}
+
+TEST(DescriptorRange, OffsetsInErrorsCountFromTheArchive) {
+  Built built = smallest_archive();
+  flip_bit(built.bytes, built.entry(model_entry).header_offset + 6);
+  const Embedded host(4160, built);
+  const Archive archive = Archive::open(host.range());
+  EXPECT_EQ(refusal_of([&] { return archive.model(); }),
+            (Refusal{Code::zip_local_field, std::string(model_entry), built.entry(model_entry).header_offset}));
+}
+
+TEST(DescriptorRange, WhatIsNoOpenRegularFileIsRefused) {
+  const TempDir folder;
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  const auto code = [](const base::FileDescriptor& file) {
+    return code_of([&] { return Archive::open(DescriptorRange{file.get(), 0, std::nullopt}); });
+  };
+  EXPECT_EQ(code(base::FileDescriptor()), Code::io_failed);
+  EXPECT_EQ(code(descriptor_of(folder.path())), Code::io_not_a_file);
+  EXPECT_EQ(code(descriptor_of(folder / "fifo", O_RDONLY | O_NONBLOCK)), Code::io_not_a_file);
+  const fs::path path = folder.write_file("a", smallest_archive().bytes);
+  EXPECT_EQ(code(descriptor_of(path, O_WRONLY)), Code::io_permission);
+}
+
+// --- what becomes of it when the file changes -----------------------------------------------------------------------
+
+class ChangedFile : public ::testing::TestWithParam<bool> {
+ protected:
+  [[nodiscard]] Archive opened() const { return Archive::open(path_, GetParam() ? copied : OpenOptions()); }
+
+  TempDir folder_;
+  Built built_ = smallest_archive();
+  fs::path path_ = folder_.write_file("a", built_.bytes);
+};
+
+TEST_P(ChangedFile, RemovedFileStaysAsItWasOpened) {
+  const Archive archive = opened();
+  fs::remove(path_);
+  expect_whole(archive, built_);
+}
+
+TEST_P(ChangedFile, ReplacedFileStaysAsItWasOpened) {
+  const Archive archive = opened();
+  folder_.write_file("b", smallest_builder(pattern(2048, 9)).build());
+  fs::rename(folder_ / "b", path_);
+  expect_whole(archive, built_);
+  const Archive other = opened();
+  EXPECT_EQ(other.resolve("w").size(), 2048U);
+}
+
+INSTANTIATE_TEST_SUITE_P(MappedOrCopied, ChangedFile, ::testing::Bool());
+
+TEST(CopyIn, FileMayBeShortenedAndOverwrittenAfterwards) {
+  const TempDir folder;
+  const Built built = smallest_archive();
+  const fs::path path = folder.write_file("a", built.bytes);
+  const Archive archive = Archive::open(path, copied);
+  fs::resize_file(path, 0);
+  expect_whole(archive, built);
+  folder.write_file("a", pattern(built.bytes.size(), 5));
+  expect_whole(archive, built);
+}
+
+TEST(CopyIn, MappingOfAFileThatIsShortenedFaults) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("a", smallest_builder(pattern(3 * page)).build());
+  const auto ends_well = [&path](const OpenOptions& options) {
+    return in_child([&] {
+      const Archive archive = Archive::open(path, options);
+      const Bytes weight = archive.resolve("w");
+      fs::resize_file(path, 0);
+      std::size_t sum = 0;
+      for (const std::byte byte : weight) sum += std::to_integer<std::size_t>(byte);
+      return sum != 0 ? 0 : 1;
+    });
+  };
+  const Blob whole = folder.read_file("a");
+  EXPECT_EQ(ends_well(copied), 0);
+  folder.write_file("a", whole);
+  // By a signal, or by what a sanitizer makes of it.
+  EXPECT_THAT(ends_well({}), Not(AnyOf(0, 1, child_threw)));
+}
+
+TEST(CopyIn, NothingOfTheFileIsMapped) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("a", smallest_archive().bytes);
+  const Archive mapped = Archive::open(path);
+  ASSERT_EQ(mappings_of(path), 1U);
+  const Archive archive = Archive::open(path, copied);
+  EXPECT_EQ(mappings_of(path), 1U);
+  EXPECT_TRUE(mapped_file_at(archive.file().data()) != path);
+}
+
+TEST(CopyIn, ViewsOutliveTheArchiveByItsOwner) {
+  const TempDir folder;
+  auto archive = std::make_unique<Archive>(Archive::open(folder.write_file("a", smallest_archive().bytes), copied));
+  const Bytes weight = archive->resolve("w");
+  const std::shared_ptr<const void> owner = archive->owner();
+  archive.reset();
+  EXPECT_EQ(copy_of(weight), pattern(1024));
+}
+
+TEST(CopyIn, ManyPiecesAreReadByAnyNumberOfThreads) {
+  const TempDir folder;
+  const Blob weight = pattern((20U << 20U) + 77);
+  const Built built = smallest_builder(weight).build_placed();
+  const fs::path path = folder.write_file("a", built.bytes);
+  for (const std::size_t threads : {0U, 1U, 3U, 100U}) {
+    OpenOptions options = copied;
+    options.num_threads = threads;
+    const Archive archive = Archive::open(path, options);
+    EXPECT_TRUE(std::ranges::equal(archive.file(), built.bytes)) << threads;
+  }
+}
+
+TEST(CopyIn, BrokenFilesAreToldByPathAsEver) {
+  const TempDir folder;
+  Built built = smallest_archive();
+  built.bytes.pop_back();
+  const fs::path path = folder.write_file("a", built.bytes);
+  const auto error = error_of([&] { return Archive::open(path, copied); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), error_of([&] { return Archive::open(path); })->code());
+  EXPECT_EQ(error->path(), path);
+  EXPECT_EQ(code_of([&] { return Archive::open(folder / "none", copied); }), Code::io_not_found);
+}
+
+// --- prefetching ----------------------------------------------------------------------------------------------------
+
+class PrefetchTest : public ::testing::Test {
+ protected:
+  static constexpr std::size_t size = 8U << 20U;
+  TempDir folder_;
+  fs::path path_ = folder_.write_file("a", smallest_builder(pattern(size)).build());
+};
+
+TEST_F(PrefetchTest, NothingIsThereUnlessAskedFor) {
+  const Archive archive = Archive::open(path_);
+  EXPECT_FALSE(is_present(archive.resolve("w", size / 2, 1).data()));
+}
+
+TEST_F(PrefetchTest, PopulatingTheArchiveHasAllOfItThere) {
+  OpenOptions options;
+  options.prefetch = Prefetch::populate;
+  const Archive archive = Archive::open(path_, options);
+  for (std::size_t i = 0; i < archive.file().size(); i += page) ASSERT_TRUE(is_present(archive.file().data() + i)) << i;
+}
+
+TEST_F(PrefetchTest, PopulatingAPartHasThatThere) {
+  const Archive archive = Archive::open(path_);
+  archive.prefetch(archive.resolve("w", size / 2, 1), Prefetch::populate);
+  EXPECT_TRUE(is_present(archive.resolve("w", size / 2, 1).data()));
+  EXPECT_FALSE(is_present(archive.resolve("w", size - (1U << 20U), 1).data()));
+  archive.prefetch(archive.entry(0), Prefetch::populate);
+  EXPECT_TRUE(is_present(archive.resolve("w", size - (1U << 20U), 1).data()));
+}
+
+TEST_F(PrefetchTest, ReadingAheadIsAdviceAndChangesNothing) {
+  OpenOptions options;
+  options.prefetch = Prefetch::will_need;
+  const Archive archive = Archive::open(path_, options);
+  archive.prefetch(archive.entry(0), Prefetch::will_need);
+  archive.prefetch(archive.entry(0), Prefetch::none);
+  EXPECT_TRUE(std::ranges::equal(archive.resolve("w"), pattern(size)));
+}
+
+TEST_F(PrefetchTest, BytesOfSomethingElseAreRefused) {
+  const Archive archive = Archive::open(path_);
+  const Archive other = Archive::open(path_);
+  const auto code = [&](Bytes bytes) { return code_of([&] { archive.prefetch(bytes, Prefetch::populate); }); };
+  EXPECT_EQ(code(other.resolve("w")), Code::usage_argument);
+  EXPECT_EQ(code(as_bytes("text")), Code::usage_argument);
+  const Bytes file = archive.file();
+  EXPECT_EQ(code({file.data() + 1, file.size()}), Code::usage_argument);
+  EXPECT_EQ(code({file.data() - 1, 2}), Code::usage_argument);
+  EXPECT_EQ(code(file.last(1)), std::nullopt);
+  EXPECT_EQ(code({}), std::nullopt);
+}
+
+TEST_F(PrefetchTest, AFileThatWasShortenedIsAnErrorThatNamesIt) {
+  const Archive archive = Archive::open(path_);
+  const Bytes weight = archive.resolve("w");
+  fs::resize_file(path_, 0);
+  const auto error = error_of([&] { archive.prefetch(weight, Prefetch::populate); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::io_failed);
+  EXPECT_EQ(error->path(), path_);
+}
+
+TEST_F(PrefetchTest, LocalHeaderIsProvedFirst) {
+  Built built = smallest_archive();
+  flip_bit(built.bytes, built.entry("w").header_offset + 6);
+  const Archive archive = Archive::open(built.bytes, nullptr);
+  EXPECT_EQ(code_of([&] { archive.prefetch(archive.entry(0), Prefetch::will_need); }), Code::zip_local_field);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,305 @@
+"""The C interface through Python's ctypes: what a binding of another language sees of it."""
+
+from __future__ import annotations
+
+import ctypes as c
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from support.archives import MODEL, sound
+
+HEADER = Path(__file__).resolve().parents[2] / "include/onnxar/onnxar_c.h"
+LIBRARY = os.environ.get("ONNXAR_C_LIBRARY", "")
+TO_END = (1 << 64) - 1
+TERMINATED = c.c_size_t(-1).value
+OK, USAGE, IO, FORMAT, MEMORY = range(5)
+
+
+class Bytes(c.Structure):
+    _fields_ = [("data", c.c_void_p), ("size", c.c_size_t)]
+
+    def __bytes__(self) -> bytes:
+        return c.string_at(self.data, self.size)
+
+
+class Entry(c.Structure):
+    _fields_ = [
+        ("index", c.c_uint64),
+        ("name", c.c_void_p),
+        ("name_length", c.c_size_t),
+        ("size", c.c_uint64),
+        ("crc32", c.c_uint32),
+        ("reserved", c.c_uint32),
+    ]
+
+
+class Options(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_size_t),
+        ("max_entries", c.c_uint64),
+        ("max_directory_size", c.c_uint64),
+        ("max_model_size", c.c_uint64),
+        ("prefetch", c.c_int32),
+        ("copy_in", c.c_int32),
+        ("num_threads", c.c_uint64),
+    ]
+
+
+class Failed(Exception):
+    def __init__(self, status: int, error: c.c_void_p) -> None:
+        super().__init__(LIB.onnxar_error_line(error).decode())
+        offset = c.c_uint64()
+        known = LIB.onnxar_error_offset(error, c.byref(offset))
+        self.status, self.code = status, LIB.onnxar_error_code(error).decode()
+        self.message = LIB.onnxar_error_message(error).decode()
+        self.entry = LIB.onnxar_error_entry(error).decode()
+        self.path = LIB.onnxar_error_path(error).decode()
+        self.offset = offset.value if known else None
+        assert LIB.onnxar_error_status(error) == status
+        LIB.onnxar_error_free(error)
+
+
+def load() -> c.CDLL:
+    library = c.CDLL(LIBRARY)
+    for name in ("version", "error_code", "error_message", "error_line", "error_entry", "error_path"):
+        getattr(library, f"onnxar_{name}").restype = c.c_char_p
+    for name in ("close", "owner_retain", "owner_release", "error_free"):
+        getattr(library, f"onnxar_{name}").restype = None
+    library.onnxar_count.restype = c.c_uint64
+    return library
+
+
+def call(name: str, *arguments: object) -> None:
+    """Calls a function whose last argument is the error; integers are passed as 64 bits."""
+    error = c.c_void_p()
+    wide = [c.c_uint64(each) if isinstance(each, int) else each for each in arguments]
+    status = getattr(LIB, f"onnxar_{name}")(*wide, c.byref(error))
+    if status != OK:
+        raise Failed(status, error)
+    assert not error
+
+
+def opened(path: Path, options: Options | None = None) -> c.c_void_p:
+    archive = c.c_void_p()
+    call("open_path", c.c_uint32(1), os.fsencode(path), c.byref(options) if options else None, c.byref(archive))
+    return archive
+
+
+def result(kind: type, name: str, *arguments: object):
+    value = kind()
+    call(name, *arguments, c.byref(value))
+    return value
+
+
+def mappings(path: Path) -> int:
+    return Path("/proc/self/maps").read_text().count(f" {path}\n")
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.made = sound()
+        self.path = Path(folder.name).resolve() / "größe.onnxar"
+        self.path.write_bytes(self.made.file)
+
+    def data_of(self, index: int) -> bytes:
+        return self.made.entries[index].data
+
+    def refused(self, status: int, code: str, name: str, *arguments: object) -> Failed:
+        with self.assertRaises(Failed) as caught:
+            call(name, *arguments)
+        self.assertEqual((caught.exception.status, caught.exception.code), (status, code), caught.exception)
+        return caught.exception
+
+
+class Reading(Case):
+    def test_entries_model_and_slices(self):
+        archive = opened(self.path)
+        self.addCleanup(LIB.onnxar_close, archive)
+        self.assertEqual(LIB.onnxar_count(archive), 3)
+        names = []
+        for index in range(3):
+            entry = result(Entry, "get_entry", archive, index)
+            names.append(c.string_at(entry.name, entry.name_length).decode())
+            self.assertEqual((entry.index, entry.size, entry.reserved), (index, len(self.data_of(index)), 0))
+            self.assertEqual(bytes(result(Bytes, "get_bytes", archive, index)), self.data_of(index))
+            call("verify", archive, index)
+        self.assertEqual(names, ["a", "b", MODEL])
+        self.assertEqual(bytes(result(Bytes, "model", archive)), self.data_of(2))
+        self.assertEqual(result(Entry, "find", archive, b"b", TERMINATED).index, 1)
+        part = result(Bytes, "resolve", archive, b"b", 1, 8, 16)
+        self.assertEqual(bytes(part), self.data_of(1)[8:24])
+        rest = result(Bytes, "resolve", archive, b"b", TERMINATED, 8, TO_END)
+        self.assertEqual(bytes(rest), self.data_of(1)[8:])
+
+    def test_memory_is_mapped_once_and_given_back(self):
+        for _ in range(50):
+            archive = opened(self.path)
+            self.assertEqual(mappings(self.path), 1)
+            owner = result(c.c_void_p, "get_owner", archive)
+            LIB.onnxar_close(archive)
+            self.assertEqual(mappings(self.path), 1)
+            LIB.onnxar_owner_retain(owner)
+            LIB.onnxar_owner_release(owner)
+            LIB.onnxar_owner_release(owner)
+            self.assertEqual(mappings(self.path), 0)
+
+    def test_views_outlive_the_archive_with_an_owner(self):
+        archive = opened(self.path)
+        weights = result(Bytes, "resolve", archive, b"a", 1, 0, TO_END)
+        owner = result(c.c_void_p, "get_owner", archive)
+        LIB.onnxar_close(archive)
+        self.path.unlink()
+        self.assertEqual(bytes(weights), self.data_of(0))
+        LIB.onnxar_owner_release(owner)
+
+    def test_a_copy_does_not_mind_what_becomes_of_the_file(self):
+        archive = opened(self.path, Options(struct_size=c.sizeof(Options), copy_in=1))
+        self.addCleanup(LIB.onnxar_close, archive)
+        self.assertEqual(mappings(self.path), 0)
+        os.truncate(self.path, 0)
+        self.assertEqual(bytes(result(Bytes, "resolve", archive, b"a", 1, 0, TO_END)), self.data_of(0))
+
+    def test_an_archive_in_another_file(self):
+        host = self.path.with_name("host")
+        host.write_bytes(bytes(192) + self.made.file + b"behind")
+        with host.open("rb") as file:
+            arguments = (c.c_uint32(1), c.c_int(file.fileno()), 192, len(self.made.file), None)
+            archive = result(c.c_void_p, "open_descriptor", *arguments)
+        self.addCleanup(LIB.onnxar_close, archive)
+        self.assertEqual(bytes(result(Bytes, "model", archive)), self.data_of(2))
+
+    def test_threads_share_an_archive(self):
+        archive = opened(self.path)
+        self.addCleanup(LIB.onnxar_close, archive)
+
+        def use(i: int) -> bool:
+            found = result(Entry, "find", archive, b"ab"[i % 2 :][:1], 1)
+            with self.assertRaises(Failed):
+                call("find", archive, b"none", TERMINATED, c.byref(Entry()))
+            call("verify", archive, i % 3)
+            return found.index == i % 2 and bytes(result(Bytes, "get_bytes", archive, i % 3)) == self.data_of(i % 3)
+
+        with ThreadPoolExecutor(8) as pool:
+            self.assertTrue(all(pool.map(use, range(400))))
+
+
+class Refusing(Case):
+    def test_another_abi(self):
+        for abi in (0, 2, 1 << 31):
+            with self.subTest(abi=abi):
+                archive = c.c_void_p()
+                path = os.fsencode(self.path)
+                error = self.refused(USAGE, "usage.argument", "open_path", c.c_uint32(abi), path, None, c.byref(archive))
+                self.assertIn(f"version {abi} of onnxar_c.h", error.message)
+                self.assertFalse(archive)
+
+    def test_options_of_another_size(self):
+        path, archive = os.fsencode(self.path), c.c_void_p()
+        for size in (0, 8, c.sizeof(Options) - 1):
+            options = Options(struct_size=size)
+            self.refused(USAGE, "usage.argument", "open_path", c.c_uint32(1), path, c.byref(options), c.byref(archive))
+
+    def test_null_for_every_pointer(self):
+        archive = opened(self.path)
+        self.addCleanup(LIB.onnxar_close, archive)
+        out = c.byref(c.create_string_buffer(64))
+        abi = c.c_uint32(1)
+        calls = {
+            "open_path": (abi, b"path", None, out),
+            "open_memory": (abi, b"data", 4, None, None, None, out),
+            "get_entry": (archive, 0, out),
+            "find": (archive, b"a", 1, out),
+            "locate": (archive, 0, out),
+            "get_bytes": (archive, 0, out),
+            "model": (archive, out),
+            "resolve": (archive, b"a", 1, 0, TO_END, out),
+            "verify": (archive, 0),
+            "get_owner": (archive, out),
+        }
+        for name, arguments in calls.items():
+            for at, each in enumerate(arguments):
+                if each is None or isinstance(each, (int, c.c_uint32)):
+                    continue
+                with self.subTest(name=name, argument=at):
+                    error = self.refused(USAGE, "usage.argument", name, *arguments[:at], None, *arguments[at + 1 :])
+                    self.assertIn("is NULL", error.message)
+        call("prefetch", archive, 0, c.c_int32(2))
+        self.refused(USAGE, "usage.argument", "prefetch", None, 0, c.c_int32(2))
+        self.assertEqual(LIB.onnxar_count(None), 0)
+        for name in ("close", "owner_retain", "owner_release", "error_free"):
+            getattr(LIB, f"onnxar_{name}")(None)
+
+    def test_errors_say_what_and_where(self):
+        self.made.set_local(1, flags=2)
+        self.path.write_bytes(self.made.file)
+        archive = opened(self.path)
+        self.addCleanup(LIB.onnxar_close, archive)
+        error = self.refused(FORMAT, "zip.local.field", "get_bytes", archive, 1, c.byref(Bytes()))
+        self.assertEqual((error.entry, error.path, error.offset), ("b", str(self.path), self.made.headers[1]))
+        self.assertIn(error.message, str(error))
+        self.assertTrue(str(error).startswith(f"{self.path}: entry \"b\" at "))
+        error = self.refused(IO, "io.not_found", "open_path", c.c_uint32(1), b"/none", None, c.byref(c.c_void_p()))
+        self.assertEqual((error.entry, error.path, error.offset), ("", "/none", None))
+
+    def test_more_memory_than_there_is(self):
+        os.truncate(self.path, 1 << 40)  # a hole
+        limits = resource.getrlimit(resource.RLIMIT_AS)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_AS, limits)
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 39, limits[1]))
+        archive, options = c.c_void_p(), Options(struct_size=c.sizeof(Options), copy_in=1)
+        arguments = (c.c_uint32(1), os.fsencode(self.path), c.byref(options), c.byref(archive))
+        error = self.refused(MEMORY, "c.memory", "open_path", *arguments)
+        self.assertEqual(error.message, "no memory")
+
+    def test_the_account_may_be_left(self):
+        archive = c.c_void_p()
+        self.assertEqual(LIB.onnxar_open_path(c.c_uint32(1), b"/none", None, c.byref(archive), None), IO)
+
+
+def header() -> str:
+    """Without its comments."""
+    return re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.DOTALL)
+
+
+def functions() -> set[str]:
+    return set(re.findall(r"\b(onnxar_\w+)\(", header()))
+
+
+class Symbols(unittest.TestCase):
+    def test_the_c_program_uses_every_function(self):
+        program = Path(__file__).with_name("program.c").read_text()
+        self.assertGreater(len(functions()), 20)
+        self.assertEqual({name for name in functions() if f"{name}(" not in program}, set())
+
+    def test_the_functions_of_the_header_are_exported_and_nothing_else(self):
+        listed = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], capture_output=True, text=True, check=True)
+        symbols = [line.split() for line in listed.stdout.splitlines()]
+        self.assertEqual({name.split("@")[0] for _, kind, name in symbols if kind != "A"}, functions())
+
+    def test_the_name_for_the_loader_has_the_abi_in_it(self):
+        abi = re.search(r"define ONNXAR_C_ABI (\d+)", HEADER.read_text())
+        dynamic = subprocess.run(["objdump", "-p", LIBRARY], capture_output=True, text=True, check=True).stdout
+        self.assertRegex(dynamic, rf"SONAME +libonnxar_c\.so\.{abi[1]}\n")
+        self.assertEqual(LIB.onnxar_c_abi(), int(abi[1]))
+
+    def test_the_structures_are_as_this_test_has_them(self):
+        for kind, name in ((Bytes, "bytes"), (Entry, "entry"), (Options, "open_options")):
+            body = re.search(rf"typedef struct onnxar_{name} {{(.*?)}} onnxar_{name};", header(), re.DOTALL)[1]
+            members = re.findall(r"(\w+);", body)
+            self.assertEqual(members, [field for field, _ in kind._fields_])
+
+
+if __name__ == "__main__":
+    if not LIBRARY:
+        sys.exit("usage: ONNXAR_C_LIBRARY=libonnxar_c.so PYTHONPATH=tests ctypes_test.py")
+    LIB = load()
+    unittest.main()

@@ -1,0 +1,47 @@
+"""The C interface from C: a program in C99 uses all of it (program.c says what it wants to find)."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from support.archives import linked, model_of, plain_zip, sound, weights
+
+
+def make_files(folder: Path) -> None:
+    archive = sound()
+    for entry, name in zip(archive.entries, ("a", "b", "model")):
+        (folder / f"{name}.bin").write_bytes(entry.data)
+    (folder / "a.onnxar").write_bytes(archive.file)
+    (folder / "host").write_bytes(bytes(range(128)) + archive.file + bytes(100))
+    broken = sound()
+    broken.set_local(0, flags=2)
+    broken.put(broken.data[1], b"????")
+    (folder / "broken.onnxar").write_bytes(broken.file)
+    entries = [*weights("a"), model_of(linked("a"))]
+    (folder / "plain.zip").write_bytes(plain_zip([(each.name, each.data) for each in entries]))
+
+
+class Program(unittest.TestCase):
+    def test_every_function_does_as_the_header_says(self):
+        with tempfile.TemporaryDirectory() as folder:
+            make_files(Path(folder))
+            done = subprocess.run([os.environ["ONNXAR_C_PROGRAM"], folder], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"^onnxar \d+\.\d+\.\d+, C ABI \d+: all as it should be\n$")
+
+    def test_a_file_that_is_not_as_expected_fails_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            make_files(Path(folder))
+            (Path(folder) / "b.bin").write_bytes(b"other")
+            done = subprocess.run([os.environ["ONNXAR_C_PROGRAM"], folder], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("not so: same(bytes, b)", done.stderr)
+
+
+if __name__ == "__main__":
+    if "ONNXAR_C_PROGRAM" not in os.environ:
+        sys.exit("usage: ONNXAR_C_PROGRAM=the program made of program.c PYTHONPATH=tests program_test.py")
+    unittest.main()

@@ -1,0 +1,99 @@
+"""The examples run, and do what they say: one writes an archive, the other maps it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from support.command_line import onnxar
+
+MIB = 1 << 20
+
+
+def run(example: str, *arguments: object) -> subprocess.CompletedProcess:
+    command = [Path(os.environ["ONNXAR_EXAMPLES"]) / example, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.archive = self.folder / "sums.onnxar"
+
+    def written(self, *counts: int) -> Path:
+        done = run("exporter_write", self.archive, *counts)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return self.archive
+
+    def shown(self, *arguments: object) -> str:
+        done = run("runtime_map", *arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+
+class Exporter(Case):
+    def test_writes_an_archive_that_passes_every_check(self):
+        onnxar("check", "--data", "--strict", self.written(3, 2))
+
+    def test_the_model_is_onnx_and_adds_the_weights(self):
+        onnxar("unpack", self.written(3), "-o", self.folder / "sums.onnx")
+        model = onnx.load(self.folder / "sums.onnx")
+        onnx.checker.check_model(model, full_check=True)
+        names = [f"layer.{i}.weight" for i in range(3)]
+        self.assertEqual([node.input[1] for node in model.graph.node], names)
+        self.assertEqual([node.input[0] for node in model.graph.node[1:]], ["sum.0", "sum.1"])
+        self.assertEqual({node.op_type for node in model.graph.node}, {"Add"})
+        one = np.arange(MIB // 4, dtype=np.float32) / np.float32(MIB)
+        for i, tensor in enumerate(model.graph.initializer):
+            self.assertEqual(tensor.name, names[i])
+            np.testing.assert_array_equal(numpy_helper.to_array(tensor), one + np.float32(i))
+
+    def test_bad_counts_are_refused(self):
+        for word in ("0", "-1", "1x", "x", ""):
+            with self.subTest(word=word):
+                self.assertEqual(run("exporter_write", self.archive, word).returncode, 1)
+        self.assertEqual(run("exporter_write").returncode, 2)
+        self.assertFalse(self.archive.exists())
+
+
+class Runtime(Case):
+    def test_shows_the_weight_that_is_named(self):
+        out = self.shown(self.written(3), "layer_2_weight")
+        self.assertRegex(out, rf"^mapped layer_2_weight: {MIB} bytes at 0x[0-9a-f]+000 \(a multiple of 4096 ")
+        self.assertTrue(out.endswith("\nas floats it begins: 2 2 2 2\n"))
+
+    def test_shows_every_tensor_and_where_it_is(self):
+        lines = self.shown("--all", self.written(2)).splitlines()[2:]
+        self.assertEqual(len(lines), 2)
+        for i, line in enumerate(lines):
+            self.assertRegex(line, rf"^layer\.{i}\.weight FLOAT \[{MIB // 4}\] in {MIB} bytes at 0x[0-9a-f]+$")
+
+    def test_populated_and_copied_archives_show_the_same(self):
+        self.written(2)
+        floats = {self.shown(*options, self.archive).splitlines()[1] for options in ([], ["--populate"], ["--copy-in"])}
+        self.assertEqual(len(floats), 1)
+        self.assertTrue(self.shown("--copy-in", self.archive).startswith("copied "))
+
+    def test_bad_calls_are_refused(self):
+        self.written()
+        for arguments in ([], ["--none", self.archive], [self.archive, "none"], [self.folder / "none"]):
+            with self.subTest(arguments=arguments):
+                done = run("runtime_map", *arguments)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, "^runtime_map: ")
+
+
+if __name__ == "__main__":
+    if not {"ONNXAR", "ONNXAR_EXAMPLES"} <= os.environ.keys():
+        sys.exit("usage: ONNXAR=onnxar ONNXAR_EXAMPLES=folder of the examples PYTHONPATH=tests examples_test.py")
+    unittest.main()

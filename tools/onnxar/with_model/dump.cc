@@ -1,0 +1,51 @@
+#include <iostream>
+#include <memory>
+
+#include "command.h"
+#include "onnxar/text.h"
+
+namespace onnxar::tool {
+namespace {
+
+struct DumpArguments {
+  std::filesystem::path model;
+  TextOptions options;
+  Verbosity verbosity;
+};
+
+int dump(const DumpArguments& arguments) {
+  const TextReport report = print_text(arguments.model, write_to_stdout, arguments.options);
+  print_remarks(report.remarks, arguments.verbosity);
+  if (report.left_out != 0 && !arguments.verbosity.quiet) {
+    std::cerr << "left out the data of " << report.left_out << " tensors; --with-data has it\n";
+  }
+  return exit_code::done;
+}
+
+}  // namespace
+
+Verb add_dump(CLI::App& app) {
+  auto arguments = std::make_shared<DumpArguments>();
+  CLI::App* verb = app.add_subcommand("dump", "Print a model as text, in protobuf's text format");
+  verb->add_option("MODEL", arguments->model, "An archive, a .onnx file, or a model as text")->required();
+  verb->add_flag("--with-data", arguments->options.with_data,
+                 "Print the data of all tensors, so that `pack` makes the same model of it");
+  arguments->options.load = load_options();
+  add_data_dir(*verb, arguments->options.load);
+  add_verbosity(*verb, arguments->verbosity);
+  verb->footer("Example: onnxar dump --with-data model.onnx | onnxar pack - -o model.onnxar");
+  return {verb, [arguments] { return dump(*arguments); }};
+}
+
+LoadOptions load_options() {
+  LoadOptions load;
+  load.text_parser = text_parser();
+  return load;
+}
+
+ConvertReport write_text(const std::filesystem::path& input, const std::filesystem::path& output,
+                         const SaveOptions& save, const LoadOptions& load) {
+  return convert_to_text(input, output, save, load);
+}
+
+}  // namespace onnxar::tool

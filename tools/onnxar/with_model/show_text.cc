@@ -1,0 +1,329 @@
+#include "show_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "command.h"
+
+namespace onnxar::tool {
+namespace {
+
+constexpr std::size_t label_width = 15;
+
+void line(const std::string& label, const std::string& text) {
+  if (text.empty()) return;
+  std::cout << label << std::string(label_width - std::min(label.size(), label_width - 1), ' ') << text << '\n';
+}
+
+/// The lines of a list under one label; the rest as a number where there are many.
+void lines(const std::string& label, const std::vector<std::string>& texts, std::size_t most) {
+  for (std::size_t i = 0; i < texts.size() && i < most; ++i) line(i == 0 ? label : "", texts[i]);
+  if (texts.size() > most) line("", "... and " + std::to_string(texts.size() - most) + " more");
+}
+
+template <typename Items, typename Text>
+std::vector<std::string> texts_of(const Items& items, const Text& text_of) {
+  std::vector<std::string> texts;
+  for (const auto& item : items) texts.push_back(text_of(item));
+  return texts;
+}
+
+std::string joined(const std::vector<std::string>& texts, std::size_t most) {
+  std::string text;
+  for (std::size_t i = 0; i < texts.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + texts[i];
+  if (texts.size() > most) text += ", and " + std::to_string(texts.size() - most) + " more";
+  return text;
+}
+
+/// `25,557,032`
+std::string grouped(std::uint64_t number) {
+  constexpr std::size_t group = 3;
+  std::string text = std::to_string(number);
+  for (std::size_t at = text.size(); at > group;) text.insert(at -= group, ",");
+  return text;
+}
+
+/// `4.09 G`
+std::string short_count(std::uint64_t count) {
+  constexpr std::array<const char*, 5> units = {"", " k", " M", " G", " T"};
+  auto value = static_cast<double>(count);
+  std::size_t unit = 0;
+  for (; value >= 1000 && unit + 1 < units.size(); ++unit) value /= 1000;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f%s" : "%.2f%s", value, units.at(unit));
+  return text.data();
+}
+
+std::string op_name(const std::string& domain, const std::string& op) {
+  return escaped(domain.empty() ? op : domain + "." + op);
+}
+
+std::string text_of(const ValueSummary& value) {
+  std::string text = escaped(value.name) + " " + escaped(value.type);
+  if (!value.shape) return text;
+  text += "[";
+  for (const Dimension& dim : *value.shape) {
+    if (text.back() != '[') text += ",";
+    text += dim.value ? std::to_string(*dim.value) : dim.name.empty() ? "?" : escaped(dim.name);
+  }
+  return text + "]";
+}
+
+std::string text_of(const OpsetSummary& opset) {
+  return (opset.domain.empty() ? "ai.onnx" : escaped(opset.domain)) + " " + std::to_string(opset.version);
+}
+
+std::string text_of(const FunctionSummary& function) {
+  return op_name(function.domain, function.name) + (function.overload.empty() ? "" : ":" + escaped(function.overload)) +
+         ": " + std::to_string(function.nodes) + " nodes, " + std::to_string(function.inputs.size()) + " inputs, " +
+         std::to_string(function.outputs.size()) + " outputs";
+}
+
+std::string text_of(const TensorTotals& totals) {
+  return grouped(totals.tensors) + (totals.tensors == 1 ? " tensor, " : " tensors, ") + grouped(totals.elements) +
+         " elements, " + short_size(totals.bytes);
+}
+
+std::string text_of(const LargeTensor& large) {
+  const TensorInfo& tensor = large.tensor;
+  return escaped(tensor.name.empty() ? tensor.site : tensor.name) + " " + to_string(tensor.type) +
+         shape_text(tensor.dims) + ", " + short_size(large.bytes);
+}
+
+std::string text_of(const UnknownCost& unknown) {
+  return op_name(unknown.domain, unknown.op) + ", " + std::to_string(unknown.nodes) +
+         (unknown.nodes == 1 ? " node: " : " nodes: ") + unknown.reason + " (" + escaped(unknown.first_site) + ")";
+}
+
+void print_graph(const GraphSummary& graph, std::size_t functions) {
+  std::string nodes = grouped(graph.nodes) + " nodes, depth " + grouped(graph.depth);
+  if (graph.all_nodes != graph.nodes) {
+    nodes += "; " + grouped(graph.all_nodes) + " with " + grouped(graph.subgraphs) + " subgraphs and " +
+             grouped(functions) + " functions";
+  }
+  line("graph", escaped(graph.name) + (graph.name.empty() ? "" : ": ") + nodes);
+  constexpr std::size_t most = 10;
+  line("cycle", joined(texts_of(graph.cycle, [](const auto& site) { return escaped(site); }), most));
+  lines("not given",
+        texts_of(graph.dangling,
+                 [](const auto& input) { return escaped(input.name) + ", which " + escaped(input.site) + " takes"; }),
+        most);
+}
+
+void print_cost(const CostEstimate& cost) {
+  std::string text = grouped(cost.multiply_adds) + " (" + short_count(cost.multiply_adds) + ")";
+  const auto by_op = texts_of(cost.by_op, [](const OpCost& op) {
+    return op_name(op.domain, op.op) + " " + short_count(op.multiply_adds) + " in " + std::to_string(op.nodes);
+  });
+  if (!by_op.empty()) text += ": " + joined(by_op, by_op.size());
+  line("multiply-adds", text);
+  if (cost.in_subgraphs != 0) line("", grouped(cost.in_subgraphs) + " more in subgraphs, each run once");
+  constexpr std::size_t most = 10;
+  lines("not counted", texts_of(cost.not_known, [](const auto& unknown) { return text_of(unknown); }), most);
+}
+
+void print_storage(const StorageSummary& sums) {
+  std::string text = "file " + short_size(sums.file_bytes) + ", model " + short_size(sums.model_bytes);
+  const auto add = [&text](const char* what, std::uint64_t bytes) {
+    if (bytes != 0) text += std::string(", ") + what + " " + short_size(bytes);
+  };
+  add("tensors in it", sums.inline_bytes);
+  add("in entries", sums.archived_bytes);
+  add("in data files", sums.external_bytes);
+  add("side files", sums.side_bytes);
+  add("padding", sums.padding_bytes);
+  add("unused", sums.unused_bytes);
+  line("storage", text);
+}
+
+// --- JSON ------------------------------------------------------------------------------------------------------------
+
+Json as_json(const ValueSummary& value) {
+  Json row = {{"name", value.name}, {"type", value.type}, {"shape", nullptr}};
+  if (!value.shape) return row;
+  row["shape"] = Json::array();
+  for (const Dimension& dim : *value.shape) {
+    row["shape"].push_back(dim.value ? Json(*dim.value) : dim.name.empty() ? Json() : Json(dim.name));
+  }
+  return row;
+}
+
+Json as_json(const OpsetSummary& opset) { return {{"domain", opset.domain}, {"version", opset.version}}; }
+
+Json as_json(const FunctionSummary& function) {
+  return {{"domain", function.domain}, {"name", function.name},       {"overload", function.overload},
+          {"inputs", function.inputs}, {"outputs", function.outputs}, {"nodes", function.nodes}};
+}
+
+Json as_json(const OpCount& op) { return {{"domain", op.domain}, {"op", op.op}, {"nodes", op.nodes}}; }
+Json as_json(const DanglingInput& input) { return {{"site", input.site}, {"name", input.name}}; }
+
+Json as_json(const OpCost& op) {
+  return {{"domain", op.domain}, {"op", op.op}, {"nodes", op.nodes}, {"multiply_adds", op.multiply_adds}};
+}
+
+Json as_json(const UnknownCost& op) {
+  return {
+      {"domain", op.domain}, {"op", op.op}, {"nodes", op.nodes}, {"reason", op.reason}, {"first_site", op.first_site}};
+}
+
+Json as_json(const TensorTotals& totals) {
+  return {{"tensors", totals.tensors}, {"elements", totals.elements}, {"bytes", totals.bytes}};
+}
+
+Json as_json(const LargeTensor& large) {
+  const TensorInfo& tensor = large.tensor;
+  return {{"name", tensor.name},
+          {"dtype", to_string(tensor.type)},
+          {"shape", tensor.dims},
+          {"site", tensor.site},
+          {"bytes", large.bytes}};
+}
+
+Json as_json(const NodeSummary& node) {
+  Json attributes = Json::object();
+  for (const auto& [name, value] : node.attributes) attributes[name] = value;
+  return {{"site", node.site},     {"op", node.op},           {"domain", node.domain},   {"name", node.name},
+          {"inputs", node.inputs}, {"outputs", node.outputs}, {"attributes", attributes}};
+}
+
+Json as_json(const FileBlock& block) {
+  Json row = {{"kind", to_string(block.kind)}, {"offset", block.offset}, {"size", block.size}, {"name", block.name}};
+  if (block.kind == BlockKind::data) row["dtype"] = to_string(block.type);
+  return row;
+}
+
+Json as_json(const FileMap& map);
+
+template <typename Items>
+Json array_of(const Items& items) {
+  Json rows = Json::array();
+  for (const auto& item : items) rows.push_back(as_json(item));
+  return rows;
+}
+
+Json as_json(const FileMap& map) {
+  return {{"path", map.path.string()}, {"missing", map.missing}, {"size", map.size}, {"blocks", array_of(map.blocks)}};
+}
+
+Json as_json(const GraphSummary& graph) {
+  return {{"name", graph.name},
+          {"inputs", array_of(graph.inputs)},
+          {"outputs", array_of(graph.outputs)},
+          {"nodes", graph.nodes},
+          {"all_nodes", graph.all_nodes},
+          {"subgraphs", graph.subgraphs},
+          {"depth", graph.depth},
+          {"cycle", graph.cycle},
+          {"dangling", array_of(graph.dangling)},
+          {"ops", array_of(graph.ops)}};
+}
+
+Json as_json(const CostEstimate& cost) {
+  return {{"multiply_adds", cost.multiply_adds},
+          {"in_subgraphs", cost.in_subgraphs},
+          {"by_op", array_of(cost.by_op)},
+          {"not_known", array_of(cost.not_known)}};
+}
+
+Json as_json(const StorageSummary& sums) {
+  return {{"file_bytes", sums.file_bytes},         {"model_bytes", sums.model_bytes},
+          {"inline_bytes", sums.inline_bytes},     {"archived_bytes", sums.archived_bytes},
+          {"external_bytes", sums.external_bytes}, {"side_bytes", sums.side_bytes},
+          {"padding_bytes", sums.padding_bytes},   {"unused_bytes", sums.unused_bytes}};
+}
+
+}  // namespace
+
+void print_summary(const Inspection& inspection, const std::string& path) {
+  constexpr std::size_t most = 10;
+  constexpr std::size_t most_ops = 30;
+  line("model", escaped(path) + ": " + std::string(to_string(inspection.form)));
+  std::string producer = inspection.producer_name;
+  if (!inspection.producer_version.empty()) producer += " " + inspection.producer_version;
+  line("producer", escaped(producer));
+  line("IR version", std::to_string(inspection.ir_version));
+  line("opsets", joined(texts_of(inspection.opsets, [](const auto& opset) { return text_of(opset); }), most));
+  lines("inputs", texts_of(inspection.graph.inputs, [](const auto& value) { return text_of(value); }), most);
+  lines("outputs", texts_of(inspection.graph.outputs, [](const auto& value) { return text_of(value); }), most);
+  print_graph(inspection.graph, inspection.functions.size());
+  lines("functions", texts_of(inspection.functions, [](const auto& function) { return text_of(function); }), most);
+  if (inspection.training_infos != 0) line("training", std::to_string(inspection.training_infos) + " training infos");
+  line("operators",
+       joined(texts_of(inspection.graph.ops,
+                       [](const OpCount& op) { return op_name(op.domain, op.op) + " " + std::to_string(op.nodes); }),
+              most_ops));
+  line("parameters",
+       grouped(inspection.parameters) +
+           (inspection.statistics == 0 ? ""
+                                       : ", and " + grouped(inspection.statistics) + " running means and variances"));
+  line("tensors", text_of(inspection.tensors));
+  const auto of_row = [](const std::string& name, const TensorTotals& totals) { return name + ": " + text_of(totals); };
+  lines("by type",
+        texts_of(inspection.by_type, [&](const auto& row) { return of_row(to_string(row.first), row.second); }), most);
+  lines("by site", texts_of(inspection.by_site, [&](const auto& row) { return of_row(row.first, row.second); }), most);
+  lines("largest", texts_of(inspection.largest, [](const auto& large) { return text_of(large); }), most);
+  print_cost(inspection.cost);
+  print_storage(inspection.storage);
+  lines("metadata",
+        texts_of(inspection.metadata,
+                 [](const auto& entry) {
+                   constexpr std::size_t longest = 100;
+                   return escaped(entry.first) + " = " + escaped(entry.second.substr(0, longest));
+                 }),
+        most);
+}
+
+void print_nodes(const Inspection& inspection) {
+  std::string function;
+  for (const NodeSummary& node : inspection.nodes) {
+    const std::string owner = node.site.substr(0, node.site.find('.'));
+    if (owner != function && owner != "graph") std::cout << owner << ":\n";
+    function = owner;
+    const auto names = [](const std::vector<std::string>& list) {
+      return joined(texts_of(list, [](const auto& name) { return name.empty() ? "-" : escaped(name); }), list.size());
+    };
+    std::string text(2 * (node.level + (owner == "graph" ? 0 : 1)), ' ');
+    text += op_name(node.domain, node.op);
+    if (!node.name.empty()) text += " \"" + escaped(node.name) + "\"";
+    text += " (" + names(node.inputs) + ") -> (" + names(node.outputs) + ")";
+    for (const auto& [name, value] : node.attributes) text += " " + escaped(name) + "=" + escaped(value);
+    std::cout << text << '\n';
+  }
+}
+
+Json as_json(const Inspection& inspection, const std::string& path, bool with_nodes) {
+  Json document;
+  document["path"] = path;
+  document["form"] = to_string(inspection.form);
+  document["producer"] = {{"name", inspection.producer_name}, {"version", inspection.producer_version}};
+  document["domain"] = inspection.domain;
+  document["model_version"] = inspection.model_version;
+  document["doc_string"] = inspection.doc_string;
+  document["ir_version"] = inspection.ir_version;
+  document["opsets"] = array_of(inspection.opsets);
+  document["metadata"] = Json::array();
+  for (const auto& [key, value] : inspection.metadata) document["metadata"].push_back({{"key", key}, {"value", value}});
+  document["graph"] = as_json(inspection.graph);
+  document["functions"] = array_of(inspection.functions);
+  document["training_infos"] = inspection.training_infos;
+  document["parameters"] = inspection.parameters;
+  document["statistics"] = inspection.statistics;
+  document["tensors"] = as_json(inspection.tensors);
+  document["by_type"] = Json::object();
+  for (const auto& [type, totals] : inspection.by_type) document["by_type"][to_string(type)] = as_json(totals);
+  document["by_site"] = Json::object();
+  for (const auto& [site, totals] : inspection.by_site) document["by_site"][site] = as_json(totals);
+  document["largest"] = array_of(inspection.largest);
+  document["cost"] = as_json(inspection.cost);
+  document["storage"] = as_json(inspection.storage);
+  document["files"] = array_of(inspection.files);
+  if (with_nodes) document["nodes"] = array_of(inspection.nodes);
+  return document;
+}
+
+}  // namespace onnxar::tool
