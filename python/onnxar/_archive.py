@@ -9,7 +9,7 @@ import mmap
 import os
 import types
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from onnxar._options import Path
 from onnxar._types import Entry, TensorInfo
 
 Array = np.ndarray[Any, Any]
-PAGE = mmap.PAGESIZE
 
 
 class TensorSlice:
@@ -213,35 +212,26 @@ class Archive(Mapping[str, Array]):
         return _operations.check(self._path, data=data, strict=strict)
 
 
-def open_archive(source: Path | bytes | bytearray | memoryview | mmap.mmap, *, no_copy: bool = True) -> Archive:
+def open_archive(
+    source: Path | bytes | bytearray | memoryview | mmap.mmap,
+    *,
+    no_copy: bool = True,
+    prefetch: Literal["none", "will_need", "populate"] = "none",
+    num_threads: int = 0,
+) -> Archive:
     """Opens the archive at a path, or in memory. Errors: io.*, zip.*, archive.*.
 
     With `no_copy` the file is mapped, and nothing of a weight is read before an array is looked at: while it is open
-    the file must not be shortened or written over (replace it by renaming, as this package does). Without, all of the
-    file is copied to memory first, and may then be changed or vanish.
+    the file must not be shortened or written over (replace it by renaming, as this package does). `prefetch` has the
+    system read ahead ("will_need"), or waits until all is in memory ("populate"). Without `no_copy` all of the file is
+    read into memory first, by `num_threads` threads (0: all cores), and may then be changed or vanish: also for network
+    file systems where mapping hurts.
     """
+    if prefetch not in ("none", "will_need", "populate"):
+        raise usage(f'prefetch is {prefetch!r}; it may be "none", "will_need" or "populate"')
+    if num_threads < 0:
+        raise usage(f"num_threads is {num_threads}, and cannot be negative")
     if not isinstance(source, str | os.PathLike):
         return Archive(_core.Archive.open_buffer(source), None)
     path = os.path.abspath(source)
-    if no_copy:
-        return Archive(_core.Archive.open(path), path)
-    memory = _copied(path)
-    try:
-        return Archive(_core.Archive.open_buffer(memory), path)
-    except Error as error:
-        raise type(error)(error.code, error.message, error.entry, error.offset, path) from None
-
-
-def _copied(path: str) -> mmap.mmap:
-    """The bytes of a file, in memory that begins on a page as a mapping does."""
-    try:
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            memory = mmap.mmap(-1, max(size, 1))
-            if file.readinto(memory) != size:
-                raise Error("io.failed", "the file was shortened while it was read", path=path)
-            return memory
-    except FileNotFoundError:
-        raise Error("io.not_found", "there is no such file", path=path) from None
-    except OSError as error:
-        raise Error("io.failed", str(error), path=path) from error
+    return Archive(_core.Archive.open(path, not no_copy, getattr(_core.Prefetch, prefetch), num_threads), path)

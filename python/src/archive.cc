@@ -28,6 +28,14 @@ ArchiveEntry entry_of(const Archive& archive, const std::string& name) {
   throw Error(Code::usage_no_such_entry, "the archive has no entry of this name", {name, std::nullopt}, archive.path());
 }
 
+Archive open_path(const std::filesystem::path& path, bool copy_in, Prefetch prefetch, std::size_t num_threads) {
+  OpenOptions options;
+  options.copy_in = copy_in;
+  options.prefetch = prefetch;
+  options.num_threads = num_threads;
+  return without_gil([&] { return Archive::open(path, options); });
+}
+
 Archive open_buffer(const nb::object& object) {
   HeldBuffer held = hold_buffer(object);
   return without_gil([&] { return Archive::open(held.bytes, std::move(held.owner)); });
@@ -88,12 +96,16 @@ HeldBuffer hold_buffer(const nb::handle& object) {
 }
 
 void bind_archive(nb::module_& module) {
+  nb::enum_<Prefetch>(module, "Prefetch")
+      .value("none", Prefetch::none)
+      .value("will_need", Prefetch::will_need)
+      .value("populate", Prefetch::populate);
   nb::class_<ByteSpan>(module, "Buffer", nb::type_slots(buffer_slots)).def("__len__", &ByteSpan::size);
   bind_tensor(module);
   const auto borrowed = [](const Archive& archive, Bytes bytes) { return ByteSpan::borrow(bytes, archive.owner()); };
   nb::class_<Archive>(module, "Archive")
-      .def_static("open",
-                  [](const std::filesystem::path& path) { return without_gil([&] { return Archive::open(path); }); })
+      .def_static("open", open_path, nb::arg("path"), nb::arg("copy_in") = false, nb::arg("prefetch") = Prefetch::none,
+                  nb::arg("num_threads") = 0)
       .def_static("open_buffer", open_buffer)
       .def("names",
            [](const Archive& archive) {

@@ -216,6 +216,14 @@ class HandedOver(RuntimeTest):
         self.assert_same(ort.InferenceSession(proto, options, providers=CPU))
 
 
+class Example(FolderTest):
+    def test_the_example_runs_and_says_what_it_found(self):
+        example = pathlib.Path(__file__).parents[2] / "examples/use_archive.py"
+        done = subprocess.run([sys.executable, example, self.folder / "m.onnxar"], check=True, capture_output=True, text=True)
+        self.assertIn("w: 16384 bytes at 64", done.stdout)
+        self.assertIn("computes what NumPy computes", done.stdout)
+
+
 class TooLarge(FolderTest):
     def test_a_tensor_larger_than_its_entry_or_any_memory_is_refused_before_there_is_a_session(self):
         tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[1 << 40, 1 << 10])

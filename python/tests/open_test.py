@@ -6,6 +6,7 @@ import fcntl
 import gc
 import pathlib
 import pickle
+import re
 import threading
 import time
 import unittest
@@ -172,6 +173,24 @@ class Life(OpenTest):
         self.path.unlink()
         np.testing.assert_array_equal(archive["w"], weights(64, 64))
         self.assertEqual(archive["w"].ctypes.data % 64, 0)
+
+    def test_pages_are_read_ahead_where_asked_for(self):
+        def resident() -> int:
+            """kB of the mapping that are in memory of this process."""
+            maps = pathlib.Path("/proc/self/smaps").read_text().split(str(self.path), 1)[1]
+            return int(re.search(r"Rss: +(\d+)", maps)[1])
+
+        onnxar.numpy.save_file({"w": weights(1024, 4096)}, self.path)
+        with onnxar.open(self.path):
+            before = resident()
+        for prefetch in ("will_need", "populate"):
+            with onnxar.open(self.path, prefetch=prefetch) as archive:
+                np.testing.assert_array_equal(archive["w"][0], weights(1024, 4096)[0])
+        with onnxar.open(self.path, prefetch="populate"):
+            self.assertGreater(resident(), before + 8192)
+        for wrong in ({"prefetch": "all"}, {"num_threads": -1}):
+            with self.assertRaises(onnxar.Error):
+                onnxar.open(self.path, **wrong)
 
     def test_a_file_that_is_replaced_by_renaming_leaves_open_archives_as_they_are(self):
         archive = onnxar.open(self.path)
