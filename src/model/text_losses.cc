@@ -16,7 +16,6 @@ namespace onnxar {
 namespace {
 
 using google::protobuf::FieldDescriptor;
-using google::protobuf::Message;
 using google::protobuf::Reflection;
 
 /// Text has one NaN, which reads back as the quiet one without sign or payload.
@@ -29,7 +28,7 @@ bool is_odd_nan(Float value) {
 /// Counts what would be lost, message by message. Recursion is bounded by what the parser lets in.
 class Losses {
  public:
-  void look_at(const Message& message) {
+  void look_at(const google::protobuf::Message& message) {
     const Reflection& reflection = *message.GetReflection();
     if (!reflection.GetUnknownFields(message).empty()) ++unknown_;
     std::vector<const FieldDescriptor*> fields;
@@ -41,7 +40,7 @@ class Losses {
   [[nodiscard]] std::uint64_t nans() const noexcept { return nans_; }
 
  private:
-  void look_at(const Message& message, const Reflection& reflection, const FieldDescriptor& field) {
+  void look_at(const google::protobuf::Message& message, const Reflection& reflection, const FieldDescriptor& field) {
     const bool repeated = field.is_repeated();
     const int count = repeated ? reflection.FieldSize(message, &field) : 1;
     const auto each = [count](const auto& look) {

@@ -29,14 +29,8 @@ using Strings = std::vector<std::string>;
 constexpr std::string_view archive_key = "onnxar.link.archive", size_key = "onnxar.link.size",
                            model_key = "onnxar.link.model_crc32", directory_key = "onnxar.link.directory_crc32";
 
-LinkOptions unsynced() {
+LinkOptions unsynced_link() {
   LinkOptions options;
-  options.sync = false;
-  return options;
-}
-
-ReplaceOptions unsynced_edit() {
-  ReplaceOptions options;
   options.sync = false;
   return options;
 }
@@ -74,7 +68,7 @@ class LinkTest : public ::testing::Test {
   }
   fs::path written() {
     const fs::path link = folder_ / "x.onnx";
-    write_link(archive_, link, unsynced());
+    write_link(archive_, link, unsynced_link());
     return link;
   }
   /// The model `before` in an archive with the entry `w` of so many bytes is this link.
@@ -253,10 +247,10 @@ TEST_F(LinkTest, FileHoldsTheSameBytes) {
 TEST_F(LinkTest, FileLiesBesideItsArchive) {
   fs::create_directory(folder_ / "other");
   fs::create_symlink("..", folder_ / "other/up");
-  const auto error = error_of([&] { write_link(archive_, folder_ / "other/x.onnx", unsynced()); });
+  const auto error = error_of([&] { write_link(archive_, folder_ / "other/x.onnx", unsynced_link()); });
   EXPECT_EQ(id(error.code()), "usage.argument");
   EXPECT_THAT(error.what(), HasSubstr((fs::canonical(folder_.path()) / "x.onnx").string()));
-  write_link(archive_, folder_ / "other/up/x.onnx", unsynced());  // another name for the right folder
+  write_link(archive_, folder_ / "other/up/x.onnx", unsynced_link());  // another name for the right folder
   EXPECT_THAT(folder_.file_names(), ElementsAre("other/", "other/up", "x.onnx", "x.onnxar"));
 }
 
@@ -264,23 +258,23 @@ TEST_F(LinkTest, FileLiesBesideWhatASymbolicLinkLeadsTo) {
   fs::create_directory(folder_ / "cache");
   fs::rename(archive_, folder_ / "cache/blob");
   fs::create_symlink("cache/blob", archive_);
-  EXPECT_EQ(code_of([&] { write_link(archive_, folder_ / "x.onnx", unsynced()); }), Code::usage_argument);
-  write_link(archive_, folder_ / "cache/x.onnx", unsynced());
+  EXPECT_EQ(code_of([&] { write_link(archive_, folder_ / "x.onnx", unsynced_link()); }), Code::usage_argument);
+  write_link(archive_, folder_ / "cache/x.onnx", unsynced_link());
   EXPECT_TRUE(verify_link(folder_ / "cache/x.onnx"));
 }
 
 TEST_F(LinkTest, ExistingOutputIsLeftUnlessItMayBeReplaced) {
   const fs::path output = folder_.write_file("x.onnx", "old");
-  EXPECT_EQ(code_of([&] { write_link(archive_, output, unsynced()); }), Code::output_exists);
+  EXPECT_EQ(code_of([&] { write_link(archive_, output, unsynced_link()); }), Code::output_exists);
   EXPECT_EQ(folder_.read_text("x.onnx"), "old");
-  LinkOptions options = unsynced();
+  LinkOptions options = unsynced_link();
   options.replace = true;
   write_link(archive_, output, options);
   EXPECT_EQ(folder_.read_file("x.onnx"), expected().view());
 }
 
 TEST_F(LinkTest, ArchiveItselfIsNeverReplaced) {
-  LinkOptions options = unsynced();
+  LinkOptions options = unsynced_link();
   options.replace = true;
   fs::create_symlink("x.onnxar", folder_ / "y.onnx");
   for (const char* name : {"x.onnxar", "y.onnx"}) {

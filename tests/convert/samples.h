@@ -12,12 +12,20 @@
 
 #include "onnxar/convert.h"
 #include "onnxar/error.h"
+#include "onnxar/replace.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
 #include "support/zip_builder.h"
 #include "wire/error_of.h"
 
 namespace onnxar::testing {
+
+/// Nothing is synced: no test cuts the power.
+inline ReplaceOptions unsynced_edit() {
+  ReplaceOptions options;
+  options.sync = false;
+  return options;
+}
 
 /// Options for one form. Nothing is synced: no test cuts the power.
 inline SaveOptions saved_as(Format format) {

@@ -24,7 +24,7 @@ schema::ModelProto proto_of(const Message& message) {
   return proto;
 }
 
-std::string text_of(const std::filesystem::path& path, bool with_data, TextReport* report = nullptr) {
+std::string written_as_text(const std::filesystem::path& path, bool with_data, TextReport* report = nullptr) {
   std::string text;
   TextOptions options;
   options.with_data = with_data;
@@ -43,14 +43,14 @@ TEST_F(TextTest, WithDataItIsWhatProtobufPrints) {
   std::string expected;
   ASSERT_TRUE(google::protobuf::TextFormat::PrintToString(proto_of(model), &expected));
   TextReport report;
-  EXPECT_EQ(text_of(folder_.write_file("m", model.view()), true, &report), expected);
+  EXPECT_EQ(written_as_text(folder_.write_file("m", model.view()), true, &report), expected);
   EXPECT_EQ(report.left_out, 0U);
   EXPECT_THAT(report.remarks, IsEmpty());
 }
 
 TEST_F(TextTest, WithoutDataLargePayloadsAreCommentsAndTheRestParses) {
   TextReport report;
-  const std::string text = text_of(folder_.write_file("m", large_and_small().view()), false, &report);
+  const std::string text = written_as_text(folder_.write_file("m", large_and_small().view()), false, &report);
   EXPECT_EQ(report.left_out, 2U);
   EXPECT_THAT(text, HasSubstr("# raw_data: 2048 bytes, left out here\n"));
   schema::ModelProto proto;
@@ -61,7 +61,7 @@ TEST_F(TextTest, WithoutDataLargePayloadsAreCommentsAndTheRestParses) {
 
 TEST_F(TextTest, ParsedTextIsTheModelAgain) {
   const Message model = large_and_small();
-  const std::string text = text_of(folder_.write_file("m", model.view()), true);
+  const std::string text = written_as_text(folder_.write_file("m", model.view()), true);
   EXPECT_EQ(parse_text(as_bytes(text)), model.view());
 }
 
@@ -82,7 +82,7 @@ TEST_F(TextTest, APayloadThatNamesAPlaceInMemoryIsPrintedAsItIs) {
   const std::string name = "#onnxar:1234567890123456789:0";
   const Message model =
       model_of({tensor("w", dtype::uint8, {static_cast<std::int64_t>(name.size())}).raw_data(blob(name))});
-  EXPECT_THAT(text_of(folder_.write_file("m", model.view()), true), HasSubstr("raw_data: \"" + name + "\""));
+  EXPECT_THAT(written_as_text(folder_.write_file("m", model.view()), true), HasSubstr("raw_data: \"" + name + "\""));
 }
 
 TEST_F(TextTest, CoreSaysThatItReadsAndWritesNoText) {

@@ -16,7 +16,7 @@ struct ExtractArguments {
 };
 
 /// `w: FLOAT[64,3,7,7] -> w.npy, 37760 bytes, <f4`
-void print(const ExtractedTensor& row) {
+void print_row(const ExtractedTensor& row) {
   const TensorInfo& tensor = row.tensor;
   std::cerr << escaped(tensor.name.empty() ? tensor.site : tensor.name) << ": " << to_string(tensor.type)
             << shape_text(tensor.dims) << " -> " << escaped(row.path.string()) << ", " << row.file_bytes << " bytes";
@@ -28,7 +28,7 @@ void print(const ExtractedTensor& row) {
 int extract_tensors(const ExtractArguments& arguments) {
   const auto rows = extract(arguments.model, arguments.which, arguments.output, arguments.options);
   if (arguments.verbosity.quiet) return exit_code::done;
-  for (const ExtractedTensor& row : rows) print(row);
+  for (const ExtractedTensor& row : rows) print_row(row);
   if (arguments.options.dry_run) std::cerr << "nothing was written\n";
   return exit_code::done;
 }

@@ -24,11 +24,11 @@ int show(ShowArguments& arguments) {
   if (!arguments.html.empty()) {
     write_html(inspection, path, arguments.html, arguments.save);
   } else if (arguments.json) {
-    print(as_json(inspection, path, arguments.options.nodes));
+    print(inspection_as_json(inspection, path, arguments.options.nodes));
   } else if (arguments.options.nodes) {
     print_nodes(inspection);
   } else {
-    print_summary(inspection, path);
+    print_inspection(inspection, path);
   }
   return exit_code::done;
 }

@@ -239,7 +239,7 @@ Json as_json(const StorageSummary& sums) {
 
 }  // namespace
 
-void print_summary(const Inspection& inspection, const std::string& path) {
+void print_inspection(const Inspection& inspection, const std::string& path) {
   constexpr std::size_t most = 10;
   constexpr std::size_t most_ops = 30;
   line("model", escaped(path) + ": " + std::string(to_string(inspection.form)));
@@ -296,7 +296,7 @@ void print_nodes(const Inspection& inspection) {
   }
 }
 
-Json as_json(const Inspection& inspection, const std::string& path, bool with_nodes) {
+Json inspection_as_json(const Inspection& inspection, const std::string& path, bool with_nodes) {
   Json document;
   document["path"] = path;
   document["form"] = to_string(inspection.form);
