@@ -168,8 +168,7 @@ void TextSource::read(const ByteSink& sink) const {
   printer.SetHideUnknownFields(true);  // their numbers alone could not be read back
   auto raw_data = std::make_unique<RawDataPrinter>(model_, large_, threshold_);
   const auto* field = schema::TensorProto::descriptor()->FindFieldByNumber(schema::TensorProto::kRawDataFieldNumber);
-  if (printer.RegisterFieldValuePrinter(field, raw_data.get()))
-    static_cast<void>(raw_data.release());  // it owns it now
+  printer.RegisterFieldValuePrinter(field, raw_data.release());  // it owns it now: the field had none before
   SinkStream stream(sink);
   static_cast<void>(printer.Print(proto_, &stream));  // the stream takes all or throws
   stream.flush();
