@@ -25,6 +25,7 @@ PUBLIC = {
     "bytes.h": "base",
     "check.h": "convert",
     "convert.h": "convert",
+    "diff.h": "model",
     "edit.h": "archive",
     "error.h": "base",
     "error_codes.inc": "base",
