@@ -22,8 +22,8 @@ struct ConvertReport {
   std::vector<Finding> remarks;   ///< warnings and notes: what could not move, what was left out
 };
 
-/// Reads the model at `input`, an archive or a `.onnx` file with inline or external data (told apart by content), and
-/// writes it to `output` in the form that `save` asks for.
+/// Reads the model at `input`, an archive, a `.onnx` file or (LoadOptions::text_parser) text, told apart by content,
+/// and writes it to `output` in the form that `save` asks for.
 ///
 /// All but the moved tensors keeps its order and encoding on the wire, unknown fields too: an inline model that became
 /// an archive and comes back inline is the same file, byte for byte, where every moved tensor had `raw_data`, fields in

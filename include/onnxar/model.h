@@ -42,9 +42,9 @@ class Model {
  public:
   /// An empty model.
   Model();
-  /// Loads an archive or a `.onnx` file with inline or external data, told apart by content. Data files are mapped once
-  /// each. Errors: as `convert`; onnx.model.invalid where protobuf cannot parse the skeleton. Cost: O(fields), and
-  /// O(bytes) without no_copy.
+  /// Loads an archive, a `.onnx` file with inline or external data or a model as text, told apart by content. Data
+  /// files are mapped once each. Errors: as `convert`; onnx.model.invalid where protobuf cannot parse the skeleton.
+  /// Cost: O(fields), and O(bytes) without no_copy or of text.
   static Model load(const std::filesystem::path& path, const LoadOptions& options = {});
   /// The same from bytes: of an archive, or of a `.onnx` whose external data lies in `options.external_data_dir`. The
   /// bytes are copied unless `options.no_copy` is true; then the caller keeps them alive and unchanged.
@@ -87,8 +87,8 @@ class Model {
   /// Messages that were taken out and kept elsewhere lose theirs. Cost: O(messages).
   std::size_t release_unused_payloads();
 
-  /// Writes the model. The skeleton is serialised, and tensors go outside or inline as `options` have it, wherever they
-  /// were. Errors: as `convert`; onnx.external_data.marker, usage.not_loaded (as `payload`), onnx.external.data_beside
+  /// Writes the model, as text too. The skeleton is serialised, and tensors go outside or inline as `options` have it.
+  /// Errors: as `convert`; onnx.external_data.marker, usage.not_loaded (as `payload`), onnx.external.data_beside
   /// and onnx.tensor.length (the message of a linked tensor was given data, or another shape), naming the tensor.
   ConvertReport save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
 

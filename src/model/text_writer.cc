@@ -132,6 +132,13 @@ class RawDataPrinter final : public TextFormat::FastFieldValuePrinter {
   std::uint64_t threshold_;
 };
 
+[[noreturn]] void refuse_what_is_not_loaded(const schema::TensorProto& tensor) {
+  throw Error(
+      Code::usage_not_loaded,
+      base::concat("tensor ", base::quoted(tensor.name()), ": its data is in ", base::quoted(location_of(tensor)),
+                   ", which was not loaded, and text has all data in it; load the data, too"));
+}
+
 }  // namespace
 
 TextSource::TextSource(const LoadedModel& model, LargeData large, std::uint64_t threshold)
@@ -140,6 +147,7 @@ TextSource::TextSource(const LoadedModel& model, LargeData large, std::uint64_t 
   if (large == LargeData::printed) losses_ = text_losses(model, proto_);
   for_each_tensor(proto_, [&](schema::TensorProto& tensor) {
     const Payload* payload = is_linked(tensor) ? model.payload_at(location_of(tensor)) : nullptr;
+    if (is_linked(tensor) && payload == nullptr && large == LargeData::printed) refuse_what_is_not_loaded(tensor);
     if (payload != nullptr) {
       tensor.set_raw_data(std::string(location_of(tensor)));  // a name that nobody else can know
       tensor.clear_external_data();
@@ -160,19 +168,15 @@ void TextSource::read(const ByteSink& sink) const {
   printer.SetHideUnknownFields(true);  // their numbers alone could not be read back
   auto raw_data = std::make_unique<RawDataPrinter>(model_, large_, threshold_);
   const auto* field = schema::TensorProto::descriptor()->FindFieldByNumber(schema::TensorProto::kRawDataFieldNumber);
-  if (printer.RegisterFieldValuePrinter(field, raw_data.get()))
-    static_cast<void>(raw_data.release());  // it owns it now
+  printer.RegisterFieldValuePrinter(field, raw_data.release());  // it owns it now: the field had none before
   SinkStream stream(sink);
-  printer.Print(proto_, &stream);
+  static_cast<void>(printer.Print(proto_, &stream));  // the stream takes all or throws
   stream.flush();
 }
 
 std::vector<Finding> TextSource::losses() const { return losses_; }
 
 ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options) {
-  if (!model.data_folder.empty()) {
-    throw Error(Code::usage_not_loaded, "text has all data in it; load the model with its external data");
-  }
   const TextSource text(model, LargeData::printed, 0);
   ConvertReport report;
   report.side_files = model.side_files.size();

@@ -18,7 +18,8 @@ enum class LargeData : std::uint8_t { printed, left_out };
 /// The text of a model, payloads read from its table where they are to be printed. Printing it twice gives the same.
 class TextSource final : public ByteSource {
  public:
-  /// `model` must outlive this. Payloads of `threshold` bytes and more are large. Errors: onnx.model.invalid.
+  /// `model` must outlive this. Payloads of `threshold` bytes and more are large. Errors: onnx.model.invalid;
+  /// usage.not_loaded where data is to be printed that is in a file.
   TextSource(const LoadedModel& model, LargeData large, std::uint64_t threshold);
 
   /// Prints everything once, to count it.

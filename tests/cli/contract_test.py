@@ -34,7 +34,7 @@ class Help(ToolCase):
         return re.findall(r"^  (\w+)", listed, re.MULTILINE)
 
     def test_names_the_verbs_and_the_exit_codes(self) -> None:
-        verbs = {"pack", "unpack", "ls", "check", "cat", "replace", "recover", "undo"}
+        verbs = {"pack", "unpack", "ls", "check", "cat", "replace", "recover", "undo", "show", "dump", "extract"}
         self.assertLessEqual(verbs, set(self.verbs()))
         told = self.succeeds("--help").stdout.decode()
         for code in range(5):

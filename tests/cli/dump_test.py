@@ -111,6 +111,13 @@ class Dump(ToolCase):
         self.assertTrue(all(byte == 10 or 32 <= byte < 127 for byte in text))
         self.assertEqual(parsed(text).graph.initializer[0].name, command_line.CONTROLS)
 
+    def test_weights_are_not_gathered_in_memory(self) -> None:
+        size = 96 << 20
+        done = self.succeeds(
+            "dump", "--with-data", self.sparse(size), tool=self.in_memory(64 << 20), stdout=subprocess.DEVNULL
+        )
+        self.assertEqual(done.stderr, "")
+
     def test_side_files_are_said_to_be_left_out(self) -> None:
         path = self.archive_of(*weights("w"), Entry("notes.txt", b"hello"), model_of(linked("w")))
         done = self.succeeds("dump", "--with-data", path)

@@ -2,7 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include <map>
+#include <filesystem>
+#include <functional>
 #include <string>
 
 #include "model/samples.h"
@@ -130,6 +131,39 @@ TEST_F(InspectTest, APageAppearsWholeAndReplacesNothingUnasked) {
   write_html(found, "m", folder_ / "page.html", unsynced);
   EXPECT_EQ(folder_.read_text("page.html"), html_page(found, "m"));
   EXPECT_EQ(error_of([&] { write_html(found, "m", folder_ / "page.html", unsynced); }).code(), Code::output_exists);
+}
+
+/// Every vector of the specification, sound and broken.
+TEST_F(InspectTest, VectorsAreLookedIntoOrRefusedWithTheirPath) {
+  std::size_t looked_into = 0;
+  std::size_t refused = 0;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::filesystem::path(ONNXAR_SOURCE_DIR) / "spec/vectors")) {
+    if (entry.path().extension() != ".onnxar") continue;
+    SCOPED_TRACE(entry.path());
+    InspectOptions options;
+    options.nodes = options.files = true;
+    ExtractOptions quickly;
+    quickly.replace = true;
+    quickly.sync = false;
+    const auto look = [&] {
+      EXPECT_THAT(html_page(inspect(entry.path(), options), "vector"), HasSubstr("</html>"));
+      ++looked_into;
+    };
+    const auto print = [&] { print_text(entry.path(), [](Bytes) {}); };
+    const auto take_out = [&] { extract(entry.path(), "*", folder_ / "out/", quickly); };
+    for (const std::function<void()>& action :
+         {std::function<void()>(look), std::function<void()>(print), std::function<void()>(take_out)}) {
+      try {
+        action();
+      } catch (const Error& error) {
+        EXPECT_EQ(error.path(), entry.path()) << error.what();
+        ++refused;
+      }
+    }
+  }
+  EXPECT_GT(looked_into, 50U);
+  EXPECT_GT(refused, 500U);
 }
 
 // --- models of other makers ------------------------------------------------------------------------------------------
