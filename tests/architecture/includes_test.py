@@ -30,6 +30,7 @@ PUBLIC = {
     "error.h": "base",
     "error_codes.inc": "base",
     "extract.h": "convert",
+    "freeze.h": "model",
     "inspect.h": "model",
     "listing.h": "convert",
     "model.h": "model",

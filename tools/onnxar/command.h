@@ -52,6 +52,7 @@ Verb add_extract(CLI::App& app);
 Verb add_show(CLI::App& app);
 Verb add_dump(CLI::App& app);
 Verb add_diff(CLI::App& app);
+Verb add_freeze(CLI::App& app);
 /// LoadOptions that read text, too.
 LoadOptions load_options();
 ConvertReport write_text(const std::filesystem::path& input, const std::filesystem::path& output,

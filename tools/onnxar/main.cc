@@ -55,7 +55,7 @@ int parse_and_run(int argc, char** argv) {
       "input.");
   const std::array verbs = {add_pack(app),    add_unpack(app),  add_ls(app),   add_check(app), add_repack(app),
                             add_replace(app), add_recover(app), add_undo(app), add_cat(app),   add_show(app),
-                            add_dump(app),    add_extract(app), add_diff(app)};
+                            add_dump(app),    add_extract(app), add_diff(app), add_freeze(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
