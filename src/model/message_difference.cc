@@ -124,7 +124,7 @@ std::string summary_text(const Message& message) {
 
 /// `.node[3]`, `.attr.strides`; what an attribute holds has the attribute's own site.
 std::string step(const Message& parent, const FieldDescriptor& field, const Message* element, int index) {
-  const std::string subscript = index < 0 ? "" : concat("[", index, "]");
+  std::string subscript = index < 0 ? "" : concat("[", index, "]");
   const bool of_attribute = parent.GetDescriptor() == schema::AttributeProto::descriptor();
   if (of_attribute && element != nullptr && !is<schema::TypeProto>(field)) return subscript;
   if (element != nullptr && is<schema::AttributeProto>(field)) {
