@@ -18,7 +18,7 @@ namespace onnxar::tool {
 
 namespace exit_code {
 inline constexpr int done = 0;
-inline constexpr int found = 1;   // check found errors
+inline constexpr int found = 1;   // check found errors, or models differ
 inline constexpr int usage = 2;   // wrong arguments, or the output exists
 inline constexpr int io = 3;      // missing, permission, full disk, busy
 inline constexpr int format = 4;  // corrupt or unsupported input
@@ -52,6 +52,8 @@ Verb add_extract(CLI::App& app);
 // What needs protobuf: in a tool without onnxar::model (folder without_model) these say so.
 Verb add_show(CLI::App& app);
 Verb add_dump(CLI::App& app);
+Verb add_diff(CLI::App& app);
+Verb add_freeze(CLI::App& app);
 /// LoadOptions that read text, too.
 LoadOptions load_options();
 ConvertReport write_text(const std::filesystem::path& input, const std::filesystem::path& output,

@@ -21,6 +21,8 @@ Verb add_refused(CLI::App& app, const std::string& name) {
 
 Verb add_show(CLI::App& app) { return add_refused(app, "show"); }
 Verb add_dump(CLI::App& app) { return add_refused(app, "dump"); }
+Verb add_diff(CLI::App& app) { return add_refused(app, "diff"); }
+Verb add_freeze(CLI::App& app) { return add_refused(app, "freeze"); }
 
 LoadOptions load_options() {
   LoadOptions load;

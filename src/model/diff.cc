@@ -1,0 +1,127 @@
+#include "onnxar/diff.h"
+
+#include <algorithm>
+#include <span>
+
+#include "model/data_difference.h"
+#include "model/message_difference.h"
+
+namespace onnxar {
+namespace {
+
+using TensorPair = MessageDifference::TensorPair;
+
+TensorInfo info_of(const schema::TensorProto& tensor, const std::string& site) {
+  return {tensor.name(), static_cast<DataType>(tensor.data_type()), {tensor.dims().begin(), tensor.dims().end()}, site};
+}
+
+/// As many bytes as type and dimensions call for; those of a payload of a type that is not known.
+std::uint64_t bytes_of(const Model& model, const schema::TensorProto& tensor, const TensorInfo& info) {
+  if (const auto size = payload_size(info.type, info.dims)) return *size;
+  return info.type == DataType::string ? 0 : model.payload(tensor).size();
+}
+
+std::optional<DataDifference> compare_strings(const schema::TensorProto& before, const schema::TensorProto& after) {
+  DataDifference found;
+  const int size = std::max(before.string_data_size(), after.string_data_size());
+  found.elements = static_cast<std::uint64_t>(size);
+  for (int i = 0; i < size; ++i) {
+    const bool in_both = i < before.string_data_size() && i < after.string_data_size();
+    if (in_both && before.string_data(i) == after.string_data(i)) continue;
+    if (found.differing++ == 0) found.first = static_cast<std::uint64_t>(i);
+  }
+  if (found.differing == 0) return std::nullopt;
+  return found;
+}
+
+class Comparison {
+ public:
+  Comparison(const Model& before, const Model& after) : before_(before), after_(after) {}
+
+  Difference run() {
+    MessageDifference messages(found_.graph, [this](const TensorPair& pair) { tensor(pair); });
+    messages.compare(before_.proto(), after_.proto());
+    return std::move(found_);
+  }
+
+ private:
+  void tensor(const TensorPair& pair) {
+    TensorChange change;
+    if (pair.before != nullptr) {
+      change.before = info_of(*pair.before, pair.site_before);
+      change.bytes_before = bytes_of(before_, *pair.before, *change.before);
+    }
+    if (pair.after != nullptr) {
+      change.after = info_of(*pair.after, pair.site_after);
+      change.bytes_after = bytes_of(after_, *pair.after, *change.after);
+    }
+    change.site = change.before ? pair.site_before : pair.site_after;
+    if (!change.before) change.change = Change::added;
+    if (!change.after) change.change = Change::removed;
+    if (change.change == Change::changed && same(pair, change)) return;
+    found_.tensors.push_back(std::move(change));
+  }
+
+  bool same(const TensorPair& pair, TensorChange& change) {
+    ++found_.compared;
+    if (change.before->type != change.after->type || change.before->dims != change.after->dims ||
+        change.bytes_before != change.bytes_after) {
+      return false;
+    }
+    change.data = data(pair, *change.before, change.bytes_before);
+    return !change.data;
+  }
+
+  std::optional<DataDifference> data(const TensorPair& pair, const TensorInfo& info, std::uint64_t bytes) {
+    if (info.type == DataType::string) return compare_strings(*pair.before, *pair.after);
+    // A byte an element, where elements are known.
+    const std::uint64_t elements =
+        bits_per_element(info.type) == 0 ? bytes : payload_size(DataType::uint8, info.dims).value_or(bytes);
+    try {
+      const ByteSpan first = before_.payload(*pair.before);
+      const ByteSpan second = after_.payload(*pair.after);
+      return compare_data(first.bytes().first(bytes), second.bytes().first(bytes), info.type, elements);
+    } catch (const Error& error) {
+      if (error.code() != Code::onnx_tensor_not_converted) throw;
+      return as_it_stands(*pair.before, *pair.after, elements);
+    }
+  }
+
+  /// Typed data that is no array of elements, or no data at all.
+  static std::optional<DataDifference> as_it_stands(const schema::TensorProto& before, const schema::TensorProto& after,
+                                                    std::uint64_t elements) {
+    if (before.SerializePartialAsString() == after.SerializePartialAsString()) return std::nullopt;
+    DataDifference found;
+    found.elements = found.differing = elements;
+    return found;
+  }
+
+  const Model& before_;
+  const Model& after_;
+  Difference found_;
+};
+
+Model load_mapped(const std::filesystem::path& path, const LoadOptions& load) {
+  LoadOptions options = load;
+  options.no_copy = true;
+  return Model::load(path, options);
+}
+
+}  // namespace
+
+std::string_view to_string(Change change) noexcept {
+  switch (change) {
+    case Change::added: return "added";
+    case Change::removed: return "removed";
+    case Change::changed: return "changed";
+  }
+  return "";
+}
+
+Difference diff(const Model& before, const Model& after) { return Comparison(before, after).run(); }
+
+Difference diff(const std::filesystem::path& before, const std::filesystem::path& after, const LoadOptions& load) {
+  return diff(load_mapped(before, load), load_mapped(after, load));
+}
+
+}  // namespace onnxar

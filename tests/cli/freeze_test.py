@@ -1,0 +1,307 @@
+"""Archives of what inference needs: `freeze`.
+
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests freeze_test.py
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import ModelProto, TensorProto, TrainingInfoProto, helper, numpy_helper
+
+from support import command_line
+from support.command_line import FORMAT, GIB, IO, USAGE, ToolCase, run
+
+FLOAT = TensorProto.FLOAT
+
+
+def value(name: str, dims: list[object] | None = None) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, FLOAT, [300] if dims is None else dims)
+
+
+def weight(name: str, seed: int = 0, dims: tuple[int, ...] = (300,)) -> TensorProto:
+    return numpy_helper.from_array(np.random.default_rng(seed).standard_normal(dims).astype(np.float32), name)
+
+
+def open_weight(name: str, kind: int = FLOAT, dims: tuple[int, ...] = (300,)) -> TensorProto:
+    return TensorProto(name=name, data_type=kind, dims=dims)
+
+
+def model_of(nodes: list[Any], initializers: list[TensorProto], inputs: list[str] = ["x"], outputs: list[str] = ["y"],
+             functions: list[Any] = [], **options: Any) -> ModelProto:  # fmt: skip
+    graph = helper.make_graph(nodes, "g", list(map(value, inputs)), list(map(value, outputs)), initializers)
+    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("local", 1)]
+    return helper.make_model(graph, opset_imports=opsets, functions=functions, **options)
+
+
+def function(name: str, *nodes: Any) -> Any:
+    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("local", 1)]
+    return helper.make_function("local", name, ["a"], ["b"], list(nodes), opsets)
+
+
+class FreezeCase(ToolCase):
+    def saved(self, model: ModelProto, name: str = "m.onnx") -> Path:
+        return self.write(name, model.SerializeToString())
+
+    def frozen(self, model: ModelProto, *options: object) -> ModelProto:
+        """With its data inside; by Debian's onnx it is a good model."""
+        self.succeeds("freeze", self.saved(model), "-o", self.output, "-f", "--no-sync", *options)
+        self.succeeds("check", "--data", self.output)
+        found = onnx.load_model_from_string(self.unpacked(self.output))
+        onnx.checker.check_model(found)
+        return found
+
+    def refused(self, code: str, model: ModelProto, place: str, exit_code: int = FORMAT, *options: object) -> str:
+        path = self.saved(model)
+        line = self.fails(exit_code, f"onnxar: error[{code}] ", "freeze", path, "-o", self.output, *options)
+        self.assertIn(f'entry "{place}"' if place else "", line)
+        return line
+
+
+class WhatIsReached(FreezeCase):
+    def test_dead_branches_and_unused_weights(self) -> None:
+        nodes = [
+            helper.make_node("Add", ["x", "w"], ["s"], name="live"),
+            helper.make_node("Mul", ["x", "v"], ["dead"]),
+            helper.make_node("Neg", ["dead"], ["deader"]),
+            helper.make_node("Relu", ["s"], ["y"]),
+        ]
+        model = model_of(nodes, [weight("w"), weight("v", 1), weight("u", 2)], ["x", "unused"])
+        model.graph.value_info.extend([value("s"), value("dead")])
+        found = self.frozen(model)
+        self.assertEqual([node.op_type for node in found.graph.node], ["Add", "Relu"])
+        self.assertEqual(list(found.graph.initializer), [model.graph.initializer[0]])
+        self.assertEqual([each.name for each in found.graph.input], ["x", "unused"])
+        self.assertEqual([each.name for each in found.graph.value_info], ["s"])
+        self.assertEqual([entry["name"] for entry in self.listing(self.output)["entries"]], ["w"])
+
+    def test_what_is_needed_stays_byte_for_byte(self) -> None:
+        model = model_of([helper.make_node("Add", ["x", "w"], ["y"], doc_string="why")], [weight("w")])
+        model.metadata_props.add(key="k", value="v")
+        self.assertEqual(self.frozen(model), model)
+
+    def test_docs_and_metadata_on_request(self) -> None:
+        model = model_of([helper.make_node("Add", ["x", "w"], ["y"], doc_string="why")], [weight("w")], doc_string="all")
+        model.metadata_props.add(key="k", value="v")
+        found = self.frozen(model, "--strip-docs", "--strip-metadata")
+        self.assertEqual((found.doc_string, found.graph.node[0].doc_string, len(found.metadata_props)), ("", "", 0))
+        self.assertEqual(len(self.frozen(model, "--strip-docs").metadata_props), 1)
+
+    def test_training_info(self) -> None:
+        model = model_of([helper.make_node("Add", ["x", "w"], ["y"])], [weight("w"), weight("momentum")])
+        info = TrainingInfoProto()
+        info.algorithm.CopyFrom(helper.make_graph([helper.make_node("Neg", ["momentum"], ["m"])], "t", [], [value("m")]))
+        model.training_info.append(info)
+        found = self.frozen(model)
+        self.assertEqual((len(found.training_info), len(found.graph.initializer)), (0, 1))
+
+    def test_subgraphs_use_what_is_around_them(self) -> None:
+        def branch(name: str, *nodes: Any, output: str = "out") -> onnx.GraphProto:
+            return helper.make_graph(list(nodes), name, [], [value(output)], [weight(f"{name}_unused")])
+
+        then = branch("then", helper.make_node("Add", ["w", "s"], ["out"]), helper.make_node("Neg", ["v"], ["dead"]))
+        other = branch("else", helper.make_node("Identity", ["u"], ["out"]))
+        nodes = [
+            helper.make_node("Neg", ["x"], ["s"]),
+            helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=other),
+        ]
+        condition = numpy_helper.from_array(np.array(True), "c")
+        model = model_of(nodes, [condition, weight("w"), weight("v", 1), weight("u", 2)])
+        found = self.frozen(model)
+        self.assertEqual([tensor.name for tensor in found.graph.initializer], ["c", "w", "u"])
+        self.assertEqual([node.op_type for node in found.graph.node], ["Neg", "If"])
+        bodies = [attribute.g for attribute in found.graph.node[1].attribute]
+        self.assertEqual(sorted(node.op_type for body in bodies for node in body.node), ["Add", "Identity"])
+        self.assertEqual([len(body.initializer) for body in bodies], [0, 0])
+
+    def test_functions_that_are_called_by_functions(self) -> None:
+        functions = [
+            function("Unused", helper.make_node("Neg", ["a"], ["b"])),
+            function("Inner", helper.make_node("Neg", ["a"], ["b"]), helper.make_node("Unused", ["a"], ["c"], domain="local")),
+            function("Outer", helper.make_node("Inner", ["a"], ["b"], domain="local")),
+        ]
+        found = self.frozen(model_of([helper.make_node("Outer", ["x"], ["y"], domain="local")], [], functions=functions))
+        self.assertEqual([each.name for each in found.functions], ["Inner", "Outer"])
+        self.assertEqual(len(found.functions[0].node), 1)
+
+    def test_an_unused_default_goes_with_its_input(self) -> None:
+        model = model_of([helper.make_node("Add", ["x", "w"], ["y"])], [weight("w"), weight("v")], ["x", "w", "v"])
+        found = self.frozen(model)
+        self.assertEqual([each.name for each in found.graph.input], ["x", "w"])
+
+    def test_it_says_what_went(self) -> None:
+        model = model_of([helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Neg", ["x"], ["n"])], [weight("w")])
+        done = self.succeeds("freeze", self.saved(model), "-o", self.output, "-n")
+        self.assertIn("without 1 nodes, 1 initializers, 0 functions, 0 training infos", done.stderr)
+        self.assertFalse(self.output.exists())
+
+    def test_a_model_larger_than_memory_allows(self) -> None:
+        source = self.sparse(GIB)
+        model = onnx.load(source, load_external_data=False)
+        model.graph.output.append(helper.make_tensor_value_info("w", TensorProto.UINT8, [GIB]))
+        tool = self.in_memory(64 << 20)
+        self.succeeds("freeze", self.saved(model), "-o", self.output, "--no-sync", tool=tool)
+        self.assertEqual(self.listing(self.output)["entries"][0]["size"], GIB)
+
+
+class BadGraphs(FreezeCase):
+    def test_cycles(self) -> None:
+        nodes = [helper.make_node("Add", ["x", "b"], ["a"]), helper.make_node("Neg", ["a"], ["b"]), helper.make_node("Neg", ["b"], ["y"])]
+        line = self.refused("onnx.model.invalid", model_of(nodes, []), "graph.node[1]")
+        self.assertIn("waits for its own output, by way of graph.node[0]", line)
+        loop = model_of([helper.make_node("Neg", ["y"], ["y"])], [])
+        self.assertIn("uses its own output", self.refused("onnx.model.invalid", loop, "graph.node[0]"))
+
+    def test_names_that_nothing_gives(self) -> None:
+        line = self.refused("onnx.model.invalid", model_of([helper.make_node("Add", ["x", "gone"], ["y"])], []), "graph.node[0]")
+        self.assertIn('nothing gives "gone"', line)
+        self.refused("onnx.model.invalid", model_of([], [], outputs=["gone"]), "graph.output[0]")
+        self.refused("onnx.model.invalid", model_of([], [], outputs=[""]), "graph.output[0]")
+        dead = model_of([helper.make_node("Neg", ["gone"], ["dead"]), helper.make_node("Neg", ["x"], ["y"])], [])
+        self.assertEqual(len(self.frozen(dead).graph.node), 1)
+
+    def test_names_that_are_given_twice(self) -> None:
+        twice = [helper.make_node("Neg", ["x"], ["y"]), helper.make_node("Relu", ["x"], ["y"])]
+        self.refused("onnx.model.invalid", model_of(twice, []), "graph.node[1]")
+        self.refused("onnx.model.invalid", model_of(twice[:1], [weight("w"), weight("w")]), "graph")
+        self.refused("onnx.model.invalid", model_of(twice[:1], [weight("y")]), "graph.node[0]")
+
+    def test_functions(self) -> None:
+        call = [helper.make_node("F", ["x"], ["y"], domain="local")]
+        again = function("G", helper.make_node("F", ["a"], ["b"], domain="local"))
+        first = function("F", helper.make_node("G", ["a"], ["b"], domain="local"))
+        line = self.refused("onnx.model.invalid", model_of(call, [], functions=[first, again]), "functions[0]")
+        self.assertIn("recursion", line)
+        self.refused("onnx.model.invalid", model_of(call, [], functions=[first, first]), "functions[1]")
+        dangling = function("F", helper.make_node("Add", ["a", "x"], ["b"]))
+        self.refused("onnx.model.invalid", model_of(call, [], functions=[dangling]), "functions[0].node[0]")
+
+    def test_outputs(self) -> None:
+        model = self.saved(model_of([helper.make_node("Neg", ["x"], ["y"])], []))
+        self.fails(IO, "onnxar: error[io.not_found]", "freeze", self.folder / "none", "-o", self.output)
+        self.write("out", b"mine")
+        self.fails(USAGE, "onnxar: error[output.exists]", "freeze", model, "-o", self.output)
+        self.succeeds("freeze", model, "-o", model, "-f")
+
+
+class Weights(FreezeCase):
+    """Of `y = x + w + v`, where `w` is an initializer without data and `v` an input."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        nodes = [helper.make_node("Add", ["x", "w"], ["s"]), helper.make_node("Add", ["s", "v"], ["y"])]
+        self.graph = model_of(nodes, [open_weight("w")], ["x", "v"])
+        self.arrays = {name: numpy_helper.to_array(weight(name, seed)) for seed, name in enumerate("wv")}
+
+    def npz(self, compressed: bool = False, **arrays: np.ndarray) -> Path:
+        (np.savez_compressed if compressed else np.savez)(self.folder / "w.npz", **arrays)
+        return self.folder / "w.npz"
+
+    def expect_filled(self, path: Path) -> None:
+        found = self.frozen(self.graph, "--weights", path)
+        self.assertEqual([each.name for each in found.graph.input], ["x"])
+        tensors = {tensor.name: numpy_helper.to_array(tensor) for tensor in found.graph.initializer}
+        self.assertEqual(tensors.keys(), self.arrays.keys())
+        for name, array in self.arrays.items():
+            np.testing.assert_array_equal(tensors[name], array)
+
+    def test_from_npz(self) -> None:
+        for compressed in (False, True):
+            with self.subTest(compressed=compressed):
+                self.expect_filled(self.npz(compressed, **self.arrays))
+
+    def test_from_a_model_in_every_form(self) -> None:
+        tensors = [numpy_helper.from_array(array, name) for name, array in self.arrays.items()]
+        source = self.saved(model_of([], tensors, outputs=[]), "weights.onnx")
+        archive, beside = self.folder / "w.onnxar", self.folder / "b.onnx"
+        self.succeeds("pack", source, "-o", archive)
+        self.succeeds("unpack", source, "-o", beside, "--external-data", "w.bin")
+        for path in (source, archive, beside):
+            self.expect_filled(path)
+
+    def test_shapes_and_types_are_checked(self) -> None:
+        for array, code, told in (
+            (np.zeros(3, np.float32), "onnx.tensor.dims", "is to be of shape [300], but is of [3]"),
+            (np.zeros((1, 300), np.float32), "onnx.tensor.dims", "but is of [1,300]"),
+            (np.zeros(300), "onnx.tensor.not_converted", "is to be FLOAT, but is of type <f8"),
+            (np.zeros(300, ">f4"), "onnx.tensor.not_converted", "big-endian"),
+            (np.zeros(300, object), "onnx.tensor.not_converted", "NumPy's type"),
+            (np.zeros((20, 15), np.float32, "F"), "onnx.tensor.not_converted", "Fortran"),
+            (np.zeros(300, [("a", "<f4")]), "onnx.tensor.not_converted", "records"),
+        ):
+            for name in ("w", "v"):
+                with self.subTest(told=told, name=name):
+                    line = self.refused(code, self.graph, "", FORMAT, "--weights", self.npz(**{**self.arrays, name: array}))
+                    self.assertIn(f"{self.folder / 'w.npz'}", line)
+                    self.assertIn(told, line)
+
+    def test_a_named_dimension_takes_any_size(self) -> None:
+        self.graph.graph.input[1].CopyFrom(value("v", ["n"]))
+        self.expect_filled(self.npz(**self.arrays))
+
+    def test_types_that_numpy_lacks(self) -> None:
+        tensor = open_weight("w", TensorProto.BFLOAT16)
+        model = model_of([helper.make_node("Cast", ["w"], ["y"], to=FLOAT)], [tensor])
+        bits = np.arange(300, dtype=np.uint16)
+        for array in (bits, bits.view("V2")):
+            found = self.frozen(model, "--weights", self.npz(w=array))
+            self.assertEqual(found.graph.initializer[0].raw_data, bits.tobytes())
+
+    def test_versions_of_the_format(self) -> None:
+        for version in ((1, 0), (2, 0), (3, 0)):
+            arrays = {}
+            for name, array in self.arrays.items():
+                file = io.BytesIO()
+                np.lib.format.write_array(file, array, version)
+                arrays[f"{name}.npy"] = file.getvalue()
+            self.expect_filled(self.zipped(arrays))
+
+    def zipped(self, files: dict[str, bytes]) -> Path:
+        with zipfile.ZipFile(self.folder / "w.npz", "w") as out:
+            for name, data in files.items():
+                out.writestr(name, data)
+        return self.folder / "w.npz"
+
+    def test_damaged_arrays(self) -> None:
+        file = io.BytesIO()
+        np.save(file, self.arrays["w"])
+        good = file.getvalue()
+        for data, code in (
+            (good[:-1], "onnx.tensor.length"),
+            (good + b"x", "onnx.tensor.length"),
+            (good[:20], "onnx.tensor.not_converted"),
+            (b"", "onnx.tensor.not_converted"),
+            (b"\x93NUMPY\x09" + good[7:], "onnx.tensor.not_converted"),
+            (good.replace(b"(300,)", b"(3 0,)"), "onnx.tensor.not_converted"),
+            (good.replace(b"(300,)", b"(-30,)"), "onnx.tensor.not_converted"),
+            (good.replace(b"'shape'", b"'shade'"), "onnx.tensor.not_converted"),
+        ):
+            with self.subTest(data=data[:80]):
+                self.refused(code, self.graph, "w.npy", FORMAT, "--weights", self.zipped({"w.npy": data}))
+        path = self.npz(**self.arrays)
+        damaged = bytearray(path.read_bytes())
+        damaged[damaged.index(self.arrays["w"].tobytes())] ^= 1
+        path.write_bytes(damaged)
+        self.refused("zip.data.crc", self.graph, "w.npy", FORMAT, "--weights", path)
+
+    def test_what_stays_open(self) -> None:
+        line = self.refused("onnx.tensor.no_data", self.graph, "graph")
+        self.assertIn('the initializer "w"', line)
+        self.refused("onnx.tensor.no_data", self.graph, "graph", FORMAT, "--weights", self.npz(v=self.arrays["v"]))
+        self.refused("usage.argument", self.graph, "", USAGE, "--weights", self.npz(other=self.arrays["v"]))
+        self.fails(IO, "onnxar: error[io.not_found]", "freeze", self.saved(self.graph), "-o", self.output, "--weights", self.folder / "no")
+
+    def test_what_fills_nothing_is_said(self) -> None:
+        path = self.npz(**self.arrays, momentum=self.arrays["w"])
+        done = run("freeze", self.saved(self.graph), "-o", self.output, "--weights", path)
+        self.assertIn("2 tensors filled", done.stderr)
+        self.assertIn('1 tensors of w.npz fill nothing, such as "momentum"', done.stderr)
+
+
+if __name__ == "__main__":
+    command_line.main(__doc__)

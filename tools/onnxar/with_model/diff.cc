@@ -1,0 +1,140 @@
+#include "onnxar/diff.h"
+
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+#include "command.h"
+#include "json.h"
+
+namespace onnxar::tool {
+namespace {
+
+struct DiffArguments {
+  std::filesystem::path before, after;
+  LoadOptions load;
+  bool json = false;
+  Verbosity verbosity;
+};
+
+Json as_json(const GraphChange& change) {
+  Json row;
+  row["change"] = to_string(change.change);
+  row["site"] = change.site;
+  row["name"] = change.name;
+  row["before"] = change.change == Change::added ? Json() : Json(change.before);
+  row["after"] = change.change == Change::removed ? Json() : Json(change.after);
+  return row;
+}
+
+Json as_json(const std::optional<TensorInfo>& tensor, std::uint64_t bytes) {
+  if (!tensor) return {};
+  return {{"dtype", to_string(tensor->type)}, {"shape", tensor->dims}, {"bytes", bytes}};
+}
+
+Json as_json(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
+
+Json as_json(const std::optional<DataDifference>& data) {
+  if (!data) return {};
+  return {{"elements", data->elements},
+          {"differing", data->differing},
+          {"first", data->first},
+          {"max_absolute", as_json(data->max_absolute)},
+          {"max_relative", as_json(data->max_relative)},
+          {"not_finite", data->not_finite}};
+}
+
+const std::string& name_of(const TensorChange& change) { return (change.before ? change.before : change.after)->name; }
+
+Json as_json(const TensorChange& change) {
+  Json row;
+  row["change"] = to_string(change.change);
+  row["site"] = change.site;
+  row["name"] = name_of(change);
+  row["before"] = as_json(change.before, change.bytes_before);
+  row["after"] = as_json(change.after, change.bytes_after);
+  row["data"] = as_json(change.data);
+  return row;
+}
+
+void print_json(const Difference& difference) {
+  Json document;
+  document["same"] = difference.none();
+  document["graph"] = Json::array();
+  for (const GraphChange& change : difference.graph) document["graph"].push_back(as_json(change));
+  document["tensors"] = Json::array();
+  for (const TensorChange& change : difference.tensors) document["tensors"].push_back(as_json(change));
+  document["compared"] = difference.compared;
+  print(document);
+}
+
+/// `changed graph.node[3].attr.strides.ints (conv1): `
+void print_head(Change change, const std::string& site, const std::string& name) {
+  std::cout << to_string(change) << ' ' << escaped(site);
+  if (!name.empty()) std::cout << " (" << escaped(name) << ')';
+  std::cout << ": ";
+}
+
+void print_line(const GraphChange& change) {
+  print_head(change.change, change.site, change.name);
+  std::cout << escaped(change.before) << (change.change == Change::changed ? " -> " : "") << escaped(change.after)
+            << '\n';
+}
+
+std::string text_of(const TensorInfo& tensor, std::uint64_t bytes) {
+  return to_string(tensor.type) + shape_text(tensor.dims) + ", " + std::to_string(bytes) + " bytes";
+}
+
+std::string text_of(const DataDifference& data) {
+  std::ostringstream text;
+  text << data.differing << " of " << data.elements << " elements differ, the first is " << data.first;
+  if (data.max_absolute) text << "; at most " << *data.max_absolute << ", relatively " << *data.max_relative;
+  if (data.not_finite != 0) text << "; " << data.not_finite << " are infinite or NaN";
+  return text.str();
+}
+
+void print_line(const TensorChange& change) {
+  print_head(change.change, change.site, name_of(change));
+  if (change.data) {
+    std::cout << text_of(*change.data) << '\n';
+    return;
+  }
+  if (change.before) std::cout << text_of(*change.before, change.bytes_before);
+  if (change.change == Change::changed) std::cout << " -> ";
+  if (change.after) std::cout << text_of(*change.after, change.bytes_after);
+  std::cout << '\n';
+}
+
+int compare(const DiffArguments& arguments) {
+  const Difference difference = diff(arguments.before, arguments.after, arguments.load);
+  if (arguments.json) {
+    print_json(difference);
+  } else {
+    for (const GraphChange& change : difference.graph) print_line(change);
+    for (const TensorChange& change : difference.tensors) print_line(change);
+  }
+  if (!arguments.verbosity.quiet) {
+    std::cerr << (difference.none() ? "the same" : "different") << ": " << difference.graph.size()
+              << " changes of the graph, " << difference.tensors.size() << " of tensors, " << difference.compared
+              << " tensors compared\n";
+  }
+  return difference.none() ? exit_code::done : exit_code::found;
+}
+
+}  // namespace
+
+Verb add_diff(CLI::App& app) {
+  auto arguments = std::make_shared<DiffArguments>();
+  CLI::App* verb = app.add_subcommand("diff", "Say what differs between two models: graph and tensors");
+  verb->add_option("A", arguments->before, "An archive, a .onnx file, or a model as text")->required();
+  verb->add_option("B", arguments->after, "Another, in whatever form")->required();
+  verb->add_flag("--json", arguments->json, "As JSON");
+  arguments->load = load_options();
+  add_verbosity(*verb, arguments->verbosity);
+  verb->footer(
+      "Exit: 0 the same, 1 different. Nodes belong together by name, else by outputs; where data lies makes no "
+      "difference.\nExample: onnxar diff model.onnx model.onnxar");
+  return {verb, [arguments] { return compare(*arguments); }};
+}
+
+}  // namespace onnxar::tool

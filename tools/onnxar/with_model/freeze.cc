@@ -1,0 +1,60 @@
+#include "onnxar/freeze.h"
+
+#include <iostream>
+#include <memory>
+
+#include "command.h"
+
+namespace onnxar::tool {
+namespace {
+
+struct FreezeArguments {
+  std::filesystem::path input, output;
+  SaveOptions save;
+  FreezeOptions options;
+  Verbosity verbosity;
+};
+
+void print(const FreezeReport& report, const FreezeArguments& arguments) {
+  std::cerr << escaped(arguments.output.string()) << ": without " << report.nodes << " nodes, " << report.initializers
+            << " initializers, " << report.functions << " functions, " << report.training_infos
+            << " training infos that no output needs";
+  if (report.inputs != 0) std::cerr << "; " << report.inputs << " inputs went with their defaults";
+  if (!arguments.options.weights.empty()) {
+    std::cerr << "; " << report.filled << " tensors filled from " << escaped(arguments.options.weights.string());
+  }
+  std::cerr << (arguments.save.dry_run ? "; nothing was written\n" : "\n");
+  if (report.surplus.empty()) return;
+  std::cerr << "onnxar: " << report.surplus.size() << " tensors of "
+            << escaped(arguments.options.weights.filename().string()) << " fill nothing, such as \""
+            << escaped(report.surplus.front()) << "\"\n";
+}
+
+int freeze_model(const FreezeArguments& arguments) {
+  const FreezeReport report = freeze(arguments.input, arguments.output, arguments.save, arguments.options);
+  print_remarks(report.saved.remarks, arguments.verbosity);
+  if (!arguments.verbosity.quiet) print(report, arguments);
+  return exit_code::done;
+}
+
+}  // namespace
+
+Verb add_freeze(CLI::App& app) {
+  auto arguments = std::make_shared<FreezeArguments>();
+  CLI::App* verb = app.add_subcommand("freeze", "Write an archive of what inference needs, and of nothing else");
+  verb->add_option("MODEL", arguments->input, "An archive, a .onnx file, or a model as text")->required();
+  add_output(*verb, arguments->output, "The archive to write");
+  verb->add_option("--weights", arguments->options.weights,
+                   "Fill initializers without data, and inputs, by name from this model, archive or .npz")
+      ->type_name("FILE");
+  verb->add_flag("--strip-docs", arguments->options.strip_docs, "Leave doc strings out");
+  verb->add_flag("--strip-metadata", arguments->options.strip_metadata, "Leave metadata_props out");
+  add_save_options(*verb, arguments->save);
+  arguments->options.load = load_options();
+  add_data_dir(*verb, arguments->options.load);
+  add_verbosity(*verb, arguments->verbosity);
+  verb->footer("Example: onnxar freeze model.onnx --weights checkpoint.npz -o model.onnxar");
+  return {verb, [arguments] { return freeze_model(*arguments); }};
+}
+
+}  // namespace onnxar::tool
