@@ -46,9 +46,9 @@ struct Pair {
   friend bool operator==(const Pair&, const Pair&) = default;
 };
 
-class Comparison {
+class DataComparison {
  public:
-  Comparison(DataType type, std::uint64_t elements) : type_(type) { found_.elements = elements; }
+  DataComparison(DataType type, std::uint64_t elements) : type_(type) { found_.elements = elements; }
 
   std::optional<DataDifference> run(Bytes before, Bytes after) {
     // Most pieces of most tensors are the same, and memcmp sees that at the speed of memory.
@@ -174,7 +174,7 @@ class Comparison {
 
 std::optional<DataDifference> compare_data(Bytes before, Bytes after, DataType type, std::uint64_t elements) {
   if (before.data() == after.data()) return std::nullopt;  // one mapping
-  return Comparison(type, elements).run(before, after);
+  return DataComparison(type, elements).run(before, after);
 }
 
 }  // namespace onnxar

@@ -11,7 +11,6 @@ namespace onnxar {
 namespace {
 
 using onnx::Level;
-using onnx::Message;
 template <typename T>
 using Repeated = google::protobuf::RepeatedPtrField<T>;
 
@@ -22,14 +21,14 @@ class Walk {
   explicit Walk(Visit visit) : visit_(std::move(visit)) {}
 
   void model(const schema::ModelProto& model) {
-    if (model.has_graph()) at(Level{Message::graph, "graph", false, 0, {}, {}}, [&] { graph(model.graph()); });
-    each(model.training_info(), Message::training, "training_info", [this](const auto& info) {
+    if (model.has_graph()) at(Level{onnx::Message::graph, "graph", false, 0, {}, {}}, [&] { graph(model.graph()); });
+    each(model.training_info(), onnx::Message::training, "training_info", [this](const auto& info) {
       if (info.has_initialization())
-        at(Level{Message::graph, "initialization", false, 0, {}, {}}, [&] { graph(info.initialization()); });
+        at(Level{onnx::Message::graph, "initialization", false, 0, {}, {}}, [&] { graph(info.initialization()); });
       if (info.has_algorithm())
-        at(Level{Message::graph, "algorithm", false, 0, {}, {}}, [&] { graph(info.algorithm()); });
+        at(Level{onnx::Message::graph, "algorithm", false, 0, {}, {}}, [&] { graph(info.algorithm()); });
     });
-    each(model.functions(), Message::function, "functions", [this](const auto& function) {
+    each(model.functions(), onnx::Message::function, "functions", [this](const auto& function) {
       nodes(function.node());
       attributes(function.attribute_proto(), "attribute_proto");
     });
@@ -44,7 +43,7 @@ class Walk {
     levels_.pop_back();
   }
   template <typename T, typename Work>
-  void each(const Repeated<T>& list, Message message, std::string_view label, const Work& work) {
+  void each(const Repeated<T>& list, onnx::Message message, std::string_view label, const Work& work) {
     Level level{message, label, true, 0, {}, {}};
     for (const T& element : list) {
       if constexpr (std::is_same_v<T, schema::AttributeProto>) level.name = onnx::name_for_path(element.name());
@@ -59,32 +58,32 @@ class Walk {
     sparse_tensors(graph.sparse_initializer(), "sparse_initializer");
   }
   void nodes(const Repeated<schema::NodeProto>& list) {
-    each(list, Message::node, "node", [this](const auto& node) { attributes(node.attribute(), "attribute"); });
+    each(list, onnx::Message::node, "node", [this](const auto& node) { attributes(node.attribute(), "attribute"); });
   }
   void attributes(const Repeated<schema::AttributeProto>& list, std::string_view label) {
-    each(list, Message::attribute, label, [this](const auto& attribute) {
+    each(list, onnx::Message::attribute, label, [this](const auto& attribute) {
       if (attribute.has_t()) tensor(attribute.t(), "t");
-      if (attribute.has_g()) at(Level{Message::graph, "g", false, 0, {}, {}}, [&] { graph(attribute.g()); });
+      if (attribute.has_g()) at(Level{onnx::Message::graph, "g", false, 0, {}, {}}, [&] { graph(attribute.g()); });
       tensors(attribute.tensors(), "tensors");
-      each(attribute.graphs(), Message::graph, "graphs", [this](const auto& subgraph) { graph(subgraph); });
+      each(attribute.graphs(), onnx::Message::graph, "graphs", [this](const auto& subgraph) { graph(subgraph); });
       if (attribute.has_sparse_tensor()) {
-        at(Level{Message::sparse, "sparse_tensor", false, 0, {}, {}}, [&] { sparse(attribute.sparse_tensor()); });
+        at(Level{onnx::Message::sparse, "sparse_tensor", false, 0, {}, {}}, [&] { sparse(attribute.sparse_tensor()); });
       }
       sparse_tensors(attribute.sparse_tensors(), "sparse_tensors");
     });
   }
   void sparse_tensors(const Repeated<schema::SparseTensorProto>& list, std::string_view label) {
-    each(list, Message::sparse, label, [this](const auto& tensor) { sparse(tensor); });
+    each(list, onnx::Message::sparse, label, [this](const auto& tensor) { sparse(tensor); });
   }
   void sparse(const schema::SparseTensorProto& sparse) {
     if (sparse.has_values()) tensor(sparse.values(), "values");
     if (sparse.has_indices()) tensor(sparse.indices(), "indices");
   }
   void tensors(const Repeated<schema::TensorProto>& list, std::string_view label) {
-    each(list, Message::tensor, label, [this](const auto& tensor) { visit_(tensor, levels_); });
+    each(list, onnx::Message::tensor, label, [this](const auto& tensor) { visit_(tensor, levels_); });
   }
   void tensor(const schema::TensorProto& tensor, std::string_view label) {
-    at(Level{Message::tensor, label, false, 0, {}, {}}, [&] { visit_(tensor, levels_); });
+    at(Level{onnx::Message::tensor, label, false, 0, {}, {}}, [&] { visit_(tensor, levels_); });
   }
 
   Visit visit_;

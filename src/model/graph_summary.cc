@@ -18,7 +18,7 @@ namespace {
 
 using base::concat;
 using Nodes = google::protobuf::RepeatedPtrField<schema::NodeProto>;
-using Names = std::unordered_set<std::string_view>;
+using NameViews = std::unordered_set<std::string_view>;
 
 constexpr std::size_t most_listed = 100;  // of what is wrong
 
@@ -61,16 +61,16 @@ ValueSummary summary_of(const schema::ValueInfoProto& value) {
   return summary;
 }
 
-Names initialized(const schema::GraphProto& graph) {
-  Names names;
+NameViews initialized(const schema::GraphProto& graph) {
+  NameViews names;
   for (const auto& tensor : graph.initializer()) names.insert(tensor.name());
   for (const auto& sparse : graph.sparse_initializer()) names.insert(sparse.values().name());
   return names;
 }
 
 /// What a graph itself gives names to, beside its nodes.
-Names given(const schema::GraphProto& graph) {
-  Names names = initialized(graph);
+NameViews given(const schema::GraphProto& graph) {
+  NameViews names = initialized(graph);
   for (const auto& input : graph.input()) names.insert(input.name());
   return names;
 }
@@ -84,7 +84,7 @@ class Scopes {
 
   void graph(const schema::GraphProto& graph, const std::string& site) { nodes(graph.node(), given(graph), site); }
 
-  void nodes(const Nodes& nodes, Names names, const std::string& site) {
+  void nodes(const Nodes& nodes, NameViews names, const std::string& site) {
     for (const auto& node : nodes) names.insert(node.output().begin(), node.output().end());
     scopes_.push_back(std::move(names));
     for (int i = 0; i < nodes.size(); ++i) {
@@ -98,12 +98,12 @@ class Scopes {
  private:
   void use(const std::string& name, const std::string& site) {
     if (name.empty() || dangling_.size() >= most_listed) return;
-    const auto has = [&name](const Names& names) { return names.contains(name); };
+    const auto has = [&name](const NameViews& names) { return names.contains(name); };
     if (std::ranges::none_of(scopes_, has)) dangling_.push_back({site, name});
   }
 
   std::vector<DanglingInput>& dangling_;
-  std::vector<Names> scopes_;
+  std::vector<NameViews> scopes_;
 };
 
 /// The names around it that a node, or a subgraph of it, uses.
@@ -111,7 +111,7 @@ void add_used(const schema::NodeProto& node, std::vector<std::string_view>& used
   used.insert(used.end(), node.input().begin(), node.input().end());
   for_each_subgraph(node, "", [&used](const schema::GraphProto& graph, const std::string&) {
     std::vector<std::string_view> inside;
-    Names own = given(graph);
+    NameViews own = given(graph);
     for (const auto& inner : graph.node()) {
       add_used(inner, inside);
       own.insert(inner.output().begin(), inner.output().end());
@@ -222,7 +222,7 @@ GraphSummary summary_of_graph(const schema::ModelProto& model) {
   const schema::GraphProto& graph = model.graph();
   GraphSummary summary;
   summary.name = graph.name();
-  const Names defaults = initialized(graph);
+  const NameViews defaults = initialized(graph);
   for (const auto& input : graph.input()) {
     if (!defaults.contains(input.name())) summary.inputs.push_back(summary_of(input));
   }
@@ -240,7 +240,7 @@ GraphSummary summary_of_graph(const schema::ModelProto& model) {
   scopes.graph(graph, "graph");
   for (int i = 0; i < model.functions_size(); ++i) {
     const auto& function = model.functions(i);
-    scopes.nodes(function.node(), Names(function.input().begin(), function.input().end()),
+    scopes.nodes(function.node(), NameViews(function.input().begin(), function.input().end()),
                  concat("functions[", i, "]"));
   }
   return summary;

@@ -111,7 +111,7 @@ class Matcher {
 
 }  // namespace
 
-std::string name_of(const Message& element) {
+std::string name_in(const Message& element) {
   if (const auto* function = as<schema::FunctionProto>(element)) {
     const std::string overload = function->overload().empty() ? "" : ":" + function->overload();
     return base::concat(function->domain(), ".", function->name(), overload);
@@ -129,7 +129,7 @@ std::string name_of(const Message& element) {
 
 Matching match(const Message& before, const Message& after, const FieldDescriptor& field) {
   Matcher matcher(Pending(before, field), Pending(after, field));
-  matcher.by(name_of);
+  matcher.by(name_in);
   if (field.message_type() == schema::NodeProto::descriptor()) matcher.by(outputs_of);
   return std::move(matcher).finish();
 }

@@ -21,12 +21,12 @@ using base::concat;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-constexpr std::size_t most_characters = 200;
-constexpr int most_values = 16;
+constexpr std::size_t most_characters_shown = 200;
+constexpr int most_values_shown = 16;
 
 std::string cut(std::string text) {
-  if (text.size() <= most_characters) return text;
-  return text.substr(0, most_characters) + "...";
+  if (text.size() <= most_characters_shown) return text;
+  return text.substr(0, most_characters_shown) + "...";
 }
 
 template <typename T>
@@ -68,8 +68,8 @@ std::string in_quotes(const std::string& text, const FieldDescriptor& field) {
 /// `[1,2]`; of a long list some values, from `first` on.
 std::string list_text(const Message& message, const FieldDescriptor& field, int first) {
   const int size = message.GetReflection()->FieldSize(message, &field);
-  const int begin = size > most_values ? first : 0;
-  const int end = std::min(size, begin + most_values);
+  const int begin = size > most_values_shown ? first : 0;
+  const int end = std::min(size, begin + most_values_shown);
   std::string text = begin > 0 ? "[... " : "[";
   for (int i = begin; i < end; ++i) {
     text += (i == begin ? "" : ",") + in_quotes(value_text(message, field, i), field);

@@ -51,7 +51,11 @@ int parse_and_run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "`onnxar VERB --help` says more of a verb, with an example.\n"
-  const std::array verbs = {add_pack(app), add_unpack(app), add_ls(app), add_check(app), add_repack(app), add_replace(app), add_link(app), add_recover(app), add_undo(app), add_cat(app), add_show(app), add_dump(app), add_extract(app), add_freeze(app), add_diff(app)};
+      "Exit: 0 done, 1 check found errors or models differ, 2 usage or output exists, 3 I/O, 4 corrupt or unsupported "
+      "input.");
+  const std::array verbs = {add_pack(app),    add_unpack(app), add_ls(app),      add_check(app), add_repack(app),
+                            add_replace(app), add_link(app),   add_recover(app), add_undo(app),  add_cat(app),
+                            add_show(app),    add_dump(app),   add_extract(app), add_diff(app),  add_freeze(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -15,7 +15,7 @@ struct FreezeArguments {
   Verbosity verbosity;
 };
 
-void print(const FreezeReport& report, const FreezeArguments& arguments) {
+void print_report(const FreezeReport& report, const FreezeArguments& arguments) {
   std::cerr << escaped(arguments.output.string()) << ": without " << report.nodes << " nodes, " << report.initializers
             << " initializers, " << report.functions << " functions, " << report.training_infos
             << " training infos that no output needs";
@@ -33,7 +33,7 @@ void print(const FreezeReport& report, const FreezeArguments& arguments) {
 int freeze_model(const FreezeArguments& arguments) {
   const FreezeReport report = freeze(arguments.input, arguments.output, arguments.save, arguments.options);
   print_remarks(report.saved.remarks, arguments.verbosity);
-  if (!arguments.verbosity.quiet) print(report, arguments);
+  if (!arguments.verbosity.quiet) print_report(report, arguments);
   return exit_code::done;
 }
 
