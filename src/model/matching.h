@@ -21,6 +21,6 @@ Matching match(const google::protobuf::Message& before, const google::protobuf::
                const google::protobuf::FieldDescriptor& field);
 
 /// What an element goes by: a node's name, a property's key, an opset's domain; empty where it has nothing of the kind.
-std::string name_of(const google::protobuf::Message& element);
+std::string name_in(const google::protobuf::Message& element);
 
 }  // namespace onnxar

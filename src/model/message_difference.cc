@@ -201,7 +201,7 @@ void MessageDifference::list_of_messages(const Message& before, const Message& a
   const auto place_of = [&](int in_before, int in_after) {
     Place inside = place;
     const Message& named = in_before >= 0 ? element_of(before, in_before) : element_of(after, in_after);
-    if (std::string name = name_of(named); !name.empty()) inside.name = std::move(name);
+    if (std::string name = name_in(named); !name.empty()) inside.name = std::move(name);
     if (in_before >= 0) inside.before = joined(place.before, step(before, field, &named, in_before));
     if (in_after >= 0) inside.after = joined(place.after, step(after, field, &element_of(after, in_after), in_after));
     return inside;
