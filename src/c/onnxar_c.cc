@@ -112,8 +112,11 @@ struct Released {
 }  // namespace
 }  // namespace onnxar::c
 
-using namespace onnxar;     // NOLINT(google-build-using-namespace): of a file that has nothing to keep apart
-using namespace onnxar::c;  // NOLINT(google-build-using-namespace)
+// Of a file that has nothing to keep apart.
+// NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
+using namespace onnxar;
+using namespace onnxar::c;
+// NOLINTEND(google-build-using-namespace,google-global-names-in-headers)
 
 const char* onnxar_version() { return ONNXAR_VERSION_STRING; }
 std::uint32_t onnxar_c_abi() { return ONNXAR_C_ABI; }

@@ -66,7 +66,7 @@ TEST_F(DiffTest, OneFlippedBitIsFoundInItsPlace) {
   Blob bytes = folder_.read_file("a");
   const Blob weight = pattern(280000, 1);
   const auto at = std::search(bytes.begin(), bytes.end(), weight.begin(), weight.end()) - bytes.begin();
-  bytes.at(static_cast<std::size_t>(at) + 4 * 65432) ^= std::byte{1};
+  bytes.at(static_cast<std::size_t>(at) + std::size_t{4} * 65432) ^= std::byte{1};
   const Difference difference = diff(folder_ / "a", folder_.write_file("b", bytes));
   EXPECT_THAT(difference.graph, IsEmpty());
   ASSERT_THAT(difference.tensors, SizeIs(1));
