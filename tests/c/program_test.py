@@ -35,7 +35,8 @@ class Program(unittest.TestCase):
     def test_a_file_that_is_not_as_expected_fails_it(self):
         with tempfile.TemporaryDirectory() as folder:
             make_files(Path(folder))
-            (Path(folder) / "b.bin").write_bytes(b"other")
+            expected = Path(folder) / "b.bin"
+            expected.write_bytes(bytes(expected.stat().st_size))
             done = subprocess.run([os.environ["ONNXAR_C_PROGRAM"], folder], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("not so: same(bytes, b)", done.stderr)
