@@ -15,7 +15,7 @@ WideFields read_wide_fields(const CentralFileHeader& header, std::optional<Bytes
   const std::array<std::uint32_t, 3> narrow = {header.uncompressed_size, header.compressed_size,
                                                header.relative_offset_of_local_header};
   std::array<std::uint64_t, 3> wide = {narrow[0], narrow[1], narrow[2]};
-  // Nearly every header: a third of the cost of reading one was below.
+  // Nearly every header; what follows is for the others.
   if (!zip64 && std::ranges::max(narrow) != sentinel32) return {wide[0], wide[1], wide[2], false};
   const auto sentinels = static_cast<std::size_t>(std::ranges::count(narrow, sentinel32));
   Bytes field = zip64.value_or(Bytes());
