@@ -17,6 +17,8 @@ from onnx.backend.test.runner import Runner
 ON_DISK = ("simple", "pytorch-converted", "pytorch-operator")
 ROOT = pathlib.Path(onnx.__file__).parents[1]
 
+DIFFERS = "its outputs differ from the test data's"
+
 
 @dataclasses.dataclass(frozen=True)
 class Case:
@@ -79,7 +81,7 @@ def difference(case: Case, outputs: list[Any], expected: list[Any]) -> str | Non
     try:
         Runner.assert_similar_outputs(expected, outputs, case.rtol, case.atol)
     except (AssertionError, TypeError, AttributeError, ValueError):
-        return "its outputs differ from the test data's"
+        return DIFFERS
     return None
 
 

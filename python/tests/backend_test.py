@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import onnxruntime as ort
-from backend_cases import Case, cases, difference, same_bits
+from backend_cases import DIFFERS, Case, cases, difference, same_bits
 from support import FolderTest
 
 import onnxar
@@ -117,6 +117,13 @@ class Backend(FolderTest):
         if "--write" in sys.argv:
             LEFT_OUT.write_text("".join(f"{name}: {reason}\n" for name, reason in sorted(left_out.items())))
         listed = dict(line.split(": ", 1) for line in LEFT_OUT.read_text().splitlines())
+        # Which outputs are near enough to the test data depends on the kernels that ONNX Runtime has for the CPU.
+        rounded = {name for name in left_out.keys() ^ listed.keys() if DIFFERS in (left_out.get(name), listed.get(name))}
+        print(f"left out here or in the list alone, for their outputs: {sorted(rounded)}")
+        self.assertLess(len(rounded), 30)
+        for reasons in (left_out, listed):
+            for name in rounded:
+                reasons.pop(name, None)
         self.assertEqual(left_out, listed)
         self.assertGreater(outside, 100)
 
