@@ -34,8 +34,9 @@ namespace onnxar {
 /// bytes without one                   | true    | borrowed, no owner        | the caller has it: longer than all use |
 /// | any of them                         | false   | owned                     | the model, or a span of `payload` |
 ///
-/// Data files of bytes are mapped as those of files are. One packed run of float_data or double_data is borrowed, too;
-/// other typed data is decoded in loading, into owned spans.
+/// Text (protobuf's text format) is parsed to bytes first, which the spans without a copy have a share in, whoever owns
+/// the text. Data files of bytes are mapped as those of files are. One packed run of float_data or double_data is
+/// borrowed, too; other typed data is decoded in loading, into owned spans.
 ///
 /// Move-only. Threads: const members may be called concurrently; editing needs the caller's own lock.
 class Model {

@@ -199,8 +199,19 @@ def links() -> Seeds:
     yield "twice", b"\0location=data.bin\nlocation=sub/inner.bin"
 
 
-def models_and_zips() -> Seeds:
+def texts() -> Seeds:
+    """Models in protobuf's text format."""
+    tensor = 'name: "w" data_type: 1 dims: 2'
+    data = r'raw_data: "\000\000\200?\000\000\000@"'
+    for name, fields in (("raw", data), ("typed", "float_data: 1.5 float_data: -nan"), ("short", 'raw_data: "abc"'),
+                         ("external", 'data_location: EXTERNAL external_data { key: "location" value: "data.bin" }')):
+        yield f"text_{name}", f'ir_version: 8\ngraph {{ name: "g" initializer {{ {tensor} {fields} }} }}\n'.encode()
+    yield "text_unfinished", b"# a comment\nir_version: 8 graph {"
+
+
+def models_texts_and_zips() -> Seeds:
     yield from models()
+    yield from texts()
     yield from zips()
 
 
@@ -212,7 +223,7 @@ TARGETS = {
     "wire_scan": models,
     "split_join": models,
     "external_data": links,
-    "load": models_and_zips,
+    "load": models_texts_and_zips,
 }
 
 
