@@ -27,12 +27,12 @@ namespace onnxar {
 ///
 /// What the table's span of a large payload is (LoadOptions::no_copy, ByteSpan):
 ///
-/// | loaded from                         | no_copy | span                      | storage lives as long as |
-/// |-------------------------------------|---------|---------------------------|----------------------------------------|
-/// | a file (archive, inline, external)  | true    | borrowed + owner, mapped  | the last span with a share | | bytes
-/// with an owner                 | true    | borrowed + owner          | the last span with a share             | |
-/// bytes without one                   | true    | borrowed, no owner        | the caller has it: longer than all use |
-/// | any of them                         | false   | owned                     | the model, or a span of `payload` |
+/// | loaded from                      | no_copy | span                     | storage lives as long as               |
+/// |----------------------------------|---------|--------------------------|----------------------------------------|
+/// | a file (archive, inline, extern) | true    | borrowed + owner, mapped | the last span with a share             |
+/// | bytes with an owner              | true    | borrowed + owner         | the last span with a share             |
+/// | bytes without one                | true    | borrowed, no owner       | the caller has it: longer than all use |
+/// | any of them                      | false   | owned                    | the model, or a span of `payload`      |
 ///
 /// Text (protobuf's text format) is parsed to bytes first, which the spans without a copy have a share in, whoever owns
 /// the text. Data files of bytes are mapped as those of files are. One packed run of float_data or double_data is
