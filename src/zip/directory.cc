@@ -57,9 +57,8 @@ void Directory::read_headers(Bytes file, std::uint64_t size, std::uint64_t count
   Bytes rest(bytes_.get(), size);
   entries_.reserve(count);
   while (entries_.size() < count) {
-    const CentralHeader header = read_central_header(rest, offset_ + size - rest.size());
-    entries_.push_back(header.entry);
-    rest = rest.subspan(header.length);
+    const std::uint64_t length = read_central_header(rest, offset_ + size - rest.size(), entries_.emplace_back());
+    rest = rest.subspan(length);
   }
   if (!rest.empty()) {
     throw Error(Code::zip_directory_count,

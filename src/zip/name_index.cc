@@ -5,7 +5,6 @@
 
 #include "base/little_endian.h"
 #include "onnxar/bytes.h"
-#include "zip/names.h"
 
 namespace onnxar::zip {
 namespace {
@@ -82,7 +81,5 @@ std::uint64_t NameIndex::hash_of(std::string_view name) {
     name.remove_prefix(slash + 1);
   }
 }
-
-bool NameIndex::equal(std::string_view a, std::string_view b) { return equal_folded(a, b); }
 
 }  // namespace onnxar::zip
