@@ -28,8 +28,8 @@ class NameIndex {
     const std::uint64_t hash = hash_of(name);
     std::size_t slot = hash & mask_;
     for (; slots_[slot].index != vacant; slot = (slot + 1) & mask_) {
-      if (slots_[slot].tag == tag_of(hash) && equal_folded(name_of(slots_[slot].index), name))
-        return slots_[slot].index;
+      const Slot& taken = slots_[slot];
+      if (taken.tag == tag_of(hash) && equal_folded(name_of(taken.index), name)) return taken.index;
     }
     slots_[slot] = {index, tag_of(hash)};
     return std::nullopt;
