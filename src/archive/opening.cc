@@ -117,6 +117,13 @@ Archive open_part(int descriptor, const base::FilePart& part, const std::filesys
   }
 }
 
+/// How to see whether a file is an archive without reading more of it than that takes.
+OpenOptions only_looking(OpenOptions options) {
+  options.copy_in = false;
+  options.prefetch = Prefetch::none;
+  return options;
+}
+
 }  // namespace
 
 Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& options) {
@@ -133,17 +140,20 @@ Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& optio
   return open_locked(file, path, options);
 }
 
-Archive open_range(const DescriptorRange& range, const OpenOptions& options) {
+Archive open_range(const DescriptorRange& range, const OpenOptions& options, const std::filesystem::path& path) {
   if (range.offset % zip::alignment_minimum != 0) {
     throw Error(Code::usage_argument,
                 concat("an archive in another file begins at a multiple of ", zip::alignment_minimum,
-                       ", as its tensors are aligned; offset ", range.offset, " is none"));
+                       ", as its tensors are aligned; offset ", range.offset, " is none"),
+                {}, path);
   }
-  return open_part(range.descriptor, {range.offset, range.length}, {}, options);
+  return open_part(range.descriptor, {range.offset, range.length}, path, options);
 }
 
 Archive open_locked(const base::FileDescriptor& file, const std::filesystem::path& path, const OpenOptions& options) {
   try {
+    // Only what is an archive is worth reading as a whole.
+    if (options.copy_in) static_cast<void>(open_part(file.get(), {}, path, only_looking(options)));
     return open_part(file.get(), {}, path, options);
   } catch (const Error& error) {
     if (!is_fault_of_end(error.code())) throw;

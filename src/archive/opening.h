@@ -11,8 +11,8 @@ namespace onnxar {
 /// Opens the archive at `path` as it is while nobody edits it. Errors: as Archive::open.
 Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& options);
 
-/// Opens the archive in a part of an open file. Errors: as Archive::open.
-Archive open_range(const DescriptorRange& range, const OpenOptions& options);
+/// Opens the archive in a part of an open file, whose path is for messages. Errors: as Archive::open.
+Archive open_range(const DescriptorRange& range, const OpenOptions& options, const std::filesystem::path& path = {});
 
 /// Maps and opens an archive that is open and locked, so that it stays as it is. Errors: as Archive::open;
 /// archive.torn where an edit was interrupted: behind a whole state a local header begins, and no end record is last.

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <string>
 
 #include "base/file_descriptor.h"
 #include "onnxar/archive.h"
@@ -286,6 +288,31 @@ TEST(CopyIn, ManyPiecesAreReadByAnyNumberOfThreads) {
     options.num_threads = threads;
     const Archive archive = Archive::open(path, options);
     EXPECT_TRUE(std::ranges::equal(archive.file(), large_archive().bytes)) << threads;
+  }
+}
+
+/// How many bytes this process has read by system calls.
+std::uint64_t bytes_read() {
+  std::ifstream counters("/proc/self/io");
+  std::string name;
+  std::uint64_t count = 0;
+  counters >> name >> count;
+  EXPECT_EQ(name, "rchar:");
+  return count;
+}
+
+TEST(CopyIn, BrokenFilesAreReadOnceAtMost) {
+  const TempDir folder;
+  const std::size_t size = large_archive().bytes.size();
+  Blob broken = large_archive().bytes;
+  broken[large_archive().directory_offset] ^= std::byte{1};
+  Blob torn = large_archive().bytes;
+  torn.insert(torn.end(), torn.begin(), torn.begin() + 100);
+  for (const Blob& bytes : {broken, torn}) {
+    const fs::path path = folder.write_file("a", bytes);
+    const std::uint64_t before = bytes_read();
+    EXPECT_TRUE(error_of([&] { return Archive::open(path, copied); }));
+    EXPECT_LT(bytes_read() - before, size + size / 2);
   }
 }
 
