@@ -3,10 +3,27 @@
 from onnxar import _core
 from onnxar._archive import Archive, TensorSlice, open_archive
 from onnxar._errors import Error, Finding, NotFoundError
+from onnxar._looking import diff, freeze, inspect
 from onnxar._model import load, save
-from onnxar._operations import check, link, pack, recover, repack, replace, undo, unpack, verify_link
+from onnxar._operations import check, extract, link, pack, recover, repack, replace, undo, unpack, verify_link
 from onnxar._registry import register
-from onnxar._types import ConvertReport, EarlierState, Entry, Link, RepackReport, ReplaceReport, TensorInfo
+from onnxar._types import (
+    ConvertReport,
+    DataDifference,
+    Difference,
+    EarlierState,
+    Entry,
+    ExtractedTensor,
+    FreezeReport,
+    GraphChange,
+    Link,
+    RepackReport,
+    ReplaceReport,
+    TensorChange,
+    TensorForm,
+    TensorInfo,
+)
+from onnxar.inspection import Inspection
 
 __version__: str = _core.version
 
@@ -15,17 +32,29 @@ open = open_archive  # noqa: A001  the name that such functions have: gzip.open,
 __all__ = [
     "Archive",
     "ConvertReport",
+    "DataDifference",
+    "Difference",
     "EarlierState",
     "Entry",
     "Error",
+    "ExtractedTensor",
     "Finding",
+    "FreezeReport",
+    "GraphChange",
+    "Inspection",
     "Link",
     "NotFoundError",
     "RepackReport",
     "ReplaceReport",
+    "TensorChange",
+    "TensorForm",
     "TensorInfo",
     "TensorSlice",
     "check",
+    "diff",
+    "extract",
+    "freeze",
+    "inspect",
     "link",
     "load",
     "open",

@@ -82,16 +82,12 @@ def save(
     the model is afterwards as it was. Data of a ModelProto that is external lies in `data_dir`. Other arguments are
     those of `onnxar.pack`; an archive that exists is replaced, by renaming, unless `overwrite` says no.
     """
-    if isinstance(model, str | os.PathLike):
-        return _operations.pack(
-            model, path, size_threshold=size_threshold, alignment=alignment, all_sites=all_sites,
-            attributes=attributes, checksum=checksum, side_files=side_files, data_dir=data_dir, overwrite=overwrite,
-            sync=sync, progress=progress,
-        )  # fmt: skip
     options = save_options(
         size_threshold=size_threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
         checksum=checksum, side_files=side_files, overwrite=overwrite, sync=sync, progress=progress,
     )  # fmt: skip
+    if isinstance(model, str | os.PathLike):
+        return _operations.packed(model, path, options, data_dir)
     writer = _core.ModelWriter()
     serialised = _serialised(model, writer, max(size_threshold, 1))
     return report(ConvertReport, writer.save(serialised, path, options, load_options(data_dir)))

@@ -9,7 +9,16 @@ from typing import Any
 from onnxar import _core
 from onnxar._errors import Finding, usage
 from onnxar._options import Path, Progress, load_options, save_options
-from onnxar._types import ConvertReport, EarlierState, Link, RepackReport, ReplaceReport, report
+from onnxar._types import (
+    ConvertReport,
+    EarlierState,
+    ExtractedTensor,
+    Link,
+    RepackReport,
+    ReplaceReport,
+    TensorInfo,
+    report,
+)
 
 
 def check(path: Path, *, data: bool = False, strict: bool = False, data_dir: Path | None = None) -> list[Finding]:
@@ -46,6 +55,10 @@ def pack(
         size_threshold=size_threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
         checksum=checksum, side_files=side_files, overwrite=overwrite, sync=sync, dry_run=dry_run, progress=progress,
     )  # fmt: skip
+    return packed(model, output, save, data_dir)
+
+
+def packed(model: Path, output: Path, save: _core.SaveOptions, data_dir: Path | None) -> ConvertReport:
     folder = os.path.dirname(os.path.abspath(output))
     load = load_options(data_dir, foreign_zips=True, temporary_dir=folder)
     return report(ConvertReport, _core.convert(model, output, save, load))
@@ -87,6 +100,18 @@ def repack(
     """Makes an archive of any zip file of a model: stored, aligned, the model last; or rewrites an archive without what
     edits left. The model itself is not looked at. `output` may be `source`, with `overwrite`."""
     return report(RepackReport, _core.repack(source, output, alignment, overwrite, sync, dry_run))
+
+
+def extract(
+    model: Path, which: str, output: Path, *, raw: bool = False, data_dir: Path | None = None, overwrite: bool = False,
+    sync: bool = True, dry_run: bool = False,
+) -> list[ExtractedTensor]:  # fmt: skip
+    """Writes tensors of an archive or a `.onnx` file as `.npy` files, or as their `raw` bytes. `which` is a tensor's name,
+    else its key, else its site (`graph.node[3].attr.value`); else a pattern for names, such as "layer1.*", and `output`
+    a folder, or text that ends in "/". Errors: usage.no_such_tensor, usage.ambiguous_tensor, onnx.tensor.*, output.exists, io.*."""
+    rows = _core.extract(model, which, output, raw, overwrite, sync, dry_run, load_options(data_dir))
+    return [ExtractedTensor(TensorInfo(name, _core.dtype_name(dtype), shape, site), *file)
+            for name, dtype, shape, site, *file in rows]  # fmt: skip
 
 
 def replace(

@@ -74,14 +74,16 @@ void bind_tensor(nb::module_& module) {
       .def_prop_ro("name", [](const StoredTensor& tensor) { return text(tensor.name); })
       .def_prop_ro("site", [](const StoredTensor& tensor) { return text(tensor.site); })
       .def_prop_ro("dtype", [](const StoredTensor& tensor) { return static_cast<int>(tensor.type); })
-      .def_prop_ro("shape", [](const StoredTensor& tensor) {
-        nb::list dims;
-        for (const std::int64_t dim : tensor.dims) dims.append(dim);
-        return nb::tuple(dims);
-      });
+      .def_prop_ro("shape", [](const StoredTensor& tensor) { return shape_of(tensor.dims); });
 }
 
 }  // namespace
+
+nb::tuple shape_of(const std::vector<std::int64_t>& dims) {
+  nb::list shape;
+  for (const std::int64_t dim : dims) shape.append(dim);
+  return nb::tuple(shape);
+}
 
 HeldBuffer hold_buffer(const nb::handle& object) {
   const auto release = [](Py_buffer* view) {

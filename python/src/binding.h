@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@ auto without_gil(const Action& action) {
 
 /// Names in a model need not be UTF-8: what is not comes as lone surrogates, as Python has it for file names.
 nb::object text(std::string_view text);
+
+nb::tuple shape_of(const std::vector<std::int64_t>& dims);
 
 /// Tuples (severity, code, entry, offset, message).
 nb::list findings(const std::vector<Finding>& findings);

@@ -3,13 +3,16 @@
 
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 #include <optional>
+#include <string>
 
 #include "binding.h"
 #include "onnxar/check.h"
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
+#include "onnxar/extract.h"
 #include "onnxar/repack.h"
 #include "onnxar/replace.h"
 
@@ -61,6 +64,19 @@ nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::ui
   return row;
 }
 
+/// Tuples of what a TensorInfo of Python's has, path, size, NumPy's type, and whether that stands in for another.
+nb::list extract_tensors(const Path& model, const std::string& which, const Path& output, bool raw, bool replace,
+                         bool sync, bool dry_run, const LoadOptions& load) {
+  nb::list rows;
+  for (const auto& row :
+       without_gil([&] { return extract(model, which, output, {raw, replace, sync, dry_run, load}); })) {
+    const TensorInfo& tensor = row.tensor;
+    rows.append(nb::make_tuple(text(tensor.name), static_cast<int>(tensor.type), shape_of(tensor.dims),
+                               text(tensor.site), row.path, row.file_bytes, text(row.descr), row.as_integers));
+  }
+  return rows;
+}
+
 nb::dict as_dict(const EarlierState& state) {
   nb::dict row;
   row["file_size"] = state.file_size;
@@ -109,6 +125,7 @@ void bind_conversions(nb::module_& module) {
   module.def("replace_bytes", replace_by_bytes);
   module.def("repack", repack_zip, nb::arg("input"), nb::arg("output"), nb::arg("alignment").none(), nb::arg("replace"),
              nb::arg("sync"), nb::arg("dry_run"));
+  module.def("extract", extract_tensors);
   module.def("recover", [](const Path& path, bool sync, bool dry_run) {
     return as_dict(without_gil([&] { return recover(path, {sync, dry_run}); }));
   });

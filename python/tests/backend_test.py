@@ -100,6 +100,12 @@ class Backend(FolderTest):
         session = onnxar.onnxruntime.InferenceSession(path, options(), providers=["CPUExecutionProvider"])
         return [outputs_of(session, inputs) for inputs, _ in case.data], report.tensors_outside
 
+    def run_frozen(self, case: Case) -> list[list[Any]]:
+        path = self.folder / "frozen.onnxar"
+        onnxar.freeze(case.model, path, size_threshold=0, overwrite=True, sync=False)
+        session = onnxar.onnxruntime.InferenceSession(path, options(), providers=["CPUExecutionProvider"])
+        return [outputs_of(session, inputs) for inputs, _ in case.data]
+
     def test_every_model_that_runs_inline_runs_from_an_archive(self):
         left_out, ran, outside = {}, 0, 0
         for case in cases():
@@ -113,6 +119,7 @@ class Backend(FolderTest):
                 self.assertTrue(same_bits(outputs, found), "the archive gives other outputs than the inline model")
                 for one, (_, expected) in zip(found, case.data, strict=True):
                     self.assertIsNone(difference(case, one, expected))
+                self.assertTrue(same_bits(outputs, self.run_frozen(case)), "the frozen model gives other outputs")
         print(f"{ran} models ran from archives, {outside} of them with data in entries; {len(left_out)} left out")
         if "--write" in sys.argv:
             LEFT_OUT.write_text("".join(f"{name}: {reason}\n" for name, reason in sorted(left_out.items())))

@@ -6,6 +6,7 @@ Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests freeze_test.py
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,20 @@ class WhatIsReached(FreezeCase):
         done = self.succeeds("freeze", self.saved(model), "-o", self.output, "-n")
         self.assertIn("without 1 nodes, 1 initializers, 0 functions, 0 training infos", done.stderr)
         self.assertFalse(self.output.exists())
+
+    def test_it_says_so_as_json_too(self) -> None:
+        model = model_of([helper.make_node("Add", ["x", "w"], ["y"])], [open_weight("w"), weight("v")])
+        model.training_info.add()
+        np.savez(self.folder / "w.npz", w=np.zeros(300, np.float32), more=np.zeros(3))
+        done = self.succeeds("freeze", self.saved(model), "-o", self.output, "--json", "--weights", self.folder / "w.npz", "-q")
+        self.assertEqual(done.stderr, "")
+        told = json.loads(done.stdout)
+        saved = told.pop("saved")
+        self.assertEqual(told, {"nodes": 0, "initializers": 1, "inputs": 0, "functions": 0, "training_infos": 1, "filled": 1,
+                                "surplus": ["more"]})  # fmt: skip
+        size = self.output.stat().st_size
+        self.assertEqual((saved["tensors_outside"], saved["payload_bytes"], saved["file_bytes"]), (1, 1200, size))
+        self.assertEqual(saved["remarks"], [])
 
     def test_a_model_larger_than_memory_allows(self) -> None:
         source = self.sparse(GIB)

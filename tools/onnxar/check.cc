@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "json.h"
@@ -18,21 +17,10 @@ struct CheckArguments {
   Verbosity verbosity;
 };
 
-Json as_json(const Finding& finding) {
-  Json row;
-  row["severity"] = to_string(finding.severity);
-  row["code"] = id(finding.code);
-  row["entry"] = finding.place.entry.empty() ? Json() : Json(finding.place.entry);
-  row["offset"] = finding.place.offset ? Json(*finding.place.offset) : Json();
-  row["message"] = finding.message;
-  return row;
-}
-
 void print_json(const std::vector<Finding>& findings) {
   Json document;
   document["ok"] = passed(findings);
-  document["findings"] = Json::array();
-  for (const Finding& finding : findings) document["findings"].push_back(as_json(finding));
+  document["findings"] = findings_as_json(findings);
   print(document);
 }
 

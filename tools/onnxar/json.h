@@ -3,6 +3,9 @@
 
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <vector>
+
+#include "onnxar/error.h"
 
 namespace onnxar::tool {
 
@@ -12,6 +15,19 @@ using Json = nlohmann::ordered_json;
 /// Names of tensors may be any bytes; what is not UTF-8 becomes U+FFFD.
 inline void print(const Json& document) {
   std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+inline Json findings_as_json(const std::vector<Finding>& findings) {
+  Json rows = Json::array();
+  for (const Finding& finding : findings) {
+    const Place& place = finding.place;
+    rows.push_back({{"severity", to_string(finding.severity)},
+                    {"code", id(finding.code)},
+                    {"entry", place.entry.empty() ? Json() : Json(place.entry)},
+                    {"offset", place.offset ? Json(*place.offset) : Json()},
+                    {"message", finding.message}});
+  }
+  return rows;
 }
 
 }  // namespace onnxar::tool

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "command.h"
+#include "json.h"
 
 namespace onnxar::tool {
 namespace {
@@ -12,8 +13,28 @@ struct FreezeArguments {
   std::filesystem::path input, output;
   SaveOptions save;
   FreezeOptions options;
+  bool json = false;
   Verbosity verbosity;
 };
+
+void print_json(const FreezeReport& report) {
+  const ConvertReport& saved = report.saved;
+  print({{"nodes", report.nodes},
+         {"initializers", report.initializers},
+         {"inputs", report.inputs},
+         {"functions", report.functions},
+         {"training_infos", report.training_infos},
+         {"filled", report.filled},
+         {"surplus", report.surplus},
+         {"saved",
+          {{"tensors_outside", saved.tensors_outside},
+           {"payloads", saved.payloads},
+           {"payload_bytes", saved.payload_bytes},
+           {"model_bytes", saved.model_bytes},
+           {"side_files", saved.side_files},
+           {"file_bytes", saved.file_bytes},
+           {"remarks", findings_as_json(saved.remarks)}}}});
+}
 
 void print_report(const FreezeReport& report, const FreezeArguments& arguments) {
   std::cerr << escaped(arguments.output.string()) << ": without " << report.nodes << " nodes, " << report.initializers
@@ -32,6 +53,7 @@ void print_report(const FreezeReport& report, const FreezeArguments& arguments) 
 
 int freeze_model(const FreezeArguments& arguments) {
   const FreezeReport report = freeze(arguments.input, arguments.output, arguments.save, arguments.options);
+  if (arguments.json) print_json(report);
   print_remarks(report.saved.remarks, arguments.verbosity);
   if (!arguments.verbosity.quiet) print_report(report, arguments);
   return exit_code::done;
@@ -49,6 +71,7 @@ Verb add_freeze(CLI::App& app) {
       ->type_name("FILE");
   verb->add_flag("--strip-docs", arguments->options.strip_docs, "Leave doc strings out");
   verb->add_flag("--strip-metadata", arguments->options.strip_metadata, "Leave metadata_props out");
+  verb->add_flag("--json", arguments->json, "Print what was left out or filled in, and what was written, as JSON");
   add_save_options(*verb, arguments->save);
   arguments->options.load = load_options();
   add_data_dir(*verb, arguments->options.load);

@@ -322,6 +322,7 @@ Json inspection_as_json(const Inspection& inspection, const std::string& path, b
   document["cost"] = as_json(inspection.cost);
   document["storage"] = as_json(inspection.storage);
   document["files"] = array_of(inspection.files);
+  document["remarks"] = findings_as_json(inspection.remarks);
   if (with_nodes) document["nodes"] = array_of(inspection.nodes);
   return document;
 }

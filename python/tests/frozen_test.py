@@ -1,20 +1,20 @@
-"""Models that were frozen give the results that they gave before, by onnx's reference evaluator.
-
-Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests frozen_results_test.py, with the packages of requirements.txt
-"""
+"""Models that were frozen give the results that they gave before, in ONNX Runtime and in onnx's reference evaluator."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+import unittest
 
 import numpy as np
 import onnx
+import onnxruntime as ort
 from onnx import ModelProto, TensorProto, helper, numpy_helper, parser
 from onnx.reference import ReferenceEvaluator
+from support import FolderTest
 
-from support import command_line
-from support.command_line import ToolCase
+import onnxar
+import onnxar.onnxruntime
+
+CPU = ["CPUExecutionProvider"]
 
 # A dead branch and an unused weight on every level; subgraphs that use what is around them, one within another;
 # functions that call functions.
@@ -51,64 +51,59 @@ Outer (a) => (b) { c = local.Inner (a) b = Neg (c) other = local.Unused (a) }
 """
 
 
-class FrozenResults(ToolCase):
-    def frozen(self, model: ModelProto, *options: object) -> ModelProto:
-        source, back = self.folder / "m.onnx", self.folder / "back.onnx"
-        onnx.save(model, source)
-        self.succeeds("freeze", source, "-o", self.output, "-f", "--threshold", 0, *options)
-        self.succeeds("unpack", self.output, "-o", back, "-f")
-        found = onnx.load(back)
-        onnx.checker.check_model(found)
-        return found
+class Frozen(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.output = self.folder / "frozen.onnxar"
 
-    def results(self, model: ModelProto, inputs: dict[str, np.ndarray]) -> list[Any]:
-        return ReferenceEvaluator(model).run(None, inputs)
+    def frozen(self, model: ModelProto, **options) -> tuple[onnxar.FreezeReport, ModelProto]:
+        """The report, and the model: as an archive in `output`, and here with its data inside."""
+        report = onnxar.freeze(model, self.output, size_threshold=0, overwrite=True, sync=False, **options)
+        found = onnxar.load(self.output)
+        onnx.checker.check_model(found)
+        return report, found
 
     def expect_equal(self, model: ModelProto, found: ModelProto, inputs: dict[str, np.ndarray]) -> None:
-        given = {each.name for each in found.graph.input}
-        before, after = self.results(model, inputs), self.results(found, {k: v for k, v in inputs.items() if k in given})
-        self.assertGreater(len(before), 0)
-        for one, other in zip(before, after, strict=True):
-            np.testing.assert_array_equal(one, other)
+        """The results of the model, of what is found in the archive, and of the archive as it is."""
+        given = {name: inputs[name] for name in (each.name for each in found.graph.input)}
+        session = ort.InferenceSession(model.SerializeToString(), providers=CPU)
+        frozen = onnxar.onnxruntime.InferenceSession(self.output, providers=CPU)
+        pairs = [(session.run(None, inputs), frozen.run(None, given)),
+                 (ReferenceEvaluator(model).run(None, inputs), ReferenceEvaluator(found).run(None, given))]  # fmt: skip
+        for before, after in pairs:
+            self.assertEqual(len(before), len(model.graph.output))
+            for one, other in zip(before, after, strict=True):
+                np.testing.assert_array_equal(one, other, strict=True)
+        np.testing.assert_allclose(*(before[0] for before, _ in pairs), rtol=1e-6)
 
-    def test_dead_branches_functions_and_training_info(self) -> None:
+    def test_dead_branches_functions_and_training_info(self):
         model = parser.parse_model(MODEL)
         info = onnx.TrainingInfoProto()
         info.algorithm.CopyFrom(model.graph)
         model.training_info.append(info)
-        found = self.frozen(model, "--strip-docs", "--strip-metadata")
+        report, found = self.frozen(model, strip_docs=True, strip_metadata=True)
         inputs = {name: np.array([1, -2, 3], np.float32) for name in ("x", "unused")}
         self.expect_equal(model, found, inputs)
         self.assertEqual([each.name for each in found.functions], ["Inner", "Outer"])
         self.assertEqual(sorted(each.name for each in found.graph.initializer), ["v", "w", "yes"])
         self.assertEqual([node.op_type for node in found.graph.node], ["Outer", "If", "Relu"])
         self.assertEqual(len(found.training_info), 0)
+        self.assertEqual((report.nodes, report.initializers, report.functions, report.training_infos), (5, 1, 1, 1))
 
-    def test_weights_of_a_checkpoint(self) -> None:
+    def test_weights_of_a_checkpoint(self):
         arrays = {name: np.random.default_rng(seed).standard_normal(300).astype(np.float32) for seed, name in enumerate("wv")}
         value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [300]) for name in ("x", "v", "y")]
         nodes = [helper.make_node("Add", ["x", "w"], ["s"]), helper.make_node("Mul", ["s", "v"], ["y"])]
         complete = helper.make_graph(nodes, "g", value[:2], value[2:], [numpy_helper.from_array(arrays["w"], "w")])
         opened = helper.make_graph(nodes, "g", value[:2], value[2:], [TensorProto(name="w", data_type=1, dims=[300])])
         checkpoint = self.folder / "w.npz"
-        np.savez_compressed(checkpoint, **arrays)
-        opset = [helper.make_opsetid("", 17)]
-        found = self.frozen(helper.make_model(opened, opset_imports=opset, ir_version=10), "--weights", checkpoint)
-        x = np.arange(300, dtype=np.float32)
-        model = helper.make_model(complete, opset_imports=opset, ir_version=10)
-        self.expect_equal(model, found, {"x": x, "v": arrays["v"]})
-
-    def test_onnxs_own_models(self) -> None:
-        """Of each only the nodes that its outputs need: all of them, so nothing changes."""
-        folder = Path(onnx.__file__).parent / "backend/test/data"
-        models = sorted((folder / "simple").glob("*/model.onnx")) + sorted((folder / "light").glob("*.onnx"))
-        self.assertGreater(len(models), 10)
-        for path in models:
-            with self.subTest(model=str(path.relative_to(folder))):
-                model = onnx.load(path)
-                found = self.frozen(model)
-                self.assertEqual([node.op_type for node in found.graph.node], [node.op_type for node in model.graph.node])
+        np.savez_compressed(checkpoint, **arrays, more=np.zeros(3))
+        whole, open_ = (helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
+                        for graph in (complete, opened))  # fmt: skip
+        report, found = self.frozen(open_, weights=checkpoint)
+        self.assertEqual((report.filled, report.surplus), (2, ["more"]))
+        self.expect_equal(whole, found, {"x": np.arange(300, dtype=np.float32), "v": arrays["v"]})
 
 
 if __name__ == "__main__":
-    command_line.main(__doc__)
+    unittest.main()

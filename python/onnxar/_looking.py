@@ -1,0 +1,72 @@
+"""Looking into models: what the command does with protobuf, in its own process."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from onnxar import _command
+from onnxar._options import Path, save_options
+from onnxar._types import Difference, FreezeReport, from_json
+from onnxar.inspection import Inspection
+
+
+def inspect(model: Any, *, nodes: bool = False, op: str | None = None, data_dir: Path | None = None) -> Inspection:
+    """What is in a model: graph, operators, tensors, cost, storage, files; no weight is read. With `nodes` each node is
+    told, with `op` those of this operator.
+
+    `model` is a path of a model in whatever form, the bytes of such a file, or an onnx.ModelProto. A data file that is
+    missing, or an input that nothing gives, is no error but part of the answer. As `diff` and `freeze` this is done by
+    the command of the wheel, which has protobuf where the machine that built it had: else usage.argument. Other errors:
+    io.*, zip.*, archive.*, wire.*, onnx.*."""
+    with _command.readable(model) as path:
+        given = _command.options(nodes=nodes or op is not None, op=op, data_dir=_absolute(data_dir))
+        document = _command.run("show", *given, path)
+    document["metadata"] = {row["key"]: row["value"] for row in document["metadata"]}
+    inspection: Inspection = from_json(Inspection, document)
+    return inspection
+
+
+def diff(before: Any, after: Any) -> Difference:
+    """What differs between two models, each as `inspect` takes them: graph, and tensors down to the numbers; not where
+    the data lies. Nodes belong together by name, else by outputs. Errors: as `inspect`."""
+    with _command.readable(before) as first, _command.readable(after) as second:
+        difference: Difference = from_json(Difference, _command.run("diff", first, second))
+    return difference
+
+
+def freeze(
+    model: Any,
+    output: Path,
+    *,
+    weights: Path | None = None,
+    strip_docs: bool = False,
+    strip_metadata: bool = False,
+    size_threshold: int = 1024,
+    alignment: int = 64,
+    all_sites: bool = False,
+    attributes: bool = True,
+    data_dir: Path | None = None,
+    overwrite: bool = False,
+    sync: bool = True,
+    dry_run: bool = False,
+) -> FreezeReport:
+    """Writes an archive of what the model's outputs need: without other nodes, initializers and functions, without
+    training info, on request without docs and metadata. `model` is as `inspect` takes it.
+
+    `weights`, an `.npz`, an archive or another model, fills by name initializers without data, and inputs, which are then
+    inputs no longer. Other arguments are those of `pack`. Errors: onnx.model.invalid, onnx.tensor.no_data,
+    onnx.tensor.dims, onnx.tensor.not_converted, output.exists, and as `inspect`."""
+    save_options(size_threshold=size_threshold, alignment=alignment)  # refuses what is negative in its own words
+    given = _command.options(
+        output=os.path.abspath(output), weights=_absolute(weights), strip_docs=strip_docs, strip_metadata=strip_metadata,
+        threshold=size_threshold, align=alignment, all_sites=all_sites, no_attributes=not attributes,
+        data_dir=_absolute(data_dir), force=overwrite, no_sync=not sync, dry_run=dry_run,
+    )  # fmt: skip
+    with _command.readable(model) as path:
+        report: FreezeReport = from_json(FreezeReport, _command.run("freeze", *given, path))
+    return report
+
+
+def _absolute(path: Path | None) -> str | None:
+    return None if path is None else os.path.abspath(path)

@@ -1,0 +1,249 @@
+"""What the wheel's command does for Python: inspect, diff, freeze; and extract, which needs no command."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from support import FolderTest, arrays_of, matmul_model, weights
+
+import onnxar
+from onnxar import _command, _proto, inspection
+
+
+class LookingTest(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.model = matmul_model()
+        self.archive = self.folder / "m.onnxar"
+        onnxar.save(self.model, self.archive)
+
+    def error_of(self, action, *arguments, **named) -> onnxar.Error:
+        before = self.names()
+        with self.assertRaises(onnxar.Error) as raised:
+            action(*arguments, **named)
+        self.assertEqual(self.names(), before)
+        return raised.exception
+
+
+class Inspecting(LookingTest):
+    def test_an_archive(self):
+        found = onnxar.inspect(self.archive)
+        self.assertIsInstance(found, onnxar.Inspection)
+        self.assertEqual((found.form, found.ir_version, found.parameters), ("archive", 10, 64 * 64 + 64 + 2))
+        self.assertEqual(found.opsets, [inspection.OpsetSummary("", 20)])
+        self.assertEqual(found.graph.inputs, [inspection.ValueSummary("x", "FLOAT", (None, 64))])
+        self.assertEqual((found.graph.nodes, found.graph.depth), (4, 3))
+        self.assertEqual(found.by_type["FLOAT"], inspection.TensorTotals(3, 4096 + 64 + 512, 4 * (4096 + 64 + 512)))
+        self.assertEqual(found.largest[0], inspection.LargeTensor("w", "FLOAT", (64, 64), "graph.initializer[0]", 16384))
+        self.assertEqual(found.storage.file_bytes, self.archive.stat().st_size)
+        (file,) = found.files
+        self.assertEqual((file.path, sum(block.size for block in file.blocks)), (str(self.archive), file.size))
+        self.assertEqual({block.dtype for block in file.blocks if block.kind == "data"}, {"FLOAT", "INT64"})
+        self.assertEqual((found.nodes, found.remarks, found.metadata), (None, [], {}))
+
+    def test_a_model_in_memory_is_the_model_in_a_file(self):
+        self.model.metadata_props.add(key="k", value="v")
+        self.model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"
+        onnx.save(self.model, self.folder / "m.onnx")
+        found = [onnxar.inspect(each) for each in (self.folder / "m.onnx", self.model, self.model.SerializeToString())]
+        self.assertEqual([each.form for each in found], ["onnx"] * 3)
+        self.assertEqual(found[0].metadata, {"k": "v"})
+        self.assertEqual(found[0].graph.inputs[0].shape, ("batch", 64))
+        for each in found[1:]:
+            self.assertEqual((each.graph, each.tensors, each.metadata), (found[0].graph, found[0].tensors, {"k": "v"}))
+        self.assertEqual(onnxar.inspect(self.archive.read_bytes()).form, "archive")
+
+    def test_nodes(self):
+        nodes = onnxar.inspect(self.model, nodes=True).nodes
+        self.assertEqual([node.op for node in nodes], ["MatMul", "Add", "Reshape", "Constant"])
+        self.assertEqual((nodes[0].site, nodes[0].inputs, nodes[0].outputs), ("graph.node[0]", ["x", "w"], ["product"]))
+        (constant,) = onnxar.inspect(self.model, op="Constant").nodes
+        self.assertEqual(constant.attributes.keys(), {"value"})
+
+    def test_what_is_odd_is_said(self):
+        self.model.graph.initializer[0].raw_data += b"more"
+        (remark,) = onnxar.inspect(self.model).remarks
+        self.assertEqual((remark.severity, remark.code), ("warning", "onnx.tensor.long_raw"))
+        self.model.graph.node[0].input[1] = "lost"
+        self.assertEqual(onnxar.inspect(self.model).graph.dangling, [inspection.DanglingInput("graph.node[0]", "lost")])
+
+    def test_data_in_another_folder(self):
+        onnx.save(self.model, self.folder / "m.onnx", save_as_external_data=True, location="m.data")
+        linked = onnx.load(self.folder / "m.onnx", load_external_data=False)
+        self.assertTrue(onnxar.inspect(linked).files[-1].missing)
+        found = onnxar.inspect(linked, data_dir=self.folder)
+        self.assertEqual((found.files[-1].missing, found.storage.external_bytes), (False, 64 * 64 * 4))
+
+
+class Differing(LookingTest):
+    def test_a_model_and_its_archive_are_the_same_wherever_they_are(self):
+        onnx.save(self.model, self.folder / "m.onnx")
+        for other in (self.archive, self.folder / "m.onnx", self.model, self.archive.read_bytes()):
+            self.assertEqual(onnxar.diff(self.model, other), onnxar.Difference(True, [], [], 4))
+
+    def test_another_graph(self):
+        other = onnx.ModelProto.FromString(self.model.SerializeToString())
+        other.graph.node[1].op_type = "Sub"
+        other.producer_name = "edited"
+        found = onnxar.diff(self.archive, other)
+        self.assertEqual((found.same, found.tensors), (False, []))
+        self.assertIn(onnxar.GraphChange("changed", "producer_name", "", '""', '"edited"'), found.graph)
+        self.assertIn(("changed", "graph.node[1].op_type"), {(each.change, each.site) for each in found.graph})
+
+    def test_other_numbers(self):
+        array = weights(64, 64).copy()
+        array[1, 2] += 0.5
+        self.model.graph.initializer[0].CopyFrom(numpy_helper.from_array(array, "w"))
+        self.model.graph.initializer[1].CopyFrom(numpy_helper.from_array(weights(32), "b"))
+        numbers, form = sorted(onnxar.diff(self.archive, self.model).tensors, key=lambda each: each.name, reverse=True)
+        self.assertEqual((numbers.name, numbers.before), ("w", onnxar.TensorForm("FLOAT", (64, 64), 16384)))
+        self.assertEqual((numbers.data.differing, numbers.data.first, numbers.data.not_finite), (1, 66, 0))
+        self.assertAlmostEqual(numbers.data.max_absolute, 0.5, 5)
+        self.assertEqual((form.name, form.before.shape, form.after.shape, form.data), ("b", (64,), (32,), None))
+
+
+class Freezing(LookingTest):
+    def test_what_nothing_needs_is_left_out(self):
+        self.model.graph.initializer.append(numpy_helper.from_array(weights(999), "unused"))
+        output = self.folder / "f.onnxar"
+        report = onnxar.freeze(self.model, output, alignment=128, size_threshold=256)
+        self.assertEqual((report.nodes, report.initializers, report.filled, report.surplus), (0, 1, 0, []))
+        self.assertEqual((report.saved.tensors_outside, report.saved.file_bytes), (3, output.stat().st_size))
+        self.assertEqual({entry.alignment for entry in onnxar.open(output).entries()}, {128})
+        self.assertEqual(arrays_of(onnxar.load(output)).keys(), {"w", "b", "shape"})
+
+    def test_outputs_are_whole_or_not_there(self):
+        self.assertEqual(self.error_of(onnxar.freeze, self.model, self.archive).code, "output.exists")
+        report = onnxar.freeze(self.model, self.folder / "f.onnxar", dry_run=True)
+        self.assertEqual((report.saved.tensors_outside, self.names()), (2, {"m.onnxar"}))
+        onnxar.freeze(self.archive, self.archive, overwrite=True, attributes=False)
+        self.assertEqual([entry.name for entry in onnxar.open(self.archive).entries()], ["w", "__MODEL_PROTO"])
+
+
+class Extracting(LookingTest):
+    def test_a_tensor_of_a_model_in_whatever_form(self):
+        onnx.save(self.model, self.folder / "m.onnx")
+        for number, model in enumerate((self.archive, self.folder / "m.onnx")):
+            output = self.folder / f"{number}.npy"
+            (row,) = onnxar.extract(model, "w", output)
+            self.assertEqual(row.tensor, onnxar.TensorInfo("w", "FLOAT", (64, 64), "graph.initializer[0]"))
+            self.assertEqual((row.path, row.file_bytes, row.descr, row.as_integers), (output, output.stat().st_size, "<f4", False))
+            np.testing.assert_array_equal(np.load(output), weights(64, 64), strict=True)
+
+    def test_a_pattern_and_raw_bytes(self):
+        rows = onnxar.extract(self.archive, "*", f"{self.folder}/all/", raw=True)
+        self.assertEqual({row.path.name for row in rows}, {path.name for path in (self.folder / "all").iterdir()})
+        self.assertEqual((self.folder / "all" / "w.bin").read_bytes(), weights(64, 64).tobytes())
+
+    def test_names_that_are_not_there(self):
+        error = self.error_of(onnxar.extract, self.archive, "W", self.folder / "w.npy")
+        self.assertEqual(error.code, "usage.no_such_tensor")
+        self.assertEqual(self.error_of(onnxar.extract, self.archive, "w", self.archive).code, "output.exists")
+
+
+class Errors(LookingTest):
+    """The command's errors are those that a call in the process would raise."""
+
+    def test_a_missing_file_is_named_whatever_it_is_called(self):
+        for name in ("none", "a: b", "line\nbreak \x1b[31m", "back\\slash \\x41", "größe", "-o", "no\udcffutf8"):
+            path = self.folder / name
+            in_process = self.error_of(onnxar.open, path)
+            for action, *more in ((onnxar.inspect,), (onnxar.diff, self.model), (onnxar.freeze, self.folder / "out")):
+                error = self.error_of(action, path, *more)
+                self.assertEqual((error.code, error.path), ("io.not_found", str(path)))
+                self.assertEqual(str(error), str(in_process))
+
+    def test_damage_is_placed(self):
+        data = bytearray(self.archive.read_bytes())
+        data[4 : 6] = b"\x63\0"  # the version that the first local header calls for
+        self.archive.write_bytes(data)
+        expected = self.error_of(onnxar.unpack, self.archive, self.folder / "out")
+        error = self.error_of(onnxar.freeze, self.archive, self.folder / "out")
+        self.assertEqual(error.args, expected.args)
+        self.assertEqual((error.entry, error.offset is None), ("scale", False))
+        self.assertEqual(pickle.loads(pickle.dumps(error)).args, error.args)
+        in_memory = self.error_of(onnxar.freeze, bytes(data), self.folder / "out")
+        self.assertEqual(in_memory.args, (*expected.args[:-1], ""))
+
+    def test_a_graph_that_is_none(self):
+        self.model.graph.node[0].input[1] = 'gone "é": \n'
+        error = self.error_of(onnxar.freeze, self.model, self.folder / "out")
+        self.assertEqual((error.code, error.entry, error.path), ("onnx.model.invalid", "graph.node[0]", ""))
+        self.assertIn(r'nothing gives "gone "é": \x0a"', error.message)
+
+    def test_the_first_of_two_files_and_the_second(self):
+        for paths in ((self.folder / "none", self.archive), (self.archive, self.folder / "none")):
+            self.assertEqual(self.error_of(onnxar.diff, *paths).path, str(self.folder / "none"))
+
+    def test_arguments(self):
+        for wrong in (None, 3, {}, onnx.TensorProto()):
+            error = self.error_of(onnxar.inspect, wrong)
+            self.assertEqual(error.code, "usage.argument")
+            self.assertIn(type(wrong).__name__, str(error))
+        for named in ({"alignment": 48}, {"alignment": -1}, {"size_threshold": -1}, {"weights": self.archive}):
+            self.assertEqual(self.error_of(onnxar.freeze, self.model, self.folder / "out", **named).code, "usage.argument")
+        with self.assertRaises(onnxar.Error) as raised:
+            _command.run("show", "--no-such-option", str(self.archive))
+        self.assertEqual(raised.exception.code, "usage.argument")
+        self.assertIn("--no-such-option", raised.exception.message)
+
+
+class Process(LookingTest):
+    def test_no_protobuf_comes_into_the_process(self):
+        onnx.save(self.model, self.folder / "m.onnx")
+        code = (
+            "import sys, onnxar, pathlib; archive, model = sys.argv[1:]\n"
+            "onnxar.inspect(model); onnxar.freeze(model, archive + '.frozen'); assert onnxar.diff(model, archive).same\n"
+            "maps = pathlib.Path('/proc/self/maps').read_text().splitlines()\n"
+            "print(*sorted({line.split()[5] for line in maps if line.count('/')}), *sys.modules)"
+        )
+        done = subprocess.run([sys.executable, "-c", code, self.archive, self.folder / "m.onnx"], check=True,
+                              capture_output=True, text=True)  # fmt: skip
+        self.assertIn("/_core.", done.stdout)
+        for mark in ("libproto", "google", "bin/onnxar"):
+            self.assertNotIn(mark, done.stdout)
+
+    def test_another_command_of_this_name_does_not_count(self):
+        other = self.folder / "bin" / "onnxar"
+        other.parent.mkdir()
+        other.write_text("#!/bin/sh\nexit 3\n")
+        other.chmod(0o755)
+        path = f"{other.parent}{os.pathsep}{os.environ['PATH']}"
+        code = "import sys, onnxar; print(onnxar.inspect(sys.argv[1]).form, onnxar._command.executable())"
+        done = subprocess.run([sys.executable, "-c", code, self.archive], check=True, capture_output=True, text=True,
+                              env={**os.environ, "PATH": path})  # fmt: skip
+        self.assertEqual(done.stdout.split(), ["archive", str(pathlib.Path(sys.executable).parent / "onnxar")])
+
+    def test_an_interrupt_ends_the_command(self):
+        size = 64 << 30
+        for name in ("a", "b"):
+            with (self.folder / f"{name}.data").open("wb") as file:
+                file.truncate(size)
+            tensor = TensorProto(name="w", data_type=TensorProto.UINT8, dims=[size])
+            _proto.set_link(tensor, f"{name}.data", size)
+            model = helper.make_model(helper.make_graph([], "g", [], [], [tensor]))
+            (self.folder / f"{name}.onnx").write_bytes(model.SerializeToString())
+
+        def interrupt(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGALRM, interrupt)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with self.assertRaises(KeyboardInterrupt):
+            onnxar.diff(self.folder / "a.onnx", self.folder / "b.onnx")
+        with self.assertRaises(ChildProcessError):  # there is none any more
+            os.waitpid(-1, os.WNOHANG)
+
+
+if __name__ == "__main__":
+    unittest.main()
