@@ -30,12 +30,12 @@ def executable() -> str:
 
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         for file in importlib.metadata.files("onnxar") or []:
-            if file.name == "onnxar" and ".." in file.parts and os.path.isfile(path := file.locate()):
-                return os.path.abspath(path)
-    scripts = [sysconfig.get_path("scripts"), pathlib.Path(__file__).parents[1] / "bin"]  # the second of `pip --target`
-    for path in (os.path.join(folder, "onnxar") for folder in scripts):
-        if os.path.isfile(path):
-            return path
+            if file.name == "onnxar" and ".." in file.parts and os.path.isfile(path := os.path.abspath(str(file.locate()))):
+                return path
+    target = pathlib.Path(__file__).parents[1] / "bin"  # where `pip install --target` puts it
+    for folder in (pathlib.Path(sysconfig.get_path("scripts")), target):
+        if (folder / "onnxar").is_file():
+            return str(folder / "onnxar")
     raise Error("io.not_found", "the command `onnxar` is not where the wheel puts it; installing onnxar anew puts it there")
 
 
@@ -102,7 +102,7 @@ def _error(said: str, exit_code: int, paths: set[str]) -> Error:
             break
     entry, offset = "", None
     if place := _PLACE.fullmatch(message):
-        entry, offset, message = _unescaped(place[1] or ""), place[2] and int(place[2], 16), place[3]
+        entry, offset, message = _unescaped(place[1] or ""), int(place[2], 16) if place[2] else None, place[3]
     return make_error(code, message, entry, offset, path)
 
 

@@ -110,8 +110,7 @@ def extract(
     else its key, else its site (`graph.node[3].attr.value`); else a pattern for names, such as "layer1.*", and `output`
     a folder, or text that ends in "/". Errors: usage.no_such_tensor, usage.ambiguous_tensor, onnx.tensor.*, output.exists, io.*."""
     rows = _core.extract(model, which, output, raw, overwrite, sync, dry_run, load_options(data_dir))
-    return [ExtractedTensor(TensorInfo(name, _core.dtype_name(dtype), shape, site), *file)
-            for name, dtype, shape, site, *file in rows]  # fmt: skip
+    return [ExtractedTensor(TensorInfo(row[0], _core.dtype_name(row[1]), *row[2:4]), *row[4:]) for row in rows]
 
 
 def replace(

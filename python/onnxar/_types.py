@@ -191,7 +191,7 @@ def from_json(kind: Any, value: Any) -> Any:
     """A value of the type `kind`, a dataclass or what may be in one, of the same as JSON."""
     if value is None:
         return "" if kind is str else None  # text that does not apply
-    if dataclasses.is_dataclass(kind):
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return kind(**{name: from_json(each, value.get(name)) for name, each in _fields(kind).items()})
     inner = typing.get_args(kind)
     if typing.get_origin(kind) is types.UnionType:

@@ -240,7 +240,7 @@ class IrModels(FolderTest):
             np.testing.assert_array_equal(archive["packed"], integers, strict=True)
 
     def test_a_program_of_torch_is_saved_by_its_model(self):
-        class Program:  # torch.onnx.ONNXProgram has more, of which nothing is looked at
+        class Program:  # torch.onnx.ONNXProgram has more, of which nothing is looked at; with_torch.py has real ones
             model = onnx_ir.from_proto(matmul_model())
 
         onnxar.save(Program(), self.folder / "m.onnxar")
