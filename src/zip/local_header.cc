@@ -123,8 +123,7 @@ void check_rest(Bytes file, const DirectoryEntry& entry, std::uint64_t data_end,
 
 }  // namespace
 
-LocalEntry read_local_header(Bytes file, const DirectoryEntry& entry, std::uint64_t limit, Tail tail) {
-  const Bytes room = file.subspan(entry.header_offset, limit - entry.header_offset);
+LocalEntry read_local_header(Bytes room, const DirectoryEntry& entry) {
   const auto header = parse_local_file_header(room);
   if (!header) refuse(entry, Code::zip_local_header, "no local file header where the directory points");
   const std::uint64_t length = local_file_header_size + header->file_name_length + header->extra_field_length;
@@ -141,8 +140,13 @@ LocalEntry read_local_header(Bytes file, const DirectoryEntry& entry, std::uint6
   Placement actual{entry.header_offset, entry.header_offset + length, entry.size, 0, false};
   actual.zip64 = check_sizes(*header, extra, entry);
   actual.alignment = check_padding(extra, actual, entry);
-  check_rest(file, entry, actual.end(), limit, tail);
   return {actual.data_offset, actual.alignment, actual.zip64 && !needs_zip64_local(entry.size)};
+}
+
+LocalEntry read_local_header(Bytes file, const DirectoryEntry& entry, std::uint64_t limit, Tail tail) {
+  const LocalEntry local = read_local_header(file.subspan(entry.header_offset, limit - entry.header_offset), entry);
+  check_rest(file, entry, local.data_offset + entry.size, limit, tail);
+  return local;
 }
 
 }  // namespace onnxar::zip
