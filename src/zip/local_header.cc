@@ -1,7 +1,7 @@
 #include "zip/local_header.h"
 
-#include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
 
 #include "base/checked.h"
@@ -61,6 +61,12 @@ bool check_sizes(const LocalFileHeader& header, const ExtraFields& extra, const 
   return true;
 }
 
+/// A page of them stands before each large entry, and memcmp is many times as fast as a loop that may end at any byte.
+bool all_zero(Bytes bytes) noexcept {
+  if (bytes.empty()) return true;
+  return bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+}
+
 /// The recorded alignment, where the padding record is the one record that the rules allow at this place.
 std::uint64_t check_padding(const ExtraFields& extra, const Placement& actual, const DirectoryEntry& entry) {
   if (!extra.padding) {
@@ -84,7 +90,7 @@ std::uint64_t check_padding(const ExtraFields& extra, const Placement& actual, c
   if (least.data_offset != actual.data_offset) {
     refuse(entry, Code::zip_padding_record, "the padding is longer than the alignment needs");
   }
-  if (std::ranges::any_of(extra.padding->subspan(2), [](std::byte b) { return b != std::byte{0}; })) {
+  if (!all_zero(extra.padding->subspan(2))) {
     refuse(entry, Code::zip_padding_record, "the padding is not all zero");
   }
   return alignment;
