@@ -365,7 +365,7 @@ std::shared_ptr<const ByteSource> ModelSource::slice_source(const Archive& archi
 }
 
 std::shared_ptr<const ByteSource> ModelSource::entry_source(const Archive& archive, const ArchiveEntry& entry) const {
-  if (options_.verify_data) return std::make_shared<EntrySource>(archive, entry);
+  if (options_.verify_data) return std::make_shared<EntrySource>(archive, entry, options_.num_threads);
   return std::make_shared<SpanSource>(archive.bytes(entry));
 }
 
