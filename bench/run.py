@@ -15,6 +15,7 @@ from collections.abc import Callable
 import editing
 import growth
 import library
+import network
 import packing
 import peers
 import repacking
@@ -39,7 +40,11 @@ def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
         "replace": lambda folder: editing.measure(folder, arguments.runs),
         "sessions": lambda folder: sessions.measure(folder, arguments.runs, arguments.gib / 2),
         "export": lambda folder: sessions.export(folder, arguments.gib / 2),
+        "network": lambda folder: network.measure(folder, arguments.runs, arguments.gib / 2),
     }
+
+
+BY_NAME = {"network"}  # which mounts: only where it is asked for
 
 
 def main() -> None:
@@ -55,7 +60,7 @@ def main() -> None:
     measured = []
     chosen = sections(arguments)
     touch_memory()
-    for name in arguments.only or chosen:
+    for name in arguments.only or [name for name in chosen if name not in BY_NAME]:
         folder = pathlib.Path(tempfile.mkdtemp(prefix="onnxar_bench_", dir=arguments.folder or ROOT / "build"))
         try:
             machine = described_machine(folder)

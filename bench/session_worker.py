@@ -1,4 +1,4 @@
-"""One act, timed: session_worker.py make|session|export ... Runs where the wheel is installed."""
+"""One act, timed: session_worker.py make|session|export|weights|touch ... Runs where the wheel is installed."""
 
 from __future__ import annotations
 
@@ -91,8 +91,27 @@ def export(path: str, count: str) -> dict[str, float]:
     return {"seconds": seconds, "anonymous": most[0]}
 
 
+def sum_of_pages(archive) -> int:
+    return sum(int(array.view(np.uint8).reshape(-1)[::4096].sum()) for array in archive.values())
+
+
+def weights(path: str, count: str) -> dict[str, int]:
+    import onnxar.numpy
+    onnxar.numpy.save_file({f"w{index}": layer(index) for index in range(int(count))}, path)
+    with onnxar.open(path) as archive:
+        return {"sum": sum_of_pages(archive)}
+
+
+def touch(path: str, how: str, threads: str) -> dict[str, float]:
+    import onnxar
+    ways = {"no_copy": False, "num_threads": int(threads)} if how == "copy" else {"prefetch": how}
+    begin = time.perf_counter()
+    with onnxar.open(path, **ways) as archive:
+        return {"sum": sum_of_pages(archive), "seconds": time.perf_counter() - begin}
+
+
 def main() -> None:
-    action = {"make": make, "session": session, "export": export}[sys.argv[1]]
+    action = {"make": make, "session": session, "export": export, "weights": weights, "touch": touch}[sys.argv[1]]
     print(json.dumps(action(*sys.argv[2:])))
 
 

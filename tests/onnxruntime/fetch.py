@@ -1,9 +1,10 @@
 """Fetches ONNX Runtime for C++ into a folder: `include/` and `lib/libonnxruntime.so`, of one version.
 
 The library is the one in the wheel on PyPI. The headers are those that Debian packages for its next release: wheels
-have none. Both are held against their SHA-256. A folder that is complete already is left alone.
+and npm packages have none, and NuGet's and Maven's, which do, are not to be had everywhere. Both are held against their
+SHA-256. A folder that is complete already is left alone.
 
-Usage: python fetch.py FOLDER, with a python that has pip
+Usage: python fetch.py FOLDER [HEADERS.deb], with a python that has pip; the package of the headers is fetched unless it is given
 """
 
 from __future__ import annotations
@@ -39,13 +40,14 @@ def wheel(folder: Path) -> Path:
     return next(folder.glob("*.whl"))
 
 
-def headers(folder: Path) -> Path:
-    path = folder / HEADERS
+def headers(folder: Path, given: Path | None) -> Path:
+    path = given or folder / HEADERS
     faults = []
-    for url in HEADERS_URLS:
+    for url in (str(given),) if given else HEADERS_URLS:
         try:
-            with urllib.request.urlopen(url, timeout=60) as response:
-                path.write_bytes(response.read())
+            if not given:
+                with urllib.request.urlopen(url, timeout=60) as response:
+                    path.write_bytes(response.read())
         except (urllib.error.URLError, TimeoutError) as error:
             faults.append(f"{url}: {error}")
             continue
@@ -53,10 +55,10 @@ def headers(folder: Path) -> Path:
         if found == HEADERS_SHA256:
             return path
         faults.append(f"{url}: SHA-256 is {found}, not {HEADERS_SHA256}")
-    sys.exit("fetch.py: no headers of ONNX Runtime:\n" + "\n".join(faults))
+    sys.exit(f"fetch.py: no headers of ONNX Runtime; get {HEADERS} elsewhere and name it as the second argument:\n" + "\n".join(faults))
 
 
-def fetch(target: Path) -> None:
+def fetch(target: Path, given: Path | None) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         made = folder / "made"
@@ -65,7 +67,7 @@ def fetch(target: Path) -> None:
             library = file.read(f"onnxruntime/capi/libonnxruntime.so.{VERSION}")
         (made / "lib/libonnxruntime.so.1").write_bytes(library)  # its SONAME
         (made / "lib/libonnxruntime.so").symlink_to("libonnxruntime.so.1")
-        subprocess.run(["dpkg-deb", "-x", headers(folder), folder / "deb"], check=True)
+        subprocess.run(["dpkg-deb", "-x", headers(folder, given), folder / "deb"], check=True)
         shutil.move(folder / "deb/usr/include/onnxruntime", made / "include")
         (made / "version").write_text(VERSION)
         shutil.rmtree(target, ignore_errors=True)
@@ -74,12 +76,12 @@ def fetch(target: Path) -> None:
 
 
 def main() -> None:
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    target = Path(sys.argv[1])
+    target, *given = map(Path, sys.argv[1:])
     version = target / "version"
     if not version.exists() or version.read_text() != VERSION:
-        fetch(target)
+        fetch(target, given[0] if given else None)
 
 
 if __name__ == "__main__":
