@@ -238,6 +238,7 @@ class Process(LookingTest):
 
         before = signal.signal(signal.SIGALRM, interrupt)
         self.addCleanup(signal.signal, signal.SIGALRM, before)
+        self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0)
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         with self.assertRaises(KeyboardInterrupt):
             onnxar.diff(self.folder / "a.onnx", self.folder / "b.onnx")
