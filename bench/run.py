@@ -19,6 +19,7 @@ import packing
 import peers
 import repacking
 import sessions
+import sharing
 from measure import ROOT, described_machine, touch_memory, warn_of_bad_build
 from report import Section, write
 
@@ -29,6 +30,7 @@ def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
     return {
         "packing": lambda folder: packing.measure(folder, arguments.pairs, arguments.gib),
         "repacking": lambda folder: repacking.measure(folder, arguments.pairs, arguments.gib),
+        "sharing": lambda folder: sharing.measure(folder, arguments.runs, arguments.gib),
         "library": library.measure,
         "peers": peers.measure,
         "bytes": lambda folder: growth.by_bytes(folder, arguments.runs),

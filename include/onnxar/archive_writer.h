@@ -1,6 +1,7 @@
 // Writing an ONNX archive: add the weights, in any number and of any size, then the model.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -19,8 +20,9 @@ struct WriterOptions {
   /// Every entry begins at a multiple of this, a power of two from 64 to 32768; entries of 1 MiB and more at a multiple
   /// of 4096 at least.
   std::uint64_t alignment = 64;
-  bool replace = false;  ///< replace an existing target (atomically, keeping its mode); otherwise it is an error
-  bool sync = true;      ///< sync file and folder before `finish` returns
+  bool replace = false;         ///< replace an existing target (atomically, keeping its mode); otherwise it is an error
+  bool sync = true;             ///< sync file and folder before `finish` returns
+  std::size_t num_threads = 0;  ///< that write and sum: 1 for the caller's alone; 0: as many as there are cores
 };
 
 /// A range of a file, for `ArchiveWriter::add`.

@@ -12,7 +12,7 @@ namespace onnxar {
 struct CheckOptions {
   bool data = false;    ///< also compare the CRC-32 of every entry, and checksums that links have: reads all bytes
   bool strict = false;  ///< warnings and superseded tails of edits become errors
-  LoadOptions load;     ///< where external data lies, limits
+  LoadOptions load;     ///< where external data lies, limits, how many threads compare CRCs
 };
 
 /// All that is wrong or worth a word about the archive or `.onnx` file at `path`.

@@ -29,24 +29,27 @@ struct FreezeReport {
   std::uint64_t inputs = 0;  ///< of initializers that went: ones that had a default and that nothing used
   std::uint64_t functions = 0;
   std::uint64_t training_infos = 0;
+  std::uint64_t opset_imports = 0;   ///< of domains that are used no longer, in the model and its functions
   std::uint64_t filled = 0;          ///< tensors with data from `weights`
   std::vector<std::string> surplus;  ///< names in `weights` that fill nothing
   ConvertReport saved;               ///< by the function of two paths
 };
 
 /// Takes out of the model what its outputs do not need: nodes, initializers, functions, training info, and what is said
-/// of values that are gone. What a subgraph uses of the graphs around it is needed. Inputs stay, but for those that
-/// give the name of an initializer that goes; outputs and their results are the same.
+/// of values that are gone, and imports of operators that are used no longer. What a subgraph uses of the graphs around
+/// it is needed. Inputs stay, but for those that give the name of an initializer that goes; outputs and their results
+/// are the same.
 ///
 /// First, `options.weights` fills by name initializers without data, and inputs of the graph without an initializer,
 /// which become initializers and are inputs no longer. Type and shape must be the same; a named dimension takes any
 /// size. Payloads are views of the file. Functions and graphs may be in any order.
 ///
-/// Errors: onnx.model.invalid, at the site (nodes that wait for each other, an input or output that nothing gives, a
-/// name given twice, a function that calls itself, one that is defined twice), onnx.tensor.no_data (an initializer that
-/// is needed and stays open), onnx.tensor.dims and onnx.tensor.not_converted (`weights` has another shape, or another
-/// type or form), usage.argument (`weights` fills nothing), and those of Model::load. The model is then changed in
-/// part. Cost: O(messages), and O(bytes) of deflated weights.
+/// Errors, at the site: onnx.graph.cycle (nodes that wait for each other, a function that calls itself),
+/// onnx.graph.dangling (an input or output that nothing gives), onnx.graph.duplicate (a name given twice, a function
+/// defined twice), onnx.tensor.no_data (an initializer that is needed and stays open). Of `weights`: onnx.weights.type
+/// and .shape (not those of what is to be filled), numpy.array.malformed (no `.npy`, or a damaged one) and .unsupported
+/// (Fortran's order, big-endian, records, Python objects), usage.argument (it fills nothing), those of Model::load. The
+/// model is then changed in part. Cost: O(messages), and O(bytes) of deflated weights.
 FreezeReport freeze(Model& model, const FreezeOptions& options = {});
 
 /// Freezes the model at `input`, and writes it to `output` as `save` says. Errors: those, and as Model::save.

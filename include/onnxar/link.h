@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,33 +24,42 @@
 
 namespace onnxar {
 
+/// Where in a file the archive is that a link is for: all of it, unless it says otherwise. Other archives are embedded
+/// in a file, as `Archive::open` of a DescriptorRange reads them.
+struct ArchiveRange {
+  std::uint64_t offset = 0;                  ///< bytes, a multiple of 64
+  std::optional<std::uint64_t> length = {};  ///< bytes; absent: to the end of the file
+};
+
 /// A link in memory.
 struct Link {
   std::vector<std::byte> model;  ///< a serialised ModelProto
   /// The real path, free of symbolic links, of the folder that the archive is in: ONNX Runtime's session option
   /// `session.model_external_initializers_file_folder_path`. It refuses data that is reached by a symbolic link.
   std::filesystem::path folder;
-  std::string archive;             ///< the archive's file name in that folder: the location of all external data
+  std::string archive;             ///< the file's name in that folder: the location of all external data
   std::uint64_t archive_size = 0;  ///< bytes; the state that the link is for
   std::uint64_t tensors = 0;       ///< whose data is in the archive
 };
 
 struct LinkOptions {
-  bool replace = false;  ///< of write_link: replace an existing output
-  bool sync = true;      ///< of write_link: sync file and folder before returning
-  bool dry_run = false;  ///< of write_link: find every fault, and write nothing
+  bool replace = false;     ///< of write_link: replace an existing output
+  bool sync = true;         ///< of write_link: sync file and folder before returning
+  bool dry_run = false;     ///< of write_link: find every fault, and write nothing
+  ArchiveRange range = {};  ///< of write_link: where in its file the archive is
 };
 
-/// The link to the archive at `archive`, which may be a symbolic link to it. Every tensor site is rewritten, but that
-/// data of less than 128 bytes, and what stands in attributes of nodes other than Constant, comes inline: runtimes do
-/// not look for external data there, and to some a length of 0 means all of the file. Checksums are left out: in a link
-/// they would be of the whole file.
+/// The link to the archive at `archive`, which may be a symbolic link to it, or in the file there. Every tensor site is
+/// rewritten, but that data of less than 128 bytes, and what stands in attributes of nodes other than Constant, comes
+/// inline: runtimes do not look for external data there, and to some a length of 0 means all of the file. Checksums are
+/// left out: in a link they would be of the whole file.
 ///
-/// Errors: usage.argument (a file name that cannot be a location: it begins with `#`, has `..` in it, or is no UTF-8);
-/// as Archive::open; those of the model's tensors, as `convert`; zip.data.crc (of the model, and of data that comes
-/// inline); onnx.model.too_large. Cost: O(directory + model), and a read of every linked entry's local header; no other
-/// byte of a weight is touched. Memory: the model without its large tensors, twice, and some 1 KiB a tensor.
-Link make_link(const std::filesystem::path& archive);
+/// Errors: usage.argument (a file name that cannot be a location: it begins with `#`, has `..` in it, or is no UTF-8; a
+/// range that Archive::open refuses); as Archive::open; those of the model's tensors, as `convert`; zip.data.crc (of
+/// the model, and of data that comes inline); onnx.model.too_large. Cost: O(directory + model), and a read of every
+/// linked entry's local header; no other byte of a weight is touched. Memory: the model without its large tensors,
+/// twice, and some 1 KiB a tensor.
+Link make_link(const std::filesystem::path& archive, const ArchiveRange& range = {});
 
 /// What `write_link` did.
 struct LinkReport {

@@ -5,8 +5,8 @@
 //
 // | function             | the archive     | the weights                                                        |
 // |----------------------|-----------------|--------------------------------------------------------------------|
-// | session_from_archive | a file          | mapped from the file by ONNX Runtime, wherever in the model         |
-// |                      |                 | they stand: nothing is copied                                      |
+// | session_from_archive | a file, or part | mapped from the file by ONNX Runtime, wherever in the model         |
+// |                      | of one          | they stand: nothing is copied                                      |
 // | session_from_link    | a file, beside  | the same                                                           |
 // |                      | it a link       |                                                                    |
 // | session_from_memory  | any that is     | copied once, by ONNX Runtime: it refuses values that own their     |
@@ -32,10 +32,11 @@
 
 namespace onnxar::ort {
 
-/// A session of the archive at `archive`, by a link in memory (link.h). ONNX Runtime 1.22 or later.
+/// A session of the archive at `archive`, or in the file there, by a link in memory (link.h). ONNX Runtime 1.22 or
+/// later.
 inline Ort::Session session_from_archive(const Ort::Env& env, const std::filesystem::path& archive,
-                                         const Ort::SessionOptions& options) {
-  const Link link = make_link(archive);
+                                         const Ort::SessionOptions& options, const ArchiveRange& range = {}) {
+  const Link link = make_link(archive, range);
   Ort::SessionOptions in_folder = options.Clone();
   in_folder.AddConfigEntry(kOrtSessionOptionsModelExternalInitializersFileFolderPath, link.folder.c_str());
   return {env, link.model.data(), link.model.size(), in_folder};

@@ -1,6 +1,7 @@
 // Options of loading and saving models. A function that takes `const TensorBufferOptions&` takes the derived ones too.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -31,7 +32,7 @@ struct LoadOptions : TensorBufferOptions {
   /// Format::onnx_inline in the folder that the links count from can be saved.
   bool load_external_data = true;
   std::filesystem::path external_data_dir;          ///< where external data lies; empty: in the model's folder
-  std::size_t num_threads = 0;                      ///< that copy payloads; 0: as many as there are cores
+  std::size_t num_threads = 0;                      ///< that copy and verify; 0: as many as there are cores
   Prefetch prefetch = Prefetch::none;               ///< for Model::load
   std::size_t max_depth = 100;                      ///< nested messages, as protobuf's parsers have it
   std::uint64_t max_skeleton_size = 512ULL << 20U;  ///< bytes of the model without its large payloads
@@ -81,6 +82,9 @@ struct SaveOptions : TensorBufferOptions {
   bool replace = false;                ///< replace existing outputs
   bool sync = true;                    ///< sync files and folder before returning
   bool dry_run = false;                ///< find every fault that planning can find, and write nothing
+  /// That write and sum: 1 for the caller's alone; 0: as many as there are cores. What is read from an archive is
+  /// verified by those of LoadOptions, the caller's among them, too.
+  std::size_t num_threads = 0;
   /// Called by the thread that saves, every 16 MiB or so and when all is written, before anything is published: what it
   /// throws cancels saving, and nothing is left behind.
   ProgressCallback progress;

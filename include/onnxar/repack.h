@@ -3,6 +3,7 @@
 // Nothing here knows ONNX: entries are copied byte for byte, the model too, and nothing is looked at in it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -17,9 +18,10 @@ struct RepackOptions {
   /// Of every entry, a power of two from 64 to 32768; entries of 1 MiB and more begin at a multiple of 4096 at least.
   /// Without it entries keep the alignment that is recorded for them, others get 64.
   std::optional<std::uint64_t> alignment;
-  bool replace = false;  ///< replace an existing output; it may be the input
-  bool sync = true;      ///< sync file and folder before returning
-  bool dry_run = false;  ///< find every fault that planning can find, and write nothing
+  bool replace = false;         ///< replace an existing output; it may be the input
+  bool sync = true;             ///< sync file and folder before returning
+  bool dry_run = false;         ///< find every fault that planning can find, and write nothing
+  std::size_t num_threads = 0;  ///< that write and sum: 1 for the caller's alone; 0: as many as there are cores
 };
 
 struct RepackReport {
@@ -36,7 +38,7 @@ struct RepackReport {
 /// twice gives what repacking once gave.
 ///
 /// Every CRC-32 is verified on the way. The output appears whole or not at all. Memory: buffers, and some 200 bytes an
-/// entry; mapped or inflated bytes go straight to the file.
+/// entry; mapped or inflated bytes go straight to the file, or stay in blocks that both files share, as with `convert`.
 /// Errors: io.*, output.exists, usage.argument (the alignment); zip.* (entries that overlap, encryption, wrong CRCs,
 /// names that no archive may have, ...); archive.model.missing (no model, more than one, one in a folder, or one whose
 /// links would have to be edited: `convert` reads those), archive.model.too_large, archive.name.reserved.

@@ -34,7 +34,7 @@ struct ReplaceReport {
 /// its file name and an absolute offset, that lies in one entry; with `append_external` to a data file beside the
 /// model. Links of a model that is itself an archive lead to that one's entries. Data that the archive has in an entry,
 /// byte for byte, is linked to it; other data that is to be outside becomes a new entry, whose key no entry has.
-/// Entries that no tensor refers to any more stay.
+/// Entries that no tensor refers to any more stay, and so does the checksum of a link to a whole entry.
 ///
 /// A model that has a link which leads nowhere is refused; after any error the archive is as it was, byte for byte.
 /// Errors: onnx.external_data.missing, .out_of_range and all of `convert`; archive.busy, archive.torn,

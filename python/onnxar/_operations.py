@@ -149,15 +149,19 @@ def undo(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierS
     return report(EarlierState, _core.undo(archive, sync, dry_run))
 
 
-def link(archive: Path, output: Path | None = None, *, overwrite: bool = False, sync: bool = True) -> Link:
+def link(
+    archive: Path, output: Path | None = None, *, offset: int = 0, length: int | None = None, overwrite: bool = False,
+    sync: bool = True,
+) -> Link:  # fmt: skip
     """The archive's model for runtimes that know nothing of archives: its external data is the archive's file. With
-    `output`, in the archive's folder, it is also written there as a small `.onnx` file.
+    `output`, in the archive's folder, it is also written there as a small `.onnx` file. An archive embedded in the file
+    begins at `offset`, a multiple of 64, and is `length` bytes long (None: to the end of the file).
 
     `replace` keeps links whole; whatever writes the archive anew breaks them, and a runtime would not notice: see
     `verify_link`. Errors: as `onnxar.open`; usage.argument (another folder), output.exists, io.*."""
     if output is not None:
-        _core.write_link(archive, output, overwrite, sync)
-    return Link(*_core.make_link(archive))
+        _core.write_link(archive, output, overwrite, sync, offset, length)
+    return Link(*_core.make_link(archive, offset, length))
 
 
 def verify_link(link: Link | Path) -> bool:

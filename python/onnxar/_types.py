@@ -81,6 +81,7 @@ class FreezeReport:
     inputs: int
     functions: int
     training_infos: int
+    opset_imports: int
     filled: int
     surplus: list[str]
     saved: ConvertReport

@@ -1,6 +1,9 @@
 // Links: an archive's model for runtimes that know nothing of archives.
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+
+#include <optional>
 
 #include "binding.h"
 #include "onnxar/link.h"
@@ -11,8 +14,8 @@ namespace {
 using Path = std::filesystem::path;
 
 /// The model's bytes and the folder that they belong to.
-nb::tuple link_of(const Path& archive) {
-  const Link link = without_gil([&] { return make_link(archive); });
+nb::tuple link_of(const Path& archive, std::uint64_t offset, std::optional<std::uint64_t> length) {
+  const Link link = without_gil([&] { return make_link(archive, {offset, length}); });
   return nb::make_tuple(nb::bytes(link.model.data(), link.model.size()), link.folder);
 }
 
@@ -25,8 +28,13 @@ bool verify_bytes(const nb::bytes& model, const Path& folder) {
 
 void bind_links(nb::module_& module) {
   module.def("make_link", link_of);
-  module.def("write_link", [](const Path& archive, const Path& output, bool replace, bool sync) {
-    without_gil([&] { return write_link(archive, output, {replace, sync}); });
+  module.def("write_link", [](const Path& archive, const Path& output, bool replace, bool sync, std::uint64_t offset,
+                              std::optional<std::uint64_t> length) {
+    LinkOptions options;
+    options.replace = replace;
+    options.sync = sync;
+    options.range = {offset, length};
+    without_gil([&] { return write_link(archive, output, options); });
   });
   module.def("verify_link_file", [](const Path& path) { return without_gil([&] { return verify_link(path); }); });
   module.def("verify_link_bytes", verify_bytes);

@@ -165,6 +165,19 @@ class Links(RuntimeTest):
                 onnxar.verify_link(stale)
             self.assertEqual(raised.exception.code, "onnx.link.stale")
 
+    def test_an_archive_in_another_file_runs_from_there(self):
+        host, begin = self.folder / "host", 4160
+        host.write_bytes(bytes(begin) + self.path.read_bytes() + b"behind")
+        where = {"offset": begin, "length": self.path.stat().st_size}
+        link = onnxar.link(host, self.folder / "h.onnx", **where)
+        options = quiet(model_external_initializers_file_folder_path=str(link.folder))
+        self.assert_same(ort.InferenceSession(link.model, options, providers=CPU))
+        self.assert_same(ort.InferenceSession(self.folder / "h.onnx", quiet(), providers=CPU))
+        self.assertTrue(onnxar.verify_link(self.folder / "h.onnx"))
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.link(host, offset=begin + 1)
+        self.assertEqual((raised.exception.code, raised.exception.path), ("usage.argument", str(host.resolve())))
+
     def test_a_model_that_is_no_link_is_none(self):
         (self.folder / "plain.onnx").write_bytes(self.model.SerializeToString())
         self.assertFalse(onnxar.verify_link(self.folder / "plain.onnx"))

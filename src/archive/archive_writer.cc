@@ -22,7 +22,7 @@ ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const W
   check_alignment(options.alignment);
   auto file = base::OutputFile::create(target, options.replace ? base::Existing::replace : base::Existing::refuse);
   return ArchiveWriter(std::make_unique<Parts>(
-      Parts{EntryWriter(zip::Writer({std::move(file), options.sync}), options.alignment, target),
+      Parts{EntryWriter(zip::Writer({std::move(file), options.sync}, options.num_threads), options.alignment, target),
             options.sync ? base::Sync::full : base::Sync::none}));
 }
 

@@ -6,11 +6,11 @@
 
 namespace onnxar {
 
-EntrySource::EntrySource(const Archive& archive, const ArchiveEntry& entry)
-    : archive_(archive), entry_(entry), bytes_(archive.bytes(entry)) {}
+EntrySource::EntrySource(const Archive& archive, const ArchiveEntry& entry, std::size_t threads)
+    : archive_(archive), entry_(entry), bytes_(archive.bytes(entry)), threads_(threads) {}
 
 void EntrySource::read(const ByteSink& sink) const {
-  expect(base::crc32_while(0, bytes_, [&] { sink(bytes_); }));
+  expect(base::crc32_while(0, bytes_, [&] { sink(bytes_); }, threads_));
 }
 
 void EntrySource::verify() const { expect(base::crc32(0, bytes_)); }

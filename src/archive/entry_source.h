@@ -11,11 +11,12 @@
 
 namespace onnxar {
 
-/// Hands out the entry's bytes and compares their CRC-32 at the end. The archive must outlive the source and
-/// stay where it is. Errors: as Archive::bytes when made; zip.data.crc when read.
+/// Hands out the entry's bytes and compares their CRC-32 at the end, which up to `threads` threads take part in (0: as
+/// many as there are cores). The archive must outlive the source and stay where it is. Errors: as Archive::bytes when
+/// made; zip.data.crc when read.
 class EntrySource final : public ByteSource {
  public:
-  EntrySource(const Archive& archive, const ArchiveEntry& entry);
+  EntrySource(const Archive& archive, const ArchiveEntry& entry, std::size_t threads = 0);
 
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   void read(const ByteSink& sink) const override;
@@ -28,6 +29,7 @@ class EntrySource final : public ByteSource {
   const Archive& archive_;
   ArchiveEntry entry_;
   Bytes bytes_;
+  std::size_t threads_;
 };
 
 /// An entry of which parts are read, by any thread: it is verified as a whole, once.

@@ -107,44 +107,69 @@ ByteSpan bytes_of(int descriptor, const base::FilePart& part, const std::filesys
   return ByteSpan::borrow(bytes, std::move(mapping));
 }
 
+void read_local_headers(const Archive& archive, int descriptor, std::uint64_t begin) {
+  const zip::Directory& directory = ArchiveInspector::directory(archive);
+  std::vector<std::byte> header;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    header.resize(directory.regular_header_size(i));
+    const auto at = static_cast<off_t>(begin + directory.entries()[i].header_offset);
+    const ssize_t got = ::pread(descriptor, header.data(), header.size(), at);
+    if (got > 0 && got == std::ssize(header)) directory.prove_regular(header, i);
+  }
+}
+
 Archive open_part(int descriptor, const base::FilePart& part, const std::filesystem::path& path,
-                  const OpenOptions& options) {
+                  const OpenOptions& options, LocalHeaders headers) {
   const ByteSpan span = bytes_of(descriptor, part, path, options);
   try {
-    return ArchiveInspector::open(span.bytes(), span.owner(), path, options);
+    Archive archive = ArchiveInspector::open(span.bytes(), span.owner(), path, options);
+    if (headers == LocalHeaders::read_at_once) read_local_headers(archive, descriptor, part.offset);
+    return archive;
   } catch (const Error& error) {
     throw error.with_path(path);
   }
 }
 
+/// How to see whether a file is an archive without reading more of it than that takes.
+OpenOptions only_looking(OpenOptions options) {
+  options.copy_in = false;
+  options.prefetch = Prefetch::none;
+  return options;
+}
+
 }  // namespace
 
-Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& options) {
+Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& options, LocalHeaders headers) {
   const base::FileDescriptor file = base::open_file(path, base::Access::read);
   if (ends_in_end_record(file)) {
     try {
-      return open_part(file.get(), {}, path, options);
+      return open_part(file.get(), {}, path, options, headers);
     } catch (const Error& error) {
       if (kind(error.code()) != Kind::format) throw;
     }
   }
   // It is broken, or somebody is at work on it: while nobody is, it is what it is.
   if (base::try_lock(file, base::Lock::shared) == base::Locking::busy) throw busy(path);
-  return open_locked(file, path, options);
+  return open_locked(file, path, options, headers);
 }
 
-Archive open_range(const DescriptorRange& range, const OpenOptions& options) {
+Archive open_range(const DescriptorRange& range, const OpenOptions& options, const std::filesystem::path& path,
+                   LocalHeaders headers) {
   if (range.offset % zip::alignment_minimum != 0) {
     throw Error(Code::usage_argument,
                 concat("an archive in another file begins at a multiple of ", zip::alignment_minimum,
-                       ", as its tensors are aligned; offset ", range.offset, " is none"));
+                       ", as its tensors are aligned; offset ", range.offset, " is none"),
+                {}, path);
   }
-  return open_part(range.descriptor, {range.offset, range.length}, {}, options);
+  return open_part(range.descriptor, {range.offset, range.length}, path, options, headers);
 }
 
-Archive open_locked(const base::FileDescriptor& file, const std::filesystem::path& path, const OpenOptions& options) {
+Archive open_locked(const base::FileDescriptor& file, const std::filesystem::path& path, const OpenOptions& options,
+                    LocalHeaders headers) {
   try {
-    return open_part(file.get(), {}, path, options);
+    // Only what is an archive is worth reading as a whole.
+    if (options.copy_in) static_cast<void>(open_part(file.get(), {}, path, only_looking(options), headers));
+    return open_part(file.get(), {}, path, options, headers);
   } catch (const Error& error) {
     if (!is_fault_of_end(error.code())) throw;
     const auto mapping = base::MappedFile::map(file, path);

@@ -1,6 +1,7 @@
 // Opening a file that somebody may be editing.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 
 #include "base/file_descriptor.h"
@@ -8,15 +9,26 @@
 
 namespace onnxar {
 
-/// Opens the archive at `path` as it is while nobody edits it. Errors: as Archive::open.
-Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& options);
+/// When local headers are proved.
+enum class LocalHeaders : std::uint8_t {
+  at_first_use,
+  /// For who is going to look at all entries and at no data: read one by one, which takes a fraction of the time in
+  /// which a mapping is entered at as many places. What is wrong with one is still told at its first use.
+  read_at_once,
+};
 
-/// Opens the archive in a part of an open file. Errors: as Archive::open.
-Archive open_range(const DescriptorRange& range, const OpenOptions& options);
+/// Opens the archive at `path` as it is while nobody edits it. Errors: as Archive::open.
+Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& options,
+                     LocalHeaders headers = LocalHeaders::at_first_use);
+
+/// Opens the archive in a part of an open file, whose path is for messages. Errors: as Archive::open.
+Archive open_range(const DescriptorRange& range, const OpenOptions& options, const std::filesystem::path& path = {},
+                   LocalHeaders headers = LocalHeaders::at_first_use);
 
 /// Maps and opens an archive that is open and locked, so that it stays as it is. Errors: as Archive::open;
 /// archive.torn where an edit was interrupted: behind a whole state a local header begins, and no end record is last.
-Archive open_locked(const base::FileDescriptor& file, const std::filesystem::path& path, const OpenOptions& options);
+Archive open_locked(const base::FileDescriptor& file, const std::filesystem::path& path, const OpenOptions& options,
+                    LocalHeaders headers = LocalHeaders::at_first_use);
 
 /// Opens the file for writing and takes the exclusive lock of those who edit. Makes sure that the path still leads to
 /// what was locked. Errors: archive.busy after a second; io.*.

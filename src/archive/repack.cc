@@ -156,7 +156,7 @@ RepackReport repack(const std::filesystem::path& input, const std::filesystem::p
     Plan plan(file, directory, options);
     plan.make(report);
     const auto existing = options.replace ? base::Existing::replace : base::Existing::refuse;
-    zip::Writer writer({base::OutputFile::create(output, existing), options.sync});
+    zip::Writer writer({base::OutputFile::create(output, existing), options.sync}, options.num_threads);
     if (options.dry_run) return report;
     writer.reserve(report.file_bytes);
     write(file, plan, writer);

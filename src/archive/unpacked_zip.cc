@@ -23,11 +23,11 @@ auto naming(const std::filesystem::path& path, const Action& action) {
 /// A stored entry, held against its CRC-32 while it is read.
 class StoredSource final : public ByteSource {
  public:
-  StoredSource(Bytes bytes, const zip::LenientEntry& entry, const std::filesystem::path& path)
-      : bytes_(bytes), entry_(entry), path_(path) {}
+  StoredSource(Bytes bytes, const zip::LenientEntry& entry, const std::filesystem::path& path, std::size_t threads)
+      : bytes_(bytes), entry_(entry), path_(path), threads_(threads) {}
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   void read(const ByteSink& sink) const override {
-    const std::uint32_t crc = base::crc32_while(0, bytes_, [&] { sink(bytes_); });
+    const std::uint32_t crc = base::crc32_while(0, bytes_, [&] { sink(bytes_); }, threads_);
     naming(path_, [&] { zip::expect_crc(entry_, crc); });
   }
 
@@ -35,6 +35,7 @@ class StoredSource final : public ByteSource {
   Bytes bytes_;
   const zip::LenientEntry& entry_;
   const std::filesystem::path& path_;
+  std::size_t threads_;
 };
 
 }  // namespace
@@ -84,9 +85,9 @@ void UnpackedZip::verify(std::size_t index) const {
   naming(path_, [&] { zip::expect_crc(entry(index), base::crc32(0, bytes(index))); });
 }
 
-std::unique_ptr<const ByteSource> UnpackedZip::source(std::size_t index) const {
+std::unique_ptr<const ByteSource> UnpackedZip::source(std::size_t index, std::size_t threads) const {
   if (entry(index).deflated) return std::make_unique<SpanSource>(bytes(index));
-  return std::make_unique<StoredSource>(bytes(index), entry(index), path_);
+  return std::make_unique<StoredSource>(bytes(index), entry(index), path_, threads);
 }
 
 }  // namespace onnxar

@@ -29,8 +29,9 @@ class UnpackedZip {
   [[nodiscard]] Bytes bytes(std::size_t index) const;
   /// Compares the CRC-32 of a stored entry. Errors: zip.data.crc.
   void verify(std::size_t index) const;
-  /// The bytes of an entry, verified as they are read; the zip must outlive it.
-  [[nodiscard]] std::unique_ptr<const ByteSource> source(std::size_t index) const;
+  /// The bytes of an entry, verified as they are read, by up to `threads` threads (0: as many as there are cores); the
+  /// zip must outlive it.
+  [[nodiscard]] std::unique_ptr<const ByteSource> source(std::size_t index, std::size_t threads) const;
 
  private:
   void inflate_all(const std::filesystem::path& folder);

@@ -9,7 +9,9 @@
 
 namespace onnxar::base {
 
-/// Gathers small pieces in one buffer of 1 MiB; large ones go to the file directly. Not synchronised.
+/// Gathers small pieces in one buffer of 1 MiB; large ones go to the file directly. Of those that are mapped from a
+/// file and lie there as they will lie here, modulo blocks of 4096 bytes, the output shares the blocks where the file
+/// system can (OutputFile::share_at). Not synchronised.
 class BufferedOutput {
  public:
   /// `write_back`: have the system begin writing to the disk while we go on, for a file that will be synced.
@@ -33,6 +35,9 @@ class BufferedOutput {
   OutputFile finish() &&;
 
  private:
+  [[nodiscard]] Bytes blocks_of(Bytes bytes) const;
+  bool append_shared(Bytes bytes);
+  void write(Bytes bytes);
   void flush();
   void begin_write_back();
 

@@ -13,8 +13,8 @@ namespace onnxar::base {
 std::uint32_t crc32(std::uint32_t crc, Bytes bytes) noexcept;
 
 /// The same, while `use` does something else with the bytes, such as writing them to a file: at the same time, in a
-/// second thread, where they are many and a second core is there; else one after the other. What `use` throws comes
-/// through.
-std::uint32_t crc32_while(std::uint32_t crc, Bytes bytes, const std::function<void()>& use);
+/// second thread, where they are many and `threads` allow it (0: as many as there are cores); else one after the other.
+/// What `use` throws comes through.
+std::uint32_t crc32_while(std::uint32_t crc, Bytes bytes, const std::function<void()>& use, std::size_t threads = 0);
 
 }  // namespace onnxar::base

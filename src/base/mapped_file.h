@@ -1,12 +1,20 @@
 // A file mapped for reading.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "base/file_descriptor.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::base {
+
+/// An open file and a place in it.
+struct OpenPlace {
+  FileDescriptor file;
+  std::uint64_t offset = 0;  ///< bytes
+};
 
 /// A regular file or a part of one, mapped shared and read-only.
 ///
@@ -32,6 +40,11 @@ class MappedFile {
   [[nodiscard]] Bytes bytes() const& noexcept { return bytes_; }
   Bytes bytes() const&& = delete;
   [[nodiscard]] FileIdentity identity() const noexcept { return identity_; }
+
+  /// Where the bytes stand on the disk, if all of them are in one mapping of this class and its path still leads to the
+  /// file, which is opened once more. Bytes are handed on as views that know no file; who writes them asks here.
+  /// Threads: any.
+  static std::optional<OpenPlace> find(Bytes bytes);
 
  private:
   MappedFile(Bytes bytes, FileIdentity identity) noexcept : bytes_(bytes), identity_(identity) {}

@@ -1,6 +1,8 @@
 #include "base/output_file.h"
 
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -106,6 +108,7 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   touched_ = other.touched_;
   file_ = std::move(other.file_);
   prepared_ = other.prepared_;
+  may_share_ = other.may_share_;
   return *this;
 }
 
@@ -160,15 +163,31 @@ void OutputFile::reserve(std::uint64_t size) {
   touch();
   const int mode = kept_size_ ? FALLOC_FL_KEEP_SIZE : 0;
   if (::fallocate(file_.get(), mode, static_cast<off_t>(begin), static_cast<off_t>(size - begin)) == 0) return;
-  if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) {
-    throw system_error(errno, concat("cannot set aside ", human_size(size - begin)), target_);
+  const int reason = errno;
+  const bool no_room = reason == ENOSPC || reason == EDQUOT;
+  if (no_room && !kept_size_ && shares_blocks()) {
+    // It may need far less. Should it not, writing finds the disk full. What was set aside is given back.
+    return set_size(0);
   }
+  if (no_room || reason == EFBIG) {
+    throw system_error(reason, concat("cannot set aside ", human_size(size - begin)), target_);
+  }
+}
+
+/// Asked to share nothing with itself, a file says whether its file system knows how to.
+bool OutputFile::shares_blocks() const noexcept {
+  const file_clone_range nothing{file_.get(), 0, 0, 0};
+  return ::ioctl(file_.get(), FICLONERANGE, &nothing) == 0;
+}
+
+void OutputFile::refuse_if_abandoned() const {
+  if (kept_size_ && is_abandoned()) throw Error(Code::io_failed, "interrupted", {}, target_);
 }
 
 void OutputFile::write_at(std::uint64_t offset, Bytes first, Bytes second) {
   touch();
   while (!first.empty() || !second.empty()) {
-    if (kept_size_ && is_abandoned()) throw Error(Code::io_failed, "interrupted", {}, target_);
+    refuse_if_abandoned();
     // iovec serves reading too, so it has no const; writing leaves the bytes alone.
     const std::array parts{iovec{const_cast<std::byte*>(first.data()), first.size()},
                            iovec{const_cast<std::byte*>(second.data()), second.size()}};
@@ -184,6 +203,17 @@ void OutputFile::write_at(std::uint64_t offset, Bytes first, Bytes second) {
     first = first.subspan(of_first);
     second = second.subspan(static_cast<std::size_t>(written) - of_first);
   }
+}
+
+bool OutputFile::share_at(std::uint64_t offset, Bytes bytes) {
+  const auto source = MappedFile::find(bytes);
+  if (!source) return false;
+  touch();
+  refuse_if_abandoned();
+  const file_clone_range range{source->file.get(), source->offset, bytes.size(), offset};
+  if (::ioctl(file_.get(), FICLONERANGE, &range) == 0) return true;
+  may_share_ = errno == EXDEV;  // the next file may lie on this file system
+  return false;
 }
 
 void OutputFile::set_size(std::uint64_t size) {

@@ -43,10 +43,16 @@ class OutputFile {
   ~OutputFile();
 
   /// Sets room for `size` bytes aside, so that a full disk is noticed before anything is written. A file system that
-  /// cannot promise room is not an error.
+  /// cannot promise room is not an error, nor is a lack of room for a new file where files can share blocks.
   void reserve(std::uint64_t size);
   /// Writes `first`, then `second` right behind it, in as few calls as the system allows.
   void write_at(std::uint64_t offset, Bytes first, Bytes second = {});
+  /// Puts bytes of another file here that this process has mapped (MappedFile) without copying them: the two files then
+  /// share the blocks on the disk until one of them is changed, which the other does not see. Returns whether that was
+  /// done. File systems that can (XFS, btrfs) want whole blocks (of 4096 bytes as a rule) of the same file system.
+  bool share_at(std::uint64_t offset, Bytes bytes);
+  /// Whether it is worth a try: once the file system has said that it cannot, it is not asked again.
+  [[nodiscard]] bool may_share() const noexcept { return may_share_; }
   /// Cuts what `reserve` set aside beyond `size`.
   void set_size(std::uint64_t size);
   /// Waits until the disk has all that was written so far.
@@ -79,6 +85,8 @@ class OutputFile {
   void open_nameless();
   void open_named();
   void touch() noexcept;
+  void refuse_if_abandoned() const;
+  [[nodiscard]] bool shares_blocks() const noexcept;
   void keep_mode() const;
   void hide();
   void link_to(const std::filesystem::path& name) const;
@@ -92,6 +100,7 @@ class OutputFile {
       kept_size_;         // of a file that is extended, until that is published: what discarding leaves
   bool touched_ = false;  // whether anything was added to it
   bool prepared_ = false;
+  bool may_share_ = true;
 };
 
 }  // namespace onnxar::base

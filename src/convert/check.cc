@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "archive/inspector.h"
 #include "archive/keys.h"
 #include "base/mapped_file.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "convert/checksum.h"
 #include "convert/model_source.h"
@@ -175,14 +177,19 @@ class ModelCheck {
   Slices slices_;
 };
 
-void check_data(const Archive& archive, std::vector<Finding>& findings) {
-  for (std::size_t i = 0; i < archive.size(); ++i) {
+/// Adds what is found in the order of the entries, whichever thread was first.
+void check_data(const Archive& archive, std::size_t threads, std::vector<Finding>& findings) {
+  std::mutex mutex;
+  std::map<std::size_t, Finding> found;
+  base::parallel_for(archive.size(), threads, [&](std::size_t i) {
     try {
       archive.verify(archive.entry(i));
     } catch (const Error& error) {
-      if (error.code() == Code::zip_data_crc) findings.push_back(error.finding());
+      const std::scoped_lock lock(mutex);
+      if (error.code() == Code::zip_data_crc) found.emplace(i, error.finding());
     }
-  }
+  });
+  for (auto& [index, finding] : found) findings.push_back(std::move(finding));
 }
 
 /// Local faults are found entry by entry; a model behind one cannot be read.
@@ -197,12 +204,14 @@ bool model_is_readable(const Archive& archive) {
 
 void check_model(ModelSource source, const CheckOptions& options, std::vector<Finding>& findings) {
   ModelCheck(source, options, findings).run();
-  if (options.data && source.linked_archive() != nullptr) check_data(*source.linked_archive(), findings);
+  if (options.data && source.linked_archive() != nullptr) {
+    check_data(*source.linked_archive(), options.load.num_threads, findings);
+  }
 }
 
 void check_archive(Archive archive, const CheckOptions& options, std::vector<Finding>& findings) {
   findings = check_container(archive);
-  if (options.data) check_data(archive, findings);
+  if (options.data) check_data(archive, options.load.num_threads, findings);
   if (model_is_readable(archive)) check_model(ModelSource::of(std::move(archive), options.load), options, findings);
 }
 

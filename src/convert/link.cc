@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "archive/opening.h"
 #include "base/buffered_output.h"
 #include "base/file_descriptor.h"
 #include "base/text.h"
@@ -37,11 +38,19 @@ bool can_be_linked(const onnx::TensorSite& site) {
   return onnx::op_type_of(site.model, holder->field.value) == "Constant";
 }
 
+Archive open_archive(const fs::path& path, const ArchiveRange& range) {
+  if (range.offset == 0 && !range.length) return open_at_rest(path, {}, LocalHeaders::read_at_once);
+  const base::FileDescriptor file = base::open_file(path, base::Access::read);
+  return open_range({file.get(), range.offset, range.length}, {}, path, LocalHeaders::read_at_once);
+}
+
 /// An archive, and its model with the links in it rewritten.
 class Linking {
  public:
-  explicit Linking(const fs::path& archive)
-      : path_(base::real_path(archive)), source_(ModelSource::of(Archive::open(path_), {})) {
+  Linking(const fs::path& archive, const ArchiveRange& range)
+      : path_(base::real_path(archive)),
+        begin_(range.offset),
+        source_(ModelSource::of(open_archive(path_, range), {})) {
     const std::string name = archive_name();
     if (const auto fault = name_fault(name)) {
       throw Error(
@@ -49,7 +58,7 @@ class Linking {
           base::concat("ONNX's readers of external data would refuse the archive, as its name ", *fault, "; rename it"),
           {}, path_);
     }
-    const LinkMarker marker = LinkMarker::of(this->archive(), name);
+    const LinkMarker marker = LinkMarker::of(this->archive(), begin_, name);
     try {
       model_ = onnx::rewrite_tensors(source_.model(), [&](const onnx::TensorSite& site) { return edit(site, name); },
                                      {}, {link_key_prefix, marker.fields()});
@@ -76,10 +85,11 @@ class Linking {
     }
     ++tensors_;
     const auto offset = static_cast<std::uint64_t>(bytes.data() - archive().file().data());
-    return onnx::TensorEdit::link_to({name, offset, bytes.size()});
+    return onnx::TensorEdit::link_to({name, begin_ + offset, bytes.size()});
   }
 
   fs::path path_;
+  std::uint64_t begin_;  // of the archive in the file
   ModelSource source_;
   wire::Rope model_;
   std::uint64_t tensors_ = 0;
@@ -116,14 +126,14 @@ bool is_link(ModelSource source) {
 
 }  // namespace
 
-Link make_link(const fs::path& archive) {
-  const Linking linking(archive);
+Link make_link(const fs::path& archive, const ArchiveRange& range) {
+  const Linking linking(archive, range);
   return {linking.model().flat(), linking.folder(), linking.archive_name(), linking.archive().file().size(),
           linking.tensors()};
 }
 
 LinkReport write_link(const fs::path& archive, const fs::path& output, const LinkOptions& options) {
-  const Linking linking(archive);
+  const Linking linking(archive, options.range);
   auto file = base::OutputFile::create(output, options.replace ? base::Existing::replace : base::Existing::refuse);
   check_place(file.target(), linking);
   const LinkReport report{linking.tensors(), linking.model().size()};

@@ -9,12 +9,14 @@
 #include "base/text.h"
 #include "onnx/fields.h"
 #include "onnx/string_entry.h"
+#include "zip/format.h"
 
 namespace onnxar {
 namespace {
 
-constexpr std::string_view archive_key = "onnxar.link.archive", size_key = "onnxar.link.size",
-                           model_key = "onnxar.link.model_crc32", directory_key = "onnxar.link.directory_crc32";
+constexpr std::string_view archive_key = "onnxar.link.archive", offset_key = "onnxar.link.offset",
+                           size_key = "onnxar.link.size", model_key = "onnxar.link.model_crc32",
+                           directory_key = "onnxar.link.directory_crc32";
 
 std::uint32_t model_crc32_of(const Archive& archive) { return archive.entry(archive.size() - 1).crc32; }
 
@@ -28,12 +30,7 @@ class MarkerEntries {
   explicit MarkerEntries(std::vector<onnx::MetadataEntry> entries) : entries_(std::move(entries)) {}
 
   [[nodiscard]] std::string_view text(std::string_view key) const {
-    std::optional<std::string_view> found;
-    for (const onnx::MetadataEntry& each : entries_) {
-      if (each.entry.key != key) continue;
-      if (found) refuse(base::concat("has ", base::quoted(key), " twice"));
-      found = each.entry.value;
-    }
+    const auto found = find(key);
     if (!found || found->empty()) refuse(base::concat("has no ", base::quoted(key)));
     return *found;
   }
@@ -41,11 +38,34 @@ class MarkerEntries {
   [[nodiscard]] std::uint64_t number(std::string_view key, std::uint64_t most) const {
     const std::string_view value = text(key);
     const auto number = base::plain_decimal(value);
-    if (!number || *number > most) refuse(base::concat("has ", base::quoted(value), " for ", base::quoted(key)));
+    if (!number || *number > most) refuse(key, value);
+    return *number;
+  }
+
+  /// Where the archive begins: at 0 if nothing is said.
+  [[nodiscard]] std::uint64_t offset() const {
+    const auto value = find(offset_key);
+    if (!value) return 0;
+    const auto number = base::plain_decimal(*value);
+    if (!number || *number % zip::alignment_minimum != 0) refuse(offset_key, *value);
     return *number;
   }
 
  private:
+  [[nodiscard]] std::optional<std::string_view> find(std::string_view key) const {
+    std::optional<std::string_view> found;
+    for (const onnx::MetadataEntry& each : entries_) {
+      if (each.entry.key != key) continue;
+      if (found) refuse(base::concat("has ", base::quoted(key), " twice"));
+      found = each.entry.value;
+    }
+    return found;
+  }
+
+  [[noreturn]] void refuse(std::string_view key, std::string_view value) const {
+    refuse(base::concat("has ", base::quoted(value), " for ", base::quoted(key)));
+  }
+
   [[noreturn]] void refuse(const std::string& what) const {
     throw Error(Code::onnx_link_bad_marker,
                 base::concat("what the model's metadata says of the archive that it links to was changed: it ", what,
@@ -66,8 +86,8 @@ std::vector<onnx::MetadataEntry> marker_entries(Bytes model) {
 
 }  // namespace
 
-LinkMarker LinkMarker::of(const Archive& archive, std::string name) {
-  return {std::move(name), archive.file().size(), model_crc32_of(archive), directory_crc32_of(archive)};
+LinkMarker LinkMarker::of(const Archive& archive, std::uint64_t offset, std::string name) {
+  return {std::move(name), offset, archive.file().size(), model_crc32_of(archive), directory_crc32_of(archive)};
 }
 
 std::optional<LinkMarker> LinkMarker::read(Bytes model) {
@@ -76,7 +96,7 @@ std::optional<LinkMarker> LinkMarker::read(Bytes model) {
   const MarkerEntries entries(std::move(found));
   constexpr std::uint64_t most64 = std::numeric_limits<std::uint64_t>::max();
   constexpr std::uint64_t most32 = std::numeric_limits<std::uint32_t>::max();
-  return LinkMarker{std::string(entries.text(archive_key)), entries.number(size_key, most64),
+  return LinkMarker{std::string(entries.text(archive_key)), entries.offset(), entries.number(size_key, most64),
                     static_cast<std::uint32_t>(entries.number(model_key, most32)),
                     static_cast<std::uint32_t>(entries.number(directory_key, most32))};
 }
@@ -87,6 +107,7 @@ std::string LinkMarker::fields() const {
     onnx::append_string_entry(out, onnx::model_field::metadata_props, key, value);
   };
   add(archive_key, archive);
+  if (offset != 0) add(offset_key, std::to_string(offset));
   add(size_key, std::to_string(size));
   add(model_key, std::to_string(model_crc32));
   add(directory_key, std::to_string(directory_crc32));
@@ -94,7 +115,7 @@ std::string LinkMarker::fields() const {
 }
 
 Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path) const {
-  const auto state = base::slice(file, 0, size);
+  const auto state = base::slice(file, offset, size);
   try {
     if (state) {
       Archive opened = ArchiveInspector::open(*state, std::move(owner), path, {});

@@ -19,13 +19,14 @@ inline constexpr std::string_view link_key_prefix = "onnxar.link.";
 /// The state of an archive that a link was made of (spec/onnx-archive.md, chapter 15). Every edit keeps that state as a
 /// prefix of the file, and whatever else is done to the file does not: so a link holds as long as the prefix is there.
 struct LinkMarker {
-  std::string archive;  ///< its file name, which is the location of links to it
+  std::string archive;       ///< its file name, which is the location of links to it
+  std::uint64_t offset = 0;  ///< where in that file it begins, a multiple of 64
   std::uint64_t size = 0;
   std::uint32_t model_crc32 = 0;
   std::uint32_t directory_crc32 = 0;  ///< of all directory headers
 
-  /// Of the state that `archive` is in; `name` is its file's.
-  static LinkMarker of(const Archive& archive, std::string name);
+  /// Of the state that `archive` is in, which begins at `offset` of the file `name`.
+  static LinkMarker of(const Archive& archive, std::uint64_t offset, std::string name);
   /// Nothing where the model has none, or is damaged before it ends. Errors: onnx.link.bad_marker.
   static std::optional<LinkMarker> read(Bytes model);
   /// As fields of a ModelProto.

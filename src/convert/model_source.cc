@@ -29,16 +29,18 @@ std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
   return first;
 }
 
-/// What a tensor refers to that has the archive's own file for its location: bytes of one of the first `count` entries.
-std::pair<ArchiveEntry, Bytes> part_of_file(const Archive& archive, std::size_t count, const onnx::TensorSite& site,
-                                            const onnx::ExternalSlice& slice) {
+/// What a tensor refers to that has the archive's own file, in which the archive begins at `at`, for its location:
+/// bytes of one of the first `count` entries.
+std::pair<ArchiveEntry, Bytes> part_of_file(const Archive& archive, std::uint64_t at, std::size_t count,
+                                            const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
   const auto length = slice.length ? slice.length : site.tensor.expected_size();
-  const std::size_t index = entry_at_or_before(archive, slice.offset);
+  const std::uint64_t offset = slice.offset >= at ? slice.offset - at : 0;  // where no data is
+  const std::size_t index = entry_at_or_before(archive, offset);
   if (length && index < count) {
     const ArchiveEntry entry = archive.entry(index);
     const Bytes whole = archive.bytes(entry);
     const auto begin = static_cast<std::uint64_t>(whole.data() - archive.file().data());
-    const auto part = slice.offset < begin ? std::nullopt : base::slice(whole, slice.offset - begin, *length);
+    const auto part = offset < begin ? std::nullopt : base::slice(whole, offset - begin, *length);
     if (part) return {entry, *part};
   }
   throw Error(Code::onnx_external_out_of_range,
@@ -289,10 +291,15 @@ std::optional<Payload> ModelSource::resolve_in_target(const onnx::TensorSite& si
   };
   const auto entry = target_->find(slice.location);
   // The old model is an entry, too, but will not be one any more.
-  if (entry && entry->name != model_entry_name) return borrowed(*entry, part_of(*target_, *entry, site.tensor, slice));
+  if (entry && entry->name != model_entry_name) {
+    Payload payload = borrowed(*entry, part_of(*target_, *entry, site.tensor, slice));
+    const auto& checksum = site.tensor.external.checksum;
+    if (checksum && payload.size() == entry->size) payload.checksum = parse_checksum(*checksum).value_or("");
+    return payload;
+  }
   if (!is_target_file(slice.location)) return std::nullopt;
   prove_target_state(slice.location);
-  const auto [in, part] = part_of_file(*target_, target_->size() - 1, site, slice);
+  const auto [in, part] = part_of_file(*target_, 0, target_->size() - 1, site, slice);
   return borrowed(in, part);
 }
 
@@ -340,7 +347,7 @@ const Archive* ModelSource::linked_archive(const std::string& location, std::uin
 }
 
 Payload ModelSource::resolve_in_linked(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
-  const auto [entry, part] = part_of_file(*linked_, linked_->size(), site, slice);
+  const auto [entry, part] = part_of_file(*linked_, (*marker_)->offset, linked_->size(), site, slice);
   return payload_in(*linked_, entry, part);
 }
 
@@ -358,7 +365,7 @@ std::shared_ptr<const ByteSource> ModelSource::slice_source(const Archive& archi
 }
 
 std::shared_ptr<const ByteSource> ModelSource::entry_source(const Archive& archive, const ArchiveEntry& entry) const {
-  if (options_.verify_data) return std::make_shared<EntrySource>(archive, entry);
+  if (options_.verify_data) return std::make_shared<EntrySource>(archive, entry, options_.num_threads);
   return std::make_shared<SpanSource>(archive.bytes(entry));
 }
 

@@ -21,7 +21,8 @@ using base::concat;
 
 constexpr std::string_view suffix = ".npy";
 
-[[noreturn]] void refuse(const std::string& what) { throw Error(Code::onnx_tensor_not_converted, what); }
+[[noreturn]] void refuse_damaged(const std::string& what) { throw Error(Code::numpy_array_malformed, what); }
+[[noreturn]] void refuse_form(const std::string& what) { throw Error(Code::numpy_array_unsupported, what); }
 
 /// The description in a `.npy`, a literal of Python: `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`.
 class Description {
@@ -34,7 +35,7 @@ class Description {
       value_of(key);
       if (!accept(',') && peek() != '}') refuse_here();
     }
-    if (descr.empty() || !has_shape_) refuse("the header of the array has no descr or no shape");
+    if (descr.empty() || !has_shape_) refuse_damaged("the header of the array has no descr or no shape");
   }
 
   std::string descr;
@@ -44,14 +45,14 @@ class Description {
  private:
   void value_of(const std::string& key) {
     if (key == "descr") {
-      if (peek() == '[') refuse("the array is one of records; a tensor has elements of one type");
+      if (peek() == '[') refuse_form("the array is one of records; a tensor has elements of one type");
       descr = string();
     } else if (key == "fortran_order") {
       fortran_order = boolean();
     } else if (key == "shape") {
       shape();
     } else {
-      refuse(concat("the header of the array has an unknown key ", base::quoted(key)));
+      refuse_damaged(concat("the header of the array has an unknown key ", base::quoted(key)));
     }
   }
 
@@ -105,8 +106,8 @@ class Description {
     if (!accept(character)) refuse_here();
   }
   [[noreturn]] void refuse_here() const {
-    refuse(concat("the header of the array is not as NumPy writes it, from its character ", at_,
-                  " on: ", base::quoted(text_)));
+    refuse_damaged(concat("the header of the array is not as NumPy writes it, from its character ", at_,
+                          " on: ", base::quoted(text_)));
   }
 
   std::string_view text_;
@@ -119,10 +120,10 @@ std::pair<std::size_t, std::size_t> place_of_description(Bytes file) {
   constexpr std::string_view magic = "\x93NUMPY";
   constexpr std::size_t before_length = 8;  // magic and version
   if (file.size() < before_length + 4 || as_text(file.first(magic.size())) != magic) {
-    refuse("it does not begin as a .npy file does");
+    refuse_damaged("it does not begin as a .npy file does");
   }
   const auto major = std::to_integer<unsigned>(file[magic.size()]);
-  if (major < 1 || major > 3) refuse(concat("version ", major, " of the .npy format is not known"));
+  if (major < 1 || major > 3) refuse_form(concat("version ", major, " of the .npy format is not known"));
   if (major == 1) return {before_length + 2, base::load<std::uint16_t>(file, before_length)};
   return {before_length + 4, base::load<std::uint32_t>(file, before_length)};
 }
@@ -132,9 +133,9 @@ std::uint64_t element_size(const std::string& descr) {
   const char* const end = descr.data() + descr.size();
   const bool whole = descr.size() > 2 && std::from_chars(descr.data() + 2, end, size).ptr == end;
   if (!whole || size == 0 || std::string_view("biufcV").find(descr[1]) == std::string_view::npos) {
-    refuse(concat("its elements are of NumPy's type ", base::quoted(descr), ", which no tensor has"));
+    refuse_form(concat("its elements are of NumPy's type ", base::quoted(descr), ", which no tensor has"));
   }
-  if (descr[0] == '>') refuse("its numbers are big-endian; save it with little-endian ones");
+  if (descr[0] == '>') refuse_form("its numbers are big-endian; save it with little-endian ones");
   return size;
 }
 
@@ -143,18 +144,17 @@ std::uint64_t element_size(const std::string& descr) {
 NpyArray parse_npy(Bytes file) {
   const auto [begin, length] = place_of_description(file);
   const auto text = base::slice(file, begin, length);
-  if (!text) refuse("its header is longer than the file");
+  if (!text) refuse_damaged("its header is longer than the file");
   const Description description(as_text(*text));
   if (description.fortran_order && description.dims.size() > 1) {
-    refuse("it is in Fortran's order; numpy.ascontiguousarray makes it one in C's");
+    refuse_form("it is in Fortran's order; numpy.ascontiguousarray makes it one in C's");
   }
   const std::uint64_t size = element_size(description.descr);
   const Bytes data = file.subspan(begin + length);
   const auto elements = payload_size(DataType::uint8, description.dims);
   const auto expected = elements ? base::checked_multiply(*elements, size) : std::nullopt;
   if (expected != data.size()) {
-    throw Error(Code::onnx_tensor_length,
-                concat("its data has ", data.size(), " bytes, and not what its header calls for"));
+    refuse_damaged(concat("its data has ", data.size(), " bytes, and not what its header calls for"));
   }
   return {description.descr, description.dims, data};
 }

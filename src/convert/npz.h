@@ -22,8 +22,8 @@ struct NpyArray {
   Bytes data;  ///< a view of what was parsed
 };
 
-/// Errors: onnx.tensor.not_converted (no `.npy`, of a version above 3, in Fortran's order, big-endian, of Python
-/// objects or records), onnx.tensor.length.
+/// Errors: numpy.array.malformed (no `.npy`, a header that is not as NumPy writes it, data of another length),
+/// numpy.array.unsupported (of a version above 3, in Fortran's order, big-endian, of Python objects or records).
 NpyArray parse_npy(Bytes file);
 
 /// Whether elements that stand as `descr` are those of a tensor of this type, bit for bit. Types that NumPy lacks may

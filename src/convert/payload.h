@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "onnxar/byte_source.h"
 #include "onnxar/bytes.h"
@@ -20,6 +21,8 @@ struct Payload {
   std::optional<std::size_t> entry;
   /// Where the model owns the bytes: the span that does. `span` is a view of it.
   std::shared_ptr<const ByteSpan> owned = nullptr;
+  /// Of an entry of the archive that the model goes into: the checksum that the link to all of it has, which stays.
+  std::string checksum = {};
 
   [[nodiscard]] std::uint64_t size() const { return source->size(); }
 };

@@ -119,7 +119,7 @@ class Replacement {
 
   std::optional<onnx::ExternalSlice> place_of(const onnx::TensorSite& site, const Payload& payload) {
     const Bytes bytes = payload.span.bytes();
-    if (base::lies_in(bytes, archive_.file())) return place_in_entry(archive_.entry(*payload.entry), bytes);
+    if (base::lies_in(bytes, archive_.file())) return place_in_entry(archive_.entry(*payload.entry), payload);
     const auto known = known_.find({bytes.data(), bytes.size()});
     if (known != known_.end() && !bytes.empty()) return known->second;
     if (!movable_.moves(site, payload.size())) return std::nullopt;
@@ -129,9 +129,10 @@ class Replacement {
     return slice;
   }
 
-  [[nodiscard]] onnx::ExternalSlice place_in_entry(const ArchiveEntry& entry, Bytes bytes) const {
+  [[nodiscard]] onnx::ExternalSlice place_in_entry(const ArchiveEntry& entry, const Payload& payload) const {
+    const Bytes bytes = payload.span.bytes();
     const auto offset = static_cast<std::uint64_t>(bytes.data() - archive_.bytes(entry).data());
-    return {std::string(entry.name), offset, bytes.size()};
+    return {std::string(entry.name), offset, bytes.size(), payload.checksum};
   }
 
   [[nodiscard]] std::optional<onnx::ExternalSlice> place_of_equal(const ByteSource& source) const {

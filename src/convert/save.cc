@@ -28,7 +28,8 @@ std::string checksum_for(const Payload& payload, const SaveOptions& options) {
 
 void save_archive(const LoadedModel& model, const std::vector<SideFile>& side_files,
                   const std::filesystem::path& output, const SaveOptions& options, ConvertReport& report) {
-  ArchiveWriter writer = ArchiveWriter::create(output, {options.alignment, options.replace, options.sync});
+  ArchiveWriter writer =
+      ArchiveWriter::create(output, {options.alignment, options.replace, options.sync, options.num_threads});
   KeyMaker keys;
   reserve_names(keys, side_files);
   Outside outside([&](const onnx::TensorSite& site, const Payload& payload) {

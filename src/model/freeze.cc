@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "convert/near_names.h"
 #include "convert/npz.h"
 #include "model/reach.h"
 
@@ -42,7 +43,7 @@ class Weights {
 };
 
 [[noreturn]] void refuse_type(const schema::TensorProto& tensor, const std::string& found) {
-  throw Error(Code::onnx_tensor_not_converted,
+  throw Error(Code::onnx_weights_type,
               concat("tensor ", base::quoted(tensor.name()), " is to be ",
                      to_string(static_cast<DataType>(tensor.data_type())), ", but is of type ", found, " here"));
 }
@@ -61,7 +62,7 @@ class WeightsOfArrays final : public Weights {
     NpzFile::Array array = file_.read(tensor.name(), folder_);
     const auto type = static_cast<DataType>(tensor.data_type());
     if (bits_per_element(type) % 8 != 0) {
-      throw Error(Code::onnx_tensor_not_converted,
+      throw Error(Code::onnx_weights_type,
                   concat("tensor ", base::quoted(tensor.name()), " has elements of ", bits_per_element(type),
                          " bits, which NumPy does not pack; take it from a model or archive"));
     }
@@ -119,11 +120,11 @@ std::unique_ptr<const Weights> open_weights(const FreezeOptions& options) {
 // --- What is open ----------------------------------------------------------------------------------------------------
 
 [[noreturn]] void refuse_shape(const std::string& name, const std::string& wanted, const std::string& found) {
-  throw Error(Code::onnx_tensor_dims,
+  throw Error(Code::onnx_weights_shape,
               concat("tensor ", base::quoted(name), " is to be of shape ", wanted, ", but is of ", found, " here"));
 }
 
-/// Errors: onnx.tensor.dims, where `dims` are not of the shape that an input declares.
+/// Errors: onnx.weights.shape, where `dims` are not of the shape that an input declares.
 void expect_fit(const schema::ValueInfoProto& input, const std::vector<std::int64_t>& dims) {
   const auto& type = input.type().tensor_type();
   if (!type.has_shape()) return;
@@ -153,12 +154,13 @@ class Filling {
     initializers();
     inputs();
     report_.surplus.assign(left_.begin(), left_.end());
+    if (report_.filled == 0) refuse_all();
   }
 
  private:
   void initializers() {
     for (auto& tensor : *graph_.mutable_initializer()) {
-      if (!is_open(tensor) || left_.erase(tensor.name()) == 0) continue;
+      if (!is_open(tensor) || !take(tensor.name())) continue;
       const std::vector<std::int64_t> wanted(tensor.dims().begin(), tensor.dims().end());
       fill(tensor, [&](const std::vector<std::int64_t>& dims) {
         if (dims != wanted) refuse_shape(tensor.name(), shape_text(wanted), shape_text(dims));
@@ -172,7 +174,7 @@ class Filling {
     for (const auto& tensor : graph_.initializer()) initialized.insert(tensor.name());
     for (const auto& input : graph_.input()) {
       const bool is_tensor = input.type().has_tensor_type();
-      if (!is_tensor || initialized.contains(input.name()) || left_.erase(input.name()) == 0) continue;
+      if (!is_tensor || initialized.contains(input.name()) || !take(input.name())) continue;
       schema::TensorProto& tensor = *graph_.add_initializer();
       tensor.set_name(input.name());
       tensor.set_data_type(input.type().tensor_type().elem_type());
@@ -187,6 +189,23 @@ class Filling {
         inputs.end());
   }
 
+  /// Whether there are weights of this name; they are there for one tensor.
+  bool take(const std::string& name) {
+    wanted_.push_back(name);
+    return left_.erase(name) != 0;
+  }
+
+  [[noreturn]] void refuse_all() const {
+    constexpr std::size_t most = 3;
+    std::string text = "none of its tensors has the name of an initializer without data, or of an input without one";
+    for (std::size_t i = 0; i < std::min(most, wanted_.size()); ++i) {
+      text += concat(i == 0 ? "; the model wants " : ", ", base::quoted(wanted_[i]));
+    }
+    NearNames near(wanted_.empty() ? std::string_view() : wanted_.front());
+    for (const std::string& name : left_) near.consider(name);
+    throw Error(Code::usage_argument, text + near.text());
+  }
+
   void fill(schema::TensorProto& tensor, const Weights::Fits& fits) {
     weights_.fill(model_, tensor, fits);
     ++report_.filled;
@@ -196,7 +215,8 @@ class Filling {
   schema::GraphProto& graph_;
   const Weights& weights_;
   FreezeReport& report_;
-  std::set<std::string> left_;  // names that fill nothing yet
+  std::set<std::string> left_;       // names that fill nothing yet
+  std::vector<std::string> wanted_;  // names of what is open
 };
 
 void fill_from(Model& model, const FreezeOptions& options, FreezeReport& report) {
@@ -205,10 +225,6 @@ void fill_from(Model& model, const FreezeOptions& options, FreezeReport& report)
   } catch (const Error& error) {
     throw error.with_path(options.weights);
   }
-  if (report.filled != 0) return;
-  throw Error(Code::usage_argument,
-              "none of its tensors has the name of an initializer without data, or of an input without an initializer",
-              {}, options.weights);
 }
 
 // --- What is said on the side ----------------------------------------------------------------------------------------

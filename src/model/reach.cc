@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "model/messages.h"
 #include "model/node_list.h"
+#include "model/opsets.h"
 #include "onnxar/tensor.h"
 
 namespace onnxar {
@@ -24,8 +25,8 @@ using base::concat;
 using Nodes = google::protobuf::RepeatedPtrField<schema::NodeProto>;
 using Names = std::unordered_set<std::string>;
 
-[[noreturn]] void refuse(const std::string& site, const std::string& what) {
-  throw Error(Code::onnx_model_invalid, what, {site, std::nullopt});
+[[noreturn]] void refuse(Code code, const std::string& site, const std::string& what) {
+  throw Error(code, what, {site, std::nullopt});
 }
 
 /// Takes out the elements for which `keep` does not hold; how many went.
@@ -68,7 +69,7 @@ class Scope {
     }
   }
 
-  /// Makes what gives `name` needed; `user` is the site that wants it. Errors: onnx.model.invalid.
+  /// Makes what gives `name` needed; `user` is the site that wants it. Errors: onnx.graph.cycle.
   void need(const std::string& name, const std::string& user) {
     std::vector<std::pair<int, std::size_t>> path;  // nodes, and how many of their uses were followed
     follow(name, user, path);
@@ -118,11 +119,13 @@ class Scope {
   void add_producer(const std::string& output, int node) {
     if (output.empty()) return;
     if (given_.contains(output)) {
-      refuse(site_of(node), concat("it gives ", base::quoted(output), ", the name of an input or initializer"));
+      refuse(Code::onnx_graph_duplicate, site_of(node),
+             concat("it gives ", base::quoted(output), ", the name of an input or initializer"));
     }
     const auto [other, first] = producers_.emplace(output, node);
-    if (!first)
-      refuse(site_of(node), concat("it gives ", base::quoted(output), ", as ", site_of(other->second), " does"));
+    if (first) return;
+    refuse(Code::onnx_graph_duplicate, site_of(node),
+           concat("it gives ", base::quoted(output), ", as ", site_of(other->second), " does"));
   }
 
   void follow(const std::string& name, const std::string& user, std::vector<std::pair<int, std::size_t>>& path) {
@@ -132,7 +135,9 @@ class Scope {
       return;
     }
     State& state = states_[static_cast<std::size_t>(producer->second)];
-    if (state == State::open) refuse(site_of(producer->second), cycle_text(producer->second, path));
+    if (state == State::open) {
+      refuse(Code::onnx_graph_cycle, site_of(producer->second), cycle_text(producer->second, path));
+    }
     if (state == State::needed) return;
     state = State::open;
     find_uses(producer->second);
@@ -167,7 +172,7 @@ Names names_given(const schema::GraphProto& graph, const std::string& site) {
   Names tensors;
   const auto add = [&](const std::string& name) {
     if (!name.empty() && !tensors.insert(name).second) {
-      refuse(site, concat("two initializers have the name ", base::quoted(name)));
+      refuse(Code::onnx_graph_duplicate, site, concat("two initializers have the name ", base::quoted(name)));
     }
   };
   for (const auto& tensor : graph.initializer()) add(tensor.name());
@@ -190,7 +195,9 @@ Wanted prune_graph(schema::GraphProto& graph, const std::string& site, bool is_m
   Scope scope(*graph.mutable_node(), names_given(graph, site), site, report, calls);
   for (int i = 0; i < graph.output_size(); ++i) {
     const std::string path = concat(site, ".output[", i, "]");
-    if (graph.output(i).name().empty()) refuse(path, "the output has no name, so that nothing can give it");
+    if (graph.output(i).name().empty()) {
+      refuse(Code::onnx_graph_dangling, path, "the output has no name, so that nothing can give it");
+    }
     scope.need(graph.output(i).name(), path);
   }
   need_annotations(scope, graph, site);
@@ -236,7 +243,8 @@ void Scope::find_uses(int index) {
 [[noreturn]] void refuse_dangling(const Wanted& wanted) {
   const auto& [name, site] = *wanted.begin();
   const std::string others = wanted.size() == 1 ? "" : concat("; ", wanted.size() - 1, " more names are like that");
-  refuse(site, concat("nothing gives ", base::quoted(name), ": no input, no initializer, no node", others));
+  refuse(Code::onnx_graph_dangling, site,
+         concat("nothing gives ", base::quoted(name), ": no input, no initializer, no node", others));
 }
 
 /// Functions that the graph calls, and those that they call.
@@ -246,7 +254,8 @@ class Functions {
     for (int i = 0; i < model.functions_size(); ++i) {
       const auto& function = model.functions(i);
       if (!numbers_.emplace(key_of(function.domain(), function.name(), function.overload()), i).second) {
-        refuse(site_of(i), concat("the function ", base::quoted(function.name()), " is defined twice"));
+        refuse(Code::onnx_graph_duplicate, site_of(i),
+               concat("the function ", base::quoted(function.name()), " is defined twice"));
       }
     }
     called_.resize(numbers_.size());
@@ -286,11 +295,26 @@ class Functions {
     Scope scope(*function.mutable_node(), Names(function.input().begin(), function.input().end()), site_of(index),
                 report_, calls);
     for (const std::string& output : function.output()) scope.need(output, site_of(index));
+    need_defaults(scope, function, site_of(index), calls);
     scope.prune();
     if (!scope.wanted().empty()) refuse_dangling(scope.wanted());
     const Names values = scope.values();
     keep_only(*function.mutable_value_info(), [&](const auto& value) { return values.contains(value.name()); });
     return numbers_of(calls);
+  }
+
+  /// What graphs use that attributes are by default.
+  void need_defaults(Scope& scope, schema::FunctionProto& function, const std::string& site,
+                     std::set<FunctionKey>& calls) {
+    for (int i = 0; i < function.attribute_proto_size(); ++i) {
+      schema::AttributeProto& attribute = *function.mutable_attribute_proto(i);
+      const std::string path = concat(site, ".attribute_proto[", i, "]");
+      const auto need = [&](schema::GraphProto& graph) {
+        for (const auto& [name, user] : prune_graph(graph, path, false, report_, calls)) scope.need(name, user);
+      };
+      if (attribute.has_g()) need(*attribute.mutable_g());
+      for (schema::GraphProto& graph : *attribute.mutable_graphs()) need(graph);
+    }
   }
 
   /// Takes functions away that nobody calls, again and again; what is left call each other.
@@ -311,8 +335,9 @@ class Functions {
     const auto left = std::ranges::find_if(callers, [](int count) { return count > 0; });
     if (left == callers.end()) return;
     const auto index = static_cast<int>(left - callers.begin());
-    refuse(site_of(index), concat("the function ", base::quoted(model_.functions(index).name()),
-                                  " calls itself, or is called by functions that do; ONNX has no recursion"));
+    refuse(Code::onnx_graph_cycle, site_of(index),
+           concat("the function ", base::quoted(model_.functions(index).name()),
+                  " calls itself, or is called by functions that do; ONNX has no recursion"));
   }
 
   schema::ModelProto& model_;
@@ -342,6 +367,7 @@ void keep_what_is_reached(schema::ModelProto& model, FreezeReport& report) {
   const Wanted wanted = prune_graph(*model.mutable_graph(), "graph", true, report, calls);
   if (!wanted.empty()) refuse_dangling(wanted);
   functions.prune(calls);
+  report.opset_imports += drop_unused_opsets(model);
 }
 
 }  // namespace onnxar

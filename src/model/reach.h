@@ -6,7 +6,7 @@
 
 namespace onnxar {
 
-/// Takes out what the outputs of the graph do not need, and counts it. Errors: onnx.model.invalid,
+/// Takes out what the outputs of the graph do not need, and counts it. Errors: onnx.graph.*,
 /// onnx.tensor.no_data; the model is then changed in part.
 void keep_what_is_reached(schema::ModelProto& model, FreezeReport& report);
 

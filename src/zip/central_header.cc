@@ -95,11 +95,9 @@ std::uint64_t proved_length(const std::optional<CentralFileHeader>& header, Byte
   return length;
 }
 
-CentralHeader read_central_header(Bytes directory, std::uint64_t offset) {
+std::uint64_t read_central_header(Bytes directory, std::uint64_t offset, DirectoryEntry& entry) {
   const auto header = parse_central_file_header(directory);
-  CentralHeader result;
-  result.length = proved_length(header, directory, offset);
-  DirectoryEntry& entry = result.entry;
+  const std::uint64_t length = proved_length(header, directory, offset);
   entry.central_offset = offset;
   entry.name = as_text(directory.subspan(central_file_header_size, header->file_name_length));
   const Refusal refuse(entry.name, offset);
@@ -119,7 +117,7 @@ CentralHeader read_central_header(Bytes directory, std::uint64_t offset) {
   entry.flags = header->flags;
   entry.last_mod_time = header->last_mod_time;
   entry.last_mod_date = header->last_mod_date;
-  return result;
+  return length;
 }
 
 }  // namespace onnxar::zip

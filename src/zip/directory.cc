@@ -28,9 +28,10 @@ bool fits_before(const DirectoryEntry& entry, std::uint64_t next, std::uint64_t 
   return least && base::in_range(entry.header_offset, *least, next);
 }
 
-bool ends_regularly(const DirectoryEntry& entry, std::uint64_t next) {
+/// Where the entry's data is in a new archive.
+Placement regular_place(const DirectoryEntry& entry) {
   const std::uint64_t alignment = entry_alignment(alignment_minimum, entry.size);
-  return place(entry.header_offset, entry.name.size(), entry.size, alignment).end() == next;
+  return place(entry.header_offset, entry.name.size(), entry.size, alignment);
 }
 
 }  // namespace
@@ -57,9 +58,8 @@ void Directory::read_headers(Bytes file, std::uint64_t size, std::uint64_t count
   Bytes rest(bytes_.get(), size);
   entries_.reserve(count);
   while (entries_.size() < count) {
-    const CentralHeader header = read_central_header(rest, offset_ + size - rest.size());
-    entries_.push_back(header.entry);
-    rest = rest.subspan(header.length);
+    const std::uint64_t length = read_central_header(rest, offset_ + size - rest.size(), entries_.emplace_back());
+    rest = rest.subspan(length);
   }
   if (!rest.empty()) {
     throw Error(Code::zip_directory_count,
@@ -111,7 +111,7 @@ void Directory::index_names() {
 
 void Directory::prove_irregular_entries(Bytes file) const {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (!ends_regularly(entries_[i], limit_of(i))) static_cast<void>(data_offset(file, i));
+    if (regular_header_size(i) == 0) static_cast<void>(data_offset(file, i));
   }
 }
 
@@ -126,6 +126,21 @@ LocalEntry Directory::prove_local(Bytes file, std::size_t index) const {
   // Every thread that proves an entry finds the same value, so nothing has to be ordered.
   data_offsets_[index].store(local.data_offset, std::memory_order_relaxed);
   return local;
+}
+
+std::size_t Directory::regular_header_size(std::size_t index) const noexcept {
+  const Placement regular = regular_place(entries_[index]);
+  return regular.end() == limit_of(index) ? regular.data_offset - regular.header_offset : 0;
+}
+
+void Directory::prove_regular(Bytes header, std::size_t index) const {
+  const DirectoryEntry& entry = entries_[index];
+  try {
+    const std::uint64_t begin = read_local_header(header, entry).data_offset;
+    if (begin + entry.size == limit_of(index)) data_offsets_[index].store(begin, std::memory_order_relaxed);
+  } catch (const Error&) {
+    // Who uses the entry comes to it again, and knows the rest of the file.
+  }
 }
 
 std::uint64_t Directory::data_offset(Bytes file, std::size_t index) const {

@@ -59,6 +59,12 @@ class Directory {
   /// Proves the local header of an entry, whether it was before or not. Errors: zip.local.*, zip.padding.*,
   /// zip.extra.*, zip.entry.gap.
   [[nodiscard]] LocalEntry prove_local(Bytes file, std::size_t index) const;
+  /// How long the local header of an entry is, name and padding with it, if the entry ends where it would in a new
+  /// archive; 0 where it does not.
+  [[nodiscard]] std::size_t regular_header_size(std::size_t index) const noexcept;
+  /// Proves the local header of such an entry from its bytes alone, for who has read them without the rest of the file.
+  /// Does nothing where they are wrong: the first use tells.
+  void prove_regular(Bytes header, std::size_t index) const;
   /// The offset of the data; the local header is proved the first time. No allocation unless it throws.
   [[nodiscard]] std::uint64_t data_offset(Bytes file, std::size_t index) const;
 

@@ -19,4 +19,8 @@ enum class Tail : std::uint8_t { forbidden, without_zip64, allowed };
 /// zip.entry.bounds.
 LocalEntry read_local_header(Bytes file, const DirectoryEntry& entry, std::uint64_t limit, Tail tail);
 
+/// The same but for what follows the header: `room` begins with it and is not left by it. Errors: as above, but for
+/// zip.entry.*.
+LocalEntry read_local_header(Bytes room, const DirectoryEntry& entry);
+
 }  // namespace onnxar::zip

@@ -3,9 +3,9 @@
 #include <bit>
 #include <random>
 
+#include "base/ascii_words.h"
 #include "base/little_endian.h"
 #include "onnxar/bytes.h"
-#include "zip/names.h"
 
 namespace onnxar::zip {
 namespace {
@@ -25,18 +25,6 @@ std::uint64_t process_key() {
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept {
   const Wide product = Wide{a} * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
-}
-
-constexpr std::uint64_t every_byte(std::uint64_t byte) { return byte * 0x0101010101010101ULL; }
-
-/// Lower case of the ASCII letters among eight characters at once. For a byte below 0x80, adding 0x80 - 'A' sets its
-/// top bit from 'A' on, adding 0x7f - 'Z' from '[' on: the two differ for capitals alone.
-std::uint64_t folded_word(std::uint64_t word) noexcept {
-  const std::uint64_t low_bits = word & every_byte(0x7f);
-  const std::uint64_t from_a = low_bits + every_byte(0x80 - 'A');
-  const std::uint64_t beyond_z = low_bits + every_byte(0x7f - 'Z');
-  const std::uint64_t capital = (from_a ^ beyond_z) & ~word & every_byte(0x80);
-  return word | (capital >> 2U);  // 0x80 >> 2 is 0x20, what a small letter has and a capital has not
 }
 
 constexpr std::size_t word_size = sizeof(std::uint64_t);
@@ -71,7 +59,9 @@ void NameIndex::Hasher::absorb(std::string_view part) {
   if (!part.empty()) absorb_word(last_word(part));
 }
 
-void NameIndex::Hasher::absorb_word(std::uint64_t word) { state_ = mix(state_ ^ folded_word(word), multiplier ^ key_); }
+void NameIndex::Hasher::absorb_word(std::uint64_t word) {
+  state_ = mix(state_ ^ base::folded_word(word), multiplier ^ key_);
+}
 
 std::uint64_t NameIndex::hash_of(std::string_view name) {
   Hasher hasher;
@@ -82,7 +72,5 @@ std::uint64_t NameIndex::hash_of(std::string_view name) {
     name.remove_prefix(slash + 1);
   }
 }
-
-bool NameIndex::equal(std::string_view a, std::string_view b) { return equal_folded(a, b); }
 
 }  // namespace onnxar::zip

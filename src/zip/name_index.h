@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "zip/names.h"
+
 namespace onnxar::zip {
 
 /// An open-addressing table of names. Holds indices, not names: `name_of` gives the name of an index.
@@ -26,7 +28,8 @@ class NameIndex {
     const std::uint64_t hash = hash_of(name);
     std::size_t slot = hash & mask_;
     for (; slots_[slot].index != vacant; slot = (slot + 1) & mask_) {
-      if (slots_[slot].tag == tag_of(hash) && equal(name_of(slots_[slot].index), name)) return slots_[slot].index;
+      const Slot& taken = slots_[slot];
+      if (taken.tag == tag_of(hash) && equal_folded(name_of(taken.index), name)) return taken.index;
     }
     slots_[slot] = {index, tag_of(hash)};
     return std::nullopt;
@@ -35,8 +38,7 @@ class NameIndex {
   /// The index of exactly `name`.
   template <typename NameOf>
   [[nodiscard]] std::optional<std::uint32_t> find(std::string_view name, const NameOf& name_of) const {
-    const auto index = find_hashed(hash_of(name), name, name_of);
-    return index && name_of(*index) == name ? index : std::nullopt;
+    return find_hashed(hash_of(name), [&](std::uint32_t index) { return name_of(index) == name; });
   }
 
   /// The index of a name that is a folder of `name` under folding: `a` for `a/b`.
@@ -47,7 +49,9 @@ class NameIndex {
       const std::size_t slash = name.find('/', begin);
       if (slash == std::string_view::npos) return std::nullopt;
       hasher.absorb(name.substr(begin, slash - begin));
-      if (const auto index = find_hashed(hasher.value(), name.substr(0, slash), name_of)) return index;
+      const std::string_view folder = name.substr(0, slash);
+      const auto is_folder = [&](std::uint32_t index) { return equal_folded(name_of(index), folder); };
+      if (const auto index = find_hashed(hasher.value(), is_folder)) return index;
       begin = slash + 1;
     }
   }
@@ -75,14 +79,13 @@ class NameIndex {
 
   static std::uint64_t hash_of(std::string_view name);
   static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32U); }
-  static bool equal(std::string_view a, std::string_view b);
 
-  template <typename NameOf>
-  [[nodiscard]] std::optional<std::uint32_t> find_hashed(std::uint64_t hash, std::string_view name,
-                                                         const NameOf& name_of) const {
+  /// The index of that hash for which `is_it` holds.
+  template <typename IsIt>
+  [[nodiscard]] std::optional<std::uint32_t> find_hashed(std::uint64_t hash, const IsIt& is_it) const {
     if (slots_.empty()) return std::nullopt;
     for (std::size_t slot = hash & mask_; slots_[slot].index != vacant; slot = (slot + 1) & mask_) {
-      if (slots_[slot].tag == tag_of(hash) && equal(name_of(slots_[slot].index), name)) return slots_[slot].index;
+      if (slots_[slot].tag == tag_of(hash) && is_it(slots_[slot].index)) return slots_[slot].index;
     }
     return std::nullopt;
   }

@@ -1,8 +1,10 @@
 #include "zip/names.h"
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
 
+#include "base/ascii_words.h"
+#include "base/little_endian.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "zip/format.h"
@@ -10,16 +12,15 @@
 namespace onnxar::zip {
 namespace {
 
-constexpr std::array<bool, 256> plain_characters = [] {
-  std::array<bool, 256> plain{};
-  for (std::size_t c = 0; c < plain.size(); ++c) plain.at(c) = base::is_identifier_character(static_cast<char>(c));
-  return plain;
-}();
-
-/// C identifiers, which nearly all names are, break no rule: seen in one pass without a branch.
+/// C identifiers, which nearly all names are, break no rule: seen by words. The last word may overlap the one before.
 bool is_plain(std::string_view name) noexcept {
-  bool plain = true;
-  for (const char c : name) plain &= plain_characters[static_cast<unsigned char>(c)];
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  const Bytes bytes = as_bytes(name);
+  if (bytes.size() < word) return std::ranges::all_of(name, base::is_identifier_character);
+  bool plain = base::is_identifier_word(base::load<std::uint64_t>(bytes, bytes.size() - word));
+  for (std::size_t i = 0; i + word <= bytes.size(); i += word) {
+    plain &= base::is_identifier_word(base::load<std::uint64_t>(bytes, i));
+  }
   return plain;
 }
 

@@ -67,14 +67,15 @@ void visit_fields(auto& locator, Visitor& visit)
 
 template <typename Record>
 std::optional<Record> parse(Bytes bytes, std::uint32_t signature, std::uint64_t size) noexcept {
-  if (bytes.size() < size || base::load<std::uint32_t>(bytes, 0) != signature) return std::nullopt;
-  Record record;
+  std::optional<Record> record;  // filled where the caller has it: to copy it would wait for each of its fields
+  if (bytes.size() < size || base::load<std::uint32_t>(bytes, 0) != signature) return record;
+  record.emplace();
   std::size_t position = sizeof signature;
   auto read = [&]<typename T>(T& field) {
     field = base::load<T>(bytes, position);
     position += sizeof(T);
   };
-  visit_fields(record, read);
+  visit_fields(*record, read);
   return record;
 }
 

@@ -60,7 +60,7 @@ std::uint32_t Writer::copy(const ByteSource& source, const PlacedEntry& entry) {
   };
   source.read([&](Bytes bytes) {
     if (bytes.size() > entry.placement.end() - output_.position()) refuse("longer");
-    crc = base::crc32_while(crc, bytes, [&] { output_.append(bytes); });
+    crc = base::crc32_while(crc, bytes, [&] { output_.append(bytes); }, threads_);
   });
   if (output_.position() != entry.placement.end()) refuse("shorter");
   return crc;

@@ -1,6 +1,7 @@
 // Writing the entries of an archive one after another.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,7 +19,9 @@ namespace onnxar::zip {
 /// the directory says of each entry. Not synchronised.
 class Writer {
  public:
-  explicit Writer(base::BufferedOutput output) : output_(std::move(output)) {}
+  /// Up to `threads` threads (0: as many as there are cores) take part.
+  explicit Writer(base::BufferedOutput output, std::size_t threads = 0)
+      : output_(std::move(output)), threads_(threads) {}
   /// Goes on behind the archive that `before` is the directory of, and lists all of its entries but the last one, which
   /// is the model. `before` must outlive the writer; the directory will not be larger than `limits`.
   Writer(base::BufferedOutput output, const Directory& before, bool zip64_end, const Limits& limits);
@@ -41,6 +44,7 @@ class Writer {
   std::uint32_t copy(const ByteSource& source, const PlacedEntry& entry);
 
   base::BufferedOutput output_;
+  std::size_t threads_ = 0;
   KeptDirectory kept_;
   Limits limits_{~std::uint64_t{0}, ~std::uint64_t{0}};
   std::vector<PlacedEntry> entries_;

@@ -1,4 +1,6 @@
 // Where an archive may be opened from, and what becomes of it when the file changes.
+#include "archive/opening.h"
+
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +9,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "base/file_descriptor.h"
 #include "onnxar/archive.h"
@@ -76,6 +81,44 @@ void expect_whole(const Archive& archive, const Built& built) {
     EXPECT_EQ(copy_of(archive.bytes(entry)), built.data_of(entry.name));
     EXPECT_EQ(archive.locate(entry).offset, built.entry(entry.name).data_offset);
     EXPECT_EQ(refusal_of([&] { archive.verify(entry); }), std::nullopt);
+  }
+}
+
+// --- local headers ---------------------------------------------------------------------------------------------------
+
+/// Opens an archive whose local header of `w` is wrong before, or becomes so right after.
+std::optional<Refusal> use_of_damaged(LocalHeaders headers, bool before) {
+  const TempDir folder;
+  const Built built = smallest_archive();
+  const fs::path path = folder.write_file("a", built.bytes);
+  const auto damage = [&] {
+    const std::size_t crc = built.entry("w").header_offset + 14;
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(static_cast<std::streamoff>(crc)).put(static_cast<char>(~std::to_integer<int>(built.bytes[crc])));
+  };
+  if (before) damage();
+  const Archive archive = open_at_rest(path, {}, headers);
+  if (!before) damage();
+  return refusal_of([&] { static_cast<void>(archive.resolve("w")); });
+}
+
+TEST(LocalHeaders, AreProvedOnceWhenOpeningOrAtFirstUse) {
+  EXPECT_EQ(use_of_damaged(LocalHeaders::read_at_once, false), std::nullopt);
+  for (const auto& [headers, before] :
+       {std::pair(LocalHeaders::read_at_once, true), std::pair(LocalHeaders::at_first_use, true),
+        std::pair(LocalHeaders::at_first_use, false)}) {
+    const auto refusal = use_of_damaged(headers, before);
+    ASSERT_TRUE(refusal);
+    EXPECT_EQ(refusal->code, Code::zip_local_field);
+  }
+}
+
+TEST(LocalHeaders, OfEveryEntryAreReadFromWhereTheArchiveIs) {
+  for (const std::uint64_t alignment : {64U, 4096U}) {  // as in a new archive, and otherwise
+    ZipBuilder builder = smallest_builder();
+    for (ZipEntry& entry : builder.entries) entry.alignment = alignment;
+    const Embedded host(4160, builder.build_placed());
+    expect_whole(open_range(host.range(), {}, host.path(), LocalHeaders::read_at_once), host.built());
   }
 }
 
@@ -286,6 +329,31 @@ TEST(CopyIn, ManyPiecesAreReadByAnyNumberOfThreads) {
     options.num_threads = threads;
     const Archive archive = Archive::open(path, options);
     EXPECT_TRUE(std::ranges::equal(archive.file(), large_archive().bytes)) << threads;
+  }
+}
+
+/// How many bytes this process has read by system calls.
+std::uint64_t bytes_read() {
+  std::ifstream counters("/proc/self/io");
+  std::string name;
+  std::uint64_t count = 0;
+  counters >> name >> count;
+  EXPECT_EQ(name, "rchar:");
+  return count;
+}
+
+TEST(CopyIn, BrokenFilesAreReadOnceAtMost) {
+  const TempDir folder;
+  const std::size_t size = large_archive().bytes.size();
+  Blob broken = large_archive().bytes;
+  broken[large_archive().directory_offset] ^= std::byte{1};
+  Blob torn = large_archive().bytes;
+  torn.insert(torn.end(), torn.begin(), torn.begin() + 100);
+  for (const Blob& bytes : {broken, torn}) {
+    const fs::path path = folder.write_file("a", bytes);
+    const std::uint64_t before = bytes_read();
+    EXPECT_TRUE(error_of([&] { return Archive::open(path, copied); }));
+    EXPECT_LT(bytes_read() - before, size + size / 2);
   }
 }
 

@@ -7,11 +7,14 @@
 #include <random>
 #include <utility>
 
+#include "base/mapped_file.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::testing {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::size_t kib = 1024;
 constexpr std::size_t buffer = 1024 * kib;
@@ -25,6 +28,16 @@ class Twin {
 
   void append(std::size_t size) {
     const Blob bytes = pattern(size, ++seed_);
+    output_.append(bytes);
+    model_.insert(model_.end(), bytes.begin(), bytes.end());
+    EXPECT_EQ(output_.position(), model_.size());
+  }
+
+  /// Bytes that are mapped from a file, in which they begin at `begin`.
+  void append_mapped(std::size_t size, std::size_t begin) {
+    const fs::path path = folder_.write_file("mapped", pattern(begin + size, ++seed_));
+    const base::MappedFile file = base::MappedFile::open(path);
+    const Bytes bytes = file.bytes().subspan(begin);
     output_.append(bytes);
     model_.insert(model_.end(), bytes.begin(), bytes.end());
     EXPECT_EQ(output_.position(), model_.size());
@@ -147,6 +160,29 @@ TEST(BufferedOutput, WritingBackEarlyChangesNoByte) {
     twin.append(17);
   }
   twin.overwrite(buffer, 17);
+  twin.expect_equal();
+}
+
+// Where the file system of $TMPDIR shares blocks these are shared, elsewhere copied.
+TEST(BufferedOutput, MappedBytesThatLieAlikeInBlocksOrNot) {
+  for (const std::size_t before : {0U, 1U, 4095U, 4096U, 70'000U}) {
+    for (const std::size_t begin : {before, before + 4096, before + 64}) {
+      for (const std::size_t size : {buffer - 1, buffer, buffer + 4095, 2 * buffer + 4097}) {
+        Twin twin;
+        twin.append(before);
+        twin.append_mapped(size, begin);
+        twin.append(5);
+        twin.overwrite(before, 3);
+        twin.expect_equal();
+      }
+    }
+  }
+}
+
+TEST(BufferedOutput, MappedBytesBehindReservedRoomAndBehindEachOther) {
+  Twin twin(true);
+  twin.reserve(20 * buffer);
+  for (std::size_t i = 0; i < 5; ++i) twin.append_mapped(3 * buffer + i, twin.size() % 4096);
   twin.expect_equal();
 }
 

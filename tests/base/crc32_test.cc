@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <iterator>
 #include <span>
 #include <stdexcept>
 
@@ -61,6 +63,17 @@ TEST(Crc32, IsTheSameWhileTheBytesAreUsedByFewOrMany) {
     EXPECT_EQ(uses, 1) << size;
     EXPECT_TRUE(copy == data) << size;
   }
+}
+
+TEST(Crc32, OneThreadIsTheCallers) {
+  const auto threads = [] {
+    namespace fs = std::filesystem;
+    return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
+  };
+  const Blob data = pattern(std::size_t{64} << 20U, 4);
+  const auto before = threads();
+  base::crc32_while(0, data, [&] { EXPECT_EQ(threads(), before); }, 1);
+  base::crc32_while(0, data, [&] { EXPECT_GT(threads(), before); }, 2);
 }
 
 TEST(Crc32, WhatTheUseOfTheBytesThrowsComesThrough) {

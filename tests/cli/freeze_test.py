@@ -16,7 +16,7 @@ import onnx
 from onnx import ModelProto, TensorProto, TrainingInfoProto, helper, numpy_helper
 
 from support import command_line
-from support.command_line import FORMAT, GIB, IO, USAGE, ToolCase, run
+from support.command_line import CONTROLS, FORMAT, GIB, IO, USAGE, ToolCase, run
 
 FLOAT = TensorProto.FLOAT
 
@@ -36,7 +36,7 @@ def open_weight(name: str, kind: int = FLOAT, dims: tuple[int, ...] = (300,)) ->
 def model_of(nodes: list[Any], initializers: list[TensorProto], inputs: list[str] = ["x"], outputs: list[str] = ["y"],
              functions: list[Any] = [], **options: Any) -> ModelProto:  # fmt: skip
     graph = helper.make_graph(nodes, "g", list(map(value, inputs)), list(map(value, outputs)), initializers)
-    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("local", 1)]
+    opsets = [helper.make_opsetid("", 13)] + ([helper.make_opsetid("local", 1)] if functions else [])
     return helper.make_model(graph, opset_imports=opsets, functions=functions, **options)
 
 
@@ -130,6 +130,42 @@ class WhatIsReached(FreezeCase):
         self.assertEqual([each.name for each in found.functions], ["Inner", "Outer"])
         self.assertEqual(len(found.functions[0].node), 1)
 
+    def test_imports_of_operators_that_are_used_no_longer(self) -> None:
+        def imports(owner: Any) -> dict[str, int]:
+            return {opset.domain: opset.version for opset in owner.opset_import}
+
+        functions = [
+            function("Inner", helper.make_node("Scale", ["a"], ["b"], domain="deep")),
+            function("Outer", helper.make_node("Inner", ["a"], ["b"], domain="local"), helper.make_node("Dead", ["a"], ["c"], domain="dead")),
+            helper.make_function("unused", "F", ["a"], ["b"], [helper.make_node("Odd", ["a"], ["b"], domain="odd")], [helper.make_opsetid("odd", 3)]),
+        ]
+        functions[0].opset_import.append(helper.make_opsetid("deep", 4))
+        functions[1].opset_import.append(helper.make_opsetid("dead", 5))
+        branch = helper.make_graph([helper.make_node("Within", ["x"], ["b"], domain="inside")], "g", [], [value("b")])
+        nodes = [
+            helper.make_node("Outer", ["x"], ["s"], domain="local"),
+            helper.make_node("Tree", ["s"], ["t"], domain="ai.onnx.ml"),
+            helper.make_node("If", ["t"], ["y"], then_branch=branch, else_branch=branch),
+            helper.make_node("F", ["x"], ["gone"], domain="unused"),
+            helper.make_node("Adam", ["x"], ["gone too"], domain="ai.onnx.preview.training"),
+        ]
+        model = model_of(nodes, [], functions=functions)
+        names = ("deep", "dead", "unused", "odd", "inside", "ai.onnx.ml", "ai.onnx.preview.training")
+        model.opset_import.extend(helper.make_opsetid(name, 2 + place) for place, name in enumerate(names))
+        path = self.saved(model)
+        told = self.succeeds("freeze", path, "-o", self.output, "--no-sync").stderr
+        self.assertIn("; 6 opset imports that nothing uses", told)
+        found = onnx.load_model_from_string(self.unpacked(self.output))
+        self.assertEqual(imports(found), {"": 13, "local": 1, "deep": 2, "inside": 6, "ai.onnx.ml": 7})
+        self.assertEqual([imports(each) for each in found.functions], [{"": 13, "deep": 4}, {"": 13, "local": 1}])
+
+    def test_an_import_stays_where_it_is_the_only_one(self) -> None:
+        model = model_of([], [weight("y")])
+        del model.opset_import[:]
+        model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 2))
+        self.succeeds("freeze", self.saved(model), "-o", self.output)
+        self.assertEqual(len(onnx.load_model_from_string(self.unpacked(self.output)).opset_import), 1)
+
     def test_an_unused_default_goes_with_its_input(self) -> None:
         model = model_of([helper.make_node("Add", ["x", "w"], ["y"])], [weight("w"), weight("v")], ["x", "w", "v"])
         found = self.frozen(model)
@@ -149,11 +185,25 @@ class WhatIsReached(FreezeCase):
         self.assertEqual(done.stderr, "")
         told = json.loads(done.stdout)
         saved = told.pop("saved")
-        self.assertEqual(told, {"nodes": 0, "initializers": 1, "inputs": 0, "functions": 0, "training_infos": 1, "filled": 1,
+        self.assertEqual(told, {"nodes": 0, "initializers": 1, "inputs": 0, "functions": 0, "training_infos": 1, "opset_imports": 0,
+                                "filled": 1,
                                 "surplus": ["more"]})  # fmt: skip
         size = self.output.stat().st_size
         self.assertEqual((saved["tensors_outside"], saved["payload_bytes"], saved["file_bytes"]), (1, 1200, size))
         self.assertEqual(saved["remarks"], [])
+
+    def test_of_every_form(self) -> None:
+        nodes = [helper.make_node("Add", ["x", "w"], ["y"]), helper.make_node("Neg", ["x"], ["dead"])]
+        source = self.saved(model_of(nodes, [weight("w"), weight("v")]))
+        archive, beside, text = (self.folder / name for name in ("a.onnxar", "beside.onnx", "m.textproto"))
+        self.succeeds("pack", source, "-o", archive)
+        self.succeeds("unpack", source, "-o", beside, "--external-data", "w.bin")
+        self.succeeds("unpack", source, "-o", text, "--text")
+        self.succeeds("freeze", source, "-o", self.output)
+        expected = self.output.read_bytes()
+        for path in (archive, beside, text):
+            self.succeeds("freeze", path, "-o", self.output, "-f")
+            self.assertEqual(self.output.read_bytes(), expected, path)
 
     def test_a_model_larger_than_memory_allows(self) -> None:
         source = self.sparse(GIB)
@@ -167,34 +217,40 @@ class WhatIsReached(FreezeCase):
 class BadGraphs(FreezeCase):
     def test_cycles(self) -> None:
         nodes = [helper.make_node("Add", ["x", "b"], ["a"]), helper.make_node("Neg", ["a"], ["b"]), helper.make_node("Neg", ["b"], ["y"])]
-        line = self.refused("onnx.model.invalid", model_of(nodes, []), "graph.node[1]")
+        line = self.refused("onnx.graph.cycle", model_of(nodes, []), "graph.node[1]")
         self.assertIn("waits for its own output, by way of graph.node[0]", line)
         loop = model_of([helper.make_node("Neg", ["y"], ["y"])], [])
-        self.assertIn("uses its own output", self.refused("onnx.model.invalid", loop, "graph.node[0]"))
+        self.assertIn("uses its own output", self.refused("onnx.graph.cycle", loop, "graph.node[0]"))
 
     def test_names_that_nothing_gives(self) -> None:
-        line = self.refused("onnx.model.invalid", model_of([helper.make_node("Add", ["x", "gone"], ["y"])], []), "graph.node[0]")
+        line = self.refused("onnx.graph.dangling", model_of([helper.make_node("Add", ["x", "gone"], ["y"])], []), "graph.node[0]")
         self.assertIn('nothing gives "gone"', line)
-        self.refused("onnx.model.invalid", model_of([], [], outputs=["gone"]), "graph.output[0]")
-        self.refused("onnx.model.invalid", model_of([], [], outputs=[""]), "graph.output[0]")
+        self.refused("onnx.graph.dangling", model_of([], [], outputs=["gone"]), "graph.output[0]")
+        self.refused("onnx.graph.dangling", model_of([], [], outputs=[""]), "graph.output[0]")
         dead = model_of([helper.make_node("Neg", ["gone"], ["dead"]), helper.make_node("Neg", ["x"], ["y"])], [])
         self.assertEqual(len(self.frozen(dead).graph.node), 1)
 
+    def test_names_are_escaped(self) -> None:
+        model = model_of([helper.make_node("Add", ["x", CONTROLS], ["y"])], [])
+        line = self.refused("onnx.graph.dangling", model, "graph.node[0]")
+        self.assertTrue(line.rstrip("\n").isprintable(), line)
+        self.assertIn(r"\x1b[31mred", line)
+
     def test_names_that_are_given_twice(self) -> None:
         twice = [helper.make_node("Neg", ["x"], ["y"]), helper.make_node("Relu", ["x"], ["y"])]
-        self.refused("onnx.model.invalid", model_of(twice, []), "graph.node[1]")
-        self.refused("onnx.model.invalid", model_of(twice[:1], [weight("w"), weight("w")]), "graph")
-        self.refused("onnx.model.invalid", model_of(twice[:1], [weight("y")]), "graph.node[0]")
+        self.refused("onnx.graph.duplicate", model_of(twice, []), "graph.node[1]")
+        self.refused("onnx.graph.duplicate", model_of(twice[:1], [weight("w"), weight("w")]), "graph")
+        self.refused("onnx.graph.duplicate", model_of(twice[:1], [weight("y")]), "graph.node[0]")
 
     def test_functions(self) -> None:
         call = [helper.make_node("F", ["x"], ["y"], domain="local")]
         again = function("G", helper.make_node("F", ["a"], ["b"], domain="local"))
         first = function("F", helper.make_node("G", ["a"], ["b"], domain="local"))
-        line = self.refused("onnx.model.invalid", model_of(call, [], functions=[first, again]), "functions[0]")
+        line = self.refused("onnx.graph.cycle", model_of(call, [], functions=[first, again]), "functions[0]")
         self.assertIn("recursion", line)
-        self.refused("onnx.model.invalid", model_of(call, [], functions=[first, first]), "functions[1]")
+        self.refused("onnx.graph.duplicate", model_of(call, [], functions=[first, first]), "functions[1]")
         dangling = function("F", helper.make_node("Add", ["a", "x"], ["b"]))
-        self.refused("onnx.model.invalid", model_of(call, [], functions=[dangling]), "functions[0].node[0]")
+        self.refused("onnx.graph.dangling", model_of(call, [], functions=[dangling]), "functions[0].node[0]")
 
     def test_outputs(self) -> None:
         model = self.saved(model_of([helper.make_node("Neg", ["x"], ["y"])], []))
@@ -241,13 +297,13 @@ class Weights(FreezeCase):
 
     def test_shapes_and_types_are_checked(self) -> None:
         for array, code, told in (
-            (np.zeros(3, np.float32), "onnx.tensor.dims", "is to be of shape [300], but is of [3]"),
-            (np.zeros((1, 300), np.float32), "onnx.tensor.dims", "but is of [1,300]"),
-            (np.zeros(300), "onnx.tensor.not_converted", "is to be FLOAT, but is of type <f8"),
-            (np.zeros(300, ">f4"), "onnx.tensor.not_converted", "big-endian"),
-            (np.zeros(300, object), "onnx.tensor.not_converted", "NumPy's type"),
-            (np.zeros((20, 15), np.float32, "F"), "onnx.tensor.not_converted", "Fortran"),
-            (np.zeros(300, [("a", "<f4")]), "onnx.tensor.not_converted", "records"),
+            (np.zeros(3, np.float32), "onnx.weights.shape", "is to be of shape [300], but is of [3]"),
+            (np.zeros((1, 300), np.float32), "onnx.weights.shape", "but is of [1,300]"),
+            (np.zeros(300), "onnx.weights.type", "is to be FLOAT, but is of type <f8"),
+            (np.zeros(300, ">f4"), "numpy.array.unsupported", "big-endian"),
+            (np.zeros(300, object), "numpy.array.unsupported", "NumPy's type"),
+            (np.zeros((20, 15), np.float32, "F"), "numpy.array.unsupported", "Fortran"),
+            (np.zeros(300, [("a", "<f4")]), "numpy.array.unsupported", "records"),
         ):
             for name in ("w", "v"):
                 with self.subTest(told=told, name=name):
@@ -287,14 +343,14 @@ class Weights(FreezeCase):
         np.save(file, self.arrays["w"])
         good = file.getvalue()
         for data, code in (
-            (good[:-1], "onnx.tensor.length"),
-            (good + b"x", "onnx.tensor.length"),
-            (good[:20], "onnx.tensor.not_converted"),
-            (b"", "onnx.tensor.not_converted"),
-            (b"\x93NUMPY\x09" + good[7:], "onnx.tensor.not_converted"),
-            (good.replace(b"(300,)", b"(3 0,)"), "onnx.tensor.not_converted"),
-            (good.replace(b"(300,)", b"(-30,)"), "onnx.tensor.not_converted"),
-            (good.replace(b"'shape'", b"'shade'"), "onnx.tensor.not_converted"),
+            (good[:-1], "numpy.array.malformed"),
+            (good + b"x", "numpy.array.malformed"),
+            (good[:20], "numpy.array.malformed"),
+            (b"", "numpy.array.malformed"),
+            (b"\x93NUMPY\x09" + good[7:], "numpy.array.unsupported"),
+            (good.replace(b"(300,)", b"(3 0,)"), "numpy.array.malformed"),
+            (good.replace(b"(300,)", b"(-30,)"), "numpy.array.malformed"),
+            (good.replace(b"'shape'", b"'shade'"), "numpy.array.malformed"),
         ):
             with self.subTest(data=data[:80]):
                 self.refused(code, self.graph, "w.npy", FORMAT, "--weights", self.zipped({"w.npy": data}))
@@ -308,7 +364,9 @@ class Weights(FreezeCase):
         line = self.refused("onnx.tensor.no_data", self.graph, "graph")
         self.assertIn('the initializer "w"', line)
         self.refused("onnx.tensor.no_data", self.graph, "graph", FORMAT, "--weights", self.npz(v=self.arrays["v"]))
-        self.refused("usage.argument", self.graph, "", USAGE, "--weights", self.npz(other=self.arrays["v"]))
+        other = self.npz(**{"model.w": self.arrays["v"], "x.bias": self.arrays["w"]})
+        line = self.refused("usage.argument", self.graph, "", USAGE, "--weights", other)
+        self.assertIn('; the model wants "w", "x", "v"; near names: "model.w"\n', line)
         self.fails(IO, "onnxar: error[io.not_found]", "freeze", self.saved(self.graph), "-o", self.output, "--weights", self.folder / "no")
 
     def test_what_fills_nothing_is_said(self) -> None:

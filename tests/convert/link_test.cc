@@ -26,8 +26,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Strings = std::vector<std::string>;
 
-constexpr std::string_view archive_key = "onnxar.link.archive", size_key = "onnxar.link.size",
-                           model_key = "onnxar.link.model_crc32", directory_key = "onnxar.link.directory_crc32";
+constexpr std::string_view archive_key = "onnxar.link.archive", offset_key = "onnxar.link.offset",
+                           size_key = "onnxar.link.size", model_key = "onnxar.link.model_crc32",
+                           directory_key = "onnxar.link.directory_crc32";
 
 LinkOptions unsynced_link() {
   LinkOptions options;
@@ -426,6 +427,136 @@ TEST_F(LinkTest, WhatIsNoLinkIsToldApart) {
   EXPECT_FALSE(verify_link(folder_.write_file("m.onnx", model_with({floats("w", 300)}, marker_of(built_)).view())));
   EXPECT_FALSE(verify_link(
       folder_.write_file("m.onnx", model_with({linked_floats("w", 300, "w.bin")}, marker_of(built_)).view())));
+}
+
+// --- Archives in other files -----------------------------------------------------------------------------------------
+
+class EmbeddedLinkTest : public LinkTest {
+ protected:
+  static constexpr std::uint64_t begin = 4160;
+
+  void SetUp() override {
+    LinkTest::SetUp();
+    host_ = folder_.write_file("host", around(built_.bytes));
+  }
+  /// A file of other bytes with an archive in it.
+  static Blob around(const Blob& archive) {
+    Blob bytes = pattern(begin, 3);
+    bytes.insert(bytes.end(), archive.begin(), archive.end());
+    const Blob behind = pattern(1000, 4);
+    bytes.insert(bytes.end(), behind.begin(), behind.end());
+    return bytes;
+  }
+  [[nodiscard]] ArchiveRange range() const { return {begin, built_.bytes.size()}; }
+  [[nodiscard]] Messages host_marker() const {
+    Messages marker = marker_of(built_, "host");
+    marker.insert(marker.begin() + 1, string_entry(offset_key, std::to_string(begin)));
+    return marker;
+  }
+  [[nodiscard]] Message host_link(const Messages& marker) const {
+    return model_with({linked_floats("a", 300, "host", begin + offset_of("a")),
+                       linked_floats("b", 300, "host", begin + offset_of("b"))},
+                      marker);
+  }
+  fs::path written_beside_host() {
+    LinkOptions options = unsynced_link();
+    options.range = range();
+    write_link(host_, folder_ / "h.onnx", options);
+    return folder_ / "h.onnx";
+  }
+
+  fs::path host_;
+};
+
+TEST_F(EmbeddedLinkTest, OffsetsCountFromTheFirstByteOfTheFile) {
+  const Link link = make_link(host_, range());
+  EXPECT_EQ(link.model, host_link(host_marker()).view());
+  EXPECT_EQ(link.archive, "host");
+  EXPECT_EQ(link.archive_size, built_.bytes.size());
+  EXPECT_TRUE(verify_link(link.model, link.folder));
+}
+
+TEST_F(EmbeddedLinkTest, WithoutALengthTheArchiveGoesToTheEndOfTheFile) {
+  fs::resize_file(host_, begin + built_.bytes.size());
+  EXPECT_EQ(make_link(host_, {begin, std::nullopt}).model, host_link(host_marker()).view());
+}
+
+TEST_F(EmbeddedLinkTest, ArchiveAtTheFirstByteNeedsNoOffsetInTheMarker) {
+  Blob bytes = built_.bytes;
+  bytes.resize(bytes.size() + 100);
+  folder_.write_file("x.onnxar", bytes);
+  EXPECT_EQ(make_link(archive_, {0, built_.bytes.size()}).model, expected().view());
+}
+
+TEST_F(EmbeddedLinkTest, FileIsReadAsAnyOtherLink) {
+  const fs::path link = written_beside_host();
+  EXPECT_TRUE(verify_link(link));
+  EXPECT_TRUE(passed(check(link, {.data = true, .strict = false, .load = {}})));
+  convert(link, folder_ / "out.onnx", saved_as(Format::onnx_inline));
+  EXPECT_EQ(folder_.read_file("out.onnx"), model_of({tensor("a", dtype::float32, {300}).raw_data(pattern(1200, 1)),
+                                                     tensor("b", dtype::float32, {300}).raw_data(pattern(1200, 2))})
+                                               .view());
+}
+
+TEST_F(EmbeddedLinkTest, WhatIsAroundTheArchiveMayChange) {
+  const fs::path link = written_beside_host();
+  Blob bytes = around(built_.bytes);
+  bytes.front() ^= std::byte{1};
+  bytes.resize(begin + built_.bytes.size());
+  folder_.write_file("host", bytes);
+  EXPECT_TRUE(verify_link(link));
+}
+
+TEST_F(EmbeddedLinkTest, IsStaleOnceAnotherArchiveIsThere) {
+  const fs::path link = written_beside_host();
+  Blob elsewhere(64);
+  const Blob bytes = around(built_.bytes);
+  elsewhere.insert(elsewhere.end(), bytes.begin(), bytes.end());
+  folder_.write_file("host", elsewhere);
+  expect_stale(link);
+  const Built other = archive_of(model_of({linked_floats("a", 300, "a")}), {zip_entry("a", pattern(1200, 3))});
+  folder_.write_file("host", around(other.bytes));
+  expect_stale(link);
+  fs::resize_file(host_, begin - 1);
+  expect_stale(link);
+}
+
+TEST_F(EmbeddedLinkTest, RangesOutsideTheArchivesEntriesAreRefused) {
+  for (const std::uint64_t offset : {std::uint64_t{0}, offset_of("a"), begin - 64, begin + offset_of("a") + 4}) {
+    const Message link = model_with({linked_floats("w", 300, "host", offset)}, host_marker());
+    const fs::path path = folder_.write_file("m.onnx", link.view());
+    EXPECT_EQ(code_of([&] { convert(path, folder_ / "out", saved_as(Format::archive)); }),
+              Code::onnx_external_out_of_range)
+        << offset;
+  }
+}
+
+TEST_F(EmbeddedLinkTest, MarkersThatNameNoPlaceForAnArchiveAreRefused) {
+  for (const char* offset : {"", "x", "-64", "0064", "63", "4161", "18446744073709551616"}) {
+    Messages marker = host_marker();
+    marker[1] = string_entry(offset_key, offset);
+    const fs::path path = folder_.write_file("m.onnx", host_link(marker).view());
+    EXPECT_EQ(code_of([&] { verify_link(path); }), Code::onnx_link_bad_marker) << offset;
+  }
+  Messages twice = host_marker();
+  twice.push_back(twice[1]);
+  EXPECT_EQ(code_of([&] { verify_link(folder_.write_file("m.onnx", host_link(twice).view())); }),
+            Code::onnx_link_bad_marker);
+  Messages far = host_marker();
+  far[1] = string_entry(offset_key, "18446744073709551552");  // a multiple of 64 that no file reaches
+  expect_stale(folder_.write_file("m.onnx", host_link(far).view()));
+}
+
+TEST_F(EmbeddedLinkTest, RangesThatHoldNoArchiveAreRefused) {
+  const auto refused = [&](const ArchiveRange& range) {
+    const auto error = error_of([&] { make_link(host_, range); });
+    EXPECT_EQ(error.path(), fs::canonical(host_)) << error.what();
+    return id(error.code());
+  };
+  EXPECT_EQ(refused({begin + 4, std::nullopt}), "usage.argument");
+  EXPECT_EQ(refused({begin, 1U << 30U}), "usage.argument");
+  EXPECT_EQ(refused({begin, std::nullopt}), "zip.end.not_last");
+  EXPECT_EQ(refused({begin + 64, built_.bytes.size() - 64}), "zip.end.directory_bounds");
 }
 
 // --- Links as models -------------------------------------------------------------------------------------------------

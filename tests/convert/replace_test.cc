@@ -96,6 +96,20 @@ TEST_F(ReplaceTest, LinkWithoutLengthGetsOne) {
                   model_of({linked_floats("a", 300, "a")}));
 }
 
+TEST_F(ReplaceTest, ChecksumsOfWholeEntriesStay) {
+  const auto with = [](TensorBuilder tensor, std::string_view checksum) {
+    return tensor.external_data("checksum", checksum);
+  };
+  const std::string sum(40, 'a');
+  const auto part = [] { return tensor("c", dtype::float32, {100}).external("a", 400, 400); };
+  const Message model = model_of({with(linked_floats("a", 300, "a"), sum), with(linked_floats("b", 300, "b"), "none"),
+                                  with(part(), sum), with(linked_floats("d", 300, "x.onnxar", offset_of("b")), sum)});
+  const Message expected = model_of(
+      {with(linked_floats("a", 300, "a"), sum), linked_floats("b", 300, "b"), part(), linked_floats("d", 300, "b")});
+  replace_model(archive_, write(model), unsynced_edit());
+  EXPECT_EQ(now(), append_edit(before_, expected.view()).bytes);
+}
+
 TEST_F(ReplaceTest, LinksIntoTheArchivesFileLeadToItsEntries) {
   expect_replaced(
       model_of({linked_floats("a", 300, "x.onnxar", offset_of("a")),

@@ -88,18 +88,37 @@ TEST_F(FreezeTest, LongChainsDoNotOverflowTheStack) {
 TEST_F(FreezeTest, RefusalsNameTheirSite) {
   const Message y = output("y");
   EXPECT_EQ(refusal({.nodes = {node("Add", {"y"}, {"y"})}, .outputs = {y}}),
-            (Refusal{Code::onnx_model_invalid, "graph.node[0]"}));
-  EXPECT_EQ(refusal({.outputs = {y}}), (Refusal{Code::onnx_model_invalid, "graph.output[0]"}));
+            (Refusal{Code::onnx_graph_cycle, "graph.node[0]"}));
+  EXPECT_EQ(refusal({.outputs = {y}}), (Refusal{Code::onnx_graph_dangling, "graph.output[0]"}));
   const Message body = graph({.nodes = {node("Neg", {"gone"}, {"b"})}, .outputs = {output("b")}});
   EXPECT_EQ(refusal({.nodes = {node("Loop", {}, {"y"}, {attribute_g("body", body)})}, .outputs = {y}}),
-            (Refusal{Code::onnx_model_invalid, "graph.node[0].attr.body.node[0]"}));
+            (Refusal{Code::onnx_graph_dangling, "graph.node[0].attr.body.node[0]"}));
   EXPECT_EQ(refusal({.initializers = {tensor("y", dtype::float32, {300})}, .outputs = {y}}),
             (Refusal{Code::onnx_tensor_no_data, "graph"}));
   const Message itself =
       function({.name = "F", .domain = "f", .outputs = {"b"}, .nodes = {node("F", {}, {"b"}, {}, "f")}});
   EXPECT_EQ(refusal(model(
                 {.graph = graph({.nodes = {node("F", {}, {"y"}, {}, "f")}, .outputs = {y}}), .functions = {itself}})),
-            (Refusal{Code::onnx_model_invalid, "functions[0]"}));
+            (Refusal{Code::onnx_graph_cycle, "functions[0]"}));
+}
+
+TEST_F(FreezeTest, GraphsThatAttributesAreByDefaultAreUsedByTheirFunction) {
+  const Message body = graph({.nodes = {node("Inner", {"s"}, {"b"}, {}, "f")}, .outputs = {output("b")}});
+  const Message outer = function({.name = "Outer",
+                                  .domain = "f",
+                                  .inputs = {"a"},
+                                  .outputs = {"y"},
+                                  .nodes = {node("Neg", {"a"}, {"s"}), node("Abs", {"a"}, {"y"})},
+                                  .attribute_protos = {attribute_g("body", body)}});
+  const Message inner = function(
+      {.name = "Inner", .domain = "f", .inputs = {"a"}, .outputs = {"b"}, .nodes = {node("Exp", {"a"}, {"b"})}});
+  Model model = loaded(testing::model(
+      {.graph =
+           graph({.nodes = {node("Outer", {"x"}, {"y"}, {}, "f")}, .inputs = {output("x")}, .outputs = {output("y")}}),
+       .functions = {outer, inner}}));
+  const FreezeReport report = freeze(model);
+  EXPECT_EQ(report.functions, 0U);
+  EXPECT_EQ(report.nodes, 0U);
 }
 
 TEST_F(FreezeTest, WeightsOfAnotherModelAreViewsOfItsFile) {

@@ -369,6 +369,19 @@ TEST_F(AddressTest, SymbolicLinkToAnArchiveIsFollowed) {
   EXPECT_EQ(mapped_file_at(address_in(run_model(session), "w_at")), fs::canonical(archive_));
 }
 
+TEST_F(AddressTest, ArchiveInAnotherFileIsMappedFromThere) {
+  const Blob bytes = read_file(archive_);
+  constexpr std::uint64_t begin = 12352;  // 64 more than pages
+  Blob host = pattern(begin, 7);
+  host.insert(host.end(), bytes.begin(), bytes.end());
+  const fs::path path = folder_.write_file("host", host);
+  Ort::Session session = ort::session_from_archive(env(), path, options_, {begin, bytes.size()});
+  const auto place = mapped_place_at(address_in(run_model(session), "w_at"));
+  const Archive archive = Archive::open(archive_);
+  EXPECT_EQ(place.path, fs::canonical(path));
+  EXPECT_EQ(place.offset, begin + archive.locate(*archive.find("w")).offset);
+}
+
 // --- Stale links -----------------------------------------------------------------------------------------------------
 
 TEST_F(AddressTest, LinkHoldsAfterReplaceAndIsRefusedAfterPacking) {

@@ -51,14 +51,15 @@ std::optional<Code> code_of_extra(const Blob& extra) {
 TEST(CentralHeader, TellsTheEntry) {
   const Built built = smallest_archive();
   const PlacedEntry& model = built.entry(model_entry);
-  const auto header = zip::read_central_header(Bytes(built.bytes).subspan(model.central_offset), model.central_offset);
-  EXPECT_EQ(header.length, model.central_size);
-  EXPECT_EQ(header.entry.name, model_entry);
-  EXPECT_EQ(header.entry.size, model.data_size);
-  EXPECT_EQ(header.entry.header_offset, model.header_offset);
-  EXPECT_EQ(header.entry.central_offset, model.central_offset);
-  EXPECT_EQ(header.entry.crc32, bitwise_crc32(built.data_of(model_entry)));
-  EXPECT_FALSE(header.entry.unneeded_zip64);
+  const Bytes rest = Bytes(built.bytes).subspan(model.central_offset);
+  zip::DirectoryEntry entry;
+  EXPECT_EQ(zip::read_central_header(rest, model.central_offset, entry), model.central_size);
+  EXPECT_EQ(entry.name, model_entry);
+  EXPECT_EQ(entry.size, model.data_size);
+  EXPECT_EQ(entry.header_offset, model.header_offset);
+  EXPECT_EQ(entry.central_offset, model.central_offset);
+  EXPECT_EQ(entry.crc32, bitwise_crc32(built.data_of(model_entry)));
+  EXPECT_FALSE(entry.unneeded_zip64);
 }
 
 TEST(CentralHeader, SignatureIsWantedWhereOneHasToBe) {

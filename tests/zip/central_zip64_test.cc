@@ -15,8 +15,8 @@ zip::DirectoryEntry entry_of(const Change& change) {
   // The header's name is a view of the bytes, which end here; nobody looks at it.
   const Built built = changed_entry(change);
   const PlacedEntry& w = built.entry("w");
-  zip::DirectoryEntry entry =
-      zip::read_central_header(Bytes(built.bytes).subspan(w.central_offset), w.central_offset).entry;
+  zip::DirectoryEntry entry;
+  zip::read_central_header(Bytes(built.bytes).subspan(w.central_offset), w.central_offset, entry);
   entry.name = "w";
   return entry;
 }

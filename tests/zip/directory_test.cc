@@ -77,6 +77,31 @@ TEST(Directory, ProofForAnotherPurposeCountsAsFirstUse) {
   EXPECT_EQ(directory.data_offset(built.bytes, 0), 64U);
 }
 
+TEST(Directory, HeaderOnItsOwnProvesAnEntryThatEndsRegularly) {
+  const Built built = smallest_archive();
+  const zip::Directory directory = zip::Directory::read(built.bytes, {});
+  ASSERT_EQ(directory.regular_header_size(0), 64U);
+  const Blob nothing(built.bytes.size());
+  const auto proved = [&] { return !refusal_of([&] { return directory.data_offset(nothing, 0); }); };
+  Blob header(built.bytes.begin(), built.bytes.begin() + 64);
+  directory.prove_regular(Bytes(header).first(63), 0);
+  EXPECT_FALSE(proved());
+  flip_bit(header, 14);
+  directory.prove_regular(header, 0);
+  EXPECT_FALSE(proved());
+  flip_bit(header, 14);
+  directory.prove_regular(header, 0);
+  EXPECT_TRUE(proved());
+  EXPECT_EQ(directory.data_offset(nothing, 0), 64U);
+}
+
+TEST(Directory, HeadersOfOtherEntriesAreReadWithTheFile) {
+  ZipBuilder builder = smallest_builder();
+  builder.entries[0].alignment = 4096;
+  const Built built = builder.build_placed();
+  EXPECT_EQ(zip::Directory::read(built.bytes, {}).regular_header_size(0), 0U);
+}
+
 TEST(Directory, OpeningTouchesNoPageBeforeTheDirectory) {
   constexpr std::size_t untouched = 61440;  // whole pages
   const Built built = smallest_builder(pattern(65536)).build_placed();

@@ -25,6 +25,18 @@ TEST(NameFault, OrdinaryNamesHaveNone) {
   }
 }
 
+// Names are looked at eight characters at once, so each place in and behind a word counts.
+TEST(NameFault, AFaultIsSeenAtAnyPlaceOfANameOfAnyLength) {
+  for (std::size_t length = 1; length < 30; ++length) {
+    for (std::size_t place = 0; place < length; ++place) {
+      std::string name(length, 'n');
+      EXPECT_EQ(fault(name), std::nullopt);
+      name[place] = '\\';
+      EXPECT_EQ(fault(name), Code::zip_name_backslash) << name;
+    }
+  }
+}
+
 TEST(NameFault, EmptyNameIsRefused) { EXPECT_EQ(fault(""), Code::zip_name_empty); }
 
 TEST(NameFault, NamesEndAt1024Bytes) {

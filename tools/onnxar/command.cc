@@ -100,6 +100,13 @@ void add_data_dir(CLI::App& verb, LoadOptions& load) {
       ->type_name("DIR");
 }
 
+void add_threads(CLI::App& verb, std::size_t& threads) {
+  constexpr int most = 1024;
+  verb.add_option("-j,--threads", threads, "Use at most so many threads; default: as many as there are cores")
+      ->check(CLI::Range(1, most))
+      ->type_name("N");
+}
+
 ConvertReport convert_input(const std::filesystem::path& input, const std::filesystem::path& output,
                             const SaveOptions& save, LoadOptions load) {
   if (input != "-") return convert(input, output, save, load);

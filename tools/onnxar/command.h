@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -72,6 +73,8 @@ void add_write_options(CLI::App& verb, Options& options) {
 }
 void add_cut_options(CLI::App& verb, CutOptions& cut);
 void add_data_dir(CLI::App& verb, LoadOptions& load);
+/// `-j N`; without it 0, as many as there are cores.
+void add_threads(CLI::App& verb, std::size_t& threads);
 /// A number of bytes, with KiB, MiB, GiB, KB, MB or GB where wanted.
 CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& value, const std::string& what);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -28,6 +29,10 @@ AddedFile added_file(const std::string& text) {
 
 int pack(PackArguments& arguments) {
   if (!arguments.checksum.empty()) arguments.save.checksum = Checksum::sha1;
+  // One beside the caller's sums what is written; the others may verify what is read.
+  if (const std::size_t threads = arguments.save.num_threads; threads != 0) {
+    arguments.load.num_threads = std::max<std::size_t>(threads - 1, 1);
+  }
   for (const std::string& text : arguments.add) arguments.save.add.push_back(added_file(text));
   const ConvertReport report = convert_input(arguments.model, arguments.output, arguments.save, arguments.load);
   print_remarks(report.remarks, arguments.verbosity);
@@ -58,6 +63,7 @@ Verb add_pack(CLI::App& app) {
   verb->add_option("--add", arguments->add, "Put a file that is no tensor into the archive (tokenizer.json=FILE)")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
+  add_threads(*verb, arguments->save.num_threads);
   arguments->load.foreign_zips = true;
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar pack model.onnx -o model.onnxar");

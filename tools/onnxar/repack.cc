@@ -78,6 +78,7 @@ Verb add_repack(CLI::App& app) {
   verb->add_flag("-f,--force", options.replace, "Replace an output that exists")->excludes(check);
   verb->add_flag("-n,--dry-run", options.dry_run, "Plan and report, write nothing")->excludes(check);
   verb->add_flag("!--no-sync", options.sync, "Do not wait until the disk has it")->excludes(check);
+  add_threads(*verb, options.num_threads);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar repack model.zip -o model.onnxar");
   return {verb,

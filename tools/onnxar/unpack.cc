@@ -55,6 +55,7 @@ Verb add_unpack(CLI::App& app) {
       ->excludes(per_tensor);
   add_save_options(*verb, arguments->save);
   add_data_dir(*verb, arguments->load);
+  add_threads(*verb, arguments->load.num_threads);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar unpack model.onnxar -o model.onnx --external-data model.onnx.data");
   return {verb, [arguments] { return unpack(*arguments); }};

@@ -24,6 +24,7 @@ void print_json(const FreezeReport& report) {
          {"inputs", report.inputs},
          {"functions", report.functions},
          {"training_infos", report.training_infos},
+         {"opset_imports", report.opset_imports},
          {"filled", report.filled},
          {"surplus", report.surplus},
          {"saved",
@@ -40,6 +41,7 @@ void print_report(const FreezeReport& report, const FreezeArguments& arguments) 
   std::cerr << escaped(arguments.output.string()) << ": without " << report.nodes << " nodes, " << report.initializers
             << " initializers, " << report.functions << " functions, " << report.training_infos
             << " training infos that no output needs";
+  if (report.opset_imports != 0) std::cerr << "; " << report.opset_imports << " opset imports that nothing uses";
   if (report.inputs != 0) std::cerr << "; " << report.inputs << " inputs went with their defaults";
   if (!arguments.options.weights.empty()) {
     std::cerr << "; " << report.filled << " tensors filled from " << escaped(arguments.options.weights.string());
