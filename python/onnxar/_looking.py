@@ -55,8 +55,8 @@ def freeze(
     training info, on request without docs and metadata. `model` is as `inspect` takes it.
 
     `weights`, an `.npz`, an archive or another model, fills by name initializers without data, and inputs, which are then
-    inputs no longer. Other arguments are those of `pack`. Errors: onnx.model.invalid, onnx.tensor.no_data,
-    onnx.tensor.dims, onnx.tensor.not_converted, output.exists, and as `inspect`."""
+    inputs no longer. Other arguments are those of `pack`. Errors: as `inspect` (a graph that is none, an initializer
+    without data, weights that do not fit: onnx.*, numpy.*), output.exists."""
     save_options(size_threshold=size_threshold, alignment=alignment)  # refuses what is negative in its own words
     given = _command.options(
         output=os.path.abspath(output), weights=_absolute(weights), strip_docs=strip_docs, strip_metadata=strip_metadata,

@@ -174,11 +174,13 @@ class Errors(LookingTest):
         in_memory = self.error_of(onnxar.freeze, bytes(data), self.folder / "out")
         self.assertEqual(in_memory.args, (*expected.args[:-1], ""))
 
-    def test_a_graph_that_is_none(self):
-        self.model.graph.node[0].input[1] = 'gone "é": \n'
+    def test_a_weight_that_is_missing(self):
+        name = 'open "é": \n'
+        self.model.graph.node[0].input[1] = name
+        self.model.graph.initializer.add(name=name, data_type=TensorProto.FLOAT, dims=[64, 64])
         error = self.error_of(onnxar.freeze, self.model, self.folder / "out")
-        self.assertEqual((error.code, error.entry, error.path), ("onnx.model.invalid", "graph.node[0]", ""))
-        self.assertIn(r'nothing gives "gone "é": \x0a"', error.message)
+        self.assertEqual((error.code, error.entry, error.path), ("onnx.tensor.no_data", "graph", ""))
+        self.assertIn(r'the initializer "open "é": \x0a"', error.message)
 
     def test_the_first_of_two_files_and_the_second(self):
         for paths in ((self.folder / "none", self.archive), (self.archive, self.folder / "none")):
@@ -238,6 +240,7 @@ class Process(LookingTest):
 
         before = signal.signal(signal.SIGALRM, interrupt)
         self.addCleanup(signal.signal, signal.SIGALRM, before)
+        self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0)
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         with self.assertRaises(KeyboardInterrupt):
             onnxar.diff(self.folder / "a.onnx", self.folder / "b.onnx")

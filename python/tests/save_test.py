@@ -152,6 +152,7 @@ class Cancelling(FolderTest):
 
         before = signal.signal(signal.SIGALRM, interrupt)
         self.addCleanup(signal.signal, signal.SIGALRM, before)
+        self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0)
         signal.setitimer(signal.ITIMER_REAL, 0.005)
         with self.assertRaises(KeyboardInterrupt):
             onnxar.pack(self.folder / "m.onnx", self.folder / "m.onnxar", sync=False)
