@@ -104,7 +104,7 @@ struct GraphSummary {
   std::uint64_t all_nodes = 0;  ///< with those of subgraphs and function bodies
   std::uint64_t subgraphs = 0;
   std::uint64_t depth = 0;         ///< nodes on the longest path through the graph; without those on cycles
-  std::vector<std::string> cycle;  ///< sites of some nodes that wait for each other; empty in a sound graph
+  std::vector<std::string> cycle;  ///< sites of nodes that wait for each other, here, in a subgraph or a function body
   std::vector<DanglingInput> dangling;
   std::vector<OpCount> ops;  ///< most frequent first
 };

@@ -5,6 +5,7 @@
 
 #include "model/data_difference.h"
 #include "model/message_difference.h"
+#include "model/messages.h"
 
 namespace onnxar {
 namespace {
@@ -15,10 +16,11 @@ TensorInfo info_of(const schema::TensorProto& tensor, const std::string& site) {
   return {tensor.name(), static_cast<DataType>(tensor.data_type()), {tensor.dims().begin(), tensor.dims().end()}, site};
 }
 
-/// As many bytes as type and dimensions call for; those of a payload of a type that is not known.
+/// As many bytes as type and dimensions call for; those of a payload of a type that is not known, where it is raw.
 std::uint64_t bytes_of(const Model& model, const schema::TensorProto& tensor, const TensorInfo& info) {
   if (const auto size = payload_size(info.type, info.dims)) return *size;
-  return info.type == DataType::string ? 0 : model.payload(tensor).size();
+  const bool is_raw = info.type != DataType::string && (tensor.has_raw_data() || is_linked(tensor));
+  return is_raw ? model.payload(tensor).size() : 0;
 }
 
 std::optional<DataDifference> compare_strings(const schema::TensorProto& before, const schema::TensorProto& after) {
@@ -83,7 +85,7 @@ class Comparison {
       return compare_data(first.bytes().first(bytes), second.bytes().first(bytes), info.type, elements);
     } catch (const Error& error) {
       if (error.code() != Code::onnx_tensor_not_converted) throw;
-      return as_it_stands(*pair.before, *pair.after, elements);
+      return as_it_stands(*pair.before, *pair.after, std::max<std::uint64_t>(elements, 1));
     }
   }
 

@@ -122,23 +122,22 @@ void add_used(const schema::NodeProto& node, std::vector<std::string_view>& used
   });
 }
 
-/// Which nodes of a graph wait for which.
+/// Which nodes of a list wait for which.
 struct Edges {
   std::vector<std::vector<int>> users;  // by node
   std::vector<std::size_t> waits_for;   // how many nodes, by node
 
-  explicit Edges(const schema::GraphProto& graph)
-      : users(static_cast<std::size_t>(graph.node_size())), waits_for(users.size()) {
+  explicit Edges(const Nodes& nodes) : users(static_cast<std::size_t>(nodes.size())), waits_for(users.size()) {
     std::unordered_map<std::string_view, int> producers;
-    for (int i = 0; i < graph.node_size(); ++i) {
-      for (const std::string& output : graph.node(i).output()) {
+    for (int i = 0; i < nodes.size(); ++i) {
+      for (const std::string& output : nodes[i].output()) {
         if (!output.empty()) producers.emplace(output, i);
       }
     }
     std::vector<std::string_view> used;
-    for (int i = 0; i < graph.node_size(); ++i) {
+    for (int i = 0; i < nodes.size(); ++i) {
       used.clear();
-      add_used(graph.node(i), used);
+      add_used(nodes[i], used);
       for (const std::string_view name : used) add_edge(producers, name, i);
     }
   }
@@ -158,11 +157,11 @@ struct Order {
 };
 
 /// Kahn's algorithm; nodes that stand in order stay in order.
-Order order_of(const schema::GraphProto& graph) {
-  Edges edges(graph);
+Order order_of(const Nodes& nodes) {
+  Edges edges(nodes);
   std::vector<std::uint64_t> depths(edges.users.size(), 1);
   Order order;
-  for (int i = 0; i < graph.node_size(); ++i) {
+  for (int i = 0; i < nodes.size(); ++i) {
     if (edges.waits_for[static_cast<std::size_t>(i)] == 0) order.nodes.push_back(i);
   }
   for (std::size_t next = 0; next < order.nodes.size(); ++next) {
@@ -178,27 +177,38 @@ Order order_of(const schema::GraphProto& graph) {
 }
 
 /// Of the nodes that are in no order, those of one cycle: from any of them, back along what it waits for.
-std::vector<std::string> cycle_of(const schema::GraphProto& graph, const Order& order) {
-  if (order.nodes.size() == static_cast<std::size_t>(graph.node_size())) return {};
-  std::vector<bool> ordered(static_cast<std::size_t>(graph.node_size()));
+std::vector<std::string> cycle_of(const Nodes& nodes, const Order& order, const std::string& site) {
+  if (order.nodes.size() == static_cast<std::size_t>(nodes.size())) return {};
+  std::vector<bool> ordered(static_cast<std::size_t>(nodes.size()));
   for (const int node : order.nodes) ordered[static_cast<std::size_t>(node)] = true;
-  const Edges edges(graph);
+  const Edges edges(nodes);
   std::vector<int> before(ordered.size(), -1);  // an unordered node that each unordered one waits for
   int start = -1;
-  for (int i = 0; i < graph.node_size(); ++i) {
+  for (int i = 0; i < nodes.size(); ++i) {
     if (ordered[static_cast<std::size_t>(i)]) continue;
     start = i;
     for (const int user : edges.users[static_cast<std::size_t>(i)]) before[static_cast<std::size_t>(user)] = i;
   }
-  for (int steps = 0; steps < graph.node_size(); ++steps) start = before[static_cast<std::size_t>(start)];
+  for (int steps = 0; steps < nodes.size(); ++steps) start = before[static_cast<std::size_t>(start)];
   std::vector<std::string> sites;
   int node = start;
   do {
-    sites.push_back(concat("graph.node[", node, "]"));
+    sites.push_back(concat(site, ".node[", node, "]"));
     node = before[static_cast<std::size_t>(node)];
   } while (node != start && sites.size() < most_listed);
   std::ranges::reverse(sites);
   return sites;
+}
+
+/// The first cycle in a list of nodes or in one of their subgraphs.
+std::vector<std::string> find_cycle(const Nodes& nodes, const std::string& site) {
+  std::vector<std::string> cycle = cycle_of(nodes, order_of(nodes), site);
+  for (int i = 0; i < nodes.size() && cycle.empty(); ++i) {
+    for_each_subgraph(nodes[i], concat(site, ".node[", i, "]"), [&cycle](const auto& graph, const auto& path) {
+      if (cycle.empty()) cycle = find_cycle(graph.node(), path);
+    });
+  }
+  return cycle;
 }
 
 // --- Operators -------------------------------------------------------------------------------------------------------
@@ -216,7 +226,7 @@ std::vector<OpCount> count_ops(const schema::ModelProto& model) {
 
 }  // namespace
 
-std::vector<int> topological_order(const schema::GraphProto& graph) { return order_of(graph).nodes; }
+std::vector<int> topological_order(const schema::GraphProto& graph) { return order_of(graph.node()).nodes; }
 
 GraphSummary summary_of_graph(const schema::ModelProto& model) {
   const schema::GraphProto& graph = model.graph();
@@ -233,15 +243,15 @@ GraphSummary summary_of_graph(const schema::ModelProto& model) {
     for_each_subgraph(node, site.path, [&summary](const auto&, const auto&) { ++summary.subgraphs; });
   });
   summary.ops = count_ops(model);
-  const Order order = order_of(graph);
-  summary.depth = order.depth;
-  summary.cycle = cycle_of(graph, order);
+  summary.depth = order_of(graph.node()).depth;
+  summary.cycle = find_cycle(graph.node(), "graph");
   Scopes scopes(summary.dangling);
   scopes.graph(graph, "graph");
   for (int i = 0; i < model.functions_size(); ++i) {
     const auto& function = model.functions(i);
-    scopes.nodes(function.node(), NameViews(function.input().begin(), function.input().end()),
-                 concat("functions[", i, "]"));
+    const std::string site = concat("functions[", i, "]");
+    scopes.nodes(function.node(), NameViews(function.input().begin(), function.input().end()), site);
+    if (summary.cycle.empty()) summary.cycle = find_cycle(function.node(), site);
   }
   return summary;
 }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <iterator>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "base/text.h"
@@ -18,7 +20,7 @@ constexpr double row_height = 26;
 constexpr double row_step = 30;
 constexpr std::uint64_t most_rows = 12;
 constexpr std::size_t most_blocks = 20000;  // from here on what is too narrow to be seen is drawn as one
-constexpr double narrow = 0.5;
+constexpr double narrow = 1;
 
 /// Of a data type: what its blocks are coloured by.
 std::string_view family(DataType type) {
@@ -96,7 +98,7 @@ class Picture {
     }
   }
 
-  [[nodiscard]] bool is_narrow(const FileBlock& block) const { return place(block.size) < narrow; }
+  [[nodiscard]] bool is_narrow(std::uint64_t bytes) const { return place(bytes) < narrow; }
 
   [[nodiscard]] std::string svg() const {
     return concat("<svg viewBox=\"0 0 ", number(width), " ", number(static_cast<double>(rows_) * row_step),
@@ -112,19 +114,23 @@ class Picture {
   std::string rectangles_;
 };
 
-/// Runs of blocks that are too narrow to be seen as one block each.
+/// Blocks that follow each other and are too narrow to be seen, as one that looks like the largest of them.
+FileBlock as_one(std::span<const FileBlock> run) {
+  FileBlock one = *std::ranges::max_element(run, {}, &FileBlock::size);
+  one.offset = run.front().offset;
+  one.size = run.back().offset + run.back().size - one.offset;
+  one.name = concat(run.size(), " small blocks (the largest: ", one.name, ")");
+  return one;
+}
+
 std::vector<FileBlock> gathered(const std::vector<FileBlock>& blocks, const Picture& picture) {
   if (blocks.size() <= most_blocks) return blocks;
   std::vector<FileBlock> few;
-  std::size_t in_run = 0;
-  for (const FileBlock& block : blocks) {
-    if (in_run != 0 && picture.is_narrow(block) && picture.is_narrow(few.back())) {
-      few.back().size += block.size;
-      few.back().name = concat(++in_run, " small blocks");
-    } else {
-      few.push_back(block);
-      in_run = picture.is_narrow(block) ? 1 : 0;
-    }
+  for (auto begin = blocks.begin(); begin != blocks.end();) {
+    auto end = begin;
+    while (end != blocks.end() && picture.is_narrow(end->offset + end->size - begin->offset)) ++end;
+    few.push_back(end - begin <= 1 ? *begin : as_one({begin, end}));
+    begin = std::max(end, std::next(begin));
   }
   return few;
 }

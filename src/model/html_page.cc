@@ -70,6 +70,11 @@ std::string bar(std::uint64_t value, std::uint64_t most) {
   return concat("<td class=\"bar\"><i style=\"width:", percent.data(), "%\"></i></td>");
 }
 
+std::string multiply_adds(const CostEstimate& cost) {
+  if (cost.multiply_adds == 0 && !cost.not_known.empty()) return "not known";
+  return concat(cost.not_known.empty() ? "" : "at least ", grouped(cost.multiply_adds));
+}
+
 std::string head(const Inspection& inspection) {
   std::string opsets;
   for (const OpsetSummary& opset : inspection.opsets) {
@@ -101,7 +106,7 @@ std::string head(const Inspection& inspection) {
                                inspection.statistics == 0
                                    ? ""
                                    : concat(" and ", grouped(inspection.statistics), " running means and variances"))) +
-                   fact("Multiply-adds", grouped(inspection.cost.multiply_adds)) + fact("Metadata", metadata));
+                   fact("Multiply-adds", multiply_adds(inspection.cost)) + fact("Metadata", metadata));
 }
 
 std::string storage(const StorageSummary& sums) {

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
@@ -78,6 +77,7 @@ class Architectures(ShowCase):
         [matmul] = cost["not_known"]
         self.assertEqual((matmul["op"], matmul["nodes"]), ("MatMul", 96))
         self.assertEqual(matmul["reason"], "its shapes are not known")
+        self.assertRegex(self.text(self.folder / "open.onnx"), r"(?m)^multiply-adds +not known\nnot counted +MatMul, 96 nodes")
 
     def test_value_info_is_believed(self) -> None:
         nodes = [
@@ -90,6 +90,7 @@ class Architectures(ShowCase):
         model.graph.value_info.append(helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 8]))
         cost = self.shown(self.write("m.onnx", model.SerializeToString()))["cost"]
         self.assertEqual((cost["multiply_adds"], [each["op"] for each in cost["not_known"]]), (4 * 8 * 16, ["Mystery"]))
+        self.assertRegex(self.text(self.folder / "m.onnx"), r"(?m)^multiply-adds +at least 512: MatMul 512 in 1$")
 
 
 class Costs(ShowCase):
@@ -198,6 +199,8 @@ class Costs(ShowCase):
         for op, domain in (("Einsum", ""), ("Magic", "custom")):
             node = helper.make_node(op, ["x"], ["y"], domain=domain)
             self.assertEqual(len(self.cost([node], {"x": [2]})), 1)
+            ops = self.shown(self.folder / "m.onnx")["graph"]["ops"]
+            self.assertEqual(ops, [{"domain": domain, "op": op, "nodes": 1}])
         self.assertEqual(self.cost([helper.make_node("Relu", ["x"], ["y"])], {"x": [2]}), 0)
 
     def test_functions_that_call_each_other_come_to_an_end(self) -> None:
@@ -235,6 +238,18 @@ class Summary(ShowCase):
         self.assertEqual(graph["outputs"], [{"name": "y", "type": "FLOAT", "shape": None}])
         self.assertIn("x FLOAT[batch,?,3]", self.text(path))
 
+    def test_graphs_of_nothing(self) -> None:
+        value = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", None, 3])]
+        for inputs in ([], value):
+            path = self.write("m.onnx", helper.make_model(helper.make_graph([], "g", inputs, inputs)).SerializeToString())
+            told = self.text(path)
+            self.assertRegex(told, r"(?m)^graph +g: 0 nodes, depth 0$")
+            self.assertRegex(told, r"(?m)^multiply-adds +0$")
+            self.assertEqual(self.text(path, "--nodes"), "")
+            self.succeeds("show", path, "--html", self.output, "-f")
+        line = self.fails(FORMAT, "onnxar: error[onnx.model.invalid]", "show", self.write("m.onnx", b"\x08\x08"))
+        self.assertIn("no graph in it", line)
+
     def test_depth_counts_nodes_on_the_longest_path_in_any_order(self) -> None:
         nodes = [
             helper.make_node("Add", ["b", "a"], ["c"]),
@@ -258,6 +273,18 @@ class Summary(ShowCase):
         self.assertEqual(sorted(graph["cycle"]), [f"graph.node[{i}]" for i in range(3)])
         self.assertEqual(graph["dangling"], [{"site": "graph.node[2]", "name": "lost"}])
         self.assertIn("lost, which graph.node[2] takes", self.text(path))
+
+    def test_cycles_in_subgraphs_and_functions(self) -> None:
+        value = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+        loop = [helper.make_node("Relu", ["y"], ["a"]), helper.make_node("Relu", ["a"], ["y"])]
+        branch = helper.make_graph([helper.make_node("Relu", ["x"], ["b"]), *loop], "b", [], value)
+        node = helper.make_node("If", ["c"], ["z"], then_branch=branch)
+        cycle = self.shown(self.save([node], {"c": [], "x": [2]}))["graph"]["cycle"]
+        self.assertEqual(sorted(cycle), [f"graph.node[0].attr.then_branch.node[{i}]" for i in (1, 2)])
+        function = helper.make_function("f", "F", ["x"], ["y"], loop, [])
+        path = self.save([helper.make_node("F", ["x"], ["z"], domain="f")], {"x": [2]}, functions=[function])
+        self.assertEqual(sorted(self.shown(path)["graph"]["cycle"]), ["functions[0].node[0]", "functions[0].node[1]"])
+        self.assertRegex(self.text(path), r"(?m)^cycle +functions\[0\]\.node")
 
     def test_subgraphs_see_the_names_around_them(self) -> None:
         value = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
@@ -296,6 +323,28 @@ class Summary(ShowCase):
                         self.assertGreater(block["size"], 0)
                         end += block["size"]
                     self.assertEqual(end, Path(file["path"]).stat().st_size)
+
+    def test_functions_training_and_metadata(self) -> None:
+        body = [helper.make_node("Relu", ["a"], ["b"]), helper.make_node("Relu", ["b"], ["c"])]
+        function = helper.make_function("f", "Twice", ["a"], ["c"], body, [])
+        path = self.save([helper.make_node("Twice", ["x"], ["y"], domain="f")], {"x": [1]}, functions=[function])
+        model = onnx.load(path)
+        model.metadata_props.add(key="task", value="sort")
+        model.training_info.add()
+        path.write_bytes(model.SerializeToString())
+        shown = self.shown(path)
+        row = {"domain": "f", "name": "Twice", "overload": "", "inputs": ["a"], "outputs": ["c"], "nodes": 2}
+        self.assertEqual((shown["functions"], shown["training_infos"]), ([row], 1))
+        self.assertEqual(shown["metadata"], [{"key": "task", "value": "sort"}])
+        told = self.text(path)
+        self.assertIn("f.Twice: 2 nodes, 1 inputs, 1 outputs", told)
+        self.assertIn("1 training infos", told)
+        self.assertIn("task = sort", told)
+
+    def test_padding_is_what_ls_says(self) -> None:
+        path = self.archive("w", "v")
+        self.assertEqual(self.shown(path)["storage"]["padding_bytes"], self.listing(path)["padding_bytes"])
+        self.assertGreater(self.listing(path)["padding_bytes"], 0)
 
     def test_data_files_that_are_not_there(self) -> None:
         path = self.model(linked("w", location="gone.bin"), linked("v", location="../up.bin"))
@@ -440,7 +489,10 @@ class Html(ShowCase):
         path = self.model(*(wire.tensor(f"t{i}", wire.UINT8, 8) for i in range(11_000)), wire.tensor("l", wire.UINT8, 1 << 22))
         html = self.page(path)
         self.assertLess(len(html), 2_000_000)
-        self.assertTrue(re.search(r"\d+ small blocks", html))
+        self.assertRegex(html, r"\d+ small blocks \(the largest: graph\), \d+ bytes at 0x")
+        page = Page(html)
+        width = sum(float(rect["width"]) for rect in page.rects)
+        self.assertAlmostEqual(width, 12 * 1000, delta=len(page.rects) * 0.001 + 0.01)
 
     def test_outputs(self) -> None:
         self.write("out", b"mine")

@@ -201,6 +201,16 @@ TEST_F(DiffTest, StringsAndTensorsWithoutDataAreComparedAsTheyStand) {
   EXPECT_FALSE(difference.tensors[0].data->max_absolute);
 }
 
+/// A fuzzer's find: how long such data is nobody can say, and asking ended the comparison.
+TEST_F(DiffTest, TypedDataOfATypeThatIsNotKnownIsComparedAsItStands) {
+  const auto of_later_type = [](std::int64_t value) { return model_of({tensor("w", 39, {1}).int64_data({value})}); };
+  EXPECT_TRUE(found(of_later_type(5), of_later_type(5)).none());
+  const Difference difference = found(of_later_type(5), of_later_type(6));
+  ASSERT_THAT(difference.tensors, SizeIs(1));
+  ASSERT_TRUE(difference.tensors[0].data);
+  EXPECT_EQ(difference.tensors[0].data->differing, 1U);
+}
+
 // --- Numbers ---------------------------------------------------------------------------------------------------------
 
 template <typename T>

@@ -63,7 +63,7 @@ std::string op_name(const std::string& domain, const std::string& op) {
 }
 
 std::string text_of(const ValueSummary& value) {
-  std::string text = escaped(value.name) + " " + escaped(value.type);
+  std::string text = escaped(value.name) + (value.type.empty() ? "" : " ") + escaped(value.type);
   if (!value.shape) return text;
   text += "[";
   for (const Dimension& dim : *value.shape) {
@@ -100,7 +100,8 @@ std::string text_of(const UnknownCost& unknown) {
 }
 
 void print_graph(const GraphSummary& graph, std::size_t functions) {
-  std::string nodes = grouped(graph.nodes) + " nodes, depth " + grouped(graph.depth);
+  std::string nodes =
+      grouped(graph.nodes) + (graph.nodes == 1 ? " node" : " nodes") + ", depth " + grouped(graph.depth);
   if (graph.all_nodes != graph.nodes) {
     nodes += "; " + grouped(graph.all_nodes) + " with " + grouped(graph.subgraphs) + " subgraphs and " +
              grouped(functions) + " functions";
@@ -114,8 +115,15 @@ void print_graph(const GraphSummary& graph, std::size_t functions) {
         most);
 }
 
+/// `4,089,184,256 (4.09 G)`
+std::string multiply_adds_text(const CostEstimate& cost) {
+  if (cost.multiply_adds == 0 && !cost.not_known.empty()) return "not known";
+  const std::string short_form = cost.multiply_adds < 1000 ? "" : " (" + short_count(cost.multiply_adds) + ")";
+  return (cost.not_known.empty() ? "" : "at least ") + grouped(cost.multiply_adds) + short_form;
+}
+
 void print_cost(const CostEstimate& cost) {
-  std::string text = grouped(cost.multiply_adds) + " (" + short_count(cost.multiply_adds) + ")";
+  std::string text = multiply_adds_text(cost);
   const auto by_op = texts_of(cost.by_op, [](const OpCost& op) {
     return op_name(op.domain, op.op) + " " + short_count(op.multiply_adds) + " in " + std::to_string(op.nodes);
   });

@@ -1,0 +1,60 @@
+// Two models compared: each with itself has no difference, and what differs one way differs the other way.
+//
+// Input: both models; 2 bytes: how long the second is.
+#include "onnxar/diff.h"
+
+#include <algorithm>
+
+#include "fuzz/fuzz.h"
+#include "fuzz/reader.h"
+
+namespace onnxar::fuzz {
+namespace {
+
+std::optional<Model> loaded(Bytes bytes) {
+  LoadOptions options;
+  options.raw_data_threshold = 1;  // what fuzzers make is small
+  options.no_copy = true;
+  return accepted([&] { return Model::load(bytes, options); });
+}
+
+void check_numbers(const Difference& difference) {
+  for (const TensorChange& change : difference.tensors) {
+    require(change.before || change.after, "a change is of some tensor");
+    if (!change.data) continue;
+    const DataDifference& data = *change.data;
+    require(data.differing != 0 && data.differing <= data.elements && data.first < data.elements, "elements differ");
+    require(data.not_finite <= data.differing, "of those that differ, some are not finite");
+    require(data.max_absolute.value_or(0) >= 0 && data.max_relative.value_or(0) >= 0, "differences are magnitudes");
+    require(data.max_relative.value_or(0) <= 2, "to the larger of two, none is more than twice as much");
+  }
+}
+
+void check_itself(const Model& model) {
+  const auto difference = accepted([&] { return diff(model, model); });  // raw data may be longer than the shape has it
+  require(!difference || difference->none(), "a model is the same as itself");
+}
+
+}  // namespace
+
+void run(Bytes input) {
+  constexpr std::size_t trailer = 2;
+  if (input.size() < trailer) return;
+  const Bytes both = input.first(input.size() - trailer);
+  const std::size_t second = std::min<std::size_t>(Reader(input.last(trailer)).number(trailer), both.size());
+  const auto before = loaded(both.first(both.size() - second));
+  if (before) check_itself(*before);
+  const auto after = loaded(both.last(second));
+  if (!before || !after) return;
+  const auto there = accepted([&] { return diff(*before, *after); });
+  const auto back = accepted([&] { return diff(*after, *before); });
+  require(there.has_value() == back.has_value(), "models compare either way or not at all");
+  if (!there) return;
+  check_numbers(*there);
+  check_numbers(*back);
+  require(there->graph.size() == back->graph.size(), "the graphs differ as much the other way");
+  require(there->tensors.size() == back->tensors.size(), "so do the tensors");
+  require(there->compared == back->compared, "as many tensors are in both");
+}
+
+}  // namespace onnxar::fuzz

@@ -1,0 +1,61 @@
+// Any bytes as a model that is frozen: refused as a fault of its format, or all that is left is needed: nothing waits
+// for itself or for what is not there, outputs are the same, freezing again takes nothing out, and it can be saved.
+#include "onnxar/freeze.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fuzz/fuzz.h"
+#include "fuzz/scratch.h"
+#include "onnxar/diff.h"
+#include "onnxar/inspect.h"
+
+namespace onnxar::fuzz {
+namespace {
+
+std::vector<std::string> outputs_of(const Model& model) {
+  std::vector<std::string> outputs;
+  for (const auto& output : model.proto().graph().output()) outputs.push_back(output.SerializePartialAsString());
+  return outputs;
+}
+
+void check_again(Model& model) {
+  const FreezeReport again = must("what was frozen can be frozen", [&] { return freeze(model); });
+  require(again.nodes == 0 && again.initializers == 0 && again.inputs == 0 && again.functions == 0 &&
+              again.training_infos == 0 && again.opset_imports == 0,
+          "freezing again takes nothing out");
+}
+
+void check_saved(const Model& model) {
+  SaveOptions options;
+  options.replace = true;
+  options.sync = false;
+  const std::filesystem::path path = scratch() / "freeze";
+  if (!accepted([&] { return model.save(path, options); })) return;
+  const Inspection found = must("what was saved can be looked into", [&] { return inspect(path); });
+  require(found.graph.cycle.empty(), "no node that is left waits for itself");
+  require(found.graph.dangling.empty(), "every name that is used is given");
+  const Model saved = must("what was saved loads", [&] { return Model::load(path); });
+  const auto difference = accepted([&] { return diff(model, saved); });
+  require(!difference || difference->none(), "saving changes nothing");
+}
+
+}  // namespace
+
+void run(Bytes input) {
+  LoadOptions load;
+  load.raw_data_threshold = 1;  // what fuzzers make is small
+  load.no_copy = true;
+  auto model = accepted([&] { return Model::load(input, load); });
+  if (!model) return;
+  const std::vector<std::string> outputs = outputs_of(*model);
+  FreezeOptions options;
+  options.strip_docs = options.strip_metadata = input.size() % 2 != 0;
+  if (!accepted([&] { return freeze(*model, options); })) return;
+  if (!options.strip_docs) require(outputs_of(*model) == outputs, "outputs are the same");
+  check_again(*model);
+  check_saved(*model);
+}
+
+}  // namespace onnxar::fuzz

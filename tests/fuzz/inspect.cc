@@ -1,0 +1,100 @@
+// Any bytes to `inspect`, a model, an archive or text: refused as a fault of their format, or described by numbers that
+// agree with each other; and what `show` prints of it commands neither a terminal nor a browser, whatever names say.
+#include "onnxar/inspect.h"
+
+#include <algorithm>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "fuzz/fuzz.h"
+#include "fuzz/scratch.h"
+#include "onnxar/text.h"
+#include "with_model/show_text.h"
+
+namespace onnxar::fuzz {
+namespace {
+
+void check_map(const FileMap& map) {
+  std::uint64_t end = 0;
+  for (const FileBlock& block : map.blocks) {
+    require(block.offset == end && block.size != 0, "blocks follow each other");
+    end += block.size;
+  }
+  require(end == map.size, "and cover the file");
+}
+
+void check_sums(const Inspection& found) {
+  std::uint64_t nodes = 0;
+  for (const OpCount& op : found.graph.ops) nodes += op.nodes;
+  require(nodes == found.graph.all_nodes && nodes == found.nodes.size(), "every node is of some operator, and listed");
+  require(found.graph.nodes <= nodes && found.graph.depth <= found.graph.nodes, "no path is longer than the graph");
+  std::uint64_t by_type = 0;
+  std::uint64_t by_site = 0;
+  for (const auto& [type, totals] : found.by_type) by_type += totals.tensors;
+  for (const auto& [site, totals] : found.by_site) by_site += totals.tensors;
+  require(by_type == found.tensors.tensors && by_site == by_type, "every tensor has a type and a site");
+  for (std::size_t i = 1; i < found.largest.size(); ++i) {
+    require(found.largest[i].bytes <= found.largest[i - 1].bytes, "the largest tensors come first");
+  }
+}
+
+/// A backslash comes from escaping, and would be escaped again.
+void check_printable(std::string text) {
+  std::ranges::replace(text, '\\', ' ');
+  std::ranges::replace(text, '\n', ' ');
+  require(escaped(text) == text, "nothing that is printed commands a terminal");
+}
+
+void check_text(const Inspection& found) {
+  std::ostringstream printed;
+  std::streambuf* const stdout_buffer = std::cout.rdbuf(printed.rdbuf());
+  tool::print_inspection(found, "m");
+  tool::print_nodes(found);
+  std::cout.rdbuf(stdout_buffer);
+  check_printable(printed.str());
+  const std::string json =
+      tool::inspection_as_json(found, "m", true).dump(0, ' ', false, tool::Json::error_handler_t::replace);
+  require(tool::Json::accept(json), "JSON is JSON");
+}
+
+/// The page between its style and its end has elements that its makers gave it, and no other.
+void check_page(const Inspection& found) {
+  constexpr std::string_view known =
+      " h1 h2 h3 p b br bdi table tr th td i span svg rect title ul li style head body html ";
+  const std::string page = html_page(found, "m");
+  check_printable(page);
+  std::string_view rest = std::string_view(page).substr(page.find("</style>"));
+  while (true) {
+    const std::size_t begin = rest.find('<');
+    if (begin == std::string_view::npos) break;
+    rest.remove_prefix(begin + 1);
+    if (rest.starts_with('/')) rest.remove_prefix(1);
+    const std::string name = " " + std::string(rest.substr(0, rest.find_first_of(" >"))) + " ";
+    require(known.find(name) != std::string_view::npos, "an element that no page has:" + name);
+  }
+}
+
+}  // namespace
+
+void run(Bytes input) {
+  const std::filesystem::path path = scratch().write_file("inspect/in", input);
+  InspectOptions options;
+  options.nodes = options.files = true;
+  const auto found = accepted([&] { return inspect(path, options); });
+  if (!found) return;
+  check_sums(*found);
+  for (const FileMap& map : found->files) check_map(map);
+  require(found->storage.file_bytes == input.size(), "the file has its size");
+  check_text(*found);
+  check_page(*found);
+  std::string text;
+  must("what can be inspected can be dumped", [&] {
+    text.clear();
+    return print_text(path, [&text](Bytes piece) { text += as_text(piece); });
+  });
+  check_printable(text);
+}
+
+}  // namespace onnxar::fuzz
