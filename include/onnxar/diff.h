@@ -47,23 +47,33 @@ struct TensorChange {
   std::optional<DataDifference> data;
 };
 
+/// A difference in an archive's side file, `tokenizer.json` for one.
+struct FileChange {
+  Change change = Change::changed;
+  std::string name;
+  std::uint64_t bytes_before = 0, bytes_after = 0;
+  std::uint64_t first = 0;  ///< where it was changed: the first byte that differs, or that only one of them has
+};
+
 struct Difference {
   std::vector<GraphChange> graph;
   std::vector<TensorChange> tensors;
-  std::uint64_t compared = 0;  ///< tensors that are in both
+  std::vector<FileChange> files;  ///< by name
+  std::uint64_t compared = 0;     ///< tensors that are in both
 
-  [[nodiscard]] bool none() const noexcept { return graph.empty() && tensors.empty(); }
+  [[nodiscard]] bool none() const noexcept { return graph.empty() && tensors.empty() && files.empty(); }
 };
 
 /// Compares all that stands in the messages, and all data; not where the data lies: a model and its archive are the
 /// same. Nodes belong together by their name, else by their outputs; everything else that has a name (or key, or
 /// domain) by that; what has none in its order. The order of nodes, tensors and other named things is no difference,
-/// that of a graph's inputs and outputs is. Side files of archives are not looked at.
+/// that of a graph's inputs and outputs is.
 ///
 /// Payloads are compared where they lie, a piece after another. Errors: as Model::payload, but for data that does not
 /// convert: that is compared as it stands. Cost: O(fields) + O(bytes).
 [[nodiscard]] Difference diff(const Model& before, const Model& after);
-/// The same of two files, in whatever form; weights stay in their mappings. Errors: as Model::load.
+/// The same of two files, in whatever form; weights stay in their mappings. Side files are compared where both are
+/// archives, as no other form has any. `load.external_data_dir` holds for both. Errors: as Model::load.
 [[nodiscard]] Difference diff(const std::filesystem::path& before, const std::filesystem::path& after,
                               const LoadOptions& load = {});
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,10 @@ struct Dimension {
   std::optional<std::int64_t> value;
   std::string name;
 };
+
+/// `[n,3,224,?]`; `name` makes of a dimension's name what can stand in the text.
+[[nodiscard]] std::string shape_text(const std::vector<Dimension>& dims,
+                                     const std::function<std::string(const std::string&)>& name);
 
 /// An input or output of a graph.
 struct ValueSummary {

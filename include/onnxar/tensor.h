@@ -53,6 +53,9 @@ enum class DataType : std::int32_t {
 /// dimensions mean one element. Nothing for strings, unknown types, negative dimensions or a product beyond 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> payload_size(DataType type, std::span<const std::int64_t> dims) noexcept;
 
+/// `[64,3,7,7]`; `[]` where there are no dimensions.
+[[nodiscard]] std::string shape_text(std::span<const std::int64_t> dims);
+
 /// What one tensor of a model is, apart from its bytes.
 struct TensorInfo {
   std::string name;  ///< TensorProto.name, as it stands in the model

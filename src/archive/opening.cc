@@ -55,24 +55,6 @@ bool begins_entry(Bytes rest) {
   return std::ranges::equal(rest.first(length), Bytes(header).first(length));
 }
 
-/// The same error, or a better word for it where the file begins with a whole state of an archive.
-Error with_way_back(const Error& error, Bytes file, const OpenOptions& options) {
-  const std::vector<std::uint64_t> ends = zip::state_ends(file);
-  if (ends.empty() || !opens_as_archive(file.first(ends.back()), options)) return error;
-  const std::uint64_t end = ends.back();
-  const bool without_end = error.code() == Code::zip_end_missing || error.code() == Code::zip_end_not_last;
-  if (without_end && begins_entry(file.subspan(end))) {
-    return {Code::archive_torn,
-            concat("an edit did not finish, or a copy was cut short: ", file.size() - end,
-                   " bytes follow the last whole state; `onnxar recover` cuts them off"),
-            {"", end},
-            error.path()};
-  }
-  return {error.code(),
-          concat(error.message(), "; the first ", end, " bytes are an archive: `onnxar recover` cuts off the rest"),
-          error.finding().place, error.path()};
-}
-
 Error busy(const std::filesystem::path& path) {
   return {Code::archive_busy, "another process is editing the archive; try again in a moment", {}, path};
 }
@@ -139,6 +121,24 @@ OpenOptions only_looking(OpenOptions options) {
 
 }  // namespace
 
+Error with_way_back(const Error& error, Bytes file, const OpenOptions& options) {
+  if (!is_fault_of_end(error.code())) return error;
+  const std::vector<std::uint64_t> ends = zip::state_ends(file);
+  if (ends.empty() || !opens_as_archive(file.first(ends.back()), options)) return error;
+  const std::uint64_t end = ends.back();
+  const bool without_end = error.code() == Code::zip_end_missing || error.code() == Code::zip_end_not_last;
+  if (without_end && begins_entry(file.subspan(end))) {
+    return {Code::archive_torn,
+            concat("an edit did not finish, or a copy was cut short: ", file.size() - end,
+                   " bytes follow the last whole state; `onnxar recover` cuts them off"),
+            {"", end},
+            error.path()};
+  }
+  return {error.code(),
+          concat(error.message(), "; the first ", end, " bytes are an archive: `onnxar recover` cuts off the rest"),
+          error.finding().place, error.path()};
+}
+
 Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& options, LocalHeaders headers) {
   const base::FileDescriptor file = base::open_file(path, base::Access::read);
   if (ends_in_end_record(file)) {
@@ -171,7 +171,7 @@ Archive open_locked(const base::FileDescriptor& file, const std::filesystem::pat
     if (options.copy_in) static_cast<void>(open_part(file.get(), {}, path, only_looking(options), headers));
     return open_part(file.get(), {}, path, options, headers);
   } catch (const Error& error) {
-    if (!is_fault_of_end(error.code())) throw;
+    if (!is_fault_of_end(error.code())) throw;  // nothing needs to be mapped for those
     const auto mapping = base::MappedFile::map(file, path);
     throw with_way_back(error, mapping.bytes(), options);
   }

@@ -30,6 +30,10 @@ Archive open_range(const DescriptorRange& range, const OpenOptions& options, con
 Archive open_locked(const base::FileDescriptor& file, const std::filesystem::path& path, const OpenOptions& options,
                     LocalHeaders headers = LocalHeaders::at_first_use);
 
+/// The same error; or a better word for it where the end of `file` is at fault and its beginning is a whole state of an
+/// archive, which `recover` finds: archive.torn, or the same code.
+Error with_way_back(const Error& error, Bytes file, const OpenOptions& options = {});
+
 /// Opens the file for writing and takes the exclusive lock of those who edit. Makes sure that the path still leads to
 /// what was locked. Errors: archive.busy after a second; io.*.
 base::FileDescriptor lock_for_editing(const std::filesystem::path& path);

@@ -6,6 +6,7 @@
 
 #include "archive/foreign_zip.h"
 #include "archive/keys.h"
+#include "archive/opening.h"
 #include "archive/plain_zip.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
@@ -162,7 +163,7 @@ RepackReport repack(const std::filesystem::path& input, const std::filesystem::p
     write(file, plan, writer);
     std::move(writer).finish().publish(options.sync ? base::Sync::full : base::Sync::none);
   } catch (const Error& error) {
-    throw error.with_path(input);  // what concerns the output names it already
+    throw with_way_back(error, file).with_path(input);  // what concerns the output names it already
   }
   return report;
 }
@@ -172,9 +173,10 @@ std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, s
     throw Error(Code::usage_argument, concat("alignment ", alignment, " is not possible; it must be a power of two"));
   }
   const auto mapping = base::MappedFile::open(path);
+  const Bytes file = mapping.bytes();
   std::vector<EntryAlignment> entries;
   try {
-    const auto directory = zip::LenientDirectory::read(mapping.bytes(), {});
+    const auto directory = zip::LenientDirectory::read(file, {});
     for (const zip::LenientEntry& entry : directory.entries()) {
       const auto kind = entry.folder     ? EntryAlignment::Kind::folder
                         : entry.deflated ? EntryAlignment::Kind::compressed
@@ -183,7 +185,7 @@ std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, s
       entries.push_back({std::string(entry.name), entry.data_offset, off_by, kind});
     }
   } catch (const Error& error) {
-    throw error.with_path(path);
+    throw with_way_back(error, file).with_path(path);
   }
   return entries;
 }

@@ -56,6 +56,8 @@ class ModelCheck {
       check_external(site);
     } else if (site.tensor.raw_data) {
       check_raw(site);
+    } else if (site.tensor.lacks_data()) {
+      findings_.push_back({Severity::warning, Code::onnx_tensor_no_data, source_.place_of(site), no_data(site)});
     }
   }
 

@@ -89,6 +89,12 @@ std::string describe(const onnx::TensorSite& site) {
   return base::concat("tensor ", base::quoted(site.tensor.name), " (", site.path(), ")");
 }
 
+std::string no_data(const onnx::TensorSite& site) {
+  return base::concat(describe(site), ": it has no data, and type ", to_string(site.tensor.type),
+                      " and the dimensions call for ", *site.tensor.expected_size(),
+                      " bytes; `onnxar dump --with-data` prints them, `onnxar freeze --weights` fills them in");
+}
+
 void check_payload(const onnx::TensorSite& site, std::uint64_t size) {
   try {
     check_link(site.tensor);

@@ -140,5 +140,7 @@ void check_payload(const onnx::TensorSite& site, std::uint64_t size);
 
 /// `tensor "w" (graph.initializer[3])`
 std::string describe(const onnx::TensorSite& site);
+/// What there is to say of a tensor that lacks data.
+std::string no_data(const onnx::TensorSite& site);
 
 }  // namespace onnxar

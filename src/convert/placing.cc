@@ -46,7 +46,12 @@ onnx::ExternalSlice Outside::add(const onnx::TensorSite& site, const Payload& pa
   return placed_.back().slice;
 }
 
+void Outside::note_without_data(const onnx::TensorSite& site) {
+  remarks_.push_back({Severity::warning, Code::onnx_tensor_no_data, {}, no_data(site)});
+}
+
 void Outside::add_to(ConvertReport& report) const {
+  report.remarks.insert(report.remarks.end(), remarks_.begin(), remarks_.end());
   report.tensors_outside = tensors_;
   report.payloads = placed_.size();
   for (const Placed& placed : placed_) report.payload_bytes += placed.payload->size();
@@ -59,6 +64,7 @@ wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, 
     const Payload* payload = model.payload_of(site);
     if (payload == nullptr) {
       if (site.tensor.is_external()) check_kept_link(model, site, output);
+      if (site.tensor.lacks_data()) outside.note_without_data(site);
       return onnx::TensorEdit::keep();
     }
     if (policy.moves(site, payload->size())) return onnx::TensorEdit::link_to(outside.put(site, *payload));

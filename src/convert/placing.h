@@ -31,6 +31,7 @@ class Outside {
     const Payload* payload = nullptr;
   };
   [[nodiscard]] const std::vector<Placed>& placed() const noexcept { return placed_; }
+  void note_without_data(const onnx::TensorSite& site);
   void add_to(ConvertReport& report) const;
 
  private:
@@ -39,6 +40,7 @@ class Outside {
   Place place_;
   std::map<std::pair<const std::byte*, std::size_t>, onnx::ExternalSlice> known_;
   std::vector<Placed> placed_;
+  std::vector<Finding> remarks_;
   std::uint64_t tensors_ = 0;
 };
 

@@ -95,9 +95,13 @@ class Replacement {
 
   [[nodiscard]] const std::vector<NewEntry>& new_entries() const noexcept { return new_entries_; }
   [[nodiscard]] std::uint64_t tensors_outside() const noexcept { return tensors_outside_; }
+  [[nodiscard]] const std::vector<Finding>& remarks() const noexcept { return remarks_; }
 
  private:
   onnx::TensorEdit decide(const onnx::TensorSite& site) {
+    if (site.tensor.lacks_data()) {
+      remarks_.push_back({Severity::warning, Code::onnx_tensor_no_data, {}, no_data(site)});
+    }
     const Payload* payload = model_.payload_of(site);
     const auto slice = payload == nullptr ? place_of_small(site) : place_of(site, *payload);
     if (slice) {
@@ -154,6 +158,7 @@ class Replacement {
   KeyMaker keys_;
   std::map<std::pair<const std::byte*, std::size_t>, onnx::ExternalSlice> known_;  // by where the data lies in memory
   std::vector<NewEntry> new_entries_;
+  std::vector<Finding> remarks_;
   std::uint64_t tensors_outside_ = 0;
 };
 
@@ -181,6 +186,7 @@ ReplaceReport replace(ArchiveEditor& editor, ModelSource source, const ReplaceOp
   const wire::Rope proto = plan.rewrite();
   ReplaceReport report;
   report.remarks = model.remarks;
+  report.remarks.insert(report.remarks.end(), plan.remarks().begin(), plan.remarks().end());
   note_side_files(model, report);
   report.tensors_outside = plan.tensors_outside();
   report.entries_added = plan.new_entries().size();

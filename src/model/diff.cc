@@ -4,6 +4,7 @@
 #include <span>
 
 #include "model/data_difference.h"
+#include "model/file_difference.h"
 #include "model/message_difference.h"
 #include "model/messages.h"
 
@@ -123,7 +124,9 @@ std::string_view to_string(Change change) noexcept {
 Difference diff(const Model& before, const Model& after) { return Comparison(before, after).run(); }
 
 Difference diff(const std::filesystem::path& before, const std::filesystem::path& after, const LoadOptions& load) {
-  return diff(load_mapped(before, load), load_mapped(after, load));
+  Difference found = diff(load_mapped(before, load), load_mapped(after, load));
+  found.files = compare_side_files(before, after, load);
+  return found;
 }
 
 }  // namespace onnxar

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -12,18 +13,13 @@
 #include "convert/near_names.h"
 #include "convert/npz.h"
 #include "model/reach.h"
+#include "onnxar/inspect.h"
 
 namespace onnxar {
 namespace {
 
 namespace fs = std::filesystem;
 using base::concat;
-
-std::string shape_text(const std::vector<std::int64_t>& dims) {
-  std::string text;
-  for (const std::int64_t dim : dims) text += concat(text.empty() ? "" : ",", dim);
-  return "[" + text + "]";
-}
 
 // --- Weights ---------------------------------------------------------------------------------------------------------
 
@@ -130,16 +126,14 @@ void expect_fit(const schema::ValueInfoProto& input, const std::vector<std::int6
   if (!type.has_shape()) return;
   const auto& shape = type.shape();
   bool fits = shape.dim_size() == static_cast<int>(dims.size());
-  std::vector<std::string> wanted;
+  std::vector<Dimension> wanted;
   for (int i = 0; i < shape.dim_size(); ++i) {
     const auto& dim = shape.dim(i);
     if (dim.has_dim_value() && fits) fits = dim.dim_value() == dims[static_cast<std::size_t>(i)];
-    wanted.push_back(dim.has_dim_value() ? std::to_string(dim.dim_value()) : dim.dim_param());
+    wanted.push_back({dim.has_dim_value() ? std::optional(dim.dim_value()) : std::nullopt, dim.dim_param()});
   }
   if (fits) return;
-  std::string text;
-  for (const std::string& dim : wanted) text += (text.empty() ? "" : ",") + (dim.empty() ? "?" : dim);
-  refuse_shape(input.name(), "[" + text + "]", shape_text(dims));
+  refuse_shape(input.name(), shape_text(wanted, std::identity()), shape_text(dims));
 }
 
 /// Fills the graph of a model.

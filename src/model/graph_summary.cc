@@ -228,6 +228,16 @@ std::vector<OpCount> count_ops(const schema::ModelProto& model) {
 
 std::vector<int> topological_order(const schema::GraphProto& graph) { return order_of(graph.node()).nodes; }
 
+std::string shape_text(const std::vector<Dimension>& dims, const std::function<std::string(const std::string&)>& name) {
+  std::string text;
+  for (const Dimension& dim : dims) {
+    text += concat(text.empty() ? "" : ",", dim.value          ? std::to_string(*dim.value)
+                                            : dim.name.empty() ? "?"
+                                                               : name(dim.name));
+  }
+  return concat("[", text, "]");
+}
+
 GraphSummary summary_of_graph(const schema::ModelProto& model) {
   const schema::GraphProto& graph = model.graph();
   GraphSummary summary;

@@ -41,26 +41,13 @@ std::string op_name(const std::string& domain, const std::string& op) {
 }
 
 std::string text_of(const ValueSummary& value) {
-  std::string text = concat(name(value.name), " ", html_text(value.type));
-  if (!value.shape) return text;
-  text += "[";
-  for (const Dimension& dim : *value.shape) {
-    if (text.back() != '[') text += ", ";
-    text += dim.value ? std::to_string(*dim.value) : dim.name.empty() ? "?" : name(dim.name);
-  }
-  return text + "]";
+  return concat(name(value.name), " ", html_text(value.type), value.shape ? shape_text(*value.shape, name) : "");
 }
 
 std::string text_of(const std::vector<ValueSummary>& values) {
   std::string text;
   for (const ValueSummary& value : values) text += concat(text.empty() ? "" : "<br>", text_of(value));
   return text;
-}
-
-std::string shape_of(const TensorInfo& tensor) {
-  std::string text = "[";
-  for (const std::int64_t dim : tensor.dims) text += concat(text.size() > 1 ? ", " : "", dim);
-  return text + "]";
 }
 
 std::string bar(std::uint64_t value, std::uint64_t most) {
@@ -165,8 +152,9 @@ std::string tensors(const Inspection& inspection) {
   }
   std::string largest;
   for (const LargeTensor& large : inspection.largest) {
-    largest += row(cell(name(large.tensor.name.empty() ? large.tensor.site : large.tensor.name)) +
-                   cell(html_text(to_string(large.tensor.type) + shape_of(large.tensor))) + number_cell(large.bytes));
+    largest +=
+        row(cell(name(large.tensor.name.empty() ? large.tensor.site : large.tensor.name)) +
+            cell(html_text(to_string(large.tensor.type) + shape_text(large.tensor.dims))) + number_cell(large.bytes));
   }
   const std::string columns =
       "<tr><th></th><th class=\"n\">tensors</th><th class=\"n\">elements</th><th "

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -78,9 +79,8 @@ std::string list_text(const Message& message, const FieldDescriptor& field, int 
 }
 
 std::string tensor_text(const schema::TensorProto& tensor) {
-  std::string dims;
-  for (const std::int64_t dim : tensor.dims()) dims += concat(dims.empty() ? "" : ",", dim);
-  return concat(to_string(static_cast<DataType>(tensor.data_type())), "[", dims, "]");
+  const std::span dims(tensor.dims().data(), static_cast<std::size_t>(tensor.dims_size()));
+  return to_string(static_cast<DataType>(tensor.data_type())) + shape_text(dims);
 }
 
 std::string names_text(const google::protobuf::RepeatedPtrField<std::string>& names) {

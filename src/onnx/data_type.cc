@@ -35,6 +35,12 @@ std::string to_string(DataType type) {
   return known != nullptr ? std::string(known->name) : std::to_string(static_cast<std::int32_t>(type));
 }
 
+std::string shape_text(std::span<const std::int64_t> dims) {
+  std::string text = "[";
+  for (const std::int64_t dim : dims) text += (text.size() > 1 ? "," : "") + std::to_string(dim);
+  return text + "]";
+}
+
 unsigned bits_per_element(DataType type) noexcept {
   const TypeRow* known = row(type);
   return known != nullptr ? known->bits : 0;

@@ -31,6 +31,10 @@ struct TensorView {
 
   [[nodiscard]] bool is_external() const noexcept { return data_location == location_external; }
   [[nodiscard]] std::optional<std::uint64_t> expected_size() const noexcept { return payload_size(type, dims); }
+  /// Whether it has elements and says nowhere what they are, as what somebody will fill in later, or left out.
+  [[nodiscard]] bool lacks_data() const noexcept {
+    return !is_external() && !raw_data && !typed_data && expected_size().value_or(0) != 0;
+  }
 };
 
 /// How deep a message lies below the model, and how deep one may lie.

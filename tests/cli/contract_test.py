@@ -38,7 +38,7 @@ class Help(ToolCase):
         self.assertLessEqual(verbs, set(self.verbs()))
         told = self.succeeds("--help").stdout.decode()
         for code in range(5):
-            self.assertRegex(told, rf"\b{code} \w")
+            self.assertRegex(told, rf"\n +{code} \S")
 
     def test_of_every_verb_has_an_example(self) -> None:
         for verb in self.verbs():
@@ -118,6 +118,17 @@ class Usage(ToolCase):
         names = ("", ".", "..", "../w.bin", "sub/w.bin", "./w.bin", "sub/", "#w", "out")
         for name in (*names, self.folder / "w.bin"):
             self.wrong(*command, name)
+
+    def test_standard_output_as_a_file(self) -> None:
+        """Nothing is written to it but what `dump` and `cat` print, and no file named `-` appears."""
+        model, archive = self.model(), self.archive("w")
+        calls = [("pack", model), ("unpack", archive), ("unpack", "--text", archive), ("repack", archive)]
+        calls += [("freeze", model), ("link", archive), ("extract", archive, "w")]
+        for call in calls:
+            self.assertIn("`onnxar dump --with-data`", self.wrong(*call, "-o", "-"))
+        self.assertIn("`onnxar dump --with-data`", self.wrong("show", model, "--html", "-"))
+        self.succeeds("unpack", archive, "-o", "./-", cwd=self.folder)
+        self.assertTrue((self.folder / "-").exists())
 
     def test_entry_that_is_not_there(self) -> None:
         archive = self.archive("w")

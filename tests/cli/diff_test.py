@@ -106,6 +106,51 @@ class Diff(ToolCase):
         self.assertEqual(report["tensors"][0]["after"], {"dtype": "DOUBLE", "shape": [2, 300], "bytes": 4800})
         self.assertIsNone(report["tensors"][0]["data"])
 
+    def test_external_data_in_another_folder(self) -> None:
+        source = self.saved("m.onnx")
+        self.succeeds("unpack", source, "-o", self.folder / "beside.onnx", "--external-data", "w.bin")
+        (self.folder / "data").mkdir()
+        (self.folder / "w.bin").rename(self.folder / "data/w.bin")
+        beside = self.folder / "beside.onnx"
+        self.fails(FORMAT, f"onnxar: error[onnx.external_data.missing] {beside}", "diff", source, beside)
+        for pair in ((source, beside), (beside, source), (beside, beside)):
+            self.succeeds("diff", "--data-dir", self.folder / "data", *pair)
+
+    def with_files(self, name: str, **files: bytes) -> Path:
+        path = self.folder / name
+        given = [word for key, data in files.items() for word in ("--add", f"{key}.txt={self.write(key, data)}")]
+        self.succeeds("pack", self.saved("m.onnx"), "-o", path, *given)
+        return path
+
+    def test_side_files(self) -> None:
+        before = self.with_files("a.onnxar", same=b"same", longer=b"words", gone=b"one", flipped=b"0123")
+        after = self.with_files("b.onnxar", same=b"same", longer=b"words.", new=b"", flipped=b"0133")
+        lines, report = self.different(before, after)
+        self.assertEqual(
+            lines,
+            [
+                "changed file flipped.txt: 4 bytes -> 4 bytes, the first that differs is 2",
+                "removed file gone.txt: 3 bytes",
+                "changed file longer.txt: 5 bytes -> 6 bytes, the first that differs is 5",
+                "added file new.txt: 0 bytes",
+            ],
+        )
+        self.assertEqual((report["graph"], report["tensors"]), ([], []))
+        self.assertEqual(
+            report["files"][1:3],
+            [
+                {"change": "removed", "name": "gone.txt", "before": 3, "after": None, "first": None},
+                {"change": "changed", "name": "longer.txt", "before": 5, "after": 6, "first": 5},
+            ],
+        )
+        self.same(before, before)
+        self.assertIn("0 of tensors, 4 of side files,", run("diff", before, after).stderr)
+
+    def test_side_files_count_in_archives_alone(self) -> None:
+        archive = self.with_files("a.onnxar", notes=b"hello")
+        self.same(self.saved("m.onnx"), archive)
+        self.same(archive, self.saved("m.onnx"))
+
     def test_names_are_escaped(self) -> None:
         lines, _ = self.different(self.model(wire.tensor(CONTROLS)), self.model(wire.tensor("w"), name="other.onnx"))
         self.assertEqual(len(lines), 2)

@@ -124,6 +124,40 @@ class Dump(ToolCase):
         self.assertIn('note[onnx.text.loss] entry "notes.txt"', done.stderr)
 
 
+class LeftOut(ToolCase):
+    """A model made of text whose data was left out: what writes one says what it lacks."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        tensors = (wire.tensor("large", wire.UINT8, LARGE), wire.tensor("small", wire.UINT8, 9), wire.strings("words"))
+        self.source = self.model(*tensors, wire.head(wire.FLOAT, [0]))
+        self.text = self.write("m.textproto", self.succeeds("dump", "-q", self.source).stdout)
+        self.remark = (
+            'warning[onnx.tensor.no_data] tensor "large" (graph.initializer[0]): it has no data, and type UINT8 and the '
+            f"dimensions call for {LARGE} bytes; `onnxar dump --with-data` prints them, `onnxar freeze --weights` fills "
+        )
+
+    def test_writers_say_so(self) -> None:
+        for verb in ("pack", "unpack"):
+            told = self.succeeds(verb, self.text, "-o", self.output, "-f").stderr
+            self.assertTrue(told.startswith(f"onnxar: {self.remark}"), told)
+            self.assertEqual(told.count("onnx.tensor.no_data"), 1)
+        archive = self.archive("w")
+        told = self.succeeds("replace", archive, self.text).stderr
+        self.assertEqual(told.count(self.remark), 1, told)
+
+    def test_what_is_whole_is_not_remarked_upon(self) -> None:
+        self.assertNotIn("no_data", self.succeeds("pack", self.source, "-o", self.output).stderr)
+        self.assertEqual(self.succeeds("check", "-q", self.source).stdout, b"")
+
+    def test_check_finds_it(self) -> None:
+        self.succeeds("pack", "-q", self.text, "-o", self.output)
+        for path in (self.text, self.output):
+            found = self.succeeds("check", "-q", path).stdout.decode()
+            self.assertRegex(found, r"\Awarning\[onnx\.tensor\.no_data\] [^\n]*tensor \"large\" [^\n]*\n\Z")
+            self.assertEqual(run("check", "--strict", "-q", path).returncode, FOUND)
+
+
 class Losses(ToolCase):
     """What text cannot carry is said, and nothing else is."""
 

@@ -286,6 +286,11 @@ class Weights(FreezeCase):
             with self.subTest(compressed=compressed):
                 self.expect_filled(self.npz(compressed, **self.arrays))
 
+    def test_what_was_filled_is_not_said_to_be_missing(self) -> None:
+        weights = self.npz(**self.arrays)
+        told = self.succeeds("freeze", self.saved(self.graph), "--weights", weights, "-o", self.output, "-v").stderr
+        self.assertNotIn("no_data", told)
+
     def test_from_a_model_in_every_form(self) -> None:
         tensors = [numpy_helper.from_array(array, name) for name, array in self.arrays.items()]
         source = self.saved(model_of([], tensors, outputs=[]), "weights.onnx")

@@ -29,6 +29,8 @@ class Torn(ToolCase):
         self.fails(FORMAT, line, "cat", self.path, "a")
         self.fails(FORMAT, line, "replace", self.path, self.model(linked("a")))
         self.fails(FORMAT, line, "undo", "--force", self.path)
+        for what in (("-o", self.output), ("-c", 64)):
+            self.assertIn("onnxar recover", self.fails(FORMAT, line, "repack", self.path, *what))
 
     def test_state_before_comes_back(self) -> None:
         told = self.succeeds("recover", self.path).stderr

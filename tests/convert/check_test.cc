@@ -77,6 +77,14 @@ TEST_F(CheckTest, RawDataShorterThanItsShapeIsAnErrorAndLongerAWarning) {
   EXPECT_THAT(checked(model_of({tensor("w", 27, {3}).raw_data(pattern(13))})), IsEmpty()) << "of unknown type";
 }
 
+TEST_F(CheckTest, ElementsWithoutDataAreAWarning) {
+  const Message open = tensor("w", dtype::float32, {3});
+  expect_finding(model_of({open}), open, Severity::warning, Code::onnx_tensor_no_data);
+  expect_finding_in_archive(open, {}, Severity::warning, Code::onnx_tensor_no_data);
+  EXPECT_THAT(checked(model_of({tensor("none", dtype::float32, {3, 0})})), IsEmpty());
+  EXPECT_THAT(checked(model_of({tensor("strings", dtype::string, {3})})), IsEmpty()) << "whose size is not known";
+}
+
 TEST_F(CheckTest, MessagesNameTheTensorAndItsSite) {
   const Message bad = tensor("w", dtype::float32, {3}).raw_data(pattern(11));
   const auto findings = checked(model({.graph = graph({.nodes = {constant("y", bad)}})}));

@@ -34,4 +34,12 @@ if [[ -f $pkgconfig/onnxar-c.pc ]]; then
   "$work/c_program" "$work/by-cmake.onnxar"
 fi
 
-if [[ -x $prefix/bin/onnxar ]]; then "$prefix/bin/onnxar" --version; fi
+if [[ -x $prefix/bin/onnxar ]]; then
+  "$prefix/bin/onnxar" --version
+  echo "what it prints of itself"
+  share=$prefix/share
+  cmp <("$prefix/bin/onnxar" man) "$share/man/man1/onnxar.1"
+  cmp <("$prefix/bin/onnxar" completion bash) "$share/bash-completion/completions/onnxar"
+  cmp <("$prefix/bin/onnxar" completion zsh) "$share/zsh/site-functions/_onnxar"
+  cmp <("$prefix/bin/onnxar" completion fish) "$share/fish/vendor_completions.d/onnxar.fish"
+fi

@@ -50,6 +50,12 @@ TEST(DataType, EveryTypeHasItsNameAndSize) {
   }
 }
 
+TEST(DataType, ShapesAreListsInBrackets) {
+  EXPECT_EQ(shape_text({}), "[]");
+  EXPECT_EQ(shape_text(std::vector<std::int64_t>{7}), "[7]");
+  EXPECT_EQ(shape_text(std::vector<std::int64_t>{64, 3, 0, -1}), "[64,3,0,-1]");
+}
+
 TEST(DataType, ATypeThatIsNotKnownYetIsCarriedByItsNumber) {
   for (const std::int32_t number : {27, 28, 1000, -1, std::numeric_limits<std::int32_t>::min()}) {
     const auto type = static_cast<DataType>(number);

@@ -29,7 +29,7 @@ int cat(const CatArguments& arguments) {
 Verb add_cat(CLI::App& app) {
   auto arguments = std::make_shared<CatArguments>();
   CLI::App* verb = app.add_subcommand("cat", "Write the bytes of one entry to the standard output");
-  verb->add_option("ARCHIVE", arguments->archive, "An archive")->required();
+  add_file(*verb, "ARCHIVE", arguments->archive, "An archive");
   auto* which = verb->add_option_group("ENTRY", "Which entry")->require_option(1);
   which->add_option("NAME", arguments->name, "The entry's name, as `onnxar ls` shows it");
   which->add_flag("--model", arguments->model, "The ModelProto");

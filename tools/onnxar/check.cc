@@ -51,7 +51,7 @@ int check_model(CheckArguments& arguments) {
 Verb add_check(CLI::App& app) {
   auto arguments = std::make_shared<CheckArguments>();
   CLI::App* verb = app.add_subcommand("check", "Say all that is wrong with an archive or model, a finding a line");
-  verb->add_option("MODEL", arguments->model, "An archive, a .onnx file, or a model as text")->required();
+  add_model(*verb, arguments->model);
   verb->add_flag("--data", arguments->options.data, "Also compare the CRC-32 of every entry (reads all bytes)");
   verb->add_flag("--strict", arguments->options.strict, "Warnings and superseded tails of edits are errors");
   verb->add_flag("--json", arguments->json, "Findings as JSON");

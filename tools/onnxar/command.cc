@@ -64,8 +64,32 @@ void add_verbosity(CLI::App& verb, Verbosity& verbosity) {
   verb.add_flag("-v,--verbose", verbosity.verbose, "Say all remarks")->excludes(quiet);
 }
 
+CLI::Option* add_file(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what) {
+  return verb.add_option(name, path, what)->required()->type_name(value_type::file);
+}
+
+void add_model(CLI::App& verb, std::filesystem::path& path) {
+  add_file(verb, "MODEL", path, "An archive, a .onnx file, or a model as text");
+}
+
+void writes_file(CLI::Option* option) {
+  const auto refuse_stdout = [](const std::string& name) {
+    return name != "-" ? std::string()
+                       : "files are whole before they get a name, so none is written to the standard output; `onnxar "
+                         "dump --with-data` prints a model as text, `onnxar cat` one entry; a file of this name is ./-";
+  };
+  option->type_name(value_type::file)->check(CLI::Validator(refuse_stdout, ""));
+}
+
 void add_output(CLI::App& verb, std::filesystem::path& output, const std::string& what) {
-  verb.add_option("-o,--output", output, what)->required()->type_name("FILE");
+  writes_file(verb.add_option("-o,--output", output, what)->required());
+}
+
+CLI::Option* add_choice(CLI::App& verb, const std::string& name, std::string& value,
+                        const std::vector<std::string>& words, const std::string& what) {
+  return verb.add_option(name, value, what)
+      ->check(CLI::Validator(CLI::IsMember(words)).description(""))
+      ->type_name(CLI::detail::join(words, "|"));
 }
 
 CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& value, const std::string& what) {
@@ -97,7 +121,7 @@ void add_cut_options(CLI::App& verb, CutOptions& cut) {
 
 void add_data_dir(CLI::App& verb, LoadOptions& load) {
   verb.add_option("--data-dir", load.external_data_dir, "Look for external data here, not in the model's folder")
-      ->type_name("DIR");
+      ->type_name(value_type::folder);
 }
 
 void add_threads(CLI::App& verb, std::size_t& threads) {
@@ -144,12 +168,6 @@ std::string short_size(std::uint64_t bytes) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, units.at(unit));
   return text.data();
-}
-
-std::string shape_text(const std::vector<std::int64_t>& dims) {
-  std::string text = "[";
-  for (const std::int64_t dim : dims) text += (text.size() > 1 ? "," : "") + std::to_string(dim);
-  return text + "]";
 }
 
 std::string side_files_text(const ConvertReport& report) {

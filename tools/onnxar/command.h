@@ -2,11 +2,13 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "onnxar/bytes.h"
@@ -19,11 +21,23 @@ namespace onnxar::tool {
 
 namespace exit_code {
 inline constexpr int done = 0;
-inline constexpr int found = 1;   // check found errors, or models differ
-inline constexpr int usage = 2;   // wrong arguments, or the output exists
-inline constexpr int io = 3;      // missing, permission, full disk, busy
-inline constexpr int format = 4;  // corrupt or unsupported input
+inline constexpr int found = 1;
+inline constexpr int usage = 2;
+inline constexpr int io = 3;
+inline constexpr int format = 4;
+/// By number, in the words of `--help` and of the manual page.
+inline constexpr std::array<std::string_view, 5> meanings = {
+    "done: clean, aligned, the same",
+    "`check` found errors, `repack -c` entries that are not aligned, `diff` a difference",
+    "wrong arguments, or the output exists", "a file is missing or busy, permission denied, the disk is full",
+    "corrupt or unsupported input"};
 }  // namespace exit_code
+
+/// What a value is, in `--help`: these are completed by names of files and of folders.
+namespace value_type {
+inline constexpr const char* file = "FILE";
+inline constexpr const char* folder = "DIR";
+}  // namespace value_type
 
 /// How much to say on stderr.
 struct Verbosity {
@@ -49,6 +63,8 @@ Verb add_link(CLI::App& app);
 Verb add_recover(CLI::App& app);
 Verb add_undo(CLI::App& app);
 Verb add_extract(CLI::App& app);
+Verb add_completion(CLI::App& app);
+Verb add_man(CLI::App& app);
 
 // What needs protobuf: in a tool without onnxar::model (folder without_model) these say so.
 Verb add_show(CLI::App& app);
@@ -62,7 +78,16 @@ ConvertReport write_text(const std::filesystem::path& input, const std::filesyst
 
 /// Options that several verbs have, in the same words.
 void add_verbosity(CLI::App& verb, Verbosity& verbosity);
+/// An argument that has to be given: a file.
+CLI::Option* add_file(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what);
+/// That of the verbs which take a model in whatever form.
+void add_model(CLI::App& verb, std::filesystem::path& path);
+/// Makes an option one that names a file to write: there is no writing to the standard output.
+void writes_file(CLI::Option* option);
 void add_output(CLI::App& verb, std::filesystem::path& output, const std::string& what);
+/// One of a few words; these are the type that `--help` shows, `sha1` or `bash|zsh|fish`.
+CLI::Option* add_choice(CLI::App& verb, const std::string& name, std::string& value,
+                        const std::vector<std::string>& words, const std::string& what);
 void add_save_options(CLI::App& verb, SaveOptions& save);
 /// Those of them that say which tensors have their data outside, and those that say how to write.
 void add_move_options(CLI::App& verb, SaveOptions& save);
@@ -88,8 +113,6 @@ void write_to_stdout(Bytes bytes);
 int exit_code_of(const Error& error);
 /// `500.1 MB`: for people; exact numbers are in `ls --json`.
 std::string short_size(std::uint64_t bytes);
-/// `[64,3,7,7]`
-std::string shape_text(const std::vector<std::int64_t>& dims);
 /// `2 side files`
 std::string side_files_text(const ConvertReport& report);
 /// Remarks to stderr, the first few unless verbose.

@@ -38,7 +38,7 @@ int extract_tensors(const ExtractArguments& arguments) {
 Verb add_extract(CLI::App& app) {
   auto arguments = std::make_shared<ExtractArguments>();
   CLI::App* verb = app.add_subcommand("extract", "Write tensors as .npy files or raw bytes");
-  verb->add_option("MODEL", arguments->model, "An archive, a .onnx file, or a model as text")->required();
+  add_model(*verb, arguments->model);
   verb->add_option("TENSOR", arguments->which,
                    "The tensor's name, else its key, else its site such as graph.node[3].attr.value; or a pattern for "
                    "names, such as 'layer1.*'")

@@ -29,7 +29,7 @@ Verb add_link(CLI::App& app) {
   auto arguments = std::make_shared<LinkArguments>();
   CLI::App* verb =
       app.add_subcommand("link", "Write a small .onnx whose external data is the archive, for any runtime");
-  verb->add_option("ARCHIVE", arguments->archive, "The archive to link to; it stays as it is")->required();
+  add_file(*verb, "ARCHIVE", arguments->archive, "The archive to link to; it stays as it is");
   add_output(*verb, arguments->output, "The .onnx file to write, in the folder that ARCHIVE really lies in");
   verb->add_flag("-f,--force", arguments->options.replace, "Replace an output that exists");
   add_write_options(*verb, arguments->options);
@@ -38,8 +38,8 @@ Verb add_link(CLI::App& app) {
       "ONNX Runtime, onnx and others open MODEL.onnx as any model with external data and map the weights out of "
       "ARCHIVE.\n"
       "It goes on to find its weights after `replace`; repack, undo, and writing another archive to ARCHIVE's name "
-      "break\n"
-      "it. `check MODEL.onnx` says so, but a runtime would read wrong weights: make the link again.\n"
+      "break it.\n"
+      "`check MODEL.onnx` says so, but a runtime would read wrong weights: make the link again.\n"
       "Example: onnxar link model.onnxar -o model.onnx");
   return {verb, [arguments] { return link(*arguments); }};
 }

@@ -126,7 +126,7 @@ int ls(const LsArguments& arguments) {
 Verb add_ls(CLI::App& app) {
   auto arguments = std::make_shared<LsArguments>();
   CLI::App* verb = app.add_subcommand("ls", "List the entries of an archive and the tensors in them");
-  verb->add_option("ARCHIVE", arguments->archive, "An archive")->required();
+  add_file(*verb, "ARCHIVE", arguments->archive, "An archive");
   verb->add_flag("--json", arguments->json, "As JSON");
   verb->footer("Example: onnxar ls --json model.onnxar | jq '.entries[].name'");
   return {verb, [arguments] { return ls(*arguments); }};

@@ -6,6 +6,7 @@
 #include <exception>
 #include <iostream>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "command.h"
@@ -31,6 +32,14 @@ extern "C" void interrupted(int signal) {
   std::raise(signal);
 }
 
+std::string exit_codes() {
+  std::string text = "Exit:";
+  for (std::size_t code = 0; code < exit_code::meanings.size(); ++code) {
+    text += "\n    " + std::to_string(code) + " " + std::string(exit_code::meanings.at(code));
+  }
+  return text;
+}
+
 int run_verb(std::span<const Verb> verbs) {
   for (const Verb& verb : verbs) {
     if (verb.app->parsed()) return verb.run();
@@ -49,13 +58,11 @@ int parse_and_run(int argc, char** argv) {
   CLI::App app("ONNX archives: one file with a model and its weights, ready to be mapped.", "onnxar");
   app.set_version_flag("--version", std::string("onnxar ") + ONNXAR_VERSION_STRING);
   app.require_subcommand(1);
-  app.footer(
-      "`onnxar VERB --help` says more of a verb, with an example.\n"
-      "Exit: 0 done, 1 check found errors or models differ, 2 usage or output exists, 3 I/O, 4 corrupt or unsupported "
-      "input.");
-  const std::array verbs = {add_pack(app),    add_unpack(app), add_ls(app),      add_check(app), add_repack(app),
-                            add_replace(app), add_link(app),   add_recover(app), add_undo(app),  add_cat(app),
-                            add_show(app),    add_dump(app),   add_extract(app), add_diff(app),  add_freeze(app)};
+  app.footer("`onnxar VERB --help` says more of a verb, with an example.\n" + exit_codes());
+  const std::array verbs = {add_pack(app),       add_unpack(app), add_ls(app),      add_check(app), add_repack(app),
+                            add_replace(app),    add_link(app),   add_recover(app), add_undo(app),  add_cat(app),
+                            add_show(app),       add_dump(app),   add_extract(app), add_diff(app),  add_freeze(app),
+                            add_completion(app), add_man(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

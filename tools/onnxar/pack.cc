@@ -50,16 +50,13 @@ int pack(PackArguments& arguments) {
 Verb add_pack(CLI::App& app) {
   auto arguments = std::make_shared<PackArguments>();
   CLI::App* verb = app.add_subcommand("pack", "Put a model and its weights into one archive");
-  verb->add_option("MODEL", arguments->model,
-                   "A .onnx file (data inside or outside), a model as text, an archive, or a zip file or folder that "
-                   "another tool exported, told apart by content; - is the standard input")
-      ->required();
+  add_file(*verb, "MODEL", arguments->model,
+           "A .onnx file (data inside or outside), a model as text, an archive, or a zip file or folder that another "
+           "tool exported, told apart by content; - is the standard input");
   add_output(*verb, arguments->output, "The archive to write, usually named .onnxar");
   add_save_options(*verb, arguments->save);
   add_data_dir(*verb, arguments->load);
-  verb->add_option("--checksum", arguments->checksum, "Have each link carry the SHA-1 of its entry, too")
-      ->check(CLI::IsMember({"sha1"}))
-      ->type_name("sha1");
+  add_choice(*verb, "--checksum", arguments->checksum, {"sha1"}, "Have each link carry the SHA-1 of its entry, too");
   verb->add_option("--add", arguments->add, "Put a file that is no tensor into the archive (tokenizer.json=FILE)")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);

@@ -30,7 +30,7 @@ Verb add_recover(CLI::App& app) {
   auto arguments = std::make_shared<RecoverArguments>();
   CLI::App* verb =
       app.add_subcommand("recover", "Cut off what an interrupted edit left; the archive is then as it was before it");
-  verb->add_option("ARCHIVE", arguments->archive, "An archive that other verbs call torn")->required();
+  add_file(*verb, "ARCHIVE", arguments->archive, "An archive that other verbs call torn");
   add_cut_options(*verb, arguments->options);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar recover -n model.onnxar; onnxar recover model.onnxar");

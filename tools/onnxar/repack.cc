@@ -65,10 +65,10 @@ Verb add_repack(CLI::App& app) {
   auto arguments = std::make_shared<RepackArguments>();
   RepackOptions& options = arguments->options;
   CLI::App* verb = app.add_subcommand("repack", "Make an archive of a zip file, or of an edited archive a smaller one");
-  verb->add_option("ZIP", arguments->zip, "A zip file that holds a model, or an archive")->required();
+  add_file(*verb, "ZIP", arguments->zip, "A zip file that holds a model, or an archive");
   auto* what = verb->add_option_group("WHAT", "Write, or only look")->require_option(1);
-  what->add_option("-o,--output", arguments->output, "The archive to write; the input itself with --force")
-      ->type_name("FILE");
+  writes_file(
+      what->add_option("-o,--output", arguments->output, "The archive to write; the input itself with --force"));
   CLI::Option* check = add_size(*what, "-c,--check", arguments->check,
                                 "Only say whether entries begin at multiples of this (-v: each of them)");
   add_size(*verb, "--align", arguments->alignment,

@@ -32,12 +32,10 @@ int replace(const ReplaceArguments& arguments) {
 Verb add_replace(CLI::App& app) {
   auto arguments = std::make_shared<ReplaceArguments>();
   CLI::App* verb = app.add_subcommand("replace", "Give an archive another model, in place: no weight is moved");
-  verb->add_option("ARCHIVE", arguments->archive, "The archive to edit")->required();
-  verb->add_option(
-          "MODEL", arguments->model,
-          "The new model: a .onnx file whose links lead to entries of ARCHIVE (as `cat --model` prints one), or "
-          "into its file; data inside it that ARCHIVE does not have yet is added. Or another archive")
-      ->required();
+  add_file(*verb, "ARCHIVE", arguments->archive, "The archive to edit");
+  add_file(*verb, "MODEL", arguments->model,
+           "The new model: a .onnx file whose links lead to entries of ARCHIVE (as `cat --model` prints one), or "
+           "into its file; data inside it that ARCHIVE does not have yet is added. Or another archive");
   verb->add_flag("--append-external", arguments->options.append_external,
                  "Links may lead to data files beside MODEL, too; that data is added");
   add_move_options(*verb, arguments->options);

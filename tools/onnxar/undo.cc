@@ -30,7 +30,7 @@ int undo(const UndoArguments& arguments) {
 Verb add_undo(CLI::App& app) {
   auto arguments = std::make_shared<UndoArguments>();
   CLI::App* verb = app.add_subcommand("undo", "Cut off the last edit of an archive");
-  verb->add_option("ARCHIVE", arguments->archive, "An archive that was edited, by `replace` for one")->required();
+  add_file(*verb, "ARCHIVE", arguments->archive, "An archive that was edited, by `replace` for one");
   verb->add_flag("-f,--force", arguments->force, "Do it: the edit is gone for good");
   add_cut_options(*verb, arguments->options);
   add_verbosity(*verb, arguments->verbosity);

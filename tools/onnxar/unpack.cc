@@ -38,8 +38,7 @@ int unpack(UnpackArguments& arguments) {
 Verb add_unpack(CLI::App& app) {
   auto arguments = std::make_shared<UnpackArguments>();
   CLI::App* verb = app.add_subcommand("unpack", "Write a model as plain ONNX, data inside (below 2 GiB) or beside it");
-  verb->add_option("MODEL", arguments->model, "An archive, a .onnx file, or a model as text; - is the standard input")
-      ->required();
+  add_file(*verb, "MODEL", arguments->model, "An archive, a .onnx file, or a model as text; - is the standard input");
   add_output(*verb, arguments->output, "The .onnx file to write");
   auto* external =
       verb->add_option("--external-data", arguments->save.data_file,

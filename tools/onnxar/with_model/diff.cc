@@ -57,6 +57,14 @@ Json as_json(const TensorChange& change) {
   return row;
 }
 
+Json as_json(const FileChange& file) {
+  Json row = {{"change", to_string(file.change)}, {"name", file.name}};
+  row["before"] = file.change == Change::added ? Json() : Json(file.bytes_before);
+  row["after"] = file.change == Change::removed ? Json() : Json(file.bytes_after);
+  row["first"] = file.change == Change::changed ? Json(file.first) : Json();
+  return row;
+}
+
 void print_json(const Difference& difference) {
   Json document;
   document["same"] = difference.none();
@@ -64,6 +72,8 @@ void print_json(const Difference& difference) {
   for (const GraphChange& change : difference.graph) document["graph"].push_back(as_json(change));
   document["tensors"] = Json::array();
   for (const TensorChange& change : difference.tensors) document["tensors"].push_back(as_json(change));
+  document["files"] = Json::array();
+  for (const FileChange& file : difference.files) document["files"].push_back(as_json(file));
   document["compared"] = difference.compared;
   print(document);
 }
@@ -105,6 +115,15 @@ void print_line(const TensorChange& change) {
   std::cout << '\n';
 }
 
+void print_line(const FileChange& file) {
+  std::cout << to_string(file.change) << " file " << escaped(file.name) << ": ";
+  if (file.change != Change::added) std::cout << file.bytes_before << " bytes";
+  if (file.change == Change::changed) std::cout << " -> ";
+  if (file.change != Change::removed) std::cout << file.bytes_after << " bytes";
+  if (file.change == Change::changed) std::cout << ", the first that differs is " << file.first;
+  std::cout << '\n';
+}
+
 int compare(const DiffArguments& arguments) {
   const Difference difference = diff(arguments.before, arguments.after, arguments.load);
   if (arguments.json) {
@@ -112,11 +131,12 @@ int compare(const DiffArguments& arguments) {
   } else {
     for (const GraphChange& change : difference.graph) print_line(change);
     for (const TensorChange& change : difference.tensors) print_line(change);
+    for (const FileChange& file : difference.files) print_line(file);
   }
   if (!arguments.verbosity.quiet) {
     std::cerr << (difference.none() ? "the same" : "different") << ": " << difference.graph.size()
-              << " changes of the graph, " << difference.tensors.size() << " of tensors, " << difference.compared
-              << " tensors compared\n";
+              << " changes of the graph, " << difference.tensors.size() << " of tensors, " << difference.files.size()
+              << " of side files, " << difference.compared << " tensors compared\n";
   }
   return difference.none() ? exit_code::done : exit_code::found;
 }
@@ -126,14 +146,17 @@ int compare(const DiffArguments& arguments) {
 Verb add_diff(CLI::App& app) {
   auto arguments = std::make_shared<DiffArguments>();
   CLI::App* verb = app.add_subcommand("diff", "Say what differs between two models: graph and tensors");
-  verb->add_option("A", arguments->before, "An archive, a .onnx file, or a model as text")->required();
-  verb->add_option("B", arguments->after, "Another, in whatever form")->required();
+  add_file(*verb, "A", arguments->before, "An archive, a .onnx file, or a model as text");
+  add_file(*verb, "B", arguments->after, "Another, in whatever form");
   verb->add_flag("--json", arguments->json, "As JSON");
   arguments->load = load_options();
+  verb->add_option("--data-dir", arguments->load.external_data_dir,
+                   "Look for the external data of both here, not in their models' folders")
+      ->type_name(value_type::folder);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer(
       "Exit: 0 the same, 1 different. Nodes belong together by name, else by outputs; where data lies makes no "
-      "difference.\nExample: onnxar diff model.onnx model.onnxar");
+      "difference. Side files count where both are archives.\nExample: onnxar diff model.onnx model.onnxar");
   return {verb, [arguments] { return compare(*arguments); }};
 }
 

@@ -27,7 +27,7 @@ int dump(const DumpArguments& arguments) {
 Verb add_dump(CLI::App& app) {
   auto arguments = std::make_shared<DumpArguments>();
   CLI::App* verb = app.add_subcommand("dump", "Print a model as text, in protobuf's text format");
-  verb->add_option("MODEL", arguments->model, "An archive, a .onnx file, or a model as text")->required();
+  add_model(*verb, arguments->model);
   verb->add_flag("--with-data", arguments->options.with_data,
                  "Print the data of all tensors, so that `pack` makes the same model of it");
   arguments->options.load = load_options();

@@ -66,11 +66,11 @@ int freeze_model(const FreezeArguments& arguments) {
 Verb add_freeze(CLI::App& app) {
   auto arguments = std::make_shared<FreezeArguments>();
   CLI::App* verb = app.add_subcommand("freeze", "Write an archive of what inference needs, and of nothing else");
-  verb->add_option("MODEL", arguments->input, "An archive, a .onnx file, or a model as text")->required();
+  add_model(*verb, arguments->input);
   add_output(*verb, arguments->output, "The archive to write");
   verb->add_option("--weights", arguments->options.weights,
                    "Fill initializers without data, and inputs, by name from this model, archive or .npz")
-      ->type_name("FILE");
+      ->type_name(value_type::file);
   verb->add_flag("--strip-docs", arguments->options.strip_docs, "Leave doc strings out");
   verb->add_flag("--strip-metadata", arguments->options.strip_metadata, "Leave metadata_props out");
   verb->add_flag("--json", arguments->json, "Print what was left out or filled in, and what was written, as JSON");

@@ -38,16 +38,15 @@ int show(ShowArguments& arguments) {
 Verb add_show(CLI::App& app) {
   auto arguments = std::make_shared<ShowArguments>();
   CLI::App* verb = app.add_subcommand("show", "Say what is in a model: graph, operators, tensors, cost, storage");
-  verb->add_option("MODEL", arguments->model, "An archive, a .onnx file, or a model as text")->required();
+  add_model(*verb, arguments->model);
   auto* nodes = verb->add_flag("--nodes", arguments->options.nodes, "List the nodes, a line each");
   verb->add_option("--op", arguments->options.op, "Of these nodes only those of this operator")
       ->type_name("OP")
       ->needs(nodes);
   auto* json = verb->add_flag("--json", arguments->json, "As JSON (with --nodes the nodes, too)");
-  verb->add_option("--html", arguments->html, "Write one page that stands alone, with a map of the file")
-      ->type_name("FILE")
-      ->excludes(json)
-      ->excludes(nodes);
+  writes_file(verb->add_option("--html", arguments->html, "Write one page that stands alone, with a map of the file")
+                  ->excludes(json)
+                  ->excludes(nodes));
   verb->add_flag("-f,--force", arguments->save.replace, "Replace a page that exists");
   arguments->options.load = load_options();
   add_data_dir(*verb, arguments->options.load);

@@ -63,14 +63,9 @@ std::string op_name(const std::string& domain, const std::string& op) {
 }
 
 std::string text_of(const ValueSummary& value) {
-  std::string text = escaped(value.name) + (value.type.empty() ? "" : " ") + escaped(value.type);
-  if (!value.shape) return text;
-  text += "[";
-  for (const Dimension& dim : *value.shape) {
-    if (text.back() != '[') text += ",";
-    text += dim.value ? std::to_string(*dim.value) : dim.name.empty() ? "?" : escaped(dim.name);
-  }
-  return text + "]";
+  const auto name = [](const std::string& text) { return escaped(text); };
+  const std::string named = escaped(value.name) + (value.type.empty() ? "" : " ") + escaped(value.type);
+  return named + (value.shape ? shape_text(*value.shape, name) : "");
 }
 
 std::string text_of(const OpsetSummary& opset) {

@@ -1,0 +1,86 @@
+"""The manual page, as groff renders it, held against what `--help` says.
+
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests manual_test.py
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+from support import command_line
+from support.command_line import ToolCase
+
+WIDE = "-rLL=2000n"  # no line is broken
+
+
+class Manual(ToolCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.page = self.succeeds("man").stdout
+        command = ["groff", "-man", "-Tutf8", "-ww", "-P-cbou", WIDE]
+        done = subprocess.run(command, input=self.page, capture_output=True, check=True)
+        self.assertEqual(done.stderr, b"")  # what -ww warns of
+        self.text = re.sub(r"[ \n]+", " ", done.stdout.decode())
+
+    def help(self, *verb: str) -> str:
+        return self.succeeds(*verb, "--help").stdout.decode()
+
+    def verbs(self) -> dict[str, str]:
+        """What is said of each."""
+        listed = self.help().partition("Subcommands:\n")[2].partition("\n\n")[0]
+        return dict(re.findall(r"^  (\w+) +(.*)$", listed, re.MULTILINE))
+
+    def section(self, begin: str) -> str:
+        """The text from this heading on up to the next line of headings."""
+        names = [*(f" {verb} onnxar {verb} [OPTIONS]" for verb in self.verbs()), " EXIT STATUS ", " EXAMPLES ", " VERBS "]
+        self.assertEqual(self.text.count(begin), 1, begin)
+        rest = self.text.split(begin)[1]
+        return rest[: min([rest.find(name) for name in names if name in rest] or [len(rest)])]
+
+    def test_has_every_verb(self) -> None:
+        verbs = self.verbs()
+        self.assertLessEqual({"pack", "diff", "completion"}, set(verbs))
+        for verb, said in verbs.items():
+            self.assertIn(said, self.section(f" {verb} onnxar {verb} [OPTIONS]"))
+
+    def test_has_every_option_with_all_that_the_help_says(self) -> None:
+        for verb in self.verbs():
+            section = self.section(f" {verb} onnxar {verb} [OPTIONS]")
+            told = re.sub(r"\n {20,}", "  ", self.help(verb))  # what stands on a line of its own
+            rows = re.findall(r"^ {2,4}(\S+)(.*?)  +(\S.*)$", told, re.MULTILINE)
+            self.assertTrue(any(names == "-h,--help" for names, _, _ in rows))
+            for names, value, said in rows:
+                with self.subTest(verb=verb, option=names):
+                    shown = re.sub(r"\{.*?\}", "", names).replace(",", ", ")
+                    kind = re.match(r" (NAME=FILE|[A-Z]+|sha1)(?=[ =]|$)", value)
+                    if kind and names.startswith("-"):
+                        shown += f" {kind[1]}"
+                    self.assertIn(f" {shown} ", section)
+                    self.assertIn(f" {said}. ", section + " ")
+
+    def test_has_values_that_hold_without_an_option(self) -> None:
+        self.assertIn("--threshold BYTES Move tensors of at least this many bytes out of the model. Default: 1024. ", self.text)
+
+    def test_has_exit_codes(self) -> None:
+        codes = re.findall(r"^ +(\d) (.*)$", self.help().partition("Exit:")[2], re.MULTILINE)
+        self.assertEqual([code for code, _ in codes], ["0", "1", "2", "3", "4"])
+        section = self.section(" EXIT STATUS ")
+        for code, meaning in codes:
+            self.assertIn(f"{code} {meaning}. ", section + " ")
+
+    def test_has_every_example(self) -> None:
+        section = self.section(" EXAMPLES ")
+        for verb in self.verbs():
+            example = re.search(r"^Example: (.*)$", self.help(verb), re.MULTILINE)
+            self.assertIn(f" {example[1]} ", section + " ")
+
+    def test_is_for_man(self) -> None:
+        self.assertRegex(self.text, r"^ ?ONNXAR\(1\)")
+        self.assertIn(" NAME onnxar - ONNX archives: one file with a model and its weights, ready to be mapped. ", self.text)
+        self.assertTrue(all(byte == 10 or 32 <= byte < 127 for byte in self.page))
+        self.assertEqual([line for line in self.page.splitlines() if line.startswith((b"'", b".onnx"))], [])
+
+
+if __name__ == "__main__":
+    command_line.main(__doc__)

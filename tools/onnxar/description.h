@@ -1,0 +1,64 @@
+// The command line as data, read off the tree that parses it and prints `--help`: completions and the manual page are
+// made of this and know nothing else.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace onnxar::tool {
+
+/// What a value is completed with.
+enum class ValueKind : std::uint8_t {
+  none,  ///< there is no value: a flag
+  any,   ///< nothing: a number, a name
+  file,
+  folder,
+  choice,  ///< one of a few words
+};
+
+/// An option, or an argument, whose place says what it is.
+struct Parameter {
+  std::vector<std::string> names;  ///< `-o`, `--output`; of an argument one, `MODEL`
+  std::string value;               ///< as `--help` shows it: `FILE`, `sha1`
+  ValueKind kind = ValueKind::any;
+  std::vector<std::string> choices;
+  std::string help;
+  std::string preset;  ///< the value that holds without the option; empty: none that is shown
+  bool required = false;
+  bool repeatable = false;
+};
+
+struct VerbDescription {
+  std::string name;
+  std::string help;     ///< a sentence without an end
+  std::string notes;    ///< what else is to be said
+  std::string example;  ///< a command
+  std::vector<Parameter> arguments;
+  std::vector<Parameter> options;
+};
+
+struct CommandLine {
+  std::string about;
+  std::vector<Parameter> options;  ///< those that no verb stands before
+  std::vector<VerbDescription> verbs;
+};
+
+/// Verbs of no group, which `--help` does not list, are left out.
+CommandLine describe(const CLI::App& app);
+
+/// Every name of every option.
+std::vector<std::string> names_of(const std::vector<Parameter>& options);
+
+/// `text` with each `from` replaced.
+std::string replaced(std::string text, std::string_view from, std::string_view to);
+
+std::string bash_completion(const CommandLine& line);
+std::string zsh_completion(const CommandLine& line);
+std::string fish_completion(const CommandLine& line);
+/// In roff, with the macros of man(7).
+std::string manual_page(const CommandLine& line);
+
+}  // namespace onnxar::tool
