@@ -6,6 +6,7 @@ import contextlib
 import os
 import pathlib
 import statistics
+import time
 from collections.abc import Iterator
 
 import models
@@ -80,6 +81,7 @@ class Commands:
         """What it leaves on the disk, more than before."""
         self.clean()
         os.sync()
+        time.sleep(2)  # XFS gives room back in the background
         before = used(self.folder)
         run(command)
         os.sync()
@@ -118,5 +120,5 @@ def measure(folder: pathlib.Path, count: int, gib: float) -> Section:
         for name, (ways, _, expected, made) in rows.items():
             room = commands.room(ways["sync"])
             run(["cmp", str(expected), str(made)])
-            section.row(name, *(f"{statistics.median(times[name, way]):.3f}" for way in ways), f"{room / MIB:.1f} MiB")
+            section.row(name, *(f"{statistics.median(times[name, way]):.3f}" for way in ways), f"{round(room / MIB)} MiB")
     return section

@@ -37,13 +37,15 @@ struct ConvertReport {
 /// last; each gets a hidden name first, none is written through a symbolic link. Bytes copied from an archive are
 /// verified against their CRC-32. Memory: the model without its large payloads, twice, and some 1 KiB a tensor; no
 /// payload is gathered in memory.
+///
 /// On file systems whose files can share blocks (XFS, btrfs) payloads of 1 MiB and more that begin at a multiple of
 /// 4096 bytes in their source, as those of every archive do, are not copied: output and source share their blocks on
-/// the disk until one of them is changed, which the other does not see. With `load.foreign_zips` a zip file that is no
-/// archive is read, too: PyTorch's ZIP_ARCHIVE (a folder as well), tf2onnx's --large_model, a zip of one `.onnx` and
-/// its data files; a remark says so. What is compressed in it is first unpacked to `load.temporary_dir`. Errors: io.*,
-/// output.exists, zip.*, archive.*, wire.*, onnx.*; onnx.model.too_large where an inline model would reach 2 GiB;
-/// usage.argument (options).
+/// the disk until one of them is changed, which the other does not see.
+///
+/// With `load.foreign_zips` a zip file that is no archive is read, too: PyTorch's ZIP_ARCHIVE (a folder as well),
+/// tf2onnx's --large_model, a zip of one `.onnx` and its data files; a remark says so. What is compressed in it is
+/// first unpacked to `load.temporary_dir`. Errors: io.*, output.exists, zip.*, archive.*, wire.*, onnx.*;
+/// onnx.model.too_large where an inline model would reach 2 GiB; usage.argument (options).
 ConvertReport convert(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
                       const LoadOptions& load = {});
 /// The same of bytes in memory, of an archive or of a `.onnx` whose external data lies in `load.external_data_dir`.
