@@ -195,6 +195,11 @@ class Tensor:
         bits = BITS.get(self.data_type)
         return None if bits is None else (self.values * bits + 7) // 8
 
+    @property
+    def lacks_data(self) -> bool:
+        has_data = self.is_external or self.raw_size is not None or self.has_typed_data
+        return not has_data and bool(self.size)
+
 
 def read_tensor(wire: Wire, message: Field, depth: int) -> Tensor:
     """M10 and M17 on the way, packed runs behind it."""

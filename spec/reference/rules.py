@@ -112,6 +112,7 @@ RULES = {
     "R8": Rule("onnx.tensor.long_raw", "raw_data is longer than type and dimensions call for"),
     "R9": Rule("archive.entry.shared", "tensors share their data"),
     "R10": Rule("archive.tail.superseded", "an edit superseded the bytes from here"),
+    "R11": Rule("onnx.tensor.no_data", "type and dimensions call for data, and there is none"),
 }
 
 ERROR, WARNING, NOTE = "error", "warning", "note"

@@ -153,6 +153,8 @@ def remarks() -> Iterator[Valid]:
     tensor = wire.tensor("w", wire.raw(content(1, 9)), dims=(2,))
     about = "More raw_data than the shape calls for."
     yield valid("long_raw", about, "onnx.tensor.long_raw", [], tensor)
+    about = "A shape that calls for data, and none."
+    yield valid("no_data", about, "onnx.tensor.no_data", [], wire.tensor("w", dims=(2,)))
 
 
 # --- the way to tensors --------------------------------------------------------------------------

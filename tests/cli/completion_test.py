@@ -124,7 +124,7 @@ class Bash(ShellCase):
             {
                 "onnxar che\tmo\t": "check model.onnx",
                 "onnxar ls my\t": "ls my model.onnxar",
-                "onnxar pack --thr\t1 -o mo\t": "pack --threshold 1 -o model.onnx",
+                "onnxar pack --thres\t1 -o mo\t": "pack --threshold 1 -o model.onnx",
                 "onnxar pack --checksum=s\t": "pack --checksum=sha1",
                 "onnxar completion z\t": "completion zsh",
                 "onnxar check --data-dir ho\t": "check --data-dir home/",  # of files there is another
@@ -161,7 +161,7 @@ compadd() {
             {
                 "onnxar che\tmo\t": "check model.onnx",
                 "onnxar ls my\t": "ls my model.onnxar",
-                "onnxar pack --thr\t1 -o mo\t": "pack --threshold=1 -o model.onnx",
+                "onnxar pack --thres\t1 -o mo\t": "pack --threshold=1 -o model.onnx",
                 "onnxar pack --checksum=s\t": "pack --checksum=sha1",
                 "onnxar completion z\t": "completion zsh",
                 "onnxar check --data-dir ho\t": "check --data-dir home",  # of files there is another

@@ -30,7 +30,7 @@ NO_RULE = {
     "numpy.array.malformed": "of weights that `freeze` fills in",
     "numpy.array.unsupported": "of weights that `freeze` fills in",
     "onnx.text.syntax": "of models as text, which no archive holds",
-    "onnx.tensor.no_data": "of who asks for the data of a tensor that has none",
+    "onnx.tensor.no_data": "a warning, and of who asks for the data of a tensor that has none",
     "zip.data.inflate": "of zips that are no archives",
     "zip.end.ambiguous": "of zips that are no archives",
 }

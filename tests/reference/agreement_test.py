@@ -25,7 +25,7 @@ CODES = frozenset(
     onnx.external_data.bad_length onnx.external_data.bad_offset onnx.external_data.duplicate_key
     onnx.external_data.marker onnx.external_data.missing onnx.external_data.no_location
     onnx.external_data.out_of_range onnx.external_data.unknown_key onnx.model.invalid
-    onnx.tensor.dims onnx.tensor.length onnx.tensor.long_raw
+    onnx.tensor.dims onnx.tensor.length onnx.tensor.long_raw onnx.tensor.no_data
     wire.repeated_message wire.tag wire.truncated wire.type wire.varint
     archive.entry.overlapping_links archive.entry.shared archive.entry.unused
     archive.key.not_identifier archive.tail.superseded
