@@ -2,7 +2,7 @@
 # files.
 include(CMakePackageConfigHelpers)
 
-set(model_headers include/onnxar/model.h include/onnxar/inspect.h include/onnxar/text.h)
+set(model_headers include/onnxar/diff.h include/onnxar/freeze.h include/onnxar/inspect.h include/onnxar/model.h include/onnxar/text.h)
 set(c_headers include/onnxar/onnxar_c.h)
 file(GLOB core_headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS include/onnxar/*.h include/onnxar/*.inc)
 list(REMOVE_ITEM core_headers ${model_headers} ${c_headers})

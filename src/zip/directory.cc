@@ -135,12 +135,13 @@ std::size_t Directory::regular_header_size(std::size_t index) const noexcept {
 
 void Directory::prove_regular(Bytes header, std::size_t index) const {
   const DirectoryEntry& entry = entries_[index];
+  std::uint64_t begin = 0;
   try {
-    const std::uint64_t begin = read_local_header(header, entry).data_offset;
-    if (begin + entry.size == limit_of(index)) data_offsets_[index].store(begin, std::memory_order_relaxed);
+    begin = read_local_header(header, entry).data_offset;
   } catch (const Error&) {
-    // Who uses the entry comes to it again, and knows the rest of the file.
+    return;  // who uses the entry comes to it again, and knows the rest of the file
   }
+  if (begin + entry.size == limit_of(index)) data_offsets_[index].store(begin, std::memory_order_relaxed);
 }
 
 std::uint64_t Directory::data_offset(Bytes file, std::size_t index) const {
