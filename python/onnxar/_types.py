@@ -132,12 +132,25 @@ class TensorChange:
 
 
 @dataclasses.dataclass(frozen=True)
+class FileChange:
+    """A difference in a side file of two archives: sizes in bytes, None where there is no such file, and the `first` byte
+    that differs."""
+
+    change: str
+    name: str
+    before: int | None
+    after: int | None
+    first: int | None
+
+
+@dataclasses.dataclass(frozen=True)
 class Difference:
     """What `diff` found; `compared` counts tensors that are in both models."""
 
     same: bool
     graph: list[GraphChange]
     tensors: list[TensorChange]
+    files: list[FileChange]
     compared: int
 
 

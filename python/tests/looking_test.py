@@ -88,7 +88,14 @@ class Differing(LookingTest):
     def test_a_model_and_its_archive_are_the_same_wherever_they_are(self):
         onnx.save(self.model, self.folder / "m.onnx")
         for other in (self.archive, self.folder / "m.onnx", self.model, self.archive.read_bytes()):
-            self.assertEqual(onnxar.diff(self.model, other), onnxar.Difference(True, [], [], 4))
+            self.assertEqual(onnxar.diff(self.model, other), onnxar.Difference(True, [], [], [], 4))
+
+    def test_another_side_file(self):
+        for name, text in (("a", "one"), ("b", "once more")):
+            (self.folder / "file").write_text(text)
+            onnxar.save(self.model, self.folder / name, side_files={"vocab.txt": self.folder / "file"})
+        found = onnxar.diff(self.folder / "a", self.folder / "b")
+        self.assertEqual(found, onnxar.Difference(False, [], [], [onnxar.FileChange("changed", "vocab.txt", 3, 9, 2)], 4))
 
     def test_another_graph(self):
         other = onnx.ModelProto.FromString(self.model.SerializeToString())
