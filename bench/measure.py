@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TOOL = os.environ.get("ONNXAR", str(ROOT / "build/release/tools/onnxar"))
-PEERS_PYTHON = ROOT / "build/peers_venv/bin/python"
+PEERS_PYTHON, WHEEL_PYTHON, TORCH_PYTHON = (ROOT / f"build/{name}_venv/bin/python" for name in ("peers", "python", "torch"))
 MIB, GIB = 1 << 20, 1 << 30
 
 Action = Callable[[], None]
@@ -96,7 +96,7 @@ def described_machine(folder: pathlib.Path) -> str:
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
     changed = subprocess.run(["git", "status", "--porcelain", "src", "include", "tools", "bench"], cwd=ROOT,
                              stdout=subprocess.PIPE, text=True).stdout
-    system = subprocess.run(["stat", "-f", "-c", "%T", str(folder)], stdout=subprocess.PIPE, text=True).stdout.strip()
+    system = subprocess.run(["findmnt", "-no", "FSTYPE", "-T", str(folder)], stdout=subprocess.PIPE, text=True).stdout.strip()
     return (f"{datetime.date.today()}, commit {commit.strip()}{' and changes on top' if changed.strip() else ''}; {cpu} "
             f"({wide}), {os.cpu_count()} cores, {os.sysconf('SC_PHYS_PAGES') * mmap.PAGESIZE / GIB:.0f} GiB; "
             f"Linux {platform.release()}, {system}")

@@ -1,4 +1,4 @@
-"""One act of one peer, timed: peer_worker.py save|load|read LIBRARY FOLDER. Runs in the environment of requirements.txt."""
+"""One act of one library, timed: peer_worker.py save|load|read LIBRARY FOLDER. Runs where that is installed, see peers.py."""
 
 from __future__ import annotations
 
@@ -39,6 +39,14 @@ def saver(name: str, folder: pathlib.Path) -> Callable[[], None]:
         import safetensors.numpy
         weights = arrays()
         return lambda: safetensors.numpy.save_file(weights, path)
+    if name == "torch":
+        import torch
+        tensors = {name: torch.from_numpy(array) for name, array in arrays().items()}
+        return lambda: torch.save(tensors, path)
+    if name == "onnxar":
+        import onnxar
+        model = as_ir(arrays())
+        return lambda: onnxar.save(model, path, sync=False)
     if name == "onnx_ir":
         import onnx_ir
         model = as_ir(arrays())
@@ -57,6 +65,12 @@ def loader(name: str, folder: pathlib.Path) -> Callable[[], list[np.ndarray]]:
             with safetensors.safe_open(path, "np") as file:
                 return [file.get_tensor(key) for key in file.keys()]
         return load
+    if name == "torch":
+        import torch
+        return lambda: [tensor.numpy() for tensor in torch.load(path, mmap=True).values()]
+    if name == "onnxar":
+        import onnxar
+        return lambda: list(onnxar.open(path).values())
     if name == "onnx_ir":
         import onnx_ir
         return lambda: [value.const_value.numpy() for value in onnx_ir.load(path).graph.initializers.values()]

@@ -9,28 +9,31 @@ import os
 import pathlib
 import statistics
 import subprocess
+import sys
 
 import library
 import models
-from measure import GIB, MIB, PEERS_PYTHON, ROOT, TOOL, into_cache, median_of, run, touch_memory
+from measure import GIB, MIB, PEERS_PYTHON, ROOT, TOOL, TORCH_PYTHON, WHEEL_PYTHON, into_cache, median_of, run, touch_memory
 from report import Section
 
 RUNS = 5
 WORKER = ROOT / "bench/peer_worker.py"
-LIBRARIES = {"onnx, external data": "onnx", "onnx_ir, external data": "onnx_ir", "safetensors": "safetensors"}
+LIBRARIES = {  # what it is called in the worker, and the Python that has it
+    "onnxar, Python": ("onnxar", WHEEL_PYTHON),
+    "onnx, external data": ("onnx", PEERS_PYTHON),
+    "onnx_ir, external data": ("onnx_ir", PEERS_PYTHON),
+    "safetensors": ("safetensors", PEERS_PYTHON),
+    "torch.save, torch.load with mmap": ("torch", TORCH_PYTHON),
+}
 
 
-def worker(*arguments: str) -> float:
-    done = subprocess.run([str(PEERS_PYTHON), str(WORKER), *arguments], check=True, stdout=subprocess.PIPE)
-    return json.loads(done.stdout)["seconds"]
-
-
-def median_seconds(*arguments: str) -> float:
+def median_seconds(python: pathlib.Path, *arguments: str) -> float:
     times = []
     for _ in range(RUNS):
         touch_memory()
-        times.append(worker(*arguments))
-    return sorted(times)[RUNS // 2]
+        done = subprocess.run([str(python), str(WORKER), *arguments], check=True, stdout=subprocess.PIPE)
+        times.append(json.loads(done.stdout)["seconds"])
+    return statistics.median(times)
 
 
 def own_figures(folder: pathlib.Path) -> list[float]:
@@ -75,11 +78,14 @@ def measure_files(section: Section, folder: pathlib.Path) -> None:
 
 def measure(folder: pathlib.Path) -> Section:
     section = Section("Peers", "1 GiB in 32 tensors, page cache warm, no sync, seconds, medians. Load: every tensor at hand as an "
-                      "array; read: and each byte of it summed. C++ for onnxar, Python for the others, whose work is in C++ or Rust, too.",
+                      "array; read: and each byte of it summed. Each in a process of its own, from Python but for the first.",
                       ("what", "save", "load", "load and read"))
     section.row("onnxar, C++", *(f"{seconds:.5f}" for seconds in own_figures(folder)))
-    for what, name in LIBRARIES.items():
-        cells = [median_seconds(action, name, str(folder)) for action in ("save", "load", "read")]
+    for what, (name, python) in LIBRARIES.items():
+        if not python.exists():
+            print(f"{what}: left out, there is no {python.relative_to(ROOT)} (./dev python --torch makes it)", file=sys.stderr)
+            continue
+        cells = [median_seconds(python, action, name, str(folder)) for action in ("save", "load", "read")]
         section.row(what, *(f"{cell:.4f}" for cell in cells))
     measure_files(section, folder)
     return section

@@ -7,17 +7,16 @@ import pathlib
 import statistics
 import subprocess
 
-from measure import MIB, ROOT, into_cache, touch_memory, verdict
+from measure import MIB, ROOT, WHEEL_PYTHON, into_cache, touch_memory, verdict
 from report import Section
 
-PYTHON = ROOT / "build/python_venv/bin/python"
 WORKER = ROOT / "bench/session_worker.py"
 FORMS = ("archive", "external", "inline")
 PREPACKING = {"off": "0", "on": "1"}
 
 
 def worker(*arguments: object) -> dict[str, float]:
-    done = subprocess.run([str(PYTHON), str(WORKER), *map(str, arguments)], check=True, stdout=subprocess.PIPE)
+    done = subprocess.run([str(WHEEL_PYTHON), str(WORKER), *map(str, arguments)], check=True, stdout=subprocess.PIPE)
     return json.loads(done.stdout)
 
 
