@@ -19,6 +19,9 @@ class BufferedOutput {
   BufferedOutput(OutputFile file, bool write_back, std::uint64_t position = 0);
 
   void append(Bytes bytes);
+  /// Appends, and continues `crc` over the bytes (crc32.h). Where they are many, up to `threads` threads (0: as many as
+  /// there are cores) sum and write.
+  std::uint32_t append_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads);
   /// Appends zeros up to `position`. REQUIRES: position >= this->position()
   void pad_to(std::uint64_t position);
   /// Replaces bytes that were appended before.
@@ -38,6 +41,7 @@ class BufferedOutput {
   [[nodiscard]] Bytes blocks_of(Bytes bytes) const;
   bool append_shared(Bytes bytes);
   void write(Bytes bytes);
+  std::uint32_t write_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads);
   void flush();
   void begin_write_back();
 

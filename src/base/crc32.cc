@@ -1,15 +1,18 @@
 #include "base/crc32.h"
 
+#include <zlib.h>
+
+#include <algorithm>
 #include <future>
 #include <thread>
+#include <vector>
 
 #ifdef ONNXAR_HAVE_ISAL
 #include <isa-l.h>
-#else
-#include <zlib.h>
 #endif
 
 #include "base/crc32_fold.h"
+#include "base/parallel.h"
 
 namespace onnxar::base {
 namespace {
@@ -43,6 +46,20 @@ std::uint32_t crc32(std::uint32_t crc, Bytes bytes) noexcept {
   const auto folded = fold_crc32(crc, bytes);
   if (!folded) return prefetched_crc32(crc, bytes);
   return library_crc32(library_crc32(folded->crc, folded->short_form), folded->rest);
+}
+
+std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, std::size_t step, std::size_t threads,
+                              const std::function<void(std::size_t, Bytes)>& use) {
+  std::vector<std::uint32_t> sums((bytes.size() + step - 1) / step);
+  const auto piece = [&](std::size_t i) { return bytes.subspan(i * step, std::min(step, bytes.size() - i * step)); };
+  parallel_for(sums.size(), threads, [&](std::size_t i) {
+    sums[i] = crc32(0, piece(i));
+    use(i * step, piece(i));
+  });
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    crc = static_cast<std::uint32_t>(::crc32_combine(crc, sums[i], static_cast<z_off_t>(piece(i).size())));
+  }
+  return crc;
 }
 
 std::uint32_t crc32_while(std::uint32_t crc, Bytes bytes, const std::function<void()>& use, std::size_t threads) {

@@ -12,6 +12,13 @@ namespace onnxar::base {
 /// with VPCLMULQDQ; else some 10 GB/s with ISA-L, 4 GB/s with zlib.
 std::uint32_t crc32(std::uint32_t crc, Bytes bytes) noexcept;
 
+/// The same, in pieces of `step` bytes that up to `threads` threads (0: as many as there are cores) take one after
+/// another. Each hands the piece that it has summed, and that its core's cache has, to `use`, with its place in
+/// `bytes`. So `use` is called by several threads at once; with one thread, in order. What it throws comes through.
+/// REQUIRES: step > 0
+std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, std::size_t step, std::size_t threads,
+                              const std::function<void(std::size_t, Bytes)>& use);
+
 /// The same, while `use` does something else with the bytes, such as writing them to a file: at the same time, in a
 /// second thread, where they are many and `threads` allow it (0: as many as there are cores); else one after the other.
 /// What `use` throws comes through.

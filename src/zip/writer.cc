@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/crc32.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/format.h"
@@ -60,7 +59,7 @@ std::uint32_t Writer::copy(const ByteSource& source, const PlacedEntry& entry) {
   };
   source.read([&](Bytes bytes) {
     if (bytes.size() > entry.placement.end() - output_.position()) refuse("longer");
-    crc = base::crc32_while(crc, bytes, [&] { output_.append(bytes); }, threads_);
+    crc = output_.append_with_crc(crc, bytes, threads_);
   });
   if (output_.position() != entry.placement.end()) refuse("shorter");
   return crc;

@@ -10,6 +10,7 @@
 #include "base/mapped_file.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
+#include "support/zip_builder.h"
 
 namespace onnxar::testing {
 namespace {
@@ -33,12 +34,26 @@ class Twin {
     EXPECT_EQ(output_.position(), model_.size());
   }
 
-  /// Bytes that are mapped from a file, in which they begin at `begin`.
+  /// Bytes that are mapped from a file, in which they begin at `begin`; with a CRC if their number is odd.
   void append_mapped(std::size_t size, std::size_t begin) {
     const fs::path path = folder_.write_file("mapped", pattern(begin + size, ++seed_));
     const base::MappedFile file = base::MappedFile::open(path);
     const Bytes bytes = file.bytes().subspan(begin);
-    output_.append(bytes);
+    if (size % 2 == 0) {
+      output_.append(bytes);
+    } else {
+      EXPECT_EQ(output_.append_with_crc(0, bytes, 2), bitwise_crc32(bytes)) << size;
+    }
+    model_.insert(model_.end(), bytes.begin(), bytes.end());
+    EXPECT_EQ(output_.position(), model_.size());
+  }
+
+  void append_with_crc(std::size_t size, std::size_t threads) {
+    const Blob bytes = pattern(size, ++seed_);
+    const std::size_t before = std::min(size, std::size_t{3});  // a CRC of which is gone on from
+    const Bytes rest = Bytes(bytes).subspan(before);
+    output_.append(Bytes(bytes).first(before));
+    EXPECT_EQ(output_.append_with_crc(bitwise_crc32(Bytes(bytes).first(before)), rest, threads), bitwise_crc32(bytes));
     model_.insert(model_.end(), bytes.begin(), bytes.end());
     EXPECT_EQ(output_.position(), model_.size());
   }
@@ -99,6 +114,23 @@ TEST(BufferedOutput, RunsLongerThanOneCallArriveInOrder) {
       if (before != 0) twin.append(before);
       twin.append(size);
       twin.append(5);
+      twin.expect_equal();
+    }
+  }
+}
+
+TEST(BufferedOutput, RunsThatAreSummedByOneOrSeveralThreadsArriveInOrder) {
+  constexpr std::size_t many = 2 * buffer, step = 512 * kib, round = 32 * buffer;
+  for (const std::size_t threads : {0U, 1U, 3U}) {
+    for (const std::size_t before : {std::size_t{0}, std::size_t{100}, step - 1, step}) {
+      Twin twin(true);
+      if (before != 0) twin.append(before);
+      for (const std::size_t size : {std::size_t{0}, std::size_t{1}, direct, many - 1, many, many + 1, 5 * step + 17}) {
+        twin.append_with_crc(size, threads);
+      }
+      if (threads != 1 && before == 100) twin.append_with_crc(round + step, threads);
+      twin.append(5);
+      twin.overwrite(before, 3);
       twin.expect_equal();
     }
   }

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <iterator>
 #include <span>
 #include <stdexcept>
+#include <vector>
 
 #include "support/guarded_buffer.h"
 #include "support/zip_builder.h"
@@ -62,6 +65,47 @@ TEST(Crc32, IsTheSameWhileTheBytesAreUsedByFewOrMany) {
     EXPECT_EQ(crc, base::crc32(7, data)) << size;
     EXPECT_EQ(uses, 1) << size;
     EXPECT_TRUE(copy == data) << size;
+  }
+}
+
+TEST(Crc32, IsTheSameInPiecesOfWhichEachIsUsedOnce) {
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{1}, std::size_t{999}, std::size_t{1000}, std::size_t{123'457}}) {
+    const Blob whole = pattern(size + 10, 5);
+    const Bytes before = Bytes(whole).first(10), data = Bytes(whole).subspan(10);
+    const std::uint32_t expected = bitwise_crc32(whole);
+    for (const std::size_t step : {std::size_t{1000}, std::size_t{4096}, std::size_t{200'000}}) {
+      for (const std::size_t threads : {0U, 1U, 2U, 5U}) {
+        Blob copy(size);
+        std::atomic<std::size_t> used = 0;
+        const std::uint32_t crc =
+            base::crc32_in_pieces(bitwise_crc32(before), data, step, threads, [&](std::size_t begin, Bytes piece) {
+              std::ranges::copy(piece, std::span(copy).subspan(begin).begin());
+              used += piece.size();
+            });
+        EXPECT_EQ(crc, expected) << size << " in " << step << " by " << threads;
+        EXPECT_EQ(used, size);
+        EXPECT_TRUE(std::ranges::equal(copy, data));
+      }
+    }
+  }
+}
+
+TEST(Crc32, PiecesOfOneThreadComeInOrder) {
+  const Blob data = pattern(10'500, 6);
+  std::vector<std::size_t> begins;
+  base::crc32_in_pieces(0, data, 1000, 1, [&](std::size_t begin, Bytes) { begins.push_back(begin); });
+  ASSERT_EQ(begins.size(), 11U);
+  EXPECT_TRUE(std::ranges::is_sorted(begins));
+}
+
+TEST(Crc32, WhatTheUseOfAPieceThrowsComesThrough) {
+  const Blob data = pattern(10'000, 6);
+  const auto fail_at_the_third = [](std::size_t begin, Bytes) {
+    if (begin == 2000) throw std::length_error("the disk");
+  };
+  for (const std::size_t threads : {1U, 3U}) {
+    EXPECT_THROW(base::crc32_in_pieces(0, data, 1000, threads, fail_at_the_third), std::length_error);
   }
 }
 
