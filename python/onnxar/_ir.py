@@ -6,7 +6,9 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from onnxar import _core
+import numpy as np
+
+from onnxar import _core, _dtypes
 
 if TYPE_CHECKING:
     import onnx_ir
@@ -88,8 +90,13 @@ def _linked(tensor: Any, writer: _core.ModelWriter) -> Any:
 
 
 def _write(tensor: Any, file: _core.Sink) -> None:
-    """Not every tensor class has `tofile`: it is no part of onnx_ir's protocol."""
-    if hasattr(tensor, "tofile"):
+    import onnx_ir
+
+    # Arrays are written from where they lie: into what is no file of the system's, onnx_ir writes a copy.
+    is_array = type(tensor) is onnx_ir.Tensor and isinstance(tensor.raw, np.ndarray)
+    if is_array or isinstance(tensor, onnx_ir.LazyTensor):
+        file.write(_dtypes.raw_bytes(tensor.numpy(), tensor.dtype.value))
+    elif hasattr(tensor, "tofile"):  # no part of onnx_ir's protocol
         tensor.tofile(file)
     else:
         file.write(tensor.tobytes())

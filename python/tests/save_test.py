@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import tracemalloc
 import unittest
 
 import ml_dtypes
@@ -239,6 +240,29 @@ class IrModels(FolderTest):
         with onnxar.open(self.folder / "m.onnxar") as archive:
             np.testing.assert_array_equal(archive["turned"], weights(32, 16).T)
             np.testing.assert_array_equal(archive["packed"], integers, strict=True)
+
+    def test_the_bytes_are_those_of_onnx_ir_whatever_the_array_is_like(self):
+        numbers = np.arange(-100, 100)
+        arrays = [numbers.astype(dtype) for dtype in (np.float64, np.int8, np.bool_, np.uint64, np.complex64, ml_dtypes.bfloat16,
+                                                      ml_dtypes.float8_e5m2, ml_dtypes.uint4, ml_dtypes.int2)]  # fmt: skip
+        tensors = [onnx_ir.Tensor(array, name=f"w{index}") for index, array in enumerate(arrays)]
+        tensors.append(onnx_ir.Tensor(numbers.astype(np.uint16), onnx_ir.DataType.BFLOAT16, name="bits"))
+        tensors.append(onnx_ir.Tensor(np.asfortranarray(weights(16, 32)), name="by_columns"))
+        values = [onnx_ir.Value(name=tensor.name, const_value=tensor) for tensor in tensors]
+        graph = onnx_ir.Graph([], [], nodes=[], initializers=values, name="g", opset_imports={"": 20})
+        onnxar.save(onnx_ir.Model(graph, ir_version=10), self.folder / "m.onnxar", 1)
+        with onnxar.open(self.folder / "m.onnxar") as archive:
+            for tensor in tensors:
+                self.assertEqual(bytes(archive.entry(tensor.name)), tensor.tobytes(), tensor)
+
+    def test_an_array_is_written_from_where_it_lies(self):
+        array = weights(4 << 20)
+        model = ir_model(lambda: array, shape=array.shape)
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        onnxar.save(model, self.folder / "m.onnxar", sync=False)
+        self.assertLess(tracemalloc.get_traced_memory()[1], array.nbytes / 4)
+        np.testing.assert_array_equal(onnxar.open(self.folder / "m.onnxar")["w0"], array)
 
     def test_a_program_of_torch_is_saved_by_its_model(self):
         class Program:  # torch.onnx.ONNXProgram has more, of which nothing is looked at; with_torch.py has real ones
