@@ -94,7 +94,7 @@ def described_machine(folder: pathlib.Path) -> str:
     flags = next(line.split() for line in open("/proc/cpuinfo") if line.startswith("flags"))
     wide = "AVX-512" if "avx512f" in flags else "AVX2" if "avx2" in flags else "no AVX2"
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
-    changed = subprocess.run(["git", "status", "--porcelain", "src", "include", "tools", "bench"], cwd=ROOT,
+    changed = subprocess.run(["git", "status", "--porcelain", "src", "include", "tools", "bench", ":!bench/RESULTS.md"], cwd=ROOT,
                              stdout=subprocess.PIPE, text=True).stdout
     system = subprocess.run(["findmnt", "-no", "FSTYPE", "-T", str(folder)], stdout=subprocess.PIPE, text=True).stdout.strip()
     return (f"{datetime.date.today()}, commit {commit.strip()}{' and changes on top' if changed.strip() else ''}; {cpu} "
