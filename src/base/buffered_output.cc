@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <thread>
 #include <utility>
 
 #include "base/checked.h"
@@ -18,6 +19,8 @@ constexpr std::uint64_t write_step = 8U << 20U;
 constexpr std::uint64_t write_back_step = 32U << 20U;
 // A thread costs some 30 us.
 constexpr std::size_t worth_threads = 2U << 20U;
+// File systems let one thread at a time write to a file: while it does another one sums, and a third would wait.
+constexpr std::size_t most_threads = 2;
 // What a thread sums at a time where nothing is written.
 constexpr std::size_t read_step = 2U << 20U;
 // What a thread sums and then writes, from its core's cache: smaller pieces are in a nearer cache, larger ones end up
@@ -82,11 +85,13 @@ std::uint32_t BufferedOutput::append_with_crc(std::uint32_t crc, Bytes bytes, st
     append(bytes);
     return crc;
   }
+  if (threads == 0) threads = std::thread::hardware_concurrency();
+  threads = std::clamp(threads, std::size_t{1}, most_threads);
   if (append_shared(bytes)) return crc32_in_pieces(crc, bytes, read_step, threads, [](std::size_t, Bytes) {});
   return write_with_crc(crc, bytes, threads);
 }
 
-/// Several threads write, each in its own place: a file system that lets in one at a time has the other one sum.
+/// Each thread writes what it has summed, in its own place: so it is copied from the core's cache.
 std::uint32_t BufferedOutput::write_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads) {
   const Bytes to_border = bytes.first(std::min<std::uint64_t>(bytes.size(), summed_step - position() % summed_step));
   crc = crc32(crc, to_border);

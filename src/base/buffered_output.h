@@ -19,8 +19,8 @@ class BufferedOutput {
   BufferedOutput(OutputFile file, bool write_back, std::uint64_t position = 0);
 
   void append(Bytes bytes);
-  /// Appends, and continues `crc` over the bytes (crc32.h). Where they are many, up to `threads` threads (0: as many as
-  /// there are cores) sum and write.
+  /// Appends, and continues `crc` over the bytes (crc32.h). Where they are many two threads sum and write, if `threads`
+  /// allow it (0: if there are two cores).
   std::uint32_t append_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads);
   /// Appends zeros up to `position`. REQUIRES: position >= this->position()
   void pad_to(std::uint64_t position);
