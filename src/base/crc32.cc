@@ -43,7 +43,7 @@ std::uint32_t crc32(std::uint32_t crc, Bytes bytes) noexcept {
   // Below this the libraries are as fast.
   constexpr std::size_t worth_folding = 4 * FoldedCrc32::size;
   if (bytes.size() < worth_folding) return library_crc32(crc, bytes);
-  const auto folded = fold_crc32(crc, bytes);
+  const auto folded = is_folding_fastest() ? fold_crc32(crc, bytes) : std::nullopt;
   if (!folded) return prefetched_crc32(crc, bytes);
   return library_crc32(library_crc32(folded->crc, folded->short_form), folded->rest);
 }

@@ -25,9 +25,8 @@ static_assert(multiplier(4 * 128 + 32) == 0x154442bd4 && multiplier(4 * 128 - 32
 /// So many independent chains hide what a multiplication takes.
 constexpr std::size_t chains = FoldedCrc32::size / sizeof(__m256i);
 
-bool worth_it() noexcept {
-  static const bool answer = __builtin_cpu_supports("vpclmulqdq") != 0 && __builtin_cpu_supports("avx2") != 0 &&
-                             __builtin_cpu_supports("avx512f") == 0;
+bool can_fold() noexcept {
+  static const bool answer = __builtin_cpu_supports("vpclmulqdq") != 0 && __builtin_cpu_supports("avx2") != 0;
   return answer;
 }
 
@@ -61,12 +60,21 @@ __attribute__((target("avx2,pclmul,vpclmulqdq"))) FoldedCrc32 fold(std::uint32_t
 }  // namespace
 
 std::optional<FoldedCrc32> fold_crc32(std::uint32_t crc, Bytes bytes) noexcept {
-  return worth_it() ? std::optional(fold(crc, bytes)) : std::nullopt;
+  return can_fold() ? std::optional(fold(crc, bytes)) : std::nullopt;
+}
+
+bool is_folding_fastest() noexcept {
+#ifdef ONNXAR_HAVE_ISAL
+  return can_fold() && __builtin_cpu_supports("avx512f") == 0;
+#else
+  return can_fold();
+#endif
 }
 
 #else
 
 std::optional<FoldedCrc32> fold_crc32(std::uint32_t, Bytes) noexcept { return std::nullopt; }
+bool is_folding_fastest() noexcept { return false; }
 
 #endif
 

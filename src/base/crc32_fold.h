@@ -18,10 +18,12 @@ struct FoldedCrc32 {
   Bytes rest;  ///< the end of the bytes, shorter than `size`
 };
 
-/// Folds `bytes`, at least FoldedCrc32::size of them, whose CRC-32 continues `crc`. Nothing where the CPU cannot, or
-/// where ISA-L is faster still: on those with AVX-512. Multiplying 256 bits at a time: AMD since Zen 3, Intel's small
-/// cores.
+/// Folds `bytes`, at least FoldedCrc32::size of them, whose CRC-32 continues `crc`. Nothing where the CPU cannot: AMD
+/// since Zen 3 can, and Intel since Ice Lake.
 /// Source: V. Gopal et al., Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction, Intel 2009.
 std::optional<FoldedCrc32> fold_crc32(std::uint32_t crc, Bytes bytes) noexcept;
+
+/// Whether no library that this was built with is faster: with AVX-512 ISA-L is.
+bool is_folding_fastest() noexcept;
 
 }  // namespace onnxar::base
