@@ -134,7 +134,7 @@ TEST(ArchiveThreads, LastShareOfTheMappingMayGoInAnyThread) {
   }
 }
 
-// A large entry's CRC is taken in a thread beside the one that writes.
+// A large entry is summed and written by two threads.
 TEST(ArchiveThreads, WritersOfLargeEntriesDoNotDisturbEachOther) {
   const TempDir folder;
   const Blob weight = pattern(std::size_t{5} << 20U, 8);
@@ -150,6 +150,25 @@ TEST(ArchiveThreads, WritersOfLargeEntriesDoNotDisturbEachOther) {
               return std::ranges::equal(archive.resolve("w1"), weight);
             }),
             0);
+}
+
+TEST(WriterThreads, TwoWriteTheBytesThatOneWrites) {
+  const TempDir folder;
+  const Blob large = pattern((std::size_t{9} << 20U) + 17, 3);
+  const auto written = [&](std::size_t threads) {
+    const auto path = folder / ("by_" + std::to_string(threads));
+    WriterOptions options;
+    options.sync = false;
+    options.num_threads = threads;
+    ArchiveWriter writer = ArchiveWriter::create(path, options);
+    for (const char* name : {"a", "b", "c"}) writer.add(name, large);
+    writer.finish(as_bytes("no model"));
+    return path;
+  };
+  const auto by_two = written(2);
+  EXPECT_TRUE(folder.read_file(by_two.filename().string()) == folder.read_file(written(1).filename().string()));
+  const Archive archive = Archive::open(by_two);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::ranges::equal(archive.bytes(archive.entry(i)), large));
 }
 
 }  // namespace
