@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <thread>
 #include <utility>
 
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/little_endian.h"
+#include "base/parallel.h"
 
 namespace onnxar::base {
 namespace {
@@ -17,8 +17,6 @@ constexpr std::size_t direct_from = 64U << 10U;
 // Calls end at multiples of this in the file, where file systems that cache in large pages have a border too.
 constexpr std::uint64_t write_step = 8U << 20U;
 constexpr std::uint64_t write_back_step = 32U << 20U;
-// A thread costs some 30 us.
-constexpr std::size_t worth_threads = 2U << 20U;
 // File systems let one thread at a time write to a file: while it does another one sums, and a third would wait.
 constexpr std::size_t most_threads = 2;
 // What a thread sums at a time where nothing is written.
@@ -80,13 +78,12 @@ void BufferedOutput::write(Bytes bytes) {
 }
 
 std::uint32_t BufferedOutput::append_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads) {
-  if (bytes.size() < worth_threads) {
+  if (bytes.size() < worth_a_thread) {
     crc = crc32(crc, bytes);
     append(bytes);
     return crc;
   }
-  if (threads == 0) threads = std::thread::hardware_concurrency();
-  threads = std::clamp(threads, std::size_t{1}, most_threads);
+  threads = std::min(allowed_threads(threads), most_threads);
   if (append_shared(bytes)) return crc32_in_pieces(crc, bytes, read_step, threads, [](std::size_t, Bytes) {});
   return write_with_crc(crc, bytes, threads);
 }

@@ -64,9 +64,12 @@ bool add_thread(std::vector<std::jthread>& threads, Queue& queue) {
 
 }  // namespace
 
+std::size_t allowed_threads(std::size_t threads) noexcept {
+  return threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+}
+
 void parallel_for(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& work) {
-  if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
-  threads = std::min(threads, count);
+  threads = std::min(allowed_threads(threads), count);
   Queue queue(count, work);
   {
     std::vector<std::jthread> helpers;  // joined at the end of this block
