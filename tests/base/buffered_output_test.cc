@@ -30,22 +30,20 @@ class Twin {
   void append(std::size_t size) {
     const Blob bytes = pattern(size, ++seed_);
     output_.append(bytes);
-    model_.insert(model_.end(), bytes.begin(), bytes.end());
-    EXPECT_EQ(output_.position(), model_.size());
+    note(bytes);
   }
 
-  /// Bytes that are mapped from a file, in which they begin at `begin`; with a CRC if their number is odd.
-  void append_mapped(std::size_t size, std::size_t begin) {
+  /// Bytes that are mapped from a file, in which they begin at `begin`.
+  void append_mapped(std::size_t size, std::size_t begin, bool with_crc = false) {
     const fs::path path = folder_.write_file("mapped", pattern(begin + size, ++seed_));
     const base::MappedFile file = base::MappedFile::open(path);
     const Bytes bytes = file.bytes().subspan(begin);
-    if (size % 2 == 0) {
-      output_.append(bytes);
-    } else {
+    if (with_crc) {
       EXPECT_EQ(output_.append_with_crc(0, bytes, 2), bitwise_crc32(bytes)) << size;
+    } else {
+      output_.append(bytes);
     }
-    model_.insert(model_.end(), bytes.begin(), bytes.end());
-    EXPECT_EQ(output_.position(), model_.size());
+    note(bytes);
   }
 
   void append_with_crc(std::size_t size, std::size_t threads) {
@@ -54,8 +52,7 @@ class Twin {
     const Bytes rest = Bytes(bytes).subspan(before);
     output_.append(Bytes(bytes).first(before));
     EXPECT_EQ(output_.append_with_crc(bitwise_crc32(Bytes(bytes).first(before)), rest, threads), bitwise_crc32(bytes));
-    model_.insert(model_.end(), bytes.begin(), bytes.end());
-    EXPECT_EQ(output_.position(), model_.size());
+    note(bytes);
   }
 
   void pad(std::size_t size) {
@@ -80,6 +77,11 @@ class Twin {
   }
 
  private:
+  void note(Bytes bytes) {
+    model_.insert(model_.end(), bytes.begin(), bytes.end());
+    EXPECT_EQ(output_.position(), model_.size());
+  }
+
   TempDir folder_;
   base::BufferedOutput output_;
   Blob model_;
@@ -204,6 +206,7 @@ TEST(BufferedOutput, MappedBytesThatLieAlikeInBlocksOrNot) {
         twin.append(before);
         twin.append_mapped(size, begin);
         twin.append(5);
+        twin.append_mapped(size, begin + size + 5, true);
         twin.overwrite(before, 3);
         twin.expect_equal();
       }
