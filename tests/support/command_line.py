@@ -29,7 +29,16 @@ MIB, GIB = 1 << 20, 1 << 30
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 ALL_SITES = ("--threshold", "0", "--all-sites")  # options of pack: all that can move, moves
 CONTROLS = "line\nbreak \x1b[31mred\x07 \x7f \x85 back\\slash größe"  # a name to be escaped
+Item, Result = TypeVar("Item"), TypeVar("Result")
 IN_BRIEF = 64 * MIB  # files of this size and more, which are sparse, are compared by their size
+
+
+SAMPLE = int(os.environ.get("ONNXAR_SAMPLE", "1"))  # large tests take one case in this many
+
+
+def sampled(cases: Iterable[Item]) -> list[Item]:
+    """The cases that this run of a large test takes, spread evenly: all, or one in SAMPLE."""
+    return list(cases)[::SAMPLE]
 
 
 def main(usage: str | None) -> None:
@@ -42,7 +51,6 @@ def main(usage: str | None) -> None:
 # --- runs ----------------------------------------------------------------------------------------
 
 Done = subprocess.CompletedProcess  # with bytes in stdout, text in stderr
-Item, Result = TypeVar("Item"), TypeVar("Result")
 
 
 def run(*arguments: object, tool: list[str] | None = None, **options: Any) -> Done:
