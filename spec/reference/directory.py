@@ -170,8 +170,7 @@ def read_header(file: memoryview, at: int, header: Any) -> Entry:
 
     keeps("D2", header.flags & (1 << 0 | 1 << 6 | 1 << 13) == 0)
     keeps("D3", header.flags & 1 << 3 == 0)
-    keeps("D4", header.flags in (0, 1 << 11) and not (name.isascii() and header.flags))
-    keeps("N3", name.isascii() or header.flags != 0)
+    keeps("D4", header.flags in (0, 1 << 11))
     keeps("D5", header.method == 0)
     keeps("D6", 10 <= header.version <= 45)
     keeps("D7", header.disk == 0)
@@ -234,8 +233,11 @@ def read_zip64_values(header: Any, field: memoryview | None) -> tuple[int, int, 
 # --- Chapter 4: names ----------------------------------------------------------------------------
 
 
+DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9]) *(\.|$)", re.I | re.A)
+
+
 def read_name(raw: bytes, at: int) -> str:
-    """N1 to N9; of N3 the first half."""
+    """N1, N2, N14, N6, N8, N9 and N15 to N17."""
     require("N1", len(raw) > 0, at)
     name = raw.decode(errors="replace")
 
@@ -243,13 +245,14 @@ def read_name(raw: bytes, at: int) -> str:
         require(rule, is_kept, at, name)
 
     keeps("N2", len(raw) <= 1024)
-    keeps("N3", name.encode() == raw)
-    keeps("N4", not re.search("[\0-\x1f\x7f-\x9f]", name))
-    keeps("N5", "\\" not in name)
+    keeps("N14", re.fullmatch(rb'[ -~]+', raw) and not re.search(rb'[\\:*?"<>|;]', raw))
     keeps("N6", not name.startswith("/"))
-    keeps("N7", not re.match("[A-Za-z]:", name))
     keeps("N8", not name.endswith("/"))
-    keeps("N9", not {"", ".", ".."}.intersection(name.split("/")))
+    parts = name.split("/")
+    keeps("N9", not {"", ".", ".."}.intersection(parts))
+    keeps("N15", all(len(part) <= 255 for part in parts))
+    keeps("N16", not any(part.endswith((".", " ")) for part in parts))
+    keeps("N17", not any(DEVICE.match(part) for part in parts))
     return name
 
 

@@ -74,8 +74,6 @@ def flags() -> Iterator[Invalid]:
     yield flagged("flag_patch", "D4", "h17", 5, "Flag bit 5: patch data.")
     for bit in (1, 2, 4, 7, 8, 9, 10, 12, 14, 15):
         yield flagged(f"flag_bit_{bit}", "D4", "x05", bit, f"Flag bit {bit}.")
-    about = "Flag bit 11 for a name that is ASCII."
-    yield second("flag_utf8", "D4", about, case="h18", both={"flags": 0x800})
 
 
 def descriptors() -> Iterator[Invalid]:

@@ -109,9 +109,8 @@ def fields() -> Iterator[Invalid]:
         yield first(f"local_field_{name}", "L3", about, case=case, local=values)
     about = "The directory has another CRC-32 than data and local header."
     yield first("local_field_crc_central", "L3", about, case="h05", central={"crc32": 0x12345678})
-    about = "The local header, and not the directory, lacks flag bit 11, which the name needs."
-    name = "\u00e4.bin"
-    yield first("local_field_utf8_missing", "L3", about, case="h18", spelt=name, local={"flags": 0})
+    about = "The directory, and not the local header, has flag bit 11."
+    yield first("local_field_utf8_central", "L3", about, case="h18", central={"flags": 0x800})
 
 
 # --- L4 to L6 ------------------------------------------------------------------------------------

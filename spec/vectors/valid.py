@@ -62,20 +62,22 @@ def names() -> Iterator[Valid]:
     yield Valid("folders", "Side files in folders.", archive(*folders))
     about = "Folders that differ in case only, names that do not."
     yield Valid("folders_case", about, archive("D/x", "d/y"))
-    unix = {"made_by": 3 << 8 | 10, "external": 0o100644 << 16}
-    about = "A name that is not ASCII, as writers write it: flag bit 11, host 3."
-    yield Valid("name_not_ascii", about, archive("gr\u00f6\u00dfe.bin", central=unix))
-    about = "A name that is not ASCII from host 0: made by is free for readers."
-    yield Valid("name_not_ascii_host_0", about, archive("\u6a21\u578b.bin"))
-    about = "Names equal under Unicode normalisation, not byte for byte."
-    yield Valid("name_nfc_nfd", about, archive("\u00e4.bin", "a\u0308.bin"), case="h53")
-    about = "Names that some systems would not take: devices, trailing dot and space."
-    yield Valid("name_devices", about, archive("CON.", "nul.txt", "x.", "y "), case="x25")
-    yield Valid("name_longest", "A name of 1024 bytes.", archive("n" * 1020 + ".bin"))
+    about = "Every character of ASCII that is allowed."
+    signs = "!#$%&'()+,-.0123456789=@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`"
+    yield Valid("name_characters", about, archive(signs, "ab cdefghijklmnopqrstuvwxyz{}~"))
+    about = "Names that begin with dots and spaces."
+    yield Valid("name_leading", about, archive(".hidden", "..x", " x", "a/ b/.c", "..a/x"))
+    about = "Names that are nearly those of devices."
+    near = ("cons.txt", "com.bin", "com10.txt", "comx.1", "conin.bin", "$con", "x.nul", "xcon.bin")
+    yield Valid("name_nearly_devices", about, archive(*near))
+    longest = "/".join(["n" * 255, "o" * 255, "p" * 255, "q" * 251 + ".bin"])
+    yield Valid("name_longest", "A name of 1023 bytes, with parts of 255.", archive(longest))
+    several = "/".join(["n" * 203] * 4 + ["n" * 204 + ".bin"])
+    yield Valid("name_1024", "A name of 1024 bytes.", archive(several))
+    about = "Flag bit 11, which says nothing of a name that is ASCII."
+    yield Valid("flag_utf8", about, archive("a.bin", both={"flags": 0x800}), case="h18")
     about = "Names close to the reserved form: no second underscore, no capital, no letter."
     yield Valid("name_nearly_reserved", about, archive("_Model.bin", "__model.bin", "__1.bin"))
-    about = "Names with dots that are no path: `...`, `..x`, and a colon behind two letters."
-    yield Valid("name_dots", about, archive("...", "..x", "x..", "ab:c"))
 
 
 def free_fields() -> Iterator[Valid]:

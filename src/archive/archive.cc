@@ -27,6 +27,11 @@ namespace {
 
 Error with_hint(const Error& error) {
   if (!is_plain_zip_fault(error.code())) return error;
+  if (is_portable_name_fault(error.code())) {
+    return {error.code(),
+            error.message() + "; `onnxar pack` names the entries of tensors anew and, with --rename, others",
+            error.finding().place, error.path()};
+  }
   return {
       error.code(),
       error.message() + "; this is a plain zip or was changed by a zip tool: `onnxar repack` makes an archive of it",

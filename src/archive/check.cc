@@ -1,9 +1,9 @@
 #include "archive/check.h"
 
-#include <unordered_set>
 #include <utility>
 
 #include "archive/inspector.h"
+#include "base/keyed_hash.h"
 #include "base/text.h"
 
 namespace onnxar {
@@ -79,7 +79,7 @@ class ContainerCheck {
   const Archive& archive_;
   const zip::Directory& directory_;
   std::vector<Finding> findings_;
-  std::unordered_set<std::uint64_t> states_seen_;
+  base::KeyedSet<std::uint64_t> states_seen_;
   bool false_tail_ = false;
 };
 

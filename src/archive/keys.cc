@@ -1,10 +1,8 @@
 #include "archive/keys.h"
 
 #include <algorithm>
-#include <array>
-#include <unordered_map>
-#include <unordered_set>
 
+#include "base/keyed_hash.h"
 #include "base/text.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
@@ -18,14 +16,6 @@ constexpr std::size_t longest_stem = 200;
 using base::is_capital;
 using base::is_digit;
 using base::is_identifier_character;
-
-/// Names that Windows gives to devices in every folder, so that `unzip` there could not write them.
-bool is_device_name(std::string_view stem) {
-  static constexpr std::array<std::string_view, 4> whole = {"con", "prn", "aux", "nul"};
-  const std::string name = zip::folded_copy(stem);
-  if (std::ranges::find(whole, name) != whole.end()) return true;
-  return name.size() == 4 && (name.starts_with("com") || name.starts_with("lpt")) && is_digit(name[3]);
-}
 
 }  // namespace
 
@@ -42,13 +32,13 @@ std::string key_stem(std::string_view name) {
   std::ranges::replace_if(stem, [](char c) { return !is_identifier_character(c); }, '_');
   if (stem.empty()) stem = "tensor";
   if (is_digit(stem.front())) stem.insert(0, "_");
-  if (is_reserved_name(stem) || is_device_name(stem)) stem.insert(0, "t_");
+  if (is_reserved_name(stem) || zip::is_device_name(stem)) stem.insert(0, "t_");
   return stem.substr(0, longest_stem);
 }
 
 struct KeyMaker::Parts {
-  std::unordered_set<std::string> taken;                  // folded
-  std::unordered_map<std::string, std::size_t> counters;  // by folded stem: the last number tried
+  base::KeyedSet<std::string> taken;                  // folded
+  base::KeyedMap<std::string, std::size_t> counters;  // by folded stem: the last number tried
 };
 
 KeyMaker::KeyMaker() : parts_(std::make_unique<Parts>()) {

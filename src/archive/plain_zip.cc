@@ -4,7 +4,13 @@
 
 namespace onnxar {
 
+bool is_portable_name_fault(Code code) noexcept {
+  return code == Code::zip_name_character || code == Code::zip_name_part_too_long || code == Code::zip_name_part_end ||
+         code == Code::zip_name_device;
+}
+
 bool is_plain_zip_fault(Code code) noexcept {
+  if (is_portable_name_fault(code)) return true;
   switch (code) {
     case Code::zip_end_comment:
     case Code::zip_entry_descriptor:

@@ -6,6 +6,9 @@
 
 namespace onnxar {
 
+/// Whether a name broke a rule that only makers of archives keep: `pack` and `repack` can give the entry another one.
+bool is_portable_name_fault(Code code) noexcept;
+
 /// Whether a zip file has this fault because its maker knew nothing of archives; a broken one has others.
 bool is_plain_zip_fault(Code code) noexcept;
 

@@ -1,9 +1,5 @@
 #include "base/utf8.h"
 
-#include <cstdint>
-
-#include "base/little_endian.h"
-
 namespace onnxar::base {
 namespace {
 
@@ -53,13 +49,6 @@ bool is_utf8(std::string_view text) noexcept {
     text.remove_prefix(length);
   }
   return true;
-}
-
-bool is_ascii(std::string_view text) noexcept {
-  std::uint64_t bits = 0;
-  for (; text.size() >= sizeof bits; text.remove_prefix(sizeof bits)) bits |= load<std::uint64_t>(as_bytes(text), 0);
-  for (const char c : text) bits |= static_cast<unsigned char>(c);
-  return (bits & 0x8080808080808080U) == 0;
 }
 
 }  // namespace onnxar::base

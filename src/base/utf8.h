@@ -14,6 +14,5 @@ std::size_t utf8_sequence_length(std::string_view text) noexcept;
 bool begins_with_control(std::string_view text) noexcept;
 
 bool is_utf8(std::string_view text) noexcept;
-bool is_ascii(std::string_view text) noexcept;
 
 }  // namespace onnxar::base

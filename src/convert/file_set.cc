@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <ranges>
 
@@ -40,7 +39,7 @@ FileSet::~FileSet() {
 void FileSet::claim(const std::string& name) {
   const fs::path target = folder_ / name;
   if (target == folder_ / model_.target().filename()) throw in_the_way(target, "is the model itself");
-  if (std::ranges::find(claimed_, target) != claimed_.end()) throw in_the_way(target, "is named twice");
+  if (!claimed_.insert(target.string()).second) throw in_the_way(target, "is named twice");
   for (fs::path parent = target.parent_path(); parent != folder_; parent = parent.parent_path()) {
     const fs::file_status status = fs::symlink_status(parent);
     if (fs::is_symlink(status)) throw in_the_way(parent, "is a symbolic link");
@@ -49,7 +48,6 @@ void FileSet::claim(const std::string& name) {
   const fs::file_status status = fs::symlink_status(target);
   if (fs::is_symlink(status)) throw in_the_way(target, "is a symbolic link");
   base::OutputFile::check_target(target, existing(options_));
-  claimed_.push_back(target);
 }
 
 void FileSet::make_folders(const fs::path& relative) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/buffered_output.h"
+#include "base/keyed_hash.h"
 #include "base/output_file.h"
 #include "onnxar/byte_source.h"
 #include "onnxar/options.h"
@@ -45,7 +46,7 @@ class FileSet {
   const SaveOptions& options_;
   base::OutputFile model_;
   std::filesystem::path folder_;
-  std::vector<std::filesystem::path> claimed_;
+  base::KeyedSet<std::string> claimed_;
   std::vector<base::OutputFile> files_;
   std::vector<std::filesystem::path> made_;  // folders, outer ones first
 };

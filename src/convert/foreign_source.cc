@@ -135,7 +135,7 @@ Payload ForeignSource::resolve_in_zip(const onnx::TensorView& tensor, const onnx
   return {std::make_shared<SpanSource>(*part), std::move(span), index};
 }
 
-void ForeignSource::describe(LoadedModel& model, const std::unordered_set<std::size_t>& used) const {
+void ForeignSource::describe(LoadedModel& model, const base::KeyedSet<std::size_t>& used) const {
   const auto note = [&](Severity severity, Code code, const std::string& entry, const std::string& message) {
     model.remarks.push_back({severity, code, {entry, std::nullopt}, message});
   };

@@ -1,10 +1,10 @@
 #include "convert/loaded_model.h"
 
 #include <random>
-#include <unordered_set>
 #include <utility>
 
 #include "archive/keys.h"
+#include "base/keyed_hash.h"
 #include "base/text.h"
 #include "convert/checksum.h"
 #include "convert/foreign_source.h"
@@ -170,7 +170,7 @@ class Splitter {
 
 /// Entries that no tensor names: side files are kept, what is left of old tensors is not.
 void take_side_files(LoadedModel& model) {
-  std::unordered_set<std::size_t> used;
+  base::KeyedSet<std::size_t> used;
   for (const Payload& payload : model.payloads) {
     if (payload.entry) used.insert(*payload.entry);
   }

@@ -1,7 +1,6 @@
 #include "zip/central_header.h"
 
 #include "base/text.h"
-#include "base/utf8.h"
 #include "onnxar/error.h"
 #include "zip/extra_fields.h"
 #include "zip/names.h"
@@ -24,22 +23,15 @@ class Refusal {
   std::uint64_t offset_;
 };
 
-void check_flags(const CentralFileHeader& header, std::string_view name, const Refusal& refuse) {
+void check_flags(const CentralFileHeader& header, const Refusal& refuse) {
   if ((header.flags & (flag_encrypted | flag_strong_encryption | flag_masked)) != 0) {
     refuse(Code::zip_entry_encrypted, "the entry is encrypted");
   }
   if ((header.flags & flag_descriptor) != 0) {
     refuse(Code::zip_entry_descriptor, "the entry's size and CRC stand behind its data (data descriptor)");
   }
-  if ((header.flags & ~unsigned{flag_utf8}) != 0) {
+  if ((header.flags & ~unsigned{flag_utf8}) != 0) {  // says nothing of a name that is ASCII
     refuse(Code::zip_entry_flags, base::concat("general purpose flags ", base::hex(header.flags), " are not allowed"));
-  }
-  const bool ascii = base::is_ascii(name);
-  if (ascii && header.flags != 0) {
-    refuse(Code::zip_entry_flags, "the UTF-8 flag is set for a name that is plain ASCII");
-  }
-  if (!ascii && header.flags != flag_utf8) {
-    refuse(Code::zip_name_encoding, "the name is not ASCII, but the UTF-8 flag is not set");
   }
 }
 
@@ -102,7 +94,7 @@ std::uint64_t read_central_header(Bytes directory, std::uint64_t offset, Directo
   entry.name = as_text(directory.subspan(central_file_header_size, header->file_name_length));
   const Refusal refuse(entry.name, offset);
   if (const auto fault = name_fault(entry.name)) refuse(fault->code, fault->message);
-  check_flags(*header, entry.name, refuse);
+  check_flags(*header, refuse);
   check_fixed_fields(*header, refuse);
   ExtraFields extra;
   if (header->extra_field_length != 0) {

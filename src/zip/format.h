@@ -56,7 +56,6 @@ inline constexpr std::uint16_t dos_date = 0x0021;  // 1980-01-01, the first day 
 inline constexpr std::uint32_t unix_type_mask = 0170000;
 inline constexpr std::uint32_t unix_regular_file = 0100000;
 inline constexpr std::uint32_t unix_folder = 0040000;
-inline constexpr std::uint32_t unix_file_0644 = 0100644;
 inline constexpr std::uint32_t dos_directory = 0x10;
 inline constexpr std::uint32_t dos_volume = 0x08;
 
@@ -66,6 +65,7 @@ inline constexpr std::uint64_t alignment_maximum = 32768;  // the largest power 
 inline constexpr std::uint64_t page_alignment = 4096;
 inline constexpr std::uint64_t page_aligned_from = 1ULL << 20U;  // entries of this size and more begin on a page
 inline constexpr std::uint64_t name_maximum = 1024;
+inline constexpr std::uint64_t name_part_maximum = 255;  // what file systems take
 
 struct LocalFileHeader {
   std::uint16_t version_needed = version_plain;

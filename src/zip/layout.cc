@@ -5,7 +5,6 @@
 
 #include "base/checked.h"
 #include "base/little_endian.h"
-#include "base/utf8.h"
 #include "zip/records.h"
 
 namespace onnxar::zip {
@@ -17,8 +16,6 @@ std::uint32_t low32(std::uint64_t value) noexcept {
 std::uint16_t low16(std::uint64_t value) noexcept {
   return value >= sentinel16 ? sentinel16 : static_cast<std::uint16_t>(value);
 }
-
-std::uint16_t flags_for(std::string_view name) noexcept { return base::is_ascii(name) ? 0 : flag_utf8; }
 
 /// The directory's zip64 field holds just what does not fit, in this order (APPNOTE 4.5.3).
 std::uint64_t central_zip64_payload(const Placement& placement) noexcept {
@@ -41,12 +38,6 @@ void append_central_header(std::vector<std::byte>& out, const PlacedEntry& entry
   CentralFileHeader header;
   header.version_needed = zip64 || placement.zip64 ? version_zip64 : version_plain;
   header.version_made_by = header.version_needed;
-  header.flags = flags_for(entry.name);
-  if (header.flags == flag_utf8) {
-    // Info-ZIP's unzip 6.00 reads names from MS-DOS as code page 437, whatever the flag says.
-    header.version_made_by |= host_unix;
-    header.external_file_attributes = unix_file_0644 << 16U;
-  }
   header.crc32 = entry.crc32;
   header.compressed_size = header.uncompressed_size = low32(placement.size);
   header.file_name_length = static_cast<std::uint16_t>(entry.name.size());
@@ -144,7 +135,6 @@ std::vector<std::byte> local_header_bytes(const PlacedEntry& entry) {
   const Placement& placement = entry.placement;
   LocalFileHeader header;
   header.version_needed = placement.zip64 || needs_zip64_central(placement) ? version_zip64 : version_plain;
-  header.flags = flags_for(entry.name);
   header.crc32 = entry.crc32;
   header.compressed_size = header.uncompressed_size = placement.zip64 ? sentinel32 : low32(placement.size);
   header.file_name_length = static_cast<std::uint16_t>(entry.name.size());

@@ -98,7 +98,7 @@ void check_kind(const CentralFileHeader& central, const LenientEntry& entry, con
 
 void check_name(const LenientEntry& entry, const Header& header) {
   const std::string_view name = entry.folder ? entry.name.substr(0, entry.name.size() - 1) : entry.name;
-  if (const auto fault = name_fault(name)) header.refuse(fault->code, std::string(fault->message));
+  if (const auto fault = unreadable_name_fault(name)) header.refuse(fault->code, std::string(fault->message));
 }
 
 void check_sizes(const LenientEntry& entry, const Header& header) {

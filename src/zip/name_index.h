@@ -1,11 +1,14 @@
 // Finding an entry by its name, and seeing names that clash.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "zip/names.h"
 
 namespace onnxar::zip {
@@ -13,8 +16,7 @@ namespace onnxar::zip {
 /// An open-addressing table of names. Holds indices, not names: `name_of` gives the name of an index.
 ///
 /// Names hash under ASCII folding, so that one table serves look-ups (exact) and the rule that names differ under
-/// folding. The hash is keyed with a random number of this process: nobody can make an archive whose names collide.
-/// Threads: read-only after it was filled.
+/// folding. Threads: read-only after it was filled.
 class NameIndex {
  public:
   NameIndex() = default;
@@ -22,8 +24,10 @@ class NameIndex {
   explicit NameIndex(std::size_t count);
 
   /// Adds `index`; returns the index of a name that is equal under folding, if there is one (then nothing is added).
+  /// Where there is no room left, the table doubles, for which it hashes every name again.
   template <typename NameOf>
   std::optional<std::uint32_t> insert(std::uint32_t index, const NameOf& name_of) {
+    if (2 * (size_ + 1) > slots_.size()) grow(name_of);
     const std::string_view name = name_of(index);
     const std::uint64_t hash = hash_of(name);
     std::size_t slot = hash & mask_;
@@ -32,6 +36,7 @@ class NameIndex {
       if (taken.tag == tag_of(hash) && equal_folded(name_of(taken.index), name)) return taken.index;
     }
     slots_[slot] = {index, tag_of(hash)};
+    ++size_;
     return std::nullopt;
   }
 
@@ -41,19 +46,17 @@ class NameIndex {
     return find_hashed(hash_of(name), [&](std::uint32_t index) { return name_of(index) == name; });
   }
 
-  /// The index of a name that is a folder of `name` under folding: `a` for `a/b`.
+  /// The index of a name that is a folder of `name` under folding: `a` for `a/b`. Reads every byte of `name` once,
+  /// however many folders it has.
   template <typename NameOf>
   [[nodiscard]] std::optional<std::uint32_t> find_folder_of(std::string_view name, const NameOf& name_of) const {
-    Hasher hasher;
-    for (std::size_t begin = 0;;) {
-      const std::size_t slash = name.find('/', begin);
-      if (slash == std::string_view::npos) return std::nullopt;
-      hasher.absorb(name.substr(begin, slash - begin));
+    PrefixHasher hasher(name);
+    for (std::size_t slash = name.find('/'); slash != std::string_view::npos; slash = name.find('/', slash + 1)) {
       const std::string_view folder = name.substr(0, slash);
       const auto is_folder = [&](std::uint32_t index) { return equal_folded(name_of(index), folder); };
-      if (const auto index = find_hashed(hasher.value(), is_folder)) return index;
-      begin = slash + 1;
+      if (const auto index = find_hashed(hasher.up_to(slash), is_folder)) return index;
     }
+    return std::nullopt;
   }
 
  private:
@@ -63,22 +66,30 @@ class NameIndex {
     std::uint32_t tag = 0;
   };
 
-  /// Absorbs a name part by part ('/' parts them), so that the hashes of all folders of a name fall out of one pass.
-  class Hasher {
+  /// Hashes a name and what it begins with in one pass. What goes into the hash is folded.
+  class PrefixHasher {
    public:
-    Hasher();
-    void absorb(std::string_view part);
-    [[nodiscard]] std::uint64_t value() const noexcept { return state_; }
+    explicit PrefixHasher(std::string_view name);
+    /// The hash of the first `length` characters. REQUIRES: no less than in the call before.
+    std::uint64_t up_to(std::size_t length);
 
    private:
-    void absorb_word(std::uint64_t word);
-
-    std::uint64_t key_;
-    std::uint64_t state_;
+    std::string_view rest_;  // of the name, which was absorbed up to here
+    std::size_t absorbed_ = 0;
+    base::SipHash hash_;
   };
 
   static std::uint64_t hash_of(std::string_view name);
   static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32U); }
+
+  template <typename NameOf>
+  void grow(const NameOf& name_of) {
+    NameIndex larger(size_ * 2 + 8);
+    for (const Slot& slot : slots_) {
+      if (slot.index != vacant) larger.insert(slot.index, name_of);
+    }
+    *this = std::move(larger);
+  }
 
   /// The index of that hash for which `is_it` holds.
   template <typename IsIt>
@@ -92,6 +103,7 @@ class NameIndex {
 
   std::vector<Slot> slots_;
   std::size_t mask_ = 0;
+  std::size_t size_ = 0;
 };
 
 }  // namespace onnxar::zip

@@ -1,6 +1,7 @@
 #include "zip/names.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "base/ascii_words.h"
@@ -12,8 +13,11 @@
 namespace onnxar::zip {
 namespace {
 
-/// C identifiers, which nearly all names are, break no rule: seen by words. The last word may overlap the one before.
-bool is_plain(std::string_view name) noexcept {
+constexpr std::size_t longest_device_name = 7;
+
+/// Letters, digits and underscores, which nearly all names consist of, are seen by words. The last word may overlap the
+/// one before.
+bool is_identifier_like(std::string_view name) noexcept {
   constexpr std::size_t word = sizeof(std::uint64_t);
   const Bytes bytes = as_bytes(name);
   if (bytes.size() < word) return std::ranges::all_of(name, base::is_identifier_character);
@@ -24,6 +28,21 @@ bool is_plain(std::string_view name) noexcept {
   return plain;
 }
 
+constexpr bool is_portable(char c) noexcept {
+  return c >= 0x20 && c <= 0x7e && std::string_view("\\:*?\"<>|;").find(c) == std::string_view::npos;
+}
+
+/// Indexed by the character's byte.
+constexpr std::array<bool, 256> portable_characters = [] {
+  std::array<bool, 256> table{};
+  for (std::size_t i = 0; i < table.size(); ++i) table[i] = is_portable(static_cast<char>(i));
+  return table;
+}();
+
+bool has_foreign_character(std::string_view name) noexcept {
+  return !std::ranges::all_of(name, [](char c) { return portable_characters[static_cast<unsigned char>(c)]; });
+}
+
 /// REQUIRES: well-formed UTF-8, where no later byte of a character looks like a first one.
 bool has_control_character(std::string_view name) noexcept {
   for (; !name.empty(); name.remove_prefix(1)) {
@@ -32,38 +51,84 @@ bool has_control_character(std::string_view name) noexcept {
   return false;
 }
 
-bool has_drive_letter(std::string_view name) noexcept {
-  return name.size() >= 2 && name[1] == ':' && folded(name[0]) >= 'a' && folded(name[0]) <= 'z';
-}
-
-bool has_bad_part(std::string_view name) noexcept {
+template <typename IsBad>
+bool has_part(std::string_view name, const IsBad& is_bad) noexcept {
   while (true) {
     const std::size_t slash = name.find('/');
-    const std::string_view part = name.substr(0, slash);
-    if (part.empty() || part == "." || part == "..") return true;
+    if (is_bad(name.substr(0, slash))) return true;
     if (slash == std::string_view::npos) return false;
     name.remove_prefix(slash + 1);
   }
 }
 
+std::optional<NameFault> length_fault(std::string_view name) noexcept {
+  if (name.empty()) return NameFault{Code::zip_name_empty, "the entry has no name"};
+  if (name.size() > name_maximum) return NameFault{Code::zip_name_too_long, "the name is longer than 1024 bytes"};
+  return std::nullopt;
+}
+
+std::optional<NameFault> path_fault(std::string_view name) noexcept {
+  if (name.front() == '/') return NameFault{Code::zip_name_absolute, "the name is an absolute path"};
+  if (name.back() == '/') return NameFault{Code::zip_name_directory, "the entry is a folder; only files are allowed"};
+  if (has_part(name, [](std::string_view part) { return part.empty() || part == "." || part == ".."; })) {
+    return NameFault{Code::zip_name_part, "the name has a part that is empty, \".\" or \"..\""};
+  }
+  return std::nullopt;
+}
+
+/// What some file system would change or refuse.
+std::optional<NameFault> part_fault(std::string_view name) noexcept {
+  if (has_part(name, [](std::string_view part) { return part.size() > name_part_maximum; })) {
+    return NameFault{Code::zip_name_part_too_long, "the name has a part of more than 255 bytes"};
+  }
+  if (has_part(name, [](std::string_view part) { return part.back() == '.' || part.back() == ' '; })) {
+    return NameFault{Code::zip_name_part_end,
+                     "the name has a part that ends in a dot or a space, which some readers leave out"};
+  }
+  if (has_part(name, is_device_name)) {
+    return NameFault{Code::zip_name_device, "the name has a part that is the name of a device on Windows"};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<NameFault> name_fault(std::string_view name) noexcept {
-  if (name.empty()) return NameFault{Code::zip_name_empty, "the entry has no name"};
-  if (name.size() > name_maximum) return NameFault{Code::zip_name_too_long, "the name is longer than 1024 bytes"};
-  if (is_plain(name)) return std::nullopt;
-  if (!base::is_utf8(name)) return NameFault{Code::zip_name_encoding, "the name is not UTF-8"};
+  if (const auto fault = length_fault(name)) return fault;
+  if (is_identifier_like(name)) {  // one part, and most are too long for a device
+    const bool may_be_device = name.size() <= longest_device_name;
+    if (!may_be_device && name.size() <= name_part_maximum) return std::nullopt;
+  } else if (has_foreign_character(name)) {
+    return NameFault{Code::zip_name_character,
+                     "the name has a character in it that readers differ in; letters, digits, spaces and punctuation "
+                     "of ASCII are allowed, but not \\ : * ? \" < > | ;"};
+  } else if (const auto fault = path_fault(name)) {
+    return fault;
+  }
+  return part_fault(name);
+}
+
+std::optional<NameFault> unreadable_name_fault(std::string_view name) noexcept {
+  if (const auto fault = length_fault(name)) return fault;
+  if (!base::is_utf8(name)) return NameFault{Code::zip_name_character, "the name is not UTF-8"};
   if (has_control_character(name)) {
-    return NameFault{Code::zip_name_control, "the name has a control character in it"};
+    return NameFault{Code::zip_name_character, "the name has a control character in it"};
   }
   if (name.find('\\') != std::string_view::npos) {
-    return NameFault{Code::zip_name_backslash, "the name has a backslash in it; folders are parted by /"};
+    return NameFault{Code::zip_name_character, "the name has a backslash in it; slashes separate folders"};
   }
-  if (name.front() == '/') return NameFault{Code::zip_name_absolute, "the name is an absolute path"};
-  if (has_drive_letter(name)) return NameFault{Code::zip_name_drive, "the name begins with a drive letter"};
-  if (name.back() == '/') return NameFault{Code::zip_name_directory, "the entry is a folder; only files are allowed"};
-  if (has_bad_part(name)) return NameFault{Code::zip_name_part, "the name has a part that is empty, \".\" or \"..\""};
-  return std::nullopt;
+  return path_fault(name);
+}
+
+bool is_device_name(std::string_view part) noexcept {
+  static constexpr std::array<std::string_view, 6> whole = {"con", "prn", "aux", "nul", "conin$", "conout$"};
+  std::string_view stem = part.substr(0, part.find('.'));
+  while (stem.ends_with(' ')) stem.remove_suffix(1);
+  if (stem.size() > longest_device_name) return false;
+  if (stem.size() == 4 && base::is_digit(stem[3])) {
+    return equal_folded(stem.substr(0, 3), "com") || equal_folded(stem.substr(0, 3), "lpt");
+  }
+  return std::ranges::any_of(whole, [stem](std::string_view device) { return equal_folded(stem, device); });
 }
 
 std::string folded_copy(std::string_view name) {

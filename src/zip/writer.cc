@@ -19,23 +19,44 @@ Writer::Writer(base::BufferedOutput output, const Directory& before, bool zip64_
     : output_(std::move(output)), kept_{{}, before.entries().size() - 1, zip64_end}, limits_(limits) {
   const auto entries = before.entries();
   kept_.headers = before.headers().first(entries.back().central_offset - before.offset());
-  for (const DirectoryEntry& entry : entries.first(kept_.entries)) check_name(entry.name);
+  kept_entries_ = entries.first(kept_.entries);
+  names_ = NameIndex(entries.size());
+  const auto name_of = [this](std::uint32_t i) { return name_at(i); };
+  for (std::uint32_t i = 0; i < kept_entries_.size(); ++i) {
+    static_cast<void>(names_.insert(i, name_of));
+    note_folders(kept_entries_[i].name);
+  }
+}
+
+std::string_view Writer::name_at(std::size_t index, std::string_view added) const {
+  if (index < kept_entries_.size()) return kept_entries_[index].name;
+  const std::size_t place = index - kept_entries_.size();
+  return place < entries_.size() ? std::string_view(entries_[place].name) : added;
 }
 
 void Writer::check_name(std::string_view name) {
   const Place place{std::string(name), std::nullopt};
   if (const auto fault = name_fault(name)) throw Error(fault->code, std::string(fault->message), place);
-  const std::string key = folded_copy(name);
-  if (!names_.insert(key).second) {
+  const auto name_of = [this, name](std::uint32_t i) { return name_at(i, name); };
+  if (names_.find_folder_of(name, name_of)) {
+    throw Error(Code::zip_name_prefix, "another entry has the name of this one's folder", place);
+  }
+  if (is_folder(name)) throw Error(Code::zip_name_prefix, "this name is the folder of another entry", place);
+  if (names_.insert(static_cast<std::uint32_t>(kept_entries_.size() + entries_.size()), name_of)) {
     throw Error(Code::zip_name_duplicate, "another entry has this name, upper and lower case aside", place);
   }
-  if (folders_.contains(key)) throw Error(Code::zip_name_prefix, "this name is the folder of another entry", place);
-  for (std::size_t slash = key.find('/'); slash != std::string::npos; slash = key.find('/', slash + 1)) {
-    const std::string folder = key.substr(0, slash);
-    if (names_.contains(folder))
-      throw Error(Code::zip_name_prefix, "another entry has the name of this one's folder", place);
-    folders_.insert(folder);
-  }
+  note_folders(name);
+}
+
+bool Writer::is_folder(std::string_view name) const {
+  if (in_folders_.empty()) return false;
+  const std::string folder = folded_copy(name) + '/';
+  const auto first = in_folders_.lower_bound(folder);
+  return first != in_folders_.end() && first->starts_with(folder);
+}
+
+void Writer::note_folders(std::string_view name) {
+  if (name.find('/') != std::string_view::npos) in_folders_.insert(folded_copy(name));
 }
 
 std::uint32_t Writer::add(std::string_view name, std::uint64_t alignment, const ByteSource& source) {

@@ -3,15 +3,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "base/buffered_output.h"
 #include "onnxar/byte_source.h"
 #include "zip/directory.h"
 #include "zip/layout.h"
+#include "zip/name_index.h"
 
 namespace onnxar::zip {
 
@@ -39,7 +41,12 @@ class Writer {
   [[nodiscard]] const KeptDirectory& kept() const noexcept { return kept_; }
 
  private:
+  /// The name with this index, `added` for the one after the last entry.
+  [[nodiscard]] std::string_view name_at(std::size_t index, std::string_view added = {}) const;
   void check_name(std::string_view name);
+  /// Whether an entry is in a folder of this name.
+  [[nodiscard]] bool is_folder(std::string_view name) const;
+  void note_folders(std::string_view name);
   void check_limits(std::uint64_t directory_size) const;
   std::uint32_t copy(const ByteSource& source, const PlacedEntry& entry);
 
@@ -48,8 +55,9 @@ class Writer {
   KeptDirectory kept_;
   Limits limits_{~std::uint64_t{0}, ~std::uint64_t{0}};
   std::vector<PlacedEntry> entries_;
-  std::unordered_set<std::string> names_;    // folded
-  std::unordered_set<std::string> folders_;  // folded: everything that a name has been put beneath
+  std::span<const DirectoryEntry> kept_entries_;
+  NameIndex names_;                   // of the kept entries, then of those that were added
+  std::set<std::string> in_folders_;  // folded: names with a slash. Those in one folder are neighbours.
 };
 
 }  // namespace onnxar::zip

@@ -9,7 +9,6 @@ namespace onnxar::testing {
 namespace {
 
 using base::begins_with_control;
-using base::is_ascii;
 using base::is_utf8;
 using base::utf8_sequence_length;
 
@@ -92,13 +91,6 @@ TEST(Utf8, WholeTextsAreJudgedToTheirEnd) {
   EXPECT_TRUE(is_utf8("\xe2\x82\xac"));
   EXPECT_FALSE(is_utf8("fine until here \x80"));
   EXPECT_FALSE(is_utf8("\xe2\x82\xac\xe2\x82"));
-}
-
-TEST(Ascii, EndsAt127) {
-  EXPECT_TRUE(is_ascii(""));
-  EXPECT_TRUE(is_ascii(std::string_view("\0\x7f", 2)));
-  EXPECT_FALSE(is_ascii("abc\x80"));
-  EXPECT_FALSE(is_ascii("\xc3\xa9"));
 }
 
 }  // namespace

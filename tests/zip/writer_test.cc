@@ -59,7 +59,7 @@ TEST_F(WriterTest, ArchiveOfManyKindsIsTheBuilders) {
                                  mebibyte, mebibyte + 1, 3 * mebibyte + 7}) {
     builder.entries.push_back(zip_entry("entry_of_" + std::to_string(size), pattern(size, 3)));
   }
-  builder.entries.push_back(zip_entry("folder/gr\xc3\xb6\xc3\x9f.txt", blob("text")));
+  builder.entries.push_back(zip_entry("folder/a b.txt", blob("text")));
   builder.entries.push_back(zip_entry(model_entry, smallest_model()));
   for (const ZipEntry& entry : builder.entries) add(entry.name, entry.data);
   EXPECT_TRUE(finish() == builder.build());
@@ -121,7 +121,10 @@ TEST_F(WriterTest, NamesBreakNoRule) {
   for (const auto& [name, code] :
        std::vector<std::pair<std::string, Code>>{{"", Code::zip_name_empty},
                                                  {"../w", Code::zip_name_part},
-                                                 {"a\nb", Code::zip_name_control},
+                                                 {"a;1", Code::zip_name_character},
+                                                 {"a./b", Code::zip_name_part_end},
+                                                 {"nul.txt", Code::zip_name_device},
+                                                 {std::string(256, 'n'), Code::zip_name_part_too_long},
                                                  {"w/", Code::zip_name_directory},
                                                  {std::string(1025, 'n'), Code::zip_name_too_long}}) {
     EXPECT_EQ(refusal_of_adding(name), (Refusal{code, name}));
