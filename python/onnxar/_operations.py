@@ -48,8 +48,9 @@ def pack(
     Tensors of at least `size_threshold` bytes become entries at multiples of `alignment`; those in node attributes, too,
     unless `attributes` says no, with `all_sites` also sparse values, defaults of function attributes and training info.
     `side_files` are names and paths of files that go along. `checksum` may be "sha1". `progress(done, total)` is called
-    with bytes; what it raises cancels. The output appears whole or not at all. Errors: io.*, output.exists, zip.*,
-    archive.*, wire.*, onnx.*, usage.argument.
+    with bytes; what it raises cancels. The output appears whole or not at all. With `overwrite` a file that exists is
+    replaced as a whole, and what it had besides is gone: `save` keeps the side files of an archive that it replaces.
+    Errors: io.*, output.exists, zip.*, archive.*, wire.*, onnx.*, usage.argument.
     """
     save = save_options(
         size_threshold=size_threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,

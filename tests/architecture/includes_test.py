@@ -37,6 +37,7 @@ PUBLIC = {
     "link.h": "convert",
     "listing.h": "convert",
     "model.h": "model",
+    "model_reader.h": "convert",
     "model_writer.h": "convert",
     "onnx.pb.h": "model",  # generated
     "onnxar_c.h": "c",
