@@ -28,13 +28,12 @@ def load(path: Path | bytes | bytearray | memoryview | mmap.mmap, *, verify: boo
     from google.protobuf.message import DecodeError
 
     options = load_options(max_expansion=max_expansion, verify_data=verify)
-    in_memory = not isinstance(path, str | os.PathLike)
-    reader = _core.ModelReader.open_buffer(path, options) if in_memory else _core.ModelReader.open(path, options)
+    name = os.path.abspath(path) if isinstance(path, str | os.PathLike) else ""
+    reader = _core.ModelReader.open(name, options) if name else _core.ModelReader.open_buffer(path, options)
     model = onnx.ModelProto()
     try:
         model.ParseFromString(reader.model())
     except DecodeError as error:
-        name = "" if in_memory else os.path.abspath(path)
         raise Error("onnx.model.invalid", f"protobuf cannot parse the model: {error}", path=name) from error
     descent = _proto.Descent(model)
     reader.for_each(lambda index, steps: _proto.set_data(descent.to(steps), reader.read(index)))

@@ -238,7 +238,7 @@ TEST_F(ConvertTest, WhatIsNoArchiveHasNoSideFilesAndABrokenOneIsRefused) {
   options.side_files_of = folder_.write_file("replaced", damaged);
   const fs::path input = folder_.write_file("in", archive_of(model_of({})).bytes);
   fs::remove(folder_ / "out");
-  expect_refused(folder_, input, options, Code::zip_data_crc, "a.txt", archive.entry("a.txt").header_offset);
+  expect_refused(folder_, input, options, Code::zip_data_crc, "a.txt", archive.entry("a.txt").data_offset);
   options.side_files_of = folder_.write_file("replaced", copy_of(Bytes(archive.bytes).first(archive.bytes.size() - 1)));
   const Error error = error_of([&] { convert(input, folder_ / "out", options); });
   EXPECT_EQ(error.path(), folder_ / "replaced");
