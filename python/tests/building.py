@@ -6,7 +6,7 @@ import struct
 import zlib
 
 MODEL = "__MODEL_PROTO"
-FLOAT, STRING = 1, 8
+FLOAT, UINT8, STRING = 1, 2, 8
 
 
 def varint(value: int) -> bytes:
