@@ -21,6 +21,7 @@ from onnxar._options import Path
 from onnxar._types import Entry, TensorInfo
 
 Array = np.ndarray[Any, Any]
+MOST_ALIGNMENT = 1 << 30  # the largest pages: nobody aligns to more
 
 
 class TensorSlice:
@@ -176,8 +177,8 @@ class Archive(Mapping[str, Array]):
         power of two. Tensors that share their bytes still do; where they overlap in other ways, or have elements below
         8 bits, the buffer may take `max_expansion` times the archive. Returns the buffer; arrays stay valid whether it is
         kept or not."""
-        if alignment < 1 or alignment & (alignment - 1):
-            raise usage(f"alignment is {alignment}; it must be a power of two", path=self._path or "")
+        if alignment < 1 or alignment & (alignment - 1) or alignment > MOST_ALIGNMENT:
+            raise usage(f"alignment is {alignment}; it must be a power of two up to {MOST_ALIGNMENT}", path=self._path or "")
         stored = {key: self._tensors[key] for key in self}
         raw = {key: memoryview(self._handle.data(tensor)) for key, tensor in stored.items()}
         places = {key: _Place.of(raw[key], tensor) for key, tensor in stored.items()}
@@ -196,7 +197,7 @@ class Archive(Mapping[str, Array]):
             """The array in the buffer; of several at one place the first one is copied."""
             place, tensor = places[key], stored[key]
             source = _dtypes.as_array(raw[key], tensor.dtype, tensor.shape)
-            target = buffer[offsets[place] : offsets[place] + place.size].view(source.dtype).reshape(source.shape)
+            target: Array = buffer[offsets[place] : offsets[place] + place.size].view(source.dtype).reshape(source.shape)
             if first[place] == key:
                 np.copyto(target, source)
             target.setflags(write=False)

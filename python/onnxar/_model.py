@@ -25,11 +25,14 @@ def load(path: Path | bytes | bytearray | memoryview | mmap.mmap, *, verify: boo
     `max_expansion` times the size of the archive. Side files are not part of a model: `save` keeps those of the archive
     that it replaces. Errors: as `onnxar.open`; onnx.*, zip.data.crc; onnx.model.too_large."""
     import onnx
-    from google.protobuf.message import DecodeError
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
 
     options = load_options(max_expansion=max_expansion, verify_data=verify)
-    name = os.path.abspath(path) if isinstance(path, str | os.PathLike) else ""
-    reader = _core.ModelReader.open(name, options) if name else _core.ModelReader.open_buffer(path, options)
+    if isinstance(path, str | os.PathLike):
+        name = os.path.abspath(path)
+        reader = _core.ModelReader.open(name, options)
+    else:
+        name, reader = "", _core.ModelReader.open_buffer(path, options)
     model = onnx.ModelProto()
     try:
         model.ParseFromString(reader.model())

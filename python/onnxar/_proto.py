@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from onnxar import _core
+from onnxar._errors import Error
 
 # The messages on the way to a tensor.
 _CARRIERS = {"ModelProto", "GraphProto", "NodeProto", "AttributeProto", "FunctionProto", "TrainingInfoProto",
@@ -52,7 +53,9 @@ class Descent:
 
 
 def set_data(tensor: Any, data: bytes) -> None:
-    """Puts the data into the message, in place of a link."""
+    """Puts the data into the message, in place of a link. Errors: onnx.model.invalid, where there is none."""
+    if tensor.data_location != EXTERNAL:
+        raise Error("onnx.model.invalid", "protobuf reads another model than the library: its schema has other fields", tensor.name)
     tensor.ClearField("external_data")
     tensor.ClearField("data_location")
     tensor.raw_data = data

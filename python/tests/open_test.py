@@ -239,7 +239,7 @@ class Consolidation(OpenTest):
         self.assertEqual(archive._consolidated, {})
 
     def test_an_alignment_is_a_power_of_two(self):
-        for alignment in (0, -64, 48):
+        for alignment in (0, -64, 48, 1 << 31, 1 << 70):
             with self.assertRaises(onnxar.Error):
                 onnxar.open(self.path).consolidate(alignment=alignment)
 
