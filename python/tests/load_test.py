@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import unittest
 
 import building
@@ -56,6 +57,29 @@ class Refusals(FolderTest):
                 self.assert_refused(archive(model(tensor), w=W), code)
                 opened = onnxar.open(self.folder / "m.onnxar")
                 self.assertEqual(self.code_of(lambda opened=opened: opened.tensor("w")), code)
+
+    def test_a_model_that_was_changed_anywhere_is_loaded_exactly_where_check_finds_no_error(self):
+        typed = head("t", 3, dtype=6) + block(5, bytes([1, 2, 3]))
+        tensors = [linked("w", 1024, location="w", length=4096, offset=4096), head("r", 4) + block(9, bytes(16)), typed]
+        whole, path, chance = model(*tensors), self.folder / "m.onnxar", random.Random(5)
+        loaded = refused = 0
+        for _ in range(600):
+            changed = bytearray(whole)
+            for _ in range(chance.randint(1, 2)):
+                changed[chance.randrange(len(changed))] = chance.choice((0, 1, 2, 9, 0x30, 0x39, 0x2D, 0xFF, chance.randrange(256)))
+            path.write_bytes(archive(bytes(changed), w=W))
+            errors = [found.code for found in onnxar.check(path) if found.severity == "error"]
+            try:
+                found = onnxar.load(path)
+            except onnxar.Error as error:
+                refused += 1
+                self.assertIn(error.code, [*errors, "onnx.model.invalid"], bytes(changed).hex())  # the last is protobuf's
+                continue
+            loaded += 1
+            self.assertEqual(errors, [], bytes(changed).hex())
+            onnxar.unpack(path, self.folder / "m.onnx", overwrite=True, sync=False)
+            self.assertEqual(found, onnx.ModelProto.FromString((self.folder / "m.onnx").read_bytes()), bytes(changed).hex())
+        self.assertGreater(min(loaded, refused), 100)
 
     def test_a_second_graph_which_protobuf_would_merge_is_refused(self):
         two = model(linked("w", 1024, location="w", length=4096), more=block(7, building.graph(head("v", 1) + block(9, b"abcd"))))
