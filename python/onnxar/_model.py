@@ -58,6 +58,7 @@ def save(
     overwrite: bool = False,
     sync: bool = True,
     progress: Progress | None = None,
+    max_expansion: int = 8,
 ) -> ConvertReport:
     """Saves an onnx.ModelProto, an onnx_ir.Model, torch's ONNXProgram, or the model in a file, as an archive.
 
@@ -76,10 +77,11 @@ def save(
         overwrite=overwrite, sync=sync, progress=progress,
     )  # fmt: skip
     if isinstance(model, str | os.PathLike):
-        return _operations.packed(model, path, options, data_dir)
+        return _operations.packed(model, path, options, data_dir, max_expansion)
     writer = _core.ModelWriter()
     serialised = _serialised(model, writer, max(size_threshold, 1))
-    return report(ConvertReport, writer.save(serialised, path, options, load_options(data_dir)))
+    load = load_options(data_dir, max_expansion=max_expansion)
+    return report(ConvertReport, writer.save(serialised, path, options, load))
 
 
 def _serialised(model: Any, writer: _core.ModelWriter, threshold: int) -> bytes:

@@ -155,6 +155,24 @@ class Results(FolderTest):
             onnxar.load(sharing(1), max_expansion=-1)
         self.assertEqual(raised.exception.code, "usage.argument")
 
+    def test_every_function_that_copies_takes_max_expansion_and_refuses_a_negative_one(self):
+        path = self.folder / "m.onnxar"
+        path.write_bytes(archive(model(linked("w", 1024, location="w", length=4096)), w=W))
+        actions = {
+            "load": lambda **more: onnxar.load(path, **more),
+            "save": lambda **more: onnxar.save(path, self.folder / "s.onnxar", **more),
+            "save a message": lambda **more: onnxar.save(onnxar.load(path), self.folder / "t.onnxar", **more),
+            "pack": lambda **more: onnxar.pack(path, self.folder / "p.onnxar", **more),
+            "unpack": lambda **more: onnxar.unpack(path, self.folder / "u.onnx", **more),
+            "extract": lambda **more: onnxar.extract(path, "w", self.folder / "w.npy", **more),
+        }
+        for name, action in actions.items():
+            with self.subTest(name):
+                with self.assertRaises(onnxar.Error) as raised:
+                    action(max_expansion=-1)
+                self.assertEqual(raised.exception.code, "usage.argument")
+                action(max_expansion=100)
+
     def test_what_tensors_share_is_copied_once_by_consolidate(self):
         data = archive(model(*(linked(f"t{i}", 1 << 18, location="w", length=1 << 20) for i in range(100))), w=bytes(1 << 20))
         with onnxar.open(data) as opened:
