@@ -50,8 +50,8 @@ struct StoredTensor : TensorInfo {
 /// Errors: wire.*, onnx.*. Cost: O(model).
 [[nodiscard]] std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& options = {});
 
-/// Entries that no tensor names and whose name is no C identifier, such as `tokenizer.json`: what goes along with the
-/// model. In the order of the file, views as Archive::entry gives them. Errors: wire.*, onnx.*. Cost: O(directory +
+/// Entries that no tensor names and whose name is not a C identifier, such as `tokenizer.json`: what goes along with
+/// the model. In the order of the file, views as Archive::entry gives them. Errors: wire.*, onnx.*. Cost: O(directory +
 /// model).
 [[nodiscard]] std::vector<ArchiveEntry> side_files(const Archive& archive, const LoadOptions& options = {});
 std::vector<ArchiveEntry> side_files(const Archive&& archive, const LoadOptions& options = {}) = delete;

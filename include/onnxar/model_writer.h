@@ -15,7 +15,7 @@
 namespace onnxar {
 
 /// The fields of a TensorProto that say that its data is all `size` bytes at `location`: an entry, or what
-/// ModelWriter::add gave. They go behind those of a serialised TensorProto that has no data.
+/// ModelWriter::add gave. They follow those of a serialised TensorProto that has no data.
 [[nodiscard]] std::string link_fields(std::string_view location, std::uint64_t size);
 
 /// Takes weights as sources, which may make their bytes when they are read, and then the ModelProto, in which those

@@ -82,7 +82,7 @@ struct SaveOptions : TensorBufferOptions {
   Checksum checksum = Checksum::none;  ///< of archive: what links carry; reads the data twice
   std::vector<AddedFile> add;          ///< of archive: side files, in place of those of the same name
   /// Of archive: an archive whose side files go along where the model has none of the same name, such as the one that
-  /// is replaced. A file that is no zip has none. Empty: none.
+  /// is replaced. A file that is not a zip has none. Empty: none.
   std::filesystem::path side_files_of;
   bool replace = false;  ///< replace existing outputs
   bool sync = true;      ///< sync files and folder before returning

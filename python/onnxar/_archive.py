@@ -21,7 +21,7 @@ from onnxar._options import Path
 from onnxar._types import Entry, TensorInfo
 
 Array = np.ndarray[Any, Any]
-MOST_ALIGNMENT = 1 << 30  # the largest pages: nobody aligns to more
+MOST_ALIGNMENT = 1 << 30  # the size of the largest pages
 
 
 class TensorSlice:

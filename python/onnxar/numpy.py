@@ -64,7 +64,7 @@ def load_file(filename: Path, *, backend: str = "mmap") -> dict[str, Array]:
 
 
 def _side_files(kept: Path | None) -> dict[str, memoryview]:
-    """The side files of an archive, verified; none of what is no archive."""
+    """The side files of an archive, verified; none of a file that is not a zip."""
     if kept is None or not _is_zip(kept):
         return {}
     with open_archive(kept) as archive:

@@ -1,4 +1,4 @@
-"""Calls that nobody should make: each ends in an exception, none in a crash. Each runs in an interpreter of its own."""
+"""Calls that a program should not make: each ends in an exception, none in a crash. Each runs in an interpreter of its own."""
 
 from __future__ import annotations
 

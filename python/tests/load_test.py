@@ -108,7 +108,7 @@ class Refusals(FolderTest):
         broken = number(1, 10) + block(7, building.graph() + block(11, b"\xff\xff\xff")) + block(8, number(2, 21))
         self.assertEqual(self.code_of(onnxar.load, archive(broken)), "onnx.model.invalid")
 
-    def test_a_path_that_is_no_archive_is_an_error_as_with_open(self):
+    def test_a_path_that_is_not_an_archive_is_an_error_as_with_open(self):
         (self.folder / "m.onnx").write_bytes(model())
         with self.assertRaises(onnxar.Error) as opened:
             onnxar.open(self.folder / "m.onnx")

@@ -76,7 +76,7 @@ class Kept(SideFilesTest):
         self.assertEqual(self.side_files(), BOTH)
         self.assertIn("docs_2", [entry.name for entry in onnxar.open(self.path).entries()])
 
-    def test_what_is_no_archive_is_replaced_and_had_no_side_files(self):
+    def test_a_file_that_is_not_an_archive_is_replaced_and_had_no_side_files(self):
         for old in (b"", b"text", onnx.ModelProto().SerializeToString()):
             self.path.write_bytes(old)
             onnxar.save(matmul_model(), self.path, overwrite=True)

@@ -28,7 +28,7 @@ SideFile side_file(const AddedFile& added) {
   return {added.name, std::make_shared<OwnedSource>(std::move(source), std::move(file))};
 }
 
-/// What is no zip file has no side files.
+/// A file that is not a zip has none.
 std::vector<SideFile> side_files_of(const std::filesystem::path& path) {
   std::vector<SideFile> files;
   const base::MappedFile file = base::MappedFile::open(path);

@@ -224,7 +224,7 @@ TEST_F(ConvertTest, SideFilesOfAnArchiveThatIsReplacedGoAlongUnlessTheModelHasSo
   EXPECT_EQ(report_.side_files, 3U);
 }
 
-TEST_F(ConvertTest, WhatIsNoArchiveHasNoSideFilesAndABrokenOneIsRefused) {
+TEST_F(ConvertTest, AFileThatIsNotAZipHasNoSideFilesAndABrokenArchiveIsRefused) {
   const Message proto = model_of({linked_floats("w", 256, "w")});
   const Built archive = archive_of(proto, {zip_entry("w", pattern(1024)), zip_entry("a.txt", blob("old"))});
   SaveOptions options = saved_as(Format::archive);
