@@ -46,7 +46,7 @@ def saver(name: str, folder: pathlib.Path) -> Callable[[], None]:
     if name == "onnxar":
         import onnxar
         model = as_ir(arrays())
-        return lambda: onnxar.save(model, path, sync=False)
+        return lambda: onnxar.save(model, path, overwrite=True, sync=False)
     if name == "onnx_ir":
         import onnx_ir
         model = as_ir(arrays())

@@ -47,7 +47,7 @@ def make(folder: str, megabytes: str, *forms: str) -> None:
     import onnx_ir
     import onnxar
     place, model = pathlib.Path(folder), lazy_model(int(megabytes) * 10**6 // LAYER, layer, (WIDTH, WIDTH))
-    onnxar.save(model, place / "archive.onnxar", sync=False)
+    onnxar.save(model, place / "archive.onnxar", overwrite=True, sync=False)
     onnx_ir.save(model, place / "external.onnx", external_data="external.data")
     if "inline" in forms:
         onnxar.unpack(place / "archive.onnxar", place / "inline.onnx", sync=False)
@@ -81,7 +81,7 @@ def export(path: str, count: str) -> dict[str, float]:
     watcher = threading.Thread(target=watch)
     watcher.start()
     begin = time.perf_counter()
-    onnxar.save(model, path, sync=False)
+    onnxar.save(model, path, overwrite=True, sync=False)
     seconds = time.perf_counter() - begin
     done.set()
     watcher.join()
@@ -97,7 +97,7 @@ def sum_of_pages(archive) -> int:
 
 def weights(path: str, count: str) -> dict[str, int]:
     import onnxar.numpy
-    onnxar.numpy.save_file({f"w{index}": layer(index) for index in range(int(count))}, path)
+    onnxar.numpy.save_file({f"w{index}": layer(index) for index in range(int(count))}, path, overwrite=True)
     with onnxar.open(path) as archive:
         return {"sum": sum_of_pages(archive)}
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "onnxar/archive.h"
@@ -47,6 +49,16 @@ struct StoredTensor : TensorInfo {
 /// Every tensor of the model, at every site, in the order of the model: for programs that do without protobuf.
 /// Errors: wire.*, onnx.*. Cost: O(model).
 [[nodiscard]] std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& options = {});
+
+/// Entries that no tensor names and whose name is not a C identifier, such as `tokenizer.json`: what goes along with
+/// the model. In the order of the file, views as Archive::entry gives them. Errors: wire.*, onnx.*. Cost: O(directory +
+/// model).
+[[nodiscard]] std::vector<ArchiveEntry> side_files(const Archive& archive, const LoadOptions& options = {});
+std::vector<ArchiveEntry> side_files(const Archive&& archive, const LoadOptions& options = {}) = delete;
+
+/// The model's metadata_props, views of the archive, in the order of the model. Errors: wire.*.
+[[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive& archive);
+std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive&& archive) = delete;
 
 /// The raw bytes of a tensor that `tensors` gave for this archive: a view with a share in `archive.owner()`, of an
 /// entry or of the model; typed data that is no run of raw bytes is decoded, into bytes of the span's own. Errors:

@@ -1,9 +1,11 @@
 // Saving a model whose messages the caller holds, in a protobuf of its own, and whose weights come from anywhere.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "onnxar/byte_source.h"
 #include "onnxar/bytes.h"
@@ -11,6 +13,10 @@
 #include "onnxar/options.h"
 
 namespace onnxar {
+
+/// The fields of a TensorProto that say that its data is all `size` bytes at `location`: an entry, or what
+/// ModelWriter::add gave. They follow those of a serialised TensorProto that has no data.
+[[nodiscard]] std::string link_fields(std::string_view location, std::uint64_t size);
 
 /// Takes weights as sources, which may make their bytes when they are read, and then the ModelProto, in which those
 /// tensors have external data at the locations that `add` gave. Which of them become entries, under which keys, and

@@ -152,6 +152,40 @@ onnxar_status onnxar_model(const onnxar_archive* archive, onnxar_bytes* bytes, o
 onnxar_status onnxar_resolve(const onnxar_archive* archive, const char* location, size_t location_length,
                              uint64_t offset, uint64_t length, onnxar_bytes* bytes, onnxar_error** error);
 
+/* Tensors, for callers without a protobuf of their own, or who leave it to this library to judge what external_data
+ * says. A list is a view of the archive: it is freed before the archive is closed. Its functions may be called from
+ * several threads at once. */
+#define ONNXAR_HAVE_TENSORS 1
+typedef struct onnxar_tensors onnxar_tensors;
+
+/* One tensor of a list; what it points to is the list's. */
+typedef struct onnxar_tensor {
+  const char* name; /* TensorProto.name, as it stands in the model, no NUL at its end */
+  size_t name_length;
+  const char* site; /* where in the model: graph.initializer[3], graph.node[7].attr.value */
+  size_t site_length;
+  const int64_t* dims;
+  size_t dims_count;
+  int32_t data_type; /* TensorProto.DataType */
+  int32_t reserved;  /* 0 */
+} onnxar_tensor;
+
+/* Every tensor of the model, at every site, in the order of the model. ONNXAR_FORMAT: the model is damaged, or says
+ * something twice that may be said once. */
+onnxar_status onnxar_get_tensors(const onnxar_archive* archive, onnxar_tensors** tensors, onnxar_error** error);
+/* NULL is allowed. */
+void onnxar_tensors_free(onnxar_tensors* tensors);
+/* How many there are; 0 for NULL. */
+uint64_t onnxar_tensor_count(const onnxar_tensors* tensors);
+/* ONNXAR_USAGE, code usage.no_such_tensor: there is none of this number. */
+onnxar_status onnxar_get_tensor(const onnxar_tensors* tensors, uint64_t index, onnxar_tensor* tensor,
+                                onnxar_error** error);
+/* Its raw bytes, wherever they are: in an entry, or in the model, where values in typed fields are decoded. Elements
+ * below 8 bits are packed. ONNXAR_FORMAT: what loading refuses, such as a link that leads nowhere, or data of another
+ * length than type and dims call for; code onnx.tensor.not_converted: strings, which have no raw bytes. */
+onnxar_status onnxar_get_tensor_bytes(onnxar_tensors* tensors, uint64_t index, onnxar_bytes* bytes,
+                                      onnxar_error** error);
+
 /* Has the system read ahead in an entry, or waits until all of it is in memory. */
 onnxar_status onnxar_prefetch(const onnxar_archive* archive, uint64_t index, int32_t prefetch, onnxar_error** error);
 

@@ -36,6 +36,8 @@ struct LoadOptions : TensorBufferOptions {
   Prefetch prefetch = Prefetch::none;               ///< for Model::load
   std::size_t max_depth = 100;                      ///< nested messages, as protobuf's parsers have it
   std::uint64_t max_skeleton_size = 512ULL << 20U;  ///< bytes of the model without its large payloads
+  /// What many tensors share in the input may take at most this many times the input where each gets bytes of its own.
+  std::uint64_t max_expansion = 8;
   bool foreign_zips = false;  ///< `convert` also reads zip files that are no archives, and PyTorch's folders
   /// Where compressed entries of such zips are unpacked to, in a file without a name; empty: the output's folder.
   std::filesystem::path temporary_dir;
@@ -79,9 +81,12 @@ struct SaveOptions : TensorBufferOptions {
   bool file_per_tensor = false;  ///< of onnx_external: a data file for each tensor instead, named by its key
   Checksum checksum = Checksum::none;  ///< of archive: what links carry; reads the data twice
   std::vector<AddedFile> add;          ///< of archive: side files, in place of those of the same name
-  bool replace = false;                ///< replace existing outputs
-  bool sync = true;                    ///< sync files and folder before returning
-  bool dry_run = false;                ///< find every fault that planning can find, and write nothing
+  /// Of archive: an archive whose side files go along where the model has none of the same name, such as the one that
+  /// is replaced. A file that is not a zip has none. Empty: none.
+  std::filesystem::path side_files_of;
+  bool replace = false;  ///< replace existing outputs
+  bool sync = true;      ///< sync files and folder before returning
+  bool dry_run = false;  ///< find every fault that planning can find, and write nothing
   /// That write and sum: 1 for the caller's alone; 0: as many as there are cores. What is read from an archive is
   /// verified by those of LoadOptions, the caller's among them, too.
   std::size_t num_threads = 0;

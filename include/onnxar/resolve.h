@@ -87,6 +87,11 @@ std::optional<Bytes> resolve(const Archive&& archive, const TensorProto& tensor)
 template <GeneratedTensor TensorProto>
 std::optional<Bytes> resolve(const Archive& archive, const TensorProto&& tensor) = delete;
 
+/// Walks the archive's own model as loading does. Refuses what protobufs read in more than one way: a graph that is
+/// given twice, a key of external_data that is given twice, messages nested too deep. Errors: wire.*, onnx.*. Cost:
+/// O(model).
+void prove_model(const Archive& archive);
+
 namespace detail {
 
 /// Calls `visit` with every tensor of a graph or of nodes, and of the graphs in them. Recursion is as deep as the
@@ -128,9 +133,11 @@ class TensorWalk {
 
 /// Calls `visit(tensor, data)` for every tensor of a model, with what `resolve` gives for it: initializers, sparse
 /// values and indices, node attributes, subgraphs, function bodies and defaults, training info. For classes made of an
-/// onnx.proto of ONNX 1.10 or newer. Errors: as `resolve`; what `visit` throws passes.
+/// onnx.proto of ONNX 1.10 or newer. The archive's model is proved first. Errors: as `prove_model` and `resolve`; what
+/// `visit` throws passes.
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive& archive, const ModelProto& model, const Visit& visit) {
+  prove_model(archive);
   detail::TensorWalk walk([&](const auto& tensor) { visit(tensor, resolve(archive, tensor)); });
   walk.graph(model.graph());
   for (const auto& info : model.training_info()) {

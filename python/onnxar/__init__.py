@@ -2,7 +2,7 @@
 
 from onnxar import _core
 from onnxar._archive import Archive, TensorSlice, open_archive
-from onnxar._errors import Error, Finding, NotFoundError
+from onnxar._errors import Error, Finding, NotFoundError, OutputExistsError
 from onnxar._looking import diff, freeze, inspect
 from onnxar._model import load, save
 from onnxar._operations import check, extract, link, pack, recover, repack, replace, undo, unpack, verify_link
@@ -46,6 +46,7 @@ __all__ = [
     "Inspection",
     "Link",
     "NotFoundError",
+    "OutputExistsError",
     "RepackReport",
     "ReplaceReport",
     "TensorChange",

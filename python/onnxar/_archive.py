@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
+import dataclasses
 import functools
+import math
 import mmap
 import os
 import types
@@ -13,12 +15,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from onnxar import _core, _dtypes, _operations, _wire
+from onnxar import _core, _dtypes, _operations
 from onnxar._errors import Error, Finding, NotFoundError, usage
 from onnxar._options import Path
 from onnxar._types import Entry, TensorInfo
 
 Array = np.ndarray[Any, Any]
+MOST_ALIGNMENT = 1 << 30  # the size of the largest pages
 
 
 class TensorSlice:
@@ -47,6 +50,25 @@ class TensorSlice:
     def __getitem__(self, index: Any) -> Array:
         part: Array = self._archive.tensor(self._key)[index]
         return part
+
+
+@dataclasses.dataclass(frozen=True)
+class _Place:
+    """Where a tensor's bytes lie in memory, and how many they are as an array: what tensors that share them have in common."""
+
+    address: int
+    raw_size: int
+    packed: tuple[int, int] | None  # type and number of elements, where these are below 8 bits
+    size: int
+
+    @classmethod
+    def of(cls, raw: memoryview, tensor: _core.StoredTensor) -> _Place:
+        if not raw.nbytes:
+            return cls(0, 0, None, 0)
+        address, count = np.frombuffer(raw, np.uint8).ctypes.data, math.prod(tensor.shape)
+        if _core.dtype_bits(tensor.dtype) < 8:
+            return cls(address, raw.nbytes, (tensor.dtype, count), count)
+        return cls(address, raw.nbytes, None, raw.nbytes)
 
 
 class Archive(Mapping[str, Array]):
@@ -149,32 +171,52 @@ class Archive(Mapping[str, Array]):
         key, _ = self._find(name)
         return TensorSlice(self, self.info(key), key)
 
-    def consolidate(self, size_threshold: int = 1024, alignment: int = 64) -> Array:
+    def consolidate(self, size_threshold: int = 1024, alignment: int = 64, *, max_expansion: int = 8) -> Array:
         """Copies all tensors of at least `size_threshold` bytes to one buffer, with all cores, verified against their
         CRC-32, and has `tensor` give views of it from then on. Their offsets in it are multiples of `alignment`, a
-        power of two. Returns the buffer; arrays stay valid whether it is kept or not."""
-        if alignment < 1 or alignment & (alignment - 1):
-            raise usage(f"alignment is {alignment}; it must be a power of two", path=self._path or "")
-        views = {key: array for key, array in self.items() if array.nbytes >= size_threshold}
+        power of two. Tensors that share their bytes still do; where they overlap in other ways, or have elements below
+        8 bits, the buffer may take `max_expansion` times the archive. Returns the buffer; arrays stay valid whether it is
+        kept or not."""
+        if alignment < 1 or alignment & (alignment - 1) or alignment > MOST_ALIGNMENT:
+            raise usage(f"alignment is {alignment}; it must be a power of two up to {MOST_ALIGNMENT}", path=self._path or "")
+        stored = {key: self._tensors[key] for key in self}
+        raw = {key: memoryview(self._handle.data(tensor)) for key, tensor in stored.items()}
+        places = {key: _Place.of(raw[key], tensor) for key, tensor in stored.items()}
+        places = {key: place for key, place in places.items() if place.size >= max(size_threshold, 1)}
         offsets, size = {}, 0
-        for key, array in views.items():
-            offsets[key] = size
-            size += -(-array.nbytes // alignment) * alignment
+        for place in places.values():
+            if place not in offsets:
+                offsets[place] = size
+                size += -(-place.size // alignment) * alignment
+        self._check_expansion(sum(place.size for place in offsets), max_expansion)
         room = np.empty(size + alignment, np.uint8)
         begin = -room.ctypes.data % alignment
         buffer = room[begin : begin + size]
 
         def copied(key: str) -> Array:
-            source = views[key]
-            target = buffer[offsets[key] : offsets[key] + source.nbytes].view(source.dtype).reshape(source.shape)
-            np.copyto(target, source)
+            """The array in the buffer; of several at one place the first one is copied."""
+            place, tensor = places[key], stored[key]
+            source = _dtypes.as_array(raw[key], tensor.dtype, tensor.shape)
+            target: Array = buffer[offsets[place] : offsets[place] + place.size].view(source.dtype).reshape(source.shape)
+            if first[place] == key:
+                np.copyto(target, source)
             target.setflags(write=False)
             return target
 
+        first: dict[_Place, str] = {}
+        for key, place in places.items():
+            first.setdefault(place, key)
         with concurrent.futures.ThreadPoolExecutor() as pool:
-            list(pool.map(self._handle.verify, {name for name, keys in self._entry_keys.items() if views.keys() & keys}))
-            self._consolidated.update(zip(views, pool.map(copied, views), strict=True))
+            list(pool.map(self._handle.verify, {name for name, keys in self._entry_keys.items() if places.keys() & keys}))
+            self._consolidated.update(zip(places, pool.map(copied, places), strict=True))
         return buffer
+
+    def _check_expansion(self, copied: int, max_expansion: int) -> None:
+        present = sum(entry.size for entry in self.entries())
+        if copied > present * max_expansion:
+            message = (f"its tensors overlap: copies of them would take {copied} bytes, more than {max_expansion} times the "
+                       f"{present} that there are; max_expansion allows more")  # fmt: skip
+            raise Error("onnx.model.too_large", message, path=self._path or "")
 
     # --- the archive ---
 
@@ -185,12 +227,16 @@ class Archive(Mapping[str, Array]):
     def metadata(self) -> dict[str, str]:
         """The model's metadata_props."""
         self._tensors  # noqa: B018  the walk proves the messages
-        return _wire.metadata(memoryview(self._handle.model()))
+        return self._handle.metadata()
 
     def entries(self) -> list[Entry]:
         """All entries in the order of the file, the model as the last one."""
         rows = self._handle.entries()
         return [Entry(**{**row, "sites": tuple(row["sites"])}) for row in rows]
+
+    def side_files(self) -> list[str]:
+        """Names of entries that go along with the model and are none of its tensors' data, such as "tokenizer.json"."""
+        return self._handle.side_files()
 
     def entry(self, name: str) -> memoryview:
         """The bytes of an entry, also of a side file; a read-only view of the mapping."""

@@ -106,8 +106,16 @@ def _error(said: str, exit_code: int, paths: set[str]) -> Error:
     return make_error(code, message, entry, offset, path)
 
 
+_ESCAPE = re.compile(rb"\\\\|\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\U([0-9a-f]{8})")
+
+
 def _unescaped(text: str) -> str:
     """The reverse of the library's `escaped`."""
-    raw = text.encode("utf-8", "surrogateescape")
-    raw = re.sub(rb"\\\\|\\x([0-9a-f]{2})", lambda each: bytes([int(each[1], 16)]) if each[1] else b"\\", raw)
-    return raw.decode("utf-8", "surrogateescape")
+
+    def meant(escape: re.Match[bytes]) -> bytes:
+        byte, *code_points = escape.groups()
+        if byte:
+            return bytes([int(byte, 16)])
+        return next((chr(int(each, 16)).encode("utf-8", "surrogatepass") for each in code_points if each), b"\\")
+
+    return _ESCAPE.sub(meant, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")

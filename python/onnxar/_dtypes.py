@@ -23,6 +23,8 @@ _OF_ML_DTYPES = {
 }  # fmt: skip
 _NUMBER = {name: number for number, name in (_OF_NUMPY | _OF_ML_DTYPES).items()}
 
+MOST_DIMENSIONS = 64 if int(np.__version__.partition(".")[0]) >= 2 else 32
+
 name_of = _core.dtype_name
 
 
@@ -54,6 +56,8 @@ def number_of(array: np.ndarray[Any, Any], name: str) -> int:
 def as_array(buffer: Any, number: int, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """A read-only view of raw bytes; of elements below 8 bits, and of bytes that lie across, a read-only copy."""
     dtype, count = numpy_dtype(number), math.prod(shape)
+    if len(shape) > MOST_DIMENSIONS:
+        raise usage(f"the tensor has {len(shape)} dimensions, and NumPy's arrays have at most {MOST_DIMENSIONS}")
     if count == 0:
         array = np.empty(shape, dtype)
     elif (bits := _core.dtype_bits(number)) < 8:

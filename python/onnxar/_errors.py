@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 
 
 class Error(Exception):
@@ -20,6 +21,9 @@ class Error(Exception):
         self.offset = offset
         self.path = path
 
+    def __reduce__(self) -> tuple[type[Error], tuple[str, str, str, int | None, str]]:
+        return type(self), (self.code, self.message, self.entry, self.offset, self.path)
+
     def __str__(self) -> str:
         places = []
         if self.entry:
@@ -36,6 +40,16 @@ class NotFoundError(Error, KeyError):
     __str__ = Error.__str__  # KeyError shows the repr of its argument
 
 
+class OutputExistsError(Error, FileExistsError):
+    """The output exists, and `overwrite` is False: nothing was written."""
+
+    def __init__(self, code: str, message: str, entry: str = "", offset: int | None = None, path: str = "") -> None:
+        super().__init__(code, message, entry, offset, path)
+        self.errno, self.strerror, self.filename = errno.EEXIST, message, path
+
+    __str__ = Error.__str__  # OSError has a form of its own
+
+
 @dataclasses.dataclass(frozen=True)
 class Finding:
     """One thing that `check` has to say: severity is "error", "warning" or "note"."""
@@ -49,6 +63,8 @@ class Finding:
 
 def make_error(code: str, message: str, entry: str, offset: int | None, path: str) -> Error:
     """The exception for a code; the extension module calls it."""
+    if code == "output.exists":
+        return OutputExistsError(code, message.replace("--force", "overwrite=True"), entry, offset, path)
     kind = NotFoundError if code == "usage.no_such_entry" else Error
     return kind(code, message, entry, offset, path)
 

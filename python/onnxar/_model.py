@@ -2,63 +2,45 @@
 
 from __future__ import annotations
 
-import math
+import mmap
 import os
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from onnxar import _core, _ir, _operations, _proto
-from onnxar._archive import Archive, open_archive
 from onnxar._errors import Error, usage
-from onnxar._options import Path, Progress, load_options, save_options
+from onnxar._options import Path, Progress, kept_from, load_options, save_options
 from onnxar._types import ConvertReport, report
 
 # A model with more data than this is not serialised as a whole: protobuf ends at 2 GiB, and memory is spared.
 SERIALISED_AT_MOST = 512 << 20
 
 
-def load(path: Path | bytes, *, verify: bool = True) -> Any:
-    """The model as an onnx.ModelProto with all data inside, as onnx.load gives it: larger than 2 GiB, too. With `verify`
-    the CRC-32 of each entry is compared. Errors: as `onnxar.open`, zip.data.crc, onnx.external_data.*."""
+def load(path: Path | bytes | bytearray | memoryview | mmap.mmap, *, verify: bool = True, max_expansion: int = 8) -> Any:
+    """The model of an archive as an onnx.ModelProto with all data inside, as onnx.load gives it: larger than 2 GiB, too.
+    What `check` calls an error is refused. With `verify` the CRC-32 of each entry is compared, and checksums of links.
+
+    Tensors may share bytes of the archive, and each gets bytes of its own here: all of them together at most
+    `max_expansion` times the size of the archive. Side files are not part of a model: `save` keeps those of the archive
+    that it replaces. Errors: as `onnxar.open`; onnx.*, zip.data.crc; onnx.model.too_large."""
     import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
 
-    model, verified = onnx.ModelProto(), set()
-    with open_archive(path) as archive:
-        model.ParseFromString(archive.model())
-        for tensor in _proto.tensors(model):
-            if tensor.data_location != _proto.EXTERNAL:
-                continue
-            entry, data = _external_data(archive, tensor)
-            if verify and entry not in verified:
-                archive.verify(entry)
-                verified.add(entry)
-            tensor.raw_data = bytes(data)
-            tensor.ClearField("external_data")
-            tensor.ClearField("data_location")
+    options = load_options(max_expansion=max_expansion, verify_data=verify)
+    if isinstance(path, str | os.PathLike):
+        name = os.path.abspath(path)
+        reader = _core.ModelReader.open(name, options)
+    else:
+        name, reader = "", _core.ModelReader.open_buffer(path, options)
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(reader.model())
+    except DecodeError as error:
+        raise Error("onnx.model.invalid", f"protobuf cannot parse the model: {error}", path=name) from error
+    descent = _proto.Descent(model)
+    reader.for_each(lambda index, steps: _proto.set_data(descent.to(steps), reader.read(index)))
     return model
-
-
-def _external_data(archive: Archive, tensor: Any) -> tuple[str, memoryview]:
-    """The entry that a tensor's data is in, and the data."""
-    link = _proto.external_data(tensor)
-    for key in ("offset", "length"):
-        if not link.get(key, "0").isdecimal():
-            raise Error(f"onnx.external_data.bad_{key}", f"the {key} {link[key]!r} is no number", tensor.name)
-    location, size = link.get("location", ""), _size(tensor)
-    data = archive.resolve(location, int(link.get("offset", "0")), int(link["length"]) if "length" in link else size)
-    if size is not None and len(data) != size:
-        raise Error("onnx.tensor.length", f"the data is {len(data)} bytes long, type and dimensions call for {size}",
-                    tensor.name)  # fmt: skip
-    return location, data
-
-
-def _size(tensor: Any) -> int | None:
-    """The bytes that type and dimensions call for, where these say so."""
-    bits = int(_core.dtype_bits(tensor.data_type))
-    if not bits or any(dim < 0 for dim in tensor.dims):
-        return None
-    return -(-int(math.prod(tensor.dims)) * bits // 8)
 
 
 def save(
@@ -71,26 +53,35 @@ def save(
     attributes: bool = True,
     checksum: str | None = None,
     side_files: Mapping[str, Path] | None = None,
+    keep_side_files: bool | Path = True,
     data_dir: Path | None = None,
-    overwrite: bool = True,
+    overwrite: bool = False,
     sync: bool = True,
     progress: Progress | None = None,
+    max_expansion: int = 8,
 ) -> ConvertReport:
     """Saves an onnx.ModelProto, an onnx_ir.Model, torch's ONNXProgram, or the model in a file, as an archive.
 
     The weights of an onnx_ir.Model are asked for one after another, so lazy ones never stand in memory together, and
-    the model is afterwards as it was. Data of a ModelProto that is external lies in `data_dir`. Other arguments are
-    those of `onnxar.pack`; an archive that exists is replaced, by renaming, unless `overwrite` says no.
+    the model is afterwards as it was. Data of a ModelProto that is external lies in `data_dir`. A file at `path` is an
+    OutputExistsError; with `overwrite` it is replaced, by renaming.
+
+    A model in memory has no side files. With `keep_side_files` those of the archive that is replaced go along: `save(load(a),
+    a, overwrite=True)` keeps them. It may also be the path of another archive, whose side files then go along:
+    `save(load(a), b, keep_side_files=a)`. `side_files` are put in the place of those of the same name. Other arguments
+    are those of `onnxar.pack`, and so are the errors.
     """
     options = save_options(
         size_threshold=size_threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
-        checksum=checksum, side_files=side_files, overwrite=overwrite, sync=sync, progress=progress,
+        checksum=checksum, side_files=side_files, side_files_of=kept_from(path, overwrite, keep_side_files),
+        overwrite=overwrite, sync=sync, progress=progress,
     )  # fmt: skip
     if isinstance(model, str | os.PathLike):
-        return _operations.packed(model, path, options, data_dir)
+        return _operations.packed(model, path, options, data_dir, max_expansion)
     writer = _core.ModelWriter()
     serialised = _serialised(model, writer, max(size_threshold, 1))
-    return report(ConvertReport, writer.save(serialised, path, options, load_options(data_dir)))
+    load = load_options(data_dir, max_expansion=max_expansion)
+    return report(ConvertReport, writer.save(serialised, path, options, load))
 
 
 def _serialised(model: Any, writer: _core.ModelWriter, threshold: int) -> bytes:
@@ -107,9 +98,13 @@ def _serialised(model: Any, writer: _core.ModelWriter, threshold: int) -> bytes:
                 "ONNXProgram or a path")  # fmt: skip
 
 
+# What the message of a tensor has beside its data. With anything else it is left to the library whole.
+_OF_ANY_TENSOR = {"dims", "data_type", "name", "doc_string", "metadata_props"}
+
+
 def _raw_size(tensor: Any) -> int:
     """The bytes of raw_data, by type and dimensions: looking at raw_data itself copies it."""
-    return (_size(tensor) or 0) if tensor.HasField("raw_data") else 0
+    return (_core.payload_size(tensor.data_type, list(tensor.dims)) or 0) if tensor.HasField("raw_data") else 0
 
 
 def _serialised_proto(model: Any, writer: _core.ModelWriter, threshold: int, limit: int = SERIALISED_AT_MOST) -> bytes:
@@ -118,11 +113,11 @@ def _serialised_proto(model: Any, writer: _core.ModelWriter, threshold: int, lim
 
     def link(source: Any, target: Any) -> bool:
         size = _raw_size(source)
-        if size < threshold:
+        beside = [(field, value) for field, value in source.ListFields() if field.name != "raw_data"]
+        if size < threshold or any(field.name not in _OF_ANY_TENSOR for field, _ in beside) or len(source.raw_data) != size:
             return False
-        for field, value in source.ListFields():
-            if field.name != "raw_data":
-                _proto.copy_field(source, target, field, value)
+        for field, value in beside:
+            _proto.copy_field(source, target, field, value)
         _proto.set_link(target, writer.add(size, lambda file: file.write(source.raw_data)), size)
         return True
 

@@ -42,25 +42,30 @@ def pack(
     sync: bool = True,
     dry_run: bool = False,
     progress: Progress | None = None,
+    max_expansion: int = 8,
 ) -> ConvertReport:
     """Makes an archive of a `.onnx` file with data inside or beside it, of an archive, or of another exporter's zip.
 
     Tensors of at least `size_threshold` bytes become entries at multiples of `alignment`; those in node attributes, too,
     unless `attributes` says no, with `all_sites` also sparse values, defaults of function attributes and training info.
     `side_files` are names and paths of files that go along. `checksum` may be "sha1". `progress(done, total)` is called
-    with bytes; what it raises cancels. The output appears whole or not at all. Errors: io.*, output.exists, zip.*,
-    archive.*, wire.*, onnx.*, usage.argument.
+    with bytes; what it raises cancels. The output appears whole or not at all. With `overwrite` a file that exists is
+    replaced as a whole, and what it had besides is gone: `save` keeps the side files of an archive that it replaces.
+    What is made of bytes that tensors share is at most `max_expansion` times the input. Errors: io.*, output.exists,
+    zip.*, archive.*, wire.*, onnx.*, usage.argument.
     """
     save = save_options(
         size_threshold=size_threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
         checksum=checksum, side_files=side_files, overwrite=overwrite, sync=sync, dry_run=dry_run, progress=progress,
     )  # fmt: skip
-    return packed(model, output, save, data_dir)
+    return packed(model, output, save, data_dir, max_expansion)
 
 
-def packed(model: Path, output: Path, save: _core.SaveOptions, data_dir: Path | None) -> ConvertReport:
+def packed(
+    model: Path, output: Path, save: _core.SaveOptions, data_dir: Path | None, max_expansion: int
+) -> ConvertReport:  # fmt: skip
     folder = os.path.dirname(os.path.abspath(output))
-    load = load_options(data_dir, foreign_zips=True, temporary_dir=folder)
+    load = load_options(data_dir, foreign_zips=True, temporary_dir=folder, max_expansion=max_expansion)
     return report(ConvertReport, _core.convert(model, output, save, load))
 
 
@@ -78,9 +83,10 @@ def unpack(
     sync: bool = True,
     dry_run: bool = False,
     progress: Progress | None = None,
+    max_expansion: int = 8,
 ) -> ConvertReport:
     """Makes a plain `.onnx` file of an archive: all inside; or with tensors of at least `size_threshold` bytes in the
-    data file `external_data` beside it, or in a file each (`per_tensor`). Side files go beneath the output's folder.
+    data file `external_data` beside it, or in a file each (`per_tensor`), up to `max_expansion` times the input. Side files go beneath the output's folder.
     Errors: as `pack`; onnx.model.too_large where an inline model would reach 2 GiB."""
     if external_data is not None and per_tensor:
         raise usage("external_data names one data file, per_tensor makes one for each tensor: choose one of them")
@@ -90,7 +96,8 @@ def unpack(
         file_per_tensor=per_tensor, size_threshold=size_threshold, alignment=alignment, attributes=attributes,
         overwrite=overwrite, sync=sync, dry_run=dry_run, progress=progress,
     )  # fmt: skip
-    return report(ConvertReport, _core.convert(model, output, save, load_options(data_dir)))
+    load = load_options(data_dir, max_expansion=max_expansion)
+    return report(ConvertReport, _core.convert(model, output, save, load))
 
 
 def repack(
@@ -104,12 +111,13 @@ def repack(
 
 def extract(
     model: Path, which: str, output: Path, *, raw: bool = False, data_dir: Path | None = None, overwrite: bool = False,
-    sync: bool = True, dry_run: bool = False,
+    sync: bool = True, dry_run: bool = False, max_expansion: int = 8,
 ) -> list[ExtractedTensor]:  # fmt: skip
     """Writes tensors of an archive or a `.onnx` file as `.npy` files, or as their `raw` bytes. `which` is a tensor's name,
     else its key, else its site (`graph.node[3].attr.value`); else a pattern for names, such as "layer1.*", and `output`
-    a folder, or text that ends in "/". Errors: usage.no_such_tensor, usage.ambiguous_tensor, onnx.tensor.*, output.exists, io.*."""
-    rows = _core.extract(model, which, output, raw, overwrite, sync, dry_run, load_options(data_dir))
+    a folder, or text that ends in "/"; files take at most `max_expansion` times the input. Errors: usage.no_such_tensor, usage.ambiguous_tensor, onnx.tensor.*, output.exists, io.*."""
+    load = load_options(data_dir, max_expansion=max_expansion)
+    rows = _core.extract(model, which, output, raw, overwrite, sync, dry_run, load)
     return [ExtractedTensor(TensorInfo(row[0], _core.dtype_name(row[1]), *row[2:4]), *row[4:]) for row in rows]
 
 

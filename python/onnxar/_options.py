@@ -23,6 +23,8 @@ def _filled(options: Options, **fields: Any) -> Options:
 
 
 def load_options(data_dir: Path | None = None, **fields: Any) -> _core.LoadOptions:
+    if (fields.get("max_expansion") or 0) < 0:
+        raise usage(f"max_expansion is {fields['max_expansion']}, and cannot be negative")
     return _filled(_core.LoadOptions(), external_data_dir=data_dir, **fields)
 
 
@@ -45,3 +47,10 @@ def save_options(
     for name, path in (side_files or {}).items():
         options.add_file(name, path)
     return options
+
+
+def kept_from(output: Path, overwrite: bool, keep_side_files: bool | Path) -> Path | None:
+    """The archive whose side files go along into the `output`."""
+    if isinstance(keep_side_files, bool):
+        return output if keep_side_files and overwrite and os.path.isfile(output) else None
+    return keep_side_files

@@ -1,9 +1,13 @@
-"""Walking onnx.ModelProto, for functions that are given one. Needs nothing but the messages themselves."""
+"""Messages of onnx. What a tensor's data is, and where, is judged by the library: here messages are only taken apart and
+put together. Needs nothing but the messages themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+from onnxar import _core
+from onnxar._errors import Error
 
 # The messages on the way to a tensor.
 _CARRIERS = {"ModelProto", "GraphProto", "NodeProto", "AttributeProto", "FunctionProto", "TrainingInfoProto",
@@ -29,10 +33,36 @@ def tensors(message: Any) -> Iterator[Any]:
             yield from tensors(value)
 
 
-def set_link(tensor: Any, location: str, length: int) -> None:
-    tensor.data_location = EXTERNAL
-    for key, value in (("location", location), ("length", str(length))):
-        tensor.external_data.add(key=key, value=value)
+class Descent:
+    """Follows steps from a message to messages in it; those that come one after another have most of the way in common."""
+
+    def __init__(self, message: Any) -> None:
+        self._steps: list[tuple[str, int | None]] = []
+        self._messages = [message]
+
+    def to(self, steps: Sequence[tuple[str, int | None]]) -> Any:
+        kept = 0
+        while kept < min(len(self._steps), len(steps)) and self._steps[kept] == steps[kept]:
+            kept += 1
+        del self._messages[kept + 1 :]
+        self._steps = list(steps)
+        for field, index in steps[kept:]:
+            value = getattr(self._messages[-1], field)
+            self._messages.append(value if index is None else value[index])
+        return self._messages[-1]
+
+
+def set_data(tensor: Any, data: bytes) -> None:
+    """Puts the data into the message, in place of a link. Errors: onnx.model.invalid, where there is none."""
+    if tensor.data_location != EXTERNAL:
+        raise Error("onnx.model.invalid", "protobuf reads another model than the library: its schema has other fields", tensor.name)
+    tensor.ClearField("external_data")
+    tensor.ClearField("data_location")
+    tensor.raw_data = data
+
+
+def set_link(tensor: Any, location: str, size: int) -> None:
+    tensor.MergeFromString(_core.link_fields(location, size))
 
 
 def copy_without_data(source: Any, target: Any, link: Callable[[Any, Any], bool]) -> None:
@@ -66,6 +96,3 @@ def copy_field(source: Any, target: Any, field: Any, value: Any) -> None:
 def _is_repeated(value: Any) -> bool:
     return hasattr(value, "extend")
 
-
-def external_data(tensor: Any) -> dict[str, str]:
-    return {each.key: each.value for each in tensor.external_data}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pathlib
 import tempfile
+import warnings
 from collections.abc import Collection
 from typing import Any
 
 from onnxar import _model
-from onnxar._errors import usage
+from onnxar._archive import open_archive
+from onnxar._errors import printable, usage
 
 
 class _Serializer:
@@ -28,13 +30,22 @@ class _Serializer:
     def deserialize_proto(self, serialized: bytes, proto: Any) -> Any:
         if proto.DESCRIPTOR.name != "ModelProto":
             raise usage(f"an archive holds a ModelProto, not a {proto.DESCRIPTOR.name}")
+        with open_archive(serialized) as archive:
+            lost = archive.side_files()
+        if lost:
+            warnings.warn(
+                f"the archive has side files ({', '.join(map(printable, lost[:3]))}{', ...' if len(lost) > 3 else ''}), and "
+                "onnx.save does not write them; onnxar.save keeps those of the archive that it replaces",
+                stacklevel=4,
+            )
         proto.CopyFrom(_model.load(serialized))
         return proto
 
 
 def register() -> None:
     """Has `onnx.save(model, "x.onnxar")` write archives and `onnx.load("x.onnxar")` read them, with onnx's defaults.
-    onnx hands the whole file over in memory: for large models `onnxar.save` and `onnxar.load` take less of it."""
+    onnx hands the whole file over in memory: for large models `onnxar.save` and `onnxar.load` take less of it. onnx.load
+    warns (UserWarning) of side files, which onnx.save does not write."""
     import onnx
 
     onnx.serialization.registry.register(_Serializer())

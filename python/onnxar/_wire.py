@@ -1,15 +1,16 @@
-"""As much of protobuf's wire format as a model without nodes needs: field numbers are those of onnx.proto."""
+"""Writes a model without nodes: field numbers are those of onnx.proto. Nothing is read here, and links are the library's."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+from onnxar import _core
 
 MODEL_IR_VERSION, MODEL_PRODUCER, MODEL_GRAPH, MODEL_OPSET, MODEL_METADATA = 1, 2, 7, 8, 14
 GRAPH_NAME, GRAPH_INITIALIZER = 2, 5
-TENSOR_DIMS, TENSOR_TYPE, TENSOR_NAME, TENSOR_RAW, TENSOR_EXTERNAL, TENSOR_LOCATION = 1, 2, 8, 9, 13, 14
+TENSOR_DIMS, TENSOR_TYPE, TENSOR_NAME, TENSOR_RAW = 1, 2, 8, 9
 PAIR_KEY, PAIR_VALUE = 1, 2
 OPSET_VERSION = 2
-EXTERNAL = 1
 OPSET = 21
 # The first version of the IR that has a data type; all others were there before.
 IR_VERSION, IR_VERSION_OF_TYPE = 10, {23: 11, 24: 12, 25: 13, 26: 13}
@@ -41,8 +42,7 @@ def tensor(name: str, dtype: int, shape: Sequence[int], key: str | None, size: i
     head = b"".join(number(TENSOR_DIMS, dim) for dim in shape) + number(TENSOR_TYPE, dtype) + data(TENSOR_NAME, name)
     if key is None:
         return head + data(TENSOR_RAW, b"")
-    links = pair(TENSOR_EXTERNAL, "location", key) + pair(TENSOR_EXTERNAL, "length", str(size))
-    return head + links + number(TENSOR_LOCATION, EXTERNAL)
+    return head + _core.link_fields(key, size)
 
 
 def model(tensors: Iterable[bytes], dtypes: Iterable[int], metadata: Mapping[str, str]) -> bytes:
@@ -56,39 +56,3 @@ def model(tensors: Iterable[bytes], dtypes: Iterable[int], metadata: Mapping[str
         *(pair(MODEL_METADATA, key, value) for key, value in metadata.items()),
     ])  # fmt: skip
 
-
-def _read_varint(buffer: memoryview, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = buffer[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, position
-        shift += 7
-
-
-def fields(buffer: memoryview) -> Iterator[tuple[int, memoryview]]:
-    """Number and bytes of each length-delimited field of a message that the library has walked already."""
-    position, skipped = 0, {1: 8, 5: 4}
-    while position < len(buffer):
-        tag, position = _read_varint(buffer, position)
-        kind = tag & 7
-        if kind == 0:
-            _, position = _read_varint(buffer, position)
-        elif kind in skipped:
-            position += skipped[kind]
-        else:
-            size, position = _read_varint(buffer, position)
-            yield tag >> 3, buffer[position : position + size]
-            position += size
-
-
-def metadata(buffer: memoryview) -> dict[str, str]:
-    """The metadata_props of a serialised model. REQUIRES: one that the library has walked."""
-    pairs = {}
-    for field, value in fields(buffer):
-        if field == MODEL_METADATA:
-            parts = {part: str(text, "utf-8", "surrogateescape") for part, text in fields(value)}
-            pairs[parts.get(PAIR_KEY, "")] = parts.get(PAIR_VALUE, "")
-    return pairs

@@ -7,6 +7,8 @@ metadata_props. onnx is not needed.
 from __future__ import annotations
 
 import functools
+import mmap
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,27 +17,40 @@ import numpy as np
 from onnxar import _core, _dtypes, _wire
 from onnxar._archive import open_archive
 from onnxar._errors import usage
-from onnxar._options import Path
+from onnxar._options import Path, kept_from
 
 Array = np.ndarray[Any, Any]
 PIECE = 16 << 20  # bytes, of what is written between two looks for Ctrl-C
 
 
-def save_file(tensor_dict: Mapping[str, Array], filename: Path, metadata: Mapping[str, str] | None = None) -> None:
+def save_file(
+    tensor_dict: Mapping[str, Array],
+    filename: Path,
+    metadata: Mapping[str, str] | None = None,
+    *,
+    overwrite: bool = False,
+    keep_side_files: bool | Path = True,
+) -> None:
     """Writes an archive in which every array that is not empty is an entry. Arrays that are not contiguous or not
-    little-endian are copied, one at a time. An archive that exists is replaced. Errors: usage.argument (an array of
-    objects, strings or dates; no text as a name or in metadata), io.*."""
+    little-endian are copied, one at a time. A file that exists is an OutputExistsError; with `overwrite` it is replaced,
+    and its side files go along as `onnxar.save` has it. Errors: usage.argument (an array of objects, strings or dates; no
+    text as a name or in metadata), io.*."""
     arrays = {name: _checked(name, array) for name, array in tensor_dict.items()}
     pairs = _checked_metadata(metadata or {})
     dtypes = {name: _dtypes.number_of(array, name) for name, array in arrays.items()}
-    writer = _core.ArchiveWriter.create(filename, 64, True, True)
+    side_files = _side_files(kept_from(filename, overwrite, keep_side_files))
+    writer = _core.ArchiveWriter.create(filename, 64, overwrite, True)
     keys, tensors = _core.KeyMaker(), []
+    for name in side_files:
+        keys.reserve(name.partition("/")[0])
     for name, array in arrays.items():
         size = _dtypes.raw_size(array, dtypes[name])
         key = keys.make(name) if size else None
         if key is not None:
             writer.add(key, size, functools.partial(_write, array=array, dtype=dtypes[name]))
         tensors.append(_wire.tensor(name, dtypes[name], array.shape, key, size))
+    for name, view in side_files.items():
+        writer.add(name, len(view), functools.partial(_write_view, view=view))
     writer.finish(_wire.model(tensors, dtypes.values(), pairs))
 
 
@@ -46,6 +61,25 @@ def load_file(filename: Path, *, backend: str = "mmap") -> dict[str, Array]:
         raise usage(f'backend is {backend!r}; it may be "mmap" or "pread"')
     with open_archive(filename, no_copy=backend == "mmap") as archive:
         return dict(archive)
+
+
+def _side_files(kept: Path | None) -> dict[str, memoryview]:
+    """The side files of an archive, verified; none of a file that is not a zip."""
+    if kept is None or not _is_zip(kept):
+        return {}
+    with open_archive(kept) as archive:
+        names = archive.side_files()
+        for name in names:
+            archive.verify(name)
+        return {name: archive.entry(name) for name in names}
+
+
+def _is_zip(path: Path) -> bool:
+    with open(path, "rb") as file:
+        if not os.fstat(file.fileno()).st_size:
+            return False
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as bytes_of_file:
+            return _core.is_zip(bytes_of_file)
 
 
 def _checked(name: str, array: Any) -> Array:
@@ -69,3 +103,8 @@ def _write(file: _core.Sink, array: Array, dtype: int) -> None:
     raw = _dtypes.raw_bytes(array, dtype)
     for begin in range(0, raw.size, PIECE):
         file.write(raw[begin : begin + PIECE])
+
+
+def _write_view(file: _core.Sink, view: memoryview) -> None:
+    for begin in range(0, len(view), PIECE):
+        file.write(view[begin : begin + PIECE])

@@ -1,20 +1,29 @@
-// Reading: an open archive, its tensors, and their bytes as buffers that keep the mapping alive.
+// Reading: an open archive, its tensors, and their bytes as buffers that keep the mapping alive; and models as a whole.
 #include "onnxar/archive.h"
 
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <cstring>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "binding.h"
 #include "onnxar/listing.h"
+#include "onnxar/model_reader.h"
 
 namespace onnxar::python {
 namespace {
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  if (!nb::inst_ready(self)) {  // Buffer.__new__ alone makes one
+    view->obj = nullptr;
+    PyErr_SetString(PyExc_BufferError, "this Buffer was never given bytes");
+    return -1;
+  }
   const Bytes bytes = nb::inst_ptr<ByteSpan>(self)->bytes();
   constexpr int read_only = 1;
   return PyBuffer_FillInfo(view, self, const_cast<std::byte*>(bytes.data()), static_cast<Py_ssize_t>(bytes.size()),
@@ -41,10 +50,33 @@ Archive open_buffer(const nb::object& object) {
   return without_gil([&] { return Archive::open(held.bytes, std::move(held.owner)); });
 }
 
+/// A tensor, and the archive that it is of.
+struct OwnedTensor {
+  StoredTensor tensor;
+  std::weak_ptr<const void> archive;
+};
+
 nb::list tensor_list(const Archive& archive) {
   nb::list list;
-  for (StoredTensor& tensor : without_gil([&] { return tensors(archive); })) list.append(nb::cast(std::move(tensor)));
+  for (StoredTensor& tensor : without_gil([&] { return tensors(archive); })) {
+    list.append(nb::cast(OwnedTensor{std::move(tensor), archive.owner()}));
+  }
   return list;
+}
+
+ByteSpan data_of(const Archive& archive, const OwnedTensor& tensor) {
+  const std::weak_ptr<const void> wanted = archive.owner();
+  if (tensor.archive.owner_before(wanted) || wanted.owner_before(tensor.archive)) {
+    throw Error(Code::usage_argument, "the tensor is one of another archive", {tensor.tensor.name, std::nullopt},
+                archive.path());
+  }
+  return without_gil([&] { return tensor_data(archive, tensor.tensor); });
+}
+
+nb::dict metadata_of(const Archive& archive) {
+  nb::dict pairs;
+  for (const auto& [key, value] : metadata(archive)) pairs[text(key)] = text(value);
+  return pairs;
 }
 
 nb::dict as_dict(const ListedEntry& entry) {
@@ -69,12 +101,70 @@ nb::list entry_list(const Archive& archive) {
   return rows;
 }
 
+nb::list names_of_side_files(const Archive& archive) {
+  nb::list names;
+  for (const ArchiveEntry& entry : without_gil([&] { return side_files(archive); })) names.append(text(entry.name));
+  return names;
+}
+
 void bind_tensor(nb::module_& module) {
-  nb::class_<StoredTensor>(module, "StoredTensor")
-      .def_prop_ro("name", [](const StoredTensor& tensor) { return text(tensor.name); })
-      .def_prop_ro("site", [](const StoredTensor& tensor) { return text(tensor.site); })
-      .def_prop_ro("dtype", [](const StoredTensor& tensor) { return static_cast<int>(tensor.type); })
-      .def_prop_ro("shape", [](const StoredTensor& tensor) { return shape_of(tensor.dims); });
+  nb::class_<OwnedTensor>(module, "StoredTensor")
+      .def_prop_ro("name", [](const OwnedTensor& of) { return text(of.tensor.name); })
+      .def_prop_ro("site", [](const OwnedTensor& of) { return text(of.tensor.site); })
+      .def_prop_ro("dtype", [](const OwnedTensor& of) { return static_cast<int>(of.tensor.type); })
+      .def_prop_ro("shape", [](const OwnedTensor& of) { return shape_of(of.tensor.dims); });
+}
+
+// --- models ---
+
+ModelReader read_path(const std::filesystem::path& path, const LoadOptions& options) {
+  const LoadOptions load = options;
+  return without_gil([&] { return ModelReader(Archive::open(path), load); });
+}
+
+ModelReader read_buffer(const nb::object& object, const LoadOptions& options) {
+  HeldBuffer held = hold_buffer(object);
+  const LoadOptions load = options;
+  return without_gil([&] { return ModelReader(Archive::open(held.bytes, std::move(held.owner)), load); });
+}
+
+/// Calls `visit(index, steps)`, where a step is a field's name and, of a repeated field, a number.
+void visit_tensors(const ModelReader& reader, const nb::callable& visit) {
+  reader.for_each([&](std::size_t index, std::span<const FieldStep> steps) {
+    nb::list path;
+    for (const FieldStep& step : steps) {
+      path.append(nb::make_tuple(text(step.field), step.index ? nb::object(nb::int_(*step.index)) : nb::none()));
+    }
+    visit(index, nb::tuple(path));
+  });
+}
+
+nb::object read_tensor(const ModelReader& reader, std::size_t index) {
+  if (index >= reader.size()) throw nb::index_error("the model has no tensor of this number beside it");
+  const std::uint64_t size = reader.size_of(index);
+  const nb::object bytes = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+  if (!bytes) throw nb::python_error();
+  char* target = PyBytes_AS_STRING(bytes.ptr());
+  without_gil([&] {
+    reader.read(index, [&](Bytes piece) {
+      std::memcpy(target, piece.data(), piece.size());
+      target += piece.size();
+    });
+  });
+  return bytes;
+}
+
+void bind_reader(nb::module_& module) {
+  nb::class_<ModelReader>(module, "ModelReader")
+      .def_static("open", read_path)
+      .def_static("open_buffer", read_buffer)
+      .def("model",
+           [](const ModelReader& reader) {
+             const Bytes model = reader.model();
+             return nb::bytes(model.data(), model.size());
+           })
+      .def("for_each", visit_tensors)
+      .def("read", read_tensor);
 }
 
 }  // namespace
@@ -88,7 +178,7 @@ nb::tuple shape_of(const std::vector<std::int64_t>& dims) {
 HeldBuffer hold_buffer(const nb::handle& object) {
   const auto release = [](Py_buffer* view) {
     const nb::gil_scoped_acquire gil;
-    PyBuffer_Release(view);
+    if (gil.is_valid()) PyBuffer_Release(view);
     delete view;
   };
   auto view = std::make_unique<Py_buffer>();
@@ -104,6 +194,8 @@ void bind_archive(nb::module_& module) {
       .value("populate", Prefetch::populate);
   nb::class_<ByteSpan>(module, "Buffer", nb::type_slots(buffer_slots)).def("__len__", &ByteSpan::size);
   bind_tensor(module);
+  bind_reader(module);
+  module.def("is_zip", [](const nb::object& object) { return looks_like_zip(hold_buffer(object).bytes); });
   const auto borrowed = [](const Archive& archive, Bytes bytes) { return ByteSpan::borrow(bytes, archive.owner()); };
   nb::class_<Archive>(module, "Archive")
       .def_static("open", open_path, nb::arg("path"), nb::arg("copy_in") = false, nb::arg("prefetch") = Prefetch::none,
@@ -117,8 +209,9 @@ void bind_archive(nb::module_& module) {
            })
       .def("entries", entry_list)
       .def("tensors", tensor_list)
-      .def("data", [](const Archive& archive,
-                      const StoredTensor& tensor) { return without_gil([&] { return tensor_data(archive, tensor); }); })
+      .def("data", data_of)
+      .def("side_files", names_of_side_files)
+      .def("metadata", metadata_of)
       .def("bytes",
            [borrowed](const Archive& archive, const std::string& name) {
              return borrowed(archive, archive.bytes(entry_of(archive, name)));

@@ -1,3 +1,6 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
 #include "binding.h"
 #include "onnxar/tensor.h"
 #include "onnxar/version.h"
@@ -15,4 +18,7 @@ NB_MODULE(_core, module) {
   bind_links(module);
   module.def("dtype_name", [](int type) { return text(onnxar::to_string(static_cast<onnxar::DataType>(type))); });
   module.def("dtype_bits", [](int type) { return onnxar::bits_per_element(static_cast<onnxar::DataType>(type)); });
+  module.def("payload_size", [](int type, const std::vector<std::int64_t>& dims) {
+    return onnxar::payload_size(static_cast<onnxar::DataType>(type), dims);
+  });
 }

@@ -20,7 +20,9 @@ void bind_options(nb::module_& module) {
       .def(nb::init<>())
       .def_rw("external_data_dir", &LoadOptions::external_data_dir)
       .def_rw("foreign_zips", &LoadOptions::foreign_zips)
-      .def_rw("temporary_dir", &LoadOptions::temporary_dir);
+      .def_rw("max_expansion", &LoadOptions::max_expansion)
+      .def_rw("temporary_dir", &LoadOptions::temporary_dir)
+      .def_rw("verify_data", &LoadOptions::verify_data);
   nb::class_<SaveOptions>(module, "SaveOptions")
       .def(nb::init<>())
       .def_rw("raw_data_threshold", &SaveOptions::raw_data_threshold)
@@ -31,6 +33,7 @@ void bind_options(nb::module_& module) {
       .def_rw("data_file", &SaveOptions::data_file)
       .def_rw("file_per_tensor", &SaveOptions::file_per_tensor)
       .def_rw("replace", &SaveOptions::replace)
+      .def_rw("side_files_of", &SaveOptions::side_files_of)
       .def_rw("sync", &SaveOptions::sync)
       .def_rw("dry_run", &SaveOptions::dry_run)
       .def_rw("progress", &SaveOptions::progress, nb::arg().none())

@@ -2,47 +2,34 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "binding.h"
+#include "channel.h"
 #include "conversions.h"
+#include "exclusive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/model_writer.h"
 
 namespace onnxar::python {
 namespace {
 
-[[noreturn]] void refuse_size(std::uint64_t written, std::uint64_t size) {
-  throw Error(Code::io_source_size, "a weight of " + std::to_string(size) + " bytes was announced, and " +
-                                        std::to_string(written) + " were written");
-}
-
 /// What a weight is written to: a file that knows nothing but `write`.
 class Sink {
  public:
-  Sink(const ByteSink& sink, std::uint64_t size) : sink_(&sink), size_(size) {}
+  explicit Sink(std::shared_ptr<Channel> channel) : channel_(std::move(channel)) {}
 
-  std::size_t write(const nb::object& object) {
+  std::size_t write(const nb::object& object) const {
     const HeldBuffer held = hold_buffer(object);
-    if (sink_ == nullptr) throw Error(Code::usage_argument, "the weight is written, and its file is closed");
-    written_ += held.bytes.size();
-    if (written_ > size_) refuse_size(written_, size_);
-    without_gil([&] { (*sink_)(held.bytes); });
+    const std::shared_ptr<Channel> channel = channel_;  // for longer than the call, whatever becomes of this
+    without_gil([&] { channel->write(held.bytes); });
     return held.bytes.size();
   }
 
-  /// Nothing more comes.
-  void close() {
-    sink_ = nullptr;
-    if (written_ != size_) refuse_size(written_, size_);
-  }
-  void abandon() noexcept { sink_ = nullptr; }
-
  private:
-  const ByteSink* sink_;
-  std::uint64_t size_;
-  std::uint64_t written_ = 0;
+  std::shared_ptr<Channel> channel_;
 };
 
 /// A weight that a Python function writes: `write_to(file)`.
@@ -53,22 +40,26 @@ class WrittenSource final : public ByteSource {
   WrittenSource& operator=(const WrittenSource&) = delete;
   ~WrittenSource() override {
     const nb::gil_scoped_acquire gil;
-    write_to_.reset();
+    if (gil.is_valid()) {
+      write_to_.reset();
+    } else {
+      write_to_.release();  // the interpreter is gone, and its objects with it
+    }
   }
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }
 
   void read(const ByteSink& sink) const override {
     const nb::gil_scoped_acquire gil;
-    const nb::object file = nb::cast(Sink(sink, size_));
-    Sink& written = *nb::inst_ptr<Sink>(file);
+    if (!gil.is_valid()) throw Error(Code::usage_argument, "the interpreter ends, and nothing is written any more");
+    const auto channel = std::make_shared<Channel>(sink, size_);
     try {
-      write_to_(file);
+      write_to_(nb::cast(Sink(channel)));
     } catch (...) {
-      written.abandon();
+      without_gil([&] { channel->abandon(); });
       throw;
     }
-    written.close();
+    without_gil([&] { channel->close(); });
   }
 
  private:
@@ -76,40 +67,56 @@ class WrittenSource final : public ByteSource {
   nb::callable write_to_;
 };
 
-void add_weight(ArchiveWriter& writer, const std::string& name, std::uint64_t size, nb::callable write_to) {
-  const WrittenSource source(size, std::move(write_to));
-  without_gil([&] { writer.add(name, source); });
+using OneArchiveWriter = Exclusive<ArchiveWriter>;
+using OneModelWriter = Exclusive<ModelWriter>;
+
+OneArchiveWriter create(const std::filesystem::path& path, std::uint64_t alignment, bool replace, bool sync) {
+  return OneArchiveWriter(without_gil([&] { return ArchiveWriter::create(path, {alignment, replace, sync}); }));
 }
 
-nb::dict save_model(const ModelWriter& writer, const nb::bytes& model, const std::filesystem::path& path,
+void add_weight(OneArchiveWriter& writer, const std::string& name, std::uint64_t size, nb::callable write_to) {
+  const WrittenSource source(size, std::move(write_to));
+  without_gil([&] { writer.use([&](ArchiveWriter& used) { used.add(name, source); }); });
+}
+
+void finish(OneArchiveWriter& writer, const nb::bytes& model) {
+  const Bytes bytes = as_bytes({model.c_str(), model.size()});
+  without_gil([&] { writer.use([&](ArchiveWriter& used) { used.finish(bytes); }); });
+}
+
+std::string add_source(OneModelWriter& writer, std::uint64_t size, nb::callable write_to) {
+  const auto source = std::make_shared<WrittenSource>(size, std::move(write_to));
+  return writer.use([&](ModelWriter& used) { return used.add(source); });
+}
+
+nb::dict save_model(OneModelWriter& writer, const nb::bytes& model, const std::filesystem::path& path,
                     const SaveOptions& save, const LoadOptions& load) {
   const SaveOptions options = interruptible(save);
+  const LoadOptions load_options = load;
   const Bytes bytes = as_bytes({model.c_str(), model.size()});
-  return as_dict(without_gil([&] { return writer.save(bytes, path, options, load); }));
+  const auto saved = [&](ModelWriter& used) { return used.save(bytes, path, options, load_options); };
+  return as_dict(without_gil([&] { return writer.use(saved); }));
+}
+
+nb::bytes link_bytes(const std::string& location, std::uint64_t size) {
+  const std::string fields = link_fields(location, size);
+  return nb::bytes(fields.data(), fields.size());
 }
 
 }  // namespace
 
 void bind_writers(nb::module_& module) {
   nb::class_<Sink>(module, "Sink").def("write", &Sink::write);
-  nb::class_<ModelWriter>(module, "ModelWriter")
+  nb::class_<OneModelWriter>(module, "ModelWriter").def(nb::init<>()).def("add", add_source).def("save", save_model);
+  nb::class_<KeyMaker>(module, "KeyMaker")
       .def(nb::init<>())
-      .def("add",
-           [](ModelWriter& writer, std::uint64_t size, nb::callable write_to) {
-             return writer.add(std::make_shared<WrittenSource>(size, std::move(write_to)));
-           })
-      .def("save", save_model);
-  nb::class_<KeyMaker>(module, "KeyMaker").def(nb::init<>()).def("make", [](KeyMaker& keys, const std::string& name) {
-    return keys.make(name);
-  });
-  nb::class_<ArchiveWriter>(module, "ArchiveWriter")
-      .def_static("create", [](const std::filesystem::path& path, std::uint64_t alignment, bool replace,
-                               bool sync) { return ArchiveWriter::create(path, {alignment, replace, sync}); })
+      .def("reserve", [](KeyMaker& keys, const std::string& name) { keys.reserve(name); })
+      .def("make", [](KeyMaker& keys, const std::string& name) { return keys.make(name); });
+  nb::class_<OneArchiveWriter>(module, "ArchiveWriter")
+      .def_static("create", create)
       .def("add", add_weight)
-      .def("finish", [](ArchiveWriter& writer, const nb::bytes& model) {
-        const Bytes bytes = as_bytes({model.c_str(), model.size()});
-        without_gil([&] { writer.finish(bytes); });
-      });
+      .def("finish", finish);
+  module.def("link_fields", link_bytes);
 }
 
 }  // namespace onnxar::python

@@ -96,7 +96,7 @@ def run_inline(case: Case) -> tuple[list[list[Any]], str | None]:
 class Backend(FolderTest):
     def run_archive(self, case: Case) -> tuple[list[list[Any]], int]:
         path = self.folder / "model.onnxar"
-        report = onnxar.save(case.model, path, 0, sync=False)
+        report = onnxar.save(case.model, path, 0, overwrite=True, sync=False)
         session = onnxar.onnxruntime.InferenceSession(path, options(), providers=["CPUExecutionProvider"])
         return [outputs_of(session, inputs) for inputs, _ in case.data], report.tensors_outside
 

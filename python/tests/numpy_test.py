@@ -37,7 +37,7 @@ class NumpyTest(FolderTest):
         self.path = self.folder / "a.onnxar"
 
     def back(self, *arrays: np.ndarray, **named: np.ndarray) -> dict[str, np.ndarray]:
-        onnxar.numpy.save_file({**{f"t{i}": array for i, array in enumerate(arrays)}, **named}, self.path)
+        onnxar.numpy.save_file({**{f"t{i}": array for i, array in enumerate(arrays)}, **named}, self.path, overwrite=True)
         self.assertEqual([found for found in onnxar.check(self.path, data=True) if found.severity == "error"], [])
         return onnxar.numpy.load_file(self.path)
 
@@ -144,11 +144,14 @@ class Refusals(NumpyTest):
 
 
 class Safetensors(NumpyTest):
-    def test_the_signatures_are_those_of_safetensors(self):
+    def test_the_signatures_are_those_of_safetensors_and_keywords_of_our_own(self):
         for name in ("save_file", "load_file"):
             ours, theirs = (inspect.signature(getattr(module, name)).parameters.values()
                             for module in (onnxar.numpy, safetensors.numpy))  # fmt: skip
-            self.assertEqual([(p.name, p.kind, p.default) for p in ours], [(p.name, p.kind, p.default) for p in theirs])
+            theirs = [(p.name, p.kind, p.default) for p in theirs]
+            ours = [(p.name, p.kind, p.default) for p in ours]
+            self.assertEqual(ours[: len(theirs)], theirs)
+            self.assertEqual({kind for _, kind, _ in ours[len(theirs) :]} - {inspect.Parameter.KEYWORD_ONLY}, set())
 
     def test_metadata_is_kept_and_read(self):
         onnxar.numpy.save_file({"a": weights(2)}, self.path, {"format": "np", "": "empty", "ü": "ß" * 300})
@@ -164,8 +167,11 @@ class Safetensors(NumpyTest):
         self.path.write_bytes(b"")
         np.testing.assert_array_equal(back["t0"], weights(2000))
 
-    def test_an_archive_that_is_there_is_replaced(self):
+    def test_an_archive_that_is_there_is_replaced_with_overwrite(self):
         self.back(weights(2))
+        with self.assertRaises(FileExistsError):
+            onnxar.numpy.save_file({"other": weights(3)}, self.path)
+        self.assertEqual(list(onnxar.numpy.load_file(self.path)), ["t0"])
         self.assertEqual(list(self.back(other=weights(3))), ["other"])
 
     def test_onnx_is_not_needed(self):

@@ -95,7 +95,7 @@ class Sessions(RuntimeTest):
 
     def test_the_archive_may_be_renamed_over_while_the_session_lives(self):
         session = onnxar.onnxruntime.InferenceSession(self.path, quiet(disable_prepacking="1"), providers=CPU)
-        onnxar.numpy.save_file({"w": np.zeros((256, 256), np.float32)}, self.path)
+        onnxar.numpy.save_file({"w": np.zeros((256, 256), np.float32)}, self.path, overwrite=True)
         self.assert_same(session, quiet(disable_prepacking="1"))
 
     def test_an_edit_leaves_sessions_as_they_are_and_new_ones_see_it(self):
@@ -159,7 +159,7 @@ class Links(RuntimeTest):
         onnxar.replace(self.path, edited)
         self.assertTrue(onnxar.verify_link(link))
         self.assert_same(ort.InferenceSession(self.folder / "m.onnx", quiet(), providers=CPU))
-        onnxar.save(matmul_model(256), self.path, alignment=4096)
+        onnxar.save(matmul_model(256), self.path, alignment=4096, overwrite=True)
         for stale in (link, self.folder / "m.onnx"):
             with self.assertRaises(onnxar.Error) as raised:
                 onnxar.verify_link(stale)
@@ -221,7 +221,7 @@ class HandedOver(RuntimeTest):
             ), ir_version=10, opset_imports=[helper.make_opsetid("", 20)],
         )  # fmt: skip
         self.model = model
-        onnxar.save(model, self.path)
+        onnxar.save(model, self.path, overwrite=True)
         with onnxar.open(self.path) as archive:
             value, proto = ort.OrtValue.ortvalue_from_numpy(archive["w"]), archive.model()
         options = quiet()

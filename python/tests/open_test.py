@@ -33,7 +33,7 @@ class OpenTest(FolderTest):
 
     def save_tensors(self, *tensors: onnx.TensorProto, threshold: int = 1024) -> None:
         graph = helper.make_graph([], "g", [], [], initializer=tensors)
-        onnxar.save(helper.make_model(graph), self.path, threshold)
+        onnxar.save(helper.make_model(graph), self.path, threshold, overwrite=True)
 
 
 class Tensors(OpenTest):
@@ -180,7 +180,7 @@ class Life(OpenTest):
             maps = pathlib.Path("/proc/self/smaps").read_text().split(str(self.path), 1)[1]
             return int(re.search(r"Rss: +(\d+)", maps)[1])
 
-        onnxar.numpy.save_file({"w": weights(1024, 4096)}, self.path)
+        onnxar.numpy.save_file({"w": weights(1024, 4096)}, self.path, overwrite=True)
         with onnxar.open(self.path):
             before = resident()
         for prefetch in ("will_need", "populate"):
@@ -194,7 +194,7 @@ class Life(OpenTest):
 
     def test_a_file_that_is_replaced_by_renaming_leaves_open_archives_as_they_are(self):
         archive = onnxar.open(self.path)
-        onnxar.numpy.save_file({"other": weights(2, 2)}, self.path)
+        onnxar.numpy.save_file({"other": weights(2, 2)}, self.path, overwrite=True)
         np.testing.assert_array_equal(archive["w"], weights(64, 64))
         self.assertEqual(list(onnxar.open(self.path)), ["other"])
 
@@ -239,7 +239,7 @@ class Consolidation(OpenTest):
         self.assertEqual(archive._consolidated, {})
 
     def test_an_alignment_is_a_power_of_two(self):
-        for alignment in (0, -64, 48):
+        for alignment in (0, -64, 48, 1 << 31, 1 << 70):
             with self.assertRaises(onnxar.Error):
                 onnxar.open(self.path).consolidate(alignment=alignment)
 
@@ -281,12 +281,13 @@ class Container(OpenTest):
 
     def test_side_files_are_entries(self):
         (self.folder / "words").write_text("a b c")
-        onnxar.save(self.model, self.path, side_files={"tokenizer.json": self.folder / "words"})
+        onnxar.save(self.model, self.path, side_files={"tokenizer.json": self.folder / "words"}, overwrite=True)
+        self.assertEqual(onnxar.open(self.path).side_files(), ["tokenizer.json"])
         self.assertEqual(bytes(onnxar.open(self.path).entry("tokenizer.json")), b"a b c")
 
     def test_metadata_is_the_models(self):
         self.model.metadata_props.add(key="author", value="Ünïcode")
-        onnxar.save(self.model, self.path)
+        onnxar.save(self.model, self.path, overwrite=True)
         self.assertEqual(onnxar.open(self.path).metadata(), {"author": "Ünïcode"})
 
 

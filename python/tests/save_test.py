@@ -104,12 +104,12 @@ class Protos(FolderTest):
             self.assertIn(type(wrong).__name__, str(raised.exception))
         self.assertEqual(self.names(), set())
 
-    def test_an_archive_is_replaced_unless_that_is_forbidden(self):
+    def test_an_archive_is_replaced_with_overwrite_alone(self):
         path = self.folder / "m.onnxar"
         onnxar.save(matmul_model(), path)
-        onnxar.save(matmul_model(32), path)
-        with self.assertRaises(onnxar.Error) as raised:
-            onnxar.save(matmul_model(), path, overwrite=False)
+        onnxar.save(matmul_model(32), path, overwrite=True)
+        with self.assertRaises(onnxar.OutputExistsError) as raised:
+            onnxar.save(matmul_model(), path)
         self.assertEqual((raised.exception.code, raised.exception.path), ("output.exists", str(path)))
         self.assertEqual(onnxar.open(path)["w"].shape, (32, 32))
 
@@ -176,8 +176,8 @@ class IrModels(FolderTest):
     def test_a_model_of_onnx_ir_is_saved_as_the_proto_is(self):
         for model in (matmul_model(), every_site_of_ir()):
             ir = onnx_ir.from_proto(model)
-            onnxar.save(ir, self.folder / "ir.onnxar", 16)
-            onnxar.save(onnx_ir.to_proto(ir), self.folder / "proto.onnxar", 16)
+            onnxar.save(ir, self.folder / "ir.onnxar", 16, overwrite=True)
+            onnxar.save(onnx_ir.to_proto(ir), self.folder / "proto.onnxar", 16, overwrite=True)
             loaded = [onnxar.load(self.folder / name) for name in ("ir.onnxar", "proto.onnxar")]
             self.assertEqual(*loaded)
             entries = [[entry.name for entry in onnxar.open(self.folder / name).entries()] for name in ("ir.onnxar", "proto.onnxar")]

@@ -93,7 +93,7 @@ class Programs(FolderTest):
         for dtype in (torch.bfloat16, torch.float16):
             module = Language(dtype)
             program = exported(module, words())
-            onnxar.save(program, self.path)
+            onnxar.save(program, self.path, overwrite=True)
             with onnxar.open(self.path) as archive:
                 (weight,) = (array for array in archive.values() if array.shape == (WORDS, WIDTH))
                 self.assertEqual(str(weight.dtype), str(dtype).removeprefix("torch."))

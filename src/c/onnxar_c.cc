@@ -9,16 +9,13 @@
 
 #include "base/text.h"
 #include "c/calls.h"
+#include "c/handles.h"
 #include "onnxar/archive.h"
 #include "onnxar/version.h"
 
 // The C interface: each function proves its arguments, and calls one of Archive's.
 
-struct onnxar_archive {  // NOLINT(readability-identifier-naming): a name of C
-  onnxar::Archive archive;
-};
-
-struct onnxar_owner {  // NOLINT(readability-identifier-naming)
+struct onnxar_owner {  // NOLINT(readability-identifier-naming): a name of C
   std::shared_ptr<const void> share;
   std::atomic<std::size_t> count = 1;
 };

@@ -13,6 +13,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "convert/checksum.h"
+#include "convert/faults.h"
 #include "convert/model_source.h"
 #include "onnx/typed_data.h"
 
@@ -244,6 +245,13 @@ std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions
   }
   if (options.strict) make_strict(findings);
   return findings;
+}
+
+void refuse_faults(ModelSource& source, const LoadOptions& options) {
+  std::vector<Finding> findings = check_container(*source.archive());
+  ModelCheck(source, {false, false, options}, findings).run();
+  const auto fault = std::ranges::find(findings, Severity::error, &Finding::severity);
+  if (fault != findings.end()) throw Error(fault->code, fault->message, fault->place, source.archive()->path());
 }
 
 bool passed(const std::vector<Finding>& findings) noexcept {

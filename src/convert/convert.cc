@@ -1,15 +1,11 @@
 #include "onnxar/convert.h"
 
-#include <algorithm>
 #include <bit>
-#include <memory>
-#include <utility>
 
-#include "archive/keys.h"
-#include "base/mapped_file.h"
 #include "base/text.h"
 #include "convert/loaded_model.h"
 #include "convert/save.h"
+#include "convert/side_files.h"
 
 namespace onnxar {
 namespace {
@@ -24,32 +20,9 @@ void check_alignment(const SaveOptions& save) {
                            data_file_maximum));
 }
 
-SideFile side_file(const AddedFile& added) {
-  if (is_identifier(added.name)) {
-    throw Error(Code::usage_argument, base::concat("a side file cannot be named ", base::quoted(added.name),
-                                                   ": C identifiers are keys of tensors; give it an extension"));
-  }
-  auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(added.path));
-  auto source = std::make_shared<SpanSource>(file->bytes());
-  return {added.name, std::make_shared<OwnedSource>(std::move(source), std::move(file))};
-}
-
-/// The side files with others added, each in place of one of the same name.
-std::vector<SideFile> with_added(std::vector<SideFile> files, const std::vector<AddedFile>& add) {
-  for (const AddedFile& added : add) {
-    SideFile file = side_file(added);
-    const auto same = std::ranges::find(files, added.name, &SideFile::name);
-    if (same == files.end()) {
-      files.push_back(std::move(file));
-    } else {
-      *same = std::move(file);
-    }
-  }
-  return files;
-}
-
 void check_archive_options(const SaveOptions& save) {
-  if (save.format == Format::archive || (save.add.empty() && save.checksum == Checksum::none)) return;
+  const bool has_side_files = !save.add.empty() || !save.side_files_of.empty();
+  if (save.format == Format::archive || (!has_side_files && save.checksum == Checksum::none)) return;
   throw Error(Code::usage_argument, "side files can be added to archives alone, and checksums put into them alone");
 }
 
@@ -58,7 +31,7 @@ void check_archive_options(const SaveOptions& save) {
 ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options) {
   check_alignment(options);
   check_archive_options(options);
-  const std::vector<SideFile> side_files = with_added(model.side_files, options.add);
+  const std::vector<SideFile> side_files = side_files_to_save(model.side_files, options);
   ConvertReport report;
   report.side_files = side_files.size();
   report.remarks = model.remarks;

@@ -8,6 +8,10 @@
 
 namespace onnxar {
 
+std::string link_fields(std::string_view location, std::uint64_t size) {
+  return onnx::external_data_fields({std::string(location), 0, size});
+}
+
 struct ModelWriter::Parts {
   LoadedModel model;
 };

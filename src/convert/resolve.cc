@@ -1,6 +1,7 @@
 #include "onnxar/resolve.h"
 
 #include "base/text.h"
+#include "convert/archive_walk.h"
 #include "convert/external_tensor.h"
 
 namespace onnxar {
@@ -40,6 +41,10 @@ Error naming(const TensorMessage& tensor, const Archive& archive, const Error& e
 }
 
 }  // namespace
+
+void prove_model(const Archive& archive) {
+  walk_archive(archive, {}, [](const onnx::TensorSite&) {});
+}
 
 std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor) {
   try {

@@ -13,7 +13,9 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from support.archives import MODEL, sound
+from support import wire_writer as wire
+from support.archives import MODEL, Archive, linked, model_of, sound, weights
+from support.archives import Entry as MadeEntry
 
 HEADER = Path(__file__).resolve().parents[2] / "include/onnxar/onnxar_c.h"
 LIBRARY = os.environ.get("ONNXAR_C_LIBRARY", "")
@@ -52,6 +54,19 @@ class Options(c.Structure):
     ]
 
 
+class Tensor(c.Structure):
+    _fields_ = [
+        ("name", c.c_void_p),
+        ("name_length", c.c_size_t),
+        ("site", c.c_void_p),
+        ("site_length", c.c_size_t),
+        ("dims", c.POINTER(c.c_int64)),
+        ("dims_count", c.c_size_t),
+        ("data_type", c.c_int32),
+        ("reserved", c.c_int32),
+    ]
+
+
 class Failed(Exception):
     def __init__(self, status: int, error: c.c_void_p) -> None:
         super().__init__(LIB.onnxar_error_line(error).decode())
@@ -70,9 +85,9 @@ def load() -> c.CDLL:
     library = c.CDLL(LIBRARY)
     for name in ("version", "error_code", "error_message", "error_line", "error_entry", "error_path"):
         getattr(library, f"onnxar_{name}").restype = c.c_char_p
-    for name in ("close", "owner_retain", "owner_release", "error_free"):
+    for name in ("close", "owner_retain", "owner_release", "error_free", "tensors_free"):
         getattr(library, f"onnxar_{name}").restype = None
-    library.onnxar_count.restype = c.c_uint64
+    library.onnxar_count.restype = library.onnxar_tensor_count.restype = c.c_uint64
     return library
 
 
@@ -277,6 +292,69 @@ def functions() -> set[str]:
     return set(re.findall(r"\b(onnxar_\w+)\(", header()))
 
 
+class Tensors(Case):
+    """What C is given is what the walk and the resolver of loading say."""
+
+    def tensors_of(self, *tensors: bytes) -> c.c_void_p:
+        self.path.write_bytes(Archive([*weights("a"), model_of(*tensors)]).file)
+        archive = opened(self.path)
+        self.addCleanup(LIB.onnxar_close, archive)
+        found = result(c.c_void_p, "get_tensors", archive)
+        self.addCleanup(LIB.onnxar_tensors_free, found)
+        return found
+
+    def test_every_tensor_has_its_bytes_wherever_they_are(self):
+        kind = wire.TYPES["INT8"]
+        found = self.tensors_of(
+            linked("a"), wire.tensor("raw", count=5), wire.tensor("typed", kind, 7, wire.packed), linked("a", 10, offset=8)
+        )
+        expected = [("a", 1, [300], wire.content(wire.FLOAT, 300, "a")), ("raw", 1, [5], wire.content(wire.FLOAT, 5, "raw")),
+                    ("typed", 3, [7], wire.content(kind, 7, "typed")), ("a", 1, [10], wire.content(wire.FLOAT, 300, "a")[8:48])]  # fmt: skip
+        self.assertEqual(LIB.onnxar_tensor_count(found), len(expected))
+        for index, (name, data_type, dims, data) in enumerate(expected):
+            tensor = result(Tensor, "get_tensor", found, index)
+            self.assertEqual(c.string_at(tensor.name, tensor.name_length).decode(), name)
+            self.assertEqual(c.string_at(tensor.site, tensor.site_length).decode(), f"graph.initializer[{index}]")
+            self.assertEqual((tensor.data_type, tensor.dims[: tensor.dims_count], tensor.reserved), (data_type, dims, 0))
+            for _ in range(2):
+                self.assertEqual(bytes(result(Bytes, "get_tensor_bytes", found, index)), data)
+
+    def test_links_that_loading_refuses_are_refused(self):
+        refused = {
+            "onnx.external_data.bad_offset": linked("a", offset="08"),
+            "onnx.external_data.bad_length": linked("a", length="+1200"),
+            "onnx.external_data.missing": linked("none"),
+            "onnx.external_data.out_of_range": linked("a", offset=8),
+            "onnx.external.data_beside": linked("a") + wire.raw(wire.FLOAT, b"1234"),
+            "onnx.tensor.length": linked("a", 299, length=1200),
+        }
+        found = self.tensors_of(*refused.values())
+        out = c.byref(Bytes())
+        for index, code in enumerate(refused):
+            error = self.refused(FORMAT, code, "get_tensor_bytes", found, index, out)
+            self.assertIn(f"graph.initializer[{index}]", error.message)
+        self.refused(USAGE, "usage.no_such_tensor", "get_tensor_bytes", found, len(refused), out)
+
+    def test_models_that_can_be_read_in_two_ways_have_no_tensors(self):
+        key_twice = linked("a") + wire.block(wire.EXTERNAL_DATA, wire.entry("offset", "0")) * 2
+        graph_twice = MadeEntry(MODEL, wire.plain(linked("a")) + wire.plain(linked("a")))
+        for model, code in ((model_of(key_twice), "onnx.external_data.duplicate_key"), (graph_twice, "wire.repeated_message")):
+            self.path.write_bytes(Archive([*weights("a"), model]).file)
+            archive = opened(self.path)
+            self.addCleanup(LIB.onnxar_close, archive)
+            self.refused(FORMAT, code, "get_tensors", archive, c.byref(c.c_void_p()))
+
+    def test_threads_share_a_list(self):
+        kind = wire.TYPES["INT8"]
+        found = self.tensors_of(*(wire.tensor(f"t{i}", kind, 1000, wire.packed) for i in range(8)))
+
+        def read(index: int) -> bool:
+            return bytes(result(Bytes, "get_tensor_bytes", found, index % 8)) == wire.content(kind, 1000, f"t{index % 8}")
+
+        with ThreadPoolExecutor(8) as pool:
+            self.assertTrue(all(pool.map(read, range(400))))
+
+
 class Symbols(unittest.TestCase):
     def test_the_c_program_uses_every_function(self):
         program = Path(__file__).with_name("program.c").read_text()
@@ -295,7 +373,7 @@ class Symbols(unittest.TestCase):
         self.assertEqual(LIB.onnxar_c_abi(), int(abi[1]))
 
     def test_the_structures_are_as_this_test_has_them(self):
-        for kind, name in ((Bytes, "bytes"), (Entry, "entry"), (Options, "open_options")):
+        for kind, name in ((Bytes, "bytes"), (Entry, "entry"), (Options, "open_options"), (Tensor, "tensor")):
             body = re.search(rf"typedef struct onnxar_{name} {{(.*?)}} onnxar_{name};", header(), re.DOTALL)[1]
             members = re.findall(r"(\w+);", body)
             self.assertEqual(members, [field for field, _ in kind._fields_])

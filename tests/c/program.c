@@ -331,6 +331,40 @@ static void check_null_arguments(void) {
   onnxar_close(archive);
 }
 
+#ifdef ONNXAR_HAVE_TENSORS
+static void check_tensors(void) {
+  const File a = read_file("a.bin");
+  onnxar_archive* archive = opened("a.onnxar", NULL);
+  onnxar_tensors* tensors = NULL;
+  onnxar_tensor tensor;
+  onnxar_bytes bytes;
+  onnxar_error* error = NULL;
+
+  CHECK(onnxar_get_tensors(archive, &tensors, &error) == ONNXAR_OK && error == NULL);
+  CHECK(onnxar_tensor_count(tensors) == 2);
+  CHECK(onnxar_get_tensor(tensors, 0, &tensor, NULL) == ONNXAR_OK);
+  CHECK(tensor.name_length == 1 && tensor.name[0] == 'a' && tensor.data_type == 1 && tensor.reserved == 0);
+  CHECK(tensor.dims_count == 1 && (size_t)tensor.dims[0] * 4 == a.size);
+  CHECK(tensor.site_length == strlen("graph.initializer[0]"));
+  CHECK(memcmp(tensor.site, "graph.initializer[0]", tensor.site_length) == 0);
+  CHECK(onnxar_get_tensor_bytes(tensors, 0, &bytes, NULL) == ONNXAR_OK);
+  CHECK(same(bytes, a));
+  REFUSED(ONNXAR_USAGE, "usage.no_such_tensor", onnxar_get_tensor(tensors, 2, &tensor, &error));
+  REFUSED(ONNXAR_USAGE, "usage.no_such_tensor", onnxar_get_tensor_bytes(tensors, UINT64_MAX, &bytes, &error));
+  NULL_REFUSED(onnxar_get_tensors(NULL, &tensors, &error));
+  NULL_REFUSED(onnxar_get_tensors(archive, NULL, &error));
+  NULL_REFUSED(onnxar_get_tensor(NULL, 0, &tensor, &error));
+  NULL_REFUSED(onnxar_get_tensor(tensors, 0, NULL, &error));
+  NULL_REFUSED(onnxar_get_tensor_bytes(NULL, 0, &bytes, &error));
+  NULL_REFUSED(onnxar_get_tensor_bytes(tensors, 0, NULL, &error));
+  CHECK(onnxar_tensor_count(NULL) == 0);
+  onnxar_tensors_free(NULL);
+  onnxar_tensors_free(tensors);
+  onnxar_close(archive);
+  free(a.data);
+}
+#endif
+
 enum { threads = 4, rounds = 200 };
 
 static onnxar_archive* shared_archive = NULL;
@@ -385,6 +419,9 @@ int main(int argc, char** argv) {
   check_owner_of_file();
   check_errors();
   check_null_arguments();
+#ifdef ONNXAR_HAVE_TENSORS
+  check_tensors();
+#endif
   check_threads();
   if (failures == 0) printf("onnxar %s, C ABI %d: all as it should be\n", onnxar_version(), ONNXAR_C_ABI);
   return failures == 0 ? 0 : 1;

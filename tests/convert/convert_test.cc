@@ -207,6 +207,47 @@ TEST_F(ConvertTest, SideFilesAreKeptInArchivesAndLaidBesideModels) {
   EXPECT_EQ(folder_.read_file("docs/a.md"), pattern(5000));
 }
 
+TEST_F(ConvertTest, SideFilesOfAnArchiveThatIsReplacedGoAlongUnlessTheModelHasSomeOfTheirNames) {
+  const Message proto = model_of({linked_floats("w", 256, "w")});
+  const ZipEntry weight = zip_entry("w", pattern(1024));
+  const Blob replaced = archive_of(proto, {zip_entry("left_over", pattern(9)), weight, zip_entry("a.txt", blob("old")),
+                                           zip_entry("b/c.txt", blob("kept")), zip_entry("d.txt", blob("old"))})
+                            .bytes;
+  const Blob input = archive_of(proto, {weight, zip_entry("a.txt", blob("of the model"))}).bytes;
+  SaveOptions options = saved_as(Format::archive);
+  options.side_files_of = folder_.write_file("replaced", replaced);
+  options.add = {{"d.txt", folder_.write_file("given", blob("given"))}};
+  const Blob expected = archive_of(proto, {weight, zip_entry("a.txt", blob("of the model")),
+                                           zip_entry("b/c.txt", blob("kept")), zip_entry("d.txt", blob("given"))})
+                            .bytes;
+  EXPECT_EQ(converted(input, options), expected);
+  EXPECT_EQ(report_.side_files, 3U);
+}
+
+TEST_F(ConvertTest, AFileThatIsNotAZipHasNoSideFilesAndABrokenArchiveIsRefused) {
+  const Message proto = model_of({linked_floats("w", 256, "w")});
+  const Built archive = archive_of(proto, {zip_entry("w", pattern(1024)), zip_entry("a.txt", blob("old"))});
+  SaveOptions options = saved_as(Format::archive);
+  for (const Blob& none : {Blob(), blob("text"), proto.view()}) {
+    options.side_files_of = folder_.write_file("replaced", none);
+    static_cast<void>(packed(model_of({floats("w", 256)}), options));
+    EXPECT_EQ(report_.side_files, 0U);
+  }
+  Blob damaged = archive.bytes;
+  flip_bit(damaged, archive.entry("a.txt").data_offset);
+  options.side_files_of = folder_.write_file("replaced", damaged);
+  const fs::path input = folder_.write_file("in", archive_of(model_of({})).bytes);
+  fs::remove(folder_ / "out");
+  expect_refused(folder_, input, options, Code::zip_data_crc, "a.txt", archive.entry("a.txt").data_offset);
+  options.side_files_of = folder_.write_file("replaced", copy_of(Bytes(archive.bytes).first(archive.bytes.size() - 1)));
+  const Error error = error_of([&] { convert(input, folder_ / "out", options); });
+  EXPECT_EQ(error.path(), folder_ / "replaced");
+  EXPECT_THAT(error.message(), ::testing::HasSubstr("side files"));
+  options = saved_as(Format::onnx_inline);
+  options.side_files_of = folder_ / "replaced";
+  EXPECT_EQ(error_of([&] { convert(input, folder_ / "out", options); }).code(), Code::usage_argument);
+}
+
 TEST_F(ConvertTest, KeysKeepClearOfTheFoldersOfSideFiles) {
   const Blob archive = archive_of(model_of({linked_floats("Docs", 256, "k")}),
                                   {zip_entry("k", pattern(1024)), zip_entry("docs/a", blob("a"))})

@@ -200,6 +200,17 @@ TYPED_TEST(Resolve, WalkStopsAtTheFirstFault) {
   EXPECT_EQ(visits, 1);
 }
 
+TYPED_TEST(Resolve, AModelThatProtobufWouldMergeIsRefusedBeforeAnyTensorIsVisited) {
+  const Message twice = Message().raw(model_of({linked_floats("a", count, "w")})).raw(model_of({floats("b", 1)}));
+  const Archive archive = archive_with(twice);
+  this->parse(archive);
+  int visits = 0;
+  const Error error = error_of([&] { resolve_all(archive, this->model_, [&visits](const auto&, auto) { ++visits; }); });
+  EXPECT_EQ(error.code(), Code::wire_repeated_message);
+  EXPECT_EQ(error.entry(), "__MODEL_PROTO");
+  EXPECT_EQ(visits, 0);
+}
+
 TEST(TensorMessage, MayBeFilledInWithoutProtobuf) {
   const Archive archive = archive_with(model_of({}));
   const std::vector<std::int64_t> dims = {10};

@@ -1,0 +1,52 @@
+// Objects that one call at a time may use.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "onnxar/error.h"
+
+namespace onnxar::python {
+
+/// Guards what is not synchronised. While a call works without the interpreter's lock, other threads may call, and so
+/// may functions of Python that it calls back: those are refused, as waiting for oneself would be for ever.
+template <typename T>
+class Exclusive {
+ public:
+  Exclusive() = default;
+  explicit Exclusive(T value) : value_(std::move(value)) {}
+  Exclusive(Exclusive&& other) noexcept : value_(std::move(other.value_)) {}
+  Exclusive(const Exclusive&) = delete;
+  Exclusive& operator=(const Exclusive&) = delete;
+  Exclusive& operator=(Exclusive&&) = delete;
+  ~Exclusive() = default;
+
+  /// Errors: usage.argument, where another call is under way; those of `action`.
+  template <typename Action>
+  auto use(const Action& action) {
+    const Turn turn(in_use_);
+    return action(value_);
+  }
+
+ private:
+  class Turn {
+   public:
+    explicit Turn(std::atomic_flag& in_use) : in_use_(in_use) {
+      if (!in_use_.test_and_set()) return;
+      throw Error(Code::usage_argument,
+                  "the writer is in use: by another thread, or by the function that is called now to write a weight");
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn() { in_use_.clear(); }
+
+   private:
+    std::atomic_flag& in_use_;
+  };
+
+  T value_;
+  std::atomic_flag in_use_;
+};
+
+}  // namespace onnxar::python

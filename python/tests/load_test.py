@@ -1,0 +1,192 @@
+"""Loading refuses what `check` refuses: there is one set of rules, the library's."""
+
+from __future__ import annotations
+
+import random
+import unittest
+
+import building
+import onnx
+from building import EXTERNAL, archive, block, head, linked, model, number, pair
+from support import FolderTest
+
+import onnxar
+import onnxar.numpy
+
+W = bytes(range(256)) * 32
+LINK = pair("location", "w") + pair("length", "4096") + EXTERNAL
+
+# What protobuf would read in one way or another, and the code of the refusal.
+REFUSED = {
+    "an offset in digits of another script": (head("w", 1024) + pair("offset", "٤٠٩٦") + LINK, "onnx.external_data.bad_offset"),
+    "an offset that begins with 0": (head("w", 1024) + pair("offset", "04096") + LINK, "onnx.external_data.bad_offset"),
+    "an offset of 5000 digits": (head("w", 1024) + pair("offset", "9" * 5000) + LINK, "onnx.external_data.bad_offset"),
+    "an offset given twice": (head("w", 1024) + pair("offset", "0") + pair("offset", "4096") + LINK,
+                              "onnx.external_data.duplicate_key"),
+    "a location given twice": (head("w", 1024) + pair("location", "x") + LINK, "onnx.external_data.duplicate_key"),
+    "typed data beside a link": (head("w", 1024) + block(4, bytes(4)) + LINK, "onnx.external.data_beside"),
+    "raw data beside a link": (head("w", 1024) + block(9, bytes(4)) + LINK, "onnx.external.data_beside"),
+    "strings that are linked": (head("w", 1024, dtype=building.STRING) + LINK, "onnx.external.string"),
+    "negative dimensions": (head("w", -1, -1024) + LINK, "onnx.tensor.dims"),
+    "another length than the shape's": (head("w", 1023) + LINK, "onnx.tensor.length"),
+    "raw data that is too short": (head("w", 1024) + block(9, bytes(4092)), "onnx.tensor.length"),
+    "an entry that is not there": (linked("w", 1024, location="none", length=4096), "onnx.external_data.missing"),
+    "a slice that leaves its entry": (linked("w", 1024, location="w", length=4096, offset=4097),
+                                      "onnx.external_data.out_of_range"),
+    "a link without a location": (head("w", 1024) + pair("length", "4096") + EXTERNAL, "onnx.external_data.no_location"),
+    "a location in a process": (linked("w", 1024, location="*/_ORT_MEM_ADDR_/*", length=4096), "onnx.external_data.marker"),
+}  # fmt: skip
+
+
+class Refusals(FolderTest):
+    def code_of(self, action, *arguments) -> str:
+        with self.assertRaises(onnxar.Error) as raised:
+            action(*arguments)
+        return raised.exception.code
+
+    def assert_refused(self, data: bytes, code: str) -> None:
+        path = self.folder / "m.onnxar"
+        path.write_bytes(data)
+        self.assertIn(code, [found.code for found in onnxar.check(path) if found.severity == "error"])
+        self.assertEqual(self.code_of(onnxar.load, path), code)
+        self.assertEqual(self.code_of(onnxar.load, data), code)
+
+    def test_what_check_calls_an_error_is_loaded_by_nothing(self):
+        for what, (tensor, code) in REFUSED.items():
+            with self.subTest(what):
+                self.assert_refused(archive(model(tensor), w=W), code)
+                opened = onnxar.open(self.folder / "m.onnxar")
+                self.assertEqual(self.code_of(lambda opened=opened: opened.tensor("w")), code)
+
+    def test_a_model_that_was_changed_anywhere_is_loaded_exactly_where_check_finds_no_error(self):
+        typed = head("t", 3, dtype=6) + block(5, bytes([1, 2, 3]))
+        tensors = [linked("w", 1024, location="w", length=4096, offset=4096), head("r", 4) + block(9, bytes(16)), typed]
+        whole, path, chance = model(*tensors), self.folder / "m.onnxar", random.Random(5)
+        loaded = refused = 0
+        for _ in range(600):
+            changed = bytearray(whole)
+            for _ in range(chance.randint(1, 2)):
+                changed[chance.randrange(len(changed))] = chance.choice((0, 1, 2, 9, 0x30, 0x39, 0x2D, 0xFF, chance.randrange(256)))
+            path.write_bytes(archive(bytes(changed), w=W))
+            errors = [found.code for found in onnxar.check(path) if found.severity == "error"]
+            try:
+                found = onnxar.load(path)
+            except onnxar.Error as error:
+                refused += 1
+                self.assertIn(error.code, [*errors, "onnx.model.invalid"], bytes(changed).hex())  # the last is protobuf's
+                continue
+            loaded += 1
+            self.assertEqual(errors, [], bytes(changed).hex())
+            onnxar.unpack(path, self.folder / "m.onnx", overwrite=True, sync=False)
+            self.assertEqual(found, onnx.ModelProto.FromString((self.folder / "m.onnx").read_bytes()), bytes(changed).hex())
+        self.assertGreater(min(loaded, refused), 100)
+
+    def test_a_second_graph_which_protobuf_would_merge_is_refused(self):
+        two = model(linked("w", 1024, location="w", length=4096), more=block(7, building.graph(head("v", 1) + block(9, b"abcd"))))
+        self.assert_refused(archive(two, w=W), "wire.repeated_message")
+
+    def test_a_fault_in_an_entry_that_no_tensor_names_is_found_too(self):
+        data = bytearray(archive(model(linked("w", 1024, location="w", length=4096)), w=W, other=b"12345678"))
+        header = data.index(b"PK\3\4", 4)
+        data[header + 10] ^= 1  # the time, which the directory gives otherwise
+        (self.folder / "m.onnxar").write_bytes(data)
+        (found,) = (found for found in onnxar.check(self.folder / "m.onnxar") if found.severity == "error")
+        self.assertEqual(self.code_of(onnxar.load, bytes(data)), found.code)
+
+    def test_a_refusal_says_which_tensor_and_where_in_the_file(self):
+        tensor, code = REFUSED["an offset that begins with 0"]
+        data = archive(model(tensor), w=W)
+        (self.folder / "m.onnxar").write_bytes(data)
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.load(self.folder / "m.onnxar")
+        error = raised.exception
+        self.assertEqual((error.code, error.entry, error.path), (code, building.MODEL, str(self.folder / "m.onnxar")))
+        self.assertEqual(error.offset, data.index(tensor))
+        self.assertIn('tensor "w" (graph.initializer[0])', error.message)
+
+    def test_what_protobuf_cannot_parse_is_an_error_of_ours(self):
+        broken = number(1, 10) + block(7, building.graph() + block(11, b"\xff\xff\xff")) + block(8, number(2, 21))
+        self.assertEqual(self.code_of(onnxar.load, archive(broken)), "onnx.model.invalid")
+
+    def test_a_path_that_is_not_an_archive_is_an_error_as_with_open(self):
+        (self.folder / "m.onnx").write_bytes(model())
+        with self.assertRaises(onnxar.Error) as opened:
+            onnxar.open(self.folder / "m.onnx")
+        with self.assertRaises(onnxar.Error) as loaded:
+            onnxar.load(self.folder / "m.onnx")
+        self.assertEqual(str(loaded.exception), str(opened.exception))
+        self.assertEqual(self.code_of(onnxar.load, self.folder / "none"), "io.not_found")
+
+
+class Results(FolderTest):
+    def test_slices_come_from_their_offsets_and_nothing_says_any_more_where_they_were(self):
+        tensors = [linked("a", 1024, location="w", length=4096), linked("b", 1024, location="w", length=4096, offset=4096)]
+        loaded = onnxar.load(archive(model(*tensors), w=W))
+        self.assertEqual([tensor.raw_data for tensor in loaded.graph.initializer], [W[:4096], W[4096:]])
+        for tensor in loaded.graph.initializer:
+            self.assertFalse(tensor.HasField("data_location"))
+            self.assertEqual(len(tensor.external_data), 0)
+
+    def test_a_model_is_the_one_that_unpack_writes(self):
+        attribute = block(1, "value") + block(5, linked("c", 4, location="w", length=16)) + number(20, 4)
+        node = block(4, "Constant") + block(2, "c") + block(5, attribute)
+        inner = building.graph(linked("d", 8, location="w", length=32, offset=64))
+        branch = block(4, "If") + block(5, block(1, "then_branch") + block(6, inner) + number(20, 5))
+        sparse = block(1, linked("s", 2, location="w", length=8)) + block(2, head("i", 2, dtype=7) + block(9, bytes(16)))
+        body = block(2, "g") + block(1, node) + block(1, branch) + block(15, sparse) + block(5, head("x", 2048) + block(9, W))
+        path = self.folder / "m.onnxar"
+        path.write_bytes(archive(number(1, 10) + block(7, body) + block(8, number(2, 21)), w=W))
+        onnxar.unpack(path, self.folder / "m.onnx")
+        self.assertEqual(onnxar.load(path), onnx.load(self.folder / "m.onnx"))
+
+    def test_what_tensors_share_takes_at_most_eight_times_the_archive(self):
+        def sharing(count: int) -> bytes:
+            return archive(model(*(linked(f"t{i}", 1 << 18, location="w", length=1 << 20) for i in range(count))), w=bytes(1 << 20))
+
+        self.assertEqual(len(onnxar.load(sharing(8)).graph.initializer), 8)
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.load(sharing(9))
+        self.assertEqual(raised.exception.code, "onnx.model.too_large")
+        self.assertIn("max_expansion", raised.exception.message)
+        self.assertEqual(len(onnxar.load(sharing(9), max_expansion=9).graph.initializer), 9)
+        with self.assertRaises(onnxar.Error):
+            onnxar.load(sharing(1), max_expansion=0)
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.load(sharing(1), max_expansion=-1)
+        self.assertEqual(raised.exception.code, "usage.argument")
+
+    def test_every_function_that_copies_takes_max_expansion_and_refuses_a_negative_one(self):
+        path = self.folder / "m.onnxar"
+        path.write_bytes(archive(model(linked("w", 1024, location="w", length=4096)), w=W))
+        actions = {
+            "load": lambda **more: onnxar.load(path, **more),
+            "save": lambda **more: onnxar.save(path, self.folder / "s.onnxar", **more),
+            "save a message": lambda **more: onnxar.save(onnxar.load(path), self.folder / "t.onnxar", **more),
+            "pack": lambda **more: onnxar.pack(path, self.folder / "p.onnxar", **more),
+            "unpack": lambda **more: onnxar.unpack(path, self.folder / "u.onnx", **more),
+            "extract": lambda **more: onnxar.extract(path, "w", self.folder / "w.npy", **more),
+        }
+        for name, action in actions.items():
+            with self.subTest(name):
+                with self.assertRaises(onnxar.Error) as raised:
+                    action(max_expansion=-1)
+                self.assertEqual(raised.exception.code, "usage.argument")
+                action(max_expansion=100)
+
+    def test_what_tensors_share_is_copied_once_by_consolidate(self):
+        data = archive(model(*(linked(f"t{i}", 1 << 18, location="w", length=1 << 20) for i in range(100))), w=bytes(1 << 20))
+        with onnxar.open(data) as opened:
+            self.assertEqual(opened.consolidate().nbytes, 1 << 20)
+            self.assertEqual(len({opened[name].ctypes.data for name in opened}), 1)
+
+    def test_overlaps_and_packed_elements_do_not_make_more_than_eight_times_the_archive_in_consolidate(self):
+        overlapping = [linked(f"t{i}", (1 << 18) - i, location="w", length=(1 << 20) - 4 * i) for i in range(12)]
+        with onnxar.open(archive(model(*overlapping), w=bytes(1 << 20))) as opened:
+            with self.assertRaises(onnxar.Error) as raised:
+                opened.consolidate()
+            self.assertEqual(raised.exception.code, "onnx.model.too_large")
+            self.assertGreater(opened.consolidate(max_expansion=12).nbytes, 11 << 20)
+
+
+if __name__ == "__main__":
+    unittest.main()

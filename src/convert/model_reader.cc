@@ -1,0 +1,74 @@
+#include "onnxar/model_reader.h"
+
+#include <utility>
+#include <vector>
+
+#include "base/checked.h"
+#include "base/text.h"
+#include "convert/faults.h"
+#include "convert/loaded_model.h"
+#include "onnx/sites.h"
+
+namespace onnxar {
+namespace {
+
+/// Messages cannot share bytes: what tensors share in the file is there once for each of them in memory.
+void check_expansion(const LoadedModel& model, const Archive& archive, std::uint64_t most_times) {
+  const std::uint64_t input = archive.file().size();
+  const auto most = base::checked_multiply(input, most_times);
+  if (!most) return;
+  std::uint64_t total = 0;
+  for (const Payload& payload : model.payloads) {
+    total += payload.size();  // below 2^63: each is a part of a file, and together they stop at `most` and one more
+    if (total <= *most) continue;
+    throw Error(Code::onnx_model_too_large,
+                base::concat("its tensors share bytes: data of their own would take more than ", most_times,
+                             " times the ", base::human_size(input), " that there are; max_expansion allows more"),
+                {}, archive.path());
+  }
+}
+
+}  // namespace
+
+struct ModelReader::Parts {
+  LoadedModel model;
+};
+
+ModelReader::ModelReader(Archive archive, const LoadOptions& options) : parts_(std::make_unique<Parts>()) {
+  LoadedModel& model = parts_->model;
+  model = load_model(ModelSource::of(std::move(archive), options), MovePolicy::everything_inline(), options);
+  refuse_faults(*model.source, options);
+  check_expansion(model, *model.source->archive(), options.max_expansion);
+}
+
+ModelReader::ModelReader(ModelReader&& other) noexcept = default;
+ModelReader& ModelReader::operator=(ModelReader&& other) noexcept = default;
+ModelReader::~ModelReader() = default;
+
+Bytes ModelReader::model() const& noexcept { return parts_->model.skeleton; }
+
+std::size_t ModelReader::size() const noexcept { return parts_->model.payloads.size(); }
+
+std::uint64_t ModelReader::size_of(std::size_t index) const { return parts_->model.payloads[index].size(); }
+
+void ModelReader::read(std::size_t index, const ByteSink& sink) const {
+  parts_->model.payloads[index].source->read(sink);
+}
+
+void ModelReader::for_each(
+    const std::function<void(std::size_t index, std::span<const FieldStep> steps)>& visit) const {
+  const LoadedModel& model = parts_->model;
+  std::vector<FieldStep> steps;
+  const auto visit_linked = [&](const onnx::TensorSite& site) {
+    const Payload* payload = model.payload_of(site);
+    if (payload == nullptr) return;
+    steps.clear();
+    for (const onnx::Level& level : site.levels) {
+      steps.push_back({level.label, level.repeated ? std::optional(level.index) : std::nullopt});
+    }
+    visit(static_cast<std::size_t>(payload - model.payloads.data()), steps);
+  };
+  onnx::walk_tensors(model.skeleton, visit_linked, {model.max_depth});
+}
+
+}  // namespace onnxar

@@ -1,0 +1,16 @@
+// Files that go along with a model into an archive.
+#pragma once
+
+#include <vector>
+
+#include "convert/loaded_model.h"
+#include "onnxar/options.h"
+
+namespace onnxar {
+
+/// `files`, then those side files of the archive at `options.side_files_of` whose names they do not have, then
+/// `options.add`, each in place of one of the same name. Errors: those of opening the files; usage.argument (a side
+/// file named like a tensor's key).
+std::vector<SideFile> side_files_to_save(std::vector<SideFile> files, const SaveOptions& options);
+
+}  // namespace onnxar
