@@ -80,8 +80,8 @@ class Error : public std::runtime_error {
 /// look different, whatever the terminal makes of direction, width and combining.
 [[nodiscard]] std::string escaped(std::string_view text);
 
-/// A path that the user gave, safe to print on a terminal. As `escaped`, except that well-formed UTF-8 is left as it is
-/// where it is neither a control character nor one that is invisible or turns the direction of the text around it.
+/// A path that the user gave, safe to print on a terminal: as `escaped`, except that well-formed UTF-8 stays as it is
+/// where it is seen and does not turn the text around it. A path too long for any system is cut, with its length.
 [[nodiscard]] std::string escaped_path(const std::filesystem::path& path);
 
 }  // namespace onnxar

@@ -125,7 +125,12 @@ Error Error::with_path(const std::filesystem::path& path) const {
 std::string escaped(std::string_view text) { return escaped_unless(text, is_printable_ascii); }
 
 std::string escaped_path(const std::filesystem::path& path) {
-  return escaped_unless(path.string(), [](char32_t point) { return !is_unseen(point); });
+  constexpr std::size_t longest = 4096;  // PATH_MAX of Linux; a location in a model can be longer
+  const std::string text = path.string();
+  const bool cut = text.size() > longest;
+  const std::string shown =
+      escaped_unless(base::utf8_prefix(text, longest), [](char32_t point) { return !is_unseen(point); });
+  return cut ? base::concat(shown, "... (", text.size(), " bytes)") : shown;
 }
 
 }  // namespace onnxar

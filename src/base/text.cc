@@ -1,6 +1,5 @@
 #include "base/text.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -9,18 +8,6 @@
 #include "onnxar/error.h"
 
 namespace onnxar::base {
-namespace {
-
-/// The first `most` bytes, or a few less where these end in the middle of a character.
-std::string_view whole_characters(std::string_view text, std::size_t most) {
-  std::size_t end = std::min(most, text.size());
-  for (std::size_t begin = end - std::min<std::size_t>(end, 3); begin < end; ++begin) {
-    if (begin + utf8_sequence_length(text.substr(begin)) > end) end = begin;
-  }
-  return text.substr(0, end);
-}
-
-}  // namespace
 
 std::string hex(std::uint64_t value) {
   std::array<char, 19> text{};
@@ -41,7 +28,7 @@ std::string human_size(std::uint64_t bytes) {
 
 std::string quoted(std::string_view name) {
   if (name.size() <= longest_quoted) return concat("\"", escaped(name), "\"");
-  return concat("\"", escaped(whole_characters(name, longest_quoted)), "...\" (", name.size(), " bytes)");
+  return concat("\"", escaped(utf8_prefix(name, longest_quoted)), "...\" (", name.size(), " bytes)");
 }
 
 std::optional<std::uint64_t> plain_decimal(std::string_view text) noexcept {

@@ -1,5 +1,6 @@
 #include "base/utf8.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -47,6 +48,14 @@ char32_t utf8_code_point(std::string_view text) noexcept {
   char32_t point = static_cast<char32_t>(byte_at(text, 0) & lead_bits[length - 1]);
   for (std::size_t i = 1; i < length; ++i) point = (point << 6U) | (byte_at(text, i) & 0x3fU);
   return point;
+}
+
+std::string_view utf8_prefix(std::string_view text, std::size_t most) noexcept {
+  std::size_t end = std::min(most, text.size());
+  for (std::size_t begin = end - std::min<std::size_t>(end, 3); begin < end; ++begin) {
+    if (begin + utf8_sequence_length(text.substr(begin)) > end) end = begin;
+  }
+  return text.substr(0, end);
 }
 
 bool begins_with_control(std::string_view text) noexcept {

@@ -189,6 +189,12 @@ TEST(EscapedPath, WhatIsNotSeenOrTurnsTheTextIsWrittenInHex) {
   EXPECT_EQ(escaped_path("\xff"), "\\xff");
 }
 
+TEST(EscapedPath, LongerThanAnySystemHasIsCut) {
+  const std::string whole(4096, 'p');
+  EXPECT_EQ(escaped_path(whole), whole);
+  EXPECT_EQ(escaped_path(whole + "q"), whole + "... (4097 bytes)");
+}
+
 TEST(Error, KeepsTheLettersOfItsPath) {
   EXPECT_STREQ(Error(Code::io_failed, "sentence", {}, "gr\xc3\xb6\xc3\x9f").what(), "gr\xc3\xb6\xc3\x9f: sentence");
 }
