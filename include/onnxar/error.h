@@ -75,7 +75,13 @@ class Error : public std::runtime_error {
   std::filesystem::path path_;
 };
 
-/// `text` with control characters, backslashes and invalid UTF-8 escaped, safe to print on a terminal.
+/// A name from a file, safe to print on a terminal and in printable ASCII alone: `\\` for a backslash, `\x1b` for a
+/// control character or a byte that is not UTF-8, `\u202e` and `\U0001f600` for what is beyond ASCII. Different names
+/// look different, whatever the terminal makes of direction, width and combining.
 [[nodiscard]] std::string escaped(std::string_view text);
+
+/// A path that the user gave, safe to print on a terminal: as `escaped`, except that well-formed UTF-8 stays as it is
+/// where it is seen and does not turn the text around it. A path too long for any system is cut, with its length.
+[[nodiscard]] std::string escaped_path(const std::filesystem::path& path);
 
 }  // namespace onnxar

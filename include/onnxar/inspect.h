@@ -38,8 +38,11 @@ struct OpsetSummary {
   std::int64_t version = 0;
 };
 
+/// `ai.onnx 17`
+[[nodiscard]] std::string to_string(const OpsetSummary& opset);
+
 struct FunctionSummary {
-  std::string domain, name, overload;
+  std::string domain, name, overload;  // here and below, an empty domain is ai.onnx, however the model spells it
   std::vector<std::string> inputs, outputs;
   std::uint64_t nodes = 0;  ///< in its body, subgraphs included
 };

@@ -62,8 +62,8 @@ std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archiv
 
 /// The raw bytes of a tensor that `tensors` gave for this archive: a view with a share in `archive.owner()`, of an
 /// entry or of the model; typed data that is no run of raw bytes is decoded, into bytes of the span's own. Errors:
-/// onnx.external*, onnx.tensor.length, zip.local.*, zip.padding.*; onnx.tensor.not_converted (strings, or typed data of
-/// another count or out of range). Cost: O(fields of the tensor), and of typed data O(values).
+/// onnx.external*, zip.local.*, zip.padding.*; onnx.tensor.* (what `check` calls an error; .strings; .not_converted:
+/// too many typed values, or out of range). Cost: O(fields of the tensor), and of typed data O(values).
 [[nodiscard]] ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor);
 
 }  // namespace onnxar

@@ -68,8 +68,8 @@ class Model {
   /// The raw bytes of a tensor of this model, for keeps: a share of what the table has, never a copy of it, also where
   /// the table owns it; a copy of data that stands in the message. Elements below 8 bits are packed; strings have none.
   /// Errors: onnx.external_data.marker (the tensor is linked to another model's payload), usage.not_loaded (to a file
-  /// that was not loaded), onnx.tensor.length, onnx.tensor.not_converted (strings; typed data of another count or out
-  /// of range).
+  /// that was not loaded), onnx.tensor.* (what `check` calls an error in the message; .strings; .not_converted: too
+  /// many typed values, or out of range).
   [[nodiscard]] ByteSpan payload(const schema::TensorProto& tensor) const;
 
   /// The table's own span of a linked tensor, owned or borrowed as the class says. Valid until the model is changed

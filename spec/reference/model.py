@@ -146,7 +146,8 @@ def tensors_in(wire: Wire, message: str, begin: int, end: int, depth: int = 0) -
 
 # --- tensors -------------------------------------------------------------------------------------
 
-STRING = 8
+UNDEFINED, STRING = 0, 8
+RAW_DATA = 9
 MOST_DIMS = 1024
 KNOWN_KEYS = frozenset({b"location", b"offset", b"length", b"checksum"})
 BITS = {
@@ -157,6 +158,14 @@ BITS = {
     **dict.fromkeys((1, 6, 12), 32),  # FLOAT, INT32, UINT32
     **dict.fromkeys((7, 11, 13, 14), 64),  # INT64, DOUBLE, UINT64, COMPLEX64
     15: 128,  # COMPLEX128
+}
+FIELD = {  # of typed data, by data type
+    **dict.fromkeys(BITS, 5),  # int32_data
+    **dict.fromkeys((1, 14), 4),  # FLOAT, COMPLEX64: float_data
+    **dict.fromkeys((11, 15), 10),  # DOUBLE, COMPLEX128: double_data
+    **dict.fromkeys((12, 13), 11),  # UINT32, UINT64: uint64_data
+    7: 7,  # INT64: int64_data
+    STRING: 6,  # string_data
 }
 
 
@@ -174,7 +183,7 @@ class Tensor:
     dims: list[int] = field(default_factory=list)
     data_type: int = 0
     raw_size: int | None = None
-    has_typed_data: bool = False
+    typed: dict[int, int] = field(default_factory=dict)  # how many values, by field
     is_external: bool = False
     keys: dict[bytes, bytes] = field(default_factory=dict)  # of external_data
     has_unknown_key: bool = False
@@ -196,9 +205,29 @@ class Tensor:
         return None if bits is None else (self.values * bits + 7) // 8
 
     @property
+    def typed_values(self) -> int | None:
+        """How many of them data type and dimensions call for; None for a type of no known field."""
+        if self.data_type not in FIELD:
+            return None
+        if self.data_type in (14, 15):  # COMPLEX
+            return 2 * self.values
+        return self.values if BITS.get(self.data_type, 8) >= 8 else self.size
+
+    @property
+    def held(self) -> dict[int, int]:
+        """What fields of values hold, in bytes or values; empty ones are left out."""
+        fields = {RAW_DATA: self.raw_size or 0, **self.typed}
+        return {number: count for number, count in fields.items() if count}
+
+    @property
+    def has_surplus(self) -> bool:
+        """Whether there are more of them."""
+        held = self.typed.get(FIELD.get(self.data_type, 0), 0)
+        return self.typed_values is not None and held > self.typed_values
+
+    @property
     def lacks_data(self) -> bool:
-        has_data = self.is_external or self.raw_size is not None or self.has_typed_data
-        return not has_data and bool(self.size)
+        return not self.is_external and not self.held and self.values != 0
 
 
 def read_tensor(wire: Wire, message: Field, depth: int) -> Tensor:
@@ -215,10 +244,9 @@ def read_tensor(wire: Wire, message: Field, depth: int) -> Tensor:
             case 2, 0:
                 tensor.data_type = low_32_bits(next(wire.varints(each)))
             case (4 | 5 | 7 | 10 | 11), 2:  # a packed run
-                tensor.has_typed_data |= each.begin < each.end
                 runs.append(each)
             case (4, 5) | (5, 0) | (6, 2) | (7, 0) | (10, 1) | (11, 0):  # one value
-                tensor.has_typed_data = True
+                tensor.typed[each.number] = tensor.typed.get(each.number, 0) + 1
             case 9, 2:
                 tensor.raw_size = each.end - each.begin
             case 13, 2:
@@ -230,17 +258,16 @@ def read_tensor(wire: Wire, message: Field, depth: int) -> Tensor:
     if tensor.size is not None:
         require("M17", max(tensor.values, tensor.size) < 1 << 64, tensor.at, MODEL)
     for run in runs:
-        check_run(wire, run)
+        tensor.typed[run.number] = tensor.typed.get(run.number, 0) + count_run(wire, run)
     return tensor
 
 
-def check_run(wire: Wire, run: Field) -> None:
-    """M2 and M3 of a packed run of typed data."""
+def count_run(wire: Wire, run: Field) -> int:
+    """The values of a packed run of typed data (M2, M3)."""
     if width := {4: 4, 10: 8}.get(run.number):
         require("M2", (run.end - run.begin) % width == 0, run.at, MODEL)
-        return
-    for _ in wire.varints(run):
-        pass
+        return (run.end - run.begin) // width
+    return sum(1 for _ in wire.varints(run))
 
 
 def add_key(tensor: Tensor, key: Key) -> None:
@@ -287,13 +314,14 @@ class Link:
 
 
 def read_link(tensor: Tensor, archive: Archive) -> Link:
-    """M8 to M16 and M18 of a linked tensor."""
+    """M8 to M16, M18 and M19 of a linked tensor."""
 
     def keeps(rule: str, is_kept: bool) -> None:
         require(rule, is_kept, tensor.at, MODEL)
 
+    keeps("M19", tensor.data_type != UNDEFINED)
     keeps("M15", tensor.data_type != STRING)
-    keeps("M16", tensor.raw_size is None and not tensor.has_typed_data)
+    keeps("M16", tensor.raw_size is None and not tensor.held)
     values = tensor.keys
     location = values.get(b"location", b"")
     keeps("M8", location != b"")
@@ -321,9 +349,22 @@ def plain_decimal(text: bytes) -> int | None:
 
 
 def check_inline(tensor: Tensor) -> None:
-    """M18 of a tensor that is not linked."""
+    """M18 to M21 of a tensor that is not linked."""
+
+    def keeps(rule: str, is_kept: bool) -> None:
+        require(rule, is_kept, tensor.at, MODEL)
+
+    keeps("M19", tensor.data_type != UNDEFINED)
+    held = tensor.held
+    keeps("M20", len(held) <= 1)
+    own = FIELD.get(tensor.data_type)
+    for number in held if own else ():
+        keeps("M21", number == own or (number == RAW_DATA and tensor.data_type != STRING))
+    keeps("M18", tensor.values != 0 or not held)
     if tensor.raw_size is not None and tensor.size is not None:
-        require("M18", tensor.raw_size >= tensor.size, tensor.at, MODEL)
+        keeps("M18", tensor.raw_size >= tensor.size)
+    if own in held:
+        keeps("M18", held[own] >= tensor.typed_values)
 
 
 # --- all of it -----------------------------------------------------------------------------------

@@ -112,6 +112,8 @@ def tensor_remarks(tensor: Tensor) -> Iterator[Finding]:
             yield finding(WARNING, "R7", tensor.at, MODEL)
     elif None not in (tensor.raw_size, tensor.size) and tensor.raw_size > tensor.size:
         yield finding(WARNING, "R8", tensor.at, MODEL)
+    elif tensor.has_surplus:
+        yield finding(WARNING, "R12", tensor.at, MODEL)
     elif tensor.lacks_data:
         yield finding(WARNING, "R11", tensor.at, MODEL)
 

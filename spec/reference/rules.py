@@ -99,6 +99,9 @@ RULES = {
     "M16": Rule("onnx.external.data_beside", "the linked tensor has data of its own"),
     "M17": Rule("onnx.tensor.dims", "a dimension is negative, or there are too many dimensions or bytes"),
     "M18": Rule("onnx.tensor.length", "the data is not as long as type and dimensions call for"),
+    "M19": Rule("onnx.tensor.no_type", "the tensor has no data type"),
+    "M20": Rule("onnx.tensor.data_beside", "the tensor has values in two fields"),
+    "M21": Rule("onnx.tensor.wrong_field", "the values are in the field of another type"),
     # Chapter 7: superseded tails
     "T2": Rule("archive.tail.prefix", "the superseded tail does not end in an archive"),
     # Chapter 8: what is allowed and yet not right. Notes have no rule there; here they have a name.
@@ -112,7 +115,8 @@ RULES = {
     "R8": Rule("onnx.tensor.long_raw", "raw_data is longer than type and dimensions call for"),
     "R9": Rule("archive.entry.shared", "tensors share their data"),
     "R10": Rule("archive.tail.superseded", "an edit superseded the bytes from here"),
-    "R11": Rule("onnx.tensor.no_data", "type and dimensions call for data, and there is none"),
+    "R11": Rule("onnx.tensor.no_data", "the tensor has elements, and there is no data"),
+    "R12": Rule("onnx.tensor.long_typed", "there are more values than type and dimensions call for"),
 }
 
 ERROR, WARNING, NOTE = "error", "warning", "note"

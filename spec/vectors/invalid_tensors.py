@@ -17,6 +17,10 @@ def vectors() -> Iterator[Invalid]:
     yield from data_beside()
     yield from low_bits()
     yield from shapes()
+    yield from types()
+    yield from two_fields()
+    yield from wrong_fields()
+    yield from typed_lengths()
 
 
 # --- M8 to M14 -----------------------------------------------------------------------------------
@@ -217,3 +221,91 @@ def lengths() -> Iterator[Invalid]:
         if length < 1024 and name != "no_elements":
             tensor = wire.tensor("w", wire.raw(content(4, length)), kind=kind, dims=dims)
             yield tensor_refused(f"raw_of_{name}", "M18", f"raw_data: {about}", tensor, size=0)
+
+
+# --- M19 to M21, and M18 of typed data -----------------------------------------------------------
+
+
+def packed(number: int, *values: int) -> bytes:
+    """A packed run of varints."""
+    return wire.block(number, b"".join(wire.varint(value) for value in values))
+
+
+def types() -> Iterator[Invalid]:
+    for name, field, size, about in (
+        ("linked", wire.link(("location", "w"), ("length", 1024)), 1024, "linked"),
+        ("raw", wire.raw(content(1, 1024)), 0, "in raw_data"),
+        ("typed", wire.block(4, bytes(1024)), 0, "in float_data"),
+        ("no_data", b"", 0, "not there"),
+    ):
+        tensor = wire.tensor("w", field, kind=0)
+        about = f"data_type is UNDEFINED; the data is {about}."
+        yield tensor_refused(f"type_undefined_{name}", "M19", about, tensor, size=size)
+    tensor = wire.scalar(1, 2) + wire.block(8, "w") + wire.raw(bytes(8))
+    yield tensor_refused("type_missing", "M19", "No data_type.", tensor, size=0)
+    tensor = wire.linked("w", "nowhere", kind=0)
+    about = "data_type is UNDEFINED, and the location is no entry."
+    yield tensor_refused("type_before_location", "M19", about, tensor, size=0)
+
+
+def two_fields() -> Iterator[Invalid]:
+    raw, floats = wire.raw(bytes(8)), wire.block(4, bytes(8))
+    for name, kind, fields, about in (
+        ("raw_and_own", 1, (floats, raw), "raw_data and float_data"),
+        ("raw_and_other", 1, (packed(5, 1, 2), raw), "raw_data and int32_data"),
+        ("two_typed", 1, (floats, packed(5, 1, 2)), "float_data and int32_data"),
+        ("unpacked", 1, (wire.varint(4 << 3 | 5) + bytes(4), raw), "raw_data and one float_data"),
+        ("strings", 8, (wire.block(6, "a"), wire.block(6, "b"), raw), "raw_data and string_data"),
+        ("unknown_type", 99, (floats, raw), "raw_data and float_data, of a type unknown"),
+    ):
+        tensor = wire.tensor("w", *fields, kind=kind, dims=(2,))
+        about = f"A tensor that is not linked has values in {about}."
+        yield tensor_refused(f"values_twice_{name}", "M20", about, tensor, size=0)
+
+
+def wrong_fields() -> Iterator[Invalid]:
+    floats, doubles = wire.block(4, bytes(8)), wire.block(10, bytes(16))
+    for name, kind, field, about in (
+        ("float_in_int32", 1, packed(5, 1, 2), "FLOAT in int32_data"),
+        ("float_in_double", 1, doubles, "FLOAT in double_data"),
+        ("double_in_float", 11, floats, "DOUBLE in float_data"),
+        ("int64_in_int32", 7, packed(5, 1, 2), "INT64 in int32_data"),
+        ("int32_in_int64", 6, packed(7, 1, 2), "INT32 in int64_data"),
+        ("uint32_in_int32", 12, packed(5, 1, 2), "UINT32 in int32_data"),
+        ("uint8_in_uint64", 2, packed(11, 1, 2), "UINT8 in uint64_data"),
+        ("float16_in_float", 10, floats, "FLOAT16 in float_data"),
+        ("complex64_in_double", 14, doubles * 2, "COMPLEX64 in double_data"),
+        ("int4_in_uint64", 22, packed(11, 1), "INT4 in uint64_data"),
+        ("float_in_string", 1, wire.block(6, "1") * 2, "FLOAT in string_data"),
+        ("string_in_raw", 8, wire.raw(b"ab"), "STRING in raw_data"),
+        ("string_in_int32", 8, packed(5, 1, 2), "STRING in int32_data"),
+    ):
+        tensor = wire.tensor("w", field, kind=kind, dims=(2,))
+        yield tensor_refused(f"field_{name}", "M21", f"Values of type {about}.", tensor, size=0)
+
+
+def typed_lengths() -> Iterator[Invalid]:
+    for name, kind, dims, field, about in (
+        ("float", 1, (3,), wire.block(4, bytes(8)), "Two of three FLOATs"),
+        ("scalar", 7, (), wire.block(7, b""), "An empty run and empty raw_data for one INT64"),
+        ("unpacked", 6, (3,), wire.scalar(5, 1) * 2, "Two of three INT32s, not packed"),
+        ("wide", 6, (3,), packed(5, -1, -1), "Two of three INT32s, of ten bytes each"),
+        ("complex64", 14, (2,), wire.block(4, bytes(12)), "Three of four numbers of COMPLEX64"),
+        ("complex128", 15, (1,), wire.block(10, bytes(8)), "One of two numbers of COMPLEX128"),
+        ("int4", 22, (3,), packed(5, 1), "One of two bytes of three INT4s"),
+        ("uint2", 25, (5,), packed(5, 1), "One of two bytes of five UINT2s"),
+        ("bool", 9, (8,), packed(5, 255), "One of eight BOOLs"),
+        ("string", 8, (2,), wire.block(6, "a"), "One of two STRINGs"),
+    ):
+        fields = (field, wire.raw(b"")) if name == "scalar" else (field,)
+        tensor = wire.tensor("w", *fields, kind=kind, dims=dims)
+        yield tensor_refused(f"typed_of_{name}", "M18", f"{about}.", tensor, size=0)
+    for name, kind, field, about in (
+        ("raw", 1, wire.raw(bytes(4)), "raw_data"),
+        ("float", 1, wire.block(4, bytes(4)), "float_data"),
+        ("string", 8, wire.block(6, ""), "string_data"),
+        ("unknown_type", 99, wire.raw(bytes(4)), "raw_data of a type unknown"),
+    ):
+        tensor = wire.tensor("w", field, kind=kind, dims=(0, 7))
+        about = f"A tensor without elements that has {about}."
+        yield tensor_refused(f"values_of_none_{name}", "M18", about, tensor, size=0)

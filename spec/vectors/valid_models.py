@@ -120,6 +120,13 @@ def shapes() -> Iterator[Valid]:
     empty = wire.tensor("e", dims=(0, 1 << 62, 1 << 62))
     about = "Tensors in the model: raw, typed, strings, and one of no bytes whose other sizes wrap."
     yield Valid("inline", about, archive_of([side_file()], inline, strings, typed, empty))
+    strings = wire.tensor("s", wire.block(6, "a"), wire.raw(b""), kind=wire.STRING, dims=(1,))
+    nothing = wire.tensor("n", wire.block(4, b""), wire.raw(b""), dims=(0, 2))
+    about = "Fields that are there and hold nothing, and are therefore beside nothing."
+    yield Valid("inline_empty_fields", about, archive_of([], strings, nothing))
+    unknown = wire.tensor("u", wire.block(10, bytes(8)), kind=99, dims=(3,))
+    about = "Typed data of a type that nobody knows: neither its field nor its length is judged."
+    yield Valid("inline_type_unknown", about, archive_of([], unknown))
     scalar = wire.tensor("x", wire.raw(content(1, 4)), dims=())
     yield Valid("inline_scalar", "A tensor without dimensions.", archive_of([], scalar))
 
@@ -155,6 +162,16 @@ def remarks() -> Iterator[Valid]:
     yield valid("long_raw", about, "onnx.tensor.long_raw", [], tensor)
     about = "A shape that calls for data, and none."
     yield valid("no_data", about, "onnx.tensor.no_data", [], wire.tensor("w", dims=(2,)))
+    about = "Elements without data: strings, and of a type that nobody knows."
+    tensors = wire.tensor("s", kind=wire.STRING, dims=(2,)), wire.tensor("u", kind=99, dims=(2,))
+    yield valid("no_data_of_no_size", about, "onnx.tensor.no_data", [], *tensors)
+    about = "More values than the shape calls for: FLOAT, INT4 and STRING."
+    tensors = (
+        wire.tensor("w", wire.block(4, bytes(12)), dims=(2,)),
+        wire.tensor("i", wire.block(5, b"\1\2\3"), kind=22, dims=(3,)),
+        wire.tensor("s", wire.block(6, "a") * 3, kind=wire.STRING, dims=(2,)),
+    )
+    yield valid("long_typed", about, "onnx.tensor.long_typed", [], *tensors)
 
 
 # --- the way to tensors --------------------------------------------------------------------------

@@ -89,6 +89,9 @@ RULES = {
     "M16": "onnx.external.data_beside",
     "M17": "onnx.tensor.dims",
     "M18": "onnx.tensor.length",
+    "M19": "onnx.tensor.no_type",
+    "M20": "onnx.tensor.data_beside",
+    "M21": "onnx.tensor.wrong_field",
 }
 
 

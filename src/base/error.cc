@@ -1,5 +1,6 @@
 #include "onnxar/error.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
@@ -31,15 +32,65 @@ std::string where(const Place& place) {
 }
 
 std::string line(const std::string& message, const Place& place, const std::filesystem::path& path) {
-  std::string file = path.empty() ? std::string() : escaped(path.string()) + ": ";
+  std::string file = path.empty() ? std::string() : escaped_path(path) + ": ";
   return file + where(place) + message;
 }
 
-void append_escaped_byte(std::string& text, unsigned char byte) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  text += "\\x";
-  text += digits[byte >> 4U];
-  text += digits[byte & 15U];
+/// `\x1b`, `\u202e`, `\U0001f600`: so many digits as the letter says.
+void append_escape(std::string& text, char letter, unsigned digits, char32_t value) {
+  constexpr std::string_view hexadecimal = "0123456789abcdef";
+  text += '\\';
+  text += letter;
+  for (unsigned shift = digits * 4; shift != 0; shift -= 4) text += hexadecimal[(value >> (shift - 4)) & 15U];
+}
+
+void append_escaped(std::string& text, char32_t point) {
+  if (point < 0x80) return append_escape(text, 'x', 2, point);
+  if (point < 0x10000) return append_escape(text, 'u', 4, point);
+  append_escape(text, 'U', 8, point);
+}
+
+bool is_printable_ascii(char32_t point) { return point >= 0x20 && point < 0x7f; }
+
+/// What is not seen itself, or moves what is: the controls of C0 and C1, soft hyphen, marks and overrides of direction,
+/// characters without width, separators of lines.
+bool is_unseen(char32_t point) {
+  using Range = std::pair<char32_t, char32_t>;
+  constexpr std::array<Range, 10> ranges = {{{0x00, 0x1f},
+                                             {0x7f, 0x9f},
+                                             {0xad, 0xad},
+                                             {0x61c, 0x61c},
+                                             {0x180e, 0x180e},
+                                             {0x200b, 0x200f},
+                                             {0x2028, 0x202e},
+                                             {0x2060, 0x206f},
+                                             {0xfeff, 0xfeff},
+                                             {0xe0000, 0xe007f}}};
+  return std::ranges::any_of(ranges,
+                             [point](const Range& range) { return point >= range.first && point <= range.second; });
+}
+
+/// `text` with all escaped that `is_kept` does not say is printed as it is.
+template <typename IsKept>
+std::string escaped_unless(std::string_view text, const IsKept& is_kept) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = base::utf8_sequence_length(text);
+    const std::string_view sequence = text.substr(0, length == 0 ? 1 : length);
+    const char32_t point = base::utf8_code_point(text);
+    if (length == 0) {
+      append_escape(out, 'x', 2, static_cast<unsigned char>(text.front()));
+    } else if (point == U'\\') {
+      out += "\\\\";
+    } else if (is_kept(point)) {
+      out += sequence;
+    } else {
+      append_escaped(out, point);
+    }
+    text.remove_prefix(sequence.size());
+  }
+  return out;
 }
 
 }  // namespace
@@ -71,22 +122,15 @@ Error Error::with_path(const std::filesystem::path& path) const {
   return path_.empty() ? Error(code_, message_, place_, path) : *this;
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t length = base::utf8_sequence_length(text);
-    const std::string_view sequence = text.substr(0, length == 0 ? 1 : length);
-    if (text.front() == '\\') {
-      out += "\\\\";
-    } else if (length != 0 && !base::begins_with_control(sequence)) {
-      out += sequence;
-    } else {
-      for (const char c : sequence) append_escaped_byte(out, static_cast<unsigned char>(c));
-    }
-    text.remove_prefix(sequence.size());
-  }
-  return out;
+std::string escaped(std::string_view text) { return escaped_unless(text, is_printable_ascii); }
+
+std::string escaped_path(const std::filesystem::path& path) {
+  constexpr std::size_t longest = 4096;  // PATH_MAX of Linux; a location in a model can be longer
+  const std::string text = path.string();
+  const bool cut = text.size() > longest;
+  const std::string shown =
+      escaped_unless(base::utf8_prefix(text, longest), [](char32_t point) { return !is_unseen(point); });
+  return cut ? base::concat(shown, "... (", text.size(), " bytes)") : shown;
 }
 
 }  // namespace onnxar

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdio>
 
+#include "base/utf8.h"
 #include "onnxar/error.h"
 
 namespace onnxar::base {
@@ -26,9 +27,8 @@ std::string human_size(std::uint64_t bytes) {
 }
 
 std::string quoted(std::string_view name) {
-  constexpr std::size_t longest = 100;
-  if (name.size() <= longest) return concat("\"", escaped(name), "\"");
-  return concat("\"", escaped(name.substr(0, longest)), "...\"");
+  if (name.size() <= longest_quoted) return concat("\"", escaped(name), "\"");
+  return concat("\"", escaped(utf8_prefix(name, longest_quoted)), "...\" (", name.size(), " bytes)");
 }
 
 std::optional<std::uint64_t> plain_decimal(std::string_view text) noexcept {

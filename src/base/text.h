@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,7 +16,12 @@ std::string hex(std::uint64_t value);
 /// `1.50 GiB (1610612736 bytes)`; below 1 KiB just the bytes.
 std::string human_size(std::uint64_t bytes);
 
-/// A name from a file as it stands in a sentence: in quotes, escaped, cut after 100 characters.
+/// So many bytes of a name are in a message: one hostile name must not fill the screen, nor a million messages that
+/// repeat it the memory.
+inline constexpr std::size_t longest_quoted = 200;
+
+/// A name from a file as messages have it: in quotes, escaped, and what is longer than `longest_quoted` cut there, with
+/// its length: `"abc..." (1000 bytes)`.
 std::string quoted(std::string_view name);
 
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }

@@ -1,5 +1,11 @@
 #include "base/utf8.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "base/little_endian.h"
+
 namespace onnxar::base {
 namespace {
 
@@ -33,6 +39,23 @@ std::size_t utf8_sequence_length(std::string_view text) noexcept {
     if ((byte_at(text, i) & 0xc0U) != 0x80) return 0;
   }
   return rule.length;
+}
+
+char32_t utf8_code_point(std::string_view text) noexcept {
+  constexpr std::array<unsigned char, 4> lead_bits = {0x7f, 0x1f, 0x0f, 0x07};
+  const std::size_t length = utf8_sequence_length(text);
+  if (length == 0) return 0;
+  char32_t point = static_cast<char32_t>(byte_at(text, 0) & lead_bits[length - 1]);
+  for (std::size_t i = 1; i < length; ++i) point = (point << 6U) | (byte_at(text, i) & 0x3fU);
+  return point;
+}
+
+std::string_view utf8_prefix(std::string_view text, std::size_t most) noexcept {
+  std::size_t end = std::min(most, text.size());
+  for (std::size_t begin = end - std::min<std::size_t>(end, 3); begin < end; ++begin) {
+    if (begin + utf8_sequence_length(text.substr(begin)) > end) end = begin;
+  }
+  return text.substr(0, end);
 }
 
 bool begins_with_control(std::string_view text) noexcept {

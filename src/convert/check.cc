@@ -15,6 +15,7 @@
 #include "convert/checksum.h"
 #include "convert/faults.h"
 #include "convert/model_source.h"
+#include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
 
 namespace onnxar {
@@ -31,16 +32,18 @@ class ModelCheck {
   ModelCheck(ModelSource& source, const CheckOptions& options, std::vector<Finding>& findings)
       : source_(source), max_depth_(options.load.max_depth), data_(options.data), findings_(findings) {}
 
-  void run() {
+  /// Whether the model could be read to its end.
+  bool run() {
     try {
       onnx::walk_tensors(source_.model(), [this](const onnx::TensorSite& site) { check_tensor(site); }, {max_depth_});
     } catch (const Error& error) {
       // The rest of the model cannot be read, so nothing can be said of unused entries either.
       findings_.push_back(source_.located(error).finding());
-      return;
+      return false;
     }
     check_slices();
     if (source_.archive() != nullptr) check_unused(*source_.archive());
+    return true;
   }
 
  private:
@@ -52,29 +55,46 @@ class ModelCheck {
   using Slices = std::map<std::pair<const std::byte*, std::size_t>, Use>;
 
   void check_tensor(const onnx::TensorSite& site) {
-    if (site.tensor.typed_data) onnx::prove_typed_data(site.model, site.tensor);
+    if (site.tensor.typed_data) onnx::prove_typed_data(site.model, site.tensor);  // ends the reading of the model
     if (site.tensor.is_external()) {
       check_external(site);
-    } else if (site.tensor.raw_data) {
-      check_raw(site);
-    } else if (site.tensor.lacks_data()) {
-      findings_.push_back({Severity::warning, Code::onnx_tensor_no_data, source_.place_of(site), no_data(site)});
+    } else {
+      check_inline(site);
     }
   }
 
-  void check_raw(const onnx::TensorSite& site) {
-    const std::uint64_t size = site.tensor.raw_data->size();
-    const std::uint64_t expected = site.tensor.expected_size().value_or(size);
-    if (size == expected) return;
-    add(size < expected ? Severity::error : Severity::warning,
-        size < expected ? Code::onnx_tensor_length : Code::onnx_tensor_long_raw, site,
-        concat("raw_data holds ", size, " bytes, but type ", to_string(site.tensor.type),
-               " and the dimensions call for ", expected));
+  void check_inline(const onnx::TensorSite& site) {
+    try {
+      onnx::prove_type(site.tensor);
+      onnx::prove_values(site.model, site.tensor);
+      remark_inline(site);
+    } catch (const Error& error) {
+      add(Severity::error, error.code(), site, error.message());
+    }
+  }
+
+  void remark_inline(const onnx::TensorSite& site) {
+    const onnx::TensorView& tensor = site.tensor;
+    if (tensor.lacks_data()) {
+      findings_.push_back({Severity::warning, Code::onnx_tensor_no_data, source_.place_of(site), no_data(site)});
+    }
+    const std::uint64_t size = tensor.raw_data ? tensor.raw_data->size() : 0;
+    if (size > tensor.expected_size().value_or(size)) {
+      add(Severity::warning, Code::onnx_tensor_long_raw, site,
+          concat("raw_data holds ", size, " bytes, but type ", to_string(tensor.type), " and the dimensions call for ",
+                 *tensor.expected_size()));
+    }
+    if (const auto surplus = onnx::surplus_values(site.model, tensor)) {
+      add(Severity::warning, Code::onnx_tensor_long_typed, site,
+          concat("it holds ", surplus->held, " values, but type ", to_string(tensor.type),
+                 " and the dimensions call for ", surplus->wanted));
+    }
   }
 
   void check_external(const onnx::TensorSite& site) {
     note_use(site);
     try {
+      source_.prove_type(site);
       Payload payload = source_.external_payload(site);
       remark_slice(site, payload.span.bytes());
       if (data_) verify_checksum(payload, site);
@@ -205,11 +225,30 @@ bool model_is_readable(const Archive& archive) {
   }
 }
 
-void check_model(ModelSource source, const CheckOptions& options, std::vector<Finding>& findings) {
-  ModelCheck(source, options, findings).run();
+/// Returns whether the model could be read to its end.
+bool check_model(ModelSource source, const CheckOptions& options, std::vector<Finding>& findings) {
+  const bool is_readable = ModelCheck(source, options, findings).run();
   if (options.data && source.linked_archive() != nullptr) {
     check_data(*source.linked_archive(), options.load.num_threads, findings);
   }
+  return is_readable;
+}
+
+/// Our verbs know a model by its content and take it. Who sees the name expects an archive, which it is not to readers
+/// of archives alone.
+void check_plain_model(ModelSource source, const std::filesystem::path& path, const CheckOptions& options,
+                       std::vector<Finding>& findings) {
+  const bool is_model = check_model(std::move(source), options, findings);
+  std::string extension = path.extension().string();
+  std::ranges::transform(extension, extension.begin(), [](char c) { return base::is_capital(c) ? c | 0x20 : c; });
+  if (!is_model || extension != ".onnxar") return;
+  findings.insert(
+      findings.begin(),
+      {Severity::warning,
+       Code::archive_plain_model,
+       {},
+       "this is a plain ModelProto, not an archive, though its name ends in .onnxar; `onnxar pack` makes an "
+       "archive of it, or name it .onnx"});
 }
 
 void check_archive(Archive archive, const CheckOptions& options, std::vector<Finding>& findings) {
@@ -237,7 +276,7 @@ std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions
     if (looks_like_zip(file->bytes())) {
       check_archive(Archive::open(path), once, findings);
     } else {
-      check_model(ModelSource::of(std::move(file), path, once.load), once, findings);
+      check_plain_model(ModelSource::of(std::move(file), path, once.load), path, once, findings);
     }
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;

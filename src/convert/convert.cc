@@ -34,7 +34,8 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
   const std::vector<SideFile> side_files = side_files_to_save(model.side_files, options);
   ConvertReport report;
   report.side_files = side_files.size();
-  report.remarks = model.remarks;
+  if (auto note = note_of_left_out(model)) report.remarks.push_back(std::move(*note));  // first: it is about data
+  report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());
   switch (options.format) {
     case Format::archive: save_archive(model, side_files, output, options, report); break;
     case Format::onnx_inline:

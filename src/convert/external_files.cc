@@ -53,7 +53,7 @@ ExternalFiles::Mapping ExternalFiles::open(const std::string& location, std::uin
   }
   if (reason == ENOENT || reason == ENOTDIR) {
     throw Error(Code::onnx_external_missing,
-                base::concat("the data file ", base::quoted(location), " is not in ", escaped(folder_.string()),
+                base::concat("the data file ", base::quoted(location), " is not in ", escaped_path(folder_),
                              "; put it beside the model, or name its folder with --data-dir"),
                 place);
   }

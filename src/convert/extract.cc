@@ -13,6 +13,7 @@
 #include "convert/model_source.h"
 #include "convert/near_names.h"
 #include "convert/numpy_format.h"
+#include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
 #include "onnxar/archive_writer.h"
 
@@ -119,13 +120,15 @@ class Extractor {
   }
 
   void add(const onnx::TensorSite& site) try {
-    const NumpyType numpy = numpy_type(site.tensor.type);
     std::shared_ptr<const ByteSource> bytes = payload_of(site);
+    const NumpyType numpy = numpy_type(site.tensor.type);
     std::string header;
     if (!options_.raw) {
       if (numpy.descr.empty()) {
-        throw Error(Code::onnx_tensor_not_converted, concat("NumPy has no type for the data type ",
-                                                            to_string(site.tensor.type), "; --raw writes its bytes"));
+        throw Error(
+            Code::onnx_tensor_not_converted,
+            concat("NumPy has no type for the data type ", to_string(site.tensor.type), "; --raw writes its bytes"),
+            {"", site.tensor.range.begin});
       }
       header = numpy_header(numpy.descr, site.tensor.dims);
       bytes = numpy_elements(std::move(bytes), site.tensor.type, elements_of(site.tensor));
@@ -170,32 +173,20 @@ class Extractor {
 
   std::shared_ptr<const ByteSource> payload_of(const onnx::TensorSite& site) {
     const onnx::TensorView& tensor = site.tensor;
-    if (tensor.type == DataType::string) {
-      throw Error(Code::onnx_tensor_not_converted, "strings have no raw data; `onnxar dump` shows them",
-                  {"", tensor.range.begin});
-    }
+    onnx::prove_type(tensor);
     if (tensor.is_external()) return source_.external_payload(site).source;
-    if (tensor.raw_data) return raw_data_of(site);
+    onnx::prove_values(site.model, tensor);
+    if (tensor.type == DataType::string) onnx::refuse_conversion(tensor);
+    if (tensor.raw_data) {
+      const Bytes raw = tensor.raw_data->of(site.model);
+      return std::make_shared<SpanSource>(raw.first(tensor.expected_size().value_or(raw.size())));  // more means nothing
+    }
     if (tensor.expected_size() == 0) return std::make_shared<SpanSource>(Bytes());
     if (!tensor.typed_data) {
       throw Error(Code::onnx_tensor_no_data, "the model has no data for this tensor", {"", tensor.range.begin});
     }
     if (auto typed = onnx::typed_data_source(site.model, tensor)) return typed;
-    throw Error(Code::onnx_tensor_not_converted,
-                "its typed data does not convert to raw data (another count, or values out of range)",
-                {"", tensor.range.begin});
-  }
-
-  static std::shared_ptr<const ByteSource> raw_data_of(const onnx::TensorSite& site) {
-    const Bytes raw = site.tensor.raw_data->of(site.model);
-    const std::uint64_t expected = site.tensor.expected_size().value_or(raw.size());
-    if (raw.size() < expected) {
-      throw Error(Code::onnx_tensor_length,
-                  concat("raw_data holds ", raw.size(), " bytes, but type ", to_string(site.tensor.type),
-                         " and the dimensions call for ", expected),
-                  {"", site.tensor.range.begin});
-    }
-    return std::make_shared<SpanSource>(raw.first(expected));  // what is there beyond it means nothing
+    onnx::refuse_conversion(tensor);
   }
 
   void write(const ExtractedTensor& row, const std::string& header, const ByteSource& bytes) {
@@ -237,8 +228,8 @@ std::vector<ExtractedTensor> extract(const fs::path& model, std::string_view whi
     const std::vector<std::size_t>& chosen = selection.chosen();
     const bool to_folder = names_a_folder(output);
     if (selection.is_pattern() && !to_folder) {
-      throw Error(Code::usage_argument, concat("a pattern may be many tensors: the output must be a folder, such as ",
-                                               base::quoted(output.string() + "/")));
+      throw Error(Code::usage_argument, concat("a pattern may be many tensors: the output must be a folder, such as \"",
+                                               escaped_path(output), "/\""));
     }
     Extractor extractor(source, output, to_folder, options);
     std::size_t number = 0;

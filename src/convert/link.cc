@@ -11,6 +11,7 @@
 #include "convert/link_marker.h"
 #include "convert/model_source.h"
 #include "convert/placing.h"
+#include "onnx/domains.h"
 #include "onnx/rewrite.h"
 
 namespace onnxar {
@@ -35,7 +36,8 @@ bool can_be_linked(const onnx::TensorSite& site) {
     return level.message == onnx::Message::graph || level.message == onnx::Message::node;
   });
   if (holder == site.levels.rend() || holder->message == onnx::Message::graph) return true;
-  return onnx::op_type_of(site.model, holder->field.value) == "Constant";
+  const wire::Range node = holder->field.value;
+  return onnx::op_type_of(site.model, node) == "Constant" && onnx::is_default_domain(onnx::domain_of(site.model, node));
 }
 
 Archive open_archive(const fs::path& path, const ArchiveRange& range) {
@@ -101,7 +103,7 @@ void check_place(const fs::path& target, const Linking& linking) {
     throw Error(Code::usage_argument,
                 base::concat("a link has to lie beside its archive, as runtimes open external data beneath a model's "
                              "folder only; write it to ",
-                             escaped((linking.folder() / target.filename()).string())),
+                             escaped_path(linking.folder() / target.filename())),
                 {}, target);
   }
   if (base::identity_of(target) == base::identity_of(linking.path())) {

@@ -1,5 +1,6 @@
 #include "convert/loaded_model.h"
 
+#include <algorithm>
 #include <random>
 #include <utility>
 
@@ -46,6 +47,7 @@ class Splitter {
       model_.source->prove_link(site);
       return onnx::TensorEdit::keep();
     }
+    if (site.tensor.type == DataType::undefined) remark_no_type(site);
     if (site.tensor.external.unknown_key) remark_unknown_key(site);
     remark_checksum(site);
     return link(model_.source->external_payload(site));
@@ -87,6 +89,7 @@ class Splitter {
       remark(site, Code::onnx_tensor_not_converted, "the tensor has raw_data and typed data; it stays in the model");
       return onnx::TensorEdit::keep();
     }
+    if (tensor.type == DataType::undefined) remark_no_type(site);
     return too_deep(site) ? onnx::TensorEdit::keep() : link_bytes(tensor.raw_data->of(site.model));
   }
 
@@ -142,6 +145,11 @@ class Splitter {
                      base::human_size(options_.max_skeleton_size), "; a lower threshold moves more tensors out"));
   }
 
+  void remark_no_type(const onnx::TensorSite& site) {
+    remark(site, Code::onnx_tensor_no_type,
+           "it has no data type (data_type is missing, or UNDEFINED); runtimes refuse it");
+  }
+
   void remark_unknown_key(const onnx::TensorSite& site) {
     remark(site, Code::onnx_external_unknown_key,
            base::concat("external_data has the unknown key ", base::quoted(*site.tensor.external.unknown_key),
@@ -179,7 +187,12 @@ void take_side_files(LoadedModel& model) {
   if (archive == nullptr) return;
   for (std::size_t i = 0; i + 1 < archive->size(); ++i) {
     const ArchiveEntry entry = archive->entry(i);
-    if (used.contains(i) || is_identifier(entry.name)) continue;
+    if (used.contains(i)) continue;
+    if (is_identifier(entry.name)) {
+      model.left_out.emplace_back(entry.name);
+      model.left_out_bytes += entry.size;
+      continue;
+    }
     model.side_files.push_back({std::string(entry.name), model.source->entry_source(entry)});
   }
 }
@@ -191,6 +204,22 @@ std::uint64_t new_model_id() {
   // chance.
   std::random_device random;
   return std::uniform_int_distribution<std::uint64_t>(1'000'000'000'000'000'000U, 9'999'999'999'999'999'999U)(random);
+}
+
+std::optional<Finding> note_of_left_out(const LoadedModel& model) {
+  constexpr std::size_t most = 10;
+  const std::size_t count = model.left_out.size();
+  if (count == 0) return std::nullopt;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(count, most); ++i) {
+    names += base::concat(i == 0 ? "" : ", ", base::quoted(model.left_out[i]));
+  }
+  if (count > most) names += base::concat(" and ", count - most, " more");
+  return Finding{Severity::note,
+                 Code::archive_entry_unused,
+                 {},
+                 base::concat("left out, as no tensor refers to ", count == 1 ? "it: the entry " : "them: the entries ",
+                              names, " (", base::human_size(model.left_out_bytes), ")")};
 }
 
 const Payload* LoadedModel::payload_of(const onnx::TensorSite& site) const {

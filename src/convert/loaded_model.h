@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@ struct LoadedModel {
   std::vector<std::byte> skeleton;
   std::vector<Payload> payloads;  ///< by index in the links; without a source where it was released
   std::vector<SideFile> side_files;
+  std::vector<std::string> left_out;  ///< entries of the source that no tensor names and that are no side files
+  std::uint64_t left_out_bytes = 0;
   std::vector<Finding> remarks;
 
   /// Where the files lie that tensors with external data are still linked to, as loading left them alone; empty where
@@ -42,6 +45,9 @@ struct LoadedModel {
   /// The payload that a location names, if it is one of this model's.
   [[nodiscard]] const Payload* payload_at(std::string_view location) const;
 };
+
+/// A note for the report of whoever writes the model anew, that names what is left out; nothing if that is nothing.
+std::optional<Finding> note_of_left_out(const LoadedModel& model);
 
 /// A random number: what tells the links of one model from those of another.
 std::uint64_t new_model_id();

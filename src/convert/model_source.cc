@@ -10,6 +10,7 @@
 #include "convert/checksum.h"
 #include "convert/external_tensor.h"
 #include "convert/foreign_source.h"
+#include "onnx/tensor_values.h"
 #include "onnx/text_format.h"
 
 namespace onnxar {
@@ -90,9 +91,10 @@ std::string describe(const onnx::TensorSite& site) {
 }
 
 std::string no_data(const onnx::TensorSite& site) {
+  const auto size = site.tensor.expected_size();
   return base::concat(describe(site), ": it has no data, and type ", to_string(site.tensor.type),
-                      " and the dimensions call for ", *site.tensor.expected_size(),
-                      " bytes; `onnxar dump --with-data` prints them, `onnxar freeze --weights` fills them in");
+                      " and the dimensions call for ", size ? base::concat(*size, " bytes") : "elements",
+                      "; `onnxar dump --with-data` prints them, `onnxar freeze --weights` fills them in");
 }
 
 void check_payload(const onnx::TensorSite& site, std::uint64_t size) {
@@ -261,6 +263,10 @@ bool ModelSource::is_whole(const Payload& payload) const {
   const bool in_linked = linked_ && base::lies_in(payload.span.bytes(), linked_->file());
   const Archive& archive = archive_ ? *archive_ : in_linked ? *linked_ : *target_;
   return payload.size() == archive.entry(*payload.entry).size;
+}
+
+void ModelSource::prove_type(const onnx::TensorSite& site) const {
+  naming(site, [&] { onnx::prove_type(site.tensor); });
 }
 
 void ModelSource::prove_link(const onnx::TensorSite& site) const {

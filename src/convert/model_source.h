@@ -70,6 +70,8 @@ class ModelSource {
   void hold_against_checksum(Payload& payload, const onnx::TensorSite& site) const;
   /// The errors of `external_payload` that show without looking anything up.
   void prove_link(const onnx::TensorSite& site) const;
+  /// Errors: onnx.tensor.no_type, with the tensor's place.
+  void prove_type(const onnx::TensorSite& site) const;
 
   /// The archive whose file tensors with this location are linked to, if the model is a link (onnxar/link.h) to it, in
   /// the state that it was linked in; else null. Opened once. Errors: onnx.link.*; those of finding a data file.

@@ -6,6 +6,7 @@
 #include "convert/external_tensor.h"
 #include "convert/model_source.h"
 #include "convert/payload.h"
+#include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
 #include "onnxar/listing.h"
 
@@ -16,12 +17,7 @@ using base::concat;
 
 /// What type and dimensions call for; data inside a model may be longer.
 Bytes cut_to_size(Bytes bytes, const onnx::TensorView& tensor) {
-  const std::uint64_t expected = tensor.expected_size().value_or(bytes.size());
-  if (bytes.size() >= expected) return bytes.first(expected);
-  throw Error(Code::onnx_tensor_length,
-              concat("raw_data holds ", bytes.size(), " bytes, but type ", to_string(tensor.type),
-                     " and the dimensions call for ", expected),
-              {"", tensor.range.begin});
+  return bytes.first(tensor.expected_size().value_or(bytes.size()));
 }
 
 ByteSpan external_data(const Archive& archive, const onnx::TensorView& tensor) {
@@ -29,6 +25,8 @@ ByteSpan external_data(const Archive& archive, const onnx::TensorView& tensor) {
 }
 
 ByteSpan inline_data(const Archive& archive, const onnx::TensorView& tensor) {
+  onnx::prove_values(archive.model(), tensor);
+  if (tensor.type == DataType::string) onnx::refuse_conversion(tensor);
   if (tensor.raw_data) {
     return ByteSpan::borrow(cut_to_size(tensor.raw_data->of(archive.model()), tensor), archive.owner());
   }
@@ -38,9 +36,7 @@ ByteSpan inline_data(const Archive& archive, const onnx::TensorView& tensor) {
   }
   const auto source = onnx::typed_data_source(archive.model(), tensor);
   if (source) return gathered(*source);
-  throw Error(Code::onnx_tensor_not_converted,
-              "its data does not convert to raw bytes (strings, another count, or values out of range)",
-              {"", tensor.range.begin});
+  onnx::refuse_conversion(tensor);
 }
 
 }  // namespace
@@ -56,6 +52,7 @@ std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& opt
 ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor) {
   try {
     const onnx::TensorView view = onnx::read_tensor(archive.model(), {tensor.offset, tensor.offset + tensor.size});
+    onnx::prove_type(view);
     return view.is_external() ? external_data(archive, view) : inline_data(archive, view);
   } catch (const Error& error) {
     const std::string message = concat("tensor ", base::quoted(tensor.name), " (", tensor.site, "): ", error.message());

@@ -17,6 +17,7 @@
 #include "model/graph_summary.h"
 #include "model/node_list.h"
 #include "model/shapes.h"
+#include "onnx/domains.h"
 
 namespace onnxar {
 namespace {
@@ -128,7 +129,7 @@ bool is_uncounted(std::string_view op) {
 }
 
 bool is_standard(std::string_view domain) {
-  return domain.empty() || domain == "ai.onnx" || domain == "ai.onnx.ml" || domain == "ai.onnx.training" ||
+  return onnx::is_default_domain(domain) || domain == "ai.onnx.ml" || domain == "ai.onnx.training" ||
          domain == "ai.onnx.preview.training";
 }
 
@@ -141,7 +142,7 @@ class Costs {
  public:
   explicit Costs(const schema::ModelProto& model) : model_(model) {
     for (const auto& function : model.functions()) {
-      functions_.emplace(std::tuple(std::string_view(function.domain()), std::string_view(function.name()),
+      functions_.emplace(std::tuple(onnx::canonical_domain(function.domain()), std::string_view(function.name()),
                                     std::string_view(function.overload())),
                          &function);
     }
@@ -196,8 +197,8 @@ class Costs {
   }
 
   [[nodiscard]] const schema::FunctionProto* function_of(const schema::NodeProto& node) const {
-    const auto found = functions_.find(std::tuple(std::string_view(node.domain()), std::string_view(node.op_type()),
-                                                  std::string_view(node.overload())));
+    const auto found = functions_.find(std::tuple(onnx::canonical_domain(node.domain()),
+                                                  std::string_view(node.op_type()), std::string_view(node.overload())));
     return found == functions_.end() ? nullptr : found->second;
   }
 
@@ -241,17 +242,19 @@ class Costs {
     }
     sum = *more;
     if (subgraphs_ != 0) return;
-    OpCost& cost = by_op_[{node.domain(), node.op_type()}];
-    cost.domain = node.domain();
+    const std::string domain(onnx::canonical_domain(node.domain()));
+    OpCost& cost = by_op_[{domain, node.op_type()}];
+    cost.domain = domain;
     cost.op = node.op_type();
     ++cost.nodes;
     cost.multiply_adds += multiply_adds;
   }
 
   void add_unknown(const schema::NodeProto& node, const std::string& site, std::string_view reason) {
-    UnknownCost& unknown = unknown_[{node.domain(), node.op_type(), std::string(reason)}];
+    const std::string domain(onnx::canonical_domain(node.domain()));
+    UnknownCost& unknown = unknown_[{domain, node.op_type(), std::string(reason)}];
     if (unknown.nodes++ != 0) return;
-    unknown.domain = node.domain();
+    unknown.domain = domain;
     unknown.op = node.op_type();
     unknown.reason = reason;
     unknown.first_site = site;

@@ -85,9 +85,16 @@ class Comparison {
       const ByteSpan second = after_.payload(*pair.after);
       return compare_data(first.bytes().first(bytes), second.bytes().first(bytes), info.type, elements);
     } catch (const Error& error) {
-      if (error.code() != Code::onnx_tensor_not_converted) throw;
+      if (!says_no_raw_bytes(error.code())) throw;
       return as_it_stands(*pair.before, *pair.after, std::max<std::uint64_t>(elements, 1));
     }
+  }
+
+  /// Whether the message of a tensor has no raw bytes, or none that are beyond doubt.
+  static bool says_no_raw_bytes(Code code) {
+    return code == Code::onnx_tensor_not_converted || code == Code::onnx_tensor_length ||
+           code == Code::onnx_tensor_data_beside || code == Code::onnx_tensor_wrong_field ||
+           code == Code::onnx_tensor_no_type;
   }
 
   /// Typed data that is no array of elements, or no data at all.

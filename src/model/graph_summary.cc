@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "model/node_list.h"
+#include "onnx/domains.h"
 
 namespace onnxar {
 namespace {
@@ -216,7 +217,7 @@ std::vector<std::string> find_cycle(const Nodes& nodes, const std::string& site)
 std::vector<OpCount> count_ops(const schema::ModelProto& model) {
   std::map<std::pair<std::string, std::string>, std::uint64_t> counts;
   for_each_node(model, [&counts](const schema::NodeProto& node, const NodeSite&) {
-    ++counts[{node.domain() == "ai.onnx" ? "" : node.domain(), node.op_type()}];
+    ++counts[{std::string(onnx::canonical_domain(node.domain())), node.op_type()}];
   });
   std::vector<OpCount> ops;
   for (const auto& [op, count] : counts) ops.push_back({op.first, op.second, count});

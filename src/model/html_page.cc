@@ -65,8 +65,7 @@ std::string multiply_adds(const CostEstimate& cost) {
 std::string head(const Inspection& inspection) {
   std::string opsets;
   for (const OpsetSummary& opset : inspection.opsets) {
-    opsets +=
-        concat(opsets.empty() ? "" : ", ", name(opset.domain.empty() ? "ai.onnx" : opset.domain), " ", opset.version);
+    opsets += concat(opsets.empty() ? "" : ", ", name(to_string(opset)));
   }
   const GraphSummary& graph = inspection.graph;
   std::string nodes = concat(grouped(graph.nodes), ", depth ", grouped(graph.depth));

@@ -1,5 +1,6 @@
 #include "onnxar/inspect.h"
 
+#include "base/text.h"
 #include "convert/loaded_model.h"
 #include "model/cost.h"
 #include "model/graph_summary.h"
@@ -7,6 +8,7 @@
 #include "model/node_list.h"
 #include "model/tensor_summary.h"
 #include "model/text_writer.h"
+#include "onnx/domains.h"
 
 namespace onnxar {
 namespace {
@@ -19,14 +21,16 @@ void add_head(Inspection& inspection, const schema::ModelProto& model) {
   inspection.ir_version = model.ir_version();
   inspection.model_version = model.model_version();
   inspection.training_infos = static_cast<std::uint64_t>(model.training_info_size());
-  for (const auto& opset : model.opset_import()) inspection.opsets.push_back({opset.domain(), opset.version()});
+  for (const auto& opset : model.opset_import()) {
+    inspection.opsets.push_back({std::string(onnx::canonical_domain(opset.domain())), opset.version()});
+  }
   for (const auto& entry : model.metadata_props()) inspection.metadata.emplace_back(entry.key(), entry.value());
 }
 
 void add_functions(Inspection& inspection, const schema::ModelProto& model) {
   for (const auto& function : model.functions()) {
     FunctionSummary& summary = inspection.functions.emplace_back();
-    summary.domain = function.domain();
+    summary.domain = onnx::canonical_domain(function.domain());
     summary.name = function.name();
     summary.overload = function.overload();
     summary.inputs.assign(function.input().begin(), function.input().end());
@@ -47,6 +51,11 @@ ModelForm form_of(const ModelSource& source) {
 }
 
 }  // namespace
+
+std::string to_string(const OpsetSummary& opset) {
+  const std::string_view domain = opset.domain.empty() ? onnx::default_domain : std::string_view(opset.domain);
+  return base::concat(domain, " ", opset.version);
+}
 
 std::string_view to_string(ModelForm form) noexcept {
   switch (form) {

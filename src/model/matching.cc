@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "onnx/domains.h"
 
 namespace onnxar {
 namespace {
@@ -114,10 +115,10 @@ class Matcher {
 std::string name_in(const Message& element) {
   if (const auto* function = as<schema::FunctionProto>(element)) {
     const std::string overload = function->overload().empty() ? "" : ":" + function->overload();
-    return base::concat(function->domain(), ".", function->name(), overload);
+    return base::concat(onnx::canonical_domain(function->domain()), ".", function->name(), overload);
   }
   if (const auto* opset = as<schema::OperatorSetIdProto>(element)) {
-    return opset->domain().empty() ? "ai.onnx" : opset->domain();
+    return onnx::is_default_domain(opset->domain()) ? std::string(onnx::default_domain) : opset->domain();
   }
   if (const auto* sparse = as<schema::SparseTensorProto>(element)) return sparse->values().name();
   for (const char* const field : {"name", "key", "tensor_name", "configuration_id"}) {

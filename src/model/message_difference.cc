@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "model/matching.h"
+#include "onnx/domains.h"
 #include "onnx/sites.h"
 #include "onnxar/tensor.h"
 
@@ -94,7 +95,7 @@ std::string summary_text(const Message& message) {
   const auto* type = message.GetDescriptor();
   if (type == schema::NodeProto::descriptor()) {
     const auto& node = static_cast<const schema::NodeProto&>(message);
-    const std::string domain = node.domain().empty() ? "" : node.domain() + ".";
+    const std::string domain = onnx::is_default_domain(node.domain()) ? "" : node.domain() + ".";
     return cut(concat(domain, node.op_type(), "(", names_text(node.input()), ") -> ", names_text(node.output())));
   }
   if (type == schema::FunctionProto::descriptor()) {

@@ -6,10 +6,12 @@
 
 #include "base/text.h"
 #include "convert/loaded_model.h"
+#include "convert/message_view.h"
 #include "convert/save.h"
 #include "convert/storage.h"
 #include "model/messages.h"
 #include "model/text_writer.h"
+#include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
 
 namespace onnxar {
@@ -35,8 +37,8 @@ void check_size(const schema::TensorProto& tensor, std::uint64_t size) {
   const auto expected = payload_size(static_cast<DataType>(tensor.data_type()), dims);
   if (!expected || *expected == size) return;
   throw Error(Code::onnx_tensor_length,
-              concat("tensor ", base::quoted(tensor.name()), ": ", size, " bytes were given, but type ",
-                     to_string(static_cast<DataType>(tensor.data_type())), " and the dimensions call for ", *expected));
+              concat(size, " bytes were given, but type ", to_string(static_cast<DataType>(tensor.data_type())),
+                     " and the dimensions call for ", *expected));
 }
 
 void clear_data(schema::TensorProto& tensor) {
@@ -56,23 +58,32 @@ void add_external(schema::TensorProto& tensor, std::string_view key, const std::
   entry->set_value(value);
 }
 
+/// What `action` gives; errors name the tensor.
+template <typename Action>
+auto naming(const schema::TensorProto& tensor, const Action& action) {
+  try {
+    return action();
+  } catch (const Error& error) {
+    throw Error(error.code(), concat("tensor ", base::quoted(tensor.name()), ": ", error.message()));
+  }
+}
+
 /// The data of a tensor that is not linked, as the wire layer reads it from the message's own bytes.
 ByteSpan inline_payload(const schema::TensorProto& tensor) {
-  if (tensor.has_raw_data()) {
-    const Bytes raw = as_bytes(tensor.raw_data());
+  const onnx::TensorView message = view_of(tensor_message(tensor));
+  onnx::prove_type(message);
+  onnx::prove_value_fields(message);
+  if (const Bytes raw = as_bytes(tensor.raw_data()); !raw.empty()) {
     check_size(tensor, raw.size());
     return ByteSpan::own({raw.begin(), raw.end()});
   }
   const std::vector<std::byte> bytes = serialised(tensor);
   const onnx::TensorView view = onnx::read_tensor(bytes, {0, bytes.size()});
+  onnx::prove_values(bytes, view);
+  if (view.type == DataType::string) onnx::refuse_conversion(view);
   if (view.expected_size() == 0) return {};
-  const auto source = onnx::typed_data_source(bytes, view);
-  if (!source) {
-    throw Error(Code::onnx_tensor_not_converted,
-                concat("tensor ", base::quoted(tensor.name()),
-                       ": its data does not convert to raw bytes (strings, another count, or values out of range)"));
-  }
-  return gathered(*source);
+  if (const auto source = onnx::typed_data_source(bytes, view)) return gathered(*source);
+  onnx::refuse_conversion(view);
 }
 
 }  // namespace
@@ -125,7 +136,8 @@ const schema::ModelProto& Model::proto() const& noexcept { return parts_->proto;
 const std::vector<Finding>& Model::remarks() const& noexcept { return parts_->loaded.remarks; }
 
 ByteSpan Model::payload(const schema::TensorProto& tensor) const {
-  return is_linked(tensor) ? linked_payload(parts_->loaded, tensor).span : inline_payload(tensor);
+  return is_linked(tensor) ? linked_payload(parts_->loaded, tensor).span
+                           : naming(tensor, [&] { return inline_payload(tensor); });
 }
 
 const ByteSpan& Model::span(const schema::TensorProto& tensor) const& {
@@ -142,7 +154,7 @@ void Model::set_payload(schema::TensorProto& tensor, ByteSpan bytes) {
     throw Error(Code::onnx_external_string,
                 concat("tensor ", base::quoted(tensor.name()), ": strings have no payload; set string_data"));
   }
-  check_size(tensor, bytes.size());
+  naming(tensor, [&] { check_size(tensor, bytes.size()); });
   std::vector<Payload>& payloads = parts_->loaded.payloads;
   payloads.push_back(payload_of(std::move(bytes)));
   clear_data(tensor);

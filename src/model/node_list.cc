@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "onnx/domains.h"
 #include "onnx/sites.h"
 #include "onnxar/tensor.h"
 
@@ -125,7 +126,7 @@ NodeSummary summary_of(const schema::NodeProto& node, const NodeSite& site) {
   summary.site = site.path;
   summary.level = site.level;
   summary.op = node.op_type();
-  summary.domain = node.domain();
+  summary.domain = onnx::canonical_domain(node.domain());
   summary.name = node.name();
   summary.inputs.assign(node.input().begin(), node.input().end());
   summary.outputs.assign(node.output().begin(), node.output().end());

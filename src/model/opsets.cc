@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/node_list.h"
+#include "onnx/domains.h"
 
 namespace onnxar {
 namespace {
@@ -31,7 +32,7 @@ Domains domains_of(const schema::FunctionProto& function) {
 std::uint64_t keep_imports(Imports& imports, const Domains& used) {
   const auto unused = [&used](const schema::OperatorSetIdProto& opset) {
     const std::string& domain = opset.domain();
-    return !domain.empty() && domain != "ai.onnx" && !used.contains(domain);
+    return !onnx::is_default_domain(domain) && !used.contains(domain);
   };
   if (std::ranges::all_of(imports, unused)) return 0;
   const auto end = std::remove_if(imports.begin(), imports.end(), unused);

@@ -16,6 +16,7 @@
 #include "model/messages.h"
 #include "model/node_list.h"
 #include "model/opsets.h"
+#include "onnx/domains.h"
 #include "onnxar/tensor.h"
 
 namespace onnxar {
@@ -47,7 +48,7 @@ std::uint64_t keep_only(google::protobuf::RepeatedPtrField<T>& list, const Keep&
 using FunctionKey = std::array<std::string, 3>;
 
 FunctionKey key_of(const std::string& domain, const std::string& name, const std::string& overload) {
-  return {domain == "ai.onnx" ? "" : domain, name, overload};
+  return {std::string(onnx::canonical_domain(domain)), name, overload};
 }
 
 /// A name that a list of nodes uses and does not give, and a node that uses it.

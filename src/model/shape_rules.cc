@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "onnx/domains.h"
+
 namespace onnxar {
 namespace shape_rules {
 namespace {
@@ -108,7 +110,7 @@ bool is_sane(const Shape& shape) {
 }  // namespace shape_rules
 
 std::vector<KnownValue> infer(const schema::NodeProto& node, const Attributes& attributes, const Values& values) {
-  if (!node.domain().empty() && node.domain() != "ai.onnx" && node.domain() != "com.microsoft") return {};
+  if (!onnx::is_default_domain(node.domain()) && node.domain() != "com.microsoft") return {};
   static const shape_rules::Rules rules = shape_rules::make_rules();
   const auto rule = rules.find(node.op_type());
   if (rule == rules.end()) return {};

@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "model/file_map.h"
 #include "model/node_list.h"
+#include "onnx/domains.h"
 
 namespace onnxar {
 namespace {
@@ -42,7 +43,7 @@ std::unordered_set<std::string_view> statistics_of(const schema::ModelProto& mod
   constexpr int mean = 3;
   std::unordered_set<std::string_view> names;
   for_each_node(model, [&names](const schema::NodeProto& node, const NodeSite&) {
-    if (node.op_type() != "BatchNormalization" || !node.domain().empty()) return;
+    if (node.op_type() != "BatchNormalization" || !onnx::is_default_domain(node.domain())) return;
     for (int i = mean; i < node.input_size(); ++i) names.insert(node.input(i));
   });
   return names;

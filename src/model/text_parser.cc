@@ -22,7 +22,8 @@ class FirstFault final : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) override {
     if (text_) return;
-    const std::string what = escaped(message);
+    // What protobuf says quotes the text, a word of which may be as long as the file.
+    const std::string what = message.size() <= base::longest_quoted ? escaped(message) : base::quoted(message);
     // Counted from 0; none where the fault is no place's.
     text_ = line < 0 ? what : base::concat("line ", line + 1, ", column ", column + 1, ": ", what);
   }

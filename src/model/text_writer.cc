@@ -180,7 +180,8 @@ ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& o
   const TextSource text(model, LargeData::printed, 0);
   ConvertReport report;
   report.side_files = model.side_files.size();
-  report.remarks = model.remarks;
+  if (auto note = note_of_left_out(model)) report.remarks.push_back(std::move(*note));
+  report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());
   for (Finding& loss : text.losses()) report.remarks.push_back(std::move(loss));
   save_alone(text, model.side_files, output, options, report);
   return report;

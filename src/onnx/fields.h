@@ -15,7 +15,7 @@ namespace graph_field {
 inline constexpr std::uint32_t node = 1, initializer = 5, sparse_initializer = 15;
 }
 namespace node_field {
-inline constexpr std::uint32_t op_type = 4, attribute = 5;
+inline constexpr std::uint32_t op_type = 4, attribute = 5, domain = 7;
 }
 namespace function_field {
 inline constexpr std::uint32_t node = 7, attribute_proto = 11;

@@ -140,6 +140,10 @@ std::string_view op_type_of(Bytes model, wire::Range node) noexcept {
   return string_in(model, node, node_field::op_type);
 }
 
+std::string_view domain_of(Bytes model, wire::Range node) noexcept {
+  return string_in(model, node, node_field::domain);
+}
+
 std::string path_of(std::span<const Level> levels) {
   std::string text;
   for (std::size_t i = 0; i < levels.size(); ++i) {

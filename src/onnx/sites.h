@@ -45,6 +45,8 @@ std::string_view name_for_path(std::string_view attribute) noexcept;
 
 /// The operator of the NodeProto at `node`, such as "Constant"; empty where it has none or is damaged before that.
 std::string_view op_type_of(Bytes model, wire::Range node) noexcept;
+/// And its domain.
+std::string_view domain_of(Bytes model, wire::Range node) noexcept;
 
 /// A tensor where it was found. Valid during the visit.
 struct TensorSite {

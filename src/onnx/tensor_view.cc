@@ -78,7 +78,10 @@ TensorView read_tensor(Bytes model, wire::Range range, const Depth& depth) {
     note_form(tensor, field, last_number);
     last_number = field.number;
     if (field.number == tensor_field::dims) add_dims(tensor, model, field);
-    if (is_typed_data_field(field)) tensor.typed_data = true;
+    if (is_typed_data_field(field)) {
+      tensor.typed_data = true;
+      tensor.typed_fields |= 1U << field.number;
+    }
     if (field.type == wire::Type::varint) take_scalar(tensor, field);
     if (field.type == wire::Type::length_delimited) take_bytes(tensor, model, field, depth);
   }

@@ -1,6 +1,7 @@
 // One TensorProto on the wire.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -22,6 +23,8 @@ struct TensorView {
   std::vector<std::int64_t> dims;
   std::optional<wire::Range> raw_data;
   bool typed_data = false;  ///< some float_data, int32_data, string_data, ... is there
+  /// Which: bit n is of field n. Of a message that was not read from the wire this is not known, and 0.
+  std::uint32_t typed_fields = 0;
   bool segment = false;
   /// Whether moving raw_data out and back in gives the same bytes: fields ascend, raw_data is there once, its length in
   /// the shortest form, and nothing says where the data is.
@@ -31,9 +34,10 @@ struct TensorView {
 
   [[nodiscard]] bool is_external() const noexcept { return data_location == location_external; }
   [[nodiscard]] std::optional<std::uint64_t> expected_size() const noexcept { return payload_size(type, dims); }
+  [[nodiscard]] bool has_elements() const noexcept { return std::ranges::find(dims, 0) == dims.end(); }
   /// Whether it has elements and says nowhere what they are, as what somebody will fill in later, or left out.
   [[nodiscard]] bool lacks_data() const noexcept {
-    return !is_external() && !raw_data && !typed_data && expected_size().value_or(0) != 0;
+    return !is_external() && (!raw_data || raw_data->size() == 0) && !typed_data && has_elements();
   }
 };
 

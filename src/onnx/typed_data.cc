@@ -167,6 +167,22 @@ std::optional<wire::Range> raw_run(Bytes model, const TensorView& tensor, const 
 
 }  // namespace
 
+std::optional<TypedField> typed_field_of(DataType type) {
+  if (type == DataType::string) return TypedField{tensor_field::string_data, 0};
+  const auto encoding = encoding_of(type);
+  return encoding ? std::optional(TypedField{encoding->field, encoding->width}) : std::nullopt;
+}
+
+void refuse_conversion(const TensorView& tensor) {
+  const Place place{"", tensor.range.begin};
+  if (tensor.type == DataType::string) {
+    throw Error(Code::onnx_tensor_strings, "it holds strings, which have no raw bytes; `onnxar dump` shows them",
+                place);
+  }
+  throw Error(Code::onnx_tensor_not_converted,
+              "its typed data does not convert to raw bytes (another count, or values out of range)", place);
+}
+
 std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorView& tensor) {
   const auto encoding = encoding_of(tensor.type);
   const auto size = tensor.expected_size();

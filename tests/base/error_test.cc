@@ -122,13 +122,25 @@ TEST(Finding, LineNamesSeverityAndId) {
   EXPECT_EQ(to_string(Severity::note), "note");
 }
 
-TEST(Escaped, PrintableTextIsKept) {
+TEST(Escaped, PrintableAsciiIsKept) {
   EXPECT_EQ(escaped(""), "");
   EXPECT_EQ(escaped("layer.0/weight ~!"), "layer.0/weight ~!");
+}
+
+TEST(Escaped, WhatIsBeyondAsciiIsWrittenAsItsCodePoint) {
   EXPECT_EQ(escaped("gr\xc3\xb6\xc3\x9f"
                     "e \xe2\x82\xac \xf0\x9f\x98\x80"),
-            "gr\xc3\xb6\xc3\x9f"
-            "e \xe2\x82\xac \xf0\x9f\x98\x80");
+            "gr\\u00f6\\u00dfe \\u20ac \\U0001f600");
+  EXPECT_EQ(escaped("a\xe2\x80\xae"
+                    "b"),
+            "a\\u202eb");  // turns the text after it
+}
+
+TEST(Escaped, DifferentNamesLookDifferent) {
+  EXPECT_NE(escaped("\xff"), escaped("\xc3\xbf"));         // a byte, and U+00FF
+  EXPECT_NE(escaped("e\xcc\x81"), escaped("\xc3\xa9"));    // e and a combining accent, and U+00E9
+  EXPECT_NE(escaped("\\u202e"), escaped("\xe2\x80\xae"));  // the letters, and the character
+  EXPECT_NE(escaped("\xd0\xb0"), escaped("a"));            // the Cyrillic letter
 }
 
 TEST(Escaped, EveryControlCharacterIsWrittenInHex) {
@@ -143,12 +155,11 @@ TEST(Escaped, EveryControlCharacterIsWrittenInHex) {
 TEST(Escaped, BackslashIsDoubledSoThatNothingReadsAsAnEscape) { EXPECT_EQ(escaped("\\x1b"), "\\\\x1b"); }
 
 TEST(Escaped, ControlsOfTheC1RangeAreWrittenInHex) {
-  EXPECT_EQ(escaped("\xc2\x80"), "\\xc2\\x80");
+  EXPECT_EQ(escaped("\xc2\x80"), "\\u0080");
   EXPECT_EQ(escaped("\xc2\x9b"
                     "2J"),
-            "\\xc2\\x9b2J");  // CSI: a terminal obeys it as it does ESC [
-  EXPECT_EQ(escaped("\xc2\x9f"), "\\xc2\\x9f");
-  EXPECT_EQ(escaped("\xc2\xa0"), "\xc2\xa0");
+            "\\u009b2J");  // CSI: a terminal obeys it as it does ESC [
+  EXPECT_EQ(escaped("\xc2\xa0"), "\\u00a0");
 }
 
 TEST(Escaped, InvalidUtf8IsWrittenInHexByteByByte) {
@@ -159,6 +170,40 @@ TEST(Escaped, InvalidUtf8IsWrittenInHexByteByByte) {
   EXPECT_EQ(escaped("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
   EXPECT_EQ(escaped("\xe2\x82"), "\\xe2\\x82");           // cut short
   EXPECT_EQ(escaped("\xe2\x82z"), "\\xe2\\x82z");
+}
+
+TEST(EscapedPath, LettersOfAllScriptsAreKept) {
+  const std::string letters =
+      "/home/gr\xc3\xb6\xc3\x9f"
+      "e/\xe6\xa8\xa1\xe5\x9e\x8b \xf0\x9f\x98\x80.onnx";
+  EXPECT_EQ(escaped_path(letters), letters);
+}
+
+TEST(EscapedPath, WhatIsNotSeenOrTurnsTheTextIsWrittenInHex) {
+  EXPECT_EQ(escaped_path("a\x1b[31m\n\\"), "a\\x1b[31m\\x0a\\\\");
+  EXPECT_EQ(escaped_path("a\xc2\x85"), "a\\u0085");
+  EXPECT_EQ(escaped_path("\xe2\x80\xae"
+                         "xno.nib"),
+            "\\u202exno.nib");
+  EXPECT_EQ(escaped_path("\xe2\x80\x8b\xef\xbb\xbf\xf3\xa0\x80\x81"), "\\u200b\\ufeff\\U000e0001");
+  EXPECT_EQ(escaped_path("\xff"), "\\xff");
+}
+
+TEST(EscapedPath, LongerThanAnySystemHasIsCut) {
+  const std::string whole(4096, 'p');
+  EXPECT_EQ(escaped_path(whole), whole);
+  EXPECT_EQ(escaped_path(whole + "q"), whole + "... (4097 bytes)");
+}
+
+TEST(Error, KeepsTheLettersOfItsPath) {
+  EXPECT_STREQ(Error(Code::io_failed, "sentence", {}, "gr\xc3\xb6\xc3\x9f").what(), "gr\xc3\xb6\xc3\x9f: sentence");
+}
+
+TEST(Finding, OfAnEntryWithALongNameIsAShortLine) {
+  const Finding finding{Severity::error, Code::zip_entry_gap, {std::string(1U << 20U, 'n'), 64}, "sentence"};
+  const std::string line = to_string(finding);
+  EXPECT_LT(line.size(), 300U);
+  EXPECT_NE(line.find("...\" (1048576 bytes) at 0x40: sentence"), std::string::npos) << line;
 }
 
 }  // namespace

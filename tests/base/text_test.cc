@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+
+#include "onnxar/error.h"
+
 namespace onnxar::testing {
 namespace {
 
@@ -12,6 +17,37 @@ TEST(Characters, OfIdentifiersAreLettersDigitsAndTheUnderscoreOfAscii) {
     if (base::is_identifier_character(static_cast<char>(c))) found += static_cast<char>(c);
   }
   EXPECT_EQ(found, all);
+}
+
+TEST(Quoted, ShortNamesAreWholeAndEscaped) {
+  EXPECT_EQ(base::quoted(""), "\"\"");
+  EXPECT_EQ(base::quoted("a\nb\xc3\xa9"), "\"a\\x0ab\\u00e9\"");
+  const std::string longest(base::longest_quoted, 'n');
+  EXPECT_EQ(base::quoted(longest), "\"" + longest + "\"");
+}
+
+TEST(Quoted, LongNamesAreCutAndSayHowLongTheyAre) {
+  const std::string kept(base::longest_quoted, 'n');
+  EXPECT_EQ(base::quoted(kept + "m"), "\"" + kept + "...\" (201 bytes)");
+  EXPECT_EQ(base::quoted(std::string(1U << 24U, 'n')), "\"" + kept + "...\" (16777216 bytes)");
+}
+
+TEST(Quoted, AreNotCutInTheMiddleOfACharacter) {
+  for (const std::string_view character : {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}) {
+    for (std::size_t fits = 0; fits <= character.size(); ++fits) {
+      const std::string before(base::longest_quoted - fits, 'n');
+      const std::string kept = before + (fits == character.size() ? escaped(character) : "");
+      const std::string name = before + std::string(character) + "more";
+      EXPECT_EQ(base::quoted(name), "\"" + kept + "...\" (" + std::to_string(name.size()) + " bytes)");
+    }
+  }
+}
+
+TEST(Quoted, BytesThatAreNotUtf8AreCutAnywhere) {
+  const std::string name(1000, '\x80');
+  std::string kept;
+  for (std::size_t i = 0; i < base::longest_quoted; ++i) kept += "\\x80";
+  EXPECT_EQ(base::quoted(name), "\"" + kept + "...\" (1000 bytes)");
 }
 
 TEST(PlainDecimal, IsDigitsWithoutNeedlessZeros) {

@@ -74,6 +74,12 @@ TEST(Utf8, SequencesThatAreCutShortAreNotRead) {
   }
 }
 
+TEST(Utf8, EveryCodePointIsDecoded) {
+  for (char32_t point = 0; point <= 0x10ffff; ++point) {
+    if (!is_surrogate(point)) ASSERT_EQ(base::utf8_code_point(encoded(point) + "z"), point);
+  }
+}
+
 TEST(Utf8, ControlCharactersAreC0DeleteAndC1) {
   for (char32_t point = 0; point < 0x800; ++point) {
     const bool control = point < 0x20 || (point >= 0x7f && point < 0xa0);

@@ -25,7 +25,7 @@ from support.command_line import (
     snapshot,
 )
 
-ESCAPED = r"line\x0abreak \x1b[31mred\x07 \x7f \xc2\x85 back\\slash größe"
+ESCAPED = r"line\x0abreak \x1b[31mred\x07 \x7f \u0085 back\\slash gr\u00f6\u00dfe"
 
 
 class Help(ToolCase):

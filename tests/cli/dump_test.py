@@ -153,7 +153,7 @@ class LeftOut(ToolCase):
     def test_check_finds_it(self) -> None:
         self.succeeds("pack", "-q", self.text, "-o", self.output)
         for path in (self.text, self.output):
-            found = self.succeeds("check", "-q", path).stdout.decode()
+            found = self.succeeds("check", path).stdout.decode()
             self.assertRegex(found, r"\Awarning\[onnx\.tensor\.no_data\] [^\n]*tensor \"large\" [^\n]*\n\Z")
             self.assertEqual(run("check", "--strict", "-q", path).returncode, FOUND)
 

@@ -158,7 +158,7 @@ class Patterns(ToolCase):
 
     def test_one_that_cannot_be_written_leaves_nothing(self) -> None:
         source = self.model(wire.tensor("a"), wire.strings("strings"), name="mixed.onnx")
-        self.fails(FORMAT, "onnxar: error[onnx.tensor.not_converted]", "extract", source, "*", "-o", f"{self.output}/")
+        self.fails(FORMAT, "onnxar: error[onnx.tensor.strings]", "extract", source, "*", "-o", f"{self.output}/")
         self.output.mkdir()
         self.write("out/layer_0_bias.npy", b"mine")
         self.fails(USAGE, "onnxar: error[output.exists]", "extract", self.source, "*", "-o", self.output)
@@ -190,10 +190,10 @@ class Refusals(ToolCase):
         model = self.model(wire.strings("s"), wire.head(wire.FLOAT, [3]) + wire.block(wire.NAME, "empty"),
                            wire.tensor("later", wire.DataType("LATER", 99, 8, 0, "B"), 20),
                            wire.fields_of("few", wire.FLOAT, [9], wire.packed(wire.FLOAT, bytes(8))))  # fmt: skip
-        self.refused(FORMAT, "onnx.tensor.not_converted", model, "s")
+        self.refused(FORMAT, "onnx.tensor.strings", model, "s")
         self.refused(FORMAT, "onnx.tensor.no_data", model, "empty")
         self.assertIn("--raw", self.refused(FORMAT, "onnx.tensor.not_converted", model, "later"))
-        self.refused(FORMAT, "onnx.tensor.not_converted", model, "few")
+        self.refused(FORMAT, "onnx.tensor.length", model, "few")
         self.succeeds("extract", model, "later", "-o", self.output, "--raw")
         self.assertEqual(self.output.stat().st_size, 20)
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from support import command_line, zoo
 from support import onnx_walk as walk
 from support.archives import MODEL
-from support.command_line import ALL_SITES, MIB, at_once, label, onnxar
+from support.command_line import ALL_SITES, DONE, MIB, at_once, label, onnxar, run
 from support.wire_reader import identity_promised
 
 
@@ -163,7 +163,7 @@ def judge(source: Path, work: Path, options: tuple[str, ...]) -> Verdict:
     """Packs and unpacks; looks at the archive and at what comes back."""
     packed, back = work / "packed.onnxar", work / "back.onnx"
     onnxar("pack", source, "-o", packed, "--no-sync", *options)
-    onnxar("check", "--data", packed)
+    checked = run("check", "--data", "-q", packed)
     onnxar("unpack", packed, "-o", back)
 
     spelling = source.read_bytes()
@@ -172,6 +172,7 @@ def judge(source: Path, work: Path, options: tuple[str, ...]) -> Verdict:
     originals, inside = sites_of(original), sites_of(archive.model)
     moved = external_of(inside)
     faults = [
+        *([checked.stdout.decode()] if (checked.returncode == DONE) != zoo.passes_check(source) else []),
         *layout_faults(archive),
         *moved_faults(originals, moved, is_default=not options),
         *entry_faults(archive, inside, originals, moved),

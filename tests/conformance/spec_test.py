@@ -31,12 +31,14 @@ NO_RULE = {
     "numpy.array.unsupported": "of weights that `freeze` fills in",
     "onnx.text.syntax": "of models as text, which no archive holds",
     "onnx.tensor.no_data": "a warning, and of who asks for the data of a tensor that has none",
+    "onnx.tensor.strings": "of who asks for raw bytes of strings, which have none",
+    "onnx.tensor.not_converted": "of writers: what W9 leaves as it is; and of who asks for its raw bytes",
     "zip.data.inflate": "of zips that are no archives",
     "zip.end.ambiguous": "of zips that are no archives",
 }
 # Remarks that chapters 5 to 8 do not know because no archive gives reason for them.
 NO_RULE_REMARKS = {
-    "onnx.tensor.not_converted": "of writers: what W9 leaves as it is",
+    "archive.plain_model": "of a file that is not an archive, and named like one",
     "onnx.text.loss": "of models as text, which no archive holds",
     "zip.foreign": "of zips that are no archives",
 }

@@ -82,7 +82,57 @@ TEST_F(CheckTest, ElementsWithoutDataAreAWarning) {
   expect_finding(model_of({open}), open, Severity::warning, Code::onnx_tensor_no_data);
   expect_finding_in_archive(open, {}, Severity::warning, Code::onnx_tensor_no_data);
   EXPECT_THAT(checked(model_of({tensor("none", dtype::float32, {3, 0})})), IsEmpty());
-  EXPECT_THAT(checked(model_of({tensor("strings", dtype::string, {3})})), IsEmpty()) << "whose size is not known";
+  const Message strings = tensor("strings", dtype::string, {3});
+  expect_finding(model_of({strings}), strings, Severity::warning, Code::onnx_tensor_no_data);
+}
+
+TEST_F(CheckTest, ValuesThatReadersOfOnnxRefuseAreErrors) {
+  const auto w = [] { return tensor("w", dtype::float32, {3}); };
+  for (const auto& [tensor, code] : {
+           std::pair(w().float_data({1, 2}), Code::onnx_tensor_length),
+           std::pair(w().float_data({1, 2, 3}).int32_data({1}), Code::onnx_tensor_data_beside),
+           std::pair(w().float_data({1, 2, 3}).raw_data(pattern(12)), Code::onnx_tensor_data_beside),
+           std::pair(w().int32_data({1, 2, 3}), Code::onnx_tensor_wrong_field),
+           std::pair(TensorBuilder("s", dtype::string, {3}).raw_data(pattern(3)), Code::onnx_tensor_wrong_field),
+           std::pair(TensorBuilder("w", dtype::undefined, {3}).raw_data(pattern(3)), Code::onnx_tensor_no_type),
+           std::pair(TensorBuilder("w", dtype::float32, {0}).raw_data(pattern(4)), Code::onnx_tensor_length),
+       }) {
+    expect_finding(model_of({tensor}), tensor, Severity::error, code);
+    expect_finding_in_archive(tensor, {}, Severity::error, code);
+  }
+}
+
+TEST_F(CheckTest, ALinkedTensorWithoutATypeIsAnError) {
+  const Message untyped = tensor("w", dtype::undefined, {256}).external("w", 0, 1024);
+  expect_finding_in_archive(untyped, {zip_entry("w", pattern(1024))}, Severity::error, Code::onnx_tensor_no_type);
+}
+
+TEST_F(CheckTest, StaleRawDataBesideExternalDataOfAPlainModelIsAnError) {
+  folder_.write_file("w.bin", pattern(1024));
+  const Message stale = linked_floats("w", 256, "w.bin").raw_data(pattern(1024, 9));
+  expect_finding(model_of({stale}), stale, Severity::error, Code::onnx_external_data_beside);
+}
+
+TEST_F(CheckTest, MoreTypedValuesThanTheShapeCallsForAreAWarning) {
+  const Message longer = tensor("w", dtype::float32, {2}).float_data({1, 2, 3});
+  expect_finding(model_of({longer}), longer, Severity::warning, Code::onnx_tensor_long_typed);
+}
+
+TEST_F(CheckTest, APlainModelThatIsNamedLikeAnArchiveIsAWarning) {
+  const Message model = model_of({floats("w", 3)});
+  for (const char* name : {"m.onnxar", "m.ONNXAR"}) {
+    const auto findings = check(folder_.write_file(name, model.view()));
+    expect_only(findings, Severity::warning, Code::archive_plain_model, "", std::nullopt);
+    EXPECT_THAT(findings.at(0).message, HasSubstr("onnxar pack"));
+  }
+  for (const char* name : {"m.onnx", "onnxar", "m.onnxar.onnx"}) {
+    EXPECT_THAT(check(folder_.write_file(name, model.view())), IsEmpty()) << name;
+  }
+  EXPECT_THAT(check(folder_.write_file("archive.onnxar", smallest_archive().bytes)), IsEmpty());
+}
+
+TEST_F(CheckTest, WhatIsNoModelEitherIsNotCalledOneForItsName) {
+  EXPECT_THAT(ids_of(check(folder_.write_file("m.onnxar", blob("\x08\x07")))), ElementsAre("error onnx.model.invalid"));
 }
 
 TEST_F(CheckTest, MessagesNameTheTensorAndItsSite) {

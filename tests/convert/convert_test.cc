@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 class ConvertTest : public ::testing::Test {
@@ -199,9 +200,10 @@ TEST_F(ConvertTest, SideFilesAreKeptInArchivesAndLaidBesideModels) {
   with_rest.insert(with_rest.begin(), zip_entry("left_over", pattern(9)));
   const Blob archive = archive_of(proto, with_rest).bytes;
   EXPECT_EQ(converted(archive, saved_as(Format::archive)), archive_of(proto, kept).bytes);
-  EXPECT_THAT(report_.remarks, IsEmpty());
+  EXPECT_THAT(ids_of(report_.remarks), ElementsAre("note archive.entry.unused"));
+  EXPECT_THAT(report_.remarks.at(0).message, HasSubstr("the entry \"left_over\" (9 bytes)"));
   EXPECT_EQ(unpacked(archive), model_of({floats("w", 256)}).view());
-  EXPECT_THAT(report_.remarks, IsEmpty());
+  EXPECT_THAT(ids_of(report_.remarks), ElementsAre("note archive.entry.unused"));
   EXPECT_EQ(report_.side_files, 2U);
   EXPECT_EQ(folder_.read_file("tokenizer.json"), blob("{}"));
   EXPECT_EQ(folder_.read_file("docs/a.md"), pattern(5000));

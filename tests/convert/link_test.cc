@@ -195,6 +195,22 @@ TEST_F(LinkTest, AttributesComeInlineButThoseOfConstants) {
   });
 }
 
+TEST_F(LinkTest, AConstantIsOnnxsOwnUnderBothNamesOfItsDomainAndUnderNoOther) {
+  const auto with = [](std::string_view domain, const Message& held, const Messages& metadata) {
+    return model({.graph = graph({.nodes = {node("Constant", {}, {"a"}, {attribute_t("value", held)}, domain)}}),
+                  .metadata = metadata});
+  };
+  const Message before = linked_floats("w", 300, "w");
+  for (const std::string_view domain : {"", "ai.onnx"}) {
+    expect_link(with(domain, before, {}), [&](const Built& built) {
+      return with(domain, linked_floats("w", 300, "x.onnxar", built.entry("w").data_offset), marker_of(built));
+    });
+  }
+  expect_link(with("com.other", before, {}), [&](const Built& built) {
+    return with("com.other", tensor("w", dtype::float32, {300}).raw_data(pattern(1200, 5)), marker_of(built));
+  });
+}
+
 TEST_F(LinkTest, TensorsInTheModelStay) {
   const Message inline_tensor = floats("i", 300, 7);
   expect_link(model_of({inline_tensor}),

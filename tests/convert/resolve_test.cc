@@ -143,6 +143,16 @@ TYPED_TEST(Resolve, DataBesideALinkIsRefused) {
   this->expect_refused(tensor("t", dtype::string, {1}).external("w"), Code::onnx_external_string);
 }
 
+TYPED_TEST(Resolve, WhatCheckCallsAnErrorIsNotHandedOut) {
+  const auto beside = [] { return floats_t().raw_data(weight); };
+  this->expect_refused(beside().float_data({1}), Code::onnx_tensor_data_beside);
+  this->expect_refused(beside().int32_data({1}), Code::onnx_tensor_data_beside);
+  this->expect_refused(tensor("t", dtype::string, {1}).raw_data(weight), Code::onnx_tensor_wrong_field);
+  this->expect_refused(tensor("t", dtype::float32, {0}).raw_data(weight), Code::onnx_tensor_length);
+  this->expect_refused(tensor("t", dtype::undefined, {1}).raw_data(weight), Code::onnx_tensor_no_type);
+  this->expect_refused(tensor("t", dtype::undefined, {1}).external("w"), Code::onnx_tensor_no_type);
+}
+
 TYPED_TEST(Resolve, OfATensorWithoutExternalLocationPairsAreNotLookedAt) {
   EXPECT_EQ(this->data_of(floats_t().raw_data(weight).external_data("location", "v")), weight);
 }

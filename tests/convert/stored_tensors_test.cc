@@ -81,7 +81,7 @@ TEST_F(StoredTensorsTest, StringsHaveNoRawBytes) {
   const Message strings = tensor("s", dtype::string, {1}).string_data({"words"});
   const StoredTensor tensor = only(archive_of(model_of({strings})));
   const Error error = error_of([&] { static_cast<void>(data(tensor)); });
-  EXPECT_EQ(error.code(), Code::onnx_tensor_not_converted);
+  EXPECT_EQ(error.code(), Code::onnx_tensor_strings);
   EXPECT_EQ(error.entry(), "__MODEL_PROTO");
   EXPECT_EQ(error.path(), folder_ / "a.onnxar");
   EXPECT_THAT(error.message(), ::testing::HasSubstr("tensor \"s\" (graph.initializer[0])"));
@@ -99,6 +99,24 @@ TEST_F(StoredTensorsTest, LinksThatLeadNowhereAreRefusedWhereTheyStand) {
   EXPECT_EQ(refused(linked_floats("w", 2, "k", 4)), Code::onnx_external_out_of_range);
   EXPECT_EQ(refused(tensor("w", dtype::float32, {3}).external("k", 0, 8)), Code::onnx_tensor_length);
   EXPECT_EQ(refused(tensor("w", dtype::float32, {3}).raw_data(pattern(8))), Code::onnx_tensor_length);
+}
+
+TEST_F(StoredTensorsTest, WhatCheckCallsAnErrorIsNotHandedOut) {
+  const auto refused = [this](const Message& tensor) {
+    const Built archive = archive_of(model_of({tensor}), {zip_entry("k", pattern(8))});
+    const StoredTensor stored = only(archive);
+    const Error error = error_of([&] { static_cast<void>(data(stored)); });
+    EXPECT_EQ(error.offset(), place_in(archive.bytes, tensor)) << error.what();
+    return error.code();
+  };
+  const auto w = [] { return tensor("w", dtype::float32, {2}); };
+  EXPECT_EQ(refused(w().float_data({1})), Code::onnx_tensor_length);
+  EXPECT_EQ(refused(w().raw_data(pattern(8)).float_data({1, 2})), Code::onnx_tensor_data_beside);
+  EXPECT_EQ(refused(w().int32_data({1, 2})), Code::onnx_tensor_wrong_field);
+  EXPECT_EQ(refused(tensor("w", dtype::string, {2}).raw_data(pattern(8))), Code::onnx_tensor_wrong_field);
+  EXPECT_EQ(refused(tensor("w", dtype::float32, {0}).raw_data(pattern(8))), Code::onnx_tensor_length);
+  EXPECT_EQ(refused(tensor("w", dtype::undefined, {2}).raw_data(pattern(8))), Code::onnx_tensor_no_type);
+  EXPECT_EQ(refused(tensor("w", dtype::undefined, {2}).external("k")), Code::onnx_tensor_no_type);
 }
 
 }  // namespace

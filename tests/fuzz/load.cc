@@ -31,16 +31,9 @@ bool lies_in(Bytes part, Bytes whole) {
 std::map<std::string, Blob> payloads_of(const Model& model) {
   std::map<std::string, Blob> all;
   for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo& info) {
-    const auto payload = accepted([&]() -> std::optional<ByteSpan> {
-      try {
-        return model.payload(tensor);
-      } catch (const Error& error) {
-        if (error.code() == Code::onnx_tensor_not_converted) return std::nullopt;  // a remark to others
-        throw;
-      }
-    });
-    if (!payload || !*payload) return;
-    const Bytes bytes = (*payload)->bytes();
+    const auto payload = accepted([&] { return model.payload(tensor); });
+    if (!payload) return;
+    const Bytes bytes = payload->bytes();
     all[info.site].assign(bytes.begin(), bytes.end());
   });
   return all;

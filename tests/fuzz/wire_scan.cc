@@ -8,6 +8,7 @@
 #include "fuzz/fuzz.h"
 #include "onnx/rewrite.h"
 #include "onnx/sites.h"
+#include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
 
 namespace onnxar::fuzz {
@@ -44,6 +45,8 @@ void check_typed_data(const onnx::TensorSite& site) {
   const auto source = onnx::typed_data_source(site.model, site.tensor);
   if (!source) return;
   require(source->size() == site.tensor.expected_size(), "typed data is as long as the shape calls for");
+  must("what converts exactly is what checkers call good", [&] { onnx::prove_values(site.model, site.tensor); });
+  require(!onnx::surplus_values(site.model, site.tensor), "what converts exactly has no value too many");
   std::uint64_t size = 0;
   source->read([&size](Bytes piece) { size += piece.size(); });
   require(size == source->size(), "a source hands out as many bytes as it says");

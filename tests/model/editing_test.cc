@@ -70,8 +70,28 @@ TEST_F(EditingTest, StringsHaveNoPayload) {
   tensor.add_string_data("text");
   EXPECT_EQ(error_of([&] { model_.set_payload(tensor, ByteSpan::own(pattern(4))); }).code(),
             Code::onnx_external_string);
-  EXPECT_EQ(error_of([&] { static_cast<void>(model_.payload(tensor)); }).code(), Code::onnx_tensor_not_converted);
+  EXPECT_EQ(error_of([&] { static_cast<void>(model_.payload(tensor)); }).code(), Code::onnx_tensor_strings);
   EXPECT_EQ(tensor.string_data(0), "text");
+}
+
+TEST_F(EditingTest, WhatCheckCallsAnErrorIsNotHandedOut) {
+  const auto code_of_payload = [this](const auto& tensor) {
+    const Error error = error_of([&] { static_cast<void>(model_.payload(tensor)); });
+    EXPECT_EQ(error.message().find("tensor \"w\": "), 0U) << error.message();
+    return error.code();
+  };
+  auto& tensor = add_initializer(model_, "w", dtype::float32, {2});
+  tensor.set_raw_data("12345678");
+  EXPECT_EQ(model_.payload(tensor).size(), 8U);
+  tensor.add_int32_data(7);
+  EXPECT_EQ(code_of_payload(tensor), Code::onnx_tensor_data_beside);
+  tensor.clear_raw_data();
+  EXPECT_EQ(code_of_payload(tensor), Code::onnx_tensor_wrong_field);
+  tensor.clear_int32_data();
+  tensor.add_float_data(1);
+  EXPECT_EQ(code_of_payload(tensor), Code::onnx_tensor_length);
+  tensor.clear_data_type();
+  EXPECT_EQ(code_of_payload(tensor), Code::onnx_tensor_no_type);
 }
 
 TEST_F(EditingTest, ATypeThatIsNotKnownTakesAnyLength) {

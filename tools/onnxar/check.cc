@@ -28,10 +28,17 @@ void print_summary(const std::vector<Finding>& findings, const CheckArguments& a
   const auto count = [&findings](Severity severity) {
     return std::ranges::count(findings, severity, &Finding::severity);
   };
-  std::cerr << escaped(arguments.model.string()) << ": " << (passed(findings) ? "good" : "not good") << ", "
+  std::cerr << escaped_path(arguments.model) << ": " << (passed(findings) ? "good" : "not good") << ", "
             << count(Severity::error) << " errors, " << count(Severity::warning) << " warnings, "
             << count(Severity::note) << " notes"
             << (arguments.options.data ? "" : " (--data compares the weights, too)") << '\n';
+}
+
+void print_findings(const std::vector<Finding>& findings, const Verbosity& verbosity) {
+  for (const Finding& finding : findings) {
+    if (verbosity.quiet && finding.severity != Severity::error) continue;
+    std::cout << to_string(finding) << '\n';
+  }
 }
 
 int check_model(CheckArguments& arguments) {
@@ -40,7 +47,7 @@ int check_model(CheckArguments& arguments) {
   if (arguments.json) {
     print_json(findings);
   } else {
-    for (const Finding& finding : findings) std::cout << to_string(finding) << '\n';
+    print_findings(findings, arguments.verbosity);
   }
   if (!arguments.verbosity.quiet) print_summary(findings, arguments);
   return passed(findings) ? exit_code::done : exit_code::found;

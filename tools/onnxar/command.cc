@@ -185,7 +185,7 @@ void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosi
 void print_cut(const EarlierState& state, bool dry_run, const std::filesystem::path& archive) {
   std::cerr << (dry_run ? "would cut " : "cut ") << state.file_size - state.size << " bytes, to the state of "
             << state.size << " bytes with " << state.entries << " entries and a model of "
-            << short_size(state.model_size) << ": " << escaped(archive.string()) << '\n';
+            << short_size(state.model_size) << ": " << escaped_path(archive) << '\n';
 }
 
 }  // namespace onnxar::tool

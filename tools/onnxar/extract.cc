@@ -19,7 +19,7 @@ struct ExtractArguments {
 void print_row(const ExtractedTensor& row) {
   const TensorInfo& tensor = row.tensor;
   std::cerr << escaped(tensor.name.empty() ? tensor.site : tensor.name) << ": " << to_string(tensor.type)
-            << shape_text(tensor.dims) << " -> " << escaped(row.path.string()) << ", " << row.file_bytes << " bytes";
+            << shape_text(tensor.dims) << " -> " << escaped_path(row.path) << ", " << row.file_bytes << " bytes";
   if (!row.descr.empty()) std::cerr << ", " << row.descr;
   if (row.as_integers) std::cerr << " (NumPy has no " << to_string(tensor.type) << ": these are its bits as integers)";
   std::cerr << '\n';

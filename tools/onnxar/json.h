@@ -12,9 +12,10 @@ namespace onnxar::tool {
 /// Keys stay in the order in which they were put in.
 using Json = nlohmann::ordered_json;
 
-/// Names of tensors may be any bytes; what is not UTF-8 becomes U+FFFD.
+/// ASCII alone, so that no name turns or hides what is beside it on a terminal: the rest as \u escapes. Names of
+/// tensors may be any bytes; what is not UTF-8 becomes U+FFFD.
 inline void print(const Json& document) {
-  std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  std::cout << document.dump(2, ' ', true, Json::error_handler_t::replace) << '\n';
 }
 
 inline Json findings_as_json(const std::vector<Finding>& findings) {

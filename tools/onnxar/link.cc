@@ -18,8 +18,8 @@ int link(const LinkArguments& arguments) {
   const LinkReport report = write_link(arguments.archive, arguments.output, arguments.options);
   if (arguments.verbosity.quiet) return exit_code::done;
   std::cerr << (arguments.options.dry_run ? "would link " : "linked ") << report.tensors << " tensors to "
-            << escaped(arguments.archive.string()) << ", model " << short_size(report.model_bytes) << ": "
-            << escaped(arguments.output.string()) << '\n';
+            << escaped_path(arguments.archive) << ", model " << short_size(report.model_bytes) << ": "
+            << escaped_path(arguments.output) << '\n';
   return exit_code::done;
 }
 

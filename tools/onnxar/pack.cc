@@ -41,7 +41,7 @@ int pack(PackArguments& arguments) {
             << report.payloads << " entries (" << short_size(report.payload_bytes) << "), "
             << (report.side_files == 0 ? "" : side_files_text(report) + ", ") << "model "
             << short_size(report.model_bytes) << ", file " << short_size(report.file_bytes) << ": "
-            << escaped(arguments.output.string()) << '\n';
+            << escaped_path(arguments.output) << '\n';
   return exit_code::done;
 }
 

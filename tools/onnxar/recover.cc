@@ -17,7 +17,7 @@ int recover(const RecoverArguments& arguments) {
   const EarlierState state = onnxar::recover(arguments.archive, arguments.options);
   if (arguments.verbosity.quiet) return exit_code::done;
   if (state.size == state.file_size) {
-    std::cerr << "whole as it is, nothing to cut: " << escaped(arguments.archive.string()) << '\n';
+    std::cerr << "whole as it is, nothing to cut: " << escaped_path(arguments.archive) << '\n';
   } else {
     print_cut(state, arguments.options.dry_run, arguments.archive);
   }

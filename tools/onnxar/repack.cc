@@ -26,7 +26,7 @@ int repack_to_output(RepackArguments& arguments) {
   if (arguments.verbosity.quiet) return exit_code::done;
   std::cerr << (options.dry_run ? "would repack " : "repacked ") << report.entries << " entries, file "
             << short_size(report.file_bytes) << " (was " << short_size(report.input_bytes)
-            << "): " << escaped(arguments.output.string()) << '\n';
+            << "): " << escaped_path(arguments.output) << '\n';
   return exit_code::done;
 }
 
@@ -47,7 +47,7 @@ int check_only(const RepackArguments& arguments) {
     std::cout << std::setw(12) << entry.offset << ' ' << escaped(entry.name) << " (" << verdict(entry) << ")\n";
   }
   if (!arguments.verbosity.quiet) {
-    std::cerr << escaped(arguments.zip.string()) << ": " << off << " of " << entries.size()
+    std::cerr << escaped_path(arguments.zip) << ": " << off << " of " << entries.size()
               << " entries do not begin at a multiple of " << arguments.check
               << (off != 0 && !arguments.verbosity.verbose ? " (-v shows them)" : "") << '\n';
   }

@@ -23,7 +23,7 @@ int replace(const ReplaceArguments& arguments) {
             << " the model: " << short_size(report.model_bytes) << ", " << report.tensors_outside
             << " tensors outside, " << report.entries_added << " new entries (" << short_size(report.bytes_added)
             << "); file " << short_size(report.file_bytes_before) << " -> " << short_size(report.file_bytes) << ": "
-            << escaped(arguments.archive.string()) << '\n';
+            << escaped_path(arguments.archive) << '\n';
   return exit_code::done;
 }
 

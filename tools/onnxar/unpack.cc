@@ -22,11 +22,11 @@ int unpack(UnpackArguments& arguments) {
                                               : convert_input(arguments.model, arguments.output, save, arguments.load);
   print_remarks(report.remarks, arguments.verbosity);
   if (arguments.verbosity.quiet) return exit_code::done;
-  std::cerr << (save.dry_run ? "would write " : "wrote ") << escaped(arguments.output.string()) << " ("
+  std::cerr << (save.dry_run ? "would write " : "wrote ") << escaped_path(arguments.output) << " ("
             << short_size(report.model_bytes) << ")";
   if (save.format == Format::onnx_external) {
     std::cerr << " and " << report.tensors_outside << " tensors (" << short_size(report.payload_bytes) << ") in "
-              << (save.file_per_tensor ? std::to_string(report.payloads) + " files" : escaped(save.data_file));
+              << (save.file_per_tensor ? std::to_string(report.payloads) + " files" : escaped_path(save.data_file));
   }
   if (report.side_files != 0) std::cerr << ", with " << side_files_text(report);
   std::cerr << '\n';

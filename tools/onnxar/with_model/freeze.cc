@@ -38,18 +38,18 @@ void print_json(const FreezeReport& report) {
 }
 
 void print_report(const FreezeReport& report, const FreezeArguments& arguments) {
-  std::cerr << escaped(arguments.output.string()) << ": without " << report.nodes << " nodes, " << report.initializers
+  std::cerr << escaped_path(arguments.output) << ": without " << report.nodes << " nodes, " << report.initializers
             << " initializers, " << report.functions << " functions, " << report.training_infos
             << " training infos that no output needs";
   if (report.opset_imports != 0) std::cerr << "; " << report.opset_imports << " opset imports that nothing uses";
   if (report.inputs != 0) std::cerr << "; " << report.inputs << " inputs went with their defaults";
   if (!arguments.options.weights.empty()) {
-    std::cerr << "; " << report.filled << " tensors filled from " << escaped(arguments.options.weights.string());
+    std::cerr << "; " << report.filled << " tensors filled from " << escaped_path(arguments.options.weights);
   }
   std::cerr << (arguments.save.dry_run ? "; nothing was written\n" : "\n");
   if (report.surplus.empty()) return;
   std::cerr << "onnxar: " << report.surplus.size() << " tensors of "
-            << escaped(arguments.options.weights.filename().string()) << " fill nothing, such as \""
+            << escaped_path(arguments.options.weights.filename()) << " fill nothing, such as \""
             << escaped(report.surplus.front()) << "\"\n";
 }
 

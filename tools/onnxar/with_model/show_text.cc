@@ -68,9 +68,7 @@ std::string text_of(const ValueSummary& value) {
   return named + (value.shape ? shape_text(*value.shape, name) : "");
 }
 
-std::string text_of(const OpsetSummary& opset) {
-  return (opset.domain.empty() ? "ai.onnx" : escaped(opset.domain)) + " " + std::to_string(opset.version);
-}
+std::string text_of(const OpsetSummary& opset) { return escaped(to_string(opset)); }
 
 std::string text_of(const FunctionSummary& function) {
   return op_name(function.domain, function.name) + (function.overload.empty() ? "" : ":" + escaped(function.overload)) +
@@ -245,7 +243,7 @@ Json as_json(const StorageSummary& sums) {
 void print_inspection(const Inspection& inspection, const std::string& path) {
   constexpr std::size_t most = 10;
   constexpr std::size_t most_ops = 30;
-  line("model", escaped(path) + ": " + std::string(to_string(inspection.form)));
+  line("model", escaped_path(path) + ": " + std::string(to_string(inspection.form)));
   std::string producer = inspection.producer_name;
   if (!inspection.producer_version.empty()) producer += " " + inspection.producer_version;
   line("producer", escaped(producer));

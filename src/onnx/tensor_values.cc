@@ -1,0 +1,154 @@
+#include "onnx/tensor_values.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "onnx/fields.h"
+#include "onnx/typed_data.h"
+#include "onnxar/error.h"
+
+namespace onnxar::onnx {
+namespace {
+
+using base::concat;
+
+std::string_view name_of(std::uint32_t field) {
+  switch (field) {
+    case tensor_field::float_data: return "float_data";
+    case tensor_field::int32_data: return "int32_data";
+    case tensor_field::string_data: return "string_data";
+    case tensor_field::int64_data: return "int64_data";
+    case tensor_field::double_data: return "double_data";
+    case tensor_field::uint64_data: return "uint64_data";
+    default: return "raw_data";
+  }
+}
+
+bool has_raw_values(const TensorView& tensor) { return tensor.raw_data && tensor.raw_data->size() != 0; }
+
+/// The lowest typed field that holds values; there is one.
+std::uint32_t first_field(const TensorView& tensor) {
+  return static_cast<std::uint32_t>(std::countr_zero(tensor.typed_fields));
+}
+
+std::string_view where_values_are(const TensorView& tensor) {
+  if (has_raw_values(tensor)) return "raw_data";
+  return tensor.typed_fields == 0 ? "typed data" : name_of(first_field(tensor));
+}
+
+/// `raw_data, float_data and int32_data`
+std::string fields_with_values(const TensorView& tensor) {
+  std::string text = has_raw_values(tensor) ? "raw_data" : "";
+  if (tensor.typed_fields == 0) return text + " and typed data";
+  for (std::uint32_t left = tensor.typed_fields; left != 0; left &= left - 1) {
+    const bool last = (left & (left - 1)) == 0;
+    text += text.empty() ? "" : last ? " and " : ", ";
+    text += name_of(static_cast<std::uint32_t>(std::countr_zero(left)));
+  }
+  return text;
+}
+
+[[noreturn]] void refuse(Code code, const TensorView& tensor, const std::string& message) {
+  throw Error(code, message, {"", tensor.range.begin});
+}
+
+void prove_one_field(const TensorView& tensor) {
+  const int typed = tensor.typed_fields != 0 ? std::popcount(tensor.typed_fields) : tensor.typed_data ? 1 : 0;
+  if (typed + (has_raw_values(tensor) ? 1 : 0) <= 1) return;
+  refuse(Code::onnx_tensor_data_beside, tensor,
+         concat("it has values in ", fields_with_values(tensor), ", and readers take one or the other; keep one"));
+}
+
+void prove_own_field(const TensorView& tensor) {
+  const auto own = typed_field_of(tensor.type);
+  if (!own) return;
+  const bool string_in_raw = tensor.type == DataType::string && has_raw_values(tensor);
+  const bool in_other = tensor.typed_fields != 0 && first_field(tensor) != own->number;
+  if (!string_in_raw && !in_other) return;
+  refuse(Code::onnx_tensor_wrong_field, tensor,
+         concat("its values are in ", string_in_raw ? "raw_data" : name_of(first_field(tensor)), "; those of type ",
+                to_string(tensor.type), " belong in ", name_of(own->number),
+                tensor.type == DataType::string ? "" : " or raw_data"));
+}
+
+void prove_raw_size(const TensorView& tensor) {
+  if (!tensor.raw_data) return;
+  const std::uint64_t size = tensor.raw_data->size();
+  const std::uint64_t expected = tensor.expected_size().value_or(0);
+  if (size >= expected) return;
+  refuse(Code::onnx_tensor_length, tensor,
+         concat("raw_data holds ", size, " bytes, but type ", to_string(tensor.type), " and the dimensions call for ",
+                expected));
+}
+
+/// How many values the typed field holds; its packed runs were proved to end with one.
+std::uint64_t count_values(Bytes model, const TensorView& tensor, std::uint32_t number) {
+  std::uint64_t count = 0;
+  wire::Cursor cursor(model, tensor.range);
+  for (wire::Field field; cursor.next(field);) {
+    if (field.number != number || !is_typed_data_field(field)) continue;
+    const bool is_run = field.type == wire::Type::length_delimited && number != tensor_field::string_data;
+    if (!is_run) {
+      ++count;
+    } else if (number == tensor_field::float_data) {
+      count += field.value.size() / sizeof(float);
+    } else if (number == tensor_field::double_data) {
+      count += field.value.size() / sizeof(double);
+    } else {  // the last byte of a varint has no high bit
+      count += static_cast<std::uint64_t>(std::ranges::count_if(
+          field.value.of(model), [](std::byte byte) { return (byte & std::byte{0x80}) == std::byte{0}; }));
+    }
+  }
+  return count;
+}
+
+/// The typed values of a tensor: how many there are, and how many type and dimensions call for. Nothing for a type that
+/// is not known.
+std::optional<Surplus> values_of(Bytes model, const TensorView& tensor) {
+  const auto own = typed_field_of(tensor.type);
+  if (!own) return std::nullopt;
+  const std::uint64_t held = count_values(model, tensor, own->number);
+  // A string has no size: a byte an element gives how many there are. No tensor has 2^64 of them.
+  const auto bytes = own->width == 0 ? payload_size(DataType::uint8, tensor.dims) : tensor.expected_size();
+  const std::uint64_t width = std::max<std::uint64_t>(own->width, 1);
+  return Surplus{held, bytes.value_or(std::numeric_limits<std::uint64_t>::max()) / width};
+}
+
+}  // namespace
+
+void prove_type(const TensorView& tensor) {
+  if (tensor.type != DataType::undefined) return;
+  refuse(Code::onnx_tensor_no_type, tensor, "it has no data type (data_type is missing, or UNDEFINED)");
+}
+
+void prove_value_fields(const TensorView& tensor) {
+  prove_one_field(tensor);
+  prove_own_field(tensor);
+  if (!tensor.has_elements() && (has_raw_values(tensor) || tensor.typed_data)) {
+    refuse(Code::onnx_tensor_length, tensor,
+           concat("the dimensions call for no elements, but there are values in ", where_values_are(tensor)));
+  }
+  prove_raw_size(tensor);
+}
+
+void prove_values(Bytes model, const TensorView& tensor) {
+  prove_value_fields(tensor);
+  if (tensor.typed_fields == 0) return;
+  const auto values = values_of(model, tensor);
+  if (!values || values->held >= values->wanted) return;
+  refuse(Code::onnx_tensor_length, tensor,
+         concat(name_of(first_field(tensor)), " holds ", values->held, " values, but type ", to_string(tensor.type),
+                " and the dimensions call for ", values->wanted));
+}
+
+std::optional<Surplus> surplus_values(Bytes model, const TensorView& tensor) {
+  if (tensor.typed_fields == 0) return std::nullopt;
+  const auto values = values_of(model, tensor);
+  return values && values->held > values->wanted ? values : std::nullopt;
+}
+
+}  // namespace onnxar::onnx
