@@ -36,6 +36,7 @@ struct LoadOptions : TensorBufferOptions {
   Prefetch prefetch = Prefetch::none;               ///< for Model::load
   std::size_t max_depth = 100;                      ///< nested messages, as protobuf's parsers have it
   std::uint64_t max_skeleton_size = 512ULL << 20U;  ///< bytes of the model without its large payloads
+  std::uint64_t max_expansion = 8;                  ///< so many times the input's bytes are made of it at most
   bool foreign_zips = false;  ///< `convert` also reads zip files that are no archives, and PyTorch's folders
   /// Where compressed entries of such zips are unpacked to, in a file without a name; empty: the output's folder.
   std::filesystem::path temporary_dir;

@@ -79,6 +79,8 @@ std::shared_ptr<ForeignSource> open_foreign_zip(const std::filesystem::path& pat
     // No model under any name: then this is all there is to say.
     const bool none = error.code() == Code::archive_model_missing && error.entry().empty();
     if (none && fault.code() == Code::archive_model_missing) throw fault;
+    // Of what edits write last, the archive's own fault also says whether there is a state to go back to.
+    if (error.code() == fault.code() && id(fault.code()).starts_with("zip.end.")) throw fault;
     throw;
   }
 }
@@ -205,7 +207,7 @@ ModelSource ModelSource::open_any(const std::filesystem::path& path, const LoadO
     if (source.archive_) prove_local_headers(*source.archive_);
     return source;
   } catch (const Error& error) {
-    if (is_plain_zip_fault(error.code()) || error.code() == Code::archive_model_missing) {
+    if (may_be_foreign_zip(error.code())) {
       return {open_foreign_zip(path, options, error), options};
     }
     throw;

@@ -72,7 +72,7 @@ void check_fixed_fields(const CentralFileHeader& header, const Refusal& refuse) 
 
 void read_sizes(const CentralFileHeader& header, const ExtraFields& extra, DirectoryEntry& entry,
                 const Refusal& refuse) {
-  const WideFields wide = read_wide_fields(header, extra.zip64, entry.name, entry.central_offset);
+  const WideFields wide = read_wide_fields(header, extra.zip64, entry.name, entry.central_offset, Rules::archive);
   if (wide.size != wide.compressed_size) {
     refuse(Code::zip_entry_sizes, "the entry is stored, but its two sizes differ");
   }

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "archive/allocations.h"
 #include "archive/opened.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
@@ -29,6 +30,9 @@ thread_local std::size_t allocations = 0;
 [[gnu::noinline]] void operator delete(void* place, std::size_t /*size*/) noexcept { std::free(place); }
 
 namespace onnxar::testing {
+
+std::size_t allocations_so_far() noexcept { return allocations; }
+
 namespace {
 
 namespace fs = std::filesystem;

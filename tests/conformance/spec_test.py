@@ -33,6 +33,8 @@ NO_RULE = {
     "onnx.tensor.no_data": "a warning, and of who asks for the data of a tensor that has none",
     "zip.data.inflate": "of zips that are no archives",
     "zip.end.ambiguous": "of zips that are no archives",
+    "zip.entry.unlisted": "of zips that are no archives",
+    "zip.limit.expansion": "of zips that are no archives",
 }
 # Remarks that chapters 5 to 8 do not know because no archive gives reason for them.
 NO_RULE_REMARKS = {
