@@ -24,9 +24,9 @@ LenientDirectory LenientDirectory::read(Bytes file, const Limits& limits) {
   LenientDirectory directory;
   directory.offset_ = found.end.directory_offset;
   directory.read_headers(file, found.end);
-  directory.check_front(file);
   directory.check_overlaps();
   directory.check_rivals(found.rivals);
+  directory.check_front(file);
   directory.index_files();
   return directory;
 }

@@ -243,7 +243,15 @@ TEST(Zip, IsToldByItsBytes) {
   EXPECT_TRUE(looks_like_zip(prefixed.build()));
   EXPECT_FALSE(looks_like_zip(smallest_model()));
   EXPECT_FALSE(looks_like_zip({}));
-  EXPECT_FALSE(looks_like_zip(Bytes(archive).first(4)));
+  EXPECT_FALSE(looks_like_zip(Bytes(archive).first(3)));
+}
+
+// No protobuf message begins so: a file that does was cut, and is not a broken model.
+TEST(Zip, IsToldByItsFirstBytesAlone) {
+  for (const std::string_view begin : {"PK\1\2", "PK\3\4", "PK\5\6", "PK\6\6", "PK\6\7", "PK\7\x8"}) {
+    EXPECT_TRUE(looks_like_zip(as_bytes(begin)));
+  }
+  EXPECT_FALSE(looks_like_zip(as_bytes("PK00")));
 }
 
 }  // namespace

@@ -108,8 +108,11 @@ TEST_F(RepackFaultsTest, AModelOf2GiBIsRefused) {
     header.usize = 1ULL << 31U;
   });
   const Built built = builder.build_placed();
-  expect_refused(built.bytes, {Code::archive_model_too_large, "__MODEL_PROTO.onnx",
-                               built.entry("__MODEL_PROTO.onnx").central_offset});
+  RepackOptions options = quick();
+  options.max_expansion = 1000;
+  expect_refused(
+      built.bytes,
+      {Code::archive_model_too_large, "__MODEL_PROTO.onnx", built.entry("__MODEL_PROTO.onnx").central_offset}, options);
 }
 
 // --- the output ----------------------------------------------------------------------------------
