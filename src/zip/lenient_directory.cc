@@ -18,13 +18,25 @@ namespace onnxar::zip {
 using base::concat;
 using base::hex;
 
+namespace {
+
+void check_overlap(const LenientEntry& before, const LenientEntry& entry) {
+  if (before.end <= entry.header_offset) return;
+  throw Error(Code::zip_entry_overlap,
+              concat("the entry ends at ", hex(before.end), ", behind the start of the next entry ",
+                     base::quoted(entry.name), " at ", hex(entry.header_offset)),
+              {std::string(before.name), before.header_offset});
+}
+
+}  // namespace
+
 LenientDirectory LenientDirectory::read(Bytes file, const Limits& limits) {
   const EndOfZip found = find_end(file);
   check_limits(found.end, limits);
   LenientDirectory directory;
   directory.offset_ = found.end.directory_offset;
   directory.read_headers(file, found.end);
-  directory.check_overlaps();
+  directory.read_local_headers(file);
   directory.check_rivals(found.rivals);
   directory.check_front(file);
   directory.index_files();
@@ -46,8 +58,15 @@ void LenientDirectory::read_headers(Bytes file, const EndOfArchive& end) {
                 concat("the end record counts ", end.entries, " entries, but the directory goes on after them"),
                 {"", end.directory_end() - rest.size()});
   }
-  for (LenientEntry& entry : entries_) read_lenient_local(file, offset_, entry);
   std::ranges::sort(entries_, {}, [](const LenientEntry& e) { return std::pair(e.header_offset, e.central_offset); });
+}
+
+/// In the order of the file, up to the first two that overlap: so no byte is read for many entries.
+void LenientDirectory::read_local_headers(Bytes file) {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    read_lenient_local(file, offset_, entries_[i]);
+    if (i != 0) check_overlap(entries_[i - 1], entries_[i]);
+  }
 }
 
 void LenientDirectory::check_front(Bytes file) const {
@@ -60,17 +79,6 @@ void LenientDirectory::check_front(Bytes file) const {
                        ", and the directory does not list it: readers that begin at the front of the file see an entry "
                        "that others do not; make the zip anew"),
                 {"", at});
-  }
-}
-
-void LenientDirectory::check_overlaps() const {
-  for (std::size_t i = 1; i < entries_.size(); ++i) {
-    const LenientEntry& before = entries_[i - 1];
-    if (before.end <= entries_[i].header_offset) continue;
-    throw Error(Code::zip_entry_overlap,
-                concat("the entry ends at ", hex(before.end), ", behind the start of the next entry ",
-                       base::quoted(entries_[i].name), " at ", hex(entries_[i].header_offset)),
-                {std::string(before.name), before.header_offset});
   }
 }
 

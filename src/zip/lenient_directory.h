@@ -36,7 +36,7 @@ class LenientDirectory {
 
   void read_headers(Bytes file, const EndOfArchive& end);
   void check_front(Bytes file) const;
-  void check_overlaps() const;
+  void read_local_headers(Bytes file);
   void check_rivals(std::span<const std::uint64_t> rivals) const;
   void index_files();
   void check_folders() const;
