@@ -235,8 +235,8 @@ LenientHeader read_lenient_central(Bytes directory, std::uint64_t offset) {
   const Header header(entry.name, offset);
   check_name(entry, header);
   check_flags(central->flags, header);
-  check_version(central->version_needed, header);
   check_kind(*central, entry, header);
+  check_version(central->version_needed, header);
   const KnownFields fields = read_known_fields(
       directory.subspan(central_file_header_size + entry.name.size(), central->extra_field_length), header);
   check_unicode_path(fields, header);
