@@ -11,6 +11,7 @@
 #include "convert/external_tensor.h"
 #include "convert/foreign_source.h"
 #include "onnx/text_format.h"
+#include "zip/end_records.h"
 
 namespace onnxar {
 namespace {
@@ -64,6 +65,12 @@ std::optional<std::filesystem::path> model_in_folder(const std::filesystem::path
   std::filesystem::path model = path / model_entry_name;
   if (std::filesystem::is_directory(path, failed) && std::filesystem::exists(model, failed)) return model;
   return std::nullopt;
+}
+
+/// A zip file with bytes before it and a comment after it neither begins nor ends as one.
+bool is_zip_in_disguise(const std::filesystem::path& path) {
+  const auto file = base::MappedFile::open(path);
+  return !looks_like_zip(file.bytes()) && zip::has_end_record(file.bytes());
 }
 
 void prove_local_headers(const Archive& archive) {
@@ -201,6 +208,7 @@ ModelSource::ModelSource(std::shared_ptr<ForeignSource> foreign, const LoadOptio
 ModelSource ModelSource::open_any(const std::filesystem::path& path, const LoadOptions& options) {
   if (!options.foreign_zips) return open(path, options);
   if (const auto model = model_in_folder(path)) return {ForeignSource::open_folder(*model, options), options};
+  if (is_zip_in_disguise(path)) return {ForeignSource::open_zip(path, options), options};
   try {
     ModelSource source = open(path, options);
     // Otherwise a local header that no archive has would only be seen at its first use.

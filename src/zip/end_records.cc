@@ -190,6 +190,8 @@ void refuse_cut_comment(Bytes file) {
 
 EndOfArchive read_end(Bytes file) { return read_before(file, read_end_record(file), Rules::archive); }
 
+bool has_end_record(Bytes file) { return file.size() >= end_record_size && !find_end_records(file).empty(); }
+
 EndOfZip find_end(Bytes file) {
   check_length(file);
   std::vector<std::uint64_t> found = find_end_records(file);

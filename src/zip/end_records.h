@@ -42,6 +42,9 @@ struct EndOfZip {
 /// Errors: as `read_end`; zip.end.ambiguous (the signature of an end record follows the one that holds).
 EndOfZip find_end(Bytes file);
 
+/// Whether `find_end` finds one. Cost: constant.
+bool has_end_record(Bytes file);
+
 /// Holds the numbers against each other and the limits, before anything is allocated by them. All arithmetic on a
 /// file's numbers stays below 2^62 because they are compared with the file's size first.
 /// Errors: zip.directory.empty, zip.directory.count, zip.limit.*.

@@ -88,6 +88,7 @@ READ = {
     "deflated": Zip(deflate=True),
     "a comment": Zip(comment=b"made by hand"),
     "a prefix": Zip(prefix=b"#!/bin/sh\nexit\n"),
+    "a prefix and a comment": Zip(prefix=b"#!/bin/sh\nexit\n", comment=b"made by hand"),
     "a folder": Zip(more=("folder/",)),
     "zipalign's zeros": Zip(local_extra=bytes(7)),
     "an unknown field": Zip(local_extra=field_of(0x5455, bytes(5)), central_extra=field_of(0x5455, bytes(5))),
