@@ -22,13 +22,19 @@ struct RepackOptions {
   bool sync = true;             ///< sync file and folder before returning
   bool dry_run = false;         ///< find every fault that planning can find, and write nothing
   std::size_t num_threads = 0;  ///< that write and sum: 1 for the caller's alone; 0: as many as there are cores
+  /// So many times the input's bytes become of it at most: compressed entries of a few bytes may hold gigabytes.
+  std::uint64_t max_expansion = 8;
+  /// Names of entries whose CRC-32 the input states wrongly and whose bytes are known to be right all the same: the
+  /// output states the CRC-32 that they have. Every other entry is verified as ever.
+  std::vector<std::string> accept_crc = {};
 };
 
 struct RepackReport {
   std::uint64_t entries = 0;      ///< in the archive, the model among them
   std::uint64_t input_bytes = 0;  ///< of the input file
   std::uint64_t file_bytes = 0;   ///< of the archive
-  std::vector<Finding> remarks;   ///< notes: that the input was no archive, and what was left out
+  /// Notes: that the input was no archive, and what was left out. Warnings: which CRC-32 was accepted.
+  std::vector<Finding> remarks;
 };
 
 /// Writes the entries of the zip file at `input` to an archive at `output`: stored, aligned, in the order in which they
@@ -37,11 +43,13 @@ struct RepackReport {
 /// comments, holes. Where the input is an archive of ours without such bytes, the output is the same file; repacking
 /// twice gives what repacking once gave.
 ///
-/// Every CRC-32 is verified on the way. The output appears whole or not at all. Memory: buffers, and some 200 bytes an
-/// entry; mapped or inflated bytes go straight to the file, or stay in blocks that both files share, as with `convert`.
-/// Errors: io.*, output.exists, usage.argument (the alignment); zip.* (entries that overlap, encryption, wrong CRCs,
-/// names that no archive may have, ...); archive.model.missing (no model, more than one, one in a folder, or one whose
-/// links would have to be edited: `convert` reads those), archive.model.too_large, archive.name.reserved.
+/// Every CRC-32 is verified on the way, except those of `accept_crc`. The output appears whole or not at all. Memory:
+/// buffers, and some 200 bytes an entry; mapped or inflated bytes go straight to the file, or stay in blocks that both
+/// files share, as with `convert`. Errors: io.*, output.exists, usage.argument (the alignment; an entry of `accept_crc`
+/// whose CRC-32 is right already), usage.no_such_entry (of `accept_crc`); zip.* (entries that overlap, encryption,
+/// wrong CRCs, names that no archive may have, zip.limit.expansion, ...); archive.model.missing (no model, more than
+/// one, one in a folder, or one whose links would have to be edited: `convert` reads those), archive.model.too_large,
+/// archive.name.reserved.
 RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
                     const RepackOptions& options = {});
 

@@ -99,8 +99,9 @@ def replace_bytes(
     archive: _Path, model: bytes, save: SaveOptions, load: LoadOptions, append_external: bool
 ) -> dict[str, Any]: ...
 def repack(
-    input: _Path, output: _Path, alignment: int | None, replace: bool, sync: bool, dry_run: bool
-) -> dict[str, Any]: ...
+    input: _Path, output: _Path, alignment: int | None, replace: bool, sync: bool, dry_run: bool, max_expansion: int,
+    accept_crc: list[str],
+) -> dict[str, Any]: ...  # fmt: skip
 def extract(
     model: _Path, which: str, output: _Path, raw: bool, replace: bool, sync: bool, dry_run: bool, load: LoadOptions
 ) -> list[tuple[str, int, tuple[int, ...], str, pathlib.Path, int, str, bool]]: ...

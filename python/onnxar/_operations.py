@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onnxar import _core
@@ -102,11 +102,14 @@ def unpack(
 
 def repack(
     source: Path, output: Path, *, alignment: int | None = None, overwrite: bool = False, sync: bool = True,
-    dry_run: bool = False,
+    dry_run: bool = False, max_expansion: int = 8, accept_crc: Sequence[str] = (),
 ) -> RepackReport:  # fmt: skip
     """Makes an archive of any zip file of a model: stored, aligned, the model last; or rewrites an archive without what
-    edits left. The model itself is not looked at. `output` may be `source`, with `overwrite`."""
-    return report(RepackReport, _core.repack(source, output, alignment, overwrite, sync, dry_run))
+    edits left. The model itself is not looked at. `output` may be `source`, with `overwrite`. At most `max_expansion`
+    times the input's bytes are made of it. `accept_crc` names entries whose data is right although the CRC-32 that the
+    input states is not: the output states the true one."""
+    rows = _core.repack(source, output, alignment, overwrite, sync, dry_run, max_expansion, list(accept_crc))
+    return report(RepackReport, rows)
 
 
 def extract(

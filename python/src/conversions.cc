@@ -4,9 +4,11 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "binding.h"
 #include "onnxar/check.h"
@@ -54,8 +56,15 @@ nb::dict replace_by_bytes(const Path& archive, const nb::bytes& model, const Sav
 }
 
 nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::uint64_t> alignment, bool replace,
-                    bool sync, bool dry_run) {
-  const RepackReport report = without_gil([&] { return repack(input, output, {alignment, replace, sync, dry_run}); });
+                    bool sync, bool dry_run, std::uint64_t max_expansion, const std::vector<std::string>& accept_crc) {
+  RepackOptions options;
+  options.alignment = alignment;
+  options.replace = replace;
+  options.sync = sync;
+  options.dry_run = dry_run;
+  options.max_expansion = max_expansion;
+  options.accept_crc = accept_crc;
+  const RepackReport report = without_gil([&] { return repack(input, output, options); });
   nb::dict row;
   row["entries"] = report.entries;
   row["input_bytes"] = report.input_bytes;
@@ -124,7 +133,7 @@ void bind_conversions(nb::module_& module) {
   module.def("replace_file", replace_by_file);
   module.def("replace_bytes", replace_by_bytes);
   module.def("repack", repack_zip, nb::arg("input"), nb::arg("output"), nb::arg("alignment").none(), nb::arg("replace"),
-             nb::arg("sync"), nb::arg("dry_run"));
+             nb::arg("sync"), nb::arg("dry_run"), nb::arg("max_expansion"), nb::arg("accept_crc"));
   module.def("extract", extract_tensors);
   module.def("recover", [](const Path& path, bool sync, bool dry_run) {
     return as_dict(without_gil([&] { return recover(path, {sync, dry_run}); }));

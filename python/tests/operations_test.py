@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import struct
 import unittest
 import zipfile
+import zlib
 
 import numpy as np
 import onnx
@@ -65,6 +67,19 @@ class Operations(FolderTest):
         self.assertEqual((remark.severity, remark.code), ("warning", "onnx.tensor.long_raw"))
         with onnxar.open(self.archive) as archive:
             np.testing.assert_array_equal(archive["w"], weights(64, 64))
+
+    def test_repack_states_the_crc_that_named_data_has(self):
+        right = self.archive.read_bytes()
+        crc = struct.pack("<I", zlib.crc32(weights(64, 64).tobytes()))
+        self.assertEqual(right.count(crc), 2)
+        self.archive.write_bytes(right.replace(crc, b"1234"))
+        output = self.folder / "r.onnxar"
+        self.assertEqual(self.code_of(onnxar.repack, self.archive, output), "zip.data.crc")
+        report = onnxar.repack(self.archive, output, accept_crc=["w"])
+        self.assertEqual([remark.code for remark in report.remarks], ["zip.data.crc"])
+        self.assertEqual(output.read_bytes(), right)
+        self.assertEqual(self.code_of(onnxar.repack, output, self.archive, overwrite=True, accept_crc=["w"]),
+                         "usage.argument")  # fmt: skip
 
     def test_repack_makes_an_archive_of_a_zip(self):
         with zipfile.ZipFile(self.folder / "z.zip", "w", zipfile.ZIP_DEFLATED) as zip_:

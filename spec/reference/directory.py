@@ -178,7 +178,7 @@ def read_header(file: memoryview, at: int, header: Any) -> Entry:
     keeps("D9", header.made_by >> 8 in (0, 3))
     file_type = header.external >> 16 & 0o170000
     keeps("D9", header.internal == 0 and file_type in (0, 0o100000))
-    keeps("D9", header.external & (1 << 3 | 1 << 4) == 0)
+    keeps("D9", header.external & (1 << 3 | 1 << 4 | 1 << 10) == 0)
 
     extra_at = name_at + header.name
     room = file[extra_at : extra_at + header.extra]

@@ -138,6 +138,7 @@ def attributes() -> Iterator[Invalid]:
         ("unknown_type", "x18", {"external": 0o170644 << 16}, "A Unix type that does not exist."),
         ("dos_folder", "x18", {"external": 0x10}, "A DOS folder whose name has no slash."),
         ("dos_volume", "x18", {"external": 0x08}, "A DOS volume label."),
+        ("reparse_point", "x18", {"external": 0x400}, "A reparse point of Windows."),
         ("host_amiga", None, {"made_by": 1 << 8 | 10}, "Made on an Amiga, as 7-Zip reads the mode."),
         ("host_ntfs", None, {"made_by": 10 << 8 | 10}, "Made on host 10."),
         ("host_255", None, {"made_by": 0xFF0A}, "Made on a host that does not exist."),

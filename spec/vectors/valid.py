@@ -99,7 +99,7 @@ def free_fields() -> Iterator[Valid]:
         ("unix_setuid", 0o107777 << 16, "a Unix regular file with every permission"),
         ("unix_mode_only", 0o000600 << 16, "a Unix mode without a type"),
         ("dos", 0x27, "DOS read-only, hidden, system, archive"),
-        ("free_bits", 0o100000 << 16 | 0x0FFFFFE7, "every bit that D9 leaves"),
+        ("free_bits", 0o100000 << 16 | 0x0FFFFBE7, "every bit that D9 leaves"),
     ):
         about = f"External attributes: {what}."
         yield Valid(f"attributes_{name}", about, archive(central={"external": external}))

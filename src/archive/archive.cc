@@ -186,7 +186,7 @@ zip::LocalEntry ArchiveInspector::local(const Archive& archive, std::size_t inde
 
 bool looks_like_zip(Bytes bytes) noexcept {
   const Bytes end = bytes.last(std::min<std::size_t>(bytes.size(), zip::end_record_size));
-  return zip::parse_local_file_header(bytes).has_value() || zip::parse_end_record(end).has_value();
+  return zip::begins_with_record(bytes) || zip::parse_end_record(end).has_value();
 }
 
 }  // namespace onnxar

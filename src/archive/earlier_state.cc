@@ -1,8 +1,12 @@
+#include <algorithm>
+#include <iterator>
 #include <optional>
+#include <ranges>
 #include <utility>
 #include <vector>
 
 #include "archive/check.h"
+#include "archive/inspector.h"
 #include "archive/opening.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
@@ -13,24 +17,77 @@
 namespace onnxar {
 namespace {
 
-/// The state that `file` ends in, if it is whole: no error of the container, and the right CRCs of the model and of
-/// what begins at `verified_from` or behind.
-std::optional<EarlierState> whole_state(Bytes file, std::uint64_t verified_from) {
+/// Whether `action` finds no fault in the format.
+template <typename Action>
+bool passes(const Action& action) {
   try {
-    const Archive archive = Archive::open(file, nullptr);
-    for (const Finding& finding : check_container(archive)) {
-      if (finding.severity == Severity::error) return std::nullopt;
-    }
-    const ArchiveEntry model = archive.entry(archive.size() - 1);
-    archive.verify(model);
-    for (std::size_t i = model.index; i > 0 && archive.entry(i - 1).header_offset >= verified_from; --i) {
-      archive.verify(archive.entry(i - 1));
-    }
-    return EarlierState{0, file.size(), archive.size(), model.size, model.crc32};
+    return action();
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;
-    return std::nullopt;
+    return false;
   }
+}
+
+EarlierState state_of(const Archive& archive) {
+  const ArchiveEntry model = archive.entry(archive.size() - 1);
+  return {0, archive.file().size(), archive.size(), model.size, model.crc32};
+}
+
+/// The state that `file` ends in, if it is whole: no error of the container, and the right CRC of the model.
+std::optional<EarlierState> whole_state(Bytes file) {
+  std::optional<EarlierState> state;
+  passes([&] {
+    const Archive archive = Archive::open(file, nullptr);
+    const auto is_error = [](const Finding& finding) { return finding.severity == Severity::error; };
+    if (std::ranges::any_of(check_container(archive), is_error)) return false;
+    archive.verify(archive.entry(archive.size() - 1));
+    state = state_of(archive);
+    return true;
+  });
+  return state;
+}
+
+/// Whether the container has no error, where the states that end at `sound` have none. What an edit left unused is the
+/// end of such a state, and the walk that finds states meets all of those.
+bool is_sound(Bytes file, const std::vector<std::uint64_t>& sound) {
+  return passes([&] {
+    const Archive archive = Archive::open(file, nullptr);
+    const zip::Directory& directory = ArchiveInspector::directory(archive);
+    for (std::size_t i = 0; i < archive.size(); ++i) {
+      const ArchiveEntry entry = archive.entry(i);
+      const std::uint64_t limit = directory.limit_of(i);
+      const bool tail = archive.locate(entry).offset + entry.size != limit;
+      if (tail && !std::ranges::binary_search(sound, limit)) return false;
+    }
+    return true;
+  });
+}
+
+/// Those of the states whose containers have no error, judged from the first to the last, so that each is opened once:
+/// every state has a directory of its own, and all of them together are no longer than the file.
+std::vector<std::uint64_t> sound_states(Bytes file, const std::vector<std::uint64_t>& ends) {
+  std::vector<std::uint64_t> sound;
+  for (const std::uint64_t end : ends) {
+    if (is_sound(file.first(end), sound)) sound.push_back(end);
+  }
+  return sound;
+}
+
+/// Verifies what the last edit of a sound state added, from `begin` on, the model among it: an edit always adds one.
+/// So no byte is summed for two states.
+std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin) {
+  std::optional<EarlierState> state;
+  passes([&] {
+    const Archive archive = Archive::open(file, nullptr);
+    std::size_t added = archive.size();
+    for (; added > 0 && archive.entry(added - 1).header_offset >= begin; --added) {
+      archive.verify(archive.entry(added - 1));
+    }
+    if (added == archive.size()) return false;
+    state = state_of(archive);
+    return true;
+  });
+  return state;
 }
 
 EarlierState cut(base::FileDescriptor file, const std::filesystem::path& path, std::uint64_t file_size,
@@ -50,8 +107,10 @@ EarlierState recover(const std::filesystem::path& path, const CutOptions& option
   const auto mapping = base::MappedFile::map(file, path);
   const Bytes bytes = mapping.bytes();
   const std::vector<std::uint64_t> ends = zip::state_ends(bytes);
-  for (std::size_t i = ends.size(); i-- > 0;) {
-    const auto state = whole_state(bytes.first(ends[i]), i == 0 ? 0 : ends[i - 1]);
+  const std::vector<std::uint64_t> sound = sound_states(bytes, ends);
+  for (const std::uint64_t end : std::views::reverse(sound)) {
+    const auto at = std::ranges::lower_bound(ends, end);
+    const auto state = verified_state(bytes.first(end), at == ends.begin() ? 0 : *std::prev(at));
     if (state) return cut(std::move(file), path, bytes.size(), *state, options);
   }
   throw Error(
@@ -69,7 +128,7 @@ EarlierState undo(const std::filesystem::path& path, const CutOptions& options) 
     throw Error(Code::usage_nothing_to_undo, "the archive holds no edit: it is as it was written", {}, path);
   }
   const std::uint64_t end = ends[ends.size() - 2];
-  const auto state = whole_state(archive.file().first(end), end);
+  const auto state = whole_state(archive.file().first(end));
   if (!state) {
     throw Error(Code::archive_unrecoverable,
                 base::concat("the state before the last edit, the first ", end, " bytes, is damaged; nothing was cut"),

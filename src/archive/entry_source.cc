@@ -1,8 +1,7 @@
 #include "archive/entry_source.h"
 
 #include "base/crc32.h"
-#include "base/text.h"
-#include "onnxar/error.h"
+#include "zip/crc_fault.h"
 
 namespace onnxar {
 
@@ -17,10 +16,8 @@ void EntrySource::verify() const { expect(base::crc32(0, bytes_)); }
 
 void EntrySource::expect(std::uint32_t crc) const {
   if (crc == entry_.crc32) return;
-  throw Error(Code::zip_data_crc,
-              base::concat("the data has CRC-32 ", base::hex(crc), ", the archive says ", base::hex(entry_.crc32),
-                           ": it was damaged; fetch the file again"),
-              {std::string(entry_.name), archive_.locate(entry_).offset}, archive_.path());
+  const Place place{std::string(entry_.name), archive_.locate(entry_).offset};
+  throw zip::crc_fault(place, "the archive", entry_.crc32, crc, bytes_).with_path(archive_.path());
 }
 
 }  // namespace onnxar

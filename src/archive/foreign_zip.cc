@@ -27,6 +27,7 @@ class Search {
   explicit Search(std::string_view wanted) : wanted_(wanted) {}
 
   void add(Bytes piece) {
+    if (piece.empty()) return;  // which may have no address, and memmem wants one
     const std::string_view text = as_text(piece);
     const std::string border = last_ + std::string(text.substr(0, wanted_.size() - 1));
     found_ = found_ || contains(border) || contains(text);
@@ -110,16 +111,17 @@ bool is_left_out(const zip::LenientEntry& entry) noexcept {
   return entry.folder || entry.name.starts_with(finder_folder);
 }
 
-ForeignModel find_foreign_model(Bytes file, const zip::LenientDirectory& directory) {
+ForeignModel find_foreign_model(Bytes file, const zip::LenientDirectory& directory, Expansion& expansion) {
   std::string folder = common_folder(directory);
   const auto plain = directory.find(folder + std::string(model_entry_name));
   const auto suffixed = directory.find(folder + std::string(tf2onnx_model_name));
   const auto entries = directory.entries();
   if (plain && suffixed) refuse_many(entries[*plain], entries[*suffixed]);
-  if (suffixed) return {*suffixed, Dialect::tf2onnx, std::move(folder)};
-  if (!plain) return {find_onnx_file(directory, folder), Dialect::files, std::move(folder)};
-  const bool stands_in = has_stand_ins(*zip::data_source(file, entries[*plain]));
-  return {*plain, stands_in ? Dialect::pytorch : Dialect::archive, std::move(folder)};
+  const std::size_t index = suffixed ? *suffixed : plain ? *plain : find_onnx_file(directory, folder);
+  expansion.add(entries[index]);
+  Dialect dialect = suffixed ? Dialect::tf2onnx : Dialect::files;
+  if (plain) dialect = has_stand_ins(*zip::data_source(file, entries[index])) ? Dialect::pytorch : Dialect::archive;
+  return {index, dialect, std::move(folder)};
 }
 
 }  // namespace onnxar

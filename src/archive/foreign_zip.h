@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "archive/expansion.h"
 #include "onnxar/byte_source.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
@@ -36,8 +37,9 @@ struct ForeignModel {
 [[nodiscard]] bool is_left_out(const zip::LenientEntry& entry) noexcept;
 
 /// The model of the zip file: `__MODEL_PROTO`, `__MODEL_PROTO.onnx` or the only `*.onnx` in its root; where nothing is
-/// in its root, the same in its one folder. A model named `__MODEL_PROTO` is searched for stand-ins.
-/// Errors: archive.model.missing (none, or more than one); zip.data.inflate.
-[[nodiscard]] ForeignModel find_foreign_model(Bytes file, const zip::LenientDirectory& directory);
+/// in its root, the same in its one folder. A model named `__MODEL_PROTO` is searched for stand-ins. The model counts
+/// as used in `expansion`. Errors: archive.model.missing (none, or more than one); zip.data.inflate,
+/// zip.limit.expansion.
+[[nodiscard]] ForeignModel find_foreign_model(Bytes file, const zip::LenientDirectory& directory, Expansion& expansion);
 
 }  // namespace onnxar

@@ -31,6 +31,11 @@ bool is_plain_zip_fault(Code code) noexcept {
   }
 }
 
+bool may_be_foreign_zip(Code code) noexcept {
+  if (code == Code::zip_data_crc) return false;  // which an archive has whose form is right
+  return id(code).starts_with("zip.") || code == Code::archive_model_missing || code == Code::archive_model_not_last;
+}
+
 bool is_archive(Bytes file) {
   try {
     const Archive archive = Archive::open(file, nullptr);

@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "archive/accepted_crcs.h"
+#include "archive/expansion.h"
 #include "archive/foreign_zip.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
@@ -33,7 +35,11 @@ struct Planned {
 class Plan {
  public:
   Plan(Bytes file, const zip::LenientDirectory& directory, const RepackOptions& options)
-      : file_(file), directory_(directory), options_(options), archive_(is_archive(file)) {}
+      : file_(file),
+        directory_(directory),
+        options_(options),
+        expansion_(file.size(), options.max_expansion),
+        archive_(is_archive(file)) {}
 
   void make(RepackReport& report) {
     const std::size_t model = archive_ ? directory_.entries().size() - 1 : find_model(report);
@@ -58,6 +64,8 @@ class Plan {
     report.entries = entries_.size();
     report.input_bytes = file_.size();
     report.file_bytes = file_size();
+    // An alignment that the caller asks for may cost more than the input; one that the input asks for may not.
+    if (!options_.alignment) expansion_.check(report.file_bytes);
   }
 
   [[nodiscard]] const std::vector<Planned>& entries() const noexcept { return entries_; }
@@ -65,7 +73,7 @@ class Plan {
  private:
   /// The model of a zip that is no archive; says that it is none.
   std::size_t find_model(RepackReport& report) {
-    const ForeignModel model = find_foreign_model(file_, directory_);
+    const ForeignModel model = find_foreign_model(file_, directory_, expansion_);
     const zip::LenientEntry& entry = directory_.entries()[model.index];
     const Place place{std::string(entry.name), entry.central_offset};
     if (model.dialect == Dialect::pytorch) {
@@ -94,6 +102,7 @@ class Plan {
                   "take the entry out or rename it",
                   {std::string(name), entry.central_offset});
     }
+    expansion_.add(entry);
     entries_.push_back({&entry, name, alignment_of(entry)});
   }
 
@@ -126,6 +135,7 @@ class Plan {
   Bytes file_;
   const zip::LenientDirectory& directory_;
   const RepackOptions& options_;
+  Expansion expansion_;
   bool archive_;
   std::vector<Planned> entries_;
 };
@@ -136,11 +146,12 @@ void check_alignment(const RepackOptions& options) {
               concat("alignment ", *options.alignment, " is not possible; it must be a power of two from 64 to 32768"));
 }
 
-void write(Bytes file, const Plan& plan, zip::Writer& writer) {
+void write(Bytes file, const Plan& plan, const AcceptedCrcs& accepted, zip::Writer& writer) {
   for (const Planned& planned : plan.entries()) {
     const auto source = zip::data_source(file, *planned.entry);
     // The writer sums what it writes, so nothing is read twice.
-    zip::expect_crc(*planned.entry, writer.add(planned.name, planned.alignment, *source));
+    const std::uint32_t crc = writer.add(planned.name, planned.alignment, *source);
+    if (!accepted.accepts(*planned.entry, crc)) zip::expect_crc(file, *planned.entry, crc);
   }
 }
 
@@ -156,11 +167,12 @@ RepackReport repack(const std::filesystem::path& input, const std::filesystem::p
     const auto directory = zip::LenientDirectory::read(file, {});
     Plan plan(file, directory, options);
     plan.make(report);
+    const AcceptedCrcs accepted(file, directory, options.accept_crc, report);
     const auto existing = options.replace ? base::Existing::replace : base::Existing::refuse;
     zip::Writer writer({base::OutputFile::create(output, existing), options.sync}, options.num_threads);
     if (options.dry_run) return report;
     writer.reserve(report.file_bytes);
-    write(file, plan, writer);
+    write(file, plan, accepted, writer);
     std::move(writer).finish().publish(options.sync ? base::Sync::full : base::Sync::none);
   } catch (const Error& error) {
     throw with_way_back(error, file).with_path(input);  // what concerns the output names it already

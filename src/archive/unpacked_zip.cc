@@ -1,16 +1,17 @@
 #include "archive/unpacked_zip.h"
 
-#include "base/buffered_output.h"
+#include <algorithm>
+#include <utility>
+
 #include "base/checked.h"
 #include "base/crc32.h"
-#include "base/output_file.h"
 #include "onnxar/error.h"
 #include "zip/format.h"
 
 namespace onnxar {
 namespace {
 
-/// Whatever is wrong with bytes of the file names it.
+/// What is wrong with bytes of the file names it.
 template <typename Action>
 auto naming(const std::filesystem::path& path, const Action& action) {
   try {
@@ -23,71 +24,122 @@ auto naming(const std::filesystem::path& path, const Action& action) {
 /// A stored entry, held against its CRC-32 while it is read.
 class StoredSource final : public ByteSource {
  public:
-  StoredSource(Bytes bytes, const zip::LenientEntry& entry, const std::filesystem::path& path, std::size_t threads)
-      : bytes_(bytes), entry_(entry), path_(path), threads_(threads) {}
-  [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
+  StoredSource(Bytes file, const zip::LenientEntry& entry, const std::filesystem::path& path, std::size_t threads)
+      : file_(file), entry_(entry), path_(path), threads_(threads) {}
+  [[nodiscard]] std::uint64_t size() const override { return entry_.size; }
   void read(const ByteSink& sink) const override {
-    const std::uint32_t crc = base::crc32_while(0, bytes_, [&] { sink(bytes_); }, threads_);
-    naming(path_, [&] { zip::expect_crc(entry_, crc); });
+    const Bytes bytes = file_.subspan(entry_.data_offset, entry_.size);
+    const std::uint32_t crc = base::crc32_while(0, bytes, [&] { sink(bytes); }, threads_);
+    naming(path_, [&] { zip::expect_crc(file_, entry_, crc); });
   }
 
  private:
-  Bytes bytes_;
+  Bytes file_;
   const zip::LenientEntry& entry_;
   const std::filesystem::path& path_;
   std::size_t threads_;
 };
 
+/// A deflated entry that goes straight to the reader, held against its CRC-32.
+class InflatingSource final : public ByteSource {
+ public:
+  InflatingSource(Bytes file, const zip::LenientEntry& entry, const std::filesystem::path& path)
+      : file_(file), entry_(entry), path_(path) {}
+  [[nodiscard]] std::uint64_t size() const override { return entry_.size; }
+  void read(const ByteSink& sink) const override {
+    std::uint32_t crc = 0;
+    const auto summed = [&](Bytes piece) {
+      crc = base::crc32(crc, piece);
+      sink(piece);
+    };
+    try {
+      zip::data_source(file_, entry_)->read(summed);
+    } catch (const Error& error) {
+      throw error.code() == Code::zip_data_inflate ? error.with_path(path_) : error;  // others are the reader's
+    }
+    naming(path_, [&] { zip::expect_crc(file_, entry_, crc); });
+  }
+
+ private:
+  Bytes file_;
+  const zip::LenientEntry& entry_;
+  const std::filesystem::path& path_;
+};
+
+/// A part of what a deflated entry is inflated to.
+class SpooledSource final : public ByteSource {
+ public:
+  SpooledSource(Spool& spool, const zip::LenientEntry& entry, Bytes part, const std::filesystem::path& path)
+      : spool_(spool), entry_(entry), part_(part), path_(path) {}
+  [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
+  void read(const ByteSink& sink) const override {
+    naming(path_, [&] { static_cast<void>(spool_.bytes(entry_)); });
+    sink(part_);
+  }
+
+ private:
+  Spool& spool_;
+  const zip::LenientEntry& entry_;
+  Bytes part_;
+  const std::filesystem::path& path_;
+};
+
 }  // namespace
 
-UnpackedZip::UnpackedZip(const std::filesystem::path& path, const std::filesystem::path& folder)
+UnpackedZip::UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion)
     : path_(path),
+      folder_(std::move(folder)),
       file_(base::MappedFile::open(path)),
       directory_(naming(path, [this] { return zip::LenientDirectory::read(file_.bytes(), {}); })),
-      model_(naming(path, [this] { return find_foreign_model(file_.bytes(), directory_); })) {
-  naming(path, [&] { inflate_all(folder); });
+      expansion_(file_.bytes().size(), max_expansion),
+      model_(naming(path, [this] { return find_foreign_model(file_.bytes(), directory_, expansion_); })),
+      used_(directory_.entries().size()) {
+  used_[model_.index] = true;
 }
 
-void UnpackedZip::inflate_all(const std::filesystem::path& folder) {
-  std::uint64_t end = 0;
-  bool any = false;
+void UnpackedZip::use(std::size_t index) {
+  if (used_[index]) return;
+  naming(path_, [&] { expansion_.add(entry(index)); });
+  used_[index] = true;
+}
+
+/// No more than what the entries say, so that the file is as long as it has to be where all of them are used.
+std::uint64_t UnpackedZip::room_to_inflate() const {
+  std::uint64_t said = 0, deflated = 0;
   for (const zip::LenientEntry& entry : directory_.entries()) {
-    places_.push_back(end);
     if (!entry.deflated || is_left_out(entry)) continue;
-    end = base::align_up(end + entry.size, zip::alignment_minimum);
-    any = true;
+    said += entry.size;
+    ++deflated;
   }
-  if (!any) return;
-  // Its name is never given, but stands in messages.
-  base::BufferedOutput out(base::OutputFile::create(folder / ".onnxar_inflated", base::Existing::replace), false);
-  out.reserve(end);
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (!entry(i).deflated || is_left_out(entry(i))) continue;
-    out.pad_to(places_[i]);
-    std::uint32_t crc = 0;
-    zip::data_source(file_.bytes(), entry(i))->read([&](Bytes piece) {
-      crc = base::crc32(crc, piece);
-      out.append(piece);
-    });
-    zip::expect_crc(entry(i), crc);
-  }
-  out.pad_to(end);
-  inflated_.emplace(std::move(out).finish().map());
+  return std::min(said, expansion_.most()) + deflated * zip::alignment_minimum;
 }
 
-Bytes UnpackedZip::bytes(std::size_t index) const {
-  if (entry(index).deflated) return inflated_->bytes().subspan(places_[index], entry(index).size);
-  return file_.bytes().subspan(entry(index).data_offset, entry(index).size);
+Bytes UnpackedZip::place_of(std::size_t index) {
+  use(index);
+  if (!entry(index).deflated) return file_.bytes().subspan(entry(index).data_offset, entry(index).size);
+  if (!spool_) spool_ = std::make_unique<Spool>(folder_, file_.bytes(), room_to_inflate());
+  return spool_->place_of(entry(index));
+}
+
+Bytes UnpackedZip::bytes(std::size_t index) {
+  const Bytes place = place_of(index);
+  return entry(index).deflated ? naming(path_, [&] { return spool_->bytes(entry(index)); }) : place;
 }
 
 void UnpackedZip::verify(std::size_t index) const {
   if (entry(index).deflated) return;
-  naming(path_, [&] { zip::expect_crc(entry(index), base::crc32(0, bytes(index))); });
+  const Bytes data = file_.bytes().subspan(entry(index).data_offset, entry(index).size);
+  naming(path_, [&] { zip::expect_crc(file_.bytes(), entry(index), base::crc32(0, data)); });
 }
 
-std::unique_ptr<const ByteSource> UnpackedZip::source(std::size_t index, std::size_t threads) const {
-  if (entry(index).deflated) return std::make_unique<SpanSource>(bytes(index));
-  return std::make_unique<StoredSource>(bytes(index), entry(index), path_, threads);
+std::unique_ptr<const ByteSource> UnpackedZip::source(std::size_t index, std::size_t threads) {
+  use(index);
+  if (entry(index).deflated) return std::make_unique<InflatingSource>(file_.bytes(), entry(index), path_);
+  return std::make_unique<StoredSource>(file_.bytes(), entry(index), path_, threads);
+}
+
+std::unique_ptr<const ByteSource> UnpackedZip::inflated_source(std::size_t index, Bytes part) const {
+  return std::make_unique<SpooledSource>(*spool_, entry(index), part, path_);
 }
 
 }  // namespace onnxar

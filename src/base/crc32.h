@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "onnxar/bytes.h"
 
@@ -23,5 +24,10 @@ std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, std::size_t step, 
 /// second thread, where they are many and `threads` allow it (0: as many as there are cores); else one after the other.
 /// What `use` throws comes through.
 std::uint32_t crc32_while(std::uint32_t crc, Bytes bytes, const std::function<void()>& use, std::size_t threads = 0);
+
+/// Where the last of the bytes begin that have this CRC-32: the place nearest to the end from which on summing anew
+/// gives `crc`; the end itself for 0. Chance finds one in bytes.size() of 2^32 times. The sum is run backwards from the
+/// end. Threads: pure. Cost: one pass, some 300 MB/s: for messages.
+std::optional<std::size_t> find_start_of_crc32(Bytes bytes, std::uint32_t crc) noexcept;
 
 }  // namespace onnxar::base

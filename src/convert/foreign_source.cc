@@ -29,7 +29,7 @@ std::string entry_name(std::string_view location) {
 std::shared_ptr<ForeignSource> ForeignSource::open_zip(const std::filesystem::path& path, const LoadOptions& options) {
   std::shared_ptr<ForeignSource> source(new ForeignSource(options));
   source->path_ = path;
-  source->zip_.emplace(path, options.temporary_dir);
+  source->zip_.emplace(path, options.temporary_dir, options.max_expansion);
   const ForeignModel& model = source->zip_->model();
   if (options.verify_data) source->zip_->verify(model.index);
   source->model_ = source->zip_->bytes(model.index);
@@ -77,7 +77,7 @@ std::optional<std::uint64_t> ForeignSource::size_of(std::string_view tensor_name
   if (zip_) {
     const auto index = find(tensor_name);
     if (!index) return std::nullopt;
-    return zip_->bytes(*index).size();
+    return zip_->entry(*index).size;
   }
   try {
     return files_->resolve({std::string(tensor_name), 0, std::nullopt}, std::nullopt, 0).size();
@@ -118,7 +118,7 @@ Payload ForeignSource::resolve_in_zip(const onnx::TensorView& tensor, const onnx
     throw Error(Code::onnx_external_missing,
                 concat("it refers to ", base::quoted(slice.location), ", which is no entry of the zip file"), place);
   }
-  const Bytes whole = zip_->bytes(*index);
+  const Bytes whole = zip_->place_of(*index);
   const std::uint64_t rest = slice.offset <= whole.size() ? whole.size() - slice.offset : 0;
   const std::uint64_t length = slice.length.value_or(tensor.expected_size().value_or(rest));
   const auto part = base::slice(whole, slice.offset, length);
@@ -129,13 +129,14 @@ Payload ForeignSource::resolve_in_zip(const onnx::TensorView& tensor, const onnx
                 place);
   }
   ByteSpan span = ByteSpan::borrow(*part, shared_from_this());
+  if (zip_->entry(*index).deflated) return {zip_->inflated_source(*index, *part), std::move(span), index};
   if (!options_.verify_data) return {std::make_shared<SpanSource>(*part), std::move(span), index};
   if (part->size() == whole.size()) return {zip_->source(*index, options_.num_threads), std::move(span), index};
   if (verified_.insert(*index).second) zip_->verify(*index);
   return {std::make_shared<SpanSource>(*part), std::move(span), index};
 }
 
-void ForeignSource::describe(LoadedModel& model, const base::KeyedSet<std::size_t>& used) const {
+void ForeignSource::describe(LoadedModel& model, const base::KeyedSet<std::size_t>& used) {
   const auto note = [&](Severity severity, Code code, const std::string& entry, const std::string& message) {
     model.remarks.push_back({severity, code, {entry, std::nullopt}, message});
   };

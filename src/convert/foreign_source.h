@@ -37,7 +37,7 @@ class ForeignSource : public std::enable_shared_from_this<ForeignSource> {
 
   /// Adds to `model` a note on what this is, and the files of the zip that no payload is in, but for those that a key
   /// would have the name of: they are left out, which is said.
-  void describe(LoadedModel& model, const base::KeyedSet<std::size_t>& used) const;
+  void describe(LoadedModel& model, const base::KeyedSet<std::size_t>& used);
 
  private:
   explicit ForeignSource(const LoadOptions& options) : options_(options) {}

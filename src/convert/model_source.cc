@@ -12,6 +12,7 @@
 #include "convert/foreign_source.h"
 #include "onnx/tensor_values.h"
 #include "onnx/text_format.h"
+#include "zip/end_records.h"
 
 namespace onnxar {
 namespace {
@@ -67,6 +68,12 @@ std::optional<std::filesystem::path> model_in_folder(const std::filesystem::path
   return std::nullopt;
 }
 
+/// A zip file with bytes before it and a comment after it neither begins nor ends as one.
+bool is_zip_in_disguise(const std::filesystem::path& path) {
+  const auto file = base::MappedFile::open(path);
+  return !looks_like_zip(file.bytes()) && zip::has_end_record(file.bytes());
+}
+
 void prove_local_headers(const Archive& archive) {
   for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
 }
@@ -80,6 +87,8 @@ std::shared_ptr<ForeignSource> open_foreign_zip(const std::filesystem::path& pat
     // No model under any name: then this is all there is to say.
     const bool none = error.code() == Code::archive_model_missing && error.entry().empty();
     if (none && fault.code() == Code::archive_model_missing) throw fault;
+    // Of what edits write last, the archive's own fault also says whether there is a state to go back to.
+    if (error.code() == fault.code() && id(fault.code()).starts_with("zip.end.")) throw fault;
     throw;
   }
 }
@@ -201,13 +210,14 @@ ModelSource::ModelSource(std::shared_ptr<ForeignSource> foreign, const LoadOptio
 ModelSource ModelSource::open_any(const std::filesystem::path& path, const LoadOptions& options) {
   if (!options.foreign_zips) return open(path, options);
   if (const auto model = model_in_folder(path)) return {ForeignSource::open_folder(*model, options), options};
+  if (is_zip_in_disguise(path)) return {ForeignSource::open_zip(path, options), options};
   try {
     ModelSource source = open(path, options);
     // Otherwise a local header that no archive has would only be seen at its first use.
     if (source.archive_) prove_local_headers(*source.archive_);
     return source;
   } catch (const Error& error) {
-    if (is_plain_zip_fault(error.code()) || error.code() == Code::archive_model_missing) {
+    if (may_be_foreign_zip(error.code())) {
       return {open_foreign_zip(path, options, error), options};
     }
     throw;

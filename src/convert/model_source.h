@@ -59,7 +59,7 @@ class ModelSource {
     return files_ ? files_->folder() : std::filesystem::path();
   }
   /// Null for what `open` reads.
-  [[nodiscard]] const ForeignSource* foreign() const noexcept { return foreign_.get(); }
+  [[nodiscard]] ForeignSource* foreign() const noexcept { return foreign_.get(); }
 
   /// The data of a tensor whose data_location is EXTERNAL.
   /// Errors: onnx.external*, onnx.tensor.length, zip.*, io.*, naming the tensor and where it stands.

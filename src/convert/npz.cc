@@ -209,7 +209,7 @@ NpzFile::Array NpzFile::read(const std::string& name, const std::filesystem::pat
   try {
     const auto owner = entry.deflated ? inflated(entry, folder) : file_;
     const Bytes whole = entry.deflated ? owner->bytes() : owner->bytes().subspan(entry.data_offset, entry.size);
-    if (!entry.deflated) zip::expect_crc(entry, base::crc32(0, whole));
+    if (!entry.deflated) zip::expect_crc(file_->bytes(), entry, base::crc32(0, whole));
     NpyArray array = parse_npy(whole);
     return {std::move(array.descr), std::move(array.dims), ByteSpan::borrow(array.data, owner)};
   } catch (const Error& error) {
@@ -227,7 +227,7 @@ std::shared_ptr<const base::MappedFile> NpzFile::inflated(const zip::LenientEntr
     crc = base::crc32(crc, piece);
     out.append(piece);
   });
-  zip::expect_crc(entry, crc);
+  zip::expect_crc(file_->bytes(), entry, crc);
   return std::make_shared<const base::MappedFile>(std::move(out).finish().map());
 }
 

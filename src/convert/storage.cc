@@ -128,6 +128,7 @@ void copy(const Piece& piece, std::byte* buffer) {
     return;
   }
   piece.payload->source->read([&target](Bytes bytes) {
+    if (bytes.empty()) return;  // which may have no address, and memcpy wants one
     std::memcpy(target, bytes.data(), bytes.size());
     target += bytes.size();
   });

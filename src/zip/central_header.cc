@@ -37,7 +37,7 @@ void check_flags(const CentralFileHeader& header, const Refusal& refuse) {
 
 bool is_regular_file(std::uint32_t external_attributes) {
   const std::uint32_t type = (external_attributes >> 16U) & unix_type_mask;
-  return (type == 0 || type == unix_regular_file) && (external_attributes & (dos_directory | dos_volume)) == 0;
+  return (type == 0 || type == unix_regular_file) && (external_attributes & (dos_directory | dos_volume | windows_reparse_point)) == 0;
 }
 
 void check_fixed_fields(const CentralFileHeader& header, const Refusal& refuse) {
@@ -64,7 +64,7 @@ void check_fixed_fields(const CentralFileHeader& header, const Refusal& refuse) 
 
 void read_sizes(const CentralFileHeader& header, const ExtraFields& extra, DirectoryEntry& entry,
                 const Refusal& refuse) {
-  const WideFields wide = read_wide_fields(header, extra.zip64, entry.name, entry.central_offset);
+  const WideFields wide = read_wide_fields(header, extra.zip64, entry.name, entry.central_offset, Rules::archive);
   if (wide.size != wide.compressed_size) {
     refuse(Code::zip_entry_sizes, "the entry is stored, but its two sizes differ");
   }

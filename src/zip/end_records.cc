@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/records.h"
+#include "zip/rules.h"
 
 namespace onnxar::zip {
 namespace {
@@ -32,11 +34,12 @@ std::optional<std::uint64_t> find_stray_end_record(Bytes file) {
 [[noreturn]] void refuse_without_end_record(Bytes file) {
   const auto stray = find_stray_end_record(file);
   if (!stray) {
-    throw Error(
-        Code::zip_end_missing,
-        "no zip end record in the last 22 bytes: this is no zip file, or its end is missing (a download or copy "
-        "cut short)",
-        {"", file.size()});
+    throw Error(Code::zip_end_missing,
+                begins_with_record(file)
+                    ? "this zip file was cut short: it begins as one, but has no end record; fetch it again"
+                    : "no zip end record in the last 22 bytes: this is no zip file, or its end is missing (a download "
+                      "or copy cut short)",
+                {"", file.size()});
   }
   const std::uint64_t behind = file.size() - *stray - end_record_size;
   if (parse_end_record(file.subspan(*stray))->comment_length == behind) refuse_comment(*stray);
@@ -48,10 +51,12 @@ std::optional<std::uint64_t> find_stray_end_record(Bytes file) {
 
 void check_length(Bytes file) {
   if (file.size() >= end_record_size) return;
-  throw Error(
-      Code::zip_end_missing,
-      file.empty() ? "the file is empty" : concat("a file of ", file.size(), " bytes is too short for an archive"),
-      {"", file.size()});
+  throw Error(Code::zip_end_missing,
+              file.empty() ? "the file is empty"
+              : begins_with_record(file)
+                  ? concat("this zip file was cut short: only ", file.size(), " bytes of it are here")
+                  : concat("a file of ", file.size(), " bytes is too short for an archive"),
+              {"", file.size()});
 }
 
 EndRecord read_end_record(Bytes file) {
@@ -68,7 +73,12 @@ std::optional<Zip64Locator> read_locator(Bytes file) {
   return parse_zip64_locator(file.subspan(file.size() - end_record_size - zip64_locator_size));
 }
 
-Zip64EndRecord read_zip64_record(Bytes file, const Zip64Locator& locator) {
+/// The version says nothing about the record's form. Some writers give one below 45; more than 45 may be another form.
+bool is_known_version(std::uint16_t version, Rules rules) {
+  return rules == Rules::archive ? version == version_zip64 : version <= version_zip64;
+}
+
+Zip64EndRecord read_zip64_record(Bytes file, const Zip64Locator& locator, Rules rules) {
   const std::uint64_t locator_at = file.size() - end_record_size - zip64_locator_size;
   if (locator.disk_with_end_record != 0 || locator.number_of_disks != 1) {
     throw Error(Code::zip_end_multi_disk, "the zip64 locator speaks of several disks", {"", locator_at});
@@ -82,7 +92,7 @@ Zip64EndRecord read_zip64_record(Bytes file, const Zip64Locator& locator) {
   const Place place{"", locator.offset_of_end_record};
   const auto record = parse_zip64_end_record(file.subspan(locator.offset_of_end_record));
   if (!record) throw Error(Code::zip_zip64_record, "no zip64 end record where the locator points", place);
-  if (record->size_of_record != Zip64EndRecord().size_of_record || record->version_needed != version_zip64) {
+  if (record->size_of_record != Zip64EndRecord().size_of_record || !is_known_version(record->version_needed, rules)) {
     throw Error(Code::zip_zip64_record, "the zip64 end record is not of the plain form (size 44, version 45)", place);
   }
   if (record->number_of_this_disk != 0 || record->disk_with_directory != 0 ||
@@ -106,8 +116,10 @@ EndOfArchive join(const EndRecord& end, const Zip64EndRecord& wide, std::uint64_
   return {wide.entries, wide.directory_offset, wide.directory_size, true, !needed};
 }
 
-EndOfArchive plain(const EndRecord& end, std::uint64_t at) {
-  if (end.entries == sentinel16 || end.directory_size == sentinel32 || end.directory_offset == sentinel32) {
+/// REQUIRES: there is no locator, so that a zip file of any maker may just have 65 535 entries.
+EndOfArchive plain(const EndRecord& end, std::uint64_t at, Rules rules) {
+  const bool count_sent_on = rules == Rules::archive && end.entries == sentinel16;
+  if (count_sent_on || end.directory_size == sentinel32 || end.directory_offset == sentinel32) {
     throw Error(Code::zip_zip64_locator, "the end record refers to a zip64 record, but no locator stands before it",
                 {"", at});
   }
@@ -115,7 +127,7 @@ EndOfArchive plain(const EndRecord& end, std::uint64_t at) {
 }
 
 /// REQUIRES: `end` is the last thing in `file`, but for its comment, which was cut off.
-EndOfArchive read_before(Bytes file, const EndRecord& end) {
+EndOfArchive read_before(Bytes file, const EndRecord& end, Rules rules) {
   const std::uint64_t at = file.size() - end_record_size;
   if (end.number_of_this_disk != 0 || end.disk_with_directory != 0) {
     throw Error(Code::zip_end_multi_disk, "the end record speaks of several disks", {"", at});
@@ -127,7 +139,7 @@ EndOfArchive read_before(Bytes file, const EndRecord& end) {
                 {"", at});
   }
   const auto locator = read_locator(file);
-  const EndOfArchive found = locator ? join(end, read_zip64_record(file, *locator), at) : plain(end, at);
+  const EndOfArchive found = locator ? join(end, read_zip64_record(file, *locator, rules), at) : plain(end, at, rules);
   const std::uint64_t records_begin = locator ? locator->offset_of_end_record : at;
   if (base::checked_add(found.directory_offset, found.directory_size) != records_begin) {
     throw Error(Code::zip_end_directory_bounds,
@@ -151,6 +163,18 @@ std::vector<std::uint64_t> find_end_records(Bytes file) {
   return found;
 }
 
+/// Some readers take the last signature of an end record in the file for the end, whatever follows it.
+void refuse_signature_after(Bytes file, std::uint64_t at) {
+  if (at + end_record_size == file.size()) return;  // no reader looks within the last 22 bytes
+  for (std::uint64_t later = at + 1; later + sizeof end_signature <= file.size(); ++later) {
+    if (base::load<std::uint32_t>(file, later) != end_signature) continue;
+    throw Error(Code::zip_end_ambiguous,
+                "the signature of an end record is in the archive comment, and some readers take it for the end of the "
+                "zip file; make the zip anew without an archive comment",
+                {"", later});
+  }
+}
+
 /// Of a file whose last 22 bytes are an end record that promises more.
 void refuse_cut_comment(Bytes file) {
   const std::uint64_t at = file.size() - end_record_size;
@@ -164,7 +188,9 @@ void refuse_cut_comment(Bytes file) {
 
 }  // namespace
 
-EndOfArchive read_end(Bytes file) { return read_before(file, read_end_record(file)); }
+EndOfArchive read_end(Bytes file) { return read_before(file, read_end_record(file), Rules::archive); }
+
+bool has_end_record(Bytes file) { return file.size() >= end_record_size && !find_end_records(file).empty(); }
 
 EndOfZip find_end(Bytes file) {
   check_length(file);
@@ -175,12 +201,14 @@ EndOfZip find_end(Bytes file) {
   }
   const std::uint64_t at = found.front();
   found.erase(found.begin());
-  return {read_before(file.first(at + end_record_size), *parse_end_record(file.subspan(at))), std::move(found)};
+  refuse_signature_after(file, at);
+  const EndRecord end = *parse_end_record(file.subspan(at));
+  return {read_before(file.first(at + end_record_size), end, Rules::any_zip), std::move(found)};
 }
 
 void check_limits(const EndOfArchive& end, const Limits& limits) {
   const Place place{"", end.directory_offset};
-  if (end.entries == 0) throw Error(Code::zip_directory_empty, "the archive has no entries", place);
+  if (end.entries == 0) throw Error(Code::zip_directory_empty, "the zip file is empty: it has no entries", place);
   if (end.entries > end.directory_size / central_file_header_size) {
     throw Error(Code::zip_directory_count,
                 concat(end.entries, " entries cannot fit into a directory of ", end.directory_size, " bytes"), place);

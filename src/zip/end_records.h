@@ -37,8 +37,13 @@ struct EndOfZip {
 };
 
 /// Reads the end of a zip file that may have an archive comment: its end record is searched for, as far as a comment
-/// reaches; the last one holds. All else is as in `read_end`.
+/// reaches; the last one holds. All else is as in `read_end`, except that the zip64 end record may name a version below
+/// 45, and 65 535 entries need no such record.
+/// Errors: as `read_end`; zip.end.ambiguous (the signature of an end record follows the one that holds).
 EndOfZip find_end(Bytes file);
+
+/// Whether `find_end` finds one. Cost: constant.
+bool has_end_record(Bytes file);
 
 /// Holds the numbers against each other and the limits, before anything is allocated by them. All arithmetic on a
 /// file's numbers stays below 2^62 because they are compared with the file's size first.

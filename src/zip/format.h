@@ -32,6 +32,8 @@ inline constexpr std::uint16_t sentinel16 = 0xffff;
 inline constexpr std::uint16_t zip64_extra_id = 0x0001;
 inline constexpr std::uint16_t padding_extra_id = 0xd935;                        // "Android ZIP Alignment Extra Field"
 inline constexpr std::uint16_t unicode_path_extra_id = 0x7075;                   // Info-ZIP's (APPNOTE 4.6.9)
+inline constexpr std::uint16_t asi_unix_extra_id = 0x756e;                       // a Unix mode, read by Info-ZIP
+inline constexpr std::uint16_t libarchive_extra_id = 0x6c78;                     // attributes, read by libarchive
 inline constexpr std::uint64_t extra_header_size = 4;                            // id, size
 inline constexpr std::uint64_t padding_minimum = extra_header_size + 2;          // ... and the u16 alignment
 inline constexpr std::uint64_t local_zip64_extra_size = extra_header_size + 16;  // both sizes, never the offset
@@ -58,6 +60,7 @@ inline constexpr std::uint32_t unix_regular_file = 0100000;
 inline constexpr std::uint32_t unix_folder = 0040000;
 inline constexpr std::uint32_t dos_directory = 0x10;
 inline constexpr std::uint32_t dos_volume = 0x08;
+inline constexpr std::uint32_t windows_reparse_point = 0x400;  // a symbolic link, in Windows' attributes
 
 // The profile's own
 inline constexpr std::uint64_t alignment_minimum = 64;

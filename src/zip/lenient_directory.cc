@@ -5,8 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"
+#include "zip/crc_fault.h"
+#include "zip/format.h"
 #include "zip/inflate.h"
 #include "zip/unique_names.h"
 
@@ -15,14 +18,27 @@ namespace onnxar::zip {
 using base::concat;
 using base::hex;
 
+namespace {
+
+void check_overlap(const LenientEntry& before, const LenientEntry& entry) {
+  if (before.end <= entry.header_offset) return;
+  throw Error(Code::zip_entry_overlap,
+              concat("the entry ends at ", hex(before.end), ", behind the start of the next entry ",
+                     base::quoted(entry.name), " at ", hex(entry.header_offset)),
+              {std::string(before.name), before.header_offset});
+}
+
+}  // namespace
+
 LenientDirectory LenientDirectory::read(Bytes file, const Limits& limits) {
   const EndOfZip found = find_end(file);
   check_limits(found.end, limits);
   LenientDirectory directory;
   directory.offset_ = found.end.directory_offset;
   directory.read_headers(file, found.end);
-  directory.check_overlaps();
+  directory.read_local_headers(file);
   directory.check_rivals(found.rivals);
+  directory.check_front(file);
   directory.index_files();
   return directory;
 }
@@ -42,18 +58,27 @@ void LenientDirectory::read_headers(Bytes file, const EndOfArchive& end) {
                 concat("the end record counts ", end.entries, " entries, but the directory goes on after them"),
                 {"", end.directory_end() - rest.size()});
   }
-  for (LenientEntry& entry : entries_) read_lenient_local(file, offset_, entry);
   std::ranges::sort(entries_, {}, [](const LenientEntry& e) { return std::pair(e.header_offset, e.central_offset); });
 }
 
-void LenientDirectory::check_overlaps() const {
-  for (std::size_t i = 1; i < entries_.size(); ++i) {
-    const LenientEntry& before = entries_[i - 1];
-    if (before.end <= entries_[i].header_offset) continue;
-    throw Error(Code::zip_entry_overlap,
-                concat("the entry ends at ", hex(before.end), ", behind the start of the next entry ",
-                       base::quoted(entries_[i].name), " at ", hex(entries_[i].header_offset)),
-                {std::string(before.name), before.header_offset});
+/// In the order of the file, up to the first two that overlap: so no byte is read for many entries.
+void LenientDirectory::read_local_headers(Bytes file) {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    read_lenient_local(file, offset_, entries_[i]);
+    if (i != 0) check_overlap(entries_[i - 1], entries_[i]);
+  }
+}
+
+void LenientDirectory::check_front(Bytes file) const {
+  constexpr auto size = sizeof local_file_signature;
+  const Bytes front = file.first(entries_.front().header_offset);
+  for (std::size_t at = 0; at + size <= front.size(); ++at) {
+    if (base::load<std::uint32_t>(front, at) != local_file_signature) continue;
+    throw Error(Code::zip_entry_unlisted,
+                concat("a local header is before the first entry, ", base::quoted(entries_.front().name),
+                       ", and the directory does not list it: readers that begin at the front of the file see an entry "
+                       "that others do not; make the zip anew"),
+                {"", at});
   }
 }
 
@@ -76,6 +101,19 @@ void LenientDirectory::index_files() {
   index_ = index_of_names(
       files_.size(), [this](std::uint32_t i) { return entries_[files_[i]].name; },
       [this](std::uint32_t i) { return entries_[files_[i]].central_offset; });
+  check_folders();
+}
+
+void LenientDirectory::check_folders() const {
+  const auto name_of = [this](std::uint32_t i) { return entries_[files_[i]].name; };
+  for (const LenientEntry& entry : entries_) {
+    if (!entry.folder) continue;
+    const auto file = index_.find_folder_of(entry.name, name_of);
+    if (!file) continue;
+    throw Error(Code::zip_name_prefix,
+                concat("the entry ", base::quoted(name_of(*file)), " is a file, and this folder would have its place"),
+                {std::string(entry.name), entry.central_offset});
+  }
 }
 
 std::optional<std::size_t> LenientDirectory::find(std::string_view name) const noexcept {
@@ -90,12 +128,10 @@ std::unique_ptr<const ByteSource> data_source(Bytes file, const LenientEntry& en
   return std::make_unique<InflateSource>(stored, entry.size, Place{std::string(entry.name), entry.data_offset});
 }
 
-void expect_crc(const LenientEntry& entry, std::uint32_t crc) {
+void expect_crc(Bytes file, const LenientEntry& entry, std::uint32_t crc) {
   if (crc == entry.crc32) return;
-  throw Error(Code::zip_data_crc,
-              concat("the data has CRC-32 ", hex(crc), ", the zip says ", hex(entry.crc32),
-                     ": it was damaged; fetch the file again"),
-              {std::string(entry.name), entry.data_offset});
+  const Bytes data = entry.deflated ? Bytes() : file.subspan(entry.data_offset, entry.size);
+  throw crc_fault({std::string(entry.name), entry.data_offset}, "the zip", entry.crc32, crc, data);
 }
 
 }  // namespace onnxar::zip

@@ -17,11 +17,9 @@
 
 namespace onnxar::zip {
 
-/// The entries of one zip file, in the order in which they lie in it. Accepts an archive comment, any order, bytes that
-/// belong to no entry, folders, and what `lenient_headers.h` accepts; refuses what has more than one reading: entries
-/// that overlap, names that are equal under folding, offsets that do not count from the start of the file, a second
-/// end record.
-/// Holds a copy of the directory's bytes; refers to no other part of the file. Move-only. Threads: const throughout.
+/// The entries of one zip file, in the order in which they lie in it. What is read and what is refused is written down
+/// in spec/other-zips.md: this class is all of it, and every verb that reads zip files of other makers uses it. Holds a
+/// copy of the directory's bytes; refers to no other part of the file. Move-only. Threads: const throughout.
 class LenientDirectory {
  public:
   /// Reads the directory and every local header. Errors: zip.*. Cost: O(entries log entries).
@@ -37,9 +35,11 @@ class LenientDirectory {
   LenientDirectory() = default;
 
   void read_headers(Bytes file, const EndOfArchive& end);
-  void check_overlaps() const;
+  void check_front(Bytes file) const;
+  void read_local_headers(Bytes file);
   void check_rivals(std::span<const std::uint64_t> rivals) const;
   void index_files();
+  void check_folders() const;
 
   std::unique_ptr<std::byte[]> bytes_;
   std::vector<LenientEntry> entries_;
@@ -52,6 +52,6 @@ class LenientDirectory {
 std::unique_ptr<const ByteSource> data_source(Bytes file, const LenientEntry& entry);
 
 /// Errors: zip.data.crc, unless `crc` is the entry's.
-void expect_crc(const LenientEntry& entry, std::uint32_t crc);
+void expect_crc(Bytes file, const LenientEntry& entry, std::uint32_t crc);
 
 }  // namespace onnxar::zip

@@ -42,7 +42,13 @@ struct KnownFields {
   std::optional<Bytes> zip64, padding, unicode_path;
 };
 
-/// Any fields may stand there, and zeros at the end: zipalign pads with them, and writes no id.
+void refuse_stray_bytes(Bytes rest, const Header& header) {
+  if (std::ranges::count(rest, std::byte{0}) == std::ssize(rest)) return;
+  header.refuse(Code::zip_extra_malformed,
+                concat(rest.size(), " stray bytes follow the extra fields, too few for a field and not zero"));
+}
+
+/// Any fields may be there, and zeros at the end: zipalign pads with them, and writes no id.
 KnownFields read_known_fields(Bytes extra, const Header& header) {
   KnownFields found;
   while (extra.size() >= extra_header_size) {
@@ -50,6 +56,11 @@ KnownFields read_known_fields(Bytes extra, const Header& header) {
     const auto size = base::load<std::uint16_t>(extra, 2);
     if (size > extra.size() - extra_header_size) {
       header.refuse(Code::zip_extra_malformed, "an extra field runs past the end of the header");
+    }
+    if (id == asi_unix_extra_id || id == libarchive_extra_id) {
+      header.refuse(Code::zip_extra_unknown,
+                    concat("the extra field ", base::hex(id),
+                           " says what kind of file the entry is, and only some readers obey it: make the zip anew"));
     }
     const Bytes payload = extra.subspan(extra_header_size, size);
     extra = extra.subspan(extra_header_size + size);
@@ -61,6 +72,7 @@ KnownFields read_known_fields(Bytes extra, const Header& header) {
     if (*field) header.refuse(Code::zip_extra_duplicate, "the same extra field stands twice in one header");
     *field = payload;
   }
+  refuse_stray_bytes(extra, header);
   return found;
 }
 
@@ -82,18 +94,36 @@ void check_flags(std::uint16_t flags, const Header& header) {
   if ((flags & flag_patch) != 0) header.refuse(Code::zip_entry_flags, "the entry is a patch of another one");
 }
 
+void check_version(std::uint16_t version, const Header& header) {
+  if (version <= version_zip64) return;
+  header.refuse(Code::zip_entry_version,
+                concat("version ", version, " is needed to read the entry; versions up to 45 are read"));
+}
+
+/// Whatever host the directory names: some readers look at the attributes all the same.
+void check_attributes(std::uint32_t attributes, const LenientEntry& entry, const Header& header) {
+  const std::uint32_t type = (attributes >> 16U) & unix_type_mask;
+  const bool is_file_or_folder = type == 0 || type == unix_regular_file || (type == unix_folder && entry.folder);
+  if (!is_file_or_folder || (attributes & windows_reparse_point) != 0) {
+    header.refuse(Code::zip_entry_attributes, "the entry is a link or device; only files and folders are read");
+  }
+  if ((attributes & dos_volume) != 0) {
+    header.refuse(Code::zip_entry_attributes, "the entry is marked as the name of a volume, which some readers skip");
+  }
+  if ((attributes & dos_directory) != 0 && !entry.folder) {
+    header.refuse(
+        Code::zip_entry_attributes,
+        "the entry has the name of a file and is marked as a folder: some readers see the one, some the other");
+  }
+}
+
 void check_kind(const CentralFileHeader& central, const LenientEntry& entry, const Header& header) {
   if (central.method != method_stored && central.method != method_deflated) {
     header.refuse(Code::zip_entry_method,
                   concat("the entry is compressed with method ", central.method, "; stored and deflated are read"));
   }
   if (central.disk_number_start != 0) header.refuse(Code::zip_entry_disk, "the entry is said to lie on another disk");
-  if ((central.version_made_by & 0xff00U) != host_unix) return;
-  const std::uint32_t type = (central.external_file_attributes >> 16U) & unix_type_mask;
-  const bool is_file_or_folder = type == 0 || type == unix_regular_file || (type == unix_folder && entry.folder);
-  if (!is_file_or_folder) {
-    header.refuse(Code::zip_entry_attributes, "the entry is a link or device; only files and folders are read");
-  }
+  check_attributes(central.external_file_attributes, entry, header);
 }
 
 void check_name(const LenientEntry& entry, const Header& header) {
@@ -120,27 +150,38 @@ struct LocalSizes {
   std::uint64_t stored_size;
 };
 
+/// Readers take the values of the field one by one, or by their places in it: both have to find the same ones.
 LocalSizes read_local_sizes(const LocalFileHeader& local, const KnownFields& fields, const Header& header) {
-  std::array<std::uint64_t, 2> sizes = {local.uncompressed_size, local.compressed_size};
-  Bytes wide = fields.zip64.value_or(Bytes());
-  const bool both = wide.size() >= 16;
-  for (std::uint64_t& size : sizes) {
-    if (size != sentinel32) {
-      if (both) wide = wide.subspan(8);  // some writers give both, whatever fits
-      continue;
-    }
-    if (wide.size() < 8) {
-      header.refuse(Code::zip_zip64_extra, "the sizes are in a zip64 field that is missing from the local header");
-    }
-    size = base::load<std::uint64_t>(wide, 0);
-    wide = wide.subspan(8);
+  const std::array<std::uint32_t, 2> narrow = {local.uncompressed_size, local.compressed_size};
+  const auto sentinels = std::ranges::count(narrow, sentinel32);
+  const Bytes field = fields.zip64.value_or(Bytes());
+  if (sentinels != 0 && field.empty()) {
+    header.refuse(Code::zip_zip64_extra, "the sizes are in a zip64 field that is missing from the local header");
   }
-  return {sizes[0], sizes[1]};
+  std::array<std::uint64_t, 2> wide = {narrow[0], narrow[1]};
+  for (std::size_t i = 0; i < wide.size() && field.size() >= (i + 1) * 8; ++i) {
+    wide.at(i) = base::load<std::uint64_t>(field, i * 8);
+    if (narrow.at(i) != sentinel32 && narrow.at(i) != wide.at(i) && sentinels == 0) {
+      header.refuse(Code::zip_zip64_extra, "the zip64 field of the local header contradicts its sizes");
+    }
+  }
+  const bool one_by_one = sentinels == 1 && (field.size() < 16 || wide[0] != wide[1]);
+  if (one_by_one || (sentinels != 0 && field.size() < 16)) {
+    header.refuse(Code::zip_zip64_extra,
+                  "the local header sends one of its sizes to the zip64 field, not both: readers differ in which value "
+                  "of the field is that size");
+  }
+  return {wide[0], wide[1]};
 }
 
 void check_local_fields(const LocalFileHeader& local, const LocalSizes& sizes, const LenientEntry& entry,
                         const Header& header) {
   check_flags(local.flags, header);
+  check_version(local.version_needed, header);
+  if (local.flags != entry.flags) {
+    header.refuse(Code::zip_local_field, concat("the local header says flags ", base::hex(local.flags),
+                                                ", the directory ", base::hex(entry.flags)));
+  }
   if (local.method != (entry.deflated ? method_deflated : method_stored)) {
     header.refuse(Code::zip_local_field, concat("the local header says method ", local.method, ", the directory ",
                                                 entry.deflated ? method_deflated : method_stored));
@@ -190,14 +231,16 @@ LenientHeader read_lenient_central(Bytes directory, std::uint64_t offset) {
   entry.central_offset = offset;
   entry.crc32 = central->crc32;
   entry.deflated = central->method == method_deflated;
+  entry.flags = central->flags;
   const Header header(entry.name, offset);
   check_name(entry, header);
   check_flags(central->flags, header);
   check_kind(*central, entry, header);
+  check_version(central->version_needed, header);
   const KnownFields fields = read_known_fields(
       directory.subspan(central_file_header_size + entry.name.size(), central->extra_field_length), header);
   check_unicode_path(fields, header);
-  const WideFields wide = read_wide_fields(*central, fields.zip64, entry.name, offset);
+  const WideFields wide = read_wide_fields(*central, fields.zip64, entry.name, offset, Rules::any_zip);
   entry.size = wide.size;
   entry.stored_size = wide.compressed_size;
   entry.header_offset = wide.header_offset;

@@ -1,5 +1,8 @@
 #include "zip/records.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/little_endian.h"
 
 namespace onnxar::zip {
@@ -115,6 +118,15 @@ void append_record(std::vector<std::byte>& out, const Zip64EndRecord& record) {
 }
 void append_record(std::vector<std::byte>& out, const Zip64Locator& locator) {
   append_fields(out, zip64_locator_signature, locator);
+}
+
+bool begins_with_record(Bytes bytes) noexcept {
+  if (bytes.size() < sizeof local_file_signature) return false;
+  const auto found = base::load<std::uint32_t>(bytes, 0);
+  // Zips that were split begin with a descriptor's signature (APPNOTE 8.5.3).
+  constexpr std::array signatures = {local_file_signature,    central_file_signature, zip64_end_signature,
+                                     zip64_locator_signature, end_signature,          descriptor_signature};
+  return std::ranges::find(signatures, found) != signatures.end();
 }
 
 }  // namespace onnxar::zip

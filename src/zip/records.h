@@ -22,4 +22,8 @@ void append_record(std::vector<std::byte>& out, const EndRecord& record);
 void append_record(std::vector<std::byte>& out, const Zip64EndRecord& record);
 void append_record(std::vector<std::byte>& out, const Zip64Locator& locator);
 
+/// Whether a zip record begins there, of which the rest may be missing: a zip file that was cut, or an empty one,
+/// begins with one, too. No protobuf message does: its third byte would be the tag of a field 0.
+bool begins_with_record(Bytes bytes) noexcept;
+
 }  // namespace onnxar::zip

@@ -10,7 +10,7 @@
 namespace onnxar::zip {
 
 WideFields read_wide_fields(const CentralFileHeader& header, std::optional<Bytes> zip64, std::string_view name,
-                            std::uint64_t offset) {
+                            std::uint64_t offset, Rules rules) {
   const auto refuse = [&](Code code, const char* message) { throw Error(code, message, {std::string(name), offset}); };
   const std::array<std::uint32_t, 3> narrow = {header.uncompressed_size, header.compressed_size,
                                                header.relative_offset_of_local_header};
@@ -20,14 +20,16 @@ WideFields read_wide_fields(const CentralFileHeader& header, std::optional<Bytes
   const auto sentinels = static_cast<std::size_t>(std::ranges::count(narrow, sentinel32));
   Bytes field = zip64.value_or(Bytes());
   const bool complete = field.size() == 24 || field.size() == 28;
+  const bool more = complete || (rules == Rules::any_zip && field.size() % 8 == 0 && field.size() < 24 &&
+                                 field.size() > sentinels * 8);  // than is asked for
   // A reader that takes the values one by one, as APPNOTE has it, must find the same ones.
   const bool in_step = std::ranges::is_partitioned(narrow, [](std::uint32_t value) { return value == sentinel32; });
-  if (complete ? !in_step : field.size() != sentinels * 8) {
+  if (more ? !in_step : field.size() != sentinels * 8) {
     refuse(Code::zip_zip64_extra, "the zip64 field does not hold just the values that the header sends there");
   }
   bool needed = false;
   for (std::size_t i = 0; i < narrow.size(); ++i) {
-    if (!complete && narrow.at(i) != sentinel32) continue;
+    if (more ? field.size() < 8 : narrow.at(i) != sentinel32) continue;
     wide.at(i) = base::load<std::uint64_t>(field, 0);
     field = field.subspan(8);
     needed = needed || wide.at(i) >= sentinel32;

@@ -7,6 +7,7 @@
 
 #include "onnxar/bytes.h"
 #include "zip/format.h"
+#include "zip/rules.h"
 
 namespace onnxar::zip {
 
@@ -18,9 +19,10 @@ struct WideFields {
 };
 
 /// The real values: `zip64` is the payload of the zip64 field, which holds those that the header sends there, in order.
-/// Some writers give all three whatever fits (and the disk's number): read, where they agree.
-/// `name` and `offset` of the header are for messages. Errors: zip.zip64.extra, zip.entry.disk.
+/// Some writers give all three whatever fits (and the disk's number): read, where they agree. In a zip file of any
+/// maker the field may end after any of the values. `name` and `offset` of the header are for messages. Errors:
+/// zip.zip64.extra, zip.entry.disk.
 WideFields read_wide_fields(const CentralFileHeader& header, std::optional<Bytes> zip64, std::string_view name,
-                            std::uint64_t offset);
+                            std::uint64_t offset, Rules rules);
 
 }  // namespace onnxar::zip

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "archive/allocations.h"
 #include "archive/opened.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
@@ -29,6 +30,9 @@ thread_local std::size_t allocations = 0;
 [[gnu::noinline]] void operator delete(void* place, std::size_t /*size*/) noexcept { std::free(place); }
 
 namespace onnxar::testing {
+
+std::size_t allocations_so_far() noexcept { return allocations; }
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -239,7 +243,15 @@ TEST(Zip, IsToldByItsBytes) {
   EXPECT_TRUE(looks_like_zip(prefixed.build()));
   EXPECT_FALSE(looks_like_zip(smallest_model()));
   EXPECT_FALSE(looks_like_zip({}));
-  EXPECT_FALSE(looks_like_zip(Bytes(archive).first(4)));
+  EXPECT_FALSE(looks_like_zip(Bytes(archive).first(3)));
+}
+
+// No protobuf message begins so: a file that does was cut, and is not a broken model.
+TEST(Zip, IsToldByItsFirstBytesAlone) {
+  for (const std::string_view begin : {"PK\1\2", "PK\3\4", "PK\5\6", "PK\6\6", "PK\6\7", "PK\7\x8"}) {
+    EXPECT_TRUE(looks_like_zip(as_bytes(begin)));
+  }
+  EXPECT_FALSE(looks_like_zip(as_bytes("PK00")));
 }
 
 }  // namespace

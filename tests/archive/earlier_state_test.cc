@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "archive/allocations.h"
 #include "archive/opened.h"
 #include "base/file_descriptor.h"
 #include "onnxar/archive.h"
@@ -130,6 +131,36 @@ TEST_F(EarlierStateTest, DataOfEarlierStatesIsNotRead) {
   bytes.push_back(std::byte{0});
   start_with(bytes);
   EXPECT_EQ(recover(path_, unsynced).size, third_.bytes.size());
+}
+
+/// So many states, of which each has a model of the wrong CRC.
+Blob damaged_states(std::size_t count) {
+  Built built = smallest_archive();
+  std::vector<std::size_t> models = {built.entry(model_entry).data_offset};
+  while (models.size() < count) {
+    built = edited(built, "next");
+    models.push_back(built.entries.back().data_offset);
+  }
+  for (const std::size_t model : models) flip_bit(built.bytes, model);
+  return built.bytes;
+}
+
+// Each try once walked through all states before its own: hours for a file of some megabytes.
+TEST_F(EarlierStateTest, LookingThroughDamagedStatesCostsEachOfThemOnce) {
+  const auto work = [this](std::size_t states) {
+    start_with(damaged_states(states));
+    const std::size_t before = allocations_so_far();
+    EXPECT_EQ(code_of([&] { return recover(path_, unsynced).size; }), Code::archive_unrecoverable);
+    return allocations_so_far() - before;
+  };
+  const std::size_t few = work(50), many = work(200);
+  EXPECT_LT(many, 5 * few) << "four times the states";
+}
+
+TEST_F(EarlierStateTest, AStateThatBuildsOnABrokenOneIsNotGoneBackTo) {
+  Blob bytes = third_.bytes;
+  put_u32(bytes, second_.end_offset + 12, 1);  // the size of its directory
+  expect_recovered(bytes, first_);
 }
 
 TEST_F(EarlierStateTest, DryRunCutsNothing) {

@@ -38,6 +38,49 @@ TEST_F(RepackFaultsTest, DeflatedDataOfAnotherSizeIsRefused) {
   }
 }
 
+TEST_F(RepackFaultsTest, DeflatedEntriesThatSayTooMuchAreRefusedUnlessThatIsAllowed) {
+  // The bytes are never looked at: what the directory says is enough.
+  ZipBuilder builder =
+      zip_of({plain_entry(deflated_entry("a", pattern(1000))), plain_entry(deflated_entry("b", pattern(1000))),
+              plain_entry(zip_entry("m.onnx", blob("m")))});
+  for (const char* name : {"a", "b"}) {
+    builder.entry(name).in_both([](HeaderFields& header) { header.usize = 100'000; });
+  }
+  const Built built = builder.build_placed();
+  const std::string told =
+      expect_refused(built.bytes, {Code::zip_limit_expansion, "a", built.entry("a").central_offset});
+  const std::uint64_t needed = 200'001 / built.bytes.size() + 1;
+  RepackOptions options = quick();
+  options.max_expansion = needed - 1;
+  EXPECT_THAT(expect_refused(built.bytes, {Code::zip_limit_expansion, "b", built.entry("b").central_offset}, options),
+              ::testing::HasSubstr("--max-expansion " + std::to_string(needed)));
+  options.max_expansion = 2 * needed;
+  expect_refused(built.bytes, {Code::zip_data_inflate, "a", built.entry("a").data_offset}, options);
+}
+
+TEST_F(RepackFaultsTest, ADeflatedModelThatSaysTooMuchIsNotEvenSearched) {
+  ZipBuilder builder = zip_of({plain_entry(deflated_entry(model_entry, pattern(100)))});
+  builder.entries[0].in_both([](HeaderFields& header) { header.usize = 100'000; });
+  const Built built = builder.build_placed();
+  expect_refused(built.bytes,
+                 {Code::zip_limit_expansion, std::string(model_entry), built.entry(model_entry).central_offset});
+}
+
+TEST_F(RepackFaultsTest, AnAlignmentThatOnlyTheInputAsksForMayNotMakeItManyTimesAsLarge) {
+  ZipBuilder builder = zip_of({plain_entry(zip_entry("m.onnx", blob("m")))});
+  Blob alignment(2);
+  put_u16(alignment, 0, 32768);
+  for (int i = 0; i < 20; ++i) {
+    builder.entries.push_back(plain_entry(zip_entry("a" + std::to_string(i), blob("x"))));
+    builder.entries.back().local.extra = extra_record(0xd935, alignment);
+  }
+  const Blob bytes = builder.build();
+  expect_refused(bytes, {Code::zip_limit_expansion, "", std::nullopt});
+  RepackOptions options = quick();
+  options.alignment = 32768;  // the caller's wish
+  EXPECT_GT(repacked(bytes, options).size(), 20U * 32768);
+}
+
 TEST_F(RepackFaultsTest, WhatHasTwoReadingsIsRefused) {
   Built overlap = smallest_archive();
   put_u32(overlap.bytes, 18, 1400);
@@ -65,8 +108,11 @@ TEST_F(RepackFaultsTest, AModelOf2GiBIsRefused) {
     header.usize = 1ULL << 31U;
   });
   const Built built = builder.build_placed();
-  expect_refused(built.bytes, {Code::archive_model_too_large, "__MODEL_PROTO.onnx",
-                               built.entry("__MODEL_PROTO.onnx").central_offset});
+  RepackOptions options = quick();
+  options.max_expansion = 1000;
+  expect_refused(
+      built.bytes,
+      {Code::archive_model_too_large, "__MODEL_PROTO.onnx", built.entry("__MODEL_PROTO.onnx").central_offset}, options);
 }
 
 // --- the output ----------------------------------------------------------------------------------

@@ -52,6 +52,40 @@ TEST(Crc32, ContinuesOverPieces) {
   }
 }
 
+// zlib answers 0 for a null pointer and a length of 0, as it does for the beginning of a new sum: an exporter that
+// hands over an empty piece without an address in the midst of a weight had the sum begin anew.
+TEST(Crc32, AnEmptyPieceWithoutAnAddressLeavesTheSumAsItIs) {
+  const Blob data = pattern(5000, 9);
+  const std::uint32_t expected = bitwise_crc32(data);
+  EXPECT_EQ(base::crc32(expected, Bytes()), expected);
+  EXPECT_EQ(base::crc32(expected, Bytes(data).first(0)), expected);
+  EXPECT_EQ(base::crc32_while(expected, Bytes(), [] {}), expected);
+  EXPECT_EQ(base::crc32_in_pieces(expected, Bytes(), 100, 2, [](std::size_t, Bytes) {}), expected);
+  std::uint32_t crc = 0;
+  for (std::size_t begin = 0; begin < data.size(); begin += 500) {
+    crc = base::crc32(crc, Bytes(data).subspan(begin, 500));
+    crc = base::crc32(crc, Bytes());
+  }
+  EXPECT_EQ(crc, expected);
+}
+
+TEST(Crc32, FindsWhereASumBeganThatWasBegunAnew) {
+  const Blob data = pattern(3000, 11);
+  for (const std::size_t begin : {std::size_t{0}, std::size_t{1}, std::size_t{1234}, std::size_t{2999}}) {
+    EXPECT_EQ(base::find_start_of_crc32(data, bitwise_crc32(Bytes(data).subspan(begin))), begin);
+  }
+  EXPECT_EQ(base::find_start_of_crc32(data, 0), data.size()) << "the sum of nothing";
+  EXPECT_EQ(base::find_start_of_crc32({}, 0), 0U);
+}
+
+TEST(Crc32, FindsNoBeginningWhereTheBytesWereDamaged) {
+  Blob data = pattern(3000, 11);
+  const std::uint32_t stated = bitwise_crc32(data);
+  flip_bit(data, 1500, 3);
+  EXPECT_EQ(base::find_start_of_crc32(data, stated), std::nullopt);
+  EXPECT_EQ(base::find_start_of_crc32({}, 1), std::nullopt);
+}
+
 TEST(Crc32, IsTheSameWhileTheBytesAreUsedByFewOrMany) {
   for (const std::size_t size :
        {std::size_t{0}, std::size_t{1000}, (std::size_t{2} << 20U) - 1, std::size_t{5} << 20U}) {

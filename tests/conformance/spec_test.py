@@ -35,6 +35,8 @@ NO_RULE = {
     "onnx.tensor.not_converted": "of writers: what W9 leaves as it is; and of who asks for its raw bytes",
     "zip.data.inflate": "of zips that are no archives",
     "zip.end.ambiguous": "of zips that are no archives",
+    "zip.entry.unlisted": "of zips that are no archives",
+    "zip.limit.expansion": "of zips that are no archives",
 }
 # Remarks that chapters 5 to 8 do not know because no archive gives reason for them.
 NO_RULE_REMARKS = {

@@ -370,6 +370,66 @@ TEST_F(ForeignTest, ACutZipIsRefusedAtEveryByte) {
   }
 }
 
+TEST_F(ForeignTest, DeflatedEntriesThatNoTensorNamesAreNotInflated) {
+  Files files = model_and_files();
+  files.emplace_back("junk", data_of(1000, 9));  // could be a tensor's key: it is left out
+  Built built = zip_of(files, Storage::deflated);
+  flip_bit(built.bytes, built.entry("junk").data_offset + 500);
+  EXPECT_EQ(inlined(built.bytes), before_tf2onnx().view());
+  EXPECT_THAT(names_, ElementsAre("conv_kernel", "v", "tokenizer.json", "__MODEL_PROTO"));
+}
+
+TEST_F(ForeignTest, ADryRunInflatesTheModelAlone) {
+  Built built = zip_of(model_and_files(), Storage::deflated);
+  flip_bit(built.bytes, built.entry("data/w.bin").data_offset + 500);
+  flip_bit(built.bytes, built.entry("tokenizer.json").data_offset + 6);
+  SaveOptions save = saved_as(Format::archive);
+  save.dry_run = true;
+  EXPECT_EQ(convert(folder_.write_file("in", built.bytes), folder_ / "out", save, foreign()).payloads, 2U);
+  EXPECT_EQ(refusal(built.bytes).code(), Code::zip_data_crc);
+}
+
+TEST_F(ForeignTest, EntriesThatInflateToTooMuchAreRefusedUnlessThatIsAllowed) {
+  const auto said = [](const std::string& name, std::uint64_t size) {
+    ZipBuilder builder;
+    for (const auto& [file, data] : model_and_files()) {
+      builder.entries.push_back(stored_as(Storage::deflated, file, data));
+    }
+    builder.entries.push_back(stored_as(Storage::deflated, "junk", data_of(1000, 9)));
+    builder.entry(name).in_both([=](HeaderFields& header) { header.usize = size; });
+    return builder.build_placed();
+  };
+  for (const std::string name : {"m.onnx", "data/w.bin"}) {
+    const Built built = said(name, 100'000);
+    const Error error = refusal(built.bytes);
+    EXPECT_EQ(error.code(), Code::zip_limit_expansion) << error.what();
+    EXPECT_EQ(error.entry(), name);
+    EXPECT_THAT(error.message(), HasSubstr("--max-expansion"));
+    LoadOptions load = foreign();
+    load.max_expansion = 1000;
+    EXPECT_EQ(refusal(built.bytes, load).code(), Code::zip_data_inflate);
+  }
+  EXPECT_EQ(inlined(said("junk", 100'000).bytes), before_tf2onnx().view()) << "what is not used does not count";
+}
+
+// One list says what is read of other makers' zips, and `repack` goes by it, too.
+TEST_F(ForeignTest, WhatOnlyTheRulesOfAnArchiveForbidIsRead) {
+  const auto read = [this](const auto& change) {
+    ZipBuilder builder = smallest_builder();
+    change(builder);
+    inlined(builder.build());
+    EXPECT_THAT(names_, ElementsAre("w", "__MODEL_PROTO"));
+    expect_note("a zip with the entries of an archive");
+  };
+  read([](ZipBuilder& b) { b.entry("w").local.more_padding = 64; });
+  read([](ZipBuilder& b) { b.entry("w").local.time = std::uint16_t{1}; });
+  read([](ZipBuilder& b) { b.entry("w").gap_after = Blob(64); });
+  read([](ZipBuilder& b) {
+    b.force_zip64 = true;
+    b.zip64_end.version_needed = std::uint16_t{20};
+  });
+}
+
 // --- where deflated entries go -------------------------------------------------------------------
 
 TEST_F(ForeignTest, NothingIsLeftWhereEntriesWereInflated) {

@@ -216,6 +216,7 @@ TEST(CentralHeader, EntriesAreRegularFiles) {
   EXPECT_EQ(code_of_attributes(0x10), Code::zip_entry_attributes);
   EXPECT_EQ(code_of_attributes((0100644U << 16U) | 0x10U), Code::zip_entry_attributes);
   EXPECT_EQ(code_of_attributes(0x08), Code::zip_entry_attributes);
+  EXPECT_EQ(code_of_attributes(0x400), Code::zip_entry_attributes);  // a link to 7-Zip
 }
 
 TEST(CentralHeader, ExtraFieldsAreWellFormed) {

@@ -22,7 +22,7 @@ inline std::vector<std::pair<std::string, Blob>> read_all(Bytes file) {
     if (entry.folder) continue;
     Blob data;
     zip::data_source(file, entry)->read([&](Bytes piece) { data.insert(data.end(), piece.begin(), piece.end()); });
-    zip::expect_crc(entry, base::crc32(0, data));
+    zip::expect_crc(file, entry, base::crc32(0, data));
     files.emplace_back(entry.name, std::move(data));
   }
   return files;

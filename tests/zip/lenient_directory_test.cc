@@ -135,10 +135,51 @@ TEST(LenientDirectory, Zip64IsRead) {
   }));
 }
 
+TEST(LenientDirectory, AZip64EndRecordOfALowerVersionIsRead) {
+  for (const std::uint16_t version : {std::uint16_t{10}, std::uint16_t{20}, std::uint16_t{45}}) {
+    expect_read(changed([=](ZipBuilder& b) {
+      b.force_zip64 = true;
+      b.zip64_end.version_needed = version;
+    }));
+  }
+}
+
+TEST(LenientDirectory, Zip64FieldsThatNothingCallsForAreReadWhereTheyAgree) {
+  const std::vector<std::vector<std::uint64_t>> contents = {{}, {100}, {100, 100}};
+  for (const auto& values : contents) {
+    expect_read(changed_a([&](ZipEntry& e) { e.central.extra = zip64_record(values); }));
+    expect_read(changed_a([&](ZipEntry& e) { e.local.extra = zip64_record(values); }));
+  }
+  const Built built = plain_zip().build_placed();
+  const std::uint64_t offset = built.entry("a").header_offset;
+  expect_read(changed_a([&](ZipEntry& e) { e.central.extra = zip64_record({100, 100, offset}); }));
+  // One value is asked for, and more are there.
+  expect_read(changed_a([](ZipEntry& e) {
+    e.central.extra = zip64_record({100, 100});
+    e.central.usize32 = 0xffffffffU;
+  }));
+}
+
+TEST(LenientDirectory, SixtyFiveThousandFiveHundredAndThirtyFiveEntriesNeedNoZip64) {
+  ZipBuilder builder = plain_zip();
+  while (builder.entries.size() < 65535) {
+    builder.entries.push_back(plain_entry(zip_entry("e" + std::to_string(builder.entries.size()), {})));
+  }
+  builder.write_zip64_end = builder.write_zip64_locator = false;
+  builder.end.entries = builder.end.entries_on_disk = std::uint16_t{65535};
+  const Built built = builder.build_placed();
+  Blob bytes = built.bytes;
+  put_u32(bytes, built.end_offset + 12, static_cast<std::uint32_t>(built.directory_size));
+  put_u32(bytes, built.end_offset + 16, static_cast<std::uint32_t>(built.directory_offset));
+  EXPECT_EQ(zip::LenientDirectory::read(bytes, {}).entries().size(), 65535U);
+}
+
 TEST(LenientDirectory, BytesOfNoEntryAreSkipped) {
   expect_read(changed_a([](ZipEntry& e) { e.gap_before = Blob(34); }));
   expect_read(changed([](ZipBuilder& b) { b.prefix = blob("#!/bin/sh"); }));
   expect_read(changed([](ZipBuilder& b) { b.gap_before_directory = Blob(34); }));
+  // Superseded models of an edited archive are such bytes: a local header that no directory lists may follow a listed
+  // one.
   const Built orphan = changed_a([](ZipEntry& e) { e.listed = false; });
   EXPECT_THAT(names_in(orphan.bytes), ElementsAre(model_entry, "b"));
 }

@@ -68,6 +68,44 @@ TEST(LenientRefusals, ASecondEndRecordIsRefused) {
   EXPECT_EQ(refusal_of_zip(commented.bytes), (Refusal{Code::zip_end_directory_bounds, "", commented.end_offset + 22}));
 }
 
+TEST(LenientRefusals, ASignatureOfAnEndRecordInTheCommentIsRefused) {
+  for (const std::string_view comment :
+       {"PK\5\6", "x PK\5\6 and more", "PK\5\6 and then at least as much as a record has"}) {
+    const Built built = changed([&](ZipBuilder& b) { b.comment = comment; });
+    const std::size_t at = built.end_offset + 22 + comment.find('P');
+    EXPECT_EQ(refusal_of_zip(built.bytes), (Refusal{Code::zip_end_ambiguous, "", at})) << comment;
+  }
+  EXPECT_EQ(refusal_of_zip(changed([](ZipBuilder& b) { b.comment = "PK\5\5 PK\6\5 K\5\6"; }).bytes), std::nullopt);
+}
+
+TEST(LenientRefusals, AFirstLocalHeaderThatTheDirectoryDoesNotListIsRefused) {
+  const Built first = changed([](ZipBuilder& b) { b.entry(model_entry).listed = false; });
+  EXPECT_EQ(refusal_of_zip(first.bytes), (Refusal{Code::zip_entry_unlisted, "", 0}));
+  const Built after_a_prefix = changed([](ZipBuilder& b) {
+    b.prefix = blob("#!/bin/sh");
+    b.entry(model_entry).listed = false;
+  });
+  EXPECT_EQ(refusal_of_zip(after_a_prefix.bytes), (Refusal{Code::zip_entry_unlisted, "", 9}));
+}
+
+TEST(LenientRefusals, VersionsAbove45AreRefused) {
+  for (const std::uint16_t version : {std::uint16_t{46}, std::uint16_t{63}, std::uint16_t{0x0314}}) {
+    const Built central = changed_a([=](ZipEntry& e) { e.central.version_needed = version; });
+    EXPECT_EQ(refusal_of_zip(central.bytes), in_directory(Code::zip_entry_version, central, "a")) << version;
+    const Built local = changed_a([=](ZipEntry& e) { e.local.version_needed = version; });
+    EXPECT_EQ(refusal_of_zip(local.bytes), at_header(Code::zip_entry_version, local, "a")) << version;
+  }
+}
+
+TEST(LenientRefusals, FlagsOfWhichTheHeadersTellTwoStoriesAreRefused) {
+  for (const std::uint16_t flags : {std::uint16_t{0x0002}, std::uint16_t{0x0008}, std::uint16_t{0x0800}}) {
+    const Built local = changed_a([=](ZipEntry& e) { e.local.flags = flags; });
+    EXPECT_EQ(refusal_of_zip(local.bytes), at_header(Code::zip_local_field, local, "a")) << flags;
+    const Built central = changed_a([=](ZipEntry& e) { e.central.flags = flags; });
+    EXPECT_EQ(refusal_of_zip(central.bytes), at_header(Code::zip_local_field, central, "a")) << flags;
+  }
+}
+
 TEST(LenientRefusals, AnEndRecordInAnEntrysDataIsData) {
   const Built built = changed([](ZipBuilder& b) {
     Blob inner = blob("PK\5\6");
@@ -152,6 +190,25 @@ TEST(LenientRefusals, LinksAndDevicesAreRefused) {
   }
 }
 
+TEST(LenientRefusals, ALinkOfAnyHostIsRefused) {
+  for (const std::uint16_t host : {std::uint16_t{0}, std::uint16_t{3}, std::uint16_t{10}, std::uint16_t{19}}) {
+    for (const std::uint32_t attributes : {0120777U << 16U, 0100644U << 16U | 0x400U, 0x400U}) {
+      const Built built = changed_a([=](ZipEntry& e) {
+        e.central.version_made_by = static_cast<std::uint16_t>(host << 8U | 20U);
+        e.central.external_attributes = attributes;
+      });
+      EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_entry_attributes, built, "a")) << attributes;
+    }
+  }
+}
+
+TEST(LenientRefusals, AFileThatIsMarkedAsAFolderOrAVolumeIsRefused) {
+  for (const std::uint32_t attributes : {0x10U, 0x08U, 0x18U, 0100644U << 16U | 0x10U}) {
+    const Built built = changed_a([=](ZipEntry& e) { e.central.external_attributes = attributes; });
+    EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_entry_attributes, built, "a")) << attributes;
+  }
+}
+
 TEST(LenientRefusals, NamesThatReadersTakeForOthersAreRefused) {
   const std::vector<std::pair<std::string, Code>> names = {
       {"", Code::zip_name_empty},
@@ -183,6 +240,13 @@ TEST(LenientRefusals, NamesThatClashAreRefused) {
   EXPECT_EQ(refusal_of_zip(folded.bytes), in_directory(Code::zip_name_folded, folded, "A"));
   const Built prefix = named("a/b");
   EXPECT_EQ(refusal_of_zip(prefix.bytes), in_directory(Code::zip_name_prefix, prefix, "a/b"));
+}
+
+TEST(LenientRefusals, AFileWithTheNameOfAFolderIsRefused) {
+  for (const std::string name : {"a/", "A/", "a/b/", "b/c/d/"}) {
+    const Built built = changed([&](ZipBuilder& b) { b.entries.push_back(plain_entry(zip_entry(name, {}))); });
+    EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_name_prefix, built, name));
+  }
 }
 
 TEST(LenientRefusals, AFolderWithDataIsRefused) {
@@ -225,6 +289,71 @@ TEST(LenientRefusals, ExtraFieldsThatMisleadAreRefused) {
   EXPECT_EQ(refusal_of_zip(missing.bytes), in_directory(Code::zip_zip64_extra, missing, "a"));
   const Built local_missing = changed_a([](ZipEntry& e) { e.local.usize32 = 0xffffffffU; });
   EXPECT_EQ(refusal_of_zip(local_missing.bytes), at_header(Code::zip_zip64_extra, local_missing, "a"));
+}
+
+// Measured: with the first unzip makes a symbolic link of the entry, with the second bsdtar does.
+TEST(LenientRefusals, FieldsByWhichSomeReadersMakeALinkOfAFileAreRefused) {
+  for (const std::uint16_t field : {std::uint16_t{0x756e}, std::uint16_t{0x6c78}}) {
+    const Built local = changed_a([&](ZipEntry& e) { e.local.extra = extra_record(field, pattern(9)); });
+    EXPECT_EQ(refusal_of_zip(local.bytes), at_header(Code::zip_extra_unknown, local, "a"));
+    const Built central = changed_a([&](ZipEntry& e) { e.central.extra = extra_record(field, pattern(9)); });
+    EXPECT_EQ(refusal_of_zip(central.bytes), in_directory(Code::zip_extra_unknown, central, "a"));
+  }
+}
+
+TEST(LenientRefusals, StrayBytesAfterExtraFieldsAreRefused) {
+  Blob after_a_field = extra_record(0x5455, pattern(9));
+  after_a_field.push_back(std::byte{7});
+  Blob after_zeros = zeros(63);
+  after_zeros.back() = std::byte{1};
+  for (const Blob& extra : {blob("x"), blob("xyz"), after_a_field, after_zeros}) {
+    const Built local = changed_a([&](ZipEntry& e) { e.local.extra = extra; });
+    EXPECT_EQ(refusal_of_zip(local.bytes), at_header(Code::zip_extra_malformed, local, "a"));
+    const Built central = changed_a([&](ZipEntry& e) { e.central.extra = extra; });
+    EXPECT_EQ(refusal_of_zip(central.bytes), in_directory(Code::zip_extra_malformed, central, "a"));
+  }
+}
+
+TEST(LenientRefusals, ALocalZip64FieldOfWhichOneSizeIsTakenIsRefused) {
+  const auto refused = [](const Blob& field, bool size, bool stored_size) {
+    const Built built = changed([&](ZipBuilder& b) {
+      b.entries[1] = plain_entry(deflated_entry("a", pattern(50)));  // of two sizes
+      b.entries[1].local.extra = field;
+      if (size) b.entries[1].local.usize32 = 0xffffffffU;
+      if (stored_size) b.entries[1].local.csize32 = 0xffffffffU;
+    });
+    EXPECT_EQ(refusal_of_zip(built.bytes), at_header(Code::zip_zip64_extra, built, "a"));
+  };
+  const std::uint64_t stored = deflated_entry("a", pattern(50)).data.size();
+  refused(zip64_record({50}), true, false);
+  refused(zip64_record({stored}), false, true);
+  refused(zip64_record({50, stored}), true, false);
+  refused(zip64_record({50, stored}), false, true);
+  refused(zip64_record({50}), true, true);
+}
+
+TEST(LenientRefusals, Zip64FieldsThatContradictTheHeaderAreRefused) {
+  for (const std::vector<std::uint64_t>& values :
+       {std::vector<std::uint64_t>{99}, std::vector<std::uint64_t>{100, 99}}) {
+    const Built local = changed_a([&](ZipEntry& e) { e.local.extra = zip64_record(values); });
+    EXPECT_EQ(refusal_of_zip(local.bytes), at_header(Code::zip_zip64_extra, local, "a"));
+    const Built central = changed_a([&](ZipEntry& e) { e.central.extra = zip64_record(values); });
+    EXPECT_EQ(refusal_of_zip(central.bytes), in_directory(Code::zip_zip64_extra, central, "a"));
+  }
+  // The first value is the size to a reader that goes by places, and the stored size to one that goes by sentinels.
+  const Built out_of_step = changed_a([](ZipEntry& e) {
+    e.central.extra = zip64_record({100, 100});
+    e.central.csize32 = 0xffffffffU;
+  });
+  EXPECT_EQ(refusal_of_zip(out_of_step.bytes), in_directory(Code::zip_zip64_extra, out_of_step, "a"));
+}
+
+TEST(LenientRefusals, AZip64EndRecordOfAnUnknownVersionIsRefused) {
+  const Built built = changed([](ZipBuilder& b) {
+    b.force_zip64 = true;
+    b.zip64_end.version_needed = std::uint16_t{46};
+  });
+  EXPECT_EQ(refusal_of_zip(built.bytes), (Refusal{Code::zip_zip64_record, "", *built.zip64_end_offset}));
 }
 
 TEST(LenientRefusals, TwoStoriesAboutOneEntryAreRefused) {
@@ -296,6 +425,15 @@ TEST(LenientRefusals, EntriesThatOverlapAreRefused) {
 
 TEST(LenientRefusals, OneLocalHeaderForTwoEntriesIsRefused) {
   const Built built = changed([](ZipBuilder& b) { b.directory_order = {{0, 1, 1, 2}}; });
+  EXPECT_EQ(refusal_of_zip(built.bytes), at_header(Code::zip_entry_overlap, built, "a"));
+}
+
+// With the fields of one header read for each of them, this takes minutes.
+TEST(LenientRefusals, ALocalHeaderForVeryManyEntriesIsReadTwiceAtMost) {
+  const Built built = changed([](ZipBuilder& b) {
+    b.entry("a").local.extra = zeros(65532);
+    b.directory_order = std::vector<std::size_t>(200'000, 1);
+  });
   EXPECT_EQ(refusal_of_zip(built.bytes), at_header(Code::zip_entry_overlap, built, "a"));
 }
 

@@ -131,6 +131,15 @@ void add_threads(CLI::App& verb, std::size_t& threads) {
       ->type_name("N");
 }
 
+CLI::Option* add_max_expansion(CLI::App& verb, std::uint64_t& times) {
+  return verb
+      .add_option("--max-expansion", times,
+                  "Make at most so many times the input's bytes of it: a few compressed bytes may hold gigabytes")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N")
+      ->capture_default_str();
+}
+
 ConvertReport convert_input(const std::filesystem::path& input, const std::filesystem::path& output,
                             const SaveOptions& save, LoadOptions load) {
   if (input != "-") return convert(input, output, save, load);

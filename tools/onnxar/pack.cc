@@ -60,6 +60,7 @@ Verb add_pack(CLI::App& app) {
   verb->add_option("--add", arguments->add, "Put a file that is no tensor into the archive (tokenizer.json=FILE)")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
+  add_max_expansion(*verb, arguments->load.max_expansion);
   add_threads(*verb, arguments->save.num_threads);
   arguments->load.foreign_zips = true;
   add_verbosity(*verb, arguments->verbosity);

@@ -75,6 +75,12 @@ Verb add_repack(CLI::App& app) {
            "Begin entries at multiples of this, a power of two; default: as recorded, else 64")
       ->excludes(check)
       ->check(not_zero());
+  verb->add_option("--accept-crc", options.accept_crc,
+                   "Take the data of this entry as right although its CRC-32 is not, and state the true one")
+      ->type_name("KEY")
+      ->allow_extra_args(false)
+      ->excludes(check);
+  add_max_expansion(*verb, options.max_expansion)->excludes(check);
   verb->add_flag("-f,--force", options.replace, "Replace an output that exists")->excludes(check);
   verb->add_flag("-n,--dry-run", options.dry_run, "Plan and report, write nothing")->excludes(check);
   verb->add_flag("!--no-sync", options.sync, "Do not wait until the disk has it")->excludes(check);

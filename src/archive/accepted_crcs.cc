@@ -1,0 +1,48 @@
+#include "archive/accepted_crcs.h"
+
+#include "base/crc32.h"
+#include "base/text.h"
+#include "onnxar/error.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+
+std::uint32_t crc_of(Bytes file, const zip::LenientEntry& entry) {
+  std::uint32_t crc = 0;
+  zip::data_source(file, entry)->read([&crc](Bytes piece) { crc = base::crc32(crc, piece); });
+  return crc;
+}
+
+}  // namespace
+
+AcceptedCrcs::AcceptedCrcs(Bytes file, const zip::LenientDirectory& directory, std::span<const std::string> names,
+                           RepackReport& report) {
+  for (const std::string& name : names) {
+    const auto index = directory.find(name);
+    if (!index) {
+      throw Error(Code::usage_no_such_entry,
+                  concat("no entry is named ", base::quoted(name), ", so there is no CRC-32 to accept"));
+    }
+    const zip::LenientEntry& entry = directory.entries()[*index];
+    if (true_crcs_.contains(entry.header_offset)) continue;  // named twice
+    const std::uint32_t crc = crc_of(file, entry);
+    const Place place{name, entry.data_offset};
+    if (crc == entry.crc32) {
+      throw Error(Code::usage_argument,
+                  "the CRC-32 of this entry is right already: leave it out of those to accept (--accept-crc)", place);
+    }
+    true_crcs_.emplace(entry.header_offset, crc);
+    report.remarks.push_back({Severity::warning, Code::zip_data_crc, place,
+                              concat("accepted: the data has CRC-32 ", base::hex(crc), ", the input says ",
+                                     base::hex(entry.crc32), "; the output states the former")});
+  }
+}
+
+bool AcceptedCrcs::accepts(const zip::LenientEntry& entry, std::uint32_t crc) const {
+  const auto found = true_crcs_.find(entry.header_offset);
+  return found != true_crcs_.end() && found->second == crc;
+}
+
+}  // namespace onnxar

@@ -1,0 +1,26 @@
+#include "zip/crc_fault.h"
+
+#include <utility>
+
+#include "base/crc32.h"
+#include "base/text.h"
+
+namespace onnxar::zip {
+
+Error crc_fault(Place place, std::string_view who, std::uint32_t stated, std::uint32_t actual, Bytes data) {
+  const std::string differs =
+      base::concat("the data has CRC-32 ", base::hex(actual), ", ", who, " says ", base::hex(stated));
+  const auto start = data.empty() ? std::nullopt : base::find_start_of_crc32(data, stated);
+  if (!start) {
+    return {Code::zip_data_crc, differs + ": it was damaged; fetch the file again", std::move(place)};
+  }
+  return {
+      Code::zip_data_crc,
+      base::concat(differs, ", which is that of its last ", data.size() - *start,
+                   " bytes alone: early writers without ISA-L began the sum anew after an empty piece, and then the "
+                   "data is right; compare it with its source, and `onnxar repack --accept-crc ",
+                   base::quoted(place.entry), "` states the CRC-32 that it has"),
+      place};
+}
+
+}  // namespace onnxar::zip

@@ -1,0 +1,302 @@
+"""Zips of other makers: `pack` and `repack` go by one list, and read only what common tools read the same way.
+
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests foreign_zips_test.py
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import struct
+import subprocess
+import zipfile
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from support import command_line
+from support import wire_writer as wire
+from support.archives import CENTRAL, END, LOCAL, MODEL, Entry, linked, model_of, weights
+from support.command_line import DONE, FORMAT, MIB, USAGE, ToolCase, entries_of, run
+
+
+def content() -> list[tuple[str, bytes]]:
+    model = model_of(linked("w"))
+    return [(each.name, each.data) for each in (model, *weights("w"))] + [("notes.txt", b"text" * 9)]
+
+
+def field_of(kind: int, data: bytes) -> bytes:
+    return struct.pack("<HH", kind, len(data)) + data
+
+
+def zip64(*values: int) -> bytes:
+    return field_of(1, struct.pack(f"<{len(values)}Q", *values))
+
+
+@dataclass
+class Zip:
+    """A plain zip of `content`, and what is unusual in it; `local` and `central` are of `w`."""
+
+    prefix: bytes = b""
+    comment: bytes = b""
+    local: dict[str, int] = field(default_factory=dict)
+    central: dict[str, int] = field(default_factory=dict)
+    local_extra: bytes = b""
+    central_extra: bytes = b""
+    deflate: bool = False
+    more: tuple[str, ...] = ()  # names of further entries, which are empty
+    zip64_version: int | None = None  # of a zip64 end record
+    unlisted: str = ""  # an entry that the directory does not list
+
+    def build(self) -> bytes:
+        file, directory, count = bytearray(self.prefix), bytearray(), 0
+        for name, data in [*content(), *((name, b"") for name in self.more)]:
+            odd = name == "w"
+            fields = Entry(name, data).fields
+            if odd and self.deflate:
+                raw = zlib.compressobj(9, wbits=-15)
+                data = raw.compress(data) + raw.flush()
+                fields.update(method=8, compressed=len(data))
+            extra = self.local_extra if odd else b""
+            said = {**fields, **(self.local if odd else {}), "extra_length": len(extra)}
+            at = len(file)
+            file += LOCAL.pack(**said) + name.encode() + extra + data
+            if name == self.unlisted:
+                continue
+            extra = self.central_extra if odd else b""
+            said = {"made_by": 20, **fields, **(self.central if odd else {}), "offset": at}
+            directory += CENTRAL.pack(**said, extra_length=len(extra)) + name.encode() + extra
+            count += 1
+        return bytes(file) + bytes(directory) + self.end(count, len(directory), len(file))
+
+    def end(self, count: int, size: int, at: int) -> bytes:
+        records = b""
+        if self.zip64_version is not None:
+            numbers = struct.pack("<QQQQ", count, count, size, at)
+            records = struct.pack("<IQHHII", 0x06064B50, 44, 45, self.zip64_version, 0, 0) + numbers
+            records += struct.pack("<IIQI", 0x07064B50, 0, at + size, 1)
+        here = {"entries_here": count, "entries": count, "directory_size": size}
+        end = END.pack(**here, directory_offset=at, comment_length=len(self.comment))
+        return records + end + self.comment
+
+
+SIZE = len(dict(content())["w"])
+ALL = 0xFFFFFFFF
+
+READ = {
+    "plain": Zip(),
+    "deflated": Zip(deflate=True),
+    "a comment": Zip(comment=b"made by hand"),
+    "a prefix": Zip(prefix=b"#!/bin/sh\nexit\n"),
+    "a prefix and a comment": Zip(prefix=b"#!/bin/sh\nexit\n", comment=b"made by hand"),
+    "a folder": Zip(more=("folder/",)),
+    "zipalign's zeros": Zip(local_extra=bytes(7)),
+    "an unknown field": Zip(local_extra=field_of(0x5455, bytes(5)), central_extra=field_of(0x5455, bytes(5))),
+    "times that differ": Zip(local={"time": 7}),
+    "version 20": Zip(local={"version": 20}, central={"version": 20}),
+    "Windows attributes": Zip(central={"external": 0x20}),
+    "zip64 end record of version 20": Zip(zip64_version=20),
+    "zip64 end record of version 45": Zip(zip64_version=45),
+    "an unneeded zip64 field of both sizes": Zip(central_extra=zip64(SIZE, SIZE)),
+    "an unneeded zip64 field of one size": Zip(central_extra=zip64(SIZE)),
+    "an unneeded local zip64 field": Zip(local_extra=zip64(SIZE, SIZE)),
+    "local sizes in a zip64 field": Zip(
+        local_extra=zip64(SIZE, SIZE), local={"size": ALL, "compressed": ALL, "version": 45}
+    ),
+}
+
+REFUSED = {
+    "a signature in the comment": (Zip(comment=b"see PK\5\6 there"), "zip.end.ambiguous"),
+    "a first entry that is not listed": (Zip(unlisted=MODEL), "zip.entry.unlisted"),
+    "the DOS bit of a folder": (Zip(central={"external": 0x10}), "zip.entry.attributes"),
+    "the DOS bit of a volume": (Zip(central={"external": 0x08}), "zip.entry.attributes"),
+    "a link made on DOS": (Zip(central={"external": 0o120777 << 16}), "zip.entry.attributes"),
+    "a link made on a Mac": (
+        Zip(central={"external": 0o120777 << 16, "made_by": 19 << 8 | 20}),
+        "zip.entry.attributes",
+    ),
+    "one size in a local zip64 field": (
+        Zip(deflate=True, local_extra=zip64(SIZE), local={"size": ALL}),
+        "zip.zip64.extra",
+    ),
+    "w beside w/": (Zip(more=("w/",)), "zip.name.prefix"),
+    "version 46": (Zip(local={"version": 46}, central={"version": 46}), "zip.entry.version"),
+    "version 46 in the directory": (Zip(central={"version": 46}), "zip.entry.version"),
+    "version 46 in the local header": (Zip(local={"version": 46}), "zip.entry.version"),
+    "flags that differ": (Zip(local={"flags": 0x800}), "zip.local.field"),
+    "a link to Info-ZIP": (Zip(central_extra=field_of(0x756E, bytes(14))), "zip.extra.unknown"),
+    "a link to libarchive": (Zip(local_extra=field_of(0x6C78, bytes(9))), "zip.extra.unknown"),
+    "stray bytes": (Zip(local_extra=b"xyz"), "zip.extra.malformed"),
+    "stray bytes in the directory": (Zip(central_extra=b"xyz"), "zip.extra.malformed"),
+}
+
+
+class OneList(ToolCase):
+    def test_what_is_read_by_both_verbs(self) -> None:
+        for name, made in READ.items():
+            with self.subTest(name):
+                path = self.write("in.zip", made.build())
+                for verb in ("pack", "repack"):
+                    self.succeeds(verb, path, "-o", self.output, "-f", "--no-sync")
+                    self.assertEqual(entries_of(self.output), dict(content()), verb)
+
+    def test_what_is_refused_by_both_verbs_in_one_sentence(self) -> None:
+        for name, (made, code) in REFUSED.items():
+            with self.subTest(name), self.nothing_changes():
+                path = self.write("in.zip", made.build())
+                told = {run(verb, path, "-o", self.output).stderr for verb in ("pack", "repack")}
+                self.assertEqual(len(told), 1, told)
+                self.assertIn(f"error[{code}]", *told)
+                path.unlink()
+
+    def test_65535_entries_without_zip64(self) -> None:
+        names = tuple(f"x/{n}.txt" for n in range(65535 - len(content())))
+        path = self.write("in.zip", Zip(more=names).build())
+        for verb in ("pack", "repack"):
+            self.succeeds(verb, path, "-o", self.output, "-f", "--no-sync")
+            self.assertEqual(len(entries_of(self.output)), 65535)
+
+
+class OtherReaders(ToolCase):
+    """What is read here is read the same way there."""
+
+    def hold(self, *command: str) -> None:
+        if shutil.which(command[0]) is None:
+            self.skipTest(f"{command[0]} is not installed")
+        for name, made in READ.items():
+            with self.subTest(name):
+                path = self.write("in.zip", made.build())
+                folder = self.folder / "unzipped"
+                folder.mkdir()
+                done = subprocess.run([*command, path], cwd=folder, capture_output=True, check=False)
+                seen = {
+                    str(each.relative_to(folder)): each.read_bytes()
+                    for each in folder.rglob("*")
+                    if each.is_file()
+                }
+                shutil.rmtree(folder)
+                self.assertEqual(seen, dict(content()), done.stderr)
+
+    def test_info_zip(self) -> None:
+        self.hold("unzip", "-q")
+
+    def test_7_zip(self) -> None:
+        self.hold("7z", "x", "-bd", "-y")
+
+    def test_bsdtar(self) -> None:
+        self.hold("bsdtar", "-xf")
+
+    def test_python(self) -> None:
+        for name, made in READ.items():
+            with self.subTest(name), zipfile.ZipFile(io.BytesIO(made.build())) as file:
+                infos = [info for info in file.infolist() if not info.is_dir()]
+                self.assertEqual({each.filename: file.read(each) for each in infos}, dict(content()))
+
+
+class Expansion(ToolCase):
+    def bomb(self, name: str, *models: str) -> Path:
+        """A small zip that holds 40 MiB of zeros."""
+        path = self.folder / "bomb.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr(MODEL, wire.plain(*(linked(each, 10 * MIB) for each in models)))
+            file.writestr(name, bytes(40 * MIB))
+        return path
+
+    def test_more_than_eight_times_the_input_is_not_made_unless_allowed(self) -> None:
+        path = self.bomb("w", "w")
+        for verb in ("pack", "repack"):
+            for dry in ((), ("-n",)):
+                with self.nothing_changes():
+                    done = run(verb, path, "-o", self.output, *dry)
+                self.assertEqual(done.returncode, FORMAT)
+                self.assertIn("error[zip.limit.expansion]", done.stderr)
+            needed = done.stderr.split("--max-expansion ")[1].split()[0]
+            options = ("--no-sync", "--max-expansion", int(needed) + 10)
+            self.succeeds(verb, path, "-o", self.output, *options)
+            self.assertEqual(entries_of(self.output)["w"], bytes(40 * MIB))
+            self.output.unlink()
+
+    def test_junk_that_pack_leaves_out_is_not_inflated(self) -> None:
+        path = self.bomb("junk")
+        done = self.succeeds("pack", path, "-o", self.output)
+        self.assertIn("archive.entry.unused", done.stderr)
+        self.assertEqual(list(entries_of(self.output)), [MODEL])
+
+    def test_honest_models_are_far_below_the_limit(self) -> None:
+        path = self.folder / "model.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr(MODEL, wire.plain(linked("w"), linked("b")))
+            for each in weights("w", "b"):
+                file.writestr(each.name, each.data)
+        for verb in ("pack", "repack"):
+            self.succeeds(verb, path, "-o", self.output, "-f")
+
+    def test_usage(self) -> None:
+        path = self.bomb("w", "w")
+        for value in ("0", "-1", "many"):
+            done = run("repack", path, "-o", self.output, "--max-expansion", value)
+            self.assertEqual(done.returncode, USAGE)
+
+
+class AcceptCrc(ToolCase):
+    def wrong(self, *names: str) -> Path:
+        """An archive that states the CRC-32 of the last 100 bytes alone."""
+        path = self.archive("a", "b")
+        data = bytearray(path.read_bytes())
+        for each in weights(*names):
+            right = struct.pack("<I", zlib.crc32(each.data))
+            self.assertEqual(data.count(right), 2)
+            data = data.replace(right, struct.pack("<I", zlib.crc32(each.data[-100:])))
+        path.write_bytes(data)
+        return path
+
+    def test_check_says_what_may_have_happened_and_repack_mends_it(self) -> None:
+        right = self.archive("a", "b").read_bytes()
+        path = self.wrong("a", "b")
+        told = run("check", "--data", path).stdout.decode()
+        for name in ("a", "b"):
+            self.assertRegex(told, f'error.zip.data.crc. entry "{name}" .*its last 100 bytes alone.*--accept-crc "{name}"')
+        done = self.succeeds("repack", path, "-o", self.output, "--accept-crc", "a", "--accept-crc", "b")
+        self.assertEqual(done.stderr.count("warning[zip.data.crc]"), 2)
+        self.assertEqual(self.output.read_bytes(), right)
+
+    def test_onto_itself(self) -> None:
+        right = self.archive("a", "b").read_bytes()
+        path = self.wrong("a")
+        self.succeeds("repack", path, "-o", path, "-f", "--accept-crc", "a")
+        self.assertEqual(path.read_bytes(), right)
+
+    def test_other_entries_are_verified(self) -> None:
+        path = self.wrong("a", "b")
+        with self.nothing_changes():
+            told = self.fails(FORMAT, "onnxar: error[zip.data.crc]", "repack", path, "-o", self.output, "--accept-crc", "a")
+        self.assertIn('entry "b"', told)
+
+    def test_a_name_that_is_not_there_and_a_crc_that_is_right_are_said(self) -> None:
+        path = self.wrong("a")
+        for dry in ((), ("-n",)):
+            with self.nothing_changes():
+                done = run("repack", path, "-o", self.output, "--accept-crc", "c", *dry)
+                self.assertEqual(done.returncode, USAGE)
+                self.assertIn("error[usage.no_such_entry]", done.stderr)
+                done = run("repack", path, "-o", self.output, "--accept-crc", "b", *dry)
+                self.assertEqual(done.returncode, USAGE)
+                self.assertIn("right already", done.stderr)
+
+    def test_damage_is_called_damage(self) -> None:
+        path = self.archive("a", "b")
+        data = bytearray(path.read_bytes())
+        data[data.index(weights("a")[0].data) + 600] ^= 1
+        path.write_bytes(data)
+        told = run("check", "--data", path).stdout.decode()
+        self.assertIn("it was damaged", told)
+        self.assertNotIn("--accept-crc", told)
+
+    def test_usage(self) -> None:
+        path = self.wrong("a")
+        self.assertEqual(run("repack", path, "-c", 64, "--accept-crc", "a").returncode, USAGE)
+        self.assertEqual(run("repack", path, "-o", self.output, "--accept-crc").returncode, USAGE)
+
+
+if __name__ == "__main__":
+    command_line.main(__doc__)
