@@ -63,6 +63,12 @@ struct AddedFile {
   std::filesystem::path path;  ///< what is read
 };
 
+/// An entry that gets another name in a new archive.
+struct RenamedEntry {
+  std::string from;
+  std::string to;  ///< an allowed name, and no C identifier: those are keys of tensors
+};
+
 /// How far saving is: of `total` bytes of data, `done` are written.
 using ProgressCallback = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
@@ -79,6 +85,7 @@ struct SaveOptions : TensorBufferOptions {
   bool file_per_tensor = false;  ///< of onnx_external: a data file for each tensor instead, named by its key
   Checksum checksum = Checksum::none;  ///< of archive: what links carry; reads the data twice
   std::vector<AddedFile> add;          ///< of archive: side files, in place of those of the same name
+  std::vector<RenamedEntry> rename;    ///< of archive: side files, also added ones, that get other names
   bool replace = false;                ///< replace existing outputs
   bool sync = true;                    ///< sync files and folder before returning
   bool dry_run = false;                ///< find every fault that planning can find, and write nothing

@@ -37,6 +37,7 @@ def pack(
     attributes: bool = True,
     checksum: str | None = None,
     side_files: Mapping[str, Path] | None = None,
+    rename: Mapping[str, str] | None = None,
     data_dir: Path | None = None,
     overwrite: bool = False,
     sync: bool = True,
@@ -47,13 +48,15 @@ def pack(
 
     Tensors of at least `size_threshold` bytes become entries at multiples of `alignment`; those in node attributes, too,
     unless `attributes` says no, with `all_sites` also sparse values, defaults of function attributes and training info.
-    `side_files` are names and paths of files that go along. `checksum` may be "sha1". `progress(done, total)` is called
+    `side_files` are names and paths of files that go along; `rename` gives side files new names by their old ones.
+    `checksum` may be "sha1". `progress(done, total)` is called
     with bytes; what it raises cancels. The output appears whole or not at all. Errors: io.*, output.exists, zip.*,
     archive.*, wire.*, onnx.*, usage.argument.
     """
     save = save_options(
         size_threshold=size_threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
-        checksum=checksum, side_files=side_files, overwrite=overwrite, sync=sync, dry_run=dry_run, progress=progress,
+        checksum=checksum, side_files=side_files, rename=rename, overwrite=overwrite, sync=sync, dry_run=dry_run,
+        progress=progress,
     )  # fmt: skip
     return packed(model, output, save, data_dir)
 
@@ -95,11 +98,12 @@ def unpack(
 
 def repack(
     source: Path, output: Path, *, alignment: int | None = None, overwrite: bool = False, sync: bool = True,
-    dry_run: bool = False,
+    dry_run: bool = False, rename: Mapping[str, str] | None = None,
 ) -> RepackReport:  # fmt: skip
     """Makes an archive of any zip file of a model: stored, aligned, the model last; or rewrites an archive without what
-    edits left. The model itself is not looked at. `output` may be `source`, with `overwrite`."""
-    return report(RepackReport, _core.repack(source, output, alignment, overwrite, sync, dry_run))
+    edits left. `output` may be `source`, with `overwrite`. `rename` gives entries that no tensor refers to new names by
+    their old ones; the model is only looked at for that."""
+    return report(RepackReport, _core.repack(source, output, alignment, overwrite, sync, dry_run, dict(rename or {})))
 
 
 def extract(

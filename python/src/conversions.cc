@@ -2,9 +2,11 @@
 #include "conversions.h"
 
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -54,8 +56,10 @@ nb::dict replace_by_bytes(const Path& archive, const nb::bytes& model, const Sav
 }
 
 nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::uint64_t> alignment, bool replace,
-                    bool sync, bool dry_run) {
-  const RepackReport report = without_gil([&] { return repack(input, output, {alignment, replace, sync, dry_run}); });
+                    bool sync, bool dry_run, const std::map<std::string, std::string>& rename) {
+  RepackOptions options{alignment, replace, sync, dry_run};
+  for (const auto& [from, to] : rename) options.rename.push_back({from, to});
+  const RepackReport report = without_gil([&] { return repack(input, output, options); });
   nb::dict row;
   row["entries"] = report.entries;
   row["input_bytes"] = report.input_bytes;
@@ -124,7 +128,7 @@ void bind_conversions(nb::module_& module) {
   module.def("replace_file", replace_by_file);
   module.def("replace_bytes", replace_by_bytes);
   module.def("repack", repack_zip, nb::arg("input"), nb::arg("output"), nb::arg("alignment").none(), nb::arg("replace"),
-             nb::arg("sync"), nb::arg("dry_run"));
+             nb::arg("sync"), nb::arg("dry_run"), nb::arg("rename"));
   module.def("extract", extract_tensors);
   module.def("recover", [](const Path& path, bool sync, bool dry_run) {
     return as_dict(without_gil([&] { return recover(path, {sync, dry_run}); }));

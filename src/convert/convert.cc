@@ -1,15 +1,19 @@
 #include "onnxar/convert.h"
 
-#include <algorithm>
 #include <bit>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "archive/keys.h"
+#include "archive/new_names.h"
+#include "base/keyed_hash.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
 #include "convert/loaded_model.h"
 #include "convert/save.h"
+#include "zip/names.h"
+#include "zip/unique_names.h"
 
 namespace onnxar {
 namespace {
@@ -36,21 +40,46 @@ SideFile side_file(const AddedFile& added) {
 
 /// The side files with others added, each in place of one of the same name.
 std::vector<SideFile> with_added(std::vector<SideFile> files, const std::vector<AddedFile>& add) {
+  base::KeyedMap<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < files.size() && !add.empty(); ++i) places.emplace(files[i].name, i);
   for (const AddedFile& added : add) {
     SideFile file = side_file(added);
-    const auto same = std::ranges::find(files, added.name, &SideFile::name);
-    if (same == files.end()) {
+    const auto [same, is_new] = places.try_emplace(added.name, files.size());
+    if (is_new) {
       files.push_back(std::move(file));
     } else {
-      *same = std::move(file);
+      files[same->second] = std::move(file);
     }
   }
   return files;
 }
 
+void rename(std::vector<SideFile>& files, const std::vector<RenamedEntry>& list) {
+  if (list.empty()) return;
+  Renames renames(list);
+  for (SideFile& file : files) file.name = std::string(renames(file.name));
+  renames.expect_all_met("side file");
+}
+
+/// What the writer would only come to after all of the weights.
+void check_names(const std::vector<SideFile>& files) {
+  for (const SideFile& file : files) {
+    const Place place{file.name, std::nullopt};
+    check_reserved(file.name, place);
+    if (const auto fault = zip::name_fault(file.name)) {
+      throw Error(fault->code, base::concat(fault->message, "; --rename OLD=NEW gives it another one"), place);
+    }
+  }
+  static_cast<void>(zip::index_of_names(
+      files.size(), [&files](std::uint32_t i) { return std::string_view(files[i].name); },
+      [](std::uint32_t) { return std::optional<std::uint64_t>(); }));
+}
+
 void check_archive_options(const SaveOptions& save) {
-  if (save.format == Format::archive || (save.add.empty() && save.checksum == Checksum::none)) return;
-  throw Error(Code::usage_argument, "side files can be added to archives alone, and checksums put into them alone");
+  const bool any = !save.add.empty() || !save.rename.empty() || save.checksum != Checksum::none;
+  if (save.format == Format::archive || !any) return;
+  throw Error(Code::usage_argument,
+              "side files can be added and renamed in archives alone, and checksums put into them alone");
 }
 
 }  // namespace
@@ -58,7 +87,9 @@ void check_archive_options(const SaveOptions& save) {
 ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options) {
   check_alignment(options);
   check_archive_options(options);
-  const std::vector<SideFile> side_files = with_added(model.side_files, options.add);
+  std::vector<SideFile> side_files = with_added(model.side_files, options.add);
+  rename(side_files, options.rename);
+  if (options.format == Format::archive) check_names(side_files);
   ConvertReport report;
   report.side_files = side_files.size();
   report.remarks = model.remarks;
