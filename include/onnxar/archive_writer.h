@@ -56,8 +56,8 @@ class ArchiveWriter {
   void reserve(std::uint64_t bytes);
 
   /// Adds an entry. `name` is its key: what a tensor's `external_data` gives as location (`KeyMaker` makes good ones).
-  /// Errors: zip.name.* (the name breaks a rule, or clashes under ASCII folding), archive.name.reserved,
-  /// io.source_size (the source gives more or fewer bytes than its size), io.*.
+  /// Errors: zip.name.* (the name is not portable ASCII or breaks another rule of the format, or clashes under
+  /// folding), archive.name.reserved, io.source_size (the source gives more or fewer bytes than its size), io.*.
   void add(std::string_view name, Bytes bytes);
   void add(std::string_view name, const FileRange& range);
   /// A stream of exactly `size` bytes, read in pieces of up to 1 MiB.

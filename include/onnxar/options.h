@@ -65,6 +65,12 @@ struct AddedFile {
   std::filesystem::path path;  ///< what is read
 };
 
+/// An entry that gets another name in a new archive.
+struct RenamedEntry {
+  std::string from;
+  std::string to;  ///< an allowed name, and no C identifier: those are keys of tensors
+};
+
 /// How far saving is: of `total` bytes of data, `done` are written.
 using ProgressCallback = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
@@ -84,9 +90,10 @@ struct SaveOptions : TensorBufferOptions {
   /// Of archive: an archive whose side files go along where the model has none of the same name, such as the one that
   /// is replaced. A file that is not a zip has none. Empty: none.
   std::filesystem::path side_files_of;
-  bool replace = false;  ///< replace existing outputs
-  bool sync = true;      ///< sync files and folder before returning
-  bool dry_run = false;  ///< find every fault that planning can find, and write nothing
+  std::vector<RenamedEntry> rename;  ///< of archive: side files, also added ones, that get other names
+  bool replace = false;              ///< replace existing outputs
+  bool sync = true;                  ///< sync files and folder before returning
+  bool dry_run = false;              ///< find every fault that planning can find, and write nothing
   /// That write and sum: 1 for the caller's alone; 0: as many as there are cores. What is read from an archive is
   /// verified by those of LoadOptions, the caller's among them, too.
   std::size_t num_threads = 0;

@@ -1,6 +1,7 @@
 // Making an archive of a zip file, as zipalign does, and saying whether one is aligned.
 //
-// Nothing here knows ONNX: entries are copied byte for byte, the model too, and nothing is looked at in it.
+// Entries are copied byte for byte, the model too. Only where an entry has to get another name is it looked up in the
+// model whether a tensor refers to that entry.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "onnxar/error.h"
+#include "onnxar/options.h"
 
 namespace onnxar {
 
@@ -27,6 +29,7 @@ struct RepackOptions {
   /// Names of entries whose CRC-32 the input states wrongly and whose bytes are known to be right all the same: the
   /// output states the CRC-32 that they have. Every other entry is verified as ever.
   std::vector<std::string> accept_crc = {};
+  std::vector<RenamedEntry> rename = {};  ///< entries that get other names; none that the model refers to
 };
 
 struct RepackReport {
@@ -46,10 +49,11 @@ struct RepackReport {
 /// Every CRC-32 is verified on the way, except those of `accept_crc`. The output appears whole or not at all. Memory:
 /// buffers, and some 200 bytes an entry; mapped or inflated bytes go straight to the file, or stay in blocks that both
 /// files share, as with `convert`. Errors: io.*, output.exists, usage.argument (the alignment; an entry of `accept_crc`
-/// whose CRC-32 is right already), usage.no_such_entry (of `accept_crc`); zip.* (entries that overlap, encryption,
-/// wrong CRCs, names that no archive may have, zip.limit.expansion, ...); archive.model.missing (no model, more than
-/// one, one in a folder, or one whose links would have to be edited: `convert` reads those), archive.model.too_large,
-/// archive.name.reserved.
+/// whose CRC-32 is right already; a name to be replaced that no entry has or that the model refers to),
+/// usage.no_such_entry (of `accept_crc`); zip.* (entries that overlap, encryption, wrong CRCs, names that no archive
+/// may have, zip.limit.expansion, ...); archive.model.missing (no model, more than one, one in a folder, or one whose
+/// links would have to be edited: `convert` reads those), archive.model.too_large, archive.name.reserved; wire.*,
+/// onnx.* (the model, where entries get other names).
 RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
                     const RepackOptions& options = {});
 

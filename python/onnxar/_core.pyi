@@ -90,6 +90,7 @@ class SaveOptions:
     progress: Callable[[int, int], None] | None
     def use_sha1(self) -> None: ...
     def add_file(self, name: str, path: _Path) -> None: ...
+    def rename_entry(self, old: str, new: str) -> None: ...
 
 def convert(input: _Path, output: _Path, save: SaveOptions, load: LoadOptions) -> dict[str, Any]: ...
 def replace_file(
@@ -100,7 +101,7 @@ def replace_bytes(
 ) -> dict[str, Any]: ...
 def repack(
     input: _Path, output: _Path, alignment: int | None, replace: bool, sync: bool, dry_run: bool, max_expansion: int,
-    accept_crc: list[str],
+    accept_crc: list[str], rename: dict[str, str],
 ) -> dict[str, Any]: ...  # fmt: skip
 def extract(
     model: _Path, which: str, output: _Path, raw: bool, replace: bool, sync: bool, dry_run: bool, load: LoadOptions

@@ -37,6 +37,7 @@ def pack(
     attributes: bool = True,
     checksum: str | None = None,
     side_files: Mapping[str, Path] | None = None,
+    rename: Mapping[str, str] | None = None,
     data_dir: Path | None = None,
     overwrite: bool = False,
     sync: bool = True,
@@ -48,7 +49,7 @@ def pack(
 
     Tensors of at least `size_threshold` bytes become entries at multiples of `alignment`; those in node attributes, too,
     unless `attributes` says no, with `all_sites` also sparse values, defaults of function attributes and training info.
-    `side_files` are names and paths of files that go along. `checksum` may be "sha1". `progress(done, total)` is called
+    `side_files` are names and paths of files that go along; `rename` gives side files new names by their old ones. `checksum` may be "sha1". `progress(done, total)` is called
     with bytes; what it raises cancels. The output appears whole or not at all. With `overwrite` a file that exists is
     replaced as a whole, and what it had besides is gone: `save` keeps the side files of an archive that it replaces.
     What is made of bytes that tensors share is at most `max_expansion` times the input. Errors: io.*, output.exists,
@@ -56,7 +57,8 @@ def pack(
     """
     save = save_options(
         size_threshold=size_threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
-        checksum=checksum, side_files=side_files, overwrite=overwrite, sync=sync, dry_run=dry_run, progress=progress,
+        checksum=checksum, side_files=side_files, rename=rename, overwrite=overwrite, sync=sync, dry_run=dry_run,
+        progress=progress,
     )  # fmt: skip
     return packed(model, output, save, data_dir, max_expansion)
 
@@ -103,12 +105,14 @@ def unpack(
 def repack(
     source: Path, output: Path, *, alignment: int | None = None, overwrite: bool = False, sync: bool = True,
     dry_run: bool = False, max_expansion: int = 8, accept_crc: Sequence[str] = (),
+    rename: Mapping[str, str] | None = None,
 ) -> RepackReport:  # fmt: skip
     """Makes an archive of any zip file of a model: stored, aligned, the model last; or rewrites an archive without what
-    edits left. The model itself is not looked at. `output` may be `source`, with `overwrite`. At most `max_expansion`
+    edits left. `output` may be `source`, with `overwrite`. At most `max_expansion`
     times the input's bytes are made of it. `accept_crc` names entries whose data is right although the CRC-32 that the
-    input states is not: the output states the true one."""
-    rows = _core.repack(source, output, alignment, overwrite, sync, dry_run, max_expansion, list(accept_crc))
+    input states is not: the output states the true one. `rename` gives entries that no tensor refers to new names by
+    their old ones; the model is only looked at for that."""
+    rows = _core.repack(source, output, alignment, overwrite, sync, dry_run, max_expansion, list(accept_crc), dict(rename or {}))
     return report(RepackReport, rows)
 
 

@@ -34,6 +34,7 @@ def save_options(
     overwrite: bool | None = None,
     checksum: str | None = None,
     side_files: Mapping[str, Path] | None = None,
+    rename: Mapping[str, str] | None = None,
     **fields: Any,
 ) -> _core.SaveOptions:
     for name, value in (("size_threshold", size_threshold), ("alignment", fields.get("alignment"))):
@@ -46,6 +47,8 @@ def save_options(
         raise usage(f'checksum is {checksum!r}; it may be None or "sha1"')
     for name, path in (side_files or {}).items():
         options.add_file(name, path)
+    for old, new in (rename or {}).items():
+        options.rename_entry(old, new)
     return options
 
 

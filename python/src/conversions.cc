@@ -2,10 +2,12 @@
 #include "conversions.h"
 
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,7 +58,8 @@ nb::dict replace_by_bytes(const Path& archive, const nb::bytes& model, const Sav
 }
 
 nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::uint64_t> alignment, bool replace,
-                    bool sync, bool dry_run, std::uint64_t max_expansion, const std::vector<std::string>& accept_crc) {
+                    bool sync, bool dry_run, std::uint64_t max_expansion, const std::vector<std::string>& accept_crc,
+                    const std::map<std::string, std::string>& rename) {
   RepackOptions options;
   options.alignment = alignment;
   options.replace = replace;
@@ -64,6 +67,7 @@ nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::ui
   options.dry_run = dry_run;
   options.max_expansion = max_expansion;
   options.accept_crc = accept_crc;
+  for (const auto& [from, to] : rename) options.rename.push_back({from, to});
   const RepackReport report = without_gil([&] { return repack(input, output, options); });
   nb::dict row;
   row["entries"] = report.entries;
@@ -133,7 +137,7 @@ void bind_conversions(nb::module_& module) {
   module.def("replace_file", replace_by_file);
   module.def("replace_bytes", replace_by_bytes);
   module.def("repack", repack_zip, nb::arg("input"), nb::arg("output"), nb::arg("alignment").none(), nb::arg("replace"),
-             nb::arg("sync"), nb::arg("dry_run"), nb::arg("max_expansion"), nb::arg("accept_crc"));
+             nb::arg("sync"), nb::arg("dry_run"), nb::arg("max_expansion"), nb::arg("accept_crc"), nb::arg("rename"));
   module.def("extract", extract_tensors);
   module.def("recover", [](const Path& path, bool sync, bool dry_run) {
     return as_dict(without_gil([&] { return recover(path, {sync, dry_run}); }));

@@ -38,8 +38,10 @@ void bind_options(nb::module_& module) {
       .def_rw("dry_run", &SaveOptions::dry_run)
       .def_rw("progress", &SaveOptions::progress, nb::arg().none())
       .def("use_sha1", [](SaveOptions& options) { options.checksum = Checksum::sha1; })
-      .def("add_file", [](SaveOptions& options, const std::string& name, const std::filesystem::path& path) {
-        options.add.push_back({name, path});
+      .def("add_file", [](SaveOptions& options, const std::string& name,
+                          const std::filesystem::path& path) { options.add.push_back({name, path}); })
+      .def("rename_entry", [](SaveOptions& options, const std::string& from, const std::string& to) {
+        options.rename.push_back({from, to});
       });
 }
 

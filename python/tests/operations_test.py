@@ -81,6 +81,16 @@ class Operations(FolderTest):
         self.assertEqual(self.code_of(onnxar.repack, output, self.archive, overwrite=True, accept_crc=["w"]),
                          "usage.argument")  # fmt: skip
 
+    def test_pack_and_repack_rename_what_no_tensor_refers_to(self):
+        note = self.folder / "note"
+        note.write_bytes(b"text")
+        onnxar.pack(self.onnx, self.archive, side_files={"a.txt": note}, rename={"a.txt": "b.txt"}, overwrite=True)
+        self.assertIn("b.txt", zipfile.ZipFile(self.archive).namelist())
+        again = self.folder / "again.onnxar"
+        onnxar.repack(self.archive, again, rename={"b.txt": "c.txt"})
+        self.assertIn("c.txt", zipfile.ZipFile(again).namelist())
+        self.assertEqual(self.code_of(onnxar.repack, again, self.archive, rename={"b.txt": "d.txt"}), "usage.argument")
+
     def test_repack_makes_an_archive_of_a_zip(self):
         with zipfile.ZipFile(self.folder / "z.zip", "w", zipfile.ZIP_DEFLATED) as zip_:
             for entry in ("w", "scale", "__MODEL_PROTO"):

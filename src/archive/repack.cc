@@ -1,13 +1,14 @@
-#include "onnxar/repack.h"
+#include "archive/repack.h"
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <utility>
 
 #include "archive/accepted_crcs.h"
 #include "archive/expansion.h"
 #include "archive/foreign_zip.h"
-#include "archive/keys.h"
+#include "archive/new_names.h"
 #include "archive/opening.h"
 #include "archive/plain_zip.h"
 #include "base/mapped_file.h"
@@ -17,6 +18,7 @@
 #include "zip/format.h"
 #include "zip/layout.h"
 #include "zip/names.h"
+#include "zip/unique_names.h"
 #include "zip/writer.h"
 
 namespace onnxar {
@@ -34,11 +36,14 @@ struct Planned {
 /// All that is decided before anything is written.
 class Plan {
  public:
-  Plan(Bytes file, const zip::LenientDirectory& directory, const RepackOptions& options)
+  Plan(Bytes file, const zip::LenientDirectory& directory, const RepackOptions& options,
+       const LinkedNames& linked_names)
       : file_(file),
         directory_(directory),
         options_(options),
         expansion_(file.size(), options.max_expansion),
+        linked_names_(linked_names),
+        renames_(options.rename),
         archive_(is_archive(file)) {}
 
   void make(RepackReport& report) {
@@ -51,10 +56,11 @@ class Plan {
       if (is_left_out(entry)) {
         ++left_out;
       } else {
-        add(entry, entry.name);
+        add(entry, new_name(entry, directory_.entries()[model]));
       }
     }
     add_model(directory_.entries()[model]);
+    check_new_names();
     if (left_out != 0) {
       report.remarks.push_back({Severity::note,
                                 Code::zip_foreign,
@@ -95,24 +101,58 @@ class Plan {
     return model.index;
   }
 
-  void add(const zip::LenientEntry& entry, std::string_view name) {
-    if (is_reserved_name(name) || zip::equal_folded(name, model_entry_name)) {
-      throw Error(Code::archive_name_reserved,
-                  "names that begin with two underscores and a capital are reserved, as is the model's in any case; "
-                  "take the entry out or rename it",
-                  {std::string(name), entry.central_offset});
+  /// The name in the archive. What the model refers to keeps its name, as the model is not edited.
+  std::string_view new_name(const zip::LenientEntry& entry, const zip::LenientEntry& model) {
+    const Place place{std::string(entry.name), entry.central_offset};
+    const std::string_view name = renames_(entry.name);
+    const auto fault = zip::name_fault(name);
+    if (name == entry.name && !fault) return name;
+    if (linked_by(model).contains(entry.name)) {
+      throw Error(fault ? fault->code : Code::usage_argument,
+                  concat(fault ? fault->message : "the entry cannot be renamed",
+                         "; the model refers to it, and repack does not edit a model: `onnxar pack` does, and names "
+                         "the entries of tensors anew"),
+                  place);
     }
+    if (fault) throw Error(fault->code, concat(fault->message, "; --rename OLD=NEW gives it another one"), place);
+    return name;
+  }
+
+  const base::KeyedSet<std::string>& linked_by(const zip::LenientEntry& model) {
+    if (linked_) return *linked_;
+    check_model_size(model);
+    std::vector<std::byte> bytes;
+    zip::data_source(file_, model)->read([&bytes](Bytes piece) {
+      bytes.insert(bytes.end(), piece.begin(), piece.end());
+    });
+    linked_ = linked_names_(bytes);
+    return *linked_;
+  }
+
+  void check_new_names() const {
+    if (renames_.empty()) return;
+    renames_.expect_all_met("entry");
+    static_cast<void>(zip::index_of_names(
+        entries_.size(), [this](std::uint32_t i) { return entries_[i].name; },
+        [this](std::uint32_t i) { return entries_[i].entry->central_offset; }));
+  }
+
+  void add(const zip::LenientEntry& entry, std::string_view name) {
+    check_reserved(name, {std::string(name), entry.central_offset});
     expansion_.add(entry);
     entries_.push_back({&entry, name, alignment_of(entry)});
   }
 
+  static void check_model_size(const zip::LenientEntry& entry) {
+    if (entry.size <= OpenOptions().max_model_size) return;
+    throw Error(Code::archive_model_too_large,
+                concat("the model is ", base::human_size(entry.size),
+                       ", and no archive holds one of 2 GiB or more: `onnxar pack` moves its tensors out of it"),
+                {std::string(entry.name), entry.central_offset});
+  }
+
   void add_model(const zip::LenientEntry& entry) {
-    if (entry.size > OpenOptions().max_model_size) {
-      throw Error(Code::archive_model_too_large,
-                  concat("the model is ", base::human_size(entry.size),
-                         ", and no archive holds one of 2 GiB or more: `onnxar pack` moves its tensors out of it"),
-                  {std::string(entry.name), entry.central_offset});
-    }
+    check_model_size(entry);
     entries_.push_back({&entry, model_entry_name, alignment_of(entry)});
   }
 
@@ -136,6 +176,9 @@ class Plan {
   const zip::LenientDirectory& directory_;
   const RepackOptions& options_;
   Expansion expansion_;
+  const LinkedNames& linked_names_;
+  Renames renames_;
+  std::optional<base::KeyedSet<std::string>> linked_;
   bool archive_;
   std::vector<Planned> entries_;
 };
@@ -157,15 +200,15 @@ void write(Bytes file, const Plan& plan, const AcceptedCrcs& accepted, zip::Writ
 
 }  // namespace
 
-RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
-                    const RepackOptions& options) {
+RepackReport repack_zip(const std::filesystem::path& input, const std::filesystem::path& output,
+                        const RepackOptions& options, const LinkedNames& linked_names) {
   check_alignment(options);
   const auto mapping = base::MappedFile::open(input);
   const Bytes file = mapping.bytes();
   RepackReport report;
   try {
     const auto directory = zip::LenientDirectory::read(file, {});
-    Plan plan(file, directory, options);
+    Plan plan(file, directory, options, linked_names);
     plan.make(report);
     const AcceptedCrcs accepted(file, directory, options.accept_crc, report);
     const auto existing = options.replace ? base::Existing::replace : base::Existing::refuse;

@@ -21,9 +21,10 @@ void check_alignment(const SaveOptions& save) {
 }
 
 void check_archive_options(const SaveOptions& save) {
-  const bool has_side_files = !save.add.empty() || !save.side_files_of.empty();
+  const bool has_side_files = !save.add.empty() || !save.side_files_of.empty() || !save.rename.empty();
   if (save.format == Format::archive || (!has_side_files && save.checksum == Checksum::none)) return;
-  throw Error(Code::usage_argument, "side files can be added to archives alone, and checksums put into them alone");
+  throw Error(Code::usage_argument,
+              "side files can be added and renamed in archives alone, and checksums put into them alone");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "convert/side_files.h"
 
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,11 +9,15 @@
 
 #include "archive/entry_source.h"
 #include "archive/keys.h"
+#include "archive/new_names.h"
+#include "base/keyed_hash.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
 #include "convert/archive_walk.h"
 #include "onnx/string_entry.h"
 #include "onnxar/listing.h"
+#include "zip/names.h"
+#include "zip/unique_names.h"
 
 namespace onnxar {
 namespace {
@@ -69,8 +73,29 @@ class NamedFiles {
 
  private:
   std::vector<SideFile> files_;
-  std::map<std::string, std::size_t> places_;
+  base::KeyedMap<std::string, std::size_t> places_;
 };
+
+void rename(std::vector<SideFile>& files, const std::vector<RenamedEntry>& list) {
+  if (list.empty()) return;
+  Renames renames(list);
+  for (SideFile& file : files) file.name = std::string(renames(file.name));
+  renames.expect_all_met("side file");
+}
+
+/// What the writer would only come to after all of the weights.
+void check_names(const std::vector<SideFile>& files) {
+  for (const SideFile& file : files) {
+    const Place place{file.name, std::nullopt};
+    check_reserved(file.name, place);
+    if (const auto fault = zip::name_fault(file.name)) {
+      throw Error(fault->code, base::concat(fault->message, "; --rename OLD=NEW gives it another one"), place);
+    }
+  }
+  static_cast<void>(zip::index_of_names(
+      files.size(), [&files](std::uint32_t i) { return std::string_view(files[i].name); },
+      [](std::uint32_t) { return std::optional<std::uint64_t>(); }));
+}
 
 }  // namespace
 
@@ -106,7 +131,10 @@ std::vector<SideFile> side_files_to_save(std::vector<SideFile> files, const Save
     for (SideFile& file : side_files_of(options.side_files_of)) named.add(std::move(file));
   }
   for (const AddedFile& added : options.add) named.add_or_replace(side_file(added));
-  return std::move(named).result();
+  files = std::move(named).result();
+  rename(files, options.rename);
+  if (options.format == Format::archive) check_names(files);
+  return files;
 }
 
 }  // namespace onnxar

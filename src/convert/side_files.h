@@ -9,8 +9,9 @@
 namespace onnxar {
 
 /// `files`, then those side files of the archive at `options.side_files_of` whose names they do not have, then
-/// `options.add`, each in place of one of the same name. Errors: those of opening the files; usage.argument (a side
-/// file named like a tensor's key).
+/// `options.add`, each in place of one of the same name; all under the names that `options.rename` gives them. Errors:
+/// those of opening the files; usage.argument (a side file named like a tensor's key, a name to be replaced that no
+/// file has); for archives zip.name.*, archive.name.reserved.
 std::vector<SideFile> side_files_to_save(std::vector<SideFile> files, const SaveOptions& options);
 
 }  // namespace onnxar

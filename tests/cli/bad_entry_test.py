@@ -33,7 +33,11 @@ class Names(ToolCase):
         ("a/../../x", "zip.name.part"),
         ("a//b", "zip.name.part"),
         ("a/", "zip.name.directory"),
-        ("C:x", "zip.name.drive"),
+        ("C:x", "zip.name.character"),
+        ("weights;1", "zip.name.character"),
+        ("a../x", "zip.name.part_end"),
+        ("nul.txt", "zip.name.device"),
+        ("n" * 256, "zip.name.part_too_long"),
         ("n" * 1025, "zip.name.too_long"),
         ("__MODEL_PROTO2", "archive.name.reserved"),
     )
@@ -56,13 +60,13 @@ class Names(ToolCase):
             with self.subTest(name=name):
                 archive = Archive([Entry(name, b"data"), model_of(wire.tensor("w"))])
                 path = self.write("broken.onnxar", archive.file)
-                self.finds(Fault("zip.name.control", name, archive.central[0]), path)
-                fault = Fault("zip.name.control", spelt, archive.central[0])
+                self.finds(Fault("zip.name.character", name, archive.central[0]), path)
+                fault = Fault("zip.name.character", spelt, archive.central[0])
                 self.fails(FORMAT, fault.line(path), "ls", path)
 
     def test_name_that_is_no_utf8(self) -> None:
         archive = Archive([Entry("a\udcff", b"data"), model_of(wire.tensor("w"))])
-        fault = Fault("zip.name.encoding", "a\\xff", archive.central[0])
+        fault = Fault("zip.name.character", "a\\xff", archive.central[0])
         path = self.write("broken.onnxar", archive.file)
         self.fails(FORMAT, fault.line(path), "ls", path)
         self.finds(fault._replace(entry="a\ufffd"), path)

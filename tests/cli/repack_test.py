@@ -96,13 +96,13 @@ class OtherTools(RepackCase):
         if shutil.which(command[0]) is None:
             self.skipTest(f"{command[0]} is not installed")
         home = self.folder / "home"
-        for name, data in [*exported_files(), ("sub/größe.txt", b"text" * 100)]:
+        for name, data in [*exported_files(), ("sub/a b.txt", b"text" * 100)]:
             path = home / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
         target = self.folder / "in.zip"
         subprocess.run([*command, target, "."], cwd=home, check=True, capture_output=True)
-        files = dict([*exported_files(), ("sub/größe.txt", b"text" * 100)])
+        files = dict([*exported_files(), ("sub/a b.txt", b"text" * 100)])
         self.repacked(target)
         self.assertEqual(entries_of(self.output), files)
 
@@ -212,7 +212,7 @@ class Check(RepackCase):
 
     def test_names_are_escaped(self) -> None:
         path = self.write("other.zip", plain_zip([("back\\slash", b"data")]))
-        line = Fault("zip.name.backslash", "back\\\\slash", 44).line(path)
+        line = Fault("zip.name.character", "back\\\\slash", 44).line(path)
         self.fails(FORMAT, line, "repack", "-c", 64, path)
 
     def test_usage(self) -> None:

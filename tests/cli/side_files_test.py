@@ -48,7 +48,7 @@ class Adding(ToolCase):
         for text in ("a.txt", "=file", "a.txt=", f"identifier={file}", f"__MODEL_PROTO={file}"):
             with self.subTest(text=text):
                 self.fails(USAGE, "onnxar: error[usage.argument] ", "pack", model, "-o", self.output, "--add", text)
-        for name in ("../a.txt", "/a.txt", "a//b.txt", "C:/a.txt", "a\\b.txt"):
+        for name in ("../a.txt", "/a.txt", "a//b.txt", "C:/a.txt", "a\\b.txt", "a;1.txt", "größe.txt", "a.", "nul.txt"):
             with self.subTest(name=name):
                 fault = "onnxar: error[zip.name."
                 self.fails(command_line.FORMAT, fault, "pack", model, "-o", self.output, "--add", f"{name}={file}")

@@ -5,13 +5,12 @@ A difference that is not in this table is a fault of ours, or of the specificati
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable
 from typing import NamedTuple
 
 from mutations import Mutation, Pieces, dissect, pick, split_extra
 from peers import Read, Refused
-from recipes import LOCATOR, S32, UNIX, ZIP64_ID
+from recipes import LOCATOR, S32, ZIP64_ID
 from support.archives import END
 
 Answer = list[Read] | Refused
@@ -60,32 +59,6 @@ def sentinel_in_directory(case: Case, answer: Answer) -> bool:
     return {S32, None} == set(stated) and [e._replace(stated=None) for e in answer] == case.entries
 
 
-# --- names ---------------------------------------------------------------------------------------
-
-
-def renamed(case: Case, answer: Answer) -> list[tuple[int, bytes, bytes]]:
-    """Index, our name, the other's; empty if more than names differ."""
-    if isinstance(answer, Refused) or len(answer) != len(case.entries):
-        return []
-    if any(a[1:] != b[1:] for a, b in zip(case.entries, answer)):
-        return []
-    pairs = enumerate(zip(case.entries, answer))
-    return [(n, a.name, b.name) for n, (a, b) in pairs if a.name != b.name]
-
-
-def composed(case: Case, answer: Answer) -> bool:
-    changed = renamed(case, answer)
-    pairs = [(unicodedata.normalize("NFC", ours.decode()), theirs) for _, ours, theirs in changed]
-    return bool(pairs) and all(ours.encode() == theirs for ours, theirs in pairs)
-
-
-def code_page_437(case: Case, answer: Answer) -> bool:
-    headers, changed = pick(case.pieces, "central"), renamed(case, answer)
-    return bool(changed) and all(
-        not ours.isascii() and headers[n].get("made_by") >> 8 != UNIX for n, ours, _ in changed
-    )
-
-
 # --- another archive in the file -----------------------------------------------------------------
 
 
@@ -119,17 +92,9 @@ KNOWN: dict[str, list[Known]] = {
             stray_locator,
         ),
     ],
-    "bsdtar": [
-        Known("composes names on reading (Unicode form C)", composed),
-    ],
+    "bsdtar": [],
     "7z": [],
-    "unzip": [
-        Known(
-            "reads names as code page 437, whatever their flag says, unless their host is Unix; "
-            "writers therefore make it so (W1)",
-            code_page_437,
-        ),
-    ],
+    "unzip": [],
 }
 
 

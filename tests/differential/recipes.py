@@ -199,11 +199,11 @@ def edits(count: int) -> Recipe:
 def bases() -> dict[str, bytes]:
     """What all other mutations begin with."""
     unix = dict(made_by=UNIX << 8 | 10, external=(REGULAR | 0o644) << 16)
-    unicode = State((Item("größe", b"12345678", **unix), *plain("dir/w").items))
+    unix_made = State((Item("a b", b"12345678", **unix), *plain("dir/w").items))
     files = {
         "smallest": (plain(),),
         "plain": (plain("a", "b"),),
-        "unicode": (unicode,),
+        "made on Unix": (unix_made,),
         "empty entry": (State((Item("none", b""), *plain("w").items)),),
         "zip64": (zip64_everywhere(plain("a", "b")),),
         "zip64 end": (replace(plain("a", "b"), end=ALL_END),),

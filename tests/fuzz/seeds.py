@@ -65,9 +65,9 @@ def zips() -> Seeds:
     model = archives.model_of(archives.linked("a", 3), archives.linked("b", 3))
     yield "sound", archives.Archive([a, b, model]).file
     yield "smallest", archives.Archive([archives.Entry(archives.MODEL, bytes.fromhex("3a00"))]).file
-    utf8 = archives.Entry("größe/重み.json", b"{}")
+    folder = archives.Entry("folder/a b.json", b"{}")
     empty = archives.Entry("empty", b"")
-    yield "names", archives.Archive([empty, utf8, a, model_without_b()]).file
+    yield "names", archives.Archive([empty, folder, a, model_without_b()]).file
     aligned = archives.Entry("a", a.data, 1024)
     yield "aligned", archives.Archive([aligned, model_without_b()]).file
     edited = archives.Archive([a, model_without_b()])

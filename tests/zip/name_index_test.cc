@@ -126,6 +126,64 @@ TEST(NameIndex, EveryPrefixOfAPathIsFoundAsItsFolder) {
   }
 }
 
+// Folders that many names share are told apart by their hashes, not by comparing them.
+TEST(NameIndex, LookingForFoldersReadsNamesOnlyWhereTheyMatch) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 1000; ++i) {
+    std::string name = std::to_string(i);
+    for (int folder = 0; folder < 500; ++folder) name += "/a";
+    names.push_back(name);
+  }
+  std::size_t looked_at = 0;
+  const auto name_of = [&](std::uint32_t i) {
+    ++looked_at;
+    return std::string_view(names[i]);
+  };
+  zip::NameIndex index(names.size());
+  for (std::uint32_t i = 0; i < names.size(); ++i) EXPECT_FALSE(index.insert(i, name_of));
+  looked_at = 0;
+  for (const std::string& name : names) EXPECT_FALSE(index.find_folder_of(name, name_of));
+  EXPECT_LE(looked_at, 10U);
+}
+
+// Words of eight bytes, of which each has a twin that undoes what it does to MurmurHash64A, make 2^n names of one hash.
+// The table finds each at its first place or near it: with one hash for all, 2000 names would be compared for each.
+TEST(NameIndex, NamesMadeToCollideUnderAFixedSeedDoNot) {
+  constexpr std::uint64_t multiplier = 0xc6a4a7935bd1e995;
+  const auto shifted = [](std::uint64_t value) { return value ^ value >> 47U; };
+  std::uint64_t inverse = 1;
+  for (int i = 0; i < 6; ++i) inverse *= 2 - multiplier * inverse;
+  const auto twin = [&](std::uint64_t word) {
+    return shifted((shifted(word * multiplier) * multiplier ^ 1ULL << 63U) * inverse) * inverse;
+  };
+  const auto text = [](std::uint64_t word) { return std::string(reinterpret_cast<const char*>(&word), sizeof word); };
+  std::vector<std::string> names = {""};
+  for (std::uint64_t bit = 0; bit < 12; ++bit) {
+    const std::uint64_t word = 0x6a09e667f3bcc908 + bit;
+    std::vector<std::string> longer;
+    for (const std::string& name : names) {
+      longer.push_back(name + text(word) + text(~word));
+      longer.push_back(name + text(twin(word)) + text(twin(~word)));
+    }
+    names = longer;
+  }
+  std::size_t looked_at = 0;
+  const auto name_of = [&](std::uint32_t i) {
+    ++looked_at;
+    return std::string_view(names[i]);
+  };
+  zip::NameIndex index(names.size());
+  for (std::uint32_t i = 0; i < names.size(); ++i) ASSERT_FALSE(index.insert(i, name_of));
+  EXPECT_LE(looked_at, 2 * names.size());
+}
+
+TEST(NameIndex, GrowsWhereNoRoomIsLeft) {
+  Index index(0);
+  for (int i = 0; i < 5000; ++i) ASSERT_EQ(index.insert("layer_" + std::to_string(i)), "");
+  for (int i = 0; i < 5000; ++i) ASSERT_TRUE(index.has("layer_" + std::to_string(i)));
+  EXPECT_EQ(index.insert("LAYER_4321"), "layer_4321");
+}
+
 TEST(NameIndex, AllPrefixesOfANameAreNamesOfTheirOwn) {
   const std::string longest(1024, 'x');
   std::vector<std::string> names;

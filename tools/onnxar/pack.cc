@@ -2,9 +2,11 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command.h"
+#include "pairs.h"
 
 namespace onnxar::tool {
 namespace {
@@ -14,17 +16,13 @@ struct PackArguments {
   SaveOptions save;
   LoadOptions load = load_options();
   std::string checksum;
-  std::vector<std::string> add;
+  std::vector<std::string> add, rename;
   Verbosity verbosity;
 };
 
 AddedFile added_file(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
-    throw Error(Code::usage_argument,
-                "--add wants NAME=FILE, such as tokenizer.json=path/to/tokenizer.json, not `" + escaped(text) + "`");
-  }
-  return {text.substr(0, equals), text.substr(equals + 1)};
+  auto [name, path] = pair_of(text, "--add wants NAME=FILE, such as tokenizer.json=path/to/tokenizer.json");
+  return {std::move(name), std::move(path)};
 }
 
 int pack(PackArguments& arguments) {
@@ -34,6 +32,7 @@ int pack(PackArguments& arguments) {
     arguments.load.num_threads = std::max<std::size_t>(threads - 1, 1);
   }
   for (const std::string& text : arguments.add) arguments.save.add.push_back(added_file(text));
+  arguments.save.rename = renamed_entries(arguments.rename);
   const ConvertReport report = convert_input(arguments.model, arguments.output, arguments.save, arguments.load);
   print_remarks(report.remarks, arguments.verbosity);
   if (arguments.verbosity.quiet) return exit_code::done;
@@ -61,6 +60,7 @@ Verb add_pack(CLI::App& app) {
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
   add_max_expansion(*verb, arguments->load.max_expansion);
+  add_rename(*verb, arguments->rename);
   add_threads(*verb, arguments->save.num_threads);
   arguments->load.foreign_zips = true;
   add_verbosity(*verb, arguments->verbosity);

@@ -4,8 +4,11 @@
 #include <iomanip>
 #include <iostream>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "command.h"
+#include "pairs.h"
 
 namespace onnxar::tool {
 namespace {
@@ -14,12 +17,14 @@ struct RepackArguments {
   std::filesystem::path zip, output;
   std::uint64_t check = 0;
   std::uint64_t alignment = 0;
+  std::vector<std::string> rename;
   RepackOptions options;
   Verbosity verbosity;
 };
 
 int repack_to_output(RepackArguments& arguments) {
   RepackOptions& options = arguments.options;
+  options.rename = renamed_entries(arguments.rename);
   if (arguments.alignment != 0) options.alignment = arguments.alignment;
   const RepackReport report = repack(arguments.zip, arguments.output, options);
   print_remarks(report.remarks, arguments.verbosity);
@@ -81,6 +86,7 @@ Verb add_repack(CLI::App& app) {
       ->allow_extra_args(false)
       ->excludes(check);
   add_max_expansion(*verb, options.max_expansion)->excludes(check);
+  add_rename(*verb, arguments->rename)->excludes(check);
   verb->add_flag("-f,--force", options.replace, "Replace an output that exists")->excludes(check);
   verb->add_flag("-n,--dry-run", options.dry_run, "Plan and report, write nothing")->excludes(check);
   verb->add_flag("!--no-sync", options.sync, "Do not wait until the disk has it")->excludes(check);

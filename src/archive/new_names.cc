@@ -1,0 +1,58 @@
+#include "archive/new_names.h"
+
+#include <string>
+
+#include "archive/keys.h"
+#include "base/text.h"
+#include "onnxar/archive.h"
+#include "zip/names.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+
+void check_new_name(const RenamedEntry& renamed) {
+  const Place place{renamed.to, std::nullopt};
+  if (const auto fault = zip::name_fault(renamed.to)) throw Error(fault->code, std::string(fault->message), place);
+  check_reserved(renamed.to, place);
+  if (!is_identifier(renamed.to)) return;
+  throw Error(Code::usage_argument, concat("an entry cannot be renamed to ", base::quoted(renamed.to),
+                                           ": C identifiers are keys of tensors; give it an extension"));
+}
+
+}  // namespace
+
+Renames::Renames(const std::vector<RenamedEntry>& list) {
+  for (const RenamedEntry& renamed : list) {
+    check_new_name(renamed);
+    if (by_old_name_.try_emplace(renamed.from, Rename{renamed.to}).second) continue;
+    throw Error(Code::usage_argument, concat("two new names are given for the entry ", base::quoted(renamed.from)));
+  }
+}
+
+std::string_view Renames::operator()(std::string_view name) {
+  const auto found = by_old_name_.find(name);
+  if (found == by_old_name_.end()) return name;
+  found->second.met = true;
+  return found->second.name;
+}
+
+void Renames::expect_all_met(std::string_view what) const {
+  for (const auto& [old_name, rename] : by_old_name_) {
+    if (!rename.met) {
+      throw Error(Code::usage_argument, concat("cannot rename ", base::quoted(old_name), ": the input has no ", what,
+                                               " of this name; `onnxar ls` and `unzip -l` list them"));
+    }
+  }
+}
+
+void check_reserved(std::string_view name, const Place& place) {
+  if (!is_reserved_name(name) && !zip::equal_folded(name, model_entry_name)) return;
+  throw Error(Code::archive_name_reserved,
+              "names that begin with two underscores and a capital are reserved, as is the model's in any case; take "
+              "the entry out or rename it",
+              place);
+}
+
+}  // namespace onnxar

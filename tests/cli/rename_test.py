@@ -1,0 +1,187 @@
+"""Names that no archive may have: `pack` names tensors' entries anew, `--rename` the others.
+
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests rename_test.py
+"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+from support import command_line
+from support import onnx_walk as walk
+from support import wire_writer as wire
+from support.archives import MODEL, Archive, Entry, linked, model_of, plain_zip, weights
+from support.command_line import FORMAT, USAGE, Fault, ToolCase, entries_of, keys_of, run
+
+CHARACTER = "onnxar: error[zip.name.character] "
+RENAME = ("--rename", "notes;1=notes.txt")
+
+
+class RenameCase(ToolCase):
+    def made(self, *entries: Entry) -> Path:
+        """An archive that only breaks rules of names."""
+        return self.write("in.onnxar", Archive(entries).file)
+
+    def side(self, name: str = "notes;1") -> Path:
+        return self.made(*weights("w"), Entry(name, b"text"), model_of(linked("w")))
+
+    def fault(self, code: int, line: str, *call: object) -> str:
+        told = self.fails(code, line, *call)
+        self.assertFalse(self.output.exists())
+        return told
+
+
+class Reading(RenameCase):
+    def test_names_that_readers_change_are_refused_and_the_message_names_pack(self) -> None:
+        for name in ("weights;1", "größe", "a:b", "a\u202eb"):
+            with self.subTest(name=name):
+                told = self.fault(FORMAT, CHARACTER, "ls", self.side(name))
+                self.assertIn("`onnxar pack`", told)
+                self.assertIn("--rename", told)
+
+    def test_bit_11_says_nothing(self) -> None:
+        archive = Archive([*weights("w"), model_of(linked("w"))])
+        archive.set_both(0, flags=0x800)
+        path = self.write("in.onnxar", archive.file)
+        self.succeeds("check", "--strict", "--data", path)
+        self.succeeds("pack", path, "-o", self.output)
+        self.succeeds("check", "--strict", "--data", self.output)
+        self.assertEqual(self.output.read_bytes()[6:8], b"\0\0")
+
+
+class Packing(RenameCase):
+    def test_entries_of_tensors_get_names_that_are_allowed(self) -> None:
+        names = ("weights;1", "onnx::Conv_1", "größe", "con", "a.")
+        source = self.made(*weights(*names), model_of(*map(linked, names)))
+        self.succeeds("pack", source, "-o", self.output)
+        self.succeeds("check", "--strict", "--data", self.output)
+        self.assertEqual(keys_of(self.output), ["weights_1", "onnx__Conv_1", "gr____e", "t_con", "a_"])
+        tensors = walk.sites(walk.parse(entries_of(self.output)[MODEL]))
+        self.assertEqual([site.tensor.name for site in tensors], list(names))
+
+    def test_a_side_file_needs_another_name(self) -> None:
+        for options in ((), ("-n",)):
+            told = self.fault(FORMAT, CHARACTER, "pack", self.side(), "-o", self.output, *options)
+            self.assertIn("--rename OLD=NEW", told)
+
+    def test_a_side_file_gets_another_name(self) -> None:
+        self.succeeds("pack", self.side(), "-o", self.output, *RENAME)
+        self.succeeds("check", "--strict", "--data", self.output)
+        self.assertEqual(keys_of(self.output), ["w", "notes.txt"])
+        self.assertEqual(entries_of(self.output)["notes.txt"], b"text")
+
+    def test_several_side_files_may_change_places(self) -> None:
+        source = self.made(Entry("a.1", b"one"), Entry("b.1", b"two"), model_of(wire.tensor("w")))
+        self.succeeds("pack", source, "-o", self.output, "--rename", "a.1=b.1", "--rename", "b.1=a.1")
+        self.assertEqual({name: entries_of(self.output)[name] for name in ("a.1", "b.1")}, {"a.1": b"two", "b.1": b"one"})
+
+    def test_an_added_file_can_be_renamed_and_takes_no_name_that_another_gets(self) -> None:
+        file = self.write("file", b"added")
+        added = ("--add", f"new.txt={file}")
+        self.succeeds("pack", self.side("a.1"), "-o", self.output, *added, "--rename", "new.txt=b.1")
+        self.assertEqual(entries_of(self.output)["b.1"], b"added")
+        self.output.unlink()
+        line = "onnxar: error[zip.name.duplicate] "
+        self.fault(FORMAT, line, "pack", self.side(), "-o", self.output, *added, "--rename", "notes;1=new.txt")
+
+
+class Repacking(RenameCase):
+    def test_an_entry_of_the_model_keeps_its_name_so_pack_is_named(self) -> None:
+        source = self.made(*weights("weights;1"), model_of(linked("weights;1")))
+        for options in ((), ("--rename", "weights;1=w.bin")):
+            told = self.fault(
+                FORMAT if not options else USAGE,
+                CHARACTER if not options else "onnxar: error[usage.argument] ",
+                "repack", source, "-o", self.output, *options,
+            )  # fmt: skip
+            self.assertIn("`onnxar pack`", told)
+
+    def test_an_entry_of_the_model_is_not_renamed_even_if_its_name_is_allowed(self) -> None:
+        source = self.made(*weights("w"), model_of(linked("w")))
+        line = Fault("usage.argument", "w").line(source).rsplit(" at ", 1)[0]
+        self.fault(USAGE, line, "repack", source, "-o", self.output, "--rename", "w=w.bin")
+
+    def test_another_entry_needs_a_new_name(self) -> None:
+        told = self.fault(FORMAT, CHARACTER, "repack", self.side(), "-o", self.output)
+        self.assertIn("--rename OLD=NEW", told)
+
+    def test_another_entry_gets_a_new_name_and_nothing_else_changes(self) -> None:
+        self.succeeds("repack", self.side(), "-o", self.output, *RENAME)
+        expected = Archive([*weights("w"), Entry("notes.txt", b"text"), model_of(linked("w"))])
+        self.assertEqual(self.output.read_bytes(), bytes(expected.file))
+
+    def test_links_of_a_compressed_model_are_seen(self) -> None:
+        source = self.folder / "in.zip"
+        with zipfile.ZipFile(source, "w", zipfile.ZIP_DEFLATED) as file:
+            for entry in (*weights("w"), Entry("free;1", b"text"), model_of(linked("w", location="./w"))):
+                file.writestr(entry.name, entry.data)
+        call = ("repack", source, "-o", self.output)
+        self.fault(USAGE, "onnxar: error[usage.argument] ", *call, "--rename", "free;1=free.1", "--rename", "w=x.bin")
+        self.succeeds(*call, "--rename", "free;1=free.1")
+        self.assertEqual(keys_of(self.output), ["w", "free.1"])
+
+    def test_a_model_that_cannot_be_read_matters_only_for_new_names(self) -> None:
+        source = self.write("in.zip", plain_zip([("a.txt", b"text"), (MODEL, b"\xff\xff")]))
+        told = self.fails(FORMAT, "onnxar: error[wire.", "repack", source, "-o", self.output, "--rename", "a.txt=b.txt")
+        self.assertIn(MODEL, told)
+        self.succeeds("repack", source, "-o", self.output)
+
+
+class BothVerbs(RenameCase):
+    def test_the_old_name_has_to_be_there(self) -> None:
+        for verb in ("pack", "repack"):
+            for old in ("none", MODEL, "folder/", "NOTES;1"):
+                with self.subTest(verb=verb, old=old):
+                    call = (verb, self.side(), "-o", self.output, *RENAME, "--rename", f"{old}=x.txt")
+                    told = self.fault(USAGE, "onnxar: error[usage.argument] ", *call)
+                    self.assertIn(old, told)
+
+    def test_the_new_name_keeps_the_rules(self) -> None:
+        for verb in ("pack", "repack"):
+            for new, code, fault in (
+                ("b;1", FORMAT, "zip.name.character"),
+                ("../b", FORMAT, "zip.name.part"),
+                ("b.", FORMAT, "zip.name.part_end"),
+                ("nul.txt", FORMAT, "zip.name.device"),
+                ("__B.txt", FORMAT, "archive.name.reserved"),
+                ("__model_proto", FORMAT, "archive.name.reserved"),
+                ("identifier", USAGE, "usage.argument"),
+            ):
+                with self.subTest(verb=verb, new=new):
+                    call = (verb, self.side(), "-o", self.output, "--rename", f"notes;1={new}")
+                    self.fault(code, f"onnxar: error[{fault}] ", *call)
+
+    def test_the_new_name_clashes_with_no_other(self) -> None:
+        for verb in ("pack", "repack"):
+            for new, fault in (
+                ("a.txt", "zip.name.duplicate"),
+                ("A.TXT", "zip.name.folded"),
+                ("a.txt/b", "zip.name.prefix"),
+                ("f.d", "zip.name.prefix"),
+            ):
+                with self.subTest(verb=verb, new=new):
+                    others = (Entry("a.txt", b"a"), Entry("f.d/x", b"x"))
+                    source = self.made(*others, Entry("notes;1", b"text"), model_of(wire.tensor("w")))
+                    call = (verb, source, "-o", self.output, "--rename", f"notes;1={new}")
+                    self.fault(FORMAT, f"onnxar: error[{fault}] ", *call)
+
+    def test_one_entry_gets_one_name(self) -> None:
+        for verb in ("pack", "repack"):
+            call = (verb, self.side(), "-o", self.output, *RENAME, "--rename", "notes;1=other.txt")
+            self.fault(USAGE, "onnxar: error[usage.argument] ", *call)
+
+    def test_what_is_no_pair_of_names(self) -> None:
+        for verb in ("pack", "repack"):
+            for text in ("notes;1", "=b.txt", "notes;1="):
+                with self.subTest(verb=verb, text=text):
+                    call = (verb, self.side(), "-o", self.output, "--rename", text)
+                    self.fault(USAGE, "onnxar: error[usage.argument] --rename wants OLD=NEW", *call)
+
+    def test_looking_at_alignments_renames_nothing(self) -> None:
+        self.assertEqual(run("repack", "-c", 64, self.side(), *RENAME).returncode, USAGE)
+        self.succeeds("repack", "-c", 64, self.side())
+
+
+if __name__ == "__main__":
+    command_line.main(__doc__)

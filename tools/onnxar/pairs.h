@@ -1,0 +1,19 @@
+// Options that take LEFT=RIGHT.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command.h"
+
+namespace onnxar::tool {
+
+/// The text before the first `=` and the one after it. Errors: usage.argument, in which the option is described as
+/// `wanted`: "--add wants NAME=FILE".
+std::pair<std::string, std::string> pair_of(const std::string& text, const std::string& wanted);
+
+CLI::Option* add_rename(CLI::App& verb, std::vector<std::string>& rename);
+std::vector<RenamedEntry> renamed_entries(const std::vector<std::string>& rename);
+
+}  // namespace onnxar::tool
