@@ -1,0 +1,101 @@
+// One hash for every table whose keys come from files. Its key is random, so names that collide cannot be made.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace onnxar::base {
+
+/// SipHash-1-3 (Aumasson and Bernstein 2012), word by word: one round a word, three at the end.
+class SipHash {
+ public:
+  struct Key {
+    std::uint64_t low = 0, high = 0;
+  };
+
+  explicit constexpr SipHash(const Key& key) noexcept
+      : a_(key.low ^ 0x736f6d6570736575ULL),
+        b_(key.high ^ 0x646f72616e646f6dULL),
+        c_(key.low ^ 0x6c7967656e657261ULL),
+        d_(key.high ^ 0x7465646279746573ULL) {}
+
+  constexpr void absorb(std::uint64_t word) noexcept {
+    d_ ^= word;
+    round();
+    a_ ^= word;
+  }
+
+  /// The hash of what was absorbed and of `rest`, which holds the last `length` % 8 bytes; `length` counts all bytes.
+  [[nodiscard]] constexpr std::uint64_t finish(std::uint64_t rest, std::uint64_t length) const noexcept {
+    SipHash end = *this;
+    end.absorb(rest | length << 56U);
+    end.c_ ^= 0xff;
+    for (int i = 0; i < 3; ++i) end.round();
+    return end.a_ ^ end.b_ ^ end.c_ ^ end.d_;
+  }
+
+ private:
+  constexpr void round() noexcept {
+    a_ += b_;
+    b_ = std::rotl(b_, 13) ^ a_;
+    a_ = std::rotl(a_, 32);
+    c_ += d_;
+    d_ = std::rotl(d_, 16) ^ c_;
+    a_ += d_;
+    d_ = std::rotl(d_, 21) ^ a_;
+    c_ += b_;
+    b_ = std::rotl(b_, 17) ^ c_;
+    c_ = std::rotl(c_, 32);
+  }
+
+  std::uint64_t a_, b_, c_, d_;
+};
+
+/// At most seven bytes as a little-endian number. REQUIRES: text.size() < 8
+std::uint64_t short_word(std::string_view text) noexcept;
+
+std::uint64_t sip_hash(const SipHash::Key& key, std::string_view text) noexcept;
+
+/// Random, and one for the whole process. Errors: what std::random_device throws.
+const SipHash::Key& process_key();
+
+/// The hash of texts, numbers, and pairs of them under the key of this process. It differs from process to process, so
+/// nothing that is written may depend on the order in a table.
+///
+/// The calls are not noexcept on purpose: libstdc++ keeps the hashes of the elements of a table only then, and computes
+/// them again for each step along a bucket otherwise.
+struct KeyedHash {
+  using is_transparent = void;
+
+  std::size_t operator()(std::string_view text) const {
+    return static_cast<std::size_t>(sip_hash(process_key(), text));
+  }
+
+  std::size_t operator()(std::integral auto number) const {
+    SipHash hash(process_key());
+    hash.absorb(static_cast<std::uint64_t>(number));
+    return static_cast<std::size_t>(hash.finish(0, sizeof(std::uint64_t)));
+  }
+
+  template <typename First, typename Second>
+  std::size_t operator()(const std::pair<First, Second>& both) const {
+    SipHash hash(process_key());
+    hash.absorb((*this)(both.first));
+    hash.absorb((*this)(both.second));
+    return static_cast<std::size_t>(hash.finish(0, 2 * sizeof(std::uint64_t)));
+  }
+};
+
+template <typename Key, typename Value>
+using KeyedMap = std::unordered_map<Key, Value, KeyedHash, std::equal_to<>>;
+template <typename Key>
+using KeyedSet = std::unordered_set<Key, KeyedHash, std::equal_to<>>;
+
+}  // namespace onnxar::base
