@@ -25,6 +25,7 @@ class UnpackedZip {
   [[nodiscard]] const zip::LenientDirectory& directory() const noexcept { return directory_; }
   [[nodiscard]] const ForeignModel& model() const noexcept { return model_; }
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  [[nodiscard]] std::uint64_t file_size() const noexcept { return file_.bytes().size(); }
   /// The bytes of a file; not verified if it is stored.
   [[nodiscard]] Bytes bytes(std::size_t index) const;
   /// Compares the CRC-32 of a stored entry. Errors: zip.data.crc.

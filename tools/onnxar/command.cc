@@ -124,6 +124,14 @@ void add_data_dir(CLI::App& verb, LoadOptions& load) {
       ->type_name(value_type::folder);
 }
 
+void add_max_expansion(CLI::App& verb, std::uint64_t& times) {
+  constexpr std::uint64_t most = 1ULL << 32U;
+  verb.add_option("--max-expansion", times, "Let data that tensors share become at most so many times the input")
+      ->check(CLI::Range(std::uint64_t{1}, most))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
 void add_threads(CLI::App& verb, std::size_t& threads) {
   constexpr int most = 1024;
   verb.add_option("-j,--threads", threads, "Use at most so many threads; default: as many as there are cores")

@@ -98,6 +98,8 @@ void add_write_options(CLI::App& verb, Options& options) {
 }
 void add_cut_options(CLI::App& verb, CutOptions& cut);
 void add_data_dir(CLI::App& verb, LoadOptions& load);
+/// `--max-expansion N`: how many times the input what is made of shared bytes may be.
+void add_max_expansion(CLI::App& verb, std::uint64_t& times);
 /// `-j N`; without it 0, as many as there are cores.
 void add_threads(CLI::App& verb, std::size_t& threads);
 /// A number of bytes, with KiB, MiB, GiB, KB, MB or GB where wanted.
