@@ -34,7 +34,9 @@ std::uint64_t distinct_bytes(std::vector<Bytes> places) {
 
 Expansion::Expansion(std::uint64_t input, std::uint64_t most_times) noexcept : input_(input), most_times_(most_times) {}
 
-Expansion::Expansion(const LoadedModel& model) : Expansion(input_of(model), model.max_expansion) {}
+Expansion::Expansion(const LoadedModel& model) : Expansion(input_of(model), model.max_expansion) {
+  if (model.source) path_ = model.source->path();
+}
 
 void Expansion::add(std::uint64_t bytes) {
   const auto sum = base::checked_add(made_, bytes);
@@ -46,7 +48,8 @@ void Expansion::add(std::uint64_t bytes) {
   throw Error(Code::onnx_model_expansion,
               base::concat("its tensors share bytes, or overlap: what is made of them would be more than ", most_times_,
                            " times the input of ", base::human_size(input_),
-                           "; --max-expansion (LoadOptions::max_expansion) allows more"));
+                           "; --max-expansion (LoadOptions::max_expansion) allows more"),
+              {}, path_);
 }
 
 void Expansion::add_once(const Payload& payload) {

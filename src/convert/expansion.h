@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <set>
 #include <utility>
 #include <vector>
@@ -33,6 +34,7 @@ class Expansion {
   [[nodiscard]] std::uint64_t made() const noexcept { return made_; }
 
  private:
+  std::filesystem::path path_;  // of the model, for messages
   std::uint64_t input_;
   std::uint64_t most_times_;
   std::uint64_t made_ = 0;

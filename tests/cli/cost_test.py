@@ -172,7 +172,8 @@ class Cost(ToolCase):
         size, count = 1 * MIB, 20
         tensors = [linked("w", size, 4 * i, f"t{i}") for i in range(count)]
         self.write("w", bytes(size + 4 * count))
-        path = self.model(*tensors)
+        outputs = b"".join(block(OUTPUT, value_info(f"t{i}", [size // 4])) for i in range(count))
+        path = self.write("m.onnx", model(wire.initializers(*tensors) + outputs))
         for command in (
             ("pack", path, "-o", self.output),
             ("unpack", path, "-o", self.output),
