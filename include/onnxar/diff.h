@@ -21,7 +21,7 @@ enum class Change : std::uint8_t { added, removed, changed };
 struct GraphChange {
   Change change = Change::changed;
   std::string site;    ///< in the first model, of what was added in the second: `graph.node[3].attr.strides.ints`
-  std::string name;    ///< of the innermost thing around it that has one: the node's
+  std::string name;    ///< of the innermost thing around it that has one: the node's; cut after 200 bytes
   std::string before;  ///< `[1,1]`, `Conv(x, w) -> y`; empty where it was added
   std::string after;   ///< empty where it was removed
 };
@@ -70,7 +70,9 @@ struct Difference {
 /// that of a graph's inputs and outputs is.
 ///
 /// Payloads are compared where they lie, a piece after another. Errors: as Model::payload, but for data that does not
-/// convert: that is compared as it stands. Cost: O(fields) + O(bytes).
+/// convert: that is compared as it stands; onnx.model.expansion where tensors overlap so much that more than 8 times
+/// the bytes that there are would be compared (LoadOptions::max_expansion for the function of two paths). Bytes that
+/// tensors share are compared once. Cost: O(fields) + O(bytes).
 [[nodiscard]] Difference diff(const Model& before, const Model& after);
 /// The same of two files, in whatever form; weights stay in their mappings. Side files are compared where both are
 /// archives, as no other form has any. `load.external_data_dir` holds for both. Errors: as Model::load.

@@ -33,7 +33,8 @@ struct Feed {
 
 /// The feed of an open archive, which may be gone afterwards. Errors: those of the model's tensors, as `convert`;
 /// zip.data.crc (of what is copied: the model, and data that goes inside); onnx.model.too_large, where that makes the
-/// model 2 GiB. Cost: O(model + data that goes inside), and a read of the local headers of linked entries.
+/// model 2 GiB; onnx.model.expansion, where tensors share so much of it that it is over 8 times the archive. Cost:
+/// O(model + data that goes inside), and a read of the local headers of linked entries.
 Feed make_feed(const Archive& archive);
 
 }  // namespace onnxar

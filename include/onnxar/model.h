@@ -113,7 +113,7 @@ class Model {
 /// Smaller payloads, and data that stands in the messages, stay as they were; tensors that shared a payload still do.
 /// Spans that were handed out before stay valid. Copies with all cores, huge pages advised, CRC-32s of archive entries
 /// verified as LoadOptions::verify_data had it. Errors: usage.argument (the alignment), zip.data.crc,
-/// onnx.model.too_large (tensors that overlap many times over), std::bad_alloc; the model is then as it was.
+/// onnx.model.expansion (tensors that overlap many times over), std::bad_alloc; the model is then as it was.
 std::shared_ptr<const void> consolidate_tensors_to_buffer(Model& model, const TensorBufferOptions& options);
 
 /// Every tensor of a model, at every site: initializers, sparse values and indices, node attributes, subgraphs,

@@ -32,7 +32,7 @@ class ModelReader {
  public:
   /// Of `options`, `verify_data` has CRC-32s and checksums compared while data is read, and `max_expansion` says how
   /// many times the archive's size the data of all tensors may take. Errors: as `check` finds them; zip.data.crc (of
-  /// the model); onnx.model.too_large (many tensors share bytes). Cost: O(directory + model); no data is read.
+  /// the model); onnx.model.expansion (many tensors share bytes). Cost: O(directory + model); no data is read.
   explicit ModelReader(Archive archive, const LoadOptions& options = {});
 
   ModelReader(ModelReader&& other) noexcept;

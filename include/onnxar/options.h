@@ -36,7 +36,10 @@ struct LoadOptions : TensorBufferOptions {
   Prefetch prefetch = Prefetch::none;               ///< for Model::load
   std::size_t max_depth = 100;                      ///< nested messages, as protobuf's parsers have it
   std::uint64_t max_skeleton_size = 512ULL << 20U;  ///< bytes of the model without its large payloads
-  /// What many tensors share in the input may take at most this many times the input where each gets bytes of its own.
+  /// How many times the size of the input (the model's file or bytes, the archive, the data files) the bytes may be
+  /// that are made of payloads which tensors share: written by saving and `extract`, copied by Model::load without
+  /// `no_copy`, compared by `diff`. Tensors may name one range of a file a million times, or ranges that overlap. Above
+  /// it: onnx.model.expansion, before anything is written.
   std::uint64_t max_expansion = 8;
   bool foreign_zips = false;  ///< `convert` also reads zip files that are no archives, and PyTorch's folders
   /// Where compressed entries of such zips are unpacked to, in a file without a name; empty: the output's folder.

@@ -216,7 +216,7 @@ class Archive(Mapping[str, Array]):
         if copied > present * max_expansion:
             message = (f"its tensors overlap: copies of them would take {copied} bytes, more than {max_expansion} times the "
                        f"{present} that there are; max_expansion allows more")  # fmt: skip
-            raise Error("onnx.model.too_large", message, path=self._path or "")
+            raise Error("onnx.model.expansion", message, path=self._path or "")
 
     # --- the archive ---
 

@@ -23,7 +23,7 @@ def load(path: Path | bytes | bytearray | memoryview | mmap.mmap, *, verify: boo
 
     Tensors may share bytes of the archive, and each gets bytes of its own here: all of them together at most
     `max_expansion` times the size of the archive. Side files are not part of a model: `save` keeps those of the archive
-    that it replaces. Errors: as `onnxar.open`; onnx.*, zip.data.crc; onnx.model.too_large."""
+    that it replaces. Errors: as `onnxar.open`; onnx.*, zip.data.crc; onnx.model.expansion."""
     import onnx
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
 

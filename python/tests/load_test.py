@@ -146,7 +146,7 @@ class Results(FolderTest):
         self.assertEqual(len(onnxar.load(sharing(8)).graph.initializer), 8)
         with self.assertRaises(onnxar.Error) as raised:
             onnxar.load(sharing(9))
-        self.assertEqual(raised.exception.code, "onnx.model.too_large")
+        self.assertEqual(raised.exception.code, "onnx.model.expansion")
         self.assertIn("max_expansion", raised.exception.message)
         self.assertEqual(len(onnxar.load(sharing(9), max_expansion=9).graph.initializer), 9)
         with self.assertRaises(onnxar.Error):
@@ -184,7 +184,7 @@ class Results(FolderTest):
         with onnxar.open(archive(model(*overlapping), w=bytes(1 << 20))) as opened:
             with self.assertRaises(onnxar.Error) as raised:
                 opened.consolidate()
-            self.assertEqual(raised.exception.code, "onnx.model.too_large")
+            self.assertEqual(raised.exception.code, "onnx.model.expansion")
             self.assertGreater(opened.consolidate(max_expansion=12).nbytes, 11 << 20)
 
 

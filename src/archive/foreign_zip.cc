@@ -111,7 +111,7 @@ bool is_left_out(const zip::LenientEntry& entry) noexcept {
   return entry.folder || entry.name.starts_with(finder_folder);
 }
 
-ForeignModel find_foreign_model(Bytes file, const zip::LenientDirectory& directory, Expansion& expansion) {
+ForeignModel find_foreign_model(Bytes file, const zip::LenientDirectory& directory, ZipExpansion& expansion) {
   std::string folder = common_folder(directory);
   const auto plain = directory.find(folder + std::string(model_entry_name));
   const auto suffixed = directory.find(folder + std::string(tf2onnx_model_name));

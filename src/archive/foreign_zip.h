@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "archive/expansion.h"
+#include "archive/zip_expansion.h"
 #include "onnxar/byte_source.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
@@ -40,6 +40,7 @@ struct ForeignModel {
 /// in its root, the same in its one folder. A model named `__MODEL_PROTO` is searched for stand-ins. The model counts
 /// as used in `expansion`. Errors: archive.model.missing (none, or more than one); zip.data.inflate,
 /// zip.limit.expansion.
-[[nodiscard]] ForeignModel find_foreign_model(Bytes file, const zip::LenientDirectory& directory, Expansion& expansion);
+[[nodiscard]] ForeignModel find_foreign_model(Bytes file, const zip::LenientDirectory& directory,
+                                              ZipExpansion& expansion);
 
 }  // namespace onnxar

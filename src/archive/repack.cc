@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "archive/accepted_crcs.h"
-#include "archive/expansion.h"
 #include "archive/foreign_zip.h"
 #include "archive/new_names.h"
 #include "archive/opening.h"
 #include "archive/plain_zip.h"
+#include "archive/zip_expansion.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "base/text.h"
@@ -175,7 +175,7 @@ class Plan {
   Bytes file_;
   const zip::LenientDirectory& directory_;
   const RepackOptions& options_;
-  Expansion expansion_;
+  ZipExpansion expansion_;
   const LinkedNames& linked_names_;
   Renames renames_;
   std::optional<base::KeyedSet<std::string>> linked_;

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "archive/expansion.h"
 #include "archive/foreign_zip.h"
 #include "archive/spool.h"
+#include "archive/zip_expansion.h"
 #include "base/mapped_file.h"
 #include "onnxar/byte_source.h"
 #include "zip/lenient_directory.h"
@@ -29,6 +29,7 @@ class UnpackedZip {
   [[nodiscard]] const zip::LenientDirectory& directory() const noexcept { return directory_; }
   [[nodiscard]] const ForeignModel& model() const noexcept { return model_; }
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  [[nodiscard]] std::uint64_t file_size() const noexcept { return file_.bytes().size(); }
   [[nodiscard]] const zip::LenientEntry& entry(std::size_t index) const { return directory_.entries()[index]; }
 
   /// The bytes of a file that may be read at once: inflated by now, and not verified if it is stored.
@@ -53,7 +54,7 @@ class UnpackedZip {
   std::filesystem::path folder_;
   base::MappedFile file_;
   zip::LenientDirectory directory_;
-  Expansion expansion_;
+  ZipExpansion expansion_;
   ForeignModel model_;
   std::vector<bool> used_;  // by index: counted in expansion_
   std::unique_ptr<Spool> spool_;

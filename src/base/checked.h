@@ -21,6 +21,42 @@ inline std::optional<std::uint64_t> checked_multiply(std::uint64_t a, std::uint6
   return product;
 }
 
+/// A signed number that is nothing once a sum, difference or product on the way to it did not fit 64 bits.
+class CheckedInt {
+ public:
+  constexpr CheckedInt(std::int64_t value) noexcept : value_(value) {}  // NOLINT: numbers are to mix with it
+
+  [[nodiscard]] constexpr std::optional<std::int64_t> value() const noexcept { return value_; }
+  [[nodiscard]] constexpr std::int64_t value_or(std::int64_t otherwise) const noexcept {
+    return value_.value_or(otherwise);
+  }
+
+  friend constexpr CheckedInt operator+(CheckedInt a, CheckedInt b) noexcept {
+    std::int64_t sum = 0;
+    if (!a.value_ || !b.value_ || __builtin_add_overflow(*a.value_, *b.value_, &sum)) return nothing();
+    return sum;
+  }
+  friend constexpr CheckedInt operator-(CheckedInt a, CheckedInt b) noexcept {
+    std::int64_t difference = 0;
+    if (!a.value_ || !b.value_ || __builtin_sub_overflow(*a.value_, *b.value_, &difference)) return nothing();
+    return difference;
+  }
+  friend constexpr CheckedInt operator*(CheckedInt a, CheckedInt b) noexcept {
+    std::int64_t product = 0;
+    if (!a.value_ || !b.value_ || __builtin_mul_overflow(*a.value_, *b.value_, &product)) return nothing();
+    return product;
+  }
+
+ private:
+  static constexpr CheckedInt nothing() noexcept {
+    CheckedInt none = 0;
+    none.value_.reset();
+    return none;
+  }
+
+  std::optional<std::int64_t> value_;
+};
+
 /// Whether [offset, offset + length) lies in [0, size). Cannot wrap.
 inline bool in_range(std::uint64_t offset, std::uint64_t length, std::uint64_t size) noexcept {
   return offset <= size && length <= size - offset;

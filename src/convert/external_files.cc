@@ -65,12 +65,8 @@ ExternalFiles::Mapping ExternalFiles::map(const std::string& location, std::uint
   if (known != by_location_.end()) return known->second;
   Mapping file = open(location, offset);
   // Two names of one file share a mapping, so that equal slices are seen to be equal.
-  const auto same =
-      std::ranges::find_if(files_, [&file](const Mapping& other) { return other->identity() == file->identity(); });
-  if (same != files_.end())
-    file = *same;
-  else
-    files_.push_back(file);
+  file = files_.try_emplace(std::pair(file->identity().device, file->identity().inode), file).first->second;
+  sizes_[file->bytes().data()] = file->bytes().size();
   by_location_.emplace(location, file);
   return file;
 }
@@ -93,9 +89,14 @@ ByteSpan ExternalFiles::resolve(const onnx::ExternalSlice& slice, std::optional<
 }
 
 bool ExternalFiles::is_whole_file(Bytes bytes) const noexcept {
-  return std::ranges::any_of(files_, [bytes](const Mapping& file) {
-    return file->bytes().data() == bytes.data() && file->bytes().size() == bytes.size();
-  });
+  const auto file = sizes_.find(bytes.data());
+  return file != sizes_.end() && file->second == bytes.size();
+}
+
+std::uint64_t ExternalFiles::size() const noexcept {
+  std::uint64_t size = 0;
+  for (const auto& [identity, file] : files_) size += file->bytes().size();
+  return size;
 }
 
 }  // namespace onnxar

@@ -1,10 +1,13 @@
 // Data files beside a model.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/mapped_file.h"
 #include "onnx/external_data.h"
@@ -33,6 +36,8 @@ class ExternalFiles {
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
   /// Whether bytes that `resolve` gave are all of their file.
   [[nodiscard]] bool is_whole_file(Bytes bytes) const noexcept;
+  /// Of all files that were mapped so far.
+  [[nodiscard]] std::uint64_t size() const noexcept;
 
  private:
   Mapping open(const std::string& location, std::uint64_t offset) const;
@@ -40,7 +45,8 @@ class ExternalFiles {
   std::filesystem::path folder_;       // real path of the folder that was named
   std::filesystem::path link_folder_;  // real path of the folder of the file that the model's name leads to
   std::map<std::string, Mapping> by_location_;
-  std::vector<Mapping> files_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Mapping> files_;  // by device and inode
+  std::map<const std::byte*, std::size_t> sizes_;                     // of the mappings, by where they begin
 };
 
 /// Why `location` can be no path beneath a folder; nothing if it can.

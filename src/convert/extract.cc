@@ -1,15 +1,15 @@
 #include "onnxar/extract.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <iterator>
 #include <memory>
 #include <utility>
 
 #include "base/buffered_output.h"
+#include "base/glob.h"
 #include "base/output_file.h"
 #include "base/text.h"
+#include "convert/expansion.h"
 #include "convert/model_source.h"
 #include "convert/near_names.h"
 #include "convert/numpy_format.h"
@@ -60,7 +60,7 @@ class Selection {
   }
 
   [[nodiscard]] bool matches(const std::string& name) const {
-    return which_.find_first_of("*?[") != std::string::npos && ::fnmatch(which_.c_str(), name.c_str(), 0) == 0;
+    return base::is_pattern(which_) && base::matches(which_, name);
   }
 
   /// What goes by the first of name, key and site that is anybody's; null where that is none.
@@ -108,9 +108,7 @@ class Selection {
 class Extractor {
  public:
   Extractor(ModelSource& source, const fs::path& output, bool to_folder, const ExtractOptions& options)
-      : source_(source), output_(output), to_folder_(to_folder), options_(options) {
-    if (to_folder_ && !options_.dry_run) make_folder();
-  }
+      : source_(source), output_(output), to_folder_(to_folder), options_(options) {}
   Extractor(const Extractor&) = delete;
   Extractor& operator=(const Extractor&) = delete;
   ~Extractor() {
@@ -138,10 +136,19 @@ class Extractor {
     row.path = path_for(row.tensor);
     row.file_bytes = header.size() + bytes->size();
     if (!options_.raw) std::tie(row.descr, row.as_integers) = std::pair(numpy.descr, numpy.as_integers);
-    write(row, header, *bytes);
+    if (site.tensor.is_external()) shared_.push_back(bytes->size());
+    contents_.push_back({std::move(header), std::move(bytes)});
   } catch (const Error& error) {
     if (!error.path().empty() || !error.entry().empty() || kind(error.code()) != Kind::format) throw;
     throw source_.located(Error(error.code(), concat(describe(site), ": ", error.message()), error.finding().place));
+  }
+
+  /// Writes what was added, once all of it is known. Errors: onnx.model.expansion, before anything is written.
+  void write() {
+    Expansion expansion(source_.input_size(), options_.load.max_expansion);
+    for (const std::uint64_t bytes : shared_) expansion.add(bytes);
+    if (to_folder_ && !options_.dry_run) make_folder();
+    for (std::size_t i = 0; i < contents_.size(); ++i) write(extracted_[i], contents_[i]);
   }
 
   std::vector<ExtractedTensor> publish() && {
@@ -179,7 +186,8 @@ class Extractor {
     if (tensor.type == DataType::string) onnx::refuse_conversion(tensor);
     if (tensor.raw_data) {
       const Bytes raw = tensor.raw_data->of(site.model);
-      return std::make_shared<SpanSource>(raw.first(tensor.expected_size().value_or(raw.size())));  // more means nothing
+      return std::make_shared<SpanSource>(
+          raw.first(tensor.expected_size().value_or(raw.size())));  // more means nothing
     }
     if (tensor.expected_size() == 0) return std::make_shared<SpanSource>(Bytes());
     if (!tensor.typed_data) {
@@ -189,7 +197,12 @@ class Extractor {
     onnx::refuse_conversion(tensor);
   }
 
-  void write(const ExtractedTensor& row, const std::string& header, const ByteSource& bytes) {
+  struct Content {
+    std::string header;
+    std::shared_ptr<const ByteSource> bytes;
+  };
+
+  void write(const ExtractedTensor& row, const Content& content) {
     const auto existing = options_.replace ? base::Existing::replace : base::Existing::refuse;
     if (options_.dry_run) {
       base::OutputFile::check_target(row.path, existing);
@@ -197,8 +210,8 @@ class Extractor {
     }
     base::BufferedOutput out(base::OutputFile::create(row.path, existing), options_.sync);
     out.reserve(row.file_bytes);
-    out.append(as_bytes(header));
-    bytes.read([&out](Bytes piece) { out.append(piece); });
+    out.append(as_bytes(content.header));
+    content.bytes->read([&out](Bytes piece) { out.append(piece); });
     files_.push_back(std::move(out).finish());
     if (to_folder_) files_.back().park(sync());
   }
@@ -210,6 +223,8 @@ class Extractor {
   bool made_folder_ = false;
   KeyMaker keys_;
   std::vector<ExtractedTensor> extracted_;
+  std::vector<Content> contents_;      // of each of them
+  std::vector<std::uint64_t> shared_;  // sizes of what may be made of the same bytes
   std::vector<base::OutputFile> files_;
 };
 
@@ -238,6 +253,7 @@ std::vector<ExtractedTensor> extract(const fs::path& model, std::string_view whi
                          if (std::ranges::binary_search(chosen, number++)) extractor.add(site);
                        },
                        {options.load.max_depth});
+    extractor.write();
     return std::move(extractor).publish();
   } catch (const Error& error) {
     throw kind(error.code()) == Kind::format ? source.located(error) : error.with_path(model);

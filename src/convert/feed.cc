@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "archive/inspector.h"
+#include "convert/expansion.h"
 #include "convert/link_marker.h"
 #include "convert/model_source.h"
 #include "convert/placing.h"
@@ -21,7 +22,8 @@ bool can_be_fed(const onnx::TensorSite& site) {
 class Feeding {
  public:
   explicit Feeding(const Archive& archive)
-      : source_(ModelSource::of(ArchiveInspector::open(archive.file(), archive.owner(), archive.path(), {}), {})) {}
+      : source_(ModelSource::of(ArchiveInspector::open(archive.file(), archive.owner(), archive.path(), {}), {})),
+        expansion_(source_.input_size(), LoadOptions().max_expansion) {}
 
   Feed run() {
     try {
@@ -42,12 +44,16 @@ class Feeding {
     if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
     Payload payload = source_.external_payload(site);
     const Bytes bytes = payload.span.bytes();
-    if (!can_be_fed(site) || bytes.empty()) return onnx::TensorEdit::put_inline(std::move(payload.source));
+    if (!can_be_fed(site) || bytes.empty()) {
+      expansion_.add(payload);
+      return onnx::TensorEdit::put_inline(std::move(payload.source));
+    }
     feed_.tensors.push_back({{std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()}, bytes});
     return onnx::TensorEdit::keep();
   }
 
   ModelSource source_;
+  Expansion expansion_;
   Feed feed_;
 };
 

@@ -87,6 +87,8 @@ std::optional<std::uint64_t> ForeignSource::size_of(std::string_view tensor_name
   }
 }
 
+std::uint64_t ForeignSource::input_size() const { return zip_ ? zip_->file_size() : model_.size() + files_->size(); }
+
 std::optional<std::size_t> ForeignSource::find(std::string_view location) const {
   return zip_->directory().find(zip_->model().folder + entry_name(location));
 }

@@ -29,6 +29,8 @@ class ForeignSource : public std::enable_shared_from_this<ForeignSource> {
 
   [[nodiscard]] Bytes model() const noexcept { return model_; }
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  /// Of the zip file, or of the files in the folder that were opened so far.
+  [[nodiscard]] std::uint64_t input_size() const;
   /// Where a byte of `model()` stands: without an offset where the model's bytes are not those of the file.
   [[nodiscard]] Place place(std::optional<std::uint64_t> offset) const;
 

@@ -246,12 +246,14 @@ LoadedModel load_model(ModelSource source, const MovePolicy& policy, const LoadO
 void split_model(LoadedModel& model, ModelSource source, const MovePolicy& policy, const LoadOptions& options) {
   model.source = std::make_shared<ModelSource>(std::move(source));
   model.max_depth = options.max_depth;
+  model.max_expansion = options.max_expansion;
   if (!options.load_external_data) model.data_folder = model.source->data_folder();
   try {
     Splitter(model, model.source->owner(), policy, options).run(model.source->model());
   } catch (const Error& error) {
     throw model.source->located(error);
   }
+  model.input_size = model.source->input_size();
   take_side_files(model);
 }
 

@@ -29,6 +29,8 @@ struct LoadedModel {
   std::shared_ptr<ModelSource> source;  ///< what payloads are views of; null for a model made in memory
   std::uint64_t id = 0;                 ///< stands in the skeleton's links
   std::size_t max_depth = 100;          ///< of the messages in the skeleton, as it was allowed in loading
+  std::uint64_t input_size = 0;         ///< of the files that it was loaded from; 0 for a model made in memory
+  std::uint64_t max_expansion = 8;      ///< as it was allowed in loading: see expansion.h
   std::vector<std::byte> skeleton;
   std::vector<Payload> payloads;  ///< by index in the links; without a source where it was released
   std::vector<SideFile> side_files;

@@ -3,8 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/checked.h"
-#include "base/text.h"
+#include "convert/expansion.h"
 #include "convert/faults.h"
 #include "convert/loaded_model.h"
 #include "onnx/sites.h"
@@ -13,19 +12,9 @@ namespace onnxar {
 namespace {
 
 /// Messages cannot share bytes: what tensors share in the file is there once for each of them in memory.
-void check_expansion(const LoadedModel& model, const Archive& archive, std::uint64_t most_times) {
-  const std::uint64_t input = archive.file().size();
-  const auto most = base::checked_multiply(input, most_times);
-  if (!most) return;
-  std::uint64_t total = 0;
-  for (const Payload& payload : model.payloads) {
-    total += payload.size();  // below 2^63: each is a part of a file, and together they stop at `most` and one more
-    if (total <= *most) continue;
-    throw Error(Code::onnx_model_too_large,
-                base::concat("its tensors share bytes: data of their own would take more than ", most_times,
-                             " times the ", base::human_size(input), " that there are; max_expansion allows more"),
-                {}, archive.path());
-  }
+void check_expansion(const LoadedModel& model) {
+  Expansion expansion(model);
+  for (const Payload& payload : model.payloads) expansion.add(payload);
 }
 
 }  // namespace
@@ -38,7 +27,7 @@ ModelReader::ModelReader(Archive archive, const LoadOptions& options) : parts_(s
   LoadedModel& model = parts_->model;
   model = load_model(ModelSource::of(std::move(archive), options), MovePolicy::everything_inline(), options);
   refuse_faults(*model.source, options);
-  check_expansion(model, *model.source->archive(), options.max_expansion);
+  check_expansion(model);
 }
 
 ModelReader::ModelReader(ModelReader&& other) noexcept = default;

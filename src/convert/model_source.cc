@@ -224,6 +224,12 @@ ModelSource ModelSource::open_any(const std::filesystem::path& path, const LoadO
   }
 }
 
+std::uint64_t ModelSource::input_size() const {
+  if (archive_) return archive_->file().size();
+  if (foreign_) return foreign_->input_size();
+  return model_.size() + (files_ ? files_->size() : 0) + (target_ == nullptr ? 0 : target_->file().size());
+}
+
 Error ModelSource::located(const Error& error) const {
   if (is_placed(error)) return error;
   if (foreign_) return {error.code(), error.message(), foreign_->place(error.offset()), path_};
@@ -255,16 +261,24 @@ Payload ModelSource::external_payload(const onnx::TensorSite& site) {
   return payload;
 }
 
-void ModelSource::hold_against_checksum(Payload& payload, const onnx::TensorSite& site) const {
-  if (!site.tensor.external.checksum || !is_whole(payload)) return;
+std::optional<ModelSource::Claim> ModelSource::claim_of(const Payload& payload, const onnx::TensorSite& site) const {
+  if (!site.tensor.external.checksum || !is_whole(payload)) return std::nullopt;
   auto checksum = parse_checksum(*site.tensor.external.checksum);
-  if (!checksum) return;
-  Finding mismatch{Severity::error, Code::onnx_external_checksum, place_of(site),
-                   base::concat(describe(site), ": the bytes of ", base::quoted(*site.tensor.external.location),
-                                " have another SHA-1 than the ", *checksum,
-                                " that the model gives: they were changed, or belong to another model")};
-  payload.source =
-      std::make_shared<ChecksumSource>(std::move(payload.source), std::move(*checksum), std::move(mismatch), path_);
+  if (!checksum) return std::nullopt;
+  std::string message = base::concat(describe(site), ": the bytes of ", base::quoted(*site.tensor.external.location),
+                                     " have another SHA-1 than the ", *checksum,
+                                     " that the model gives: they were changed, or belong to another model");
+  return Claim{std::move(*checksum),
+               {Severity::error, Code::onnx_external_checksum, place_of(site), std::move(message)}};
+}
+
+void ModelSource::hold_against_checksum(Payload& payload, const onnx::TensorSite& site) {
+  auto claim = claim_of(payload, site);
+  if (!claim) return;
+  const auto [first, added] = claimed_.try_emplace(payload.span.bytes().data(), claim->checksum);
+  if (first->second != claim->checksum) throw claim->error(path_);
+  payload.source = std::make_shared<ChecksumSource>(std::move(payload.source), std::move(claim->checksum),
+                                                    std::move(claim->mismatch), path_);
 }
 
 bool ModelSource::is_whole(const Payload& payload) const {

@@ -58,6 +58,8 @@ class ModelSource {
   [[nodiscard]] std::filesystem::path data_folder() const {
     return files_ ? files_->folder() : std::filesystem::path();
   }
+  /// Bytes of the model's file, or archive, and of all other files that were needed so far.
+  [[nodiscard]] std::uint64_t input_size() const;
   /// Null for what `open` reads.
   [[nodiscard]] ForeignSource* foreign() const noexcept { return foreign_.get(); }
 
@@ -67,7 +69,18 @@ class ModelSource {
   /// Has the payload of this tensor held against the checksum of its link while it is read, if there is one and the
   /// payload is all of a file or entry: that is what a checksum is of. `external_payload` has done so unless
   /// LoadOptions::verify_data says no. Reading then throws onnx.external_data.checksum.
-  void hold_against_checksum(Payload& payload, const onnx::TensorSite& site) const;
+  /// Of several links to the same bytes with different checksums all but one are wrong: the second is refused at once.
+  void hold_against_checksum(Payload& payload, const onnx::TensorSite& site);
+  /// What a link's checksum says of this payload, if it says anything: the sum, and the error where it is another one.
+  struct Claim {
+    std::string checksum;
+    Finding mismatch;
+    [[nodiscard]] Error error(const std::filesystem::path& path) const {
+      return {mismatch.code, mismatch.message, mismatch.place, path};
+    }
+  };
+  [[nodiscard]] std::optional<Claim> claim_of(const Payload& payload, const onnx::TensorSite& site) const;
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   /// The errors of `external_payload` that show without looking anything up.
   void prove_link(const onnx::TensorSite& site) const;
   /// Errors: onnx.tensor.no_type, with the tensor's place.
@@ -134,6 +147,7 @@ class ModelSource {
   std::uint64_t model_offset_ = 0;                                    // of the model in the file
   bool from_text_ = false;                                            // the model's bytes are none of the file's
   std::map<std::size_t, std::shared_ptr<const SlicedEntry>> sliced_;  // entries of which parts are used
+  std::map<const std::byte*, std::string> claimed_;                   // checksums, by where a whole file or entry lies
 };
 
 /// Holds a tensor of a model in memory against its payload of `size` bytes: somebody may have edited the message.

@@ -10,6 +10,8 @@ namespace onnxar {
 namespace {
 
 constexpr std::size_t most_names = 5;
+/// Longer names are not slips of a finger, and to compare them takes the square of this.
+constexpr std::size_t longest = 256;
 
 /// How many characters to put in, take out or replace make one name the other, if those are `limit` at most
 /// (Levenshtein's distance, a row of the table at a time, only near its diagonal).
@@ -36,7 +38,7 @@ std::optional<std::size_t> distance(std::string_view a, std::string_view b, std:
 }  // namespace
 
 void NearNames::consider(std::string_view name) {
-  if (name.empty() || wanted_.empty()) return;
+  if (name.empty() || wanted_.empty() || name.size() > longest || wanted_.size() > longest) return;
   std::optional<std::size_t> far = distance(wanted_, name, std::max<std::size_t>(2, wanted_.size() / 4));
   // A part of a name is worse than a slip, and better than nothing.
   if (!far && name.find(wanted_) != std::string_view::npos) far = name.size();

@@ -14,7 +14,7 @@ class NearNames {
  public:
   explicit NearNames(std::string_view wanted) : wanted_(wanted) {}
 
-  /// Cost: O(length of both) at worst times the few edits that are looked for.
+  /// Names of more than 256 bytes are near to none. Cost: O(length of both) times the few edits that are looked for.
   void consider(std::string_view name);
   /// `; near names: "a", "b"`, or nothing where none is near.
   [[nodiscard]] std::string text() const;

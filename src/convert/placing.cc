@@ -1,6 +1,7 @@
 #include "convert/placing.h"
 
 #include "base/text.h"
+#include "convert/expansion.h"
 #include "onnx/rewrite.h"
 #include "onnxar/archive_writer.h"
 
@@ -60,6 +61,7 @@ void Outside::add_to(ConvertReport& report) const {
 wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, Outside& outside,
                           const fs::path* output) {
   const MovePolicy policy = MovePolicy::of(options);
+  Expansion expansion(model);
   const auto decide = [&](const onnx::TensorSite& site) {
     const Payload* payload = model.payload_of(site);
     if (payload == nullptr) {
@@ -67,7 +69,11 @@ wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, 
       if (site.tensor.lacks_data()) outside.note_without_data(site);
       return onnx::TensorEdit::keep();
     }
-    if (policy.moves(site, payload->size())) return onnx::TensorEdit::link_to(outside.put(site, *payload));
+    if (policy.moves(site, payload->size())) {
+      expansion.add_once(*payload);  // before a checksum is computed of it
+      return onnx::TensorEdit::link_to(outside.put(site, *payload));
+    }
+    expansion.add(*payload);
     return onnx::TensorEdit::put_inline(payload->source);
   };
   return onnx::rewrite_tensors(model.skeleton, decide, {model.max_depth});

@@ -45,7 +45,7 @@ class Outside {
 };
 
 /// The model with its payloads placed outside where the policy wants that, inline where not. `output` is where it goes,
-/// if it may keep links to files. Errors: usage.not_loaded.
+/// if it may keep links to files. Errors: usage.not_loaded, onnx.model.expansion.
 wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, Outside& outside,
                           const std::filesystem::path* output = nullptr);
 

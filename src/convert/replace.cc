@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/crc32.h"
+#include "convert/expansion.h"
 #include "convert/loaded_model.h"
 #include "onnx/rewrite.h"
 #include "onnxar/archive_writer.h"
@@ -26,12 +27,14 @@ class EntriesByContent {
     }
   }
 
-  /// Reads `source` only if some entry has its size, and an entry only if it has its CRC, too.
+  /// Reads `source` only if some entry has its size, and an entry only if it has its CRC, too. Of entries that were
+  /// made to have one CRC only the first few are compared: the bytes are then appended once more.
   [[nodiscard]] std::optional<ArchiveEntry> find(const ByteSource& source) const {
     const auto of_size = by_size_and_crc_.lower_bound({source.size(), 0});
     if (of_size == by_size_and_crc_.end() || of_size->first.first != source.size()) return std::nullopt;
     const auto [first, last] = by_size_and_crc_.equal_range({source.size(), crc_of(source)});
-    for (auto each = first; each != last; ++each) {
+    std::size_t compared = 0;
+    for (auto each = first; each != last && compared < most_compared; ++each, ++compared) {
       const ArchiveEntry entry = archive_.entry(each->second);
       if (equal(source, archive_.bytes(entry))) return entry;
     }
@@ -53,6 +56,8 @@ class EntriesByContent {
     });
     return same;
   }
+
+  static constexpr std::size_t most_compared = 4;
 
   const Archive& archive_;
   std::multimap<std::pair<std::uint64_t, std::uint32_t>, std::size_t> by_size_and_crc_;
@@ -79,7 +84,9 @@ class Replacement {
         archive_(archive),
         moved_(policy_from(options.raw_data_threshold, options)),
         movable_(policy_from(0, options)),
-        entries_(archive) {
+        entries_(archive),
+        expansion_(model),
+        read_(model) {
     for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
       // A key has no slash in it, so it can only clash with a whole name or the first folder of one.
       const std::string_view name = archive.entry(i).name;
@@ -108,7 +115,9 @@ class Replacement {
       ++tensors_outside_;
       return onnx::TensorEdit::link_to(*slice);
     }
-    return payload == nullptr ? onnx::TensorEdit::keep() : onnx::TensorEdit::put_inline(payload->source);
+    if (payload == nullptr) return onnx::TensorEdit::keep();
+    expansion_.add(*payload);
+    return onnx::TensorEdit::put_inline(payload->source);
   }
 
   /// Data that the policy leaves inline is linked only to what is there already.
@@ -127,6 +136,7 @@ class Replacement {
     const auto known = known_.find({bytes.data(), bytes.size()});
     if (known != known_.end() && !bytes.empty()) return known->second;
     if (!movable_.moves(site, payload.size())) return std::nullopt;
+    read_.add(payload);  // slices that overlap are bytes that are read again and again
     auto slice = place_of_equal(*payload.source);
     if (!slice && moved_.moves(site, payload.size())) slice = place_of_new(site, payload);
     if (slice) known_.emplace(std::pair(bytes.data(), bytes.size()), *slice);
@@ -146,6 +156,7 @@ class Replacement {
   }
 
   onnx::ExternalSlice place_of_new(const onnx::TensorSite& site, const Payload& payload) {
+    expansion_.add(payload);
     new_entries_.push_back({keys_.make(site.tensor.name), &payload});
     return {new_entries_.back().name, 0, payload.size()};
   }
@@ -155,6 +166,8 @@ class Replacement {
   MovePolicy moved_;
   MovePolicy movable_;
   EntriesByContent entries_;
+  Expansion expansion_;  // what is written
+  Expansion read_;       // what is compared with entries
   KeyMaker keys_;
   std::map<std::pair<const std::byte*, std::size_t>, onnx::ExternalSlice> known_;  // by where the data lies in memory
   std::vector<NewEntry> new_entries_;

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "convert/expansion.h"
 
 namespace onnxar {
 namespace {
@@ -72,19 +73,11 @@ std::vector<Bytes> ranges_of(const std::vector<Payload>& payloads) {
 }
 
 /// A hostile model may have a million tensors that overlap in one file: copies would take far more than what was read.
-void check_overlap(const std::vector<Payload>& payloads, const std::vector<std::vector<std::size_t>>& groups) {
-  constexpr std::uint64_t most_times = 4;
-  std::uint64_t present = 0;
-  for (const Bytes range : ranges_of(payloads)) present += range.size();
-  std::uint64_t copied = 0;
+void check_expansion(const LoadedModel& model, const std::vector<std::vector<std::size_t>>& groups) {
+  Expansion expansion(model);
   for (const auto& group : groups) {
-    const Payload& payload = payloads[group.front()];
-    if (payload.owned || is_decoded(payload)) continue;
-    copied += payload.size();
-    if (copied / most_times <= present) continue;
-    throw Error(Code::onnx_model_too_large,
-                base::concat("its tensors overlap: copies of them would take more than ", most_times, " times the ",
-                             base::human_size(present), " that there are; load it with no_copy"));
+    const Payload& payload = model.payloads[group.front()];
+    if (!payload.owned && !is_decoded(payload)) expansion.add(payload);
   }
 }
 
@@ -140,7 +133,7 @@ void own_payloads(LoadedModel& model, Ownership ownership, std::size_t threads) 
   const bool all = ownership == Ownership::all;
   std::vector<Payload>& payloads = model.payloads;
   const auto groups = by_place(payloads, [all](const Payload& payload) { return all || is_decoded(payload); });
-  check_overlap(payloads, groups);
+  check_expansion(model, groups);
   base::parallel_for(groups.size(), threads, [&](std::size_t i) {
     Payload& first = payloads[groups[i].front()];
     first = payload_of(gathered(*first.source));
@@ -162,7 +155,7 @@ std::shared_ptr<const void> consolidate(LoadedModel& model, const TensorBufferOp
     return payload.size() != 0 && payload.size() >= options.raw_data_threshold;
   });
   if (groups.empty()) return nullptr;
-  check_overlap(model.payloads, groups);
+  check_expansion(model, groups);
   std::uint64_t size = 0;
   std::vector<std::uint64_t> offsets;
   std::vector<Piece> pieces;

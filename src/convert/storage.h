@@ -18,7 +18,7 @@ enum class Ownership : std::uint8_t {
 
 /// Gives the model memory of its own for payloads (and side files, if `all`), read through their sources and so
 /// verified where there is a CRC. Payloads that shared their bytes still do. On `threads` threads (0: all cores).
-/// Errors: zip.data.crc; onnx.model.too_large (tensors that overlap many times over). The model is then of no more use.
+/// Errors: zip.data.crc; onnx.model.expansion (tensors that overlap many times over). The model is then of no more use.
 void own_payloads(LoadedModel& model, Ownership ownership, std::size_t threads);
 
 /// Has the pages of all payloads that lie in a mapping read ahead, or in. Errors: io.failed.
@@ -26,7 +26,7 @@ void prefetch_payloads(const LoadedModel& model, Prefetch prefetch);
 
 /// Moves all payloads of at least `options.raw_data_threshold` bytes to one buffer and returns it; null where there are
 /// none. Payloads that shared their bytes still do. Errors: usage.argument (the alignment), zip.data.crc,
-/// onnx.model.too_large, std::bad_alloc; nothing is changed then.
+/// onnx.model.expansion, std::bad_alloc; nothing is changed then.
 std::shared_ptr<const void> consolidate(LoadedModel& model, const TensorBufferOptions& options);
 
 }  // namespace onnxar

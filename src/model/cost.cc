@@ -7,12 +7,12 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/checked.h"
+#include "base/keyed_hash.h"
 #include "base/text.h"
 #include "model/graph_summary.h"
 #include "model/node_list.h"
@@ -24,10 +24,10 @@ namespace {
 
 using base::concat;
 
-constexpr std::size_t most_calls = 2'000'000;  // functions that call each other are no more than this together
-constexpr std::size_t most_levels = 100;       // of functions and subgraphs in each other
+constexpr std::size_t most_levels = 100;  // of functions and subgraphs in each other
 
 constexpr std::string_view no_shapes = "its shapes are not known";
+constexpr std::string_view too_large = "the model takes too many steps to be followed so far";
 
 /// The count, or why there is none.
 using Estimate = std::variant<std::uint64_t, std::string_view>;
@@ -104,20 +104,20 @@ Estimate recurrent(const Product& node) {
   return estimate_of(elements(Shape(x->begin(), x->begin() + 2)), base::checked_add(*w, *r));
 }
 
-const std::unordered_map<std::string_view, Counter>& counters() {
-  static const std::unordered_map<std::string_view, Counter> table = {{"Conv", convolution(1)},
-                                                                      {"ConvInteger", convolution(1)},
-                                                                      {"FusedConv", convolution(1)},
-                                                                      {"QLinearConv", convolution(3)},
-                                                                      {"ConvTranspose", transposed_convolution},
-                                                                      {"MatMul", matrix_product},
-                                                                      {"MatMulInteger", matrix_product},
-                                                                      {"QLinearMatMul", matrix_product},
-                                                                      {"Gemm", gemm},
-                                                                      {"FusedGemm", gemm},
-                                                                      {"LSTM", recurrent},
-                                                                      {"GRU", recurrent},
-                                                                      {"RNN", recurrent}};
+const base::KeyedMap<std::string_view, Counter>& counters() {
+  static const base::KeyedMap<std::string_view, Counter> table = {{"Conv", convolution(1)},
+                                                                  {"ConvInteger", convolution(1)},
+                                                                  {"FusedConv", convolution(1)},
+                                                                  {"QLinearConv", convolution(3)},
+                                                                  {"ConvTranspose", transposed_convolution},
+                                                                  {"MatMul", matrix_product},
+                                                                  {"MatMulInteger", matrix_product},
+                                                                  {"QLinearMatMul", matrix_product},
+                                                                  {"Gemm", gemm},
+                                                                  {"FusedGemm", gemm},
+                                                                  {"LSTM", recurrent},
+                                                                  {"GRU", recurrent},
+                                                                  {"RNN", recurrent}};
   return table;
 }
 
@@ -140,7 +140,7 @@ using Op = std::pair<std::string, std::string>;
 
 class Costs {
  public:
-  explicit Costs(const schema::ModelProto& model) : model_(model) {
+  Costs(const schema::ModelProto& model, Budget& budget) : model_(model), budget_(budget) {
     for (const auto& function : model.functions()) {
       functions_.emplace(std::tuple(onnx::canonical_domain(function.domain()), std::string_view(function.name()),
                                     std::string_view(function.overload())),
@@ -149,7 +149,7 @@ class Costs {
   }
 
   CostEstimate run() && {
-    Values values;
+    Values values(budget_);
     values.add(model_.graph());
     graph(model_.graph(), "graph", values, nullptr, 0);
     CostEstimate estimate;
@@ -165,18 +165,31 @@ class Costs {
  private:
   void graph(const schema::GraphProto& graph, const std::string& site, Values& values, const Attributes* call,
              std::size_t level) {
-    for (const int i : topological_order(graph))
-      node(graph.node(i), concat(site, ".node[", i, "]"), values, call, level);
+    for (const int i : orders_.of(graph)) node(graph.node(i), site_of_node(site, i), values, call, level);
+  }
+
+  /// What it takes to come by a node, whatever it does.
+  [[nodiscard]] bool pay_for(const schema::NodeProto& node, std::string_view site) {
+    const auto lists = static_cast<std::uint64_t>(node.input_size()) + static_cast<std::uint64_t>(node.output_size()) +
+                       static_cast<std::uint64_t>(node.attribute_size());
+    const std::size_t names = node.op_type().size() + node.domain().size() + node.overload().size() + site.size();
+    return budget_.spend(lists + Budget::of_name(names));
+  }
+
+  /// Whether a node that is not looked into has nothing in it that counts.
+  [[nodiscard]] bool counts_nothing(const schema::NodeProto& node) const {
+    const auto has_graph = [](const auto& attribute) { return attribute.has_g() || attribute.graphs_size() != 0; };
+    return !counters().contains(node.op_type()) && is_free(node) && function_of(node) == nullptr &&
+           std::ranges::none_of(node.attribute(), has_graph);
   }
 
   void node(const schema::NodeProto& node, const std::string& site, Values& values, const Attributes* call,
             std::size_t level) {
-    if (++calls_ > most_calls || level > most_levels) {
-      if (!counters().contains(node.op_type()) && is_free(node)) return;
-      add_unknown(node, site, "functions call each other too often to be expanded");
+    if (!pay_for(node, site) || level > most_levels) {
+      if (!counts_nothing(node)) add_unknown(node, site, too_large);
       return;
     }
-    const Attributes attributes(node, call);
+    const Attributes attributes(node, call, budget_);
     const auto* function = function_of(node);
     if (function == nullptr) {
       std::vector<KnownValue> outputs = infer(node, attributes, values);
@@ -188,7 +201,7 @@ class Costs {
       expand(*function, node, attributes, site, values, level);
     }
     for_each_subgraph(node, site, [&](const schema::GraphProto& subgraph, const std::string& path) {
-      Values inner(&values);
+      Values inner(budget_, &values);
       inner.add(subgraph);
       ++subgraphs_;
       graph(subgraph, path, inner, call, level + 1);
@@ -205,7 +218,7 @@ class Costs {
   /// The body with the shapes of the call.
   void expand(const schema::FunctionProto& function, const schema::NodeProto& node, const Attributes& attributes,
               const std::string& site, Values& values, std::size_t level) {
-    Values body;
+    Values body(budget_);
     for (int i = 0; i < function.input_size() && i < node.input_size(); ++i) {
       body.set(function.input(i), values.at(node.input(i)));
     }
@@ -228,7 +241,8 @@ class Costs {
       }
       return;
     }
-    const Estimate estimate = counter->second(Product(node, attributes, values));
+    Estimate estimate = counter->second(Product(node, attributes, values));
+    if (budget_.is_spent()) estimate = too_large;  // something that was looked up may be missing
     if (const auto* why = std::get_if<std::string_view>(&estimate)) {
       add_unknown(node, site, *why);
       return;
@@ -261,17 +275,23 @@ class Costs {
   }
 
   const schema::ModelProto& model_;
+  Budget& budget_;
+  Orders orders_;
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const schema::FunctionProto*> functions_;
   std::map<Op, OpCost> by_op_;
   std::map<std::tuple<std::string, std::string, std::string>, UnknownCost> unknown_;
   std::uint64_t total_ = 0;
   std::uint64_t in_subgraphs_ = 0;
-  std::size_t calls_ = 0;
   std::size_t subgraphs_ = 0;  // we are in
 };
 
 }  // namespace
 
-CostEstimate estimate_cost(const schema::ModelProto& model) { return Costs(model).run(); }
+CostEstimate estimate_cost(const schema::ModelProto& model) {
+  Budget budget = Budget::for_model(model.ByteSizeLong());
+  return estimate_cost(model, budget);
+}
+
+CostEstimate estimate_cost(const schema::ModelProto& model, Budget& budget) { return Costs(model, budget).run(); }
 
 }  // namespace onnxar

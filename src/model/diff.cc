@@ -1,8 +1,11 @@
 #include "onnxar/diff.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
+#include <tuple>
 
+#include "convert/expansion.h"
 #include "model/data_difference.h"
 #include "model/file_difference.h"
 #include "model/message_difference.h"
@@ -39,7 +42,10 @@ std::optional<DataDifference> compare_strings(const schema::TensorProto& before,
 
 class Comparison {
  public:
-  Comparison(const Model& before, const Model& after) : before_(before), after_(after) {}
+  Comparison(const Model& before, const Model& after, std::uint64_t max_expansion)
+      : before_(before),
+        after_(after),
+        expansion_(distinct_bytes(places_of(before)) + distinct_bytes(places_of(after)), max_expansion) {}
 
   Difference run() {
     MessageDifference messages(found_.graph, [this](const TensorPair& pair) { tensor(pair); });
@@ -83,7 +89,10 @@ class Comparison {
     try {
       const ByteSpan first = before_.payload(*pair.before);
       const ByteSpan second = after_.payload(*pair.after);
-      return compare_data(first.bytes().first(bytes), second.bytes().first(bytes), info.type, elements);
+      const Bytes a = first.bytes().first(bytes);
+      const Bytes b = second.bytes().first(bytes);
+      const bool shared = is_linked(*pair.before) && is_linked(*pair.after);  // else it is a copy that goes
+      return shared ? once(a, b, info.type, elements) : compare_data(a, b, info.type, elements);
     } catch (const Error& error) {
       if (!says_no_raw_bytes(error.code())) throw;
       return as_it_stands(*pair.before, *pair.after, std::max<std::uint64_t>(elements, 1));
@@ -97,6 +106,29 @@ class Comparison {
            code == Code::onnx_tensor_no_type;
   }
 
+  /// Tensors may share their bytes, which are compared once; slices that overlap are not a linear number of bytes.
+  std::optional<DataDifference> once(Bytes before, Bytes after, DataType type, std::uint64_t elements) {
+    const Key key(before.data(), after.data(), before.size(), type, elements);
+    if (const auto known = known_.find(key); known != known_.end()) return known->second;
+    expansion_.add(before.size());
+    expansion_.add(after.size());
+    return known_[key] = compare_data(before, after, type, elements);
+  }
+
+  /// Where data lies that is not in the messages.
+  static std::vector<Bytes> places_of(const Model& model) {
+    std::vector<Bytes> places;
+    for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo&) {
+      if (is_linked(tensor)) places.push_back(bytes_if_loaded(model, tensor));
+    });
+    return places;
+  }
+  static Bytes bytes_if_loaded(const Model& model, const schema::TensorProto& tensor) try {
+    return model.span(tensor).bytes();
+  } catch (const Error&) {
+    return {};  // it is told where it matters
+  }
+
   /// Typed data that is no array of elements, or no data at all.
   static std::optional<DataDifference> as_it_stands(const schema::TensorProto& before, const schema::TensorProto& after,
                                                     std::uint64_t elements) {
@@ -106,8 +138,12 @@ class Comparison {
     return found;
   }
 
+  using Key = std::tuple<const std::byte*, const std::byte*, std::size_t, DataType, std::uint64_t>;
+
   const Model& before_;
   const Model& after_;
+  Expansion expansion_;
+  std::map<Key, std::optional<DataDifference>> known_;
   Difference found_;
 };
 
@@ -128,10 +164,14 @@ std::string_view to_string(Change change) noexcept {
   return "";
 }
 
-Difference diff(const Model& before, const Model& after) { return Comparison(before, after).run(); }
+Difference diff(const Model& before, const Model& after) {
+  return Comparison(before, after, LoadOptions().max_expansion).run();
+}
 
 Difference diff(const std::filesystem::path& before, const std::filesystem::path& after, const LoadOptions& load) {
-  Difference found = diff(load_mapped(before, load), load_mapped(after, load));
+  const Model first = load_mapped(before, load);
+  const Model second = load_mapped(after, load);
+  Difference found = Comparison(first, second, load.max_expansion).run();
   found.files = compare_side_files(before, after, load);
   return found;
 }

@@ -6,10 +6,9 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
+#include "base/keyed_hash.h"
 #include "base/text.h"
 #include "model/node_list.h"
 #include "onnx/domains.h"
@@ -19,7 +18,7 @@ namespace {
 
 using base::concat;
 using Nodes = google::protobuf::RepeatedPtrField<schema::NodeProto>;
-using NameViews = std::unordered_set<std::string_view>;
+using NameViews = base::KeyedSet<std::string_view>;
 
 constexpr std::size_t most_listed = 100;  // of what is wrong
 
@@ -89,7 +88,7 @@ class Scopes {
     for (const auto& node : nodes) names.insert(node.output().begin(), node.output().end());
     scopes_.push_back(std::move(names));
     for (int i = 0; i < nodes.size(); ++i) {
-      const std::string path = concat(site, ".node[", i, "]");
+      const std::string path = site_of_node(site, i);
       for (const std::string& input : nodes[i].input()) use(input, path);
       for_each_subgraph(nodes[i], path, [this](const auto& subgraph, const auto& where) { graph(subgraph, where); });
     }
@@ -107,29 +106,47 @@ class Scopes {
   std::vector<NameViews> scopes_;
 };
 
-/// The names around it that a node, or a subgraph of it, uses.
-void add_used(const schema::NodeProto& node, std::vector<std::string_view>& used) {
-  used.insert(used.end(), node.input().begin(), node.input().end());
-  for_each_subgraph(node, "", [&used](const schema::GraphProto& graph, const std::string&) {
+}  // namespace
+
+/// Names that graphs use of what is around them, each graph looked into once however many graphs it is in.
+class UsedNames {
+ public:
+  /// The names around it that a node, or a subgraph of it, uses.
+  void add_of(const schema::NodeProto& node, std::vector<std::string_view>& used) {
+    used.insert(used.end(), node.input().begin(), node.input().end());
+    for_each_subgraph(node, "", [&](const schema::GraphProto& graph, const std::string&) {
+      const std::vector<std::string_view>& outer = of(graph);
+      used.insert(used.end(), outer.begin(), outer.end());
+    });
+  }
+
+ private:
+  /// Each name once.
+  const std::vector<std::string_view>& of(const schema::GraphProto& graph) {
+    if (const auto known = known_.find(&graph); known != known_.end()) return known->second;
     std::vector<std::string_view> inside;
-    NameViews own = given(graph);
-    for (const auto& inner : graph.node()) {
-      add_used(inner, inside);
-      own.insert(inner.output().begin(), inner.output().end());
+    NameViews seen = given(graph);  // what the graph gives itself, and then what was used before
+    for (const auto& node : graph.node()) {
+      add_of(node, inside);
+      seen.insert(node.output().begin(), node.output().end());
     }
     for (const auto& output : graph.output()) inside.push_back(output.name());  // may hand a value through
-    std::ranges::copy_if(inside, std::back_inserter(used),
-                         [&own](std::string_view name) { return !own.contains(name); });
-  });
-}
+    std::erase_if(inside, [&seen](std::string_view name) { return !seen.insert(name).second; });
+    return known_[&graph] = std::move(inside);
+  }
+
+  std::map<const schema::GraphProto*, std::vector<std::string_view>> known_;
+};
+
+namespace {
 
 /// Which nodes of a list wait for which.
 struct Edges {
   std::vector<std::vector<int>> users;  // by node
   std::vector<std::size_t> waits_for;   // how many nodes, by node
 
-  explicit Edges(const Nodes& nodes) : users(static_cast<std::size_t>(nodes.size())), waits_for(users.size()) {
-    std::unordered_map<std::string_view, int> producers;
+  Edges(const Nodes& nodes, UsedNames& names) : users(static_cast<std::size_t>(nodes.size())), waits_for(users.size()) {
+    base::KeyedMap<std::string_view, int> producers;
     for (int i = 0; i < nodes.size(); ++i) {
       for (const std::string& output : nodes[i].output()) {
         if (!output.empty()) producers.emplace(output, i);
@@ -138,13 +155,13 @@ struct Edges {
     std::vector<std::string_view> used;
     for (int i = 0; i < nodes.size(); ++i) {
       used.clear();
-      add_used(nodes[i], used);
+      names.add_of(nodes[i], used);
       for (const std::string_view name : used) add_edge(producers, name, i);
     }
   }
 
  private:
-  void add_edge(const std::unordered_map<std::string_view, int>& producers, std::string_view name, int user) {
+  void add_edge(const base::KeyedMap<std::string_view, int>& producers, std::string_view name, int user) {
     const auto producer = producers.find(name);
     if (producer == producers.end()) return;
     users[static_cast<std::size_t>(producer->second)].push_back(user);
@@ -158,8 +175,8 @@ struct Order {
 };
 
 /// Kahn's algorithm; nodes that stand in order stay in order.
-Order order_of(const Nodes& nodes) {
-  Edges edges(nodes);
+Order order_of(const Nodes& nodes, UsedNames& names) {
+  Edges edges(nodes, names);
   std::vector<std::uint64_t> depths(edges.users.size(), 1);
   Order order;
   for (int i = 0; i < nodes.size(); ++i) {
@@ -178,11 +195,12 @@ Order order_of(const Nodes& nodes) {
 }
 
 /// Of the nodes that are in no order, those of one cycle: from any of them, back along what it waits for.
-std::vector<std::string> cycle_of(const Nodes& nodes, const Order& order, const std::string& site) {
+std::vector<std::string> cycle_of(const Nodes& nodes, UsedNames& names, const std::string& site) {
+  const Order order = order_of(nodes, names);
   if (order.nodes.size() == static_cast<std::size_t>(nodes.size())) return {};
   std::vector<bool> ordered(static_cast<std::size_t>(nodes.size()));
   for (const int node : order.nodes) ordered[static_cast<std::size_t>(node)] = true;
-  const Edges edges(nodes);
+  const Edges edges(nodes, names);
   std::vector<int> before(ordered.size(), -1);  // an unordered node that each unordered one waits for
   int start = -1;
   for (int i = 0; i < nodes.size(); ++i) {
@@ -194,7 +212,7 @@ std::vector<std::string> cycle_of(const Nodes& nodes, const Order& order, const 
   std::vector<std::string> sites;
   int node = start;
   do {
-    sites.push_back(concat(site, ".node[", node, "]"));
+    sites.push_back(site_of_node(site, node));
     node = before[static_cast<std::size_t>(node)];
   } while (node != start && sites.size() < most_listed);
   std::ranges::reverse(sites);
@@ -202,11 +220,11 @@ std::vector<std::string> cycle_of(const Nodes& nodes, const Order& order, const 
 }
 
 /// The first cycle in a list of nodes or in one of their subgraphs.
-std::vector<std::string> find_cycle(const Nodes& nodes, const std::string& site) {
-  std::vector<std::string> cycle = cycle_of(nodes, order_of(nodes), site);
+std::vector<std::string> find_cycle(const Nodes& nodes, UsedNames& names, const std::string& site) {
+  std::vector<std::string> cycle = cycle_of(nodes, names, site);
   for (int i = 0; i < nodes.size() && cycle.empty(); ++i) {
-    for_each_subgraph(nodes[i], concat(site, ".node[", i, "]"), [&cycle](const auto& graph, const auto& path) {
-      if (cycle.empty()) cycle = find_cycle(graph.node(), path);
+    for_each_subgraph(nodes[i], site_of_node(site, i), [&](const auto& graph, const auto& path) {
+      if (cycle.empty()) cycle = find_cycle(graph.node(), names, path);
     });
   }
   return cycle;
@@ -227,7 +245,14 @@ std::vector<OpCount> count_ops(const schema::ModelProto& model) {
 
 }  // namespace
 
-std::vector<int> topological_order(const schema::GraphProto& graph) { return order_of(graph.node()).nodes; }
+Orders::Orders() : names_(std::make_unique<UsedNames>()) {}
+Orders::~Orders() = default;
+
+const std::vector<int>& Orders::of(const schema::GraphProto& graph) {
+  const auto [order, added] = known_.try_emplace(&graph);
+  if (added) order->second = order_of(graph.node(), *names_).nodes;
+  return order->second;
+}
 
 std::string shape_text(const std::vector<Dimension>& dims, const std::function<std::string(const std::string&)>& name) {
   std::string text;
@@ -254,15 +279,16 @@ GraphSummary summary_of_graph(const schema::ModelProto& model) {
     for_each_subgraph(node, site.path, [&summary](const auto&, const auto&) { ++summary.subgraphs; });
   });
   summary.ops = count_ops(model);
-  summary.depth = order_of(graph.node()).depth;
-  summary.cycle = find_cycle(graph.node(), "graph");
+  UsedNames names;
+  summary.depth = order_of(graph.node(), names).depth;
+  summary.cycle = find_cycle(graph.node(), names, "graph");
   Scopes scopes(summary.dangling);
   scopes.graph(graph, "graph");
   for (int i = 0; i < model.functions_size(); ++i) {
     const auto& function = model.functions(i);
     const std::string site = concat("functions[", i, "]");
     scopes.nodes(function.node(), NameViews(function.input().begin(), function.input().end()), site);
-    if (summary.cycle.empty()) summary.cycle = find_cycle(function.node(), site);
+    if (summary.cycle.empty()) summary.cycle = find_cycle(function.node(), names, site);
   }
   return summary;
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <unordered_map>
 
+#include "base/keyed_hash.h"
 #include "base/text.h"
 #include "onnx/domains.h"
 
@@ -49,8 +49,8 @@ struct Pending {
 
   /// By key, the one element that has it; -1 where several have.
   template <typename Key>
-  std::unordered_map<std::string, int> index(const Key& key_of) {
-    std::unordered_map<std::string, int> by_key;
+  base::KeyedMap<std::string, int> index(const Key& key_of) {
+    base::KeyedMap<std::string, int> by_key;
     for (std::size_t i = 0; i < elements.size(); ++i) {
       if (matched[i]) continue;
       keys[i] = key_of(*elements[i]);
@@ -60,7 +60,7 @@ struct Pending {
     return by_key;
   }
 
-  [[nodiscard]] std::vector<int> left(const std::unordered_map<std::string, int>& by_key, bool unique) const {
+  [[nodiscard]] std::vector<int> left(const base::KeyedMap<std::string, int>& by_key, bool unique) const {
     std::vector<int> numbers;
     for (std::size_t i = 0; i < elements.size(); ++i) {
       if (!matched[i] && (by_key.at(keys[i]) >= 0) == unique) numbers.push_back(static_cast<int>(i));
@@ -106,7 +106,7 @@ class Matcher {
   }
 
   Pending before_, after_;
-  std::unordered_map<std::string, int> in_before_, in_after_;
+  base::KeyedMap<std::string, int> in_before_, in_after_;
   Matching found_;
 };
 

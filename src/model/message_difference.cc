@@ -12,8 +12,9 @@
 
 #include "base/text.h"
 #include "model/matching.h"
+#include "model/node_list.h"
 #include "onnx/domains.h"
-#include "onnx/sites.h"
+#include "onnx/site_text.h"
 #include "onnxar/tensor.h"
 
 namespace onnxar {
@@ -34,6 +35,11 @@ std::string cut(std::string text) {
 template <typename T>
 bool is(const FieldDescriptor& field) {
   return field.message_type() == T::descriptor();
+}
+
+bool is_absent(const Message& message, const FieldDescriptor& field) {
+  const auto& reflection = *message.GetReflection();
+  return field.is_repeated() ? reflection.FieldSize(message, &field) == 0 : !reflection.HasField(message, &field);
 }
 
 /// What says where the data of a tensor is, or is the data; what it is for stands in TensorInfo.
@@ -135,9 +141,8 @@ std::string step(const Message& parent, const FieldDescriptor& field, const Mess
   return "." + field.name() + subscript;
 }
 
-std::string joined(const std::string& site, const std::string& step) {
-  return site.empty() && !step.empty() ? step.substr(1) : site + step;
-}
+/// Of what an element has below it, as many changes may bear the name.
+std::string name_of(const Message& element) { return cut(name_in(element)); }
 
 }  // namespace
 
@@ -183,7 +188,7 @@ void MessageDifference::one_message(const Message& before, const Message& after,
   const Message& first = reflection.GetMessage(before, &field);
   const Message& second = reflection.GetMessage(after, &field);
   const std::string further = step(before, field, in_before ? &first : &second, -1);
-  const Place inside{joined(place.before, further), joined(place.after, further), place.name};
+  const Place inside{site_in(place.before, further), site_in(place.after, further), place.name};
   if (!in_after) return only_in(Change::removed, first, inside);
   if (!in_before) return only_in(Change::added, second, inside);
   if (is<schema::TensorProto>(field)) {
@@ -202,9 +207,9 @@ void MessageDifference::list_of_messages(const Message& before, const Message& a
   const auto place_of = [&](int in_before, int in_after) {
     Place inside = place;
     const Message& named = in_before >= 0 ? element_of(before, in_before) : element_of(after, in_after);
-    if (std::string name = name_in(named); !name.empty()) inside.name = std::move(name);
-    if (in_before >= 0) inside.before = joined(place.before, step(before, field, &named, in_before));
-    if (in_after >= 0) inside.after = joined(place.after, step(after, field, &element_of(after, in_after), in_after));
+    if (std::string name = name_of(named); !name.empty()) inside.name = std::move(name);
+    if (in_before >= 0) inside.before = site_in(place.before, step(before, field, &named, in_before));
+    if (in_after >= 0) inside.after = site_in(place.after, step(after, field, &element_of(after, in_after), in_after));
     return inside;
   };
   const Matching found = match(before, after, field);
@@ -223,7 +228,7 @@ void MessageDifference::list_of_messages(const Message& before, const Message& a
                                (field.name() == "input" || field.name() == "output");
   if (positions_count && !std::ranges::is_sorted(found.both, {}, &std::pair<int, int>::second)) {
     const std::string further = "." + field.name();
-    changes_.push_back({Change::changed, joined(place.before, further), place.name, "in this order", "in another"});
+    changes_.push_back({Change::changed, site_in(place.before, further), place.name, "in this order", "in another"});
   }
   for (const int i : found.removed) only_in(Change::removed, element_of(before, i), place_of(i, -1));
   for (const int i : found.added) only_in(Change::added, element_of(after, i), place_of(-1, i));
@@ -231,7 +236,8 @@ void MessageDifference::list_of_messages(const Message& before, const Message& a
 
 void MessageDifference::values(const Message& before, const Message& after, const Field& field, const Place& place) {
   const auto& reflection = *before.GetReflection();
-  const Place inside{joined(place.before, step(before, field, nullptr, -1)), {}, place.name};
+  if (is_absent(before, field) && is_absent(after, field)) return;  // of most fields of most messages
+  const Place inside{site_in(place.before, step(before, field, nullptr, -1)), {}, place.name};
   if (!field.is_repeated()) {
     // A field that is not there says what its default says, but for one of several of which only one can be there.
     const bool presence_counts = field.containing_oneof() != nullptr;

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "onnx/domains.h"
-#include "onnx/sites.h"
+#include "onnx/site_text.h"
 #include "onnxar/tensor.h"
 
 namespace onnxar {
@@ -86,21 +86,28 @@ std::string attribute_path(const schema::AttributeProto& attribute, int index) {
 
 }  // namespace
 
+std::string site_in(std::string site, std::string_view step) {
+  onnx::append_step(site, step);
+  return site;
+}
+
+std::string site_of_node(const std::string& owner, int index) { return site_in(owner, concat(".node[", index, "]")); }
+
 void for_each_subgraph(const schema::NodeProto& node, const std::string& site,
                        const std::function<void(const schema::GraphProto&, const std::string& site)>& visit) {
   for (int i = 0; i < node.attribute_size(); ++i) {
     const schema::AttributeProto& attribute = node.attribute(i);
-    if (attribute.has_g()) visit(attribute.g(), site + attribute_path(attribute, i));
-    for (int j = 0; j < attribute.graphs_size(); ++j) {
-      visit(attribute.graphs(j), concat(site, attribute_path(attribute, i), "[", j, "]"));
-    }
+    if (!attribute.has_g() && attribute.graphs_size() == 0) continue;
+    const std::string path = site_in(site, attribute_path(attribute, i));
+    if (attribute.has_g()) visit(attribute.g(), path);
+    for (int j = 0; j < attribute.graphs_size(); ++j) visit(attribute.graphs(j), site_in(path, concat("[", j, "]")));
   }
 }
 
 void for_each_node(const google::protobuf::RepeatedPtrField<schema::NodeProto>& nodes, const NodeSite& owner,
                    const std::function<void(const schema::NodeProto&, const NodeSite&)>& visit) {
   for (int i = 0; i < nodes.size(); ++i) {
-    const NodeSite site{concat(owner.path, ".node[", i, "]"), owner.level};
+    const NodeSite site{site_of_node(owner.path, i), owner.level};
     visit(nodes[i], site);
     for_each_subgraph(nodes[i], site.path, [&](const schema::GraphProto& graph, const std::string& path) {
       for_each_node(graph.node(), {path, owner.level + 1}, visit);

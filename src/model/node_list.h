@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "onnxar/inspect.h"
@@ -15,6 +16,11 @@ struct NodeSite {
   std::string path;
   std::size_t level = 0;
 };
+
+/// The site of a step further: see onnx/site_text.h.
+std::string site_in(std::string site, std::string_view step);
+/// That of a node of the graph or function at `owner`.
+std::string site_of_node(const std::string& owner, int index);
 
 /// Visits the nodes of a list, each followed by those of its subgraphs. `path` is the site of the graph or function.
 /// Recursion is bounded by what protobuf's parser lets in.

@@ -7,11 +7,10 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "base/text.h"
 #include "model/messages.h"
 #include "model/node_list.h"
@@ -24,7 +23,7 @@ namespace {
 
 using base::concat;
 using Nodes = google::protobuf::RepeatedPtrField<schema::NodeProto>;
-using Names = std::unordered_set<std::string>;
+using Names = base::KeyedSet<std::string>;
 
 [[noreturn]] void refuse(Code code, const std::string& site, const std::string& what) {
   throw Error(code, what, {site, std::nullopt});
@@ -84,7 +83,7 @@ class Scope {
       }
       ++path.back().second;
       const auto& [used, by] = uses_[at][next];
-      follow(used, by, path);
+      follow(used, by, path, node);
     }
   }
 
@@ -113,9 +112,11 @@ class Scope {
 
  private:
   enum class State : std::uint8_t { unseen, open, needed };
-  using Uses = std::vector<std::pair<std::string, std::string>>;  // names, and the sites that use them
+  /// A name that a node uses, and the site that does: empty for the node itself, whose inputs may be a million.
+  using Use = std::pair<std::string, std::string>;
+  using Uses = std::vector<Use>;
 
-  [[nodiscard]] std::string site_of(int node) const { return concat(site_, ".node[", node, "]"); }
+  [[nodiscard]] std::string site_of(int node) const { return site_of_node(site_, node); }
 
   void add_producer(const std::string& output, int node) {
     if (output.empty()) return;
@@ -129,10 +130,16 @@ class Scope {
            concat("it gives ", base::quoted(output), ", as ", site_of(other->second), " does"));
   }
 
-  void follow(const std::string& name, const std::string& user, std::vector<std::pair<int, std::size_t>>& path) {
+  /// `user` is empty where it is the node `user_node` itself.
+  void follow(const std::string& name, const std::string& user, std::vector<std::pair<int, std::size_t>>& path,
+              int user_node = -1) {
     const auto producer = producers_.find(name);
     if (producer == producers_.end()) {
-      given_.contains(name) ? static_cast<void>(used_.insert(name)) : static_cast<void>(wanted_.emplace(name, user));
+      if (given_.contains(name)) {
+        used_.insert(name);
+      } else if (!wanted_.contains(name)) {
+        wanted_.emplace(name, user.empty() ? site_of(user_node) : user);
+      }
       return;
     }
     State& state = states_[static_cast<std::size_t>(producer->second)];
@@ -162,7 +169,7 @@ class Scope {
   std::string site_;
   FreezeReport& report_;
   std::set<FunctionKey>& calls_;
-  std::unordered_map<std::string, int> producers_;
+  base::KeyedMap<std::string, int> producers_;
   std::vector<State> states_;
   std::vector<Uses> uses_;
   Names used_;
@@ -195,7 +202,7 @@ Wanted prune_graph(schema::GraphProto& graph, const std::string& site, bool is_m
                    std::set<FunctionKey>& calls) {
   Scope scope(*graph.mutable_node(), names_given(graph, site), site, report, calls);
   for (int i = 0; i < graph.output_size(); ++i) {
-    const std::string path = concat(site, ".output[", i, "]");
+    const std::string path = site_in(site, concat(".output[", i, "]"));
     if (graph.output(i).name().empty()) {
       refuse(Code::onnx_graph_dangling, path, "the output has no name, so that nothing can give it");
     }
@@ -233,7 +240,7 @@ void Scope::find_uses(int index) {
   calls_.insert(key_of(node.domain(), node.op_type(), node.overload()));
   Uses& uses = uses_[static_cast<std::size_t>(index)];
   for (const std::string& input : node.input()) {
-    if (!input.empty()) uses.emplace_back(input, site);  // optional ones may be left out
+    if (!input.empty()) uses.emplace_back(input, std::string());  // optional ones may be left out
   }
   for_each_subgraph(node, site, [&](const schema::GraphProto& graph, const std::string& path) {
     auto& body = const_cast<schema::GraphProto&>(graph);  // of a node that may be changed

@@ -103,10 +103,21 @@ std::optional<std::size_t> place(std::int64_t axis, std::size_t rank) {
   return static_cast<std::size_t>(axis < 0 ? axis + size : axis);
 }
 
-bool is_sane(const Shape& shape) {
-  return std::ranges::all_of(shape, [](std::int64_t dim) { return dim <= largest_dim; });
+namespace {
+
+/// Each rule looks a few times at each value of what is known of each input, and makes as much of each output.
+std::uint64_t work_of(const schema::NodeProto& node, const Values& values) {
+  std::size_t largest = 1;
+  for (const std::string& name : node.input()) {
+    const KnownValue& input = values.at(name);
+    largest = std::max({largest, input.shape ? input.shape->size() : 0, input.integers ? input.integers->size() : 0});
+  }
+  const auto inputs = static_cast<std::uint64_t>(node.input_size());
+  const auto outputs = static_cast<std::uint64_t>(node.output_size());
+  return 4 * largest * (1 + inputs + outputs);
 }
 
+}  // namespace
 }  // namespace shape_rules
 
 std::vector<KnownValue> infer(const schema::NodeProto& node, const Attributes& attributes, const Values& values) {
@@ -114,10 +125,12 @@ std::vector<KnownValue> infer(const schema::NodeProto& node, const Attributes& a
   static const shape_rules::Rules rules = shape_rules::make_rules();
   const auto rule = rules.find(node.op_type());
   if (rule == rules.end()) return {};
+  if (!values.budget().spend(shape_rules::work_of(node, values))) return {};
   std::vector<KnownValue> outputs = rule->second({node, attributes, values});
-  for (KnownValue& output : outputs) {  // no chain of nodes makes them grow without end
-    if (output.shape && output.shape->size() > shape_rules::most_values) output.shape.reset();
-    if (output.integers && output.integers->size() > shape_rules::most_values) output.integers.reset();
+  if (values.budget().is_spent()) return {};  // something that was looked up may be missing
+  for (KnownValue& output : outputs) {        // no chain of nodes makes them grow without end
+    if (output.shape) output.shape = shape_of(*output.shape);
+    if (output.integers && output.integers->size() > most_values) output.integers.reset();
   }
   return outputs;
 }

@@ -6,19 +6,19 @@
 #include <functional>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/checked.h"
+#include "base/keyed_hash.h"
 #include "model/shapes.h"
 
 namespace onnxar::shape_rules {
 
 using Integers = std::vector<std::int64_t>;
+using base::CheckedInt;
 
-inline constexpr std::int64_t largest_dim = 1LL
-                                            << 30U;  // of those that are reckoned with: no sum of two products wraps
-inline constexpr std::size_t most_values = 1024;     // dimensions of a shape, integers of a small tensor
+inline constexpr std::int64_t largest_dim = 1LL << 30U;  // of what a slice is reckoned with
 
 /// A node with what is known of its inputs.
 class Call {
@@ -50,18 +50,12 @@ class Call {
 
 using Known = std::vector<KnownValue>;
 using Rule = std::function<Known(const Call&)>;
-
-using Known = std::vector<KnownValue>;
-using Rule = std::function<Known(const Call&)>;
-using Rules = std::unordered_map<std::string_view, Rule>;
+using Rules = base::KeyedMap<std::string_view, Rule>;
 
 inline Known one(std::optional<Shape> shape) { return {{std::move(shape), std::nullopt}}; }
 
 /// The place of an axis that may count from the end; nothing where it is none.
 std::optional<std::size_t> place(std::int64_t axis, std::size_t rank);
-
-/// Whether all dimensions can be reckoned with.
-bool is_sane(const Shape& shape);
 
 /// Convolutions, pooling, matrix products, recurrent layers.
 void add_layers(Rules& rules);

@@ -9,9 +9,8 @@
 namespace onnxar {
 namespace {
 
-constexpr int most_integers = 1024;
-
-std::optional<Shape> shape_of(const schema::TensorShapeProto& shape) {
+std::optional<Shape> stated_shape(const schema::TensorShapeProto& shape) {
+  if (static_cast<std::size_t>(shape.dim_size()) > most_values) return std::nullopt;
   Shape dims;
   for (const auto& dim : shape.dim()) {
     dims.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? dim.dim_value() : unknown_dim);
@@ -30,24 +29,30 @@ std::vector<std::int64_t> integers_of_raw(const std::string& raw) {
   return values;
 }
 
+std::span<const std::int64_t> integers_of(const google::protobuf::RepeatedField<std::int64_t>& list) {
+  return {list.data(), static_cast<std::size_t>(list.size())};
+}
+
 KnownValue known(const schema::TensorProto& tensor) {
-  return {Shape(tensor.dims().begin(), tensor.dims().end()), small_integers(tensor)};
+  return {shape_of(integers_of(tensor.dims())), small_integers(tensor)};
 }
 
 }  // namespace
 
 std::optional<std::vector<std::int64_t>> small_integers(const schema::TensorProto& tensor) {
   const auto type = static_cast<DataType>(tensor.data_type());
-  const Shape dims(tensor.dims().begin(), tensor.dims().end());
-  const auto count = elements(dims);
-  if ((type != DataType::int64 && type != DataType::int32) || !count || *count > most_integers) return std::nullopt;
+  const auto dims = shape_of(integers_of(tensor.dims()));
+  const auto count = dims ? elements(*dims) : std::nullopt;
+  if ((type != DataType::int64 && type != DataType::int32) || !count || *count > most_values) return std::nullopt;
   std::vector<std::int64_t> values;
   if (tensor.has_raw_data()) {
+    const std::size_t size = type == DataType::int64 ? sizeof(std::int64_t) : sizeof(std::int32_t);
+    if (tensor.raw_data().size() / size != *count) return std::nullopt;  // before it is copied: it may be long
     values = type == DataType::int64 ? integers_of_raw<std::int64_t>(tensor.raw_data())
                                      : integers_of_raw<std::int32_t>(tensor.raw_data());
-  } else if (type == DataType::int64) {
+  } else if (type == DataType::int64 && static_cast<std::uint64_t>(tensor.int64_data_size()) == *count) {
     values.assign(tensor.int64_data().begin(), tensor.int64_data().end());
-  } else {
+  } else if (type == DataType::int32 && static_cast<std::uint64_t>(tensor.int32_data_size()) == *count) {
     values.assign(tensor.int32_data().begin(), tensor.int32_data().end());
   }
   if (values.size() != *count) return std::nullopt;
@@ -55,6 +60,7 @@ std::optional<std::vector<std::int64_t>> small_integers(const schema::TensorProt
 }
 
 const schema::AttributeProto* Attributes::find(std::string_view name) const {
+  if (!budget_.spend(static_cast<std::uint64_t>(node_.attribute_size()) * Budget::of_name(name.size()))) return nullptr;
   for (const auto& attribute : node_.attribute()) {
     if (attribute.name() != name) continue;
     if (attribute.ref_attr_name().empty()) return &attribute;
@@ -75,15 +81,21 @@ std::string_view Attributes::text(std::string_view name) const {
 
 std::optional<std::vector<std::int64_t>> Attributes::integers(std::string_view name) const {
   const auto* attribute = find(name);
-  if (attribute == nullptr) return std::nullopt;
+  if (attribute == nullptr || !budget_.spend(static_cast<std::uint64_t>(attribute->ints_size()))) return std::nullopt;
   return std::vector<std::int64_t>(attribute->ints().begin(), attribute->ints().end());
+}
+
+/// A table's row takes more memory than a step is meant for.
+bool Values::pay_for(std::string_view name, std::uint64_t values) const {
+  constexpr std::uint64_t row = 16;
+  return budget_.spend(row + Budget::of_name(name.size()) + 4 * values);
 }
 
 void Values::add(const google::protobuf::RepeatedPtrField<schema::ValueInfoProto>& values) {
   for (const auto& value : values) {
-    if (value.type().tensor_type().has_shape()) {
-      values_.try_emplace(value.name()).first->second.shape = shape_of(value.type().tensor_type().shape());
-    }
+    const auto& type = value.type().tensor_type();
+    if (!pay_for(value.name(), static_cast<std::uint64_t>(type.shape().dim_size()))) return;
+    if (type.has_shape()) values_.try_emplace(value.name()).first->second.shape = stated_shape(type.shape());
   }
 }
 
@@ -91,14 +103,19 @@ void Values::add(const schema::GraphProto& graph) {
   add(graph.value_info());
   add(graph.output());
   add(graph.input());
-  for (const auto& tensor : graph.initializer()) values_[tensor.name()] = known(tensor);
+  for (const auto& tensor : graph.initializer()) {
+    if (!pay_for(tensor.name(), static_cast<std::uint64_t>(tensor.dims_size()))) return;
+    values_[tensor.name()] = known(tensor);
+  }
   for (const auto& sparse : graph.sparse_initializer()) {
-    values_[sparse.values().name()].shape = Shape(sparse.dims().begin(), sparse.dims().end());
+    if (!pay_for(sparse.values().name(), static_cast<std::uint64_t>(sparse.dims_size()))) return;
+    values_[sparse.values().name()].shape = shape_of(integers_of(sparse.dims()));
   }
 }
 
 void Values::set(std::string_view name, KnownValue value) {
-  if (name.empty()) return;
+  const std::size_t values = (value.shape ? value.shape->size() : 0) + (value.integers ? value.integers->size() : 0);
+  if (name.empty() || !pay_for(name, values)) return;
   KnownValue& stated = values_[name];
   const bool better = !stated.shape || std::ranges::find(*stated.shape, unknown_dim) != stated.shape->end();
   if (better && value.shape) stated.shape = std::move(value.shape);
@@ -107,9 +124,12 @@ void Values::set(std::string_view name, KnownValue value) {
 
 const KnownValue& Values::at(std::string_view name) const {
   static const KnownValue nothing;
-  const auto found = values_.find(name);
-  if (found != values_.end()) return found->second;
-  return outer_ == nullptr ? nothing : outer_->at(name);
+  for (const Values* scope = this; scope != nullptr; scope = scope->outer_) {
+    if (!budget_.spend(Budget::of_name(name.size()))) break;
+    const auto found = scope->values_.find(name);
+    if (found != scope->values_.end()) return found->second;
+  }
+  return nothing;
 }
 
 bool Values::is_known(std::string_view name) const {
@@ -124,6 +144,13 @@ std::optional<std::uint64_t> elements(const Shape& shape) {
     if (count) count = base::checked_multiply(*count, static_cast<std::uint64_t>(dim));
   }
   return count;
+}
+
+std::optional<Shape> shape_of(std::span<const std::int64_t> dims) {
+  if (dims.size() > most_values) return std::nullopt;
+  Shape shape(dims.begin(), dims.end());
+  for (std::int64_t& dim : shape) dim = std::max(dim, unknown_dim);
+  return shape;
 }
 
 std::optional<Shape> broadcast(const Shape& a, const Shape& b) {

@@ -10,36 +10,62 @@ namespace {
 
 /// A window that slides along one dimension.
 struct Window {
-  std::int64_t kernel = 1, stride = 1, dilation = 1, pads = 0;
+  std::int64_t kernel = 1, stride = 1, dilation = 1;
+  CheckedInt pads = 0;  // at both ends
+
+  /// Whether these are a window's numbers; the kernel may not be known.
+  [[nodiscard]] bool is_sane() const { return kernel >= 1 && stride >= 1 && dilation >= 1; }
+  /// From its first element to behind its last one.
+  [[nodiscard]] CheckedInt extent() const { return CheckedInt(dilation) * (CheckedInt(kernel) - 1) + 1; }
 };
 
-std::int64_t positions(std::int64_t size, const Window& window, std::string_view auto_pad, bool ceil) {
-  if (size < 0 || window.stride < 1) return unknown_dim;
-  if (auto_pad.starts_with("SAME")) return (size + window.stride - 1) / window.stride;
-  const std::int64_t extent = window.dilation * (window.kernel - 1) + 1;
-  const std::int64_t room = size + (auto_pad == "VALID" ? 0 : window.pads) - extent;
-  if (room < 0) return 0;
-  return (room + (ceil ? window.stride - 1 : 0)) / window.stride + 1;
-}
+/// The attributes of a layer that slides windows, looked up once for all dimensions.
+class Windows {
+ public:
+  explicit Windows(const Call& call)
+      : strides_(call.attributes().integers("strides")),
+        dilations_(call.attributes().integers("dilations")),
+        pads_(call.attributes().integers("pads")),
+        auto_pad_(call.attributes().text("auto_pad")),
+        ceil_(call.attributes().integer("ceil_mode", 0) != 0) {}
 
-Window window_at(const Call& call, const Shape& kernel, std::size_t axis) {
-  const std::size_t rank = kernel.size();
-  const auto value = [&](std::string_view name, std::size_t index, std::int64_t otherwise) {
-    const auto values = call.attributes().integers(name);
-    return values && index < values->size() ? std::clamp<std::int64_t>((*values)[index], -largest_dim, largest_dim)
-                                            : otherwise;
-  };
-  return {std::clamp(kernel[axis], -largest_dim, largest_dim), value("strides", axis, 1), value("dilations", axis, 1),
-          value("pads", axis, 0) + value("pads", axis + rank, 0)};
+  [[nodiscard]] std::string_view auto_pad() const { return auto_pad_; }
+  [[nodiscard]] bool ceil() const { return ceil_; }
+
+  [[nodiscard]] Window at(const Shape& kernel, std::size_t axis) const {
+    return {kernel[axis], value(strides_, axis, 1), value(dilations_, axis, 1),
+            CheckedInt(value(pads_, axis, 0)) + value(pads_, axis + kernel.size(), 0)};
+  }
+
+ private:
+  static std::int64_t value(const std::optional<Integers>& values, std::size_t index, std::int64_t otherwise) {
+    return values && index < values->size() ? (*values)[index] : otherwise;
+  }
+
+  std::optional<Integers> strides_, dilations_, pads_;
+  std::string_view auto_pad_;
+  bool ceil_;
+};
+
+std::int64_t positions(std::int64_t size, const Window& window, const Windows& windows) {
+  if (size < 0 || window.stride < 1) return unknown_dim;
+  if (windows.auto_pad().starts_with("SAME")) return size / window.stride + (size % window.stride == 0 ? 0 : 1);
+  if (!window.is_sane()) return unknown_dim;
+  const CheckedInt pads = windows.auto_pad() == "VALID" ? CheckedInt(0) : window.pads;
+  const auto room = (size + pads - window.extent()).value();
+  if (!room) return unknown_dim;
+  if (*room < 0) return 0;
+  const bool one_more = windows.ceil() && *room % window.stride != 0;
+  return (CheckedInt(*room / window.stride) + 1 + (one_more ? 1 : 0)).value_or(unknown_dim);
 }
 
 /// The shape of a convolution or pooling of `input` to `channels`.
 std::optional<Shape> slid(const Call& call, const Shape& input, const Shape& kernel, std::int64_t channels) {
-  if (input.size() != kernel.size() + 2 || !is_sane(input)) return std::nullopt;
+  if (input.size() != kernel.size() + 2) return std::nullopt;
   Shape shape = {input[0], channels};
-  const bool ceil = call.attributes().integer("ceil_mode", 0) != 0;
+  const Windows windows(call);
   for (std::size_t i = 0; i < kernel.size(); ++i) {
-    shape.push_back(positions(input[i + 2], window_at(call, kernel, i), call.attributes().text("auto_pad"), ceil));
+    shape.push_back(positions(input[i + 2], windows.at(kernel, i), windows));
   }
   return shape;
 }
@@ -68,29 +94,30 @@ Known global_pooling(const Call& call) {
   return one(shape);
 }
 
+/// Along one dimension, of `size` elements.
+std::int64_t spread(std::int64_t size, const Window& window, const Windows& windows, std::int64_t output_padding) {
+  if (size < 0 || window.stride < 1) return unknown_dim;
+  if (windows.auto_pad().starts_with("SAME")) return (CheckedInt(size) * window.stride).value_or(unknown_dim);
+  if (!window.is_sane()) return unknown_dim;
+  const CheckedInt steps = CheckedInt(window.stride) * (CheckedInt(size) - 1);
+  return (steps + output_padding + window.extent() - window.pads).value_or(unknown_dim);
+}
+
 Known transposed_convolution(const Call& call) {
   const auto& x = call.shape(0);
   const auto& w = call.shape(1);  // [C, M/group, kernel...]
-  if (!x || !w || w->size() < 2 || x->size() != w->size() || !is_sane(*x) || !is_sane(*w)) return one(std::nullopt);
+  if (!x || !w || w->size() < 2 || x->size() != w->size()) return one(std::nullopt);
   const Shape kernel(w->begin() + 2, w->end());
   const auto stated = call.attributes().integers("output_shape");
   const auto extra = call.attributes().integers("output_padding");
-  const bool is_same = call.attributes().text("auto_pad").starts_with("SAME");
-  Shape shape = {(*x)[0], (*w)[1] * std::clamp<std::int64_t>(call.attributes().integer("group", 1), 1, largest_dim)};
+  const std::int64_t group = call.attributes().integer("group", 1);
+  const bool has_channels = (*w)[1] >= 0 && group >= 1;
+  const Windows windows(call);
+  Shape shape = {(*x)[0], has_channels ? (CheckedInt((*w)[1]) * group).value_or(unknown_dim) : unknown_dim};
   for (std::size_t i = 0; i < kernel.size(); ++i) {
-    const Window window = window_at(call, kernel, i);
-    const std::int64_t size = (*x)[i + 2];
     const std::int64_t added = extra && i < extra->size() ? (*extra)[i] : 0;
-    if (stated && i < stated->size()) {
-      shape.push_back((*stated)[i]);
-    } else if (size < 0) {
-      shape.push_back(unknown_dim);
-    } else if (is_same) {
-      shape.push_back(size * window.stride);
-    } else {
-      const std::int64_t extent = (window.kernel - 1) * window.dilation + 1;
-      shape.push_back(window.stride * (size - 1) + added + extent - window.pads);
-    }
+    const bool is_stated = stated && i < stated->size();
+    shape.push_back(is_stated ? (*stated)[i] : spread((*x)[i + 2], windows.at(kernel, i), windows, added));
   }
   return one(shape);
 }

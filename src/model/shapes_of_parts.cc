@@ -30,6 +30,7 @@ Known reshape(const Call& call) {
   const auto wanted = call.integers("shape", 1);
   if (!wanted) return one(std::nullopt);
   const auto& x = call.shape(0);
+  if (wanted->size() > most_values) return one(std::nullopt);
   Shape shape = *wanted;
   const bool zero_is_zero = call.attributes().integer("allowzero", 0) != 0;
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -46,7 +47,7 @@ Known reshape(const Call& call) {
       shape[static_cast<std::size_t>(open - wanted->begin())] = static_cast<std::int64_t>(*total / *rest);
     }
   }
-  return {{shape, call.input(0).integers}};
+  return {{shape_of(shape), call.input(0).integers}};
 }
 
 Known flatten(const Call& call) {
@@ -106,14 +107,15 @@ Known concat(const Call& call) {
     const auto& part = call.shape(i);
     if (!part || part->size() != shape->size()) return one(std::nullopt);
     const auto& values = call.input(i).integers;
-    if (integers && values && part->size() == 1) {
+    if (integers && values && part->size() == 1 && integers->size() <= most_values) {
       integers->insert(integers->end(), values->begin(), values->end());
     } else {
       integers.reset();
     }
     if (i == 0) continue;
-    const bool is_open = (*shape)[*axis] < 0 || (*part)[*axis] < 0 || !is_sane(*part) || !is_sane(*shape);
-    (*shape)[*axis] = is_open ? unknown_dim : (*shape)[*axis] + (*part)[*axis];
+    std::int64_t& sum = (*shape)[*axis];
+    const bool is_open = sum < 0 || (*part)[*axis] < 0;
+    sum = is_open ? unknown_dim : (CheckedInt(sum) + (*part)[*axis]).value_or(unknown_dim);
   }
   if (!axis) return one(std::nullopt);
   return {{shape, integers}};
@@ -122,15 +124,16 @@ Known concat(const Call& call) {
 Known split(const Call& call) {
   const auto& x = call.shape(0);
   const auto axis = x ? place(call.attributes().integer("axis", 0), x->size()) : std::nullopt;
-  if (!axis || !is_sane(*x)) return {};
+  if (!axis) return {};
   const auto sizes = call.integers("split", 1);
   Known outputs;
   const std::int64_t count = call.outputs();
   const std::int64_t whole = (*x)[*axis];
   for (std::int64_t i = 0; i < count; ++i) {
     Shape shape = *x;
-    const std::int64_t each = whole < 0 ? unknown_dim : (whole + count - 1) / count;
-    shape[*axis] = each < 0 ? unknown_dim : std::clamp<std::int64_t>(whole - i * each, 0, each);
+    const std::int64_t each = whole < 0 ? unknown_dim : whole / count + (whole % count == 0 ? 0 : 1);
+    const std::int64_t rest = (whole - CheckedInt(i) * each).value_or(0);  // beyond 64 bits is beyond the end
+    shape[*axis] = each < 0 ? unknown_dim : std::clamp<std::int64_t>(rest, 0, each);
     if (sizes) shape[*axis] = i < std::ssize(*sizes) ? (*sizes)[static_cast<std::size_t>(i)] : unknown_dim;
     outputs.push_back({shape, std::nullopt});
   }
@@ -249,9 +252,8 @@ Known pad(const Call& call) {
   if (!shape || !pads || call.has(3) || pads->size() != 2 * shape->size()) return one(std::nullopt);
   for (std::size_t i = 0; i < shape->size(); ++i) {
     std::int64_t& dim = (*shape)[i];
-    const auto begin = std::clamp((*pads)[i], -largest_dim, largest_dim);
-    const auto end = std::clamp((*pads)[i + shape->size()], -largest_dim, largest_dim);
-    if (dim >= 0 && dim <= largest_dim) dim = std::max<std::int64_t>(0, dim + begin + end);
+    const auto padded = (CheckedInt(dim) + (*pads)[i] + (*pads)[i + shape->size()]).value();
+    dim = dim < 0 || !padded ? unknown_dim : std::max<std::int64_t>(0, *padded);
   }
   return one(shape);
 }
@@ -274,7 +276,8 @@ Known shape_value(const Call& call) {
 Known constant(const Call& call) {
   const auto* value = call.attributes().find("value");
   if (value != nullptr && value->has_t()) {
-    return {{Shape(value->t().dims().begin(), value->t().dims().end()), small_integers(value->t())}};
+    const auto& dims = value->t().dims();
+    return {{shape_of({dims.data(), static_cast<std::size_t>(dims.size())}), small_integers(value->t())}};
   }
   if (const auto integers = call.attributes().integers("value_ints")) return {{Shape{std::ssize(*integers)}, integers}};
   const auto* integer = call.attributes().find("value_int");
@@ -284,7 +287,10 @@ Known constant(const Call& call) {
   return one(call.attributes().find("value_float") != nullptr ? std::optional(Shape{}) : std::nullopt);
 }
 
-Known constant_of_shape(const Call& call) { return one(call.input(0).integers); }
+Known constant_of_shape(const Call& call) {
+  const auto& dims = call.input(0).integers;
+  return one(dims ? shape_of(*dims) : std::nullopt);
+}
 
 Known expand(const Call& call) {
   const auto& wanted = call.input(1).integers;

@@ -4,10 +4,10 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 
 #include "base/checked.h"
+#include "base/keyed_hash.h"
 #include "model/file_map.h"
 #include "model/node_list.h"
 #include "onnx/domains.h"
@@ -39,9 +39,9 @@ void add(TensorTotals& totals, std::uint64_t elements, std::uint64_t bytes) {
 }
 
 /// Names of running means and variances: inputs 3 and 4 of BatchNormalization.
-std::unordered_set<std::string_view> statistics_of(const schema::ModelProto& model) {
+base::KeyedSet<std::string_view> statistics_of(const schema::ModelProto& model) {
   constexpr int mean = 3;
-  std::unordered_set<std::string_view> names;
+  base::KeyedSet<std::string_view> names;
   for_each_node(model, [&names](const schema::NodeProto& node, const NodeSite&) {
     if (node.op_type() != "BatchNormalization" || !onnx::is_default_domain(node.domain())) return;
     for (int i = mean; i < node.input_size(); ++i) names.insert(node.input(i));
@@ -51,7 +51,7 @@ std::unordered_set<std::string_view> statistics_of(const schema::ModelProto& mod
 
 class Sums {
  public:
-  Sums(Inspection& inspection, std::size_t largest, std::unordered_set<std::string_view> statistics)
+  Sums(Inspection& inspection, std::size_t largest, base::KeyedSet<std::string_view> statistics)
       : inspection_(inspection), largest_(largest), statistics_(std::move(statistics)) {}
 
   void add_tensor(const onnx::TensorSite& site) {
@@ -91,7 +91,7 @@ class Sums {
 
   Inspection& inspection_;
   std::size_t largest_;
-  std::unordered_set<std::string_view> statistics_;
+  base::KeyedSet<std::string_view> statistics_;
   std::map<DataType, TensorTotals> by_type_;
   std::map<SiteKind, TensorTotals> by_site_;
   std::multimap<std::uint64_t, TensorInfo, std::greater<>> large_;

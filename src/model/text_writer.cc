@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "convert/expansion.h"
 #include "convert/save.h"
 #include "model/messages.h"
 #include "model/text_losses.h"
@@ -145,9 +146,11 @@ TextSource::TextSource(const LoadedModel& model, LargeData large, std::uint64_t 
     : model_(model), large_(large), threshold_(threshold) {
   parse(proto_, model.skeleton, model.max_depth);
   if (large == LargeData::printed) losses_ = text_losses(model, proto_);
+  Expansion expansion(model);
   for_each_tensor(proto_, [&](schema::TensorProto& tensor) {
     const Payload* payload = is_linked(tensor) ? model.payload_at(location_of(tensor)) : nullptr;
     if (is_linked(tensor) && payload == nullptr && large == LargeData::printed) refuse_what_is_not_loaded(tensor);
+    if (payload != nullptr && large == LargeData::printed) expansion.add(*payload);
     if (payload != nullptr) {
       tensor.set_raw_data(std::string(location_of(tensor)));  // a name that nobody else can know
       tensor.clear_external_data();

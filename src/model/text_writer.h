@@ -19,7 +19,7 @@ enum class LargeData : std::uint8_t { printed, left_out };
 class TextSource final : public ByteSource {
  public:
   /// `model` must outlive this. Payloads of `threshold` bytes and more are large. Errors: onnx.model.invalid;
-  /// usage.not_loaded where data is to be printed that is in a file.
+  /// usage.not_loaded where data is to be printed that is in a file; onnx.model.expansion.
   TextSource(const LoadedModel& model, LargeData large, std::uint64_t threshold);
 
   /// Prints everything once, to count it.

@@ -132,10 +132,6 @@ std::string subscript(const Level& level) { return level.repeated ? base::concat
 
 }  // namespace
 
-std::string_view name_for_path(std::string_view attribute) noexcept {
-  return std::ranges::all_of(attribute, base::is_identifier_character) ? attribute : std::string_view();
-}
-
 std::string_view op_type_of(Bytes model, wire::Range node) noexcept {
   return string_in(model, node, node_field::op_type);
 }
@@ -151,14 +147,11 @@ std::string path_of(std::span<const Level> levels) {
     const bool in_attribute = i > 0 && levels[i - 1].message == Message::attribute;
     if (in_attribute) {
       // `attr.value` is the tensor, `attr.value[2]` the third of `tensors`: the attribute has but one kind of value.
-      text += subscript(level);
-      continue;
-    }
-    if (!text.empty()) text += '.';
-    if (level.name.empty()) {
-      text += std::string(level.label) + subscript(level);
+      append_step(text, subscript(level));
+    } else if (level.name.empty()) {
+      append_step(text, base::concat(".", level.label, subscript(level)));
     } else {
-      text += base::concat(level.label == "attribute" ? "attr" : level.label, ".", level.name);
+      append_step(text, base::concat(".", level.label == "attribute" ? "attr" : level.label, ".", level.name));
     }
   }
   return text;

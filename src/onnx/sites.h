@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "onnx/site_text.h"
 #include "onnx/tensor_view.h"
 #include "onnxar/bytes.h"
 #include "wire/splice.h"
@@ -33,15 +34,12 @@ struct Level {
   bool repeated = false;
   std::uint64_t index = 0;  ///< among the fields of this number
   wire::Field field;
-  std::string_view name;  ///< of an attribute, where it is an identifier
+  std::string_view name;  ///< of an attribute, as name_for_path has it
 };
 
 /// `graph.node[3].attr.value`, `graph.initializer[7]`, `functions[0].node[1].attribute[0]`: attributes by name where
-/// the name is an identifier.
+/// the name is an identifier. At most `longest_site` bytes.
 std::string path_of(std::span<const Level> levels);
-
-/// An attribute's name as Level has it: nothing where it is no identifier.
-std::string_view name_for_path(std::string_view attribute) noexcept;
 
 /// The operator of the NodeProto at `node`, such as "Constant"; empty where it has none or is damaged before that.
 std::string_view op_type_of(Bytes model, wire::Range node) noexcept;

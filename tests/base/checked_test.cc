@@ -68,6 +68,19 @@ TEST(Checked, PartsLieInTheWhole) {
   EXPECT_FALSE(base::lies_in(other, whole));
 }
 
+TEST(Checked, ASignedNumberIsNothingOnceItDidNotFit) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  using base::CheckedInt;
+  EXPECT_EQ((CheckedInt(most) + -1 - 5 * CheckedInt(-2)).value(), std::nullopt);
+  EXPECT_EQ((CheckedInt(most) - 9).value(), most - 9);
+  EXPECT_EQ((CheckedInt(most) + 1 - 1).value(), std::nullopt) << "it does not come back";
+  EXPECT_EQ((CheckedInt(least) - 1).value(), std::nullopt);
+  EXPECT_EQ((CheckedInt(least) * -1).value(), std::nullopt);
+  EXPECT_EQ((CheckedInt(-3) * 4).value(), -12);
+  EXPECT_EQ((CheckedInt(most) * 2).value_or(7), 7);
+}
+
 TEST(Checked, AlignedNumbersStay) {
   for (std::uint64_t alignment = 1; alignment <= 4096; alignment *= 2) {
     for (std::uint64_t value = 0; value < 3 * alignment && value < 9000; ++value) {

@@ -15,6 +15,7 @@ MANIFEST = json.loads((VECTORS / "manifest.json").read_text())
 # Faults that no rule names because no archive can have them.
 NO_RULE = {
     "onnx.model.too_large": "of what writers are asked to put into one message",
+    "onnx.model.expansion": "of what tensors that share bytes would grow to",
     "archive.torn": "of edits: where a local header stands behind what E1 or E2 want last",
     "archive.unrecoverable": "of edits: where there is no state to go back to",
     "onnx.external_data.checksum": "of what readers may ignore",

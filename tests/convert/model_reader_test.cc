@@ -122,7 +122,7 @@ TEST(ModelReaderTest, WhatTensorsShareTakesAtMostMaxExpansionTimesTheArchive) {
     return archive_with(model_of(initializers), {zip_entry("w", pattern(large))});
   };
   EXPECT_EQ(ModelReader(sharing(8)).size(), 8U);
-  EXPECT_EQ(error_of([&] { ModelReader(sharing(9)); }).code(), Code::onnx_model_too_large);
+  EXPECT_EQ(error_of([&] { ModelReader(sharing(9)); }).code(), Code::onnx_model_expansion);
   LoadOptions more;
   more.max_expansion = 9;
   EXPECT_EQ(ModelReader(sharing(9), more).size(), 9U);

@@ -45,6 +45,39 @@ class DiffTest : public ::testing::Test {
   TempDir folder_;
 };
 
+TEST_F(DiffTest, ALongNameIsNotCopiedIntoEachChangeBelowIt) {
+  const std::string name(100'000, 'n');
+  const auto with_dims = [&](std::int64_t dim) {
+    return GraphParts{.outputs = {value_info(name, dtype::float32, Dims(500, dim))}};
+  };
+  const Difference difference = found(with_dims(1), with_dims(2));
+  ASSERT_THAT(difference.graph, SizeIs(500));
+  std::size_t text = 0;
+  for (const GraphChange& change : difference.graph) {
+    text += change.site.size() + change.name.size() + change.before.size() + change.after.size();
+  }
+  EXPECT_LE(text, 500U * 500);
+}
+
+TEST_F(DiffTest, BytesThatTensorsShareAreComparedAndOverlapIsRefused) {
+  const auto linked = [](std::uint64_t step, const char* file) {
+    Messages tensors;
+    for (std::uint64_t i = 0; i < 50; ++i) {
+      tensors.push_back(linked_floats("t" + std::to_string(i), 10'000, file, step * i));
+    }
+    return model_of(tensors);
+  };
+  Blob other = pattern(41'000);
+  other[4] ^= std::byte{1};
+  folder_.write_file("a.bin", pattern(41'000));
+  folder_.write_file("b.bin", other);
+  const Difference difference = found(linked(0, "a.bin"), linked(0, "b.bin"));
+  ASSERT_THAT(difference.tensors, SizeIs(50));
+  EXPECT_EQ(difference.tensors.back().data->first, 1U);
+  const auto overlap = [&] { static_cast<void>(found(linked(4, "a.bin"), linked(4, "b.bin"))); };
+  EXPECT_EQ(id(error_of(overlap).code()), "onnx.model.expansion");
+}
+
 TEST_F(DiffTest, AModelIsTheSameAsItselfInEveryForm) {
   const Message whole = model({.graph = graph({.nodes = {node("Relu", {"w"}, {"y"})},
                                                .initializers = {floats("w", 3000), floats("small", 3, 1)},

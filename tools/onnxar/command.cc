@@ -132,10 +132,11 @@ void add_threads(CLI::App& verb, std::size_t& threads) {
 }
 
 CLI::Option* add_max_expansion(CLI::App& verb, std::uint64_t& times) {
+  constexpr std::uint64_t most = 1ULL << 32U;
   return verb
       .add_option("--max-expansion", times,
-                  "Make at most so many times the input's bytes of it: a few compressed bytes may hold gigabytes")
-      ->check(CLI::PositiveNumber)
+                  "Make at most this many times the input's bytes of data that is shared or compressed")
+      ->check(CLI::Range(std::uint64_t{1}, most))
       ->type_name("N")
       ->capture_default_str();
 }

@@ -100,7 +100,7 @@ void add_cut_options(CLI::App& verb, CutOptions& cut);
 void add_data_dir(CLI::App& verb, LoadOptions& load);
 /// `-j N`; without it 0, as many as there are cores.
 void add_threads(CLI::App& verb, std::size_t& threads);
-/// `--max-expansion N`.
+/// `--max-expansion N`: how many times the input what is made of it may be.
 CLI::Option* add_max_expansion(CLI::App& verb, std::uint64_t& times);
 /// A number of bytes, with KiB, MiB, GiB, KB, MB or GB where wanted.
 CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& value, const std::string& what);

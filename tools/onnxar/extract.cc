@@ -50,6 +50,7 @@ Verb add_extract(CLI::App& app) {
   verb->add_flag("!--no-sync", arguments->options.sync, "Do not wait until the disk has it");
   arguments->options.load = load_options();
   add_data_dir(*verb, arguments->options.load);
+  add_max_expansion(*verb, arguments->options.load.max_expansion);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar extract model.onnxar layer1.weight -o weight.npy");
   return {verb, [arguments] { return extract_tensors(*arguments); }};

@@ -55,11 +55,11 @@ Verb add_pack(CLI::App& app) {
   add_output(*verb, arguments->output, "The archive to write, usually named .onnxar");
   add_save_options(*verb, arguments->save);
   add_data_dir(*verb, arguments->load);
+  add_max_expansion(*verb, arguments->load.max_expansion);
   add_choice(*verb, "--checksum", arguments->checksum, {"sha1"}, "Have each link carry the SHA-1 of its entry, too");
   verb->add_option("--add", arguments->add, "Put a file that is no tensor into the archive (tokenizer.json=FILE)")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
-  add_max_expansion(*verb, arguments->load.max_expansion);
   add_rename(*verb, arguments->rename);
   add_threads(*verb, arguments->save.num_threads);
   arguments->load.foreign_zips = true;

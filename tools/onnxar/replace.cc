@@ -41,6 +41,7 @@ Verb add_replace(CLI::App& app) {
   add_move_options(*verb, arguments->options);
   add_write_options(*verb, arguments->options);
   add_data_dir(*verb, arguments->load);
+  add_max_expansion(*verb, arguments->load.max_expansion);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar replace model.onnxar edited.onnx");
   return {verb, [arguments] { return replace(*arguments); }};

@@ -54,6 +54,7 @@ Verb add_unpack(CLI::App& app) {
       ->excludes(per_tensor);
   add_save_options(*verb, arguments->save);
   add_data_dir(*verb, arguments->load);
+  add_max_expansion(*verb, arguments->load.max_expansion);
   add_threads(*verb, arguments->load.num_threads);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar unpack model.onnxar -o model.onnx --external-data model.onnx.data");

@@ -150,6 +150,7 @@ Verb add_diff(CLI::App& app) {
   add_file(*verb, "B", arguments->after, "Another, in whatever form");
   verb->add_flag("--json", arguments->json, "As JSON");
   arguments->load = load_options();
+  add_max_expansion(*verb, arguments->load.max_expansion);
   verb->add_option("--data-dir", arguments->load.external_data_dir,
                    "Look for the external data of both here, not in their models' folders")
       ->type_name(value_type::folder);

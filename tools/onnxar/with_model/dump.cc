@@ -32,6 +32,7 @@ Verb add_dump(CLI::App& app) {
                  "Print the data of all tensors, so that `pack` makes the same model of it");
   arguments->options.load = load_options();
   add_data_dir(*verb, arguments->options.load);
+  add_max_expansion(*verb, arguments->options.load.max_expansion);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar dump --with-data model.onnx | onnxar pack - -o model.onnxar");
   return {verb, [arguments] { return dump(*arguments); }};

@@ -77,6 +77,7 @@ Verb add_freeze(CLI::App& app) {
   add_save_options(*verb, arguments->save);
   arguments->options.load = load_options();
   add_data_dir(*verb, arguments->options.load);
+  add_max_expansion(*verb, arguments->options.load.max_expansion);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar freeze model.onnx --weights checkpoint.npz -o model.onnxar");
   return {verb, [arguments] { return freeze_model(*arguments); }};

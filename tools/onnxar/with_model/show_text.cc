@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdio>
 #include <iostream>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "command.h"
@@ -185,9 +188,23 @@ Json as_json(const LargeTensor& large) {
           {"bytes", large.bytes}};
 }
 
+/// The last one of a name. An ordered object looks for a key among all that it has, and there may be 100 000.
+Json as_json(const std::vector<std::pair<std::string, std::string>>& attributes) {
+  Json::object_t object;
+  std::map<std::string_view, std::size_t> places;
+  for (const auto& [name, value] : attributes) {
+    const auto [place, added] = places.try_emplace(name, object.size());
+    if (added) {
+      object.Json::object_t::Container::emplace_back(name, value);
+    } else {
+      (object.begin() + static_cast<std::ptrdiff_t>(place->second))->second = value;
+    }
+  }
+  return object;
+}
+
 Json as_json(const NodeSummary& node) {
-  Json attributes = Json::object();
-  for (const auto& [name, value] : node.attributes) attributes[name] = value;
+  const Json attributes = as_json(node.attributes);
   return {{"site", node.site},     {"op", node.op},           {"domain", node.domain},   {"name", node.name},
           {"inputs", node.inputs}, {"outputs", node.outputs}, {"attributes", attributes}};
 }

@@ -10,9 +10,9 @@ namespace onnxar {
 /// What is made of a zip file, counted before it is made. A few bytes of deflate may hold a thousand times as many, and
 /// files come from strangers: so as many bytes as the file has may become of it, times a number that the caller
 /// chooses.
-class Expansion {
+class ZipExpansion {
  public:
-  Expansion(std::uint64_t input_bytes, std::uint64_t times) : input_bytes_(input_bytes), times_(times) {}
+  ZipExpansion(std::uint64_t input_bytes, std::uint64_t times) : input_bytes_(input_bytes), times_(times) {}
 
   /// Counts the bytes of an entry that is going to be used. Errors: zip.limit.expansion.
   void add(const zip::LenientEntry& entry);

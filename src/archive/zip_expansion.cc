@@ -1,4 +1,4 @@
-#include "archive/expansion.h"
+#include "archive/zip_expansion.h"
 
 #include <limits>
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace onnxar {
 
-void Expansion::add(const zip::LenientEntry& entry) {
+void ZipExpansion::add(const zip::LenientEntry& entry) {
   // Sizes are at most a thousand times what is stored, and no stored byte is in two entries: no sum wraps.
   bytes_ += entry.size;
   check(bytes_, {std::string(entry.name), entry.central_offset});
 }
 
-std::uint64_t Expansion::most() const noexcept {
+std::uint64_t ZipExpansion::most() const noexcept {
   return base::checked_multiply(input_bytes_, times_).value_or(std::numeric_limits<std::uint64_t>::max());
 }
 
-void Expansion::check(std::uint64_t bytes, const Place& place) const {
+void ZipExpansion::check(std::uint64_t bytes, const Place& place) const {
   if (bytes <= most()) return;
   const std::uint64_t needed = (bytes - 1) / input_bytes_ + 1;
   throw Error(Code::zip_limit_expansion,

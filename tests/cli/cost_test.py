@@ -1,0 +1,196 @@
+"""What a hostile model may cost: memory is held by a limit on the process, output by its size. No clock is asked.
+
+The limits here are those that SECURITY.md promises.
+
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests cost_test.py
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from support import command_line
+from support import wire_writer as wire
+from support.archives import MODEL, Archive, Entry
+from support.command_line import FORMAT, FOUND, ToolCase, run
+from support.wire_writer import Part, block, scalar
+
+MIB = 1 << 20
+BASE = 160 * MIB  # code, tables and the buffers of threads, whatever the model is
+PER_BYTE = 512  # bytes of memory for each byte of the model without its weights
+PER_BYTE_OF_LISTS = 1024  # where nodes are listed as JSON
+
+NODE, OUTPUT, INPUT = 1, 12, 11
+
+
+def value_info(name: str, dims: list[int | None]) -> bytes:
+    shape = b"".join(block(1, b"" if dim is None else scalar(1, dim)) for dim in dims)
+    return block(1, name) + block(2, block(1, scalar(1, 1) + block(2, shape)))
+
+
+def node(op: str, inputs: list[str], outputs: list[str], attributes: bytes = b"", domain: str = "") -> bytes:
+    names = b"".join(block(1, name) for name in inputs) + b"".join(block(2, name) for name in outputs)
+    return names + block(4, op) + attributes + (block(7, domain) if domain else b"")
+
+
+def attribute(name: str, body: bytes, kind: int) -> bytes:
+    return block(5, block(1, name) + body + scalar(20, kind))
+
+
+def ints(name: str, values: list[int]) -> bytes:
+    return attribute(name, block(8, b"".join(wire.varint(value) for value in values)), 7)
+
+
+def model(graph: bytes, more: bytes = b"") -> bytes:
+    return wire.model(Part(graph, more))
+
+
+def linked(location: str, length: int, offset: int, name: str | None = None) -> bytes:
+    link = wire.DataFile(location).link(offset=offset, length=length)
+    return wire.fields_of(name, wire.FLOAT, [length // 4], link)
+
+
+class Cost(ToolCase):
+    def limited(self, data: bytes, per_byte: int = PER_BYTE) -> list[str]:
+        return self.in_memory(BASE + per_byte * len(data))
+
+    def archived(self, *entries: tuple[str, bytes]) -> Path:
+        return self.write("made.onnxar", Archive([Entry(*entry) for entry in entries]).file)
+
+    # --- sites -----------------------------------------------------------------------------------
+
+    def test_the_name_of_an_attribute_is_not_copied_for_each_of_its_tensors(self) -> None:
+        count = 6_000
+        tensors = b"".join(block(10, linked("w", 4, 4 * i)) for i in range(count))
+        data = model(block(NODE, block(4, "Op") + attribute("A" * MIB, tensors, 9)))
+        path = self.archived(("w", bytes(4 * count)), (MODEL, data))
+        tool = self.in_memory(BASE + 128 * MIB)
+        for verb in (("ls",), ("ls", "--json"), ("show",), ("check", "-q"), ("extract", "--raw", "-n", "-o", f"{self.folder}/x/")):
+            arguments = (verb[0], path, "*", *verb[1:]) if verb[0] == "extract" else (*verb, path)
+            done = self.succeeds(*arguments, tool=tool)
+            self.assertLess(len(done.stdout), 8 * MIB, verb)
+
+    def test_a_name_is_not_copied_into_each_difference_below_it(self) -> None:
+        models = [model(block(13, value_info("N" * MIB, [dim] * 1000))) for dim in (1, 2)]
+        paths = [self.write(f"{i}.onnx", data) for i, data in enumerate(models)]
+        done = run("diff", "--json", *paths, tool=self.in_memory(BASE + 128 * MIB))
+        self.assertEqual(done.returncode, FOUND, done.stderr[-1000:])
+        self.assertEqual(len(json.loads(done.stdout)["graph"]), 1000)
+        self.assertLess(len(done.stdout), 2 * MIB)
+
+    def test_freezing_does_not_copy_a_site_for_each_name_that_a_node_uses(self) -> None:
+        names = [f"i{i}" for i in range(5_000)]
+        inner = b"".join(block(5, wire.tensor(name, wire.FLOAT, 1)) for name in names)
+        inner += block(NODE, node("Sum", names, ["r"])) + block(OUTPUT, value_info("r", [1]))
+        body = attribute("A" * MIB, block(6, block(2, "s") + inner), 5)
+        path = self.write("m.onnx", model(block(NODE, node("If", [], ["y"], body)) + block(OUTPUT, value_info("y", [1]))))
+        self.succeeds("freeze", path, "-o", self.output, tool=self.in_memory(BASE + 128 * MIB))
+
+    # --- analysis --------------------------------------------------------------------------------
+
+    def hard_to_analyse(self) -> Iterator[tuple[str, bytes]]:
+        ones = [1] * 20_000
+        yield "split", block(INPUT, value_info("x", [None] * 20_000)) + block(NODE, node("Split", ["x"], [""] * 20_000))
+        window = ints("strides", ones) + ints("dilations", ones) + ints("pads", ones + ones)
+        conv = block(NODE, node("Conv", ["x", "w"], ["y"], window))
+        yield "conv", block(INPUT, value_info("x", [1, 1, *ones])) + block(INPUT, value_info("w", [1, 1, *ones])) + conv
+        many = b"".join(block(5, block(1, f"{i:x}")) for i in range(20_000))
+        yield "attributes", block(NODE, node("Op", [], ["y"], many))
+        yield "concat", block(5, self.shape_tensor(64)) + block(NODE, node("Concat", ["s"] * 200_000, ["y"], ints("axis", [])))
+
+    @staticmethod
+    def shape_tensor(count: int) -> bytes:
+        return wire.fields_of("s", wire.TYPES["INT64"], [count], wire.raw(wire.TYPES["INT64"], bytes(8 * count)))
+
+    def test_show_stays_within_its_memory_whatever_the_shapes_are(self) -> None:
+        for name, graph in self.hard_to_analyse():
+            with self.subTest(name):
+                data = model(graph)
+                path = self.write("m.onnx", data)
+                for options in ((), ("--json",), ("--nodes",), ("--nodes", "--json")):
+                    self.succeeds("show", path, *options, tool=self.limited(data, PER_BYTE_OF_LISTS))
+
+    def test_show_says_what_it_did_not_follow(self) -> None:
+        functions = b""
+        for i in range(60):  # each calls the next one twice
+            call = block(7, node(f"f{i + 1}", ["x"], ["y"], domain="d"))
+            functions += block(25, block(1, f"f{i}") + block(4, "x") + block(5, "y") + call + call + block(10, "d"))
+        last = block(7, node("MatMul", ["x", "x"], ["y"]))
+        functions += block(25, block(1, "f60") + block(4, "x") + block(5, "y") + last + block(10, "d"))
+        graph = block(INPUT, value_info("x", [2, 2])) + block(NODE, node("f0", ["x"], ["y"], domain="d"))
+        shown = self.succeeds("show", self.write("m.onnx", model(graph, functions))).stdout.decode()
+        self.assertIn("multiply-adds  at least ", shown)
+        self.assertIn("takes too many steps to be followed so far", shown)
+
+    def test_an_attribute_that_is_given_twice_is_one_key_of_the_json(self) -> None:
+        twice = attribute("a", scalar(3, 1), 2) + attribute("b", scalar(3, 2), 2) + attribute("a", scalar(3, 3), 2)
+        path = self.write("m.onnx", model(block(NODE, node("Op", [], ["y"], twice))))
+        shown = json.loads(self.succeeds("show", path, "--nodes", "--json").stdout)
+        self.assertEqual(shown["nodes"][0]["attributes"], {"a": "3", "b": "2"})
+
+    # --- many small messages ---------------------------------------------------------------------
+
+    def of_small_messages(self) -> Iterator[tuple[str, bytes]]:
+        count = 100_000
+        yield "nodes", block(NODE, b"") * count
+        yield "attributes", block(NODE, block(4, "Op") + block(5, b"") * count)
+        yield "tensors", block(NODE, block(4, "Op") + attribute("t", block(10, b"") * count, 9))
+        yield "initializers", block(5, b"") * count
+        yield "names", block(NODE, block(4, "Op") + block(1, b"") * count)
+        yield "values", block(13, b"") * count
+        yield "dimensions", block(13, value_info("x", [None] * count))
+        yield "graphs", block(NODE, block(4, "Op") + attribute("g", block(11, b"") * count, 10))
+
+    def test_every_verb_takes_at_most_so_much_memory_for_each_byte(self) -> None:
+        for name, graph in self.of_small_messages():
+            data = model(graph)
+            path = self.write("m.onnx", data)
+            archive = self.archived((MODEL, data))
+            tool = self.limited(data)
+            for command in (
+                ("ls", archive),
+                ("ls", "--json", archive),
+                ("check", "-q", "--data", archive),
+                ("show", path),
+                ("dump", path),
+                ("diff", path, archive),
+                ("pack", path, "-f", "-o", self.folder / "p.onnxar"),
+                ("unpack", archive, "-f", "-o", self.folder / "u.onnx"),
+                ("link", archive, "-f", "-o", self.folder / "l.onnx"),
+                ("repack", archive, "-f", "-o", self.folder / "r.onnxar"),
+            ):
+                with self.subTest(name, command=command[0]):
+                    self.succeeds(*command, tool=tool)
+            with self.subTest(name, command="show --nodes"):
+                self.succeeds("show", "--nodes", "--json", path, tool=self.limited(data, PER_BYTE_OF_LISTS))
+
+    # --- shared bytes ----------------------------------------------------------------------------
+
+    def test_overlapping_tensors_are_refused_by_a_sentence_that_names_the_option(self) -> None:
+        size, count = 1 * MIB, 20
+        tensors = [linked("w", size, 4 * i, f"t{i}") for i in range(count)]
+        self.write("w", bytes(size + 4 * count))
+        outputs = b"".join(block(OUTPUT, value_info(f"t{i}", [size // 4])) for i in range(count))
+        path = self.write("m.onnx", model(wire.initializers(*tensors) + outputs))
+        for command in (
+            ("pack", path, "-o", self.output),
+            ("unpack", path, "-o", self.output),
+            ("unpack", path, "-o", self.output, "--external-data", "new.bin"),
+            ("unpack", path, "-o", self.output, "--text"),
+            ("freeze", path, "-o", self.output),
+            ("dump", "--with-data", path),
+            ("extract", path, "*", "-o", f"{self.folder}/x/"),
+        ):
+            with self.subTest(command[0]), self.nothing_changes():
+                done = run(*command)
+                self.assertEqual((done.returncode, done.stdout or b""), (FORMAT, b""), done.stderr)
+                self.assertIn("error[onnx.model.expansion]", done.stderr)
+                self.assertIn("--max-expansion", done.stderr)
+        self.succeeds("pack", path, "-o", self.output, "--max-expansion", "21")
+        self.assertGreater(self.output.stat().st_size, count * size)
+
+
+if __name__ == "__main__":
+    command_line.main(__doc__)

@@ -1,0 +1,61 @@
+// Sites are short whatever the names and the depth of a model are.
+#include "onnx/site_text.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "onnx/sites.h"
+#include "support/wire_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+/// All sites of a model in the order of the walk.
+std::vector<std::string> sites(const Message& model) {
+  std::vector<std::string> paths;
+  onnx::walk_tensors(model.view(), [&](const onnx::TensorSite& site) { paths.push_back(site.path()); });
+  return paths;
+}
+
+Message small_tensor(std::string_view name) { return tensor(name, dtype::float32, {1}).raw_data(pattern(4)); }
+
+/// A tensor in an attribute of this name.
+Message model_with_attribute(const std::string& name) {
+  return model({.graph = graph({.nodes = {node("Op", {}, {}, {attribute_t(name, small_tensor("w"))})}})});
+}
+
+TEST(SiteText, ALongNameOfAnAttributeIsCountedAndNotCopiedIntoEachSite) {
+  EXPECT_EQ(sites(model_with_attribute(std::string(64, 'n'))).front(), "graph.node[0].attr." + std::string(64, 'n'));
+  EXPECT_EQ(sites(model_with_attribute(std::string(65, 'n'))).front(), "graph.node[0].attribute[0]");
+  EXPECT_EQ(sites(model_with_attribute(std::string(1'000'000, 'n'))).front(), "graph.node[0].attribute[0]");
+}
+
+TEST(SiteText, SitesAtAnyDepthAreShortAndDiffer) {
+  Message inner = graph({.initializers = {small_tensor("a"), small_tensor("b")}});
+  const std::string name(64, 'n');
+  for (int i = 0; i < 30; ++i) {
+    inner = graph(
+        {.nodes = {node("If", {}, {}, {attribute_g(name, inner)}), node("If", {}, {}, {attribute_g(name, graph({}))})},
+         .initializers = {small_tensor("c")}});
+  }
+  const std::vector<std::string> paths = sites(model({.graph = inner}));
+  ASSERT_EQ(paths.size(), 32U);
+  for (const std::string& path : paths) EXPECT_LE(path.size(), onnx::longest_site) << path;
+  EXPECT_EQ(std::set<std::string>(paths.begin(), paths.end()).size(), paths.size());
+  EXPECT_EQ(paths.front().substr(0, 20), "graph.node[0].attr.n");
+  EXPECT_TRUE(paths.front().ends_with(".initializer[0]")) << paths.front();
+}
+
+TEST(SiteText, AStepIsAddedAsItIsWhileThereIsRoom) {
+  std::string site;
+  onnx::append_step(site, ".graph");
+  onnx::append_step(site, ".node[3]");
+  onnx::append_step(site, "");
+  onnx::append_step(site, "[2]");
+  EXPECT_EQ(site, "graph.node[3][2]");
+}
+
+}  // namespace
+}  // namespace onnxar::testing
