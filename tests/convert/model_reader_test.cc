@@ -19,8 +19,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr std::size_t count = 512;
-const Blob weight = pattern(4 * count, 3);
+constexpr std::size_t floats_in_weight = 512;
+const Blob weight = pattern(4 * floats_in_weight, 3);
 
 Archive archive_with(const Message& model, std::vector<ZipEntry> entries = {zip_entry("w", weight)}) {
   auto built = std::make_shared<const Built>(archive_of(model, std::move(entries)));
@@ -44,9 +44,11 @@ std::string text_of(std::span<const FieldStep> steps) {
 }
 
 TEST(ModelReaderTest, EveryTensorWhoseDataIsBesideTheModelIsNamedByTheStepsToIt) {
-  const Messages nodes = {constant("a", floats("small", 4)), constant("b", linked_floats("in_node", count, "w"))};
-  const ModelReader reader(archive_with(
-      model({.graph = graph({.nodes = nodes, .initializers = {floats("i", 4), linked_floats("w", count, "w")}})})));
+  const Messages nodes = {constant("a", floats("small", 4)),
+                          constant("b", linked_floats("in_node", floats_in_weight, "w"))};
+  const ModelReader reader(archive_with(model(
+      {.graph =
+           graph({.nodes = nodes, .initializers = {floats("i", 4), linked_floats("w", floats_in_weight, "w")}})})));
   std::vector<std::string> paths;
   reader.for_each([&](std::size_t index, std::span<const FieldStep> steps) {
     EXPECT_EQ(index, paths.size());
@@ -59,7 +61,7 @@ TEST(ModelReaderTest, EveryTensorWhoseDataIsBesideTheModelIsNamedByTheStepsToIt)
 }
 
 TEST(ModelReaderTest, TheModelParsesAndItsTensorsAreThoseOfTheSteps) {
-  const ModelReader reader(archive_with(model_of({floats("i", 4), linked_floats("w", count, "w")})));
+  const ModelReader reader(archive_with(model_of({floats("i", 4), linked_floats("w", floats_in_weight, "w")})));
   schema::ModelProto proto;
   ASSERT_TRUE(proto.ParseFromArray(reader.model().data(), static_cast<int>(reader.model().size())));
   EXPECT_EQ(proto.graph().initializer(1).name(), "w");
@@ -70,8 +72,8 @@ TEST(ModelReaderTest, TheModelParsesAndItsTensorsAreThoseOfTheSteps) {
 TEST(ModelReaderTest, WhatCheckCallsAnErrorIsRefusedWithItsCode) {
   const Blob four = pattern(4);
   const std::vector<Message> broken = {
-      tensor("w", dtype::float32, {static_cast<std::int64_t>(count)}).raw_data(pattern(4)),
-      linked_floats("w", count, "none"),
+      tensor("w", dtype::float32, {static_cast<std::int64_t>(floats_in_weight)}).raw_data(pattern(4)),
+      linked_floats("w", floats_in_weight, "none"),
       tensor("w", dtype::float32, {3}).external("w", 0, 8),
       tensor("w", dtype::string, {1}).external("w", 0, 8),
       tensor("w", dtype::float32, {-1}).raw_data(four),
@@ -99,8 +101,8 @@ TEST(ModelReaderTest, AFaultOfAnEntryThatNoTensorNamesIsRefusedToo) {
 
 TEST(ModelReaderTest, DataIsComparedWithItsCrcUnlessThatIsNotWanted) {
   const auto damaged = [] {
-    auto built =
-        std::make_shared<Built>(archive_of(model_of({linked_floats("w", count, "w")}), {zip_entry("w", weight)}));
+    auto built = std::make_shared<Built>(
+        archive_of(model_of({linked_floats("w", floats_in_weight, "w")}), {zip_entry("w", weight)}));
     built->bytes[built->entries.at(0).data_offset + 7] ^= std::byte{1};
     const Bytes bytes = built->bytes;
     return Archive::open(bytes, std::move(built));
