@@ -1,4 +1,6 @@
 // Models in zip files and folders of other makers become archives.
+#include "convert/foreign.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +8,6 @@
 #include <fstream>
 #include <string>
 
-#include "convert/samples.h"
 #include "onnxar/archive.h"
 
 namespace onnxar::testing {
@@ -16,81 +17,6 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-/// A FLOAT tensor as PyTorch wrote it: `raw_data` says that the data is elsewhere.
-TensorBuilder stand_in(std::string_view name, std::size_t count) {
-  return tensor(name, dtype::float32, {static_cast<std::int64_t>(count)}).raw_data(blob("__EXTERNAL"));
-}
-
-/// The data of such a tensor.
-Blob data_of(std::size_t count, std::uint32_t seed) { return pattern(4 * count, seed); }
-
-enum class Storage : std::uint8_t { stored, deflated, streamed };
-
-ZipEntry stored_as(Storage storage, std::string_view name, const Blob& data) {
-  switch (storage) {
-    case Storage::stored: return plain_entry(zip_entry(name, data));
-    case Storage::deflated: return plain_entry(deflated_entry(name, data));
-    case Storage::streamed: return plain_entry(streamed_entry(name, data));
-  }
-  return {};
-}
-
-using Files = std::vector<std::pair<std::string, Blob>>;
-
-Built zip_of(const Files& files, Storage storage = Storage::stored) {
-  ZipBuilder builder;
-  for (const auto& [name, data] : files) builder.entries.push_back(stored_as(storage, name, data));
-  return builder.build_placed();
-}
-
-LoadOptions foreign() {
-  LoadOptions options;
-  options.foreign_zips = true;
-  return options;
-}
-
-class ForeignTest : public ::testing::Test {
- protected:
-  /// What the archive that becomes of this is, inline again: what the exporter began with.
-  Blob inlined(const fs::path& input, const LoadOptions& load = foreign()) {
-    SaveOptions save = saved_as(Format::archive);
-    save.replace = true;
-    report_ = convert(input, folder_ / "out", save, load);
-    const Archive archive = Archive::open(folder_ / "out");
-    names_.clear();
-    for (std::size_t i = 0; i < archive.size(); ++i) {
-      archive.verify(archive.entry(i));
-      names_.emplace_back(archive.entry(i).name);
-    }
-    save = saved_as(Format::onnx_inline);
-    save.replace = true;
-    convert(folder_ / "out", folder_ / "back", save);
-    return folder_.read_file("back");
-  }
-  Blob inlined(const Blob& bytes) { return inlined(folder_.write_file("in", bytes)); }
-
-  Error refusal(const Blob& bytes, const LoadOptions& load = foreign()) {
-    const fs::path input = folder_.write_file("in", bytes);
-    const std::vector<std::string> before = folder_.file_names();
-    Error error = error_of([&] { convert(input, folder_ / "out", saved_as(Format::archive), load); });
-    EXPECT_EQ(folder_.file_names(), before) << "something was left behind";
-    EXPECT_EQ(error.path(), input);
-    return error;
-  }
-
-  void expect_note(std::string_view part) const {
-    ASSERT_FALSE(report_.remarks.empty());
-    const auto note = std::ranges::find(report_.remarks, Code::zip_foreign, &Finding::code);
-    ASSERT_NE(note, report_.remarks.end());
-    EXPECT_EQ(note->severity, Severity::note);
-    EXPECT_THAT(note->message, HasSubstr(std::string(part)));
-  }
-
-  TempDir folder_;
-  ConvertReport report_;
-  std::vector<std::string> names_;  // of the archive
-};
 
 // --- PyTorch -------------------------------------------------------------------------------------
 
@@ -174,35 +100,12 @@ TEST_F(ForeignTest, StandInsOfAnArchiveAreData) {
 
 // --- tf2onnx, and models with files --------------------------------------------------------------
 
-Files tf2onnx_files() {
-  return {{"__MODEL_PROTO.onnx",
-           model_of({linked_floats("conv/kernel", 300, "conv_kernel_0"), linked_floats("v", 400, "v_1")}).take()},
-          {"conv_kernel_0", data_of(300, 1)},
-          {"v_1", data_of(400, 2)}};
-}
-const Message& before_tf2onnx() {
-  static const Message model = model_of({floats("conv/kernel", 300, 1), floats("v", 400, 2)});
-  return model;
-}
-
 TEST_F(ForeignTest, Tf2onnxsArchiveIsRead) {
   for (const Storage storage : {Storage::stored, Storage::deflated, Storage::streamed}) {
     EXPECT_EQ(inlined(zip_of(tf2onnx_files(), storage).bytes), before_tf2onnx().view());
     EXPECT_THAT(names_, ElementsAre("conv_kernel", "v", "__MODEL_PROTO"));
     expect_note("tf2onnx");
   }
-}
-
-/// A model, its data file with both tensors, and other files.
-Files model_and_files(const std::string& folder = "") {
-  Blob data = data_of(300, 1);
-  const Blob second = data_of(400, 2);
-  data.insert(data.end(), second.begin(), second.end());
-  return {{folder + "m.onnx",
-           model_of({linked_floats("conv/kernel", 300, "data/w.bin"), linked_floats("v", 400, "./data/w.bin", 1200)})
-               .take()},
-          {folder + "data/w.bin", data},
-          {folder + "tokenizer.json", blob("{}")}};
 }
 
 TEST_F(ForeignTest, AZipOfAModelAndItsFilesIsRead) {
@@ -370,48 +273,6 @@ TEST_F(ForeignTest, ACutZipIsRefusedAtEveryByte) {
   }
 }
 
-TEST_F(ForeignTest, DeflatedEntriesThatNoTensorNamesAreNotInflated) {
-  Files files = model_and_files();
-  files.emplace_back("junk", data_of(1000, 9));  // could be a tensor's key: it is left out
-  Built built = zip_of(files, Storage::deflated);
-  flip_bit(built.bytes, built.entry("junk").data_offset + 500);
-  EXPECT_EQ(inlined(built.bytes), before_tf2onnx().view());
-  EXPECT_THAT(names_, ElementsAre("conv_kernel", "v", "tokenizer.json", "__MODEL_PROTO"));
-}
-
-TEST_F(ForeignTest, ADryRunInflatesTheModelAlone) {
-  Built built = zip_of(model_and_files(), Storage::deflated);
-  flip_bit(built.bytes, built.entry("data/w.bin").data_offset + 500);
-  flip_bit(built.bytes, built.entry("tokenizer.json").data_offset + 6);
-  SaveOptions save = saved_as(Format::archive);
-  save.dry_run = true;
-  EXPECT_EQ(convert(folder_.write_file("in", built.bytes), folder_ / "out", save, foreign()).payloads, 2U);
-  EXPECT_EQ(refusal(built.bytes).code(), Code::zip_data_crc);
-}
-
-TEST_F(ForeignTest, EntriesThatInflateToTooMuchAreRefusedUnlessThatIsAllowed) {
-  const auto said = [](const std::string& name, std::uint64_t size) {
-    ZipBuilder builder;
-    for (const auto& [file, data] : model_and_files()) {
-      builder.entries.push_back(stored_as(Storage::deflated, file, data));
-    }
-    builder.entries.push_back(stored_as(Storage::deflated, "junk", data_of(1000, 9)));
-    builder.entry(name).in_both([=](HeaderFields& header) { header.usize = size; });
-    return builder.build_placed();
-  };
-  for (const std::string name : {"m.onnx", "data/w.bin"}) {
-    const Built built = said(name, 100'000);
-    const Error error = refusal(built.bytes);
-    EXPECT_EQ(error.code(), Code::zip_limit_expansion) << error.what();
-    EXPECT_EQ(error.entry(), name);
-    EXPECT_THAT(error.message(), HasSubstr("--max-expansion"));
-    LoadOptions load = foreign();
-    load.max_expansion = 1000;
-    EXPECT_EQ(refusal(built.bytes, load).code(), Code::zip_data_inflate);
-  }
-  EXPECT_EQ(inlined(said("junk", 100'000).bytes), before_tf2onnx().view()) << "what is not used does not count";
-}
-
 // One list says what is read of other makers' zips, and `repack` goes by it, too.
 TEST_F(ForeignTest, WhatOnlyTheRulesOfAnArchiveForbidIsRead) {
   const auto read = [this](const auto& change) {
@@ -428,26 +289,6 @@ TEST_F(ForeignTest, WhatOnlyTheRulesOfAnArchiveForbidIsRead) {
     b.force_zip64 = true;
     b.zip64_end.version_needed = std::uint16_t{20};
   });
-}
-
-// --- where deflated entries go -------------------------------------------------------------------
-
-TEST_F(ForeignTest, NothingIsLeftWhereEntriesWereInflated) {
-  const TempDir room;
-  LoadOptions load = foreign();
-  load.temporary_dir = room.path();
-  const fs::path input = folder_.write_file("in", zip_of(tf2onnx_files(), Storage::deflated).bytes);
-  EXPECT_EQ(inlined(input, load), before_tf2onnx().view());
-  EXPECT_THAT(room.file_names(), IsEmpty());
-}
-
-TEST_F(ForeignTest, AFolderToInflateToThatIsMissingIsSaid) {
-  LoadOptions load = foreign();
-  load.temporary_dir = folder_ / "none";
-  const fs::path input = folder_.write_file("in", zip_of(tf2onnx_files(), Storage::deflated).bytes);
-  const Error error = error_of([&] { convert(input, folder_ / "out", saved_as(Format::archive), load); });
-  EXPECT_EQ(error.code(), Code::io_not_found);
-  EXPECT_EQ(error.path(), folder_ / "none");
 }
 
 }  // namespace
