@@ -45,7 +45,7 @@ struct ConvertReport {
 /// With `load.foreign_zips` a zip file that is no archive is read, too: PyTorch's ZIP_ARCHIVE (a folder as well),
 /// tf2onnx's --large_model, a zip of one `.onnx` and its data files; a remark says so. What is compressed in it is
 /// first unpacked to `load.temporary_dir`. Errors: io.*, output.exists, zip.*, archive.*, wire.*, onnx.*;
-/// onnx.model.too_large where an inline model would reach 2 GiB; usage.argument (options).
+/// onnx.model.too_large where an inline model would reach 2 GiB; onnx.model.expansion; usage.argument (options).
 ConvertReport convert(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
                       const LoadOptions& load = {});
 /// The same of bytes in memory, of an archive or of a `.onnx` whose external data lies in `load.external_data_dir`.

@@ -41,9 +41,9 @@ struct ExtractedTensor {
 /// time, and what the archive has a CRC-32 for is verified. All files are complete before the first appears.
 ///
 /// Errors: usage.no_such_tensor, naming near names; usage.ambiguous_tensor, with the sites of the candidates;
-/// usage.argument; onnx.tensor.* (what `check` calls an error; .no_data, .strings; .not_converted: NumPy has no such
-/// type, or typed data of too many values or out of range); output.exists, io.*, and as `convert`. Cost: O(model) and
-/// what is written.
+/// usage.argument; onnx.model.expansion; onnx.tensor.* (what `check` calls an error; .no_data, .strings;
+/// .not_converted: NumPy has no such type, or typed data of too many values or out of range); output.exists, io.*, and
+/// as `convert`. Cost: O(model) and what is written.
 std::vector<ExtractedTensor> extract(const std::filesystem::path& model, std::string_view which,
                                      const std::filesystem::path& output, const ExtractOptions& options = {});
 

@@ -23,7 +23,8 @@ class Feeding {
  public:
   explicit Feeding(const Archive& archive)
       : source_(ModelSource::of(ArchiveInspector::open(archive.file(), archive.owner(), archive.path(), {}), {})),
-        expansion_(source_.input_size(), LoadOptions().max_expansion) {}
+        expansion_(source_.input_size(), LoadOptions().max_expansion,
+                   "a link (onnxar/link.h) leaves them in the archive") {}
 
   Feed run() {
     try {

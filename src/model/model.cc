@@ -1,6 +1,7 @@
 #include "onnxar/model.h"
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -106,7 +107,11 @@ struct Model::Parts {
   }
 };
 
-Model::Model() : parts_(std::make_unique<Parts>()) { parts_->loaded.id = new_model_id(); }
+Model::Model() : parts_(std::make_unique<Parts>()) {
+  parts_->loaded.id = new_model_id();
+  // What shares bytes in it is what the program has made so, and not a file.
+  parts_->loaded.max_expansion = std::numeric_limits<std::uint64_t>::max();
+}
 Model::Model(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
 Model::Model(Model&& other) noexcept = default;
 Model& Model::operator=(Model&& other) noexcept = default;

@@ -81,6 +81,7 @@ TEST_F(ExpansionTest, TheOptionAllowsMore) {
   const ConvertReport report = convert(overlapping(20), folder_ / "out", saved_as(Format::archive), load);
   EXPECT_EQ(report.payload_bytes, 20 * 4 * floats_in_all);
   load.max_expansion = 1;
+  std::filesystem::remove(folder_ / "out");
   expect_refused(folder_, sharing(2), saved_as(Format::onnx_inline), Code::onnx_model_expansion, "", std::nullopt,
                  load);
 }
