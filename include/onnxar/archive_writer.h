@@ -76,6 +76,12 @@ class ArchiveWriter {
   std::unique_ptr<Parts> parts_;
 };
 
+/// An entry that gets another name in a new archive.
+struct RenamedEntry {
+  std::string from;
+  std::string to;  ///< an allowed name, and no C identifier: those are keys of tensors
+};
+
 /// Gives tensor names keys that are C identifiers and differ under ASCII folding: bytes outside [A-Za-z0-9_] become
 /// `_`, clashes get `_2`, `_3`, ... in the order of the calls. Not synchronised.
 class KeyMaker {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar {
@@ -66,12 +67,6 @@ enum class Checksum : std::uint8_t { none, sha1 };
 struct AddedFile {
   std::string name;            ///< of the entry; no C identifier: those are keys of tensors
   std::filesystem::path path;  ///< what is read
-};
-
-/// An entry that gets another name in a new archive.
-struct RenamedEntry {
-  std::string from;
-  std::string to;  ///< an allowed name, and no C identifier: those are keys of tensors
 };
 
 /// How far saving is: of `total` bytes of data, `done` are written.

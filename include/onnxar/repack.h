@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "onnxar/archive_writer.h"
 #include "onnxar/error.h"
-#include "onnxar/options.h"
 
 namespace onnxar {
 

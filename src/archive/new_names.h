@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/keyed_hash.h"
+#include "onnxar/archive_writer.h"
 #include "onnxar/error.h"
-#include "onnxar/options.h"
 
 namespace onnxar {
 

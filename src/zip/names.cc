@@ -100,8 +100,8 @@ std::optional<NameFault> name_fault(std::string_view name) noexcept {
     if (!may_be_device && name.size() <= name_part_maximum) return std::nullopt;
   } else if (has_foreign_character(name)) {
     return NameFault{Code::zip_name_character,
-                     "the name has a character in it that readers differ in; letters, digits, spaces and punctuation "
-                     "of ASCII are allowed, but not \\ : * ? \" < > | ;"};
+                     "the name has a character in it that readers differ in: printable ASCII is allowed, except "
+                     "\\ : * ? \" < > | and ;"};
   } else if (const auto fault = path_fault(name)) {
     return fault;
   }

@@ -75,7 +75,7 @@ class Records(ToolCase):
         ("flags", 0x1, "zip.entry.encrypted"),
         ("flags", 0x8, "zip.entry.descriptor"),
         ("flags", 0x2, "zip.entry.flags"),
-        ("flags", 0x800, "zip.entry.flags"),
+        ("flags", 0x10, "zip.entry.flags"),
         ("method", 8, "zip.entry.method"),
         ("compressed", 1199, "zip.entry.sizes"),
         ("compressed", 0xFFFFFFFF, "zip.zip64.extra"),

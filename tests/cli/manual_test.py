@@ -53,7 +53,7 @@ class Manual(ToolCase):
             for names, value, said in rows:
                 with self.subTest(verb=verb, option=names):
                     shown = re.sub(r"\{.*?\}", "", names).replace(",", ", ")
-                    kind = re.match(r" (NAME=FILE|[A-Z]+|sha1)(?=[ =]|$)", value)
+                    kind = re.match(r" ([A-Z]+=[A-Z]+|[A-Z]+|sha1)(?=[ =]|$)", value)
                     if kind and names.startswith("-"):
                         shown += f" {kind[1]}"
                     self.assertIn(f" {shown} ", section)

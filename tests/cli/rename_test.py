@@ -12,7 +12,7 @@ from support import command_line
 from support import onnx_walk as walk
 from support import wire_writer as wire
 from support.archives import MODEL, Archive, Entry, linked, model_of, plain_zip, weights
-from support.command_line import FORMAT, USAGE, Fault, ToolCase, entries_of, keys_of, run
+from support.command_line import FORMAT, USAGE, ToolCase, entries_of, keys_of, run
 
 CHARACTER = "onnxar: error[zip.name.character] "
 RENAME = ("--rename", "notes;1=notes.txt")
@@ -99,7 +99,7 @@ class Repacking(RenameCase):
 
     def test_an_entry_of_the_model_is_not_renamed_even_if_its_name_is_allowed(self) -> None:
         source = self.made(*weights("w"), model_of(linked("w")))
-        line = Fault("usage.argument", "w").line(source).rsplit(" at ", 1)[0]
+        line = f'onnxar: error[usage.argument] {source}: entry "w" at '
         self.fault(USAGE, line, "repack", source, "-o", self.output, "--rename", "w=w.bin")
 
     def test_another_entry_needs_a_new_name(self) -> None:

@@ -12,8 +12,7 @@ std::pair<std::string, std::string> pair_of(const std::string& text, const std::
 
 CLI::Option* add_rename(CLI::App& verb, std::vector<std::string>& rename) {
   return verb
-      .add_option("--rename", rename,
-                  "Give an entry that no tensor refers to another name; OLD ends at the first =, may be repeated")
+      .add_option("--rename", rename, "Give an entry that no tensor refers to another name; OLD ends at the first =")
       ->type_name("OLD=NEW")
       ->allow_extra_args(false);
 }
