@@ -20,7 +20,7 @@ from onnxar._options import Path
 
 _DONE, _DIFFERENT, _USAGE = 0, 1, 2  # exit codes
 _ERROR = re.compile(r"^onnxar: error\[([\w.]+)\] (.*)$", re.MULTILINE)
-_PLACE = re.compile(r'(?:entry "(.*?)")?(?: ?at 0x([0-9a-f]+))?: (.*)')
+_PLACE = re.compile(r'(?:entry "(.*?)"(?: \(\d+ bytes\))?)?(?: ?at 0x([0-9a-f]+))?: (.*)')  # a long name is cut
 
 
 @functools.cache
@@ -108,6 +108,12 @@ def _error(said: str, exit_code: int, paths: set[str]) -> Error:
 
 def _unescaped(text: str) -> str:
     """The reverse of the library's `escaped`."""
+
+    def meant(each: re.Match[bytes]) -> bytes:
+        if each[1]:
+            return bytes([int(each[1], 16)])
+        return chr(int(each[2] or each[3], 16)).encode() if each[2] or each[3] else b"\\"
+
     raw = text.encode("utf-8", "surrogateescape")
-    raw = re.sub(rb"\\\\|\\x([0-9a-f]{2})", lambda each: bytes([int(each[1], 16)]) if each[1] else b"\\", raw)
+    raw = re.sub(rb"\\\\|\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\U([0-9a-f]{8})", meant, raw)
     return raw.decode("utf-8", "surrogateescape")
