@@ -31,8 +31,8 @@ NO_RULE = {
     "numpy.array.unsupported": "of weights that `freeze` fills in",
     "onnx.text.syntax": "of models as text, which no archive holds",
     "onnx.tensor.no_data": "a warning, and of who asks for the data of a tensor that has none",
-    "onnx.tensor.strings": "of who asks for raw bytes of strings, which have none",
-    "onnx.tensor.not_converted": "of writers: what W9 leaves as it is; and of who asks for its raw bytes",
+    "onnx.tensor.strings": "of calls that want raw bytes of strings, which have none",
+    "onnx.tensor.not_converted": "of writers: what W9 leaves as it is; and of calls that want its raw bytes",
     "zip.data.inflate": "of zips that are no archives",
     "zip.end.ambiguous": "of zips that are no archives",
 }
