@@ -39,8 +39,8 @@ struct TensorMessage {
 ///
 /// As strict as loading is: offset and length are plain decimals, the length is what type and dims call for, no data
 /// stands beside a link. A link's checksum is not compared; `check --data` does that. Errors, all naming the tensor:
-/// onnx.external*, onnx.tensor.dims, .length (also of raw_data that is too short), .no_type, .data_beside (two fields of
-/// values), .wrong_field; zip.local.*, zip.padding.* at an entry's first use. Valid as long as archive and message.
+/// onnx.external*, onnx.tensor.dims, .length (also of raw_data that is too short), .no_type, .data_beside (two fields
+/// of values), .wrong_field; zip.local.*, zip.padding.* at an entry's first use. Valid as long as archive and message.
 /// Threads: as Archive. Cost: O(1), some 100 ns.
 [[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor);
 std::optional<Bytes> resolve(const Archive&& archive, const TensorMessage& tensor) = delete;

@@ -20,7 +20,7 @@ from onnxar._options import Path
 
 _DONE, _DIFFERENT, _USAGE = 0, 1, 2  # exit codes
 _ERROR = re.compile(r"^onnxar: error\[([\w.]+)\] (.*)$", re.MULTILINE)
-_PLACE = re.compile(r'(?:entry "(.*?)")?(?: ?at 0x([0-9a-f]+))?: (.*)')
+_PLACE = re.compile(r'(?:entry "(.*?)"(?: \(\d+ bytes\))?)?(?: ?at 0x([0-9a-f]+))?: (.*)')  # a long name is cut
 
 
 @functools.cache

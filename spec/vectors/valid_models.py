@@ -125,7 +125,7 @@ def shapes() -> Iterator[Valid]:
     about = "Fields that are there and hold nothing, and are therefore beside nothing."
     yield Valid("inline_empty_fields", about, archive_of([], strings, nothing))
     unknown = wire.tensor("u", wire.block(10, bytes(8)), kind=99, dims=(3,))
-    about = "Typed data of a type that nobody knows: neither its field nor its length is judged."
+    about = "Typed data of an unknown type: neither its field nor its length is judged."
     yield Valid("inline_type_unknown", about, archive_of([], unknown))
     scalar = wire.tensor("x", wire.raw(content(1, 4)), dims=())
     yield Valid("inline_scalar", "A tensor without dimensions.", archive_of([], scalar))
@@ -162,7 +162,7 @@ def remarks() -> Iterator[Valid]:
     yield valid("long_raw", about, "onnx.tensor.long_raw", [], tensor)
     about = "A shape that calls for data, and none."
     yield valid("no_data", about, "onnx.tensor.no_data", [], wire.tensor("w", dims=(2,)))
-    about = "Elements without data: strings, and of a type that nobody knows."
+    about = "Elements without data: strings, and an unknown type."
     tensors = wire.tensor("s", kind=wire.STRING, dims=(2,)), wire.tensor("u", kind=99, dims=(2,))
     yield valid("no_data_of_no_size", about, "onnx.tensor.no_data", [], *tensors)
     about = "More values than the shape calls for: FLOAT, INT4 and STRING."

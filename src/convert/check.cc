@@ -239,8 +239,8 @@ bool check_model(ModelSource source, const CheckOptions& options, std::vector<Fi
   return is_readable;
 }
 
-/// Our verbs know a model by its content and take it. Who sees the name expects an archive, which it is not to readers
-/// of archives alone.
+/// Our verbs know a model by its content and take it. Programs that read nothing but archives refuse it, and its name
+/// promises one.
 void check_plain_model(ModelSource source, const std::filesystem::path& path, const CheckOptions& options,
                        std::vector<Finding>& findings) {
   const bool is_model = check_model(std::move(source), options, findings);

@@ -186,8 +186,8 @@ class Extractor {
     if (tensor.type == DataType::string) onnx::refuse_conversion(tensor);
     if (tensor.raw_data) {
       const Bytes raw = tensor.raw_data->of(site.model);
-      return std::make_shared<SpanSource>(
-          raw.first(tensor.expected_size().value_or(raw.size())));  // more means nothing
+      const std::uint64_t size = tensor.expected_size().value_or(raw.size());  // what is there beyond it means nothing
+      return std::make_shared<SpanSource>(raw.first(size));
     }
     if (tensor.expected_size() == 0) return std::make_shared<SpanSource>(Bytes());
     if (!tensor.typed_data) {

@@ -48,7 +48,7 @@ struct LoadedModel {
   [[nodiscard]] const Payload* payload_at(std::string_view location) const;
 };
 
-/// A note for the report of whoever writes the model anew, that names what is left out; nothing if that is nothing.
+/// A note for the report of writing the model anew, which names what is left out; nothing where nothing is.
 std::optional<Finding> note_of_left_out(const LoadedModel& model);
 
 /// A random number: what tells the links of one model from those of another.

@@ -76,7 +76,8 @@ TEST(Utf8, SequencesThatAreCutShortAreNotRead) {
 
 TEST(Utf8, EveryCodePointIsDecoded) {
   for (char32_t point = 0; point <= 0x10ffff; ++point) {
-    if (!is_surrogate(point)) ASSERT_EQ(base::utf8_code_point(encoded(point) + "z"), point);
+    if (is_surrogate(point)) continue;
+    ASSERT_EQ(base::utf8_code_point(encoded(point) + "z"), point);
   }
 }
 

@@ -17,7 +17,7 @@ from onnxar_reader import Finding, check, open_archive
 from random_models import Maker
 from support.command_line import at_once, run
 
-FILES = 1500
+FILES = 2000
 # What has to be found at least once, for the test to say something: all that such models can have.
 CODES = frozenset(
     """
@@ -25,7 +25,8 @@ CODES = frozenset(
     onnx.external_data.bad_length onnx.external_data.bad_offset onnx.external_data.duplicate_key
     onnx.external_data.marker onnx.external_data.missing onnx.external_data.no_location
     onnx.external_data.out_of_range onnx.external_data.unknown_key onnx.model.invalid
-    onnx.tensor.dims onnx.tensor.length onnx.tensor.long_raw onnx.tensor.no_data
+    onnx.tensor.data_beside onnx.tensor.dims onnx.tensor.length onnx.tensor.long_raw onnx.tensor.long_typed
+    onnx.tensor.no_data onnx.tensor.no_type onnx.tensor.wrong_field
     wire.repeated_message wire.tag wire.truncated wire.type wire.varint
     archive.entry.overlapping_links archive.entry.shared archive.entry.unused
     archive.key.not_identifier archive.tail.superseded
@@ -42,8 +43,10 @@ class Said(NamedTuple):
 
 def told(findings: list[Said]) -> list[Said]:
     """Remarks count where nothing is wrong; the order does not."""
-    errors = {each for each in findings if each.severity == "error"}
-    return sorted(errors or findings)
+    # A reader may ignore checksums, and the reference reader does.
+    found = [each for each in findings if each.code != "onnx.external_data.checksum"]
+    errors = {each for each in found if each.severity == "error"}
+    return sorted(errors or found)
 
 
 def said_by_reference(finding: Finding) -> Said:

@@ -36,7 +36,7 @@ TYPED = (4, 5, 6, 7, 10, 11)  # fields of typed data
 class Maker:
     def __init__(self, seed: object) -> None:
         self.rng = random.Random(str(seed))
-        self.care = self.rng.choice((0.5, 0.8, 0.9))  # how often the first of several is taken
+        self.care = self.rng.choice((0.5, 0.8, 0.9, 0.97))  # how often the first of several is taken
         self.harm = self.rng.choice((0, 0.04))  # how often a message is damaged
 
     def often(self, chance: float) -> bool:
@@ -46,7 +46,7 @@ class Maker:
         return options[0] if self.often(self.care) else self.rng.choice(options)
 
     def archive(self) -> bytes:
-        size = self.choose((1024, 1032, 2048))
+        size = self.choose((2048, 1032, 1024))
         entries = [Entry("w", bytes(size)), Entry("v", b""), Entry("e.bin", bytes(1024))]
         archive = Archive([*entries, Entry(MODEL, self.model())])
         if self.often(0.1):
@@ -106,8 +106,8 @@ class Maker:
         return [wire.scalar(1, dim) for dim in dims]
 
     def typed(self) -> bytes:
-        number = self.rng.choice(TYPED)
-        run = bytes(self.rng.choice((0, 1, 4, 8, 5, 1024)))
+        number = self.choose(TYPED)
+        run = bytes(self.rng.choice((0, 1, 4, 8, 5, 1024, 1028, 1028)))
         values = (wire.scalar(number, 1), wire.block(number, run), wire.block(number, b"\x80"))
         return self.rng.choice(values)
 
@@ -115,9 +115,11 @@ class Maker:
         linked = self.often(0.7)
         fields = [*self.dims(), wire.scalar(2, self.choose(KINDS)), wire.block(8, "t")]
         fields += self.link() if linked else []
-        if linked != self.often(self.care):
+        has_raw = linked != self.often(self.care)
+        if has_raw:
             fields.append(wire.block(9, bytes(self.choose((1024, 0, 4, 1023, 1028)))))
-        fields += [self.typed()] * (not self.often(self.care))
+        is_bare = not linked and not has_raw
+        fields += [self.typed()] * (not self.often(self.care) or (is_bare and self.often(0.5)))
         return self.message(fields)
 
     def sparse(self, depth: int) -> bytes:
