@@ -10,8 +10,9 @@
 #include "onnxar/bytes.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 struct ListedEntry {
   std::string name;
@@ -48,10 +49,25 @@ struct StoredTensor : TensorInfo {
 /// Errors: wire.*, onnx.*. Cost: O(model).
 [[nodiscard]] std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& options = {});
 
-/// The raw bytes of a tensor that `tensors` gave for this archive: a view with a share in `archive.owner()`, of an
-/// entry or of the model; typed data that is no run of raw bytes is decoded, into bytes of the span's own. Errors:
-/// onnx.external*, onnx.tensor.length, zip.local.*, zip.padding.*; onnx.tensor.not_converted (strings, or typed data of
-/// another count or out of range). Cost: O(fields of the tensor), and of typed data O(values).
+/// The raw bytes of a tensor that `tensors` gave for this archive.
+///
+/// | the data is                     | the span                                                 | its address is a
+/// multiple of |
+/// |---------------------------------|----------------------------------------------------------|------------------------------|
+/// | in an entry                     | a view of it with a share in `archive.owner()`           | what
+/// ByteSpan::alignment     | |                                 | | says: the entry's alignment  | | | | at offset 0,
+/// else as linked  | | in the model, at a multiple of  | a view of it with a share in `archive.owner()`           | 64
+/// | | 64                              |                                                          | | | in the model,
+/// elsewhere, or in  | a copy with a share in its memory, which the archive     | 64                           | |
+/// typed fields that are decoded   | keeps: the next call gives the same bytes                | |
+///
+/// A vector load from data in the model is thus safe, whatever odd place protobuf gave it. A tensor is copied once for
+/// each Archive; the copies that an archive keeps are not larger together than its model, and what would exceed that is
+/// kept by the span alone. Threads: as Archive.
+///
+/// Errors: usage.foreign_entry (not a tensor of this archive's model); onnx.external*, onnx.tensor.length, zip.local.*,
+/// zip.padding.*; onnx.tensor.not_converted (strings, or typed data of another count or out of range). Cost: O(fields
+/// of the tensor), and at the first call of data in the model O(bytes).
 [[nodiscard]] ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor);
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

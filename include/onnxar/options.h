@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "onnxar/bytes.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 /// Which tensor payloads are large, and where large ones may begin.
 struct TensorBufferOptions {
@@ -90,4 +91,4 @@ struct SaveOptions : TensorBufferOptions {
   ProgressCallback progress;
 };
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/callables.h"
 #include "base/text.h"
 #include "model/node_list.h"
 
@@ -229,6 +230,7 @@ std::vector<OpCount> count_ops(const schema::ModelProto& model) {
 std::vector<int> topological_order(const schema::GraphProto& graph) { return order_of(graph.node()).nodes; }
 
 std::string shape_text(const std::vector<Dimension>& dims, const std::function<std::string(const std::string&)>& name) {
+  base::check_callable(name, "the function for names of dimensions");
   std::string text;
   for (const Dimension& dim : dims) {
     text += concat(text.empty() ? "" : ",", dim.value          ? std::to_string(*dim.value)

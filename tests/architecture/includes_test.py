@@ -48,6 +48,7 @@ PUBLIC = {
     "tensor.h": "onnx",
     "text.h": "model",
     "version.h": "base",
+    "visibility.h": "base",
 }
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILINE)
