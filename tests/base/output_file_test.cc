@@ -459,6 +459,18 @@ TEST(SpoiledOutput, IsNotPublishedThoughTheErrorWasLost) {
   EXPECT_EQ(folder.file_names(), Strings{"a"});
 }
 
+TEST(SpoiledOutput, IsCutOffAgainWhereItExtendsAFile) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("a", "good");
+  {
+    OutputFile file = OutputFile::extend(base::open_file(path, base::Access::read_and_write), path, 4);
+    file.write_at(4, as_bytes("more"));
+    write_in_vain(file);
+    EXPECT_EQ(code_of_publishing(file), Code::usage_writer_failed);
+  }
+  EXPECT_EQ(folder.read_text("a"), "good");
+}
+
 // A second fsync says that all is well when the first has told that pages are lost.
 TEST(SpoiledOutput, IsNotSyncedASecondTime) {
   const TempDir folder;

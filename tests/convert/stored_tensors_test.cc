@@ -107,10 +107,15 @@ TEST_F(StoredTensorsTest, ArchiveKeepsNoMoreCopiesThanItsModelIsLong) {
 TEST_F(StoredTensorsTest, TensorOfAnotherArchiveIsRefused) {
   const StoredTensor theirs = only(archive_of(model_of({floats("first", 400), floats("w", 4)})));
   const StoredTensor second = tensors(*archive_).at(1);
-  static_cast<void>(only(archive_of(model_of({floats("w", 5)}))));
+  const auto at_one_place = [](std::string_view name, const Dims& dims) {
+    return archive_of(model_of({tensor(name, dtype::float32, dims).raw_data(pattern(20))}));
+  };
+  const StoredTensor other_name = only(at_one_place("v", {5, 1}));
+  const StoredTensor other_shape = only(at_one_place("w", {1, 5}));
+  static_cast<void>(only(at_one_place("w", {5, 1})));
   StoredTensor huge = tensors(*archive_).at(0);
   huge.offset = ~std::uint64_t{0} - 3;
-  for (const StoredTensor& each : {theirs, second, huge}) {
+  for (const StoredTensor& each : {theirs, second, other_name, other_shape, huge}) {
     const Error error = error_of([&] { static_cast<void>(data(each)); });
     EXPECT_EQ(error.code(), Code::usage_foreign_entry) << error.what();
   }
