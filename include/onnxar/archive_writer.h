@@ -104,7 +104,7 @@ class KeyMaker {
 };
 
 /// The size of an archive with these entries, in this order, and a model of `model_size` bytes: what to reserve.
-/// Errors: usage.argument (the alignment).
+/// Errors: usage.argument (the alignment; more than 2^60 bytes, which no file holds).
 [[nodiscard]] std::uint64_t archive_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
                                          std::uint64_t model_size, std::uint64_t alignment = 64);
 

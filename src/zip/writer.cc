@@ -9,13 +9,6 @@
 #include "zip/names.h"
 
 namespace onnxar::zip {
-namespace {
-
-// Offsets stay below 2^63, which file systems and `place` rely on.
-constexpr std::uint64_t largest_entry = 1ULL << 60U;
-
-}  // namespace
-
 Writer::Writer(base::BufferedOutput output, const Directory& before, bool zip64_end, const Limits& limits)
     : output_(std::move(output)), before_(&before), kept_{{}, before.entries().size() - 1, zip64_end}, limits_(limits) {
   const auto entries = before.entries();

@@ -273,6 +273,16 @@ TEST(ReservingRoom, NamesAFullDisk) {
   ASSERT_EQ(::umount2(folder.path().c_str(), MNT_DETACH), 0);
 }
 
+TEST(ArchiveSize, OfMoreThanAFileHoldsIsRefusedAndDoesNotWrap) {
+  using Sizes = std::vector<std::pair<std::string_view, std::uint64_t>>;
+  constexpr std::uint64_t half = 1ULL << 60U;
+  for (const Sizes& sizes :
+       {Sizes{{"a", ~std::uint64_t{0}}}, Sizes{{"a", half + 1}}, Sizes{{"a", half}, {"b", half}}}) {
+    EXPECT_EQ(code_of([&] { return archive_size(sizes, 1); }), Code::usage_argument);
+  }
+  EXPECT_EQ(code_of([&] { return archive_size({}, ~std::uint64_t{0}); }), Code::usage_argument);
+}
+
 TEST(ArchiveSize, IsTheSizeOfTheFile) {
   const std::vector<std::pair<std::string_view, std::uint64_t>> all = {
       {"a", 0},   {"gr\xc3\xb6\xc3\x9f.txt", 1}, {"folder/b", 70000}, {"large", mebibyte}, {"c", mebibyte - 1},
