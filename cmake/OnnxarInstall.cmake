@@ -18,7 +18,10 @@ if(NOT BUILD_SHARED_LIBS)
   if(ISAL_FOUND)
     string(APPEND core_requires " libisal")
   endif()
-  set(core_libs " -pthread")
+  set(core_libs " -pthread -Wl,--exclude-libs,libonnxar_core.a")
+  set(model_libs " -Wl,--exclude-libs,libonnxar_model.a")
+else()
+  set(shared_cflags " -DONNXAR_SHARED")  # onnxar/visibility.h
 endif()
 
 function(onnxar_install name)

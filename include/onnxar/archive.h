@@ -13,8 +13,9 @@
 
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 /// The name of the entry that holds the ModelProto.
 inline constexpr std::string_view model_entry_name = "__MODEL_PROTO";
@@ -38,7 +39,9 @@ struct DescriptorRange {
   std::optional<std::uint64_t> length = {};  ///< bytes; absent: to the end of the file
 };
 
-/// One entry of an archive, as its directory tells it. A small value; `name` is valid as long as the Archive.
+/// One entry of an archive, as its directory tells it. A small value; `name` is valid as long as the Archive. It is
+/// good for the archive that gave it: `name` points into that one's bytes, which is how another one is told. One that
+/// was filled in by hand, or that another archive gave, is refused: usage.foreign_entry.
 struct ArchiveEntry {
   std::size_t index = 0;
   std::string_view name;
@@ -85,6 +88,9 @@ class Archive {
   /// Opens an archive in memory. `owner` keeps `bytes` alive; without one the caller does, longer than the Archive and
   /// all views of it. `bytes` should begin on a page for the recorded alignments to hold in memory.
   static Archive open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {});
+  /// Deleted: the archive would be a view of a temporary.
+  template <TemporaryContainer T>
+  static Archive open(T&& bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {}) = delete;
 
   Archive(Archive&& other) noexcept;
   Archive& operator=(Archive&& other) noexcept;
@@ -101,7 +107,8 @@ class Archive {
   [[nodiscard]] std::optional<ArchiveEntry> find(std::string_view name) const& noexcept;
   std::optional<ArchiveEntry> find(std::string_view name) const&& = delete;
 
-  /// Where the entry's bytes lie; reads and proves its local header. Errors: zip.local.*, zip.padding.*.
+  /// Where the entry's bytes lie; reads and proves its local header. Errors: zip.local.*, zip.padding.*;
+  /// usage.foreign_entry (the entry is not of this archive).
   [[nodiscard]] EntryLocation locate(const ArchiveEntry& entry) const;
   /// The entry's bytes, a view into the mapping. The local header is proved at the first use of each entry, after that
   /// the cost is a load and an addition. No allocation. Errors: as `locate`.
@@ -143,6 +150,8 @@ class Archive {
   friend class ArchiveInspector;
   struct Parts;
   explicit Archive(std::unique_ptr<Parts> parts) noexcept;
+  void check_own(const ArchiveEntry& entry) const;
+  [[nodiscard]] Bytes bytes_at(std::size_t index) const;
 
   std::unique_ptr<Parts> parts_;
 };
@@ -151,4 +160,4 @@ class Archive {
 /// name.
 [[nodiscard]] bool looks_like_zip(Bytes bytes) noexcept;
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

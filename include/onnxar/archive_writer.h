@@ -13,8 +13,9 @@
 
 #include "onnxar/byte_source.h"
 #include "onnxar/bytes.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 struct WriterOptions {
   /// Every entry begins at a multiple of this, a power of two from 64 to 32768; entries of 1 MiB and more at a multiple
@@ -23,23 +24,25 @@ struct WriterOptions {
   bool replace = false;         ///< replace an existing target (atomically, keeping its mode); otherwise it is an error
   bool sync = true;             ///< sync file and folder before `finish` returns
   std::size_t num_threads = 0;  ///< that write and sum: 1 for the caller's alone; 0: as many as there are cores
+  /// Whether `finish` proves that the model is a ModelProto and that every link of it names an entry of the archive and
+  /// a part of it that data type and shape call for. Cost: O(fields of the model), no byte of a weight is read. Switch
+  /// it off for a model that is known to be whole, or that is not a model yet.
+  bool verify_model = true;
 };
-
-/// A range of a file, for `ArchiveWriter::add`.
-struct FileRange {
-  std::filesystem::path path;
-  std::uint64_t offset = 0;  ///< bytes
-  std::uint64_t length = 0;  ///< bytes
-};
-
-/// Fills the front of a buffer and returns how many bytes that were; 0 is the end of the stream.
-using StreamReader = std::function<std::size_t(std::span<std::byte>)>;
 
 /// Writes one archive, front to back, in bounded memory: a buffer of 1 MiB and some 100 bytes an entry.
 ///
 /// The file is nameless until `finish` gives it the target's name, complete and synced: a reader never sees half an
 /// archive, and a writer that is destroyed or killed leaves nothing behind. The same calls give the same bytes: nothing
-/// of time or machine goes in. Owns the file; move-only; not synchronised. After an error only destruction is of use.
+/// of time or machine goes in. Owns the file; move-only.
+///
+/// A writer that failed stays failed. After any exception that leaves a member, whatever its cause, every later call
+/// throws usage.writer_failed, which says what failed first, and nothing is published: a caller that loses an exception
+/// does not put an archive without an entry in the place of a whole one. Write the archive anew with a new writer.
+/// Threads: one call at a time. A call that finds another one at work, in another thread or further up in the same one
+/// (a source that adds an entry), touches nothing, throws usage.writer_busy and fails the writer, and so does the call
+/// that was at work. After `finish` every call throws usage.writer_finished. A writer that was moved from is good for
+/// assignment and destruction only.
 class ArchiveWriter {
  public:
   /// Errors: output.exists, io.* (no such folder, permission), usage.argument (the alignment).
@@ -56,16 +59,20 @@ class ArchiveWriter {
   void reserve(std::uint64_t bytes);
 
   /// Adds an entry. `name` is its key: what a tensor's `external_data` gives as location (`KeyMaker` makes good ones).
-  /// Errors: zip.name.* (the name is not portable ASCII or breaks another rule of the format, or clashes under
-  /// folding), archive.name.reserved, io.source_size (the source gives more or fewer bytes than its size), io.*.
+  /// Errors: zip.name.* (the name is not portable ASCII or breaks another rule, or clashes under folding),
+  /// archive.name.reserved, io.source_size (the source gives more or fewer bytes than its size), usage.argument (an
+  /// empty StreamReader, or one that returns more than it was asked for), io.*; what a source throws passes. The writer
+  /// has failed after each.
   void add(std::string_view name, Bytes bytes);
   void add(std::string_view name, const FileRange& range);
-  /// A stream of exactly `size` bytes, read in pieces of up to 1 MiB.
+  /// The first `size` bytes of a stream, read in pieces of up to 1 MiB; what follows them is not asked for.
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
   void add(std::string_view name, const ByteSource& source);
 
   /// Writes the model, the directory, and publishes the file. Errors: as `add`; archive.model.too_large; output.exists
-  /// if the target appeared meanwhile.
+  /// if the target appeared meanwhile; with WriterOptions::verify_model those of the model: wire.*, onnx.model.invalid,
+  /// onnx.external_data.missing (a location that is not an entry), .out_of_range, .marker (memory of a process),
+  /// onnx.tensor.length and the like, naming the tensor.
   void finish(Bytes model);
   void finish(const ByteSource& model);
 
@@ -104,8 +111,8 @@ class KeyMaker {
 };
 
 /// The size of an archive with these entries, in this order, and a model of `model_size` bytes: what to reserve.
-/// Errors: usage.argument (the alignment).
+/// Errors: usage.argument (the alignment; more than 2^60 bytes, which no file holds).
 [[nodiscard]] std::uint64_t archive_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
                                          std::uint64_t model_size, std::uint64_t alignment = 64);
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

@@ -5,17 +5,36 @@
 // which keeps the storage alive as long as any copy of the span exists.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-namespace onnxar {
+#include "onnxar/visibility.h"
+
+namespace ONNXAR_API onnxar {
 
 using Bytes = std::span<const std::byte>;
+
+/// A container with bytes of its own that is gone when the full expression ends. Functions that keep a view of what
+/// they are given are deleted for it.
+template <typename T>
+concept TemporaryContainer =
+    !std::is_lvalue_reference_v<T> && std::ranges::contiguous_range<T> && !std::ranges::borrowed_range<T>;
+
+/// The largest power of two that the address of `bytes` is a multiple of, at most 4096; 4096 for no bytes.
+inline std::size_t alignment_of(Bytes bytes) noexcept {
+  constexpr std::uintptr_t page = 4096;
+  return bytes.empty() ? page
+                       : std::size_t{1} << static_cast<unsigned>(
+                             std::countr_zero(reinterpret_cast<std::uintptr_t>(bytes.data()) | page));
+}
 
 /// The bytes of `text`, as a view of the same storage.
 inline Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
@@ -53,6 +72,11 @@ class ByteSpan {
 
   /// A view of storage that the caller keeps alive.
   static ByteSpan borrow(Bytes bytes) { return borrow(bytes, nullptr); }
+  /// Deleted: the view of a temporary would dangle.
+  template <TemporaryContainer T>
+  static ByteSpan borrow(T&& bytes) = delete;
+  template <TemporaryContainer T>
+  static ByteSpan borrow(T&& bytes, std::shared_ptr<const void> owner) = delete;
 
   /// A view of storage that lives at least as long as `owner`.
   static ByteSpan borrow(Bytes bytes, std::shared_ptr<const void> owner) {
@@ -78,6 +102,9 @@ class ByteSpan {
 
   [[nodiscard]] std::size_t size() const noexcept { return owned_ ? buffer_.size() : view_.size(); }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+  /// The largest power of two, up to 4096, that the address of the first byte is a multiple of. Elements may be read
+  /// through a pointer to their type where it is at least `alignof` of that type.
+  [[nodiscard]] std::size_t alignment() const noexcept { return alignment_of(owned_ ? Bytes(buffer_) : view_); }
   [[nodiscard]] bool owned() const noexcept { return owned_; }
   /// The share that keeps borrowed storage alive; null when owned or when the caller keeps it alive.
   [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept { return owner_; }
@@ -96,4 +123,4 @@ class ByteSpan {
   bool owned_ = false;
 };
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

@@ -6,8 +6,9 @@
 
 #include "onnxar/error.h"
 #include "onnxar/options.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 struct CheckOptions {
   bool data = false;    ///< also compare the CRC-32 of every entry, and checksums that links have: reads all bytes
@@ -26,4 +27,4 @@ struct CheckOptions {
 /// Whether no finding is an error.
 [[nodiscard]] bool passed(const std::vector<Finding>& findings) noexcept;
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

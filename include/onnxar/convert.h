@@ -8,8 +8,9 @@
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 /// What a conversion did.
 struct ConvertReport {
@@ -53,4 +54,4 @@ ConvertReport convert(const std::filesystem::path& input, const std::filesystem:
 ConvertReport convert(Bytes input, const std::filesystem::path& output, const SaveOptions& save,
                       const LoadOptions& load = {});
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

@@ -11,8 +11,9 @@
 #include "onnxar/model.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 enum class Change : std::uint8_t { added, removed, changed };
 [[nodiscard]] std::string_view to_string(Change change) noexcept;
@@ -79,4 +80,4 @@ struct Difference {
 [[nodiscard]] Difference diff(const std::filesystem::path& before, const std::filesystem::path& after,
                               const LoadOptions& load = {});
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

@@ -16,12 +16,16 @@
 #include "onnxar/archive_writer.h"
 #include "onnxar/byte_source.h"
 #include "onnxar/bytes.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 struct EditOptions {
   bool sync = true;  ///< sync before the end record is written, which makes the edit count, and after
   OpenOptions open;  ///< limits of the archive before and after
+  /// As WriterOptions::verify_model, by `commit`: links lead to the entries that were there and to those that were
+  /// added.
+  bool verify_model = true;
 };
 
 /// One edit of one archive, under an exclusive lock (flock) on the file from `open` to the end of the editor. Entries
@@ -30,7 +34,8 @@ struct EditOptions {
 ///
 /// The edit is there when `commit` returns; an editor that fails or is destroyed before that cuts off what it had
 /// appended. An archive whose only entry is the model is written anew and renamed instead, as its first entry has to
-/// be at offset 0. Move-only; not synchronised. After an error only destruction is of use.
+/// be at offset 0. Move-only. An editor that failed stays failed, and threads may not meet in it: as ArchiveWriter has
+/// it, with `commit` for `finish`. `archive()` and `size_with` serve after a failure, too.
 class ArchiveEditor {
  public:
   /// Locks and opens the archive, waiting a second at most for others to be done. Nothing is written yet.
@@ -62,9 +67,9 @@ class ArchiveEditor {
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
   void add(std::string_view name, const ByteSource& source);
 
-  /// Appends the model and a directory of all entries, which makes the edit count. Whether the model's links resolve is
-  /// the caller's to see to (`replace_model` does). Errors: archive.model.too_large, zip.limit.* (more than `open`
-  /// would accept), io.*. Cost, with nothing added: O(model + directory), however large the weights are.
+  /// Appends the model and a directory of all entries, which makes the edit count. Errors: archive.model.too_large,
+  /// zip.limit.* (more than `open` would accept), io.*; with EditOptions::verify_model those of the model, as
+  /// ArchiveWriter::finish. Cost, with nothing added: O(model + directory), however large the weights are.
   void commit(Bytes model);
   void commit(const ByteSource& model);
 
@@ -107,4 +112,4 @@ EarlierState recover(const std::filesystem::path& path, const CutOptions& option
 /// archive.unrecoverable (the state before is damaged); io.*, zip.*, archive.*.
 EarlierState undo(const std::filesystem::path& path, const CutOptions& options = {});
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

@@ -11,7 +11,9 @@
 #include <string>
 #include <string_view>
 
-namespace onnxar {
+#include "onnxar/visibility.h"
+
+namespace ONNXAR_API onnxar {
 
 enum class Code : std::uint16_t {
 #define ONNXAR_CODE(identifier, id, kind) identifier,
@@ -27,11 +29,13 @@ enum class Kind : std::uint8_t {
   remark,  ///< nobody has to: only ever a warning or a note, never thrown
 };
 
-/// The stable id, such as "zip.entry.overlap".
+/// The stable id, such as "zip.entry.overlap"; "unknown" for a number that no code has.
 [[nodiscard]] std::string_view id(Code code) noexcept;
+/// Kind::usage for a number that no code has.
 [[nodiscard]] Kind kind(Code code) noexcept;
 
 enum class Severity : std::uint8_t { error, warning, note };
+/// "error" also for a number that no severity has.
 [[nodiscard]] std::string_view to_string(Severity severity) noexcept;
 
 /// Where in a file: each part is empty when it does not apply.
@@ -84,4 +88,4 @@ class Error : public std::runtime_error {
 /// where it is seen and does not turn the text around it. A path too long for any system is cut, with its length.
 [[nodiscard]] std::string escaped_path(const std::filesystem::path& path);
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

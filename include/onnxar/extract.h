@@ -9,8 +9,9 @@
 
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 struct ExtractOptions {
   bool raw = false;      ///< write the tensor's raw bytes alone; otherwise NumPy's format, `.npy`
@@ -47,4 +48,4 @@ struct ExtractedTensor {
 std::vector<ExtractedTensor> extract(const std::filesystem::path& model, std::string_view which,
                                      const std::filesystem::path& output, const ExtractOptions& options = {});
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

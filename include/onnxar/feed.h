@@ -12,8 +12,9 @@
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 #include "onnxar/tensor.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 /// An initializer of the main graph.
 struct FedTensor {
@@ -37,4 +38,4 @@ struct Feed {
 /// O(model + data that goes inside), and a read of the local headers of linked entries.
 Feed make_feed(const Archive& archive);
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

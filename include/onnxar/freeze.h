@@ -9,8 +9,9 @@
 #include "onnxar/convert.h"
 #include "onnxar/model.h"
 #include "onnxar/options.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 struct FreezeOptions {
   bool strip_docs = false;      ///< doc strings, everywhere
@@ -56,4 +57,4 @@ FreezeReport freeze(Model& model, const FreezeOptions& options = {});
 FreezeReport freeze(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
                     const FreezeOptions& options = {});
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

@@ -13,8 +13,9 @@
 #include "onnxar/error.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 /// One dimension of a shape: a number, or a name such as `batch`, or neither.
 struct Dimension {
@@ -22,7 +23,7 @@ struct Dimension {
   std::string name;
 };
 
-/// `[n,3,224,?]`; `name` makes of a dimension's name what can stand in the text.
+/// `[n,3,224,?]`; `name` makes of a dimension's name what can stand in the text. Errors: usage.argument (an empty one).
 [[nodiscard]] std::string shape_text(const std::vector<Dimension>& dims,
                                      const std::function<std::string(const std::string&)>& name);
 
@@ -206,4 +207,4 @@ struct InspectOptions {
 void write_html(const Inspection& inspection, const std::string& title, const std::filesystem::path& output,
                 const SaveOptions& save = {});
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

@@ -21,8 +21,9 @@
 
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 /// Where in a file the archive is that a link is for: all of it, unless it says otherwise. Other archives are embedded
 /// in a file, as `Archive::open` of a DescriptorRange reads them.
@@ -84,4 +85,4 @@ bool verify_link(const std::filesystem::path& model);
 /// The same for a link in memory whose archive is in `folder`.
 bool verify_link(Bytes model, const std::filesystem::path& folder);
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

@@ -12,8 +12,9 @@
 #include "onnxar/bytes.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 struct ListedEntry {
   std::string name;
@@ -60,10 +61,20 @@ std::vector<ArchiveEntry> side_files(const Archive&& archive, const LoadOptions&
 [[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive& archive);
 std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive&& archive) = delete;
 
-/// The raw bytes of a tensor that `tensors` gave for this archive: a view with a share in `archive.owner()`, of an
-/// entry or of the model; typed data that is no run of raw bytes is decoded, into bytes of the span's own. Errors:
-/// onnx.external*, zip.local.*, zip.padding.*; onnx.tensor.* (what `check` calls an error; .strings; .not_converted:
-/// too many typed values, or out of range). Cost: O(fields of the tensor), and of typed data O(values).
+/// The raw bytes of a tensor that `tensors` gave for this archive:
+/// - data in an entry: a view of it with a share in `archive.owner()`. ByteSpan::alignment says what its address is a
+///   multiple of: at offset 0 the entry's alignment, else as the link has it;
+/// - data in the model at a multiple of 64: a view of it with a share in `archive.owner()`;
+/// - data in the model elsewhere, and typed fields that are decoded: a copy at a multiple of 64 with a share in its
+///   memory, which the archive keeps: the next call gives the same bytes.
+///
+/// A vector load from data in the model is thus safe, whatever odd place protobuf gave it. A tensor is copied once for
+/// each Archive; the copies that an archive keeps are not larger together than its model, and what would exceed that is
+/// kept by the span alone. Threads: as Archive.
+///
+/// Errors: usage.foreign_entry (not a tensor of this archive's model); onnx.external*, zip.local.*, zip.padding.*;
+/// onnx.tensor.* (what `check` calls an error; .strings; .not_converted: too many typed values, or out of range). Cost:
+/// O(fields of the tensor), and at the first call of data in the model O(bytes).
 [[nodiscard]] ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor);
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

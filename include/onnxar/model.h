@@ -16,8 +16,9 @@
 #include "onnxar/onnx.pb.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 /// A loaded model: a skeleton, which is the ModelProto without its large payloads, and a table of payloads with owners.
 ///
@@ -53,6 +54,9 @@ class Model {
   static Model load(Bytes bytes, const LoadOptions& options = {});
   /// The same; `owner` keeps `bytes` alive as long as any span or the model needs them.
   static Model load(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options = {});
+  /// Deleted: `owner` cannot keep a temporary alive.
+  template <TemporaryContainer T>
+  static Model load(T&& bytes, std::shared_ptr<const void> owner, const LoadOptions& options = {}) = delete;
 
   Model(Model&& other) noexcept;
   Model& operator=(Model&& other) noexcept;
@@ -65,12 +69,18 @@ class Model {
   schema::ModelProto& proto() && = delete;
   const schema::ModelProto& proto() const&& = delete;
 
-  /// The raw bytes of a tensor of this model, for keeps: a share of what the table has, never a copy of it, also where
-  /// the table owns it; a copy of data that stands in the message. Elements below 8 bits are packed; strings have none.
+  /// The raw bytes of a tensor of this model, never a copy of bytes that lie somewhere: a share of what the table has,
+  /// for keeps, also where the table owns it; raw_data of the message as a view of it, without an owner and valid until
+  /// the message is changed or gone. Only typed data, which is not raw bytes, is decoded, into bytes of the span's own.
+  /// The address is what it is; ByteSpan::alignment reports it. Raw data of a message begins where its std::string has
+  /// it (at a multiple of 8 at least in practice, and at an odd address where a string keeps short ones in itself),
+  /// a payload as its entry or file is aligned. Elements below 8 bits are packed; strings have none.
   /// Errors: onnx.external_data.marker (the tensor is linked to another model's payload), usage.not_loaded (to a file
   /// that was not loaded), onnx.tensor.* (what `check` calls an error in the message; .strings; .not_converted: too
   /// many typed values, or out of range).
   [[nodiscard]] ByteSpan payload(const schema::TensorProto& tensor) const;
+  /// Deleted: the view of a temporary's data would dangle.
+  ByteSpan payload(const schema::TensorProto&& tensor) const = delete;
 
   /// The table's own span of a linked tensor, owned or borrowed as the class says. Valid until the model is changed
   /// or gone. Errors: usage.argument (the data stands in the message); as `payload`.
@@ -118,7 +128,7 @@ std::shared_ptr<const void> consolidate_tensors_to_buffer(Model& model, const Te
 
 /// Every tensor of a model, at every site: initializers, sparse values and indices, node attributes, subgraphs,
 /// function bodies and defaults, training info; in the order of the messages. `visit` may change the tensor it is
-/// given.
+/// given. Errors: usage.argument (an empty `visit`); what `visit` throws passes.
 void for_each_tensor(schema::ModelProto& model, const std::function<void(schema::TensorProto&)>& visit);
 /// The same, with name, data type, dims and site.
 void for_each_tensor(schema::ModelProto& model,
@@ -126,4 +136,4 @@ void for_each_tensor(schema::ModelProto& model,
 void for_each_tensor(const schema::ModelProto& model,
                      const std::function<void(const schema::TensorProto&, const TensorInfo&)>& visit);
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

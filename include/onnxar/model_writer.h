@@ -11,8 +11,9 @@
 #include "onnxar/bytes.h"
 #include "onnxar/convert.h"
 #include "onnxar/options.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 /// The fields of a TensorProto that say that its data is all `size` bytes at `location`: an entry, or what
 /// ModelWriter::add gave. They follow those of a serialised TensorProto that has no data.
@@ -20,7 +21,8 @@ namespace onnxar {
 
 /// Takes weights as sources, which may make their bytes when they are read, and then the ModelProto, in which those
 /// tensors have external data at the locations that `add` gave. Which of them become entries, under which keys, and
-/// which go into the ModelProto is decided as `convert` does. Move-only; not synchronised.
+/// which go into the ModelProto is decided as `convert` does. Move-only. A writer that failed stays failed, and one
+/// call is at work at a time: as ArchiveWriter has it (usage.writer_failed, usage.writer_busy).
 class ModelWriter {
  public:
   ModelWriter();
@@ -31,11 +33,12 @@ class ModelWriter {
   ~ModelWriter();
 
   /// The location of `weight` in this model's `external_data`, good until the writer is gone. Nothing is read yet.
+  /// Errors: usage.argument (a null pointer).
   [[nodiscard]] std::string add(std::shared_ptr<const ByteSource> weight);
 
   /// Writes the model; each weight that some tensor names is read once, one after another, in the order of the model
   /// (twice with a checksum). Other external data lies in `load.external_data_dir`; data inside `model` is looked at as
-  /// that of a `.onnx` file is. May be called again.
+  /// that of a `.onnx` file is. May be called again after it succeeded.
   /// Errors: as `convert`; onnx.external_data.marker (a location that another writer gave), io.source_size, and what a
   /// source throws.
   ConvertReport save(Bytes model, const std::filesystem::path& output, const SaveOptions& save = {},
@@ -46,4 +49,4 @@ class ModelWriter {
   std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

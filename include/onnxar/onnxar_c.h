@@ -21,7 +21,8 @@
  * may retain and release. Errors belong to the one thread that got them.
  *
  * Version. ONNXAR_C_ABI changes when callers have to be compiled anew; a library refuses callers of another one. It may
- * get new functions meanwhile, and onnxar_open_options new members at its end.
+ * get new functions meanwhile, and onnxar_open_options new members at its end: a caller compiled against an earlier
+ * header, whose struct is shorter, gets what 0 means for them. All other structs stay as they are.
  *
  * The file while it is mapped. Replaced by a rename, removed, or edited by this library: all stays as it was opened.
  * Shortened (as by `onnxar undo`): bytes that were cut off fault on access (SIGBUS). With `copy_in` nothing matters

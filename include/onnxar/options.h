@@ -11,8 +11,9 @@
 
 #include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 /// Which tensor payloads are large, and where large ones may begin.
 struct TensorBufferOptions {
@@ -100,4 +101,4 @@ struct SaveOptions : TensorBufferOptions {
   ProgressCallback progress;
 };
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

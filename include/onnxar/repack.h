@@ -13,8 +13,9 @@
 
 #include "onnxar/archive_writer.h"
 #include "onnxar/error.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 struct RepackOptions {
   /// Of every entry, a power of two from 64 to 32768; entries of 1 MiB and more begin at a multiple of 4096 at least.
@@ -70,4 +71,4 @@ struct EntryAlignment {
 /// the order of the file. Data is not read. Errors: io.*, zip.*, usage.argument. Cost: O(entries).
 [[nodiscard]] std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, std::uint64_t alignment);
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

@@ -8,8 +8,9 @@
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 /// Which inline tensors become entries is said as for `convert`; of the other options
 /// only `sync` and `dry_run` mean anything here: the archive is what it is.
@@ -46,4 +47,4 @@ ReplaceReport replace_model(const std::filesystem::path& archive, const std::fil
 ReplaceReport replace_model(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options = {},
                             const LoadOptions& load = {});
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

@@ -18,8 +18,9 @@
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 #include "onnxar/tensor.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 /// What a TensorProto says about its data, as views of the message. `tensor_message` makes one of a generated class;
 /// who reads models without protobuf may fill it in.
@@ -38,7 +39,8 @@ struct TensorMessage {
 /// read them there. Elements below 8 bits are packed.
 ///
 /// As strict as loading is: offset and length are plain decimals, the length is what type and dims call for, no data
-/// stands beside a link. A link's checksum is not compared; `check --data` does that. Errors, all naming the tensor:
+/// stands beside a link. A link's checksum is not compared; `check --data` does that. Nothing is copied, so data of the
+/// message begins wherever the caller's protobuf has it, at an odd address for one. Errors, all naming the tensor:
 /// onnx.external*, onnx.tensor.dims, .length (also of raw_data that is too short), .no_type, .data_beside (two fields
 /// of values), .wrong_field; zip.local.*, zip.padding.* at an entry's first use. Valid as long as archive and message.
 /// Threads: as Archive. Cost: O(1), some 100 ns.
@@ -133,10 +135,13 @@ class TensorWalk {
 
 /// Calls `visit(tensor, data)` for every tensor of a model, with what `resolve` gives for it: initializers, sparse
 /// values and indices, node attributes, subgraphs, function bodies and defaults, training info. For classes made of an
-/// onnx.proto of ONNX 1.10 or newer. The archive's model is proved first. Errors: as `prove_model` and `resolve`; what
-/// `visit` throws passes.
+/// onnx.proto of ONNX 1.10 or newer. The archive's model is proved first. Errors: as `prove_model` and `resolve`;
+/// usage.argument (an empty std::function); what `visit` throws passes.
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive& archive, const ModelProto& model, const Visit& visit) {
+  if constexpr (requires { visit.target_type(); }) {  // a std::function
+    if (!visit) throw Error(Code::usage_argument, "the function that is to visit the tensors is empty");
+  }
   prove_model(archive);
   detail::TensorWalk walk([&](const auto& tensor) { visit(tensor, resolve(archive, tensor)); });
   walk.graph(model.graph());
@@ -152,4 +157,4 @@ void resolve_all(const Archive& archive, const ModelProto& model, const Visit& v
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive&& archive, const ModelProto& model, const Visit& visit) = delete;
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

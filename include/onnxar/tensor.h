@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "onnxar/bytes.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 /// TensorProto.DataType. Values that this list does not have yet are carried along by their byte length.
 enum class DataType : std::int32_t {
@@ -64,4 +65,4 @@ struct TensorInfo {
   std::string site;  ///< where in the model: `graph.initializer[3]`, `graph.node[7].attr.value`
 };
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

@@ -11,8 +11,9 @@
 #include "onnxar/convert.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 /// A parser for LoadOptions::text_parser, with which `convert`, `check`, `replace_model` and all that take LoadOptions
 /// read models in text form; external data lies in the text's folder. Messages nest up to `max_depth`. Memory: several
@@ -36,7 +37,8 @@ struct TextReport {
 };
 
 /// Hands out the text of the model at `model`, an archive or a `.onnx` file in whatever form. Payloads are escaped on
-/// their way; none is gathered in memory. Errors: as `convert`; onnx.model.invalid where protobuf cannot parse it.
+/// their way; none is gathered in memory. Errors: as `convert`; onnx.model.invalid where protobuf cannot parse it;
+/// usage.argument (an empty sink).
 TextReport print_text(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options = {});
 
 /// Writes the model at `input` to `output` as text with all data in it, and side files beside it; of `save`, what says
@@ -44,4 +46,4 @@ TextReport print_text(const std::filesystem::path& model, const ByteSink& sink, 
 ConvertReport convert_to_text(const std::filesystem::path& input, const std::filesystem::path& output,
                               const SaveOptions& save, const LoadOptions& load = {});
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

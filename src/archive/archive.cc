@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "archive/aligned_copies.h"
 #include "archive/entry_source.h"
 #include "archive/inspector.h"
 #include "archive/keys.h"
@@ -21,6 +22,7 @@ struct Archive::Parts {
   std::shared_ptr<const void> owner;
   std::filesystem::path path;
   zip::Directory directory;
+  std::unique_ptr<AlignedCopies> copies = std::make_unique<AlignedCopies>();  // takes part in const members
 };
 
 namespace {
@@ -114,13 +116,36 @@ std::optional<ArchiveEntry> Archive::find(std::string_view name) const& noexcept
 }
 
 EntryLocation Archive::locate(const ArchiveEntry& entry) const {
+  check_own(entry);
   const zip::LocalEntry local = ArchiveInspector::local(*this, entry.index);
   return {local.data_offset, local.alignment};
 }
 
+/// The names of a directory are views of its own memory, so their address tells one archive from all others.
+void Archive::check_own(const ArchiveEntry& entry) const {
+  const auto entries = parts_->directory.entries();
+  if (entry.index < entries.size()) {
+    const zip::DirectoryEntry& own = entries[entry.index];
+    const bool same_name = own.name.data() == entry.name.data() && own.name.size() == entry.name.size();
+    if (same_name && own.size == entry.size && own.header_offset == entry.header_offset && own.crc32 == entry.crc32) {
+      return;
+    }
+  }
+  throw Error(Code::usage_foreign_entry,
+              base::concat("entry ", entry.index,
+                           " is not of this archive; use what `entry` or `find` of this very Archive gave"),
+              {}, parts_->path);
+}
+
 Bytes Archive::bytes(const ArchiveEntry& entry) const& {
+  check_own(entry);
+  return bytes_at(entry.index);
+}
+
+Bytes Archive::bytes_at(std::size_t index) const {
   try {
-    return parts_->file.subspan(parts_->directory.data_offset(parts_->file, entry.index), entry.size);
+    return parts_->file.subspan(parts_->directory.data_offset(parts_->file, index),
+                                parts_->directory.entries()[index].size);
   } catch (const Error& error) {
     throw with_hint(error).with_path(parts_->path);
   }
@@ -143,7 +168,7 @@ void Archive::prefetch(Bytes bytes, Prefetch how) const {
 
 void Archive::verify(const ArchiveEntry& entry) const { EntrySource(*this, entry).verify(); }
 
-Bytes Archive::model() const& { return bytes(entry(size() - 1)); }
+Bytes Archive::model() const& { return bytes_at(size() - 1); }
 
 Bytes Archive::resolve(std::string_view location, std::uint64_t offset, std::optional<std::uint64_t> length) const& {
   const auto found = find(location);
@@ -152,7 +177,7 @@ Bytes Archive::resolve(std::string_view location, std::uint64_t offset, std::opt
                 base::concat("the model refers to ", base::quoted(location), ", which is no entry of the archive"),
                 {std::string(location), std::nullopt}, parts_->path);
   }
-  const Bytes whole = bytes(*found);
+  const Bytes whole = bytes_at(found->index);
   const std::uint64_t wanted = length.value_or(offset <= whole.size() ? whole.size() - offset : 0);
   const auto part = base::slice(whole, offset, wanted);
   if (!part) {
@@ -173,6 +198,8 @@ Archive ArchiveInspector::open(Bytes bytes, std::shared_ptr<const void> owner, c
   archive.parts_->path = path;
   return archive;
 }
+
+AlignedCopies& ArchiveInspector::copies(const Archive& archive) noexcept { return *archive.parts_->copies; }
 
 const zip::Directory& ArchiveInspector::directory(const Archive& archive) noexcept { return archive.parts_->directory; }
 

@@ -3,15 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include "archive/entry_writer.h"
+#include "archive/writer_parts.h"
 #include "onnxar/archive.h"
 
 namespace onnxar {
-
-struct ArchiveWriter::Parts {
-  EntryWriter writer;
-  base::Sync sync;
-};
 
 ArchiveWriter::ArchiveWriter(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
 ArchiveWriter::ArchiveWriter(ArchiveWriter&& other) noexcept = default;
@@ -23,7 +18,7 @@ ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const W
   auto file = base::OutputFile::create(target, options.replace ? base::Existing::replace : base::Existing::refuse);
   return ArchiveWriter(std::make_unique<Parts>(
       Parts{EntryWriter(zip::Writer({std::move(file), options.sync}, options.num_threads), options.alignment, target),
-            options.sync ? base::Sync::full : base::Sync::none}));
+            options.sync ? base::Sync::full : base::Sync::none, options.verify_model}));
 }
 
 void ArchiveWriter::reserve(std::uint64_t bytes) { parts_->writer.reserve(bytes); }
@@ -36,9 +31,6 @@ void ArchiveWriter::add(std::string_view name, std::uint64_t size, const StreamR
 void ArchiveWriter::add(std::string_view name, const ByteSource& source) { parts_->writer.add(name, source); }
 
 void ArchiveWriter::finish(Bytes model) { finish(SpanSource(model)); }
-void ArchiveWriter::finish(const ByteSource& model) {
-  parts_->writer.finish(model, base::Sync::none).publish(parts_->sync);
-}
 
 std::uint64_t archive_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
                            std::uint64_t model_size, std::uint64_t alignment) {

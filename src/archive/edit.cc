@@ -6,25 +6,18 @@
 #include <vector>
 
 #include "archive/check.h"
-#include "archive/entry_writer.h"
 #include "archive/inspector.h"
 #include "archive/opening.h"
+#include "archive/writer_parts.h"
 #include "base/extended_files.h"
 #include "zip/format.h"
 
 namespace onnxar {
 
-struct ArchiveEditor::Parts {
-  base::FileDescriptor lock;  // first in, last out
-  Archive archive;
-  EntryWriter writer;
-  base::Sync sync;
-};
-
 namespace {
 
 /// The N of the archive: what small entries are aligned to.
-std::uint64_t alignment_of(const Archive& archive) {
+std::uint64_t small_alignment_of(const Archive& archive) {
   ArchiveEntry smallest = archive.entry(0);
   for (std::size_t i = 1; i < archive.size(); ++i) {
     if (archive.entry(i).size < smallest.size) smallest = archive.entry(i);
@@ -63,9 +56,10 @@ ArchiveEditor::~ArchiveEditor() = default;
 ArchiveEditor ArchiveEditor::open(const std::filesystem::path& path, const EditOptions& options) {
   base::FileDescriptor lock = lock_for_editing(path);
   Archive archive = open_locked(lock, path, options.open);
-  EntryWriter writer(writer_for(archive, lock, options), alignment_of(archive), path);
-  return ArchiveEditor(std::make_unique<Parts>(Parts{std::move(lock), std::move(archive), std::move(writer),
-                                                     options.sync ? base::Sync::full : base::Sync::none}));
+  EntryWriter writer(writer_for(archive, lock, options), small_alignment_of(archive), path);
+  return ArchiveEditor(
+      std::make_unique<Parts>(Parts{std::move(lock), std::move(archive), std::move(writer),
+                                    options.sync ? base::Sync::full : base::Sync::none, options.verify_model}));
 }
 
 const Archive& ArchiveEditor::archive() const& noexcept { return parts_->archive; }
@@ -89,9 +83,6 @@ void ArchiveEditor::add(std::string_view name, std::uint64_t size, const StreamR
 void ArchiveEditor::add(std::string_view name, const ByteSource& source) { parts_->writer.add(name, source); }
 
 void ArchiveEditor::commit(Bytes model) { commit(SpanSource(model)); }
-void ArchiveEditor::commit(const ByteSource& model) {
-  parts_->writer.finish(model, parts_->sync).publish(parts_->sync);
-}
 
 void abandon_edits() noexcept { base::cut_back_extended_files(); }
 

@@ -38,12 +38,15 @@ class SlicedEntry {
   SlicedEntry(const Archive& archive, const ArchiveEntry& entry) : whole_(archive, entry) {}
   /// Errors: zip.data.crc.
   void verify() const {
-    std::call_once(verified_, [this] { whole_.verify(); });
+    const std::scoped_lock lock(mutex_);
+    if (!verified_) whole_.verify();
+    verified_ = true;
   }
 
  private:
   EntrySource whole_;
-  mutable std::once_flag verified_;
+  mutable std::mutex mutex_;
+  mutable bool verified_ = false;
 };
 
 /// Hands out a part of an entry that is verified before. Errors: zip.data.crc when read.

@@ -1,9 +1,12 @@
 #include "archive/entry_writer.h"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "archive/keys.h"
+#include "base/callables.h"
 #include "base/checked.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
@@ -21,12 +24,19 @@ class StreamSource final : public ByteSource {
  public:
   StreamSource(std::uint64_t size, const StreamReader& read) : size_(size), read_(read) {}
   [[nodiscard]] std::uint64_t size() const override { return size_; }
+  /// What follows in the stream may be something else, so never more is asked for than is left.
   void read(const ByteSink& sink) const override {
-    std::vector<std::byte> buffer(1U << 20U);
-    while (const std::size_t count = read_(buffer)) {
-      if (count > buffer.size())
-        throw Error(Code::usage_argument, "a StreamReader returned more than it was asked for");
+    std::vector<std::byte> buffer(std::min<std::uint64_t>(size_, 1U << 20U));
+    for (std::uint64_t left = size_; left != 0;) {
+      const std::span<std::byte> room = std::span(buffer).first(std::min<std::uint64_t>(left, buffer.size()));
+      const std::size_t count = read_(room);
+      if (count == 0) return;
+      if (count > room.size()) {
+        throw Error(Code::usage_argument, base::concat("a StreamReader returned ", count, ", but was asked for ",
+                                                       room.size(), " bytes at most"));
+      }
       sink(Bytes(buffer).first(count));
+      left -= count;
     }
   }
 
@@ -48,37 +58,60 @@ EntryWriter::EntryWriter(zip::Writer writer, std::uint64_t alignment, std::files
   check_alignment(alignment);
 }
 
-void EntryWriter::add(std::string_view name, const FileRange& range) {
-  const auto file = base::MappedFile::open(range.path);
-  const auto part = base::slice(file.bytes(), range.offset, range.length);
-  if (!part) {
-    throw Error(Code::io_source_size,
-                base::concat("offset ", range.offset, " and length ", range.length, " leave the file of ",
-                             file.bytes().size(), " bytes"),
-                {std::string(name), std::nullopt}, range.path);
+template <typename Action>
+decltype(auto) EntryWriter::step(std::string_view name, const Action& action) {
+  try {
+    return steps_.take(name, action);
+  } catch (const Error& error) {
+    throw error.with_path(target_);
   }
-  add(name, SpanSource(*part));
+}
+
+void EntryWriter::reserve(std::uint64_t size) {
+  step("reserve", [&] { writer_.reserve(size); });
+}
+
+void EntryWriter::add(std::string_view name, const FileRange& range) {
+  step("add", [&] {
+    check_name(name);
+    const auto file = base::MappedFile::open(range.path);
+    const std::uint64_t size = file.bytes().size();
+    const std::uint64_t length = range.length.value_or(range.offset <= size ? size - range.offset : 0);
+    const auto part = base::slice(file.bytes(), range.offset, length);
+    if (!part) {
+      throw Error(Code::io_source_size,
+                  base::concat("offset ", range.offset, " and length ", length, " leave the file of ", size, " bytes"),
+                  {std::string(name), std::nullopt}, range.path);
+    }
+    write(name, SpanSource(*part));
+  });
 }
 
 void EntryWriter::add(std::string_view name, std::uint64_t size, const StreamReader& read) {
-  add(name, StreamSource(size, read));
+  step("add", [&] {
+    check_name(name);
+    base::check_callable(read, "the StreamReader");
+    write(name, StreamSource(size, read));
+  });
 }
 
 void EntryWriter::add(std::string_view name, const ByteSource& source) {
+  step("add", [&] {
+    check_name(name);
+    write(name, source);
+  });
+}
+
+void EntryWriter::check_name(std::string_view name) const {
   if (is_reserved_name(name) || zip::equal_folded(name, model_entry_name)) {
     throw Error(Code::archive_name_reserved,
                 "names that begin with two underscores and a capital are reserved, as is the model's in any case",
                 {std::string(name), std::nullopt}, target_);
   }
-  write(name, source);
 }
 
 void EntryWriter::write(std::string_view name, const ByteSource& source) {
-  try {
-    writer_.add(name, zip::entry_alignment(alignment_, source.size()), source);
-  } catch (const Error& error) {
-    throw error.with_path(target_);
-  }
+  writer_.add(name, zip::entry_alignment(alignment_, source.size()), source);
 }
 
 void EntryWriter::check_model_size(std::uint64_t size) const {
@@ -89,14 +122,27 @@ void EntryWriter::check_model_size(std::uint64_t size) const {
               {std::string(model_entry_name), std::nullopt}, target_);
 }
 
-base::OutputFile EntryWriter::finish(const ByteSource& model, base::Sync before_end) {
-  check_model_size(model.size());
-  write(model_entry_name, model);
-  try {
-    return std::move(writer_).finish(before_end);
-  } catch (const Error& error) {
-    throw error.with_path(target_);
-  }
+/// What a reader will find in the file, however the model came there.
+void EntryWriter::prove_written(const ProveModel& prove) {
+  const auto sizes = writer_.sorted_sizes();
+  const base::MappedFile model = writer_.map_last();
+  prove(model.bytes(), [&sizes](std::string_view name) -> std::optional<std::uint64_t> {
+    const auto found = std::ranges::lower_bound(sizes, name, {}, [](const auto& size) { return size.first; });
+    if (found == sizes.end() || found->first != name) return std::nullopt;
+    return found->second;
+  });
+}
+
+void EntryWriter::finish(std::string_view step_name, const ByteSource& model, base::Sync before_end, base::Sync sync,
+                         const ProveModel& prove) {
+  step(step_name, [&] {
+    check_model_size(model.size());
+    write(model_entry_name, model);
+    if (prove) prove_written(prove);
+    base::OutputFile file = std::move(writer_).finish(before_end);
+    steps_.close();
+    file.publish(sync);
+  });
 }
 
 }  // namespace onnxar

@@ -3,21 +3,24 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string_view>
 
-#include "onnxar/archive_writer.h"
+#include "base/steps.h"
+#include "onnxar/byte_source.h"
 #include "zip/writer.h"
 
 namespace onnxar {
 
 /// What writing and editing an archive have in common: names that are free to take, where bytes may come from, the
-/// model's size. Errors name `target`. Not synchronised.
+/// model's size. Errors name `target`. One call at a time, and none after one that failed (base::Steps).
 class EntryWriter {
  public:
   /// Errors: usage.argument (the alignment).
   EntryWriter(zip::Writer writer, std::uint64_t alignment, std::filesystem::path target);
 
-  void reserve(std::uint64_t size) { writer_.reserve(size); }
+  void reserve(std::uint64_t size);
 
   // Each as the function of ArchiveWriter.
   void add(std::string_view name, const FileRange& range);
@@ -26,15 +29,29 @@ class EntryWriter {
 
   /// Errors: archive.model.too_large.
   void check_model_size(std::uint64_t size) const;
-  /// Writes model and directory. Errors: archive.model.too_large, io.*.
-  base::OutputFile finish(const ByteSource& model, base::Sync before_end);
+
+  /// The size of the entry of exactly this name; nothing where there is none.
+  using SizeOfEntry = std::function<std::optional<std::uint64_t>(std::string_view)>;
+  /// Looks at the model, as it stands in the file, before anything is published. What it throws is in the way of that.
+  using ProveModel = std::function<void(Bytes model, const SizeOfEntry& size_of)>;
+
+  /// Writes model and directory, and publishes: the step that messages call `step_name`. `before_end` as
+  /// zip::Writer::finish; `prove` may be empty. Errors: archive.model.too_large, io.*; what `prove` throws; those of
+  /// OutputFile::publish.
+  void finish(std::string_view step_name, const ByteSource& model, base::Sync before_end, base::Sync sync,
+              const ProveModel& prove);
 
   [[nodiscard]] std::uint64_t alignment() const noexcept { return alignment_; }
   [[nodiscard]] const zip::KeptDirectory& kept() const noexcept { return writer_.kept(); }
 
  private:
+  template <typename Action>
+  decltype(auto) step(std::string_view name, const Action& action);
+  void check_name(std::string_view name) const;
   void write(std::string_view name, const ByteSource& source);
+  void prove_written(const ProveModel& prove);
 
+  base::Steps steps_;
   zip::Writer writer_;
   std::uint64_t alignment_;
   std::filesystem::path target_;

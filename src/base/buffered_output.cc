@@ -35,7 +35,21 @@ BufferedOutput::BufferedOutput(OutputFile file, bool write_back, std::uint64_t p
   buffer_.reserve(buffer_size);
 }
 
+template <typename Action>
+decltype(auto) BufferedOutput::spoiling(const Action& action) {
+  try {
+    return action();
+  } catch (...) {
+    file_.spoil();
+    throw;
+  }
+}
+
 void BufferedOutput::append(Bytes bytes) {
+  spoiling([&] { append_any(bytes); });
+}
+
+void BufferedOutput::append_any(Bytes bytes) {
   if (bytes.size() < direct_from && buffer_.size() + bytes.size() <= buffer_size) {
     base::append(buffer_, bytes);
     return;
@@ -78,6 +92,10 @@ void BufferedOutput::write(Bytes bytes) {
 }
 
 std::uint32_t BufferedOutput::append_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads) {
+  return spoiling([&] { return append_any_with_crc(crc, bytes, threads); });
+}
+
+std::uint32_t BufferedOutput::append_any_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads) {
   if (bytes.size() < worth_a_thread) {
     crc = crc32(crc, bytes);
     append(bytes);
@@ -126,6 +144,11 @@ void BufferedOutput::overwrite(std::uint64_t offset, Bytes bytes) {
   } else {
     std::ranges::copy(bytes, buffer_.begin() + static_cast<std::ptrdiff_t>(offset - flushed_));
   }
+}
+
+MappedFile BufferedOutput::map(std::uint64_t offset, std::uint64_t size) {
+  flush();
+  return file_.map({offset, size});
 }
 
 void BufferedOutput::flush() {

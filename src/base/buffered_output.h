@@ -11,7 +11,8 @@ namespace onnxar::base {
 
 /// Gathers small pieces in one buffer of 1 MiB; large ones go to the file directly. Of those that are mapped from a
 /// file and lie there as they will lie here, modulo blocks of 4096 bytes, the output shares the blocks where the file
-/// system can (OutputFile::share_at). Not synchronised.
+/// system can (OutputFile::share_at). An error of any call spoils the file (OutputFile::spoil): a part of what was
+/// appended may be missing. Not synchronised.
 class BufferedOutput {
  public:
   /// `write_back`: have the system begin writing to the disk while we go on, for a file that will be synced.
@@ -30,6 +31,8 @@ class BufferedOutput {
   void sync();
   /// See OutputFile.
   void begin_last_write();
+  /// Bytes that were appended before, mapped from the file.
+  [[nodiscard]] MappedFile map(std::uint64_t offset, std::uint64_t size);
   /// All bytes before the next one.
   [[nodiscard]] std::uint64_t position() const noexcept { return flushed_ + buffer_.size(); }
   /// Room for `size` bytes in all; see OutputFile::reserve.
@@ -38,6 +41,10 @@ class BufferedOutput {
   OutputFile finish() &&;
 
  private:
+  template <typename Action>
+  decltype(auto) spoiling(const Action& action);
+  void append_any(Bytes bytes);
+  std::uint32_t append_any_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads);
   [[nodiscard]] Bytes blocks_of(Bytes bytes) const;
   bool append_shared(Bytes bytes);
   void write(Bytes bytes);

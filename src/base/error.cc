@@ -22,7 +22,12 @@ constexpr std::array catalogue = {
 #undef ONNXAR_CODE
 };
 
-const CatalogueRow& row(Code code) noexcept { return catalogue[static_cast<std::size_t>(code)]; }
+/// Any number may come as a Code: a caller casts one, or has one of a later version.
+const CatalogueRow& row(Code code) noexcept {
+  static constexpr CatalogueRow unknown{"unknown", Kind::usage};
+  const auto number = static_cast<std::size_t>(code);
+  return number < catalogue.size() ? catalogue[number] : unknown;
+}
 
 std::string where(const Place& place) {
   std::string text;

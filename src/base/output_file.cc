@@ -109,6 +109,7 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   file_ = std::move(other.file_);
   prepared_ = other.prepared_;
   may_share_ = other.may_share_;
+  spoiled_ = std::move(other.spoiled_);
   return *this;
 }
 
@@ -184,7 +185,28 @@ void OutputFile::refuse_if_abandoned() const {
   if (kept_size_ && is_abandoned()) throw Error(Code::io_failed, "interrupted", {}, target_);
 }
 
+void OutputFile::refuse_if_spoiled() const {
+  if (!spoiled_.is_set()) return;
+  throw Error(Code::usage_writer_failed, "writing failed before, so what is there is not published; write it anew", {},
+              target_);
+}
+
+template <typename Action>
+void OutputFile::spoiling(const Action& action) {
+  refuse_if_spoiled();
+  try {
+    action();
+  } catch (...) {
+    spoil();
+    throw;
+  }
+}
+
 void OutputFile::write_at(std::uint64_t offset, Bytes first, Bytes second) {
+  spoiling([&] { write_all_at(offset, first, second); });
+}
+
+void OutputFile::write_all_at(std::uint64_t offset, Bytes first, Bytes second) {
   touch();
   while (!first.empty() || !second.empty()) {
     refuse_if_abandoned();
@@ -217,10 +239,12 @@ bool OutputFile::share_at(std::uint64_t offset, Bytes bytes) {
 }
 
 void OutputFile::set_size(std::uint64_t size) {
-  if (::ftruncate(file_.get(), static_cast<off_t>(size)) != 0) throw system_error(errno, "cannot write", target_);
+  spoiling([&] {
+    if (::ftruncate(file_.get(), static_cast<off_t>(size)) != 0) throw system_error(errno, "cannot write", target_);
+  });
 }
 
-MappedFile OutputFile::map() const { return MappedFile::map(file_, target_); }
+MappedFile OutputFile::map(const FilePart& part) const { return MappedFile::map(file_.get(), part, target_); }
 
 void OutputFile::start_writeback(std::uint64_t offset, std::uint64_t length) noexcept {
   ::sync_file_range(file_.get(), static_cast<off_t>(offset), static_cast<off_t>(length), SYNC_FILE_RANGE_WRITE);
@@ -239,10 +263,13 @@ void OutputFile::begin_last_write() noexcept {
 }
 
 void OutputFile::sync() {
-  if (::fsync(file_.get()) != 0) throw system_error(errno, "cannot sync", target_);
+  spoiling([&] {
+    if (::fsync(file_.get()) != 0) throw system_error(errno, "cannot sync", target_);
+  });
 }
 
 void OutputFile::prepare(Sync sync) {
+  refuse_if_spoiled();
   if (prepared_) return;
   if (existing_ == Existing::replace) keep_mode();
   if (sync == Sync::full) this->sync();
@@ -275,6 +302,7 @@ void OutputFile::park(Sync sync) {
 }
 
 void OutputFile::publish(Sync sync) {
+  refuse_if_spoiled();
   if (kept_size_) {
     forget_extended_file(file_.get());
     kept_size_.reset();  // readers may have it from here on, whatever becomes of the sync

@@ -1,6 +1,7 @@
 // A file, or what is added to one, that appears whole or not at all.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -23,6 +24,9 @@ enum class Sync : std::uint8_t { none, full };
 /// to is replaced.
 ///
 /// `extend` writes behind the end of an existing file instead: publishing keeps that, a destructor cuts it off again.
+/// After an error of `write_at`, `set_size` or `sync` nobody knows what the file holds (a second fsync says yes where
+/// the first has lost pages), so it is spoiled: from then on these, `prepare`, `park` and `publish` throw
+/// usage.writer_failed.
 /// Move-only. Threads: `write_at` on ranges that do not overlap may run concurrently.
 class OutputFile {
  public:
@@ -53,6 +57,8 @@ class OutputFile {
   bool share_at(std::uint64_t offset, Bytes bytes);
   /// Whether it is worth a try: once the file system has said that it cannot, it is not asked again.
   [[nodiscard]] bool may_share() const noexcept { return may_share_; }
+  /// What is written is not what it should be: it must never be published. Threads: any.
+  void spoil() noexcept { spoiled_.set(); }
   /// Cuts what `reserve` set aside beyond `size`.
   void set_size(std::uint64_t size);
   /// Waits until the disk has all that was written so far.
@@ -73,15 +79,39 @@ class OutputFile {
   /// appeared meanwhile and must not be replaced.
   void publish(Sync sync);
 
-  /// What was written so far, mapped; the mapping outlives the file, which may be discarded without ever having had a
-  /// name.
-  [[nodiscard]] MappedFile map() const;
+  /// What was written so far, or a part of it, mapped; the mapping outlives the file, which may be discarded without
+  /// ever having had a name.
+  [[nodiscard]] MappedFile map(const FilePart& part = {}) const;
 
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
 
  private:
   OutputFile(std::filesystem::path target, Existing existing) : target_(std::move(target)), existing_(existing) {}
 
+  /// Is set by any thread, and stays so.
+  class Flag {
+   public:
+    Flag() = default;
+    Flag(Flag&& other) noexcept : set_(other.set_.load()) {}
+    Flag& operator=(Flag&& other) noexcept {
+      set_ = other.set_.load();
+      return *this;
+    }
+    Flag(const Flag&) = delete;
+    Flag& operator=(const Flag&) = delete;
+    ~Flag() = default;
+
+    void set() noexcept { set_ = true; }
+    [[nodiscard]] bool is_set() const noexcept { return set_; }
+
+   private:
+    std::atomic<bool> set_ = false;
+  };
+
+  template <typename Action>
+  void spoiling(const Action& action);
+  void refuse_if_spoiled() const;
+  void write_all_at(std::uint64_t offset, Bytes first, Bytes second);
   void open_nameless();
   void open_named();
   void touch() noexcept;
@@ -101,6 +131,7 @@ class OutputFile {
   bool touched_ = false;  // whether anything was added to it
   bool prepared_ = false;
   bool may_share_ = true;
+  Flag spoiled_;
 };
 
 }  // namespace onnxar::base

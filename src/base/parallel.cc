@@ -52,15 +52,31 @@ class Queue {
   std::exception_ptr failure_;
 };
 
-/// Whether the system gave one more thread. Without it the others do the work.
-bool add_thread(std::vector<std::jthread>& threads, Queue& queue) {
-  try {
-    threads.emplace_back([&queue] { queue.run(); });
-    return true;
-  } catch (const std::system_error&) {
-    return false;
+/// Threads that are joined when this goes. std::jthread does the same, but libc++ 19 has it only behind a flag.
+class Helpers {
+ public:
+  explicit Helpers(Queue& queue) : queue_(queue) {}
+  Helpers(const Helpers&) = delete;
+  Helpers& operator=(const Helpers&) = delete;
+  ~Helpers() {
+    for (std::thread& thread : threads_) thread.join();
   }
-}
+
+  [[nodiscard]] std::size_t size() const noexcept { return threads_.size(); }
+  /// Whether the system gave one more thread. Without it the others do the work.
+  bool add() {
+    try {
+      threads_.emplace_back([&queue = queue_] { queue.run(); });
+      return true;
+    } catch (const std::system_error&) {
+      return false;
+    }
+  }
+
+ private:
+  Queue& queue_;
+  std::vector<std::thread> threads_;
+};
 
 }  // namespace
 
@@ -72,9 +88,9 @@ void parallel_for(std::size_t count, std::size_t threads, const std::function<vo
   threads = std::min(allowed_threads(threads), count);
   Queue queue(count, work);
   {
-    std::vector<std::jthread> helpers;  // joined at the end of this block
+    Helpers helpers(queue);  // joined at the end of this block
     bool more = true;
-    while (more && helpers.size() + 1 < threads) more = add_thread(helpers, queue);
+    while (more && helpers.size() + 1 < threads) more = helpers.add();
     queue.run();
   }
   queue.rethrow();

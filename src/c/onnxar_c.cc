@@ -1,7 +1,7 @@
 #include "onnxar/onnxar_c.h"
 
 #include <atomic>
-#include <cstring>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "c/calls.h"
 #include "c/handles.h"
+#include "c/sized_struct.h"
 #include "onnxar/archive.h"
 #include "onnxar/version.h"
 
@@ -49,28 +50,16 @@ Prefetch prefetch_of(std::int32_t number) {
   }
 }
 
-/// The caller's options as far as this library knows them: later members must be left at 0.
-onnxar_open_options known_part(const onnxar_open_options* given) {
-  onnxar_open_options known{};
-  if (given == nullptr) return known;
-  const std::size_t size = given->struct_size;
-  if (size < sizeof known) {
-    throw Error(Code::usage_argument, concat("the struct_size of the options is ", size, "; it must be ", sizeof known,
-                                             " = sizeof(onnxar_open_options)"));
-  }
-  const auto* bytes = reinterpret_cast<const unsigned char*>(given);
-  for (std::size_t i = sizeof known; i < size; ++i) {
-    if (bytes[i] != 0) {
-      throw Error(Code::usage_argument, concat("an option at byte ", i, " is set that this library (",
-                                               ONNXAR_VERSION_STRING, ") does not have yet"));
-    }
-  }
-  std::memcpy(&known, given, sizeof known);
-  return known;
-}
+// What callers of ABI 1 were compiled with. Options may grow at their end; results may not, as callers give their
+// memory.
+constexpr std::size_t first_options_size = offsetof(onnxar_open_options, num_threads) + sizeof(std::uint64_t);
+static_assert(sizeof(void*) != 8 || first_options_size == 48);
+static_assert(sizeof(onnxar_open_options) >= first_options_size);
+static_assert(sizeof(void*) != 8 || (sizeof(onnxar_bytes) == 16 && sizeof(onnxar_entry) == 40));
+static_assert(sizeof(onnxar_location) == 16);
 
 OpenOptions options_of(const onnxar_open_options* given) {
-  const onnxar_open_options known = known_part(given);
+  const onnxar_open_options known = known_part(given, first_options_size);
   OpenOptions options;
   if (known.max_entries != 0) options.max_entries = known.max_entries;
   if (known.max_directory_size != 0) options.max_directory_size = known.max_directory_size;

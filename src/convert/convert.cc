@@ -38,13 +38,14 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
   if (auto note = note_of_left_out(model)) report.remarks.push_back(std::move(*note));  // first: it is about data
   report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());
   switch (options.format) {
-    case Format::archive: save_archive(model, side_files, output, options, report); break;
+    case Format::archive: save_archive(model, side_files, output, options, report); return report;
     case Format::onnx_inline:
-    case Format::onnx_external: save_plain(model, side_files, output, options, report); break;
+    case Format::onnx_external: save_plain(model, side_files, output, options, report); return report;
     case Format::textproto:
       throw Error(Code::usage_argument, "text is written by onnxar::model: Model::save or convert_to_text");
   }
-  return report;
+  throw Error(Code::usage_argument,
+              base::concat("no format has the number ", static_cast<unsigned>(options.format), "; nothing is written"));
 }
 
 ConvertReport convert(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,

@@ -162,7 +162,8 @@ class Extractor {
   void make_folder() {
     std::error_code failed;
     made_folder_ = fs::create_directory(output_, failed);
-    if (!made_folder_ && !fs::is_directory(output_)) {
+    std::error_code unseen;
+    if (!made_folder_ && !fs::is_directory(output_, unseen)) {
       throw base::system_error(failed ? failed.value() : ENOTDIR, "cannot make the folder", output_);
     }
   }

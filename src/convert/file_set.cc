@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <ranges>
 
+#include "base/file_status.h"
 #include "base/text.h"
 #include "convert/placing.h"
 
@@ -41,11 +42,11 @@ void FileSet::claim(const std::string& name) {
   if (target == folder_ / model_.target().filename()) throw in_the_way(target, "is the model itself");
   if (!claimed_.insert(target.string()).second) throw in_the_way(target, "is named twice");
   for (fs::path parent = target.parent_path(); parent != folder_; parent = parent.parent_path()) {
-    const fs::file_status status = fs::symlink_status(parent);
+    const fs::file_status status = base::link_status(parent);
     if (fs::is_symlink(status)) throw in_the_way(parent, "is a symbolic link");
     if (fs::exists(status) && !fs::is_directory(status)) throw in_the_way(parent, "is no folder");
   }
-  const fs::file_status status = fs::symlink_status(target);
+  const fs::file_status status = base::link_status(target);
   if (fs::is_symlink(status)) throw in_the_way(target, "is a symbolic link");
   base::OutputFile::check_target(target, existing(options_));
 }
@@ -58,7 +59,7 @@ void FileSet::make_folders(const fs::path& relative) {
       made_.push_back(folder);
     } else if (errno != EEXIST) {
       throw base::system_error(errno, "cannot make the folder", folder);
-    } else if (fs::is_symlink(fs::symlink_status(folder))) {
+    } else if (fs::is_symlink(base::link_status(folder))) {
       throw in_the_way(folder, "is a symbolic link");
     }
   }

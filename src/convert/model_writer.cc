@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/steps.h"
 #include "convert/loaded_model.h"
 #include "convert/save.h"
 #include "onnx/external_data.h"
@@ -14,6 +15,7 @@ std::string link_fields(std::string_view location, std::uint64_t size) {
 
 struct ModelWriter::Parts {
   LoadedModel model;
+  base::Steps steps;
 };
 
 ModelWriter::ModelWriter() : parts_(std::make_unique<Parts>()) { parts_->model.id = new_model_id(); }
@@ -22,17 +24,22 @@ ModelWriter& ModelWriter::operator=(ModelWriter&& other) noexcept = default;
 ModelWriter::~ModelWriter() = default;
 
 std::string ModelWriter::add(std::shared_ptr<const ByteSource> weight) {
-  std::vector<Payload>& payloads = parts_->model.payloads;
-  payloads.push_back({std::move(weight), {}, std::nullopt});
-  return onnx::memory_location(parts_->model.id, payloads.size() - 1);
+  return parts_->steps.take("add", [&] {
+    if (weight == nullptr) throw Error(Code::usage_argument, "the weight that is added is a null pointer");
+    std::vector<Payload>& payloads = parts_->model.payloads;
+    payloads.push_back({std::move(weight), {}, std::nullopt});
+    return onnx::memory_location(parts_->model.id, payloads.size() - 1);
+  });
 }
 
 ConvertReport ModelWriter::save(Bytes model, const std::filesystem::path& output, const SaveOptions& save,
                                 const LoadOptions& load) const {
   try {
-    LoadedModel loaded = parts_->model;
-    split_model(loaded, ModelSource::of(model, nullptr, load), MovePolicy::of(save), load);
-    return save_model(loaded, output, save);
+    return parts_->steps.take("save", [&] {
+      LoadedModel loaded = parts_->model;
+      split_model(loaded, ModelSource::of(model, nullptr, load), MovePolicy::of(save), load);
+      return save_model(loaded, output, save);
+    });
   } catch (const Error& error) {
     throw error.with_path(output);
   }

@@ -217,6 +217,7 @@ ReplaceReport replace(ArchiveEditor& editor, ModelSource source, const ReplaceOp
 ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOptions& options) {
   EditOptions edit;
   edit.sync = options.sync;
+  edit.verify_model = false;  // every link was resolved or made here
   return ArchiveEditor::open(archive, edit);
 }
 

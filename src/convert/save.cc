@@ -28,8 +28,9 @@ std::string checksum_for(const Payload& payload, const SaveOptions& options) {
 
 void save_archive(const LoadedModel& model, const std::vector<SideFile>& side_files,
                   const std::filesystem::path& output, const SaveOptions& options, ConvertReport& report) {
-  ArchiveWriter writer =
-      ArchiveWriter::create(output, {options.alignment, options.replace, options.sync, options.num_threads});
+  constexpr bool verify_model = false;  // its links are made here, for entries that are added below
+  ArchiveWriter writer = ArchiveWriter::create(
+      output, {options.alignment, options.replace, options.sync, options.num_threads, verify_model});
   KeyMaker keys;
   reserve_names(keys, side_files);
   Outside outside([&](const onnx::TensorSite& site, const Payload& payload) {

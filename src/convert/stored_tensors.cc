@@ -1,11 +1,13 @@
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "archive/inspector.h"
+#include "base/checked.h"
 #include "base/text.h"
 #include "convert/archive_walk.h"
 #include "convert/external_tensor.h"
 #include "convert/model_source.h"
-#include "convert/payload.h"
 #include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
 #include "onnxar/listing.h"
@@ -24,19 +26,45 @@ ByteSpan external_data(const Archive& archive, const onnx::TensorView& tensor) {
   return ByteSpan::borrow(part_named(archive, tensor, proved_link(tensor)).bytes, archive.owner());
 }
 
+ByteSpan aligned_copy(const Archive& archive, const onnx::TensorView& tensor, const ByteSource& source) {
+  const AlignedCopies::Key key{tensor.range.begin, tensor.range.end};
+  return ArchiveInspector::copies(archive).get(key, source, archive.model().size());
+}
+
+/// Protobuf puts bytes anywhere; who reads them wants elements.
+ByteSpan aligned(const Archive& archive, const onnx::TensorView& tensor, Bytes bytes) {
+  if (alignment_of(bytes) >= AlignedCopies::alignment) return ByteSpan::borrow(bytes, archive.owner());
+  return aligned_copy(archive, tensor, SpanSource(bytes));
+}
+
 ByteSpan inline_data(const Archive& archive, const onnx::TensorView& tensor) {
   onnx::prove_values(archive.model(), tensor);
   if (tensor.type == DataType::string) onnx::refuse_conversion(tensor);
   if (tensor.raw_data) {
-    return ByteSpan::borrow(cut_to_size(tensor.raw_data->of(archive.model()), tensor), archive.owner());
+    return aligned(archive, tensor, cut_to_size(tensor.raw_data->of(archive.model()), tensor));
   }
   if (tensor.expected_size() == 0) return {};
-  if (const auto raw = onnx::packed_raw_bytes(archive.model(), tensor)) {
-    return ByteSpan::borrow(*raw, archive.owner());
-  }
+  if (const auto raw = onnx::packed_raw_bytes(archive.model(), tensor)) return aligned(archive, tensor, *raw);
   const auto source = onnx::typed_data_source(archive.model(), tensor);
-  if (source) return gathered(*source);
+  if (source) return aligned_copy(archive, tensor, *source);
   onnx::refuse_conversion(tensor);
+}
+
+/// The message that is meant, unless the tensor is of another archive: what stands at its place here is then something
+/// else, or not a tensor at all.
+onnx::TensorView own_tensor(const Archive& archive, const StoredTensor& tensor) {
+  const Bytes model = archive.model();
+  std::optional<onnx::TensorView> found;
+  try {
+    if (base::in_range(tensor.offset, tensor.size, model.size())) {
+      found = onnx::read_tensor(model, {tensor.offset, tensor.offset + tensor.size});
+    }
+  } catch (const Error&) {
+    found.reset();  // `tensors` would have refused the model
+  }
+  if (found && found->name == tensor.name && found->type == tensor.type && found->dims == tensor.dims) return *found;
+  throw Error(Code::usage_foreign_entry,
+              "it is not in this archive's model; use what `tensors` gave for this very archive", {}, archive.path());
 }
 
 }  // namespace
@@ -51,7 +79,7 @@ std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& opt
 
 ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor) {
   try {
-    const onnx::TensorView view = onnx::read_tensor(archive.model(), {tensor.offset, tensor.offset + tensor.size});
+    const onnx::TensorView view = own_tensor(archive, tensor);
     onnx::prove_type(view);
     return view.is_external() ? external_data(archive, view) : inline_data(archive, view);
   } catch (const Error& error) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/callables.h"
 #include "onnx/sites.h"
 #include "onnxar/model.h"
 
@@ -103,16 +104,19 @@ schema::TensorProto& changeable(const schema::TensorProto& tensor) { return cons
 }  // namespace
 
 void for_each_tensor(schema::ModelProto& model, const std::function<void(schema::TensorProto&)>& visit) {
+  base::check_callable(visit, "the function that is to visit the tensors");
   Walk([&visit](const auto& tensor, const auto&) { visit(changeable(tensor)); }).model(model);
 }
 
 void for_each_tensor(schema::ModelProto& model,
                      const std::function<void(schema::TensorProto&, const TensorInfo&)>& visit) {
+  base::check_callable(visit, "the function that is to visit the tensors");
   Walk([&visit](const auto& tensor, auto levels) { visit(changeable(tensor), info_of(tensor, levels)); }).model(model);
 }
 
 void for_each_tensor(const schema::ModelProto& model,
                      const std::function<void(const schema::TensorProto&, const TensorInfo&)>& visit) {
+  base::check_callable(visit, "the function that is to visit the tensors");
   Walk([&visit](const auto& tensor, auto levels) { visit(tensor, info_of(tensor, levels)); }).model(model);
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/file_status.h"
 #include "base/text.h"
 #include "convert/near_names.h"
 #include "convert/npz.h"
@@ -110,7 +111,7 @@ std::unique_ptr<const Weights> open_weights(const FreezeOptions& options) {
   }
   const fs::path& folder = options.load.temporary_dir;
   return std::make_unique<WeightsOfArrays>(NpzFile::open(options.weights),
-                                           folder.empty() ? fs::temp_directory_path() : folder);
+                                           folder.empty() ? base::temporary_folder() : folder);
 }
 
 // --- What is open ----------------------------------------------------------------------------------------------------
@@ -259,7 +260,7 @@ FreezeReport freeze(Model& model, const FreezeOptions& options) {
 FreezeReport freeze(const fs::path& input, const fs::path& output, const SaveOptions& save,
                     const FreezeOptions& options) {
   FreezeOptions beside = options;
-  if (beside.load.temporary_dir.empty()) beside.load.temporary_dir = fs::absolute(output).parent_path();
+  if (beside.load.temporary_dir.empty()) beside.load.temporary_dir = base::absolute_path(output).parent_path();
   try {
     Model model = Model::load(input, options.load);
     FreezeReport report = freeze(model, beside);

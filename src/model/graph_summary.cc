@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/callables.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
 #include "model/node_list.h"
@@ -255,6 +256,7 @@ const std::vector<int>& Orders::of(const schema::GraphProto& graph) {
 }
 
 std::string shape_text(const std::vector<Dimension>& dims, const std::function<std::string(const std::string&)>& name) {
+  base::check_callable(name, "the function for names of dimensions");
   std::string text;
   for (const Dimension& dim : dims) {
     text += concat(text.empty() ? "" : ",", dim.value          ? std::to_string(*dim.value)

@@ -76,7 +76,7 @@ ByteSpan inline_payload(const schema::TensorProto& tensor) {
   onnx::prove_value_fields(message);
   if (const Bytes raw = as_bytes(tensor.raw_data()); !raw.empty()) {
     check_size(tensor, raw.size());
-    return ByteSpan::own({raw.begin(), raw.end()});
+    return ByteSpan::borrow(raw);
   }
   const std::vector<std::byte> bytes = serialised(tensor);
   const onnx::TensorView view = onnx::read_tensor(bytes, {0, bytes.size()});
@@ -148,7 +148,7 @@ ByteSpan Model::payload(const schema::TensorProto& tensor) const {
 const ByteSpan& Model::span(const schema::TensorProto& tensor) const& {
   if (!is_linked(tensor)) {
     throw Error(Code::usage_argument, concat("tensor ", base::quoted(tensor.name()),
-                                             " has its data, if any, in the message; `payload` gives a copy of it"));
+                                             " has its data, if any, in the message; `payload` gives a view of it"));
   }
   const Payload& payload = linked_payload(parts_->loaded, tensor);
   return payload.owned ? *payload.owned : payload.span;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/callables.h"
 #include "base/text.h"
 #include "convert/expansion.h"
 #include "convert/save.h"
@@ -197,6 +198,7 @@ LoadOptions with_text_parser(const LoadOptions& options) {
 }
 
 TextReport print_text(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options) {
+  base::check_callable(sink, "the ByteSink");
   LoadOptions load = with_text_parser(options.load);
   if (!options.with_data) load.load_external_data = false;
   const MovePolicy policy = options.with_data ? MovePolicy::everything_inline() : MovePolicy::of(load);

@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/little_endian.h"
+#include "onnxar/error.h"
 #include "zip/records.h"
 
 namespace onnxar::zip {
@@ -123,6 +124,9 @@ std::uint64_t file_size(std::span<const std::pair<std::string_view, std::uint64_
   std::uint64_t position = begin;
   std::uint64_t directory = kept.headers.size();
   for (const auto& [name, size] : names_and_sizes) {
+    if (size > largest_entry || position > largest_entry) {
+      throw Error(Code::usage_argument, "entries of this size fit no file", {std::string(name), std::nullopt});
+    }
     const Placement placement = place(position, name.size(), size, entry_alignment(alignment, size));
     position = placement.end();
     directory += central_header_size(name.size(), placement);

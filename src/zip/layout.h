@@ -18,6 +18,9 @@ std::uint64_t entry_alignment(std::uint64_t asked_for, std::uint64_t size) noexc
 
 bool is_valid_alignment(std::uint64_t alignment) noexcept;
 
+/// Bytes that one entry has at most: offsets then stay below 2^63, which file systems and `place` rely on.
+inline constexpr std::uint64_t largest_entry = 1ULL << 60U;
+
 /// One entry as it lies in the file.
 struct Placement {
   std::uint64_t header_offset = 0;
@@ -54,7 +57,7 @@ struct KeptDirectory {
 };
 
 /// The size of a file in which entries of these names and sizes stand, from `begin` on, and directory and end records
-/// behind them.
+/// behind them. Errors: usage.argument (more than `largest_entry` bytes).
 std::uint64_t file_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
                         std::uint64_t alignment, std::uint64_t begin = 0, const KeptDirectory& kept = {});
 

@@ -1,5 +1,6 @@
 #include "zip/writer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -8,13 +9,6 @@
 #include "zip/names.h"
 
 namespace onnxar::zip {
-namespace {
-
-// Offsets stay below 2^63, which file systems and `place` rely on.
-constexpr std::uint64_t largest_entry = 1ULL << 60U;
-
-}  // namespace
-
 Writer::Writer(base::BufferedOutput output, const Directory& before, bool zip64_end, const Limits& limits)
     : output_(std::move(output)), kept_{{}, before.entries().size() - 1, zip64_end}, limits_(limits) {
   const auto entries = before.entries();
@@ -34,7 +28,7 @@ std::string_view Writer::name_at(std::size_t index, std::string_view added) cons
   return place < entries_.size() ? std::string_view(entries_[place].name) : added;
 }
 
-void Writer::check_name(std::string_view name) {
+void Writer::add_name(std::string_view name) {
   const Place place{std::string(name), std::nullopt};
   if (const auto fault = name_fault(name)) throw Error(fault->code, std::string(fault->message), place);
   const auto name_of = [this, name](std::uint32_t i) { return name_at(i, name); };
@@ -60,7 +54,11 @@ void Writer::note_folders(std::string_view name) {
 }
 
 std::uint32_t Writer::add(std::string_view name, std::uint64_t alignment, const ByteSource& source) {
-  check_name(name);
+  return steps_.take("add", [&] { return write(name, alignment, source); });
+}
+
+std::uint32_t Writer::write(std::string_view name, std::uint64_t alignment, const ByteSource& source) {
+  add_name(name);
   if (source.size() > largest_entry) throw Error(Code::usage_argument, "an entry of this size fits no file");
   const std::uint64_t offset = output_.position();
   PlacedEntry entry{std::string(name), place(offset, name.size(), source.size(), alignment), 0};
@@ -100,7 +98,29 @@ void Writer::check_limits(std::uint64_t directory_size) const {
   }
 }
 
+base::MappedFile Writer::map_last() {
+  const PlacedEntry& last = entries_.back();
+  return steps_.take("map_last", [&] { return output_.map(last.placement.data_offset, last.placement.size); });
+}
+
+std::vector<std::pair<std::string_view, std::uint64_t>> Writer::sorted_sizes() const {
+  std::vector<std::pair<std::string_view, std::uint64_t>> sizes;
+  sizes.reserve(kept_.entries + entries_.size());
+  for (const DirectoryEntry& entry : kept_entries_) sizes.emplace_back(entry.name, entry.size);
+  for (const PlacedEntry& entry : entries_) sizes.emplace_back(entry.name, entry.placement.size);
+  std::ranges::sort(sizes);
+  return sizes;
+}
+
 base::OutputFile Writer::finish(base::Sync before_end) && {
+  return steps_.take("finish", [&] {
+    base::OutputFile file = write_directory(before_end);
+    steps_.close();
+    return file;
+  });
+}
+
+base::OutputFile Writer::write_directory(base::Sync before_end) {
   const std::vector<std::byte> directory = directory_bytes(entries_, output_.position(), kept_);
   check_limits(directory.size());
   const Bytes end = Bytes(directory).last(end_record_size);

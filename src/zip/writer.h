@@ -7,9 +7,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/buffered_output.h"
+#include "base/steps.h"
 #include "onnxar/byte_source.h"
 #include "zip/directory.h"
 #include "zip/layout.h"
@@ -18,7 +20,7 @@
 namespace onnxar::zip {
 
 /// Copies entries into a file, each at the place that `place` gives it, CRC on the way. Memory: one buffer, and what
-/// the directory says of each entry. Not synchronised.
+/// the directory says of each entry. One call at a time, and none after one that failed (base::Steps).
 class Writer {
  public:
   /// Up to `threads` threads (0: as many as there are cores) take part.
@@ -29,7 +31,7 @@ class Writer {
   Writer(base::BufferedOutput output, const Directory& before, bool zip64_end, const Limits& limits);
 
   /// Errors: zip.name.* (the name breaks a rule or clashes), io.source_size (the source gave another number of bytes
-  /// than its size), io.*. After an error the writer is good for nothing but being thrown away.
+  /// than its size), io.*.
   /// Returns the CRC-32 of what was written.
   std::uint32_t add(std::string_view name, std::uint64_t alignment, const ByteSource& source);
 
@@ -37,19 +39,29 @@ class Writer {
   /// the disk before the end record is written, which is what makes a state of it. Errors: io.*; zip.limit.*.
   base::OutputFile finish(base::Sync before_end = base::Sync::none) &&;
 
-  void reserve(std::uint64_t size) { output_.reserve(size); }
+  void reserve(std::uint64_t size) {
+    steps_.take("reserve", [&] { output_.reserve(size); });
+  }
+  /// The data of the entry that was added last, mapped from the file. REQUIRES: there is one.
+  [[nodiscard]] base::MappedFile map_last();
+  /// The entries that were there and those that were added, by name, with their sizes. The names live as long as the
+  /// writer. Cost: O(entries * log(entries)).
+  [[nodiscard]] std::vector<std::pair<std::string_view, std::uint64_t>> sorted_sizes() const;
   [[nodiscard]] const KeptDirectory& kept() const noexcept { return kept_; }
 
  private:
   /// The name with this index, `added` for the one after the last entry.
   [[nodiscard]] std::string_view name_at(std::size_t index, std::string_view added = {}) const;
-  void check_name(std::string_view name);
+  void add_name(std::string_view name);
   /// Whether an entry is in a folder of this name.
   [[nodiscard]] bool is_folder(std::string_view name) const;
   void note_folders(std::string_view name);
+  std::uint32_t write(std::string_view name, std::uint64_t alignment, const ByteSource& source);
+  base::OutputFile write_directory(base::Sync before_end);
   void check_limits(std::uint64_t directory_size) const;
   std::uint32_t copy(const ByteSource& source, const PlacedEntry& entry);
 
+  base::Steps steps_;
   base::BufferedOutput output_;
   std::size_t threads_ = 0;
   KeptDirectory kept_;

@@ -49,6 +49,7 @@ PUBLIC = {
     "tensor.h": "onnx",
     "text.h": "model",
     "version.h": "base",
+    "visibility.h": "base",
 }
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILINE)
@@ -121,6 +122,13 @@ class Sources(unittest.TestCase):
     def test_every_public_header_has_a_layer(self):
         headers = {path.name for path in (ROOT / "include/onnxar").iterdir()}
         self.assertEqual(headers - PUBLIC.keys(), set(), "add them to PUBLIC with their layer")
+
+    def test_every_public_header_shows_what_it_declares(self):
+        # All code is compiled hidden: what a header declares in a plain namespace is missing from shared libraries.
+        for path, text in sources("include").items():
+            if "\nnamespace " in text and not path.endswith("/onnxruntime.h"):  # that one is all inline
+                self.assertRegex(text, r"(?m)^namespace ONNXAR_API onnxar \{$", path)
+                self.assertNotRegex(text, r"(?m)^namespace onnxar", path)
 
     def test_own_headers_are_included_by_their_whole_name(self):
         # "x.h" for a neighbour would hide an arrow from this test.

@@ -97,6 +97,34 @@ TEST(Archive, MovedArchiveKeepsWorking) {
   EXPECT_EQ(third.find("w")->size, 1024U);
 }
 
+// Index and size of a stranger's entry would lead anywhere in this file.
+TEST(ArchiveEntry, OfAnotherArchiveIsRefused) {
+  const Built built = smallest_archive();
+  const Archive archive = opened(built.bytes);
+  const Archive twin = opened(built.bytes);
+  const Archive other = opened(smallest_builder(pattern(64 * mebibyte / 16)).build());
+  ArchiveEntry longer = archive.entry(0);
+  ++longer.size;
+  ArchiveEntry moved = archive.entry(0);
+  moved.index = 1;
+  ArchiveEntry outside;
+  outside.index = 7;
+  for (const ArchiveEntry& entry :
+       {twin.entry(0), other.entry(0), *other.find("w"), longer, moved, ArchiveEntry(), outside}) {
+    EXPECT_EQ(code_of([&] { return archive.bytes(entry); }), Code::usage_foreign_entry);
+    EXPECT_EQ(code_of([&] { return archive.locate(entry).offset; }), Code::usage_foreign_entry);
+    EXPECT_EQ(code_of([&] { archive.verify(entry); }), Code::usage_foreign_entry);
+    EXPECT_EQ(code_of([&] { archive.prefetch(entry, Prefetch::populate); }), Code::usage_foreign_entry);
+  }
+}
+
+TEST(ArchiveEntry, StaysGoodWhenItsArchiveIsMoved) {
+  Archive archive = opened(smallest_archive().bytes);
+  const ArchiveEntry entry = archive.entry(0);
+  const Archive moved = std::move(archive);
+  EXPECT_EQ(moved.bytes(entry).size(), 1024U);
+}
+
 TEST(Resolve, GivesTheSliceThatALinkNames) {
   const Archive archive = opened(smallest_archive().bytes);
   const Bytes whole = archive.bytes(*archive.find("w"));

@@ -38,6 +38,18 @@ TEST(Catalogue, IdsAreLowerCaseWordsPartedByDots) {
   for (const Code code : all_codes()) EXPECT_TRUE(std::regex_match(std::string(id(code)), form)) << id(code);
 }
 
+// A caller may cast any number, or have the code of a later version.
+TEST(Catalogue, NumberThatNoCodeHasIsUnknown) {
+  for (const unsigned number : {static_cast<unsigned>(all_codes().size()), 60000U, 65535U}) {
+    EXPECT_EQ(id(static_cast<Code>(number)), "unknown");
+    EXPECT_EQ(kind(static_cast<Code>(number)), Kind::usage);
+    EXPECT_STREQ(Error(static_cast<Code>(number), "words").what(), "words");
+  }
+  EXPECT_EQ(to_string(static_cast<Severity>(77)), "error");
+  EXPECT_EQ(to_string(Finding{static_cast<Severity>(77), static_cast<Code>(60000), {}, "words"}),
+            "error[unknown] words");
+}
+
 TEST(Catalogue, IdentifiersFollowTheIds) {
 #define ONNXAR_CODE(identifier, id, kind)                                              \
   {                                                                                    \

@@ -7,11 +7,13 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <utility>
 
 #include "base/mapped_file.h"
 #include "support/child_process.h"
 #include "support/refusal.h"
+#include "support/system_calls.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
 
@@ -28,6 +30,11 @@ OutputFile written(const fs::path& target, std::string_view text, Existing exist
   OutputFile file = OutputFile::create(target, existing);
   file.write_at(0, as_bytes(text));
   return file;
+}
+
+/// Fails as a disk does that cannot write there: no file has this offset.
+void write_in_vain(OutputFile& file) {
+  EXPECT_EQ(code_of([&] { file.write_at(~std::uint64_t{0} >> 1U, as_bytes("x")); }), Code::io_failed);
 }
 
 std::optional<Error> error_of_creating(const fs::path& target, Existing existing = Existing::refuse) {
@@ -431,6 +438,50 @@ TEST(ExtendedFile, RoomThatIsMissingIsNoticed) {
   }
   EXPECT_EQ(folder.read_text("a"), "old");
   ASSERT_EQ(::umount2(folder.path().c_str(), MNT_DETACH), 0);
+}
+
+// --- After a failure -------------------------------------------------------------------------------------------------
+
+TEST(SpoiledOutput, IsNotPublishedThoughTheErrorWasLost) {
+  const TempDir folder;
+  folder.write_file("a", "good");
+  OutputFile file = written(folder / "a", "new", Existing::replace);
+  write_in_vain(file);
+  const auto expect_refused = [&](const auto& action) { EXPECT_EQ(code_of(action), Code::usage_writer_failed); };
+  expect_refused([&] { file.publish(Sync::none); });
+  expect_refused([&] { file.prepare(Sync::none); });
+  expect_refused([&] { file.park(Sync::none); });
+  expect_refused([&] { file.write_at(0, as_bytes("x")); });
+  expect_refused([&] { file.set_size(1); });
+  OutputFile moved = std::move(file);
+  expect_refused([&] { moved.publish(Sync::none); });
+  EXPECT_EQ(folder.read_text("a"), "good");
+  EXPECT_EQ(folder.file_names(), Strings{"a"});
+}
+
+TEST(SpoiledOutput, IsCutOffAgainWhereItExtendsAFile) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("a", "good");
+  {
+    OutputFile file = OutputFile::extend(base::open_file(path, base::Access::read_and_write), path, 4);
+    file.write_at(4, as_bytes("more"));
+    write_in_vain(file);
+    EXPECT_EQ(code_of_publishing(file), Code::usage_writer_failed);
+  }
+  EXPECT_EQ(folder.read_text("a"), "good");
+}
+
+// A second fsync says that all is well when the first has told that pages are lost.
+TEST(SpoiledOutput, IsNotSyncedASecondTime) {
+  const TempDir folder;
+  OutputFile file = written(folder / "a", "new");
+  {
+    FileCallLog log;
+    log.fail = [](const FileCall& call) { return call.kind == FileCall::Kind::sync ? EIO : 0; };
+    EXPECT_EQ(code_of([&] { file.publish(Sync::full); }), Code::io_failed);
+  }
+  EXPECT_EQ(code_of_publishing(file), Code::usage_writer_failed);
+  EXPECT_EQ(folder.file_names(), Strings{});
 }
 
 }  // namespace

@@ -25,12 +25,18 @@ def make_files(folder: Path) -> None:
 
 
 class Program(unittest.TestCase):
-    def test_every_function_does_as_the_header_says(self):
+    def expect_all_right(self, program):
         with tempfile.TemporaryDirectory() as folder:
             make_files(Path(folder))
-            done = subprocess.run([os.environ["ONNXAR_C_PROGRAM"], folder], capture_output=True, text=True, check=False)
+            done = subprocess.run([program, folder], capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertRegex(done.stdout, r"^onnxar \d+\.\d+\.\d+, C ABI \d+: all as it should be\n$")
+
+    def test_every_function_does_as_the_header_says(self):
+        self.expect_all_right(os.environ["ONNXAR_C_PROGRAM"])
+
+    def test_every_function_serves_a_caller_compiled_against_the_first_header(self):
+        self.expect_all_right(os.environ["ONNXAR_C_V1_PROGRAM"])
 
     def test_a_file_that_is_not_as_expected_fails_it(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -44,5 +50,5 @@ class Program(unittest.TestCase):
 
 if __name__ == "__main__":
     if "ONNXAR_C_PROGRAM" not in os.environ:
-        sys.exit("usage: ONNXAR_C_PROGRAM=the program made of program.c PYTHONPATH=tests program_test.py")
+        sys.exit("usage: ONNXAR_C_PROGRAM=... ONNXAR_C_V1_PROGRAM=... (made of program.c) PYTHONPATH=tests program_test.py")
     unittest.main()

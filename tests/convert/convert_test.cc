@@ -75,6 +75,19 @@ TEST_F(ConvertTest, AnInlineModelBecomesTheArchiveThatItsBuilderWrites) {
   EXPECT_EQ(unpacked(expected.bytes), inside.view());
 }
 
+TEST_F(ConvertTest, FormatThatThereIsNotIsRefusedAndNothingWritten) {
+  const fs::path input = folder_.write_file("in.onnx", model_of({floats("w", 256)}).view());
+  expect_refused(folder_, input, saved_as(static_cast<Format>(99)), Code::usage_argument, "", {});
+}
+
+// std::filesystem throws an exception of its own for a name that no file can have.
+TEST_F(ConvertTest, DataFileWhoseNameIsTooLongForTheFileSystemIsAnErrorOfThisLibrary) {
+  const fs::path input = folder_.write_file("in.onnx", model_of({floats("w", 256)}).view());
+  SaveOptions options = saved_as(Format::onnx_external);
+  options.data_file = std::string(300, 'w');
+  EXPECT_EQ(kind(error_of([&] { convert(input, folder_ / "out.onnx", options); }).code()), Kind::io);
+}
+
 TEST_F(ConvertTest, InlineToArchiveAndBackIsTheSameFile) {
   const Message model = model_of_all_sites();
   for (const std::uint64_t threshold : {0U, 1U, 20U, 1024U, 100000U, 1000000U}) {

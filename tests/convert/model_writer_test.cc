@@ -93,11 +93,24 @@ TEST_F(ModelWriterTest, DataInsideAndInFilesIsTakenAlong) {
 
 TEST_F(ModelWriterTest, AWeightOfAnotherSizeIsRefusedAndNothingIsLeft) {
   for (const std::size_t made : {4095U, 4097U}) {
+    writer_ = ModelWriter();
     const std::string location = writer_.add(std::make_shared<MadeSource>(4096, 1, made));
     const Error error = error_of([&] { save(model_of({linked_floats("a", 1024, location)})); });
     EXPECT_EQ(error.code(), Code::io_source_size);
     EXPECT_EQ(error.path(), path_);
   }
+  EXPECT_THAT(folder_.file_names(), IsEmpty());
+}
+
+TEST_F(ModelWriterTest, StaysFailedWhenACallHasFailed) {
+  const Error refused = error_of([&] { static_cast<void>(writer_.add(nullptr)); });
+  EXPECT_EQ(refused.code(), Code::usage_argument);
+  const auto expect_failed = [](const Error& error) {
+    EXPECT_EQ(error.code(), Code::usage_writer_failed);
+    EXPECT_THAT(error.message(), ::testing::HasSubstr("null pointer")) << "what failed first is told";
+  };
+  expect_failed(error_of([&] { static_cast<void>(writer_.add(std::make_shared<MadeSource>(4096, 1))); }));
+  expect_failed(error_of([&] { save(model_of({floats("a", 4)})); }));
   EXPECT_THAT(folder_.file_names(), IsEmpty());
 }
 

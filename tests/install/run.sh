@@ -24,6 +24,18 @@ read -ra flags < <(PKG_CONFIG_PATH=$pkgconfig pkg-config --cflags --libs onnxar-
 "$compiler" -std=c++20 "$here/main.cc" "${flags[@]}" -o "$work/consumer"
 "$work/consumer" "$work/by-pkg-config.onnxar"
 
+echo "what is shown"
+if [[ -f ${pkgconfig%/pkgconfig}/libonnxar_core.a ]]; then
+  read -ra flags < <(PKG_CONFIG_PATH=$pkgconfig pkg-config --cflags --libs onnxar-core)
+  "$compiler" -std=c++20 -fPIC -shared -fvisibility=hidden -fvisibility-inlines-hidden \
+    "$here/plugin/plugin.cc" "${flags[@]}" -o "$work/plugin.so"
+  python3 "$here/symbols.py" plugin "$work/plugin.so"
+else
+  for library in core model; do
+    python3 "$here/symbols.py" library "${pkgconfig%/pkgconfig}/libonnxar_$library.so" "$prefix/include/onnxar"
+  done
+fi
+
 if [[ -f $pkgconfig/onnxar-c.pc ]]; then
   echo "from C"
   "$cmake" -S "$here/c" -B "$work/c" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$c_compiler"

@@ -7,14 +7,19 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
+#include "onnxar/listing.h"
+#include "onnxar/model_writer.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
+#include "support/wire_builder.h"
 #include "support/zip_builder.h"
 
 namespace onnxar::testing {
@@ -142,6 +147,7 @@ TEST(ArchiveThreads, WritersOfLargeEntriesDoNotDisturbEachOther) {
               const std::filesystem::path path = folder / name_of(static_cast<std::size_t>(thread));
               WriterOptions options;
               options.sync = false;
+              options.verify_model = false;
               ArchiveWriter writer = ArchiveWriter::create(path, options);
               for (int i = 0; i < 3; ++i) writer.add("w" + std::to_string(i), weight);
               writer.finish(as_bytes("model"));
@@ -152,6 +158,82 @@ TEST(ArchiveThreads, WritersOfLargeEntriesDoNotDisturbEachOther) {
             0);
 }
 
+// Two threads in one writer would mix their entries. The one that comes second waits for the first to be at work.
+TEST(WriterThreads, ThreadThatFinishesWhileAnotherAddsFailsTheWriter) {
+  const TempDir folder;
+  folder.write_file("a", "good");
+  ArchiveWriter writer = ArchiveWriter::create(folder / "a", {.replace = true, .sync = false, .verify_model = false});
+  std::optional<Code> second;
+  const StreamReader reader = [&](std::span<std::byte> buffer) {
+    std::thread([&] { second = code_of([&] { writer.finish(as_bytes("model")); }); }).join();
+    return buffer.size();
+  };
+  EXPECT_EQ(code_of([&] { writer.add("w", 100, reader); }), Code::usage_writer_busy);
+  EXPECT_EQ(second, Code::usage_writer_busy);
+  EXPECT_EQ(code_of([&] { writer.finish(as_bytes("model")); }), Code::usage_writer_failed);
+  EXPECT_EQ(folder.read_text("a"), "good");
+}
+
+TEST(WriterThreads, ManyThreadsInOneWriterPublishAWholeArchiveOrNone) {
+  for (int round = 0; round < rounds; ++round) {
+    const TempDir folder;
+    ArchiveWriter writer = ArchiveWriter::create(folder / "a", {.sync = false, .verify_model = false});
+    const int failures = failures_of([&](int thread) {
+      writer.add(name_of(static_cast<std::size_t>(thread)), pattern(100000));
+      return true;
+    });
+    const auto code = code_of([&] { writer.finish(as_bytes("model")); });
+    EXPECT_EQ(code.has_value(), failures != 0);
+    if (code) {
+      EXPECT_EQ(code, Code::usage_writer_failed);
+      EXPECT_EQ(folder.file_names(), std::vector<std::string>());
+      continue;
+    }
+    const Archive archive = Archive::open(folder / "a");
+    ASSERT_EQ(archive.size(), std::size_t{thread_count} + 1);
+    for (std::size_t i = 0; i < archive.size(); ++i) archive.verify(archive.entry(i));
+  }
+}
+
+TEST(WriterThreads, ModelWriterThatManyThreadsAddToFailsOrHasThemAll) {
+  class Nothing final : public ByteSource {
+   public:
+    [[nodiscard]] std::uint64_t size() const override { return 0; }
+    void read(const ByteSink& /*sink*/) const override {}
+  };
+  for (int round = 0; round < rounds; ++round) {
+    ModelWriter writer;
+    const int failures = failures_of([&](int) {
+      for (int i = 0; i < 100; ++i) static_cast<void>(writer.add(std::make_shared<Nothing>()));
+      return true;
+    });
+    const auto code = code_of([&] { return writer.add(std::make_shared<Nothing>()); });
+    EXPECT_EQ(code.has_value(), failures != 0);
+  }
+}
+
+// A copy of data at an odd address is made once, whoever asks first.
+TEST(ArchiveThreads, AlignedCopyOfAnInlineTensorIsOneForAllThreads) {
+  const Message proto =
+      model({.graph = graph({.initializers = {tensor("a", dtype::float32, {300}).raw_data(pattern(1200)),
+                                              tensor("odd", dtype::float32, {300}).raw_data(pattern(1200, 1))}})});
+  ZipBuilder builder;
+  builder.entries.push_back(zip_entry(model_entry, proto.view()));
+  const Blob bytes = builder.build();
+  for (int round = 0; round < rounds; ++round) {
+    const Archive archive = Archive::open(bytes, nullptr);
+    const std::vector<StoredTensor> stored = tensors(archive);
+    std::vector<const std::byte*> seen(thread_count);
+    EXPECT_EQ(failures_of([&](int thread) {
+                const ByteSpan data = tensor_data(archive, stored[1]);
+                seen[static_cast<std::size_t>(thread)] = data.bytes().data();
+                return data.alignment() >= 64 && std::ranges::equal(data.bytes(), pattern(1200, 1));
+              }),
+              0);
+    EXPECT_EQ(std::ranges::count(seen, seen.front()), thread_count);
+  }
+}
+
 TEST(WriterThreads, TwoWriteTheBytesThatOneWrites) {
   const TempDir folder;
   const Blob large = pattern((std::size_t{9} << 20U) + 17, 3);
@@ -159,6 +241,7 @@ TEST(WriterThreads, TwoWriteTheBytesThatOneWrites) {
     const auto path = folder / ("by_" + std::to_string(threads));
     WriterOptions options;
     options.sync = false;
+    options.verify_model = false;
     options.num_threads = threads;
     ArchiveWriter writer = ArchiveWriter::create(path, options);
     for (const char* name : {"a", "b", "c"}) writer.add(name, large);

@@ -1,0 +1,19 @@
+// Functions that callers hand in.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "base/text.h"
+#include "onnxar/error.h"
+
+namespace onnxar::base {
+
+/// An empty std::function would leave as std::bad_function_call, in the middle of the work. `what` names it in the
+/// message: "the ByteSink". Errors: usage.argument.
+template <typename Signature>
+void check_callable(const std::function<Signature>& function, std::string_view what) {
+  if (!function) throw Error(Code::usage_argument, concat(what, " is empty; give a function that can be called"));
+}
+
+}  // namespace onnxar::base

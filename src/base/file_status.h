@@ -1,0 +1,38 @@
+// What std::filesystem tells of paths, with errors of this library.
+#pragma once
+
+#include <filesystem>
+
+#include "base/file_descriptor.h"
+
+namespace onnxar::base {
+
+/// Of the path itself, not of what a link there leads to; of type `not_found` where there is nothing. Errors: io.*,
+/// such as a folder on the way that may not be searched.
+inline std::filesystem::file_status link_status(const std::filesystem::path& path) {
+  std::error_code failed;
+  const std::filesystem::file_status status = std::filesystem::symlink_status(path, failed);
+  if (status.type() == std::filesystem::file_type::none) throw system_error(failed.value(), "cannot examine", path);
+  return status;
+}
+
+/// The path from the root, which need not exist. Errors: io.* (the current folder is gone).
+inline std::filesystem::path absolute_path(const std::filesystem::path& path) {
+  std::error_code failed;
+  std::filesystem::path absolute = std::filesystem::absolute(path, failed);
+  if (failed) throw system_error(failed.value(), "cannot find", path);
+  return absolute;
+}
+
+/// The system's folder for temporary files. Errors: io.* (TMPDIR names something else than a folder).
+inline std::filesystem::path temporary_folder() {
+  std::error_code failed;
+  std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
+  if (failed) {
+    throw system_error(failed.value(), "there is no folder for temporary files; set TMPDIR to one: cannot use",
+                       std::filesystem::path());
+  }
+  return folder;
+}
+
+}  // namespace onnxar::base

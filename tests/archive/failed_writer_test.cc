@@ -1,0 +1,259 @@
+// Writers whose caller loses an exception, calls on after the end, or calls from two places at once: nothing broken is
+// published in the place of something good.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "onnxar/archive.h"
+#include "onnxar/archive_writer.h"
+#include "onnxar/edit.h"
+#include "support/refusal.h"
+#include "support/system_calls.h"
+#include "support/temp_dir.h"
+#include "support/zip_builder.h"
+#include "zip/writer.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using Strings = std::vector<std::string>;
+
+constexpr std::string_view good = "the good archive that was there before";
+
+/// Throws what is no onnxar::Error, after half of its bytes.
+class BrokenSource final : public ByteSource {
+ public:
+  [[nodiscard]] std::uint64_t size() const override { return 10; }
+  void read(const ByteSink& sink) const override {
+    sink(as_bytes("half."));
+    throw std::domain_error("the device is gone");
+  }
+};
+
+/// Calls `action` while it is read.
+class CallingSource final : public ByteSource {
+ public:
+  explicit CallingSource(std::function<void()> action) : action_(std::move(action)) {}
+  [[nodiscard]] std::uint64_t size() const override { return 4; }
+  void read(const ByteSink& sink) const override {
+    action_();
+    sink(as_bytes("four"));
+  }
+
+ private:
+  std::function<void()> action_;
+};
+
+/// Whatever it throws is lost, as a careless caller loses it.
+void lose(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const std::exception&) {
+    SUCCEED();
+    return;
+  }
+  ADD_FAILURE() << "it did not fail";
+}
+
+template <typename Writer>
+struct Fault {
+  std::string name;
+  std::function<void(Writer&)> add;
+};
+
+/// Every way in which adding an entry may fail.
+template <typename Writer>
+std::vector<Fault<Writer>> faults() {
+  const auto half = [given = false](std::span<std::byte> buffer) mutable {
+    return std::exchange(given, true) ? std::size_t{0} : buffer.size() / 2;
+  };
+  const StreamReader thrower = [](std::span<std::byte>) -> std::size_t { throw 7; };
+  return {
+      {"a bad name", [](Writer& writer) { writer.add("../x", as_bytes("x")); }},
+      {"a reserved name", [](Writer& writer) { writer.add("__MODEL_PROTO", as_bytes("x")); }},
+      {"a name twice", [](Writer& writer) { writer.add("w", as_bytes("x")); }},
+      {"a file that is missing", [](Writer& writer) { writer.add("x", FileRange("/none/at/all")); }},
+      {"a file that is too short", [](Writer& writer) { writer.add("x", FileRange("/proc/self/exe", 0, ~0ULL)); }},
+      {"a stream that ends", [half](Writer& writer) { writer.add("x", 1000, half); }},
+      {"a source that throws", [](Writer& writer) { writer.add("x", BrokenSource()); }},
+      {"an empty StreamReader", [](Writer& writer) { writer.add("x", 4, StreamReader()); }},
+      {"a disk that is too small", [](Writer& writer) { writer.reserve(1ULL << 62U); }},
+  };
+}
+
+class FailedWriter : public ::testing::Test {
+ protected:
+  void SetUp() override { folder_.write_file("a", good); }
+
+  [[nodiscard]] ArchiveWriter writer(bool with_weight = true) const {
+    ArchiveWriter made = ArchiveWriter::create(folder_ / "a", {.replace = true, .sync = false});
+    if (with_weight) made.add("w", pattern(1024));
+    return made;
+  }
+  void expect_nothing_published() const {
+    EXPECT_EQ(folder_.read_text("a"), good);
+    EXPECT_EQ(folder_.file_names(), Strings{"a"});
+  }
+
+  TempDir folder_;
+};
+
+TEST_F(FailedWriter, PublishesNothingWhateverWasLost) {
+  for (const auto& fault : faults<ArchiveWriter>()) {
+    SCOPED_TRACE(fault.name);
+    ArchiveWriter open = writer();
+    try {
+      fault.add(open);
+      ADD_FAILURE() << "it did not fail";
+    } catch (...) {  // lost
+    }
+    EXPECT_EQ(code_of([&] { open.finish(smallest_model()); }), Code::usage_writer_failed);
+    expect_nothing_published();
+  }
+}
+
+TEST_F(FailedWriter, SaysAtEveryLaterCallWhatFailedFirst) {
+  ArchiveWriter open = writer();
+  lose([&] { open.add("x", BrokenSource()); });
+  const std::vector<std::function<void()>> calls = {
+      [&] { open.add("b", as_bytes("b")); }, [&] { open.add("../c", as_bytes("c")); },
+      [&] { open.add("d", FileRange("/none")); }, [&] { open.reserve(10); }, [&] { open.finish(smallest_model()); }};
+  for (const auto& call : calls) {
+    const auto error = error_of([&] { call(); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), Code::usage_writer_failed);
+    EXPECT_THAT(error->message(), HasSubstr("the device is gone"));
+    EXPECT_THAT(error->message(), HasSubstr("new writer"));
+    EXPECT_EQ(error->path(), folder_ / "a");
+  }
+}
+
+TEST_F(FailedWriter, IsNotMendedByASecondFinish) {
+  ArchiveWriter open = writer(false);
+  EXPECT_EQ(code_of([&] { open.finish(smallest_model()); }), Code::onnx_external_missing);
+  EXPECT_EQ(code_of([&] { open.finish(smallest_model()); }), Code::usage_writer_failed);
+  expect_nothing_published();
+}
+
+TEST_F(FailedWriter, StaysFailedWhenItIsMoved) {
+  ArchiveWriter open = writer();
+  lose([&] { open.add("x", BrokenSource()); });
+  ArchiveWriter moved = std::move(open);
+  EXPECT_EQ(code_of([&] { moved.finish(smallest_model()); }), Code::usage_writer_failed);
+  expect_nothing_published();
+}
+
+TEST_F(FailedWriter, TargetThatAppearedMeanwhileFailsItForGood) {
+  ArchiveWriter open = ArchiveWriter::create(folder_ / "b");
+  open.add("w", pattern(1024));
+  folder_.write_file("b", "theirs");
+  EXPECT_EQ(code_of([&] { open.finish(smallest_model()); }), Code::output_exists);
+  fs::remove(folder_ / "b");
+  EXPECT_EQ(code_of([&] { open.finish(smallest_model()); }), Code::usage_writer_failed);
+  expect_nothing_published();
+}
+
+TEST_F(FailedWriter, CallsAfterTheEndChangeNothing) {
+  ArchiveWriter open = writer();
+  open.finish(smallest_model());
+  const Blob published = folder_.read_file("a");
+  EXPECT_EQ(code_of([&] { open.add("b", as_bytes("b")); }), Code::usage_writer_finished);
+  EXPECT_EQ(code_of([&] { open.finish(smallest_model()); }), Code::usage_writer_finished);
+  EXPECT_EQ(folder_.read_file("a"), published);
+}
+
+TEST_F(FailedWriter, SourceThatAddsAnEntryOfItsOwnFailsIt) {
+  ArchiveWriter open = writer();
+  std::optional<Code> inner;
+  const CallingSource source([&] { inner = code_of([&] { open.add("inner", as_bytes("x")); }); });
+  EXPECT_EQ(code_of([&] { open.add("outer", source); }), Code::usage_writer_busy);
+  EXPECT_EQ(inner, Code::usage_writer_busy);
+  EXPECT_EQ(code_of([&] { open.finish(smallest_model()); }), Code::usage_writer_failed);
+  expect_nothing_published();
+}
+
+TEST_F(FailedWriter, ModelThatAddsAnEntryWhileItIsReadIsNotPublished) {
+  ArchiveWriter open = writer();
+  const CallingSource model([&] { lose([&] { open.add("inner", as_bytes("x")); }); });
+  EXPECT_TRUE(code_of([&] { open.finish(model); }));
+  expect_nothing_published();
+}
+
+TEST_F(FailedWriter, FailingSystemCallThatIsLostPublishesNothing) {
+  for (std::size_t failing = 0;; ++failing) {
+    ASSERT_LT(failing, 20U);
+    FileCallLog log;
+    log.fail = [calls = std::size_t{0}, failing](const FileCall&) mutable { return calls++ == failing ? EIO : 0; };
+    ArchiveWriter open = ArchiveWriter::create(folder_ / "a", {.replace = true});
+    bool lost = false;
+    const auto call = [&lost](const auto& action) {
+      const auto code = code_of(action);
+      EXPECT_EQ(code == Code::usage_writer_failed, lost) << "the first failure counts";
+      lost = lost || code;
+    };
+    call([&] { open.add("w", pattern(200000)); });
+    call([&] { open.add("b", pattern(200000)); });
+    call([&] { open.finish(smallest_model()); });
+    if (!lost) break;
+    if (folder_.read_text("a") == good) continue;
+    EXPECT_EQ(Archive::open(folder_ / "a").size(), 3U) << "the folder's sync failed: the file is whole";
+    folder_.write_file("a", good);
+  }
+}
+
+// --- Editors ---------------------------------------------------------------------------------------------------------
+
+TEST(FailedEditor, LeavesTheArchiveAsItWasWhateverWasLost) {
+  const TempDir folder;
+  const Blob before = smallest_archive().bytes;
+  const fs::path path = folder.write_file("a", before);
+  for (const auto& fault : faults<ArchiveEditor>()) {
+    SCOPED_TRACE(fault.name);
+    {
+      ArchiveEditor open = ArchiveEditor::open(path, {.sync = false, .open = {}});
+      open.add("large", pattern(3 * mebibyte));
+      try {
+        fault.add(open);
+        ADD_FAILURE() << "it did not fail";
+      } catch (...) {  // lost
+      }
+      EXPECT_EQ(code_of([&] { open.commit(smallest_model()); }), Code::usage_writer_failed);
+      EXPECT_EQ(open.archive().size(), 2U) << "the state before may be looked at";
+    }
+    EXPECT_EQ(folder.read_file("a"), before);
+  }
+}
+
+TEST(FailedEditor, CallsAfterTheCommitChangeNothing) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("a", smallest_archive().bytes);
+  ArchiveEditor open = ArchiveEditor::open(path, {.sync = false, .open = {}});
+  open.commit(smallest_model(256, "edited"));
+  const Blob published = folder.read_file("a");
+  EXPECT_EQ(code_of([&] { open.add("b", as_bytes("b")); }), Code::usage_writer_finished);
+  EXPECT_EQ(code_of([&] { open.commit(smallest_model()); }), Code::usage_writer_finished);
+  EXPECT_EQ(folder.read_file("a"), published);
+}
+
+// --- The layer below -------------------------------------------------------------------------------------------------
+
+TEST(FailedZipWriter, WritesNoDirectory) {
+  const TempDir folder;
+  zip::Writer writer({base::OutputFile::create(folder / "a", base::Existing::refuse), false});
+  writer.add("w", 64, SpanSource(as_bytes("weight")));
+  lose([&] { writer.add("x", 64, BrokenSource()); });
+  EXPECT_EQ(code_of([&] { return writer.add("y", 64, SpanSource(as_bytes("y"))); }), Code::usage_writer_failed);
+  EXPECT_EQ(code_of([&] { static_cast<void>(std::move(writer).finish()); }), Code::usage_writer_failed);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,68 @@
+// Options of the C interface as they will be when they have grown: callers keep the struct they were compiled with.
+#include "c/sized_struct.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "support/refusal.h"
+
+namespace onnxar::c {
+namespace {
+
+using onnxar::testing::error_of;
+
+/// As a caller was compiled with it.
+struct First {
+  std::size_t struct_size;
+  std::uint64_t limit;
+  std::int32_t kind;
+  std::int32_t copy;
+};
+
+/// As the library has it by now.
+struct Grown {
+  std::size_t struct_size;
+  std::uint64_t limit;
+  std::int32_t kind;
+  std::int32_t copy;
+  std::uint64_t added;
+};
+
+/// What a caller gives, with bytes after it that are not the caller's options.
+struct GivenFirst {
+  First options;
+  std::uint64_t other = ~std::uint64_t{0};
+};
+
+TEST(SizedStruct, CallerWithTheFirstAndShorterStructIsServedAndMembersItLacksAreZero) {
+  const GivenFirst given{{sizeof(First), 7, 2, 1}};
+  const Grown known = known_part(reinterpret_cast<const Grown*>(&given), sizeof(First));
+  EXPECT_EQ(known.limit, 7U);
+  EXPECT_EQ(known.kind, 2);
+  EXPECT_EQ(known.copy, 1);
+  EXPECT_EQ(known.added, 0U) << "what follows the caller's struct is not looked at";
+}
+
+TEST(SizedStruct, CallerWithALongerStructIsServedWhileWhatIsNotKnownIsZero) {
+  Grown given{sizeof(Grown), 7, 2, 1, 0};
+  EXPECT_EQ(known_part(reinterpret_cast<const First*>(&given), sizeof(First)).limit, 7U);
+  given.added = 1;
+  const Error error =
+      error_of([&] { static_cast<void>(known_part(reinterpret_cast<const First*>(&given), sizeof(First))); }).value();
+  EXPECT_EQ(error.code(), Code::usage_argument);
+}
+
+TEST(SizedStruct, SizeThatNoVersionHadIsRefused) {
+  for (const std::size_t size : {std::size_t{0}, sizeof(First) - 1}) {
+    const First given{size, 7, 2, 1};
+    const auto error = error_of([&] { static_cast<void>(known_part(&given, sizeof(First))); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), Code::usage_argument);
+  }
+}
+
+TEST(SizedStruct, NoOptionsAreAllZero) { EXPECT_EQ(known_part<Grown>(nullptr, sizeof(First)).limit, 0U); }
+
+}  // namespace
+}  // namespace onnxar::c

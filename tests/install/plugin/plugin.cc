@@ -1,0 +1,17 @@
+// A plugin as programs load them: it hides all but its one function, and the library in it.
+#include "onnxar/archive.h"
+#include "onnxar/archive_writer.h"
+#include "onnxar/convert.h"
+#include "onnxar/listing.h"
+
+extern "C" [[gnu::visibility("default")]] int plugin_main(const char* path) {
+  try {
+    const onnxar::Archive archive = onnxar::Archive::open(path);
+    onnxar::ArchiveWriter writer = onnxar::ArchiveWriter::create(std::string(path) + ".copy");
+    writer.add("w", std::vector<std::byte>(100));
+    onnxar::convert(path, std::string(path) + ".onnx", {});
+    return static_cast<int>(onnxar::list(archive).entries.size());
+  } catch (const onnxar::Error& error) {
+    return static_cast<int>(error.code());
+  }
+}
