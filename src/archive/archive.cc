@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "archive/changed.h"
 #include "archive/entry_source.h"
 #include "archive/inspector.h"
 #include "archive/keys.h"
@@ -117,7 +118,7 @@ Bytes Archive::bytes(const ArchiveEntry& entry) const& {
   try {
     return parts_->file.subspan(parts_->directory.data_offset(parts_->file, entry.index), entry.size);
   } catch (const Error& error) {
-    throw with_hint(error).with_path(parts_->path);
+    throw told_apart(with_hint(error).with_path(parts_->path), *this);
   }
 }
 
@@ -135,6 +136,8 @@ void Archive::prefetch(Bytes bytes, Prefetch how) const {
     throw error.with_path(parts_->path);
   }
 }
+
+void Archive::copy(const ArchiveEntry& entry, const ByteSink& sink) const { EntrySource(*this, entry).copy(sink); }
 
 void Archive::verify(const ArchiveEntry& entry) const { EntrySource(*this, entry).verify(); }
 
@@ -175,7 +178,7 @@ zip::LocalEntry ArchiveInspector::local(const Archive& archive, std::size_t inde
   try {
     return archive.parts_->directory.prove_local(archive.file(), index);
   } catch (const Error& error) {
-    throw with_hint(error).with_path(archive.path());
+    throw told_apart(with_hint(error).with_path(archive.path()), archive);
   }
 }
 

@@ -4,11 +4,13 @@
 #include <vector>
 
 #include "archive/entry_writer.h"
+#include "archive/opening.h"
 #include "onnxar/archive.h"
 
 namespace onnxar {
 
 struct ArchiveWriter::Parts {
+  base::FileDescriptor lock;  // of the file that is replaced; first in, last out
   EntryWriter writer;
   base::Sync sync;
 };
@@ -21,8 +23,10 @@ ArchiveWriter::~ArchiveWriter() = default;
 ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const WriterOptions& options) {
   check_alignment(options.alignment);
   auto file = base::OutputFile::create(target, options.replace ? base::Existing::replace : base::Existing::refuse);
+  auto lock = options.replace ? lock_for_replacing(target) : base::FileDescriptor();
   return ArchiveWriter(std::make_unique<Parts>(
-      Parts{EntryWriter(zip::Writer({std::move(file), options.sync}, options.num_threads), options.alignment, target),
+      Parts{std::move(lock),
+            EntryWriter(zip::Writer({std::move(file), options.sync}, options.num_threads), options.alignment, target),
             options.sync ? base::Sync::full : base::Sync::none}));
 }
 

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
 #include <utility>
 
+#include "archive/changed.h"
+#include "archive/entry_source.h"
 #include "archive/foreign_zip.h"
+#include "archive/inspector.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
 #include "archive/plain_zip.h"
@@ -27,13 +31,16 @@ struct Planned {
   const zip::LenientEntry* entry;
   std::string_view name;
   std::uint64_t alignment;
+  bool may_change;  ///< an edit appended it, so `undo` may take it away
 };
 
 /// All that is decided before anything is written.
 class Plan {
  public:
   Plan(Bytes file, const zip::LenientDirectory& directory, const RepackOptions& options)
-      : file_(file), directory_(directory), options_(options), archive_(is_archive(file)) {}
+      : file_(file), directory_(directory), options_(options), archive_(is_archive(file)) {
+    if (archive_) first_appended_ = first_appended(Archive::open(file, nullptr));
+  }
 
   void make(RepackReport& report) {
     const std::size_t model = archive_ ? directory_.entries().size() - 1 : find_model(report);
@@ -94,7 +101,7 @@ class Plan {
                   "take the entry out or rename it",
                   {std::string(name), entry.central_offset});
     }
-    entries_.push_back({&entry, name, alignment_of(entry)});
+    entries_.push_back({&entry, name, alignment_of(entry), may_change(entry)});
   }
 
   void add_model(const zip::LenientEntry& entry) {
@@ -104,7 +111,15 @@ class Plan {
                          ", and no archive holds one of 2 GiB or more: `onnxar pack` moves its tensors out of it"),
                   {std::string(entry.name), entry.central_offset});
     }
-    entries_.push_back({&entry, model_entry_name, alignment_of(entry)});
+    entries_.push_back({&entry, model_entry_name, alignment_of(entry), may_change(entry)});
+  }
+
+  static std::uint64_t first_appended(const Archive& archive) {
+    const std::size_t first = ArchiveInspector::directory(archive).first_appended();
+    return first < archive.size() ? archive.entry(first).header_offset : archive.file().size();
+  }
+  [[nodiscard]] bool may_change(const zip::LenientEntry& entry) const {
+    return archive_ && entry.data_offset >= first_appended_;
   }
 
   [[nodiscard]] std::uint64_t alignment_of(const zip::LenientEntry& entry) const {
@@ -115,7 +130,7 @@ class Plan {
   [[nodiscard]] std::uint64_t file_size() const {
     std::uint64_t position = 0;
     std::uint64_t directory = 0;
-    for (const auto& [entry, name, alignment] : entries_) {
+    for (const auto& [entry, name, alignment, may_change] : entries_) {
       const zip::Placement placement = zip::place(position, name.size(), entry->size, alignment);
       position = placement.end();
       directory += zip::central_header_size(name.size(), placement);
@@ -127,6 +142,7 @@ class Plan {
   const zip::LenientDirectory& directory_;
   const RepackOptions& options_;
   bool archive_;
+  std::uint64_t first_appended_ = 0;  // of an archive: the offset of the first entry that an edit appended
   std::vector<Planned> entries_;
 };
 
@@ -138,8 +154,10 @@ void check_alignment(const RepackOptions& options) {
 
 void write(Bytes file, const Plan& plan, zip::Writer& writer) {
   for (const Planned& planned : plan.entries()) {
-    const auto source = zip::data_source(file, *planned.entry);
-    // The writer sums what it writes, so nothing is read twice.
+    std::unique_ptr<const ByteSource> source = zip::data_source(file, *planned.entry);
+    // The writer sums what it writes, so that what a lasting mapping holds is not read twice.
+    if (planned.may_change)
+      source = std::make_unique<CopiedSource>(file.subspan(planned.entry->data_offset, planned.entry->size));
     zip::expect_crc(*planned.entry, writer.add(planned.name, planned.alignment, *source));
   }
 }
@@ -149,6 +167,8 @@ void write(Bytes file, const Plan& plan, zip::Writer& writer) {
 RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
                     const RepackOptions& options) {
   check_alignment(options);
+  // Before the input is read, which may be the same file.
+  const auto lock = options.replace && !options.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
   const auto mapping = base::MappedFile::open(input);
   const Bytes file = mapping.bytes();
   RepackReport report;
@@ -163,7 +183,8 @@ RepackReport repack(const std::filesystem::path& input, const std::filesystem::p
     write(file, plan, writer);
     std::move(writer).finish().publish(options.sync ? base::Sync::full : base::Sync::none);
   } catch (const Error& error) {
-    throw with_way_back(error, file).with_path(input);  // what concerns the output names it already
+    // What concerns the output names it already.
+    throw told_apart(with_way_back(error, file).with_path(input), file, input);
   }
   return report;
 }

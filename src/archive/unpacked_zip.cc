@@ -1,5 +1,6 @@
 #include "archive/unpacked_zip.h"
 
+#include "archive/changed.h"
 #include "base/buffered_output.h"
 #include "base/checked.h"
 #include "base/crc32.h"
@@ -12,11 +13,11 @@ namespace {
 
 /// Whatever is wrong with bytes of the file names it.
 template <typename Action>
-auto naming(const std::filesystem::path& path, const Action& action) {
+auto naming(const std::filesystem::path& path, Bytes file, const Action& action) {
   try {
     return action();
   } catch (const Error& error) {
-    throw error.with_path(path);
+    throw told_apart(error.with_path(path), file, path);
   }
 }
 
@@ -28,7 +29,7 @@ class StoredSource final : public ByteSource {
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   void read(const ByteSink& sink) const override {
     const std::uint32_t crc = base::crc32_while(0, bytes_, [&] { sink(bytes_); }, threads_);
-    naming(path_, [&] { zip::expect_crc(entry_, crc); });
+    naming(path_, bytes_, [&] { zip::expect_crc(entry_, crc); });
   }
 
  private:
@@ -43,9 +44,9 @@ class StoredSource final : public ByteSource {
 UnpackedZip::UnpackedZip(const std::filesystem::path& path, const std::filesystem::path& folder)
     : path_(path),
       file_(base::MappedFile::open(path)),
-      directory_(naming(path, [this] { return zip::LenientDirectory::read(file_.bytes(), {}); })),
-      model_(naming(path, [this] { return find_foreign_model(file_.bytes(), directory_); })) {
-  naming(path, [&] { inflate_all(folder); });
+      directory_(naming(path, file_.bytes(), [this] { return zip::LenientDirectory::read(file_.bytes(), {}); })),
+      model_(naming(path, file_.bytes(), [this] { return find_foreign_model(file_.bytes(), directory_); })) {
+  naming(path, file_.bytes(), [&] { inflate_all(folder); });
 }
 
 void UnpackedZip::inflate_all(const std::filesystem::path& folder) {
@@ -58,8 +59,7 @@ void UnpackedZip::inflate_all(const std::filesystem::path& folder) {
     any = true;
   }
   if (!any) return;
-  // Its name is never given, but stands in messages.
-  base::BufferedOutput out(base::OutputFile::create(folder / ".onnxar_inflated", base::Existing::replace), false);
+  base::BufferedOutput out(base::OutputFile::create_nameless(folder), false);
   out.reserve(end);
   for (std::size_t i = 0; i < places_.size(); ++i) {
     if (!entry(i).deflated || is_left_out(entry(i))) continue;
@@ -82,7 +82,7 @@ Bytes UnpackedZip::bytes(std::size_t index) const {
 
 void UnpackedZip::verify(std::size_t index) const {
   if (entry(index).deflated) return;
-  naming(path_, [&] { zip::expect_crc(entry(index), base::crc32(0, bytes(index))); });
+  naming(path_, file_.bytes(), [&] { zip::expect_crc(entry(index), base::crc32(0, bytes(index))); });
 }
 
 std::unique_ptr<const ByteSource> UnpackedZip::source(std::size_t index, std::size_t threads) const {

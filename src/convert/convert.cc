@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "archive/keys.h"
+#include "archive/opening.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
 #include "convert/loaded_model.h"
@@ -13,6 +14,8 @@
 
 namespace onnxar {
 namespace {
+
+namespace fs = std::filesystem;
 
 void check_alignment(const SaveOptions& save) {
   // Of archives the writer knows the limits; a data file has none but Windows' granularity of mappings.
@@ -55,32 +58,39 @@ void check_archive_options(const SaveOptions& save) {
 
 }  // namespace
 
-ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options) {
+ConvertReport save_model(const LoadedModel& model, const fs::path& output, const SaveOptions& options,
+                         const fs::path& input) {
   check_alignment(options);
   check_archive_options(options);
-  const std::vector<SideFile> side_files = with_added(model.side_files, options.add);
   ConvertReport report;
-  report.side_files = side_files.size();
   report.remarks = model.remarks;
   switch (options.format) {
-    case Format::archive: save_archive(model, side_files, output, options, report); break;
+    case Format::archive: {
+      const std::vector<SideFile> side_files = with_added(model.side_files, options.add);
+      report.side_files = side_files.size();
+      report.model_path = output;
+      save_archive(model, side_files, output, options, report);
+      break;
+    }
     case Format::onnx_inline:
-    case Format::onnx_external: save_plain(model, side_files, output, options, report); break;
+    case Format::onnx_external:
+      save_plain(model, Destination::of(output, input, options.format), options, report);
+      break;
     case Format::textproto:
       throw Error(Code::usage_argument, "text is written by onnxar::model: Model::save or convert_to_text");
   }
   return report;
 }
 
-ConvertReport convert(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
-                      const LoadOptions& load) {
+ConvertReport convert(const fs::path& input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
   LoadOptions options = load;
-  if (options.temporary_dir.empty()) options.temporary_dir = output.parent_path();  // there has to be room, anyhow
-  return save_model(load_model(input, MovePolicy::of(save), options), output, save);
+  // There has to be room, anyhow.
+  if (options.temporary_dir.empty()) options.temporary_dir = Destination::of(output, {}, save.format).folder_above();
+  const base::FileDescriptor lock = save.replace && !save.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
+  return save_model(load_model(input, MovePolicy::of(save), options), output, save, input);
 }
 
-ConvertReport convert(Bytes input, const std::filesystem::path& output, const SaveOptions& save,
-                      const LoadOptions& load) {
+ConvertReport convert(Bytes input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
   return save_model(load_model(ModelSource::of(input, nullptr, load), MovePolicy::of(save), load), output, save);
 }
 

@@ -8,6 +8,8 @@
 
 #include "base/checked.h"
 #include "base/crc32.h"
+#include "base/file_descriptor.h"
+#include "convert/link_marker.h"
 #include "convert/loaded_model.h"
 #include "onnx/rewrite.h"
 #include "onnxar/archive_writer.h"
@@ -85,6 +87,8 @@ class Replacement {
       const std::string_view name = archive.entry(i).name;
       keys_.reserve(name.substr(0, name.find('/')));
     }
+    // An entry of the file's own name could not be told from the file.
+    for (const auto& file : {archive.path(), base::real_path(archive.path())}) keys_.reserve(file.filename().string());
   }
 
   /// The model with every link in its final form. The plan and the loaded model must outlive it.
@@ -204,7 +208,9 @@ ReplaceReport replace(ArchiveEditor& editor, ModelSource source, const ReplaceOp
 ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOptions& options) {
   EditOptions edit;
   edit.sync = options.sync;
-  return ArchiveEditor::open(archive, edit);
+  ArchiveEditor editor = ArchiveEditor::open(archive, edit);
+  for (const std::filesystem::path& file : {archive, base::real_path(archive)}) refuse_own_name(editor.archive(), file);
+  return editor;
 }
 
 }  // namespace
