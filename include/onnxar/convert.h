@@ -35,7 +35,7 @@ struct ConvertReport {
 /// lengths of the messages around it, in the shortest encoding.
 ///
 /// Side files of an archive, entries that no tensor names and whose name is no C identifier, go along to another
-/// archive. A plain model is written with them where `output` names a folder: it ends in `/`, or a folder is there. The
+/// archive. A plain model is written with them where `output` ends in `/` and so names a folder. The
 /// folder is made, or has to be empty (also with `save.replace`), so that no name in an archive reaches a file of
 /// anything else. The model in it has the stem of `input`'s name (`model` for bytes) and `.onnx`, or `.textproto`; an
 /// inline model that would reach 2 GiB has its data in `STEM.onnx.data` instead. Where `output` is a file, side files

@@ -12,7 +12,7 @@ struct Destination {
   std::filesystem::path path;  ///< of the file, or of the folder
   std::string model;           ///< the model's file name in the folder; empty where the destination is a file
 
-  /// `output` names a folder if it ends in `/` or leads to one; `input`, or `model` where that is empty, gives the name
+  /// `output` names a folder if it ends in `/`; `input`, or `model` where that is empty, gives the name
   /// of the model in it. An archive is always a file.
   static Destination of(const std::filesystem::path& output, const std::filesystem::path& input, Format format);
 

@@ -51,6 +51,12 @@ FileSet::FileSet(const Destination& destination, const SaveOptions& options)
       model_ = base::OutputFile::create(root_.folder, destination.model, existing_);
     }
   } else {
+    std::error_code ignored;
+    if (fs::is_directory(destination.path, ignored)) {
+      throw Error(Code::io_not_a_file,
+                  "is a folder; name the file to write, or end it with `/` to have the model and all side files in it",
+                  {}, destination.path);
+    }
     model_ = base::OutputFile::create(destination.path, existing_);
     model_path_ = model_->target();
     root_.folder = model_->folder();
