@@ -38,9 +38,7 @@ struct CloseFolder {
 std::shared_ptr<const Folder> Folder::open(const fs::path& path) {
   std::shared_ptr<Folder> folder(new Folder(nullptr, path));
   folder->held_ = FileDescriptor(::open(path.c_str(), folder_flags));
-  const auto identity = identity_of(folder->held_);
-  if (!identity) throw system_error(errno, "cannot write into the folder", path);
-  folder->identity_ = *identity;
+  if (!folder->held_.valid()) throw system_error(errno, "cannot write into the folder", path);
   return folder;
 }
 

@@ -106,7 +106,7 @@ TEST_F(ChangedTest, AFileThatAnotherOneReplacedIsSaidToHaveChanged) {
 
 TEST_F(ChangedTest, BytesInMemoryCannotHaveChanged) {
   std::vector<std::byte> bytes = folder_.read_file("a.onnxar");
-  const Archive archive = Archive::open(bytes);
+  const Archive archive = Archive::open(Bytes(bytes), nullptr);
   bytes[archive.locate(model_of(archive)).offset] ^= std::byte{1};
   EXPECT_EQ(code_of([&] { return copied(archive); }), Code::zip_data_crc);
 }

@@ -228,7 +228,8 @@ TEST(OutputFile, NamelessFileDoesNotMindWhatIsInTheFolder) {
   OutputFile file = OutputFile::create_nameless(folder.path());
   file.write_at(0, pattern(100));
   EXPECT_EQ(folder.file_names().size(), 2U);
-  EXPECT_EQ(file.map().bytes().size(), 100U);
+  const base::MappedFile mapping = file.map();
+  EXPECT_EQ(mapping.bytes().size(), 100U);
 }
 
 TEST(OutputFile, LinksInACircleAreRefused) {

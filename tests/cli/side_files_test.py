@@ -107,7 +107,8 @@ class ToAFolder(SideFilesCase):
         self.assertEqual(set(self.files_in(self.into)), {*self.FILES, "made.textproto"})
 
     def test_model_of_the_standard_input_has_a_plain_name(self) -> None:
-        self.succeeds("unpack", "-", "-o", f"{self.into}/", piped=self.source.read_bytes())
+        with open(self.source, "rb") as piped:
+            self.succeeds("unpack", "-", "-o", f"{self.into}/", stdin=piped)
         self.assertEqual(set(self.files_in(self.into)), {*self.FILES, "model.onnx"})
 
     def test_data_that_is_too_much_for_a_model_lies_beside_it(self) -> None:
