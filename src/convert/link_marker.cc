@@ -145,7 +145,7 @@ void refuse_own_name(const Archive& archive, const std::filesystem::path& file) 
   for (std::size_t i = 0; i < archive.size(); ++i) {
     const ArchiveEntry entry = archive.entry(i);
     if (!zip::equal_folded(entry.name, name)) continue;  // on some file systems case does not tell names apart
-    throw Error(Code::link_own_name,
+    throw Error(Code::usage_own_name,
                 base::concat("the archive's file has the name of an entry in it, so a link to the file could be taken "
                              "for one to the entry: rename the file, or the entry with `onnxar repack --rename ",
                              base::quoted(entry.name), "=NEW`"),

@@ -41,7 +41,7 @@ struct LinkMarker {
   [[nodiscard]] Archive open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path) const;
 };
 
-/// Errors: link.own_name, if an entry has the name of the archive's own file: the location of links to the file, too.
+/// Errors: usage.own_name, if an entry has the name of the archive's own file: the location of links to the file, too.
 void refuse_own_name(const Archive& archive, const std::filesystem::path& file);
 
 }  // namespace onnxar

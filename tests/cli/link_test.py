@@ -223,7 +223,7 @@ class OwnName(ToolCase):
         self.other = self.folder / "other.onnxar"
 
     def test_archive_is_neither_linked_nor_edited_before_one_of_them_is_renamed(self) -> None:
-        line = Fault("link.own_name", "Model.onnxar").line(self.path).partition(" at 0x")[0].rstrip(": ")
+        line = Fault("usage.own_name", "Model.onnxar").line(self.path).partition(" at 0x")[0].rstrip(": ")
         for command in (("link", self.path, "-o", self.output), ("replace", self.path, self.model_of_it)):
             with self.nothing_changes():
                 self.assertIn("--rename", self.fails(USAGE, line, *command))
@@ -235,7 +235,7 @@ class OwnName(ToolCase):
     def test_name_of_a_symbolic_link_to_the_archive_counts_for_an_edit(self) -> None:
         self.path.rename(self.other)
         self.path.symlink_to(self.other)
-        self.fails(USAGE, "onnxar: error[link.own_name] ", "replace", self.path, self.model_of_it)
+        self.fails(USAGE, "onnxar: error[usage.own_name] ", "replace", self.path, self.model_of_it)
         self.succeeds("link", self.path, "-o", self.output)  # it names the file
 
     def test_link_leads_to_the_file_that_it_names_and_to_no_entry_of_that_name(self) -> None:

@@ -65,15 +65,24 @@ TEST_F(OutputRaceTest, AFolderThatIsSwappedForAnotherOneGetsNothing) {
   EXPECT_THAT(names_in("new"), ::testing::UnorderedElementsAre("gone"));
 }
 
-TEST_F(OutputRaceTest, AnOutputFolderThatIsSwappedKeepsWhatIsWritten) {
+TEST_F(OutputRaceTest, AnOutputFolderThatIsSwappedForALinkLeadsNowhere) {
   fs::create_directory(folder_ / "victim");
-  const auto swap = [this] {
+  const Error error = error_with([this] {
     fs::rename(folder_ / "new", folder_ / "moved");
     fs::create_directory_symlink(folder_ / "victim", folder_ / "new");
-  };
+  });
+  EXPECT_EQ(error.code(), Code::io_changed);
+  EXPECT_THAT(names_in("victim"), ::testing::IsEmpty());
+}
+
+TEST_F(OutputRaceTest, AnEmptyFolderThatWasThereKeepsWhatIsWrittenWhereverItIsMoved) {
+  fs::create_directories(folder_ / "victim");
+  fs::create_directories(folder_ / "new");
   SaveOptions options = saved_as(Format::onnx_inline);
   options.progress = [&, swapped = false](std::uint64_t, std::uint64_t) mutable {
-    if (!std::exchange(swapped, true)) swap();
+    if (std::exchange(swapped, true)) return;
+    fs::rename(folder_ / "new", folder_ / "moved");
+    fs::create_directory_symlink(folder_ / "victim", folder_ / "new");
   };
   convert(input_, folder_ / "new/", options);
   EXPECT_THAT(names_in("victim"), ::testing::IsEmpty());
