@@ -12,6 +12,7 @@
 #include "base/file_descriptor.h"
 #include "convert/samples.h"
 #include "onnxar/convert.h"
+#include "onnxar/edit.h"
 
 namespace onnxar::testing {
 namespace {
@@ -100,6 +101,28 @@ TEST_F(OutputRaceTest, AnArchiveIsLockedAgainstEditsFromReadingItToReplacingIt) 
   convert(input_, input_, options);
   EXPECT_THAT(locking, ::testing::Each(base::Locking::busy));
   EXPECT_FALSE(locking.empty());
+}
+
+TEST_F(OutputRaceTest, AnArchiveThatChangesWhileItIsCopiedIsNeitherCopiedNorCalledBroken) {
+  constexpr std::size_t count = 5U << 20U;  // floats: more than what is written between two calls of progress
+  const auto edit = [&](std::uint32_t seed) {
+    EditOptions unsynced;
+    unsynced.sync = false;
+    ArchiveEditor editor = ArchiveEditor::open(input_, unsynced);
+    editor.add("v", pattern(4 * count, seed));
+    editor.commit(model_of({linked_floats("w", 256, "w"), linked_floats("v", count, "v")}).view());
+  };
+  edit(1);
+  for (const Format format : {Format::archive, Format::onnx_inline, Format::onnx_external}) {
+    SaveOptions options = saved_as(format);
+    options.progress = [&, changed = false](std::uint64_t, std::uint64_t) mutable {
+      if (std::exchange(changed, true)) return;
+      undo(input_, {.sync = false, .dry_run = false});
+      edit(static_cast<std::uint32_t>(2 + static_cast<int>(format)));
+    };
+    EXPECT_EQ(error_of([&] { convert(input_, folder_ / "out", options); }).code(), Code::io_changed);
+    EXPECT_THAT(folder_.file_names(), ::testing::ElementsAre("in"));
+  }
 }
 
 TEST_F(OutputRaceTest, AFileThatIsNotToBeReplacedIsNotLocked) {
