@@ -56,10 +56,10 @@ struct LinkOptions {
 /// left out: in a link they would be of the whole file.
 ///
 /// Errors: usage.argument (a file name that cannot be a location: it begins with `#`, has `..` in it, or is no UTF-8; a
-/// range that Archive::open refuses); as Archive::open; those of the model's tensors, as `convert`; zip.data.crc (of
-/// the model, and of data that comes inline); onnx.model.too_large. Cost: O(directory + model), and a read of every
-/// linked entry's local header; no other byte of a weight is touched. Memory: the model without its large tensors,
-/// twice, and some 1 KiB a tensor.
+/// range that Archive::open refuses); usage.own_name (an entry has the file's name, ASCII case aside); as
+/// Archive::open; those of the model's tensors, as `convert`; zip.data.crc (of the model, and of data that comes
+/// inline); onnx.model.too_large. Cost: O(directory + model), and a read of every linked entry's local header; no other
+/// byte of a weight is touched. Memory: the model without its large tensors, twice, and some 1 KiB a tensor.
 Link make_link(const std::filesystem::path& archive, const ArchiveRange& range = {});
 
 /// What `write_link` did.

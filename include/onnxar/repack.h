@@ -47,10 +47,12 @@ struct RepackReport {
 /// comments, holes. Where the input is an archive of ours without such bytes, the output is the same file; repacking
 /// twice gives what repacking once gave.
 ///
-/// Every CRC-32 is verified on the way, except those of `accept_crc`. The output appears whole or not at all. Memory:
+/// With `replace` an archive at `output` is locked against edits from before the input is read until it is replaced.
+/// Every CRC-32 is verified on the way, except those of `accept_crc`; an input that changes
+/// meanwhile is io.changed. The output appears whole or not at all. Memory:
 /// buffers, and some 200 bytes an entry; mapped or inflated bytes go straight to the file, or stay in blocks that both
-/// files share, as with `convert`. Errors: io.*, output.exists, usage.argument (the alignment; an entry of `accept_crc`
-/// whose CRC-32 is right already; a name to be replaced that no entry has or that the model refers to),
+/// files share, as with `convert`. Errors: io.*, output.exists, archive.busy, usage.argument (the alignment; an entry
+/// of `accept_crc` whose CRC-32 is right already; a name to be replaced that no entry has or that the model refers to),
 /// usage.no_such_entry (of `accept_crc`); zip.* (entries that overlap, encryption, wrong CRCs, names that no archive
 /// may have, zip.limit.expansion, ...); archive.model.missing (no model, more than one, one in a folder, or one whose
 /// links would have to be edited: `convert` reads those), archive.model.too_large, archive.name.reserved; wire.*,

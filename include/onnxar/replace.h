@@ -31,14 +31,16 @@ struct ReplaceReport {
 
 /// Makes `model` the model of the archive at `archive`, by an edit (edit.h).
 ///
-/// A link of the model leads, in this order, to an entry of the archive; to a range of the archive's own file, given by
+/// Where the model is itself a link (link.h), what it says of its archive's file leads to that file and nowhere else.
+/// Other links lead, in this order, to an entry of the archive; to a range of the archive's own file, given by
 /// its file name and an absolute offset, that lies in one entry; with `append_external` to a data file beside the
 /// model. Links of a model that is itself an archive lead to that one's entries. Data that the archive has in an entry,
 /// byte for byte, is linked to it; other data that is to be outside becomes a new entry, whose key no entry has.
 /// Entries that no tensor refers to any more stay, and so does the checksum of a link to a whole entry.
 ///
 /// A model that has a link which leads nowhere is refused; after any error the archive is as it was, byte for byte.
-/// Errors: onnx.external_data.missing, .out_of_range and all of `convert`; archive.busy, archive.torn,
+/// Errors: usage.own_name (an entry has the name of the archive's file, ASCII case aside, so that one could be taken
+/// for the other); onnx.external_data.missing, .out_of_range and all of `convert`; archive.busy, archive.torn,
 /// archive.model.too_large, io.*. Cost: O(model + directory + data added); data is compared where size and CRC agree.
 ReplaceReport replace_model(const std::filesystem::path& archive, const std::filesystem::path& model,
                             const ReplaceOptions& options = {}, const LoadOptions& load = {});

@@ -41,8 +41,9 @@ struct TextReport {
 /// usage.argument (an empty sink).
 TextReport print_text(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options = {});
 
-/// Writes the model at `input` to `output` as text with all data in it, and side files beside it; of `save`, what says
-/// how to write holds. Remarks as `print_text`. Errors: as `convert` and `print_text`.
+/// Writes the model at `input` to `output` as text with all data in it; with its side files where that is a folder, as
+/// `convert` has it. Of `save`, what says how to write holds. Remarks as `print_text`. Errors: as `convert` and
+/// `print_text`.
 ConvertReport convert_to_text(const std::filesystem::path& input, const std::filesystem::path& output,
                               const SaveOptions& save, const LoadOptions& load = {});
 

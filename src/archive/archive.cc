@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "archive/aligned_copies.h"
+#include "archive/changed.h"
 #include "archive/entry_source.h"
 #include "archive/inspector.h"
 #include "archive/keys.h"
@@ -147,7 +148,7 @@ Bytes Archive::bytes_at(std::size_t index) const {
     return parts_->file.subspan(parts_->directory.data_offset(parts_->file, index),
                                 parts_->directory.entries()[index].size);
   } catch (const Error& error) {
-    throw with_hint(error).with_path(parts_->path);
+    throw told_apart(with_hint(error).with_path(parts_->path), *this);
   }
 }
 
@@ -165,6 +166,8 @@ void Archive::prefetch(Bytes bytes, Prefetch how) const {
     throw error.with_path(parts_->path);
   }
 }
+
+void Archive::copy(const ArchiveEntry& entry, const ByteSink& sink) const { EntrySource(*this, entry).copy(sink); }
 
 void Archive::verify(const ArchiveEntry& entry) const { EntrySource(*this, entry).verify(); }
 
@@ -207,7 +210,7 @@ zip::LocalEntry ArchiveInspector::local(const Archive& archive, std::size_t inde
   try {
     return archive.parts_->directory.prove_local(archive.file(), index);
   } catch (const Error& error) {
-    throw with_hint(error).with_path(archive.path());
+    throw told_apart(with_hint(error).with_path(archive.path()), archive);
   }
 }
 

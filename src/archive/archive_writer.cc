@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "archive/opening.h"
 #include "archive/writer_parts.h"
 #include "onnxar/archive.h"
 
@@ -16,8 +17,10 @@ ArchiveWriter::~ArchiveWriter() = default;
 ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const WriterOptions& options) {
   check_alignment(options.alignment);
   auto file = base::OutputFile::create(target, options.replace ? base::Existing::replace : base::Existing::refuse);
+  auto lock = options.replace ? lock_for_replacing(target) : base::FileDescriptor();
   return ArchiveWriter(std::make_unique<Parts>(
-      Parts{EntryWriter(zip::Writer({std::move(file), options.sync}, options.num_threads), options.alignment, target),
+      Parts{std::move(lock),
+            EntryWriter(zip::Writer({std::move(file), options.sync}, options.num_threads), options.alignment, target),
             options.sync ? base::Sync::full : base::Sync::none, options.verify_model}));
 }
 

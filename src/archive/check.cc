@@ -35,6 +35,7 @@ class ContainerCheck {
       }
       check_tail(entry, local.data_offset + entry.size);
     } catch (const Error& error) {
+      if (kind(error.code()) != Kind::format) throw;
       findings_.push_back(error.finding());
     }
   }

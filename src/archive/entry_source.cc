@@ -1,5 +1,10 @@
 #include "archive/entry_source.h"
 
+#include <algorithm>
+#include <vector>
+
+#include "archive/changed.h"
+#include "archive/inspector.h"
 #include "base/crc32.h"
 #include "zip/crc_fault.h"
 
@@ -8,14 +13,45 @@ namespace onnxar {
 EntrySource::EntrySource(const Archive& archive, const ArchiveEntry& entry, std::size_t threads)
     : archive_(archive), entry_(entry), bytes_(archive.bytes(entry)), threads_(threads) {}
 
+std::uint32_t CopiedSource::read_and_sum(const ByteSink& sink) const {
+  constexpr std::size_t step = 1U << 20U;
+  std::vector<std::byte> piece(std::min(step, bytes_.size()));
+  std::uint32_t crc = 0;
+  for (Bytes rest = bytes_; !rest.empty(); rest = rest.subspan(piece.size())) {
+    piece.resize(std::min(piece.size(), rest.size()));
+    std::ranges::copy(rest.first(piece.size()), piece.begin());
+    crc = base::crc32(crc, piece);
+    sink(piece);
+  }
+  return crc;
+}
+
+bool EntrySource::may_change() const { return entry_.index >= ArchiveInspector::directory(archive_).first_appended(); }
+
+void EntrySource::copy(const ByteSink& sink) const { expect(CopiedSource(bytes_).read_and_sum(sink)); }
+
 void EntrySource::read(const ByteSink& sink) const {
+  if (may_change()) return copy(sink);
   expect(base::crc32_while(0, bytes_, [&] { sink(bytes_); }, threads_));
+}
+
+Bytes SlicedEntry::verified(Bytes part) const {
+  std::call_once(verified_, [this] {
+    if (!whole_.may_change()) return whole_.verify();
+    std::vector<std::byte> copy;
+    copy.reserve(bytes_.size());
+    whole_.read([&copy](Bytes piece) { copy.insert(copy.end(), piece.begin(), piece.end()); });
+    copy_ = std::move(copy);
+  });
+  if (copy_.empty()) return part;
+  return Bytes(copy_).subspan(static_cast<std::size_t>(part.data() - bytes_.data()), part.size());
 }
 
 void EntrySource::verify() const { expect(base::crc32(0, bytes_)); }
 
 void EntrySource::expect(std::uint32_t crc) const {
   if (crc == entry_.crc32) return;
+  if (is_changed(archive_) || base::crc32(0, bytes_) == entry_.crc32) throw changed_while_read(archive_.path());
   const Place place{std::string(entry_.name), archive_.locate(entry_).offset};
   throw zip::crc_fault(place, "the archive", entry_.crc32, crc, bytes_).with_path(archive_.path());
 }

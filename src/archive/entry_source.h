@@ -5,21 +5,42 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "onnxar/archive.h"
 #include "onnxar/byte_source.h"
 
 namespace onnxar {
 
+/// Hands out copies of bytes, each of which is summed as it was handed out: of a mapping it would be read twice, and
+/// may be another one the second time.
+class CopiedSource final : public ByteSource {
+ public:
+  explicit CopiedSource(Bytes bytes) : bytes_(bytes) {}
+  [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
+  void read(const ByteSink& sink) const override { static_cast<void>(read_and_sum(sink)); }
+  /// The CRC-32 of what was handed out.
+  [[nodiscard]] std::uint32_t read_and_sum(const ByteSink& sink) const;
+
+ private:
+  Bytes bytes_;
+};
+
 /// Hands out the entry's bytes and compares their CRC-32 at the end, which up to `threads` threads take part in (0: as
-/// many as there are cores). The archive must outlive the source and stay where it is. Errors: as Archive::bytes when
-/// made; zip.data.crc when read.
+/// many as there are cores). Entries that an edit appended are copied first: `undo` and another edit may put other
+/// bytes in their place. Where the sum is wrong because the file was changed, that is said (io.changed). The archive
+/// must outlive the source and stay where it is. Errors: as Archive::bytes when made; zip.data.crc, io.changed when
+/// read.
 class EntrySource final : public ByteSource {
  public:
   EntrySource(const Archive& archive, const ArchiveEntry& entry, std::size_t threads = 0);
 
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   void read(const ByteSink& sink) const override;
+  /// Hands out copies and compares the CRC-32 of those.
+  void copy(const ByteSink& sink) const;
+  /// Whether an edit appended it, so that it is copied.
+  [[nodiscard]] bool may_change() const;
   /// Compares the CRC-32 and hands nothing out. One thread.
   void verify() const;
 
@@ -32,21 +53,19 @@ class EntrySource final : public ByteSource {
   std::size_t threads_;
 };
 
-/// An entry of which parts are read, by any thread: it is verified as a whole, once.
+/// An entry of which parts are read, by any thread: it is verified as a whole, once, and copied if it may change.
 class SlicedEntry {
  public:
-  SlicedEntry(const Archive& archive, const ArchiveEntry& entry) : whole_(archive, entry) {}
-  /// Errors: zip.data.crc.
-  void verify() const {
-    const std::scoped_lock lock(mutex_);
-    if (!verified_) whole_.verify();
-    verified_ = true;
-  }
+  SlicedEntry(const Archive& archive, const ArchiveEntry& entry)
+      : whole_(archive, entry), bytes_(archive.bytes(entry)) {}
+  /// The same part where it is verified. Errors: zip.data.crc, io.changed.
+  [[nodiscard]] Bytes verified(Bytes part) const;
 
  private:
   EntrySource whole_;
-  mutable std::mutex mutex_;
-  mutable bool verified_ = false;
+  Bytes bytes_;
+  mutable std::once_flag verified_;
+  mutable std::vector<std::byte> copy_;
 };
 
 /// Hands out a part of an entry that is verified before. Errors: zip.data.crc when read.
@@ -54,10 +73,7 @@ class SliceSource final : public ByteSource {
  public:
   SliceSource(std::shared_ptr<const SlicedEntry> entry, Bytes part) : entry_(std::move(entry)), part_(part) {}
   [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
-  void read(const ByteSink& sink) const override {
-    entry_->verify();
-    sink(part_);
-  }
+  void read(const ByteSink& sink) const override { sink(entry_->verified(part_)); }
 
  private:
   std::shared_ptr<const SlicedEntry> entry_;

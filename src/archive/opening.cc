@@ -59,14 +59,13 @@ Error busy(const std::filesystem::path& path) {
   return {Code::archive_busy, "another process is editing the archive; try again in a moment", {}, path};
 }
 
-void lock_with_patience(const base::FileDescriptor& file, const std::filesystem::path& path) {
+/// Readers that meet an edit hold the lock for a moment to see how it ended. Errors: archive.busy after a second.
+base::Locking lock_with_patience(const base::FileDescriptor& file, base::Lock lock, const std::filesystem::path& path) {
   using namespace std::chrono_literals;
-  // Readers that meet an edit hold the lock for a moment to see how it ended.
   constexpr auto step = 10ms;
   for (auto patience = 1000ms; patience > 0ms; patience -= step) {
-    const base::Locking locking = base::try_lock(file, base::Lock::exclusive);
-    if (locking == base::Locking::done) return;
-    if (locking == base::Locking::failed) throw base::system_error(errno, "cannot lock", path);
+    const base::Locking locking = base::try_lock(file, lock);
+    if (locking != base::Locking::busy) return locking;
     std::this_thread::sleep_for(step);
   }
   throw busy(path);
@@ -180,10 +179,27 @@ Archive open_locked(const base::FileDescriptor& file, const std::filesystem::pat
 base::FileDescriptor lock_for_editing(const std::filesystem::path& path) {
   while (true) {
     base::FileDescriptor file = base::open_file(path, base::Access::read_and_write);
-    lock_with_patience(file, path);
+    if (lock_with_patience(file, base::Lock::exclusive, path) == base::Locking::failed) {
+      throw base::system_error(errno, "cannot lock", path);
+    }
     // Who held the lock may have put another file in its place.
     if (base::identity_of(path) == base::identity_of(file)) return file;
   }
+}
+
+base::FileDescriptor lock_for_replacing(const std::filesystem::path& path) {
+  std::error_code ignored;
+  while (std::filesystem::is_regular_file(path, ignored)) {
+    base::FileDescriptor file;
+    try {
+      file = base::open_file(path, base::Access::read);
+    } catch (const Error&) {
+      break;  // whatever may not be read may be replaced
+    }
+    if (lock_with_patience(file, base::Lock::shared, path) == base::Locking::failed) break;
+    if (base::identity_of(path) == base::identity_of(file)) return file;
+  }
+  return {};
 }
 
 }  // namespace onnxar

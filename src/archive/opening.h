@@ -38,4 +38,10 @@ Error with_way_back(const Error& error, Bytes file, const OpenOptions& options =
 /// what was locked. Errors: archive.busy after a second; io.*.
 base::FileDescriptor lock_for_editing(const std::filesystem::path& path);
 
+/// Keeps edits off the file at `path` that another one is to replace, by a shared lock, so that none is lost: held from
+/// before the input is read until the output has its name. Readers, who at most ask for a shared lock, are not kept
+/// off. Invalid where there is nothing to lock: no regular file that may be read, a file system without locks. Errors:
+/// archive.busy after a second.
+base::FileDescriptor lock_for_replacing(const std::filesystem::path& path);
+
 }  // namespace onnxar

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "archive/accepted_crcs.h"
+#include "archive/changed.h"
+#include "archive/entry_source.h"
 #include "archive/foreign_zip.h"
+#include "archive/inspector.h"
 #include "archive/new_names.h"
 #include "archive/opening.h"
 #include "archive/plain_zip.h"
@@ -31,6 +35,7 @@ struct Planned {
   const zip::LenientEntry* entry;
   std::string_view name;
   std::uint64_t alignment;
+  bool may_change;  ///< an edit appended it, so `undo` may take it away
 };
 
 /// All that is decided before anything is written.
@@ -44,7 +49,9 @@ class Plan {
         expansion_(file.size(), options.max_expansion),
         linked_names_(linked_names),
         renames_(options.rename),
-        archive_(is_archive(file)) {}
+        archive_(is_archive(file)) {
+    if (archive_) first_appended_ = first_appended(Archive::open(file, nullptr));
+  }
 
   void make(RepackReport& report) {
     const std::size_t model = archive_ ? directory_.entries().size() - 1 : find_model(report);
@@ -140,7 +147,7 @@ class Plan {
   void add(const zip::LenientEntry& entry, std::string_view name) {
     check_reserved(name, {std::string(name), entry.central_offset});
     expansion_.add(entry);
-    entries_.push_back({&entry, name, alignment_of(entry)});
+    entries_.push_back({&entry, name, alignment_of(entry), may_change(entry)});
   }
 
   static void check_model_size(const zip::LenientEntry& entry) {
@@ -153,7 +160,15 @@ class Plan {
 
   void add_model(const zip::LenientEntry& entry) {
     check_model_size(entry);
-    entries_.push_back({&entry, model_entry_name, alignment_of(entry)});
+    entries_.push_back({&entry, model_entry_name, alignment_of(entry), may_change(entry)});
+  }
+
+  static std::uint64_t first_appended(const Archive& archive) {
+    const std::size_t first = ArchiveInspector::directory(archive).first_appended();
+    return first < archive.size() ? archive.entry(first).header_offset : archive.file().size();
+  }
+  [[nodiscard]] bool may_change(const zip::LenientEntry& entry) const {
+    return archive_ && entry.data_offset >= first_appended_;
   }
 
   [[nodiscard]] std::uint64_t alignment_of(const zip::LenientEntry& entry) const {
@@ -164,7 +179,7 @@ class Plan {
   [[nodiscard]] std::uint64_t file_size() const {
     std::uint64_t position = 0;
     std::uint64_t directory = 0;
-    for (const auto& [entry, name, alignment] : entries_) {
+    for (const auto& [entry, name, alignment, may_change] : entries_) {
       const zip::Placement placement = zip::place(position, name.size(), entry->size, alignment);
       position = placement.end();
       directory += zip::central_header_size(name.size(), placement);
@@ -180,6 +195,7 @@ class Plan {
   Renames renames_;
   std::optional<base::KeyedSet<std::string>> linked_;
   bool archive_;
+  std::uint64_t first_appended_ = 0;  // of an archive: the offset of the first entry that an edit appended
   std::vector<Planned> entries_;
 };
 
@@ -191,8 +207,10 @@ void check_alignment(const RepackOptions& options) {
 
 void write(Bytes file, const Plan& plan, const AcceptedCrcs& accepted, zip::Writer& writer) {
   for (const Planned& planned : plan.entries()) {
-    const auto source = zip::data_source(file, *planned.entry);
-    // The writer sums what it writes, so nothing is read twice.
+    std::unique_ptr<const ByteSource> source = zip::data_source(file, *planned.entry);
+    // The writer sums what it writes, so that what a lasting mapping holds is not read twice.
+    if (planned.may_change)
+      source = std::make_unique<CopiedSource>(file.subspan(planned.entry->data_offset, planned.entry->size));
     const std::uint32_t crc = writer.add(planned.name, planned.alignment, *source);
     if (!accepted.accepts(*planned.entry, crc)) zip::expect_crc(file, *planned.entry, crc);
   }
@@ -203,6 +221,8 @@ void write(Bytes file, const Plan& plan, const AcceptedCrcs& accepted, zip::Writ
 RepackReport repack_zip(const std::filesystem::path& input, const std::filesystem::path& output,
                         const RepackOptions& options, const LinkedNames& linked_names) {
   check_alignment(options);
+  // Before the input is read, which may be the same file.
+  const auto lock = options.replace && !options.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
   const auto mapping = base::MappedFile::open(input);
   const Bytes file = mapping.bytes();
   RepackReport report;
@@ -218,7 +238,8 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
     write(file, plan, accepted, writer);
     std::move(writer).finish().publish(options.sync ? base::Sync::full : base::Sync::none);
   } catch (const Error& error) {
-    throw with_way_back(error, file).with_path(input);  // what concerns the output names it already
+    // What concerns the output names it already.
+    throw told_apart(with_way_back(error, file).with_path(input), file, input);
   }
   return report;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "archive/changed.h"
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "onnxar/error.h"
@@ -13,11 +14,11 @@ namespace {
 
 /// What is wrong with bytes of the file names it.
 template <typename Action>
-auto naming(const std::filesystem::path& path, const Action& action) {
+auto naming(const std::filesystem::path& path, Bytes file, const Action& action) {
   try {
     return action();
   } catch (const Error& error) {
-    throw error.with_path(path);
+    throw told_apart(error.with_path(path), file, path);
   }
 }
 
@@ -30,7 +31,7 @@ class StoredSource final : public ByteSource {
   void read(const ByteSink& sink) const override {
     const Bytes bytes = file_.subspan(entry_.data_offset, entry_.size);
     const std::uint32_t crc = base::crc32_while(0, bytes, [&] { sink(bytes); }, threads_);
-    naming(path_, [&] { zip::expect_crc(file_, entry_, crc); });
+    naming(path_, file_, [&] { zip::expect_crc(file_, entry_, crc); });
   }
 
  private:
@@ -57,7 +58,7 @@ class InflatingSource final : public ByteSource {
     } catch (const Error& error) {
       throw error.code() == Code::zip_data_inflate ? error.with_path(path_) : error;  // others are the reader's
     }
-    naming(path_, [&] { zip::expect_crc(file_, entry_, crc); });
+    naming(path_, file_, [&] { zip::expect_crc(file_, entry_, crc); });
   }
 
  private:
@@ -73,7 +74,7 @@ class SpooledSource final : public ByteSource {
       : spool_(spool), entry_(entry), part_(part), path_(path) {}
   [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
   void read(const ByteSink& sink) const override {
-    naming(path_, [&] { static_cast<void>(spool_.bytes(entry_)); });
+    naming(path_, {}, [&] { static_cast<void>(spool_.bytes(entry_)); });
     sink(part_);
   }
 
@@ -90,16 +91,16 @@ UnpackedZip::UnpackedZip(const std::filesystem::path& path, std::filesystem::pat
     : path_(path),
       folder_(std::move(folder)),
       file_(base::MappedFile::open(path)),
-      directory_(naming(path, [this] { return zip::LenientDirectory::read(file_.bytes(), {}); })),
+      directory_(naming(path, file_.bytes(), [this] { return zip::LenientDirectory::read(file_.bytes(), {}); })),
       expansion_(file_.bytes().size(), max_expansion),
-      model_(naming(path, [this] { return find_foreign_model(file_.bytes(), directory_, expansion_); })),
+      model_(naming(path, file_.bytes(), [this] { return find_foreign_model(file_.bytes(), directory_, expansion_); })),
       used_(directory_.entries().size()) {
   used_[model_.index] = true;
 }
 
 void UnpackedZip::use(std::size_t index) {
   if (used_[index]) return;
-  naming(path_, [&] { expansion_.add(entry(index)); });
+  naming(path_, file_.bytes(), [&] { expansion_.add(entry(index)); });
   used_[index] = true;
 }
 
@@ -123,13 +124,13 @@ Bytes UnpackedZip::place_of(std::size_t index) {
 
 Bytes UnpackedZip::bytes(std::size_t index) {
   const Bytes place = place_of(index);
-  return entry(index).deflated ? naming(path_, [&] { return spool_->bytes(entry(index)); }) : place;
+  return entry(index).deflated ? naming(path_, file_.bytes(), [&] { return spool_->bytes(entry(index)); }) : place;
 }
 
 void UnpackedZip::verify(std::size_t index) const {
   if (entry(index).deflated) return;
   const Bytes data = file_.bytes().subspan(entry(index).data_offset, entry(index).size);
-  naming(path_, [&] { zip::expect_crc(file_.bytes(), entry(index), base::crc32(0, data)); });
+  naming(path_, file_.bytes(), [&] { zip::expect_crc(file_.bytes(), entry(index), base::crc32(0, data)); });
 }
 
 std::unique_ptr<const ByteSource> UnpackedZip::source(std::size_t index, std::size_t threads) {

@@ -11,6 +11,7 @@
 namespace onnxar {
 
 struct ArchiveWriter::Parts {
+  base::FileDescriptor lock;  // of the file that is replaced; first in, last out
   EntryWriter writer;
   base::Sync sync;
   bool verify_model;

@@ -17,4 +17,8 @@ namespace onnxar::base {
 FileDescriptor open_beneath(const std::filesystem::path& folder, const std::filesystem::path& second_folder,
                             const std::filesystem::path& relative);
 
+/// Opens a folder beneath `folder` for looking up names in it; no link on the way is followed. Invalid if that cannot
+/// be done: errno says why.
+FileDescriptor open_folder_beneath(const FileDescriptor& folder, const std::filesystem::path& relative);
+
 }  // namespace onnxar::base

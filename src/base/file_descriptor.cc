@@ -12,6 +12,18 @@
 #include "base/text.h"
 
 namespace onnxar::base {
+namespace {
+
+std::int64_t nanoseconds(const timespec& time) noexcept { return time.tv_sec * 1'000'000'000 + time.tv_nsec; }
+
+FileState state_in(const struct stat& status) noexcept {
+  return {{status.st_dev, status.st_ino},
+          static_cast<std::uint64_t>(status.st_size),
+          nanoseconds(status.st_mtim),
+          nanoseconds(status.st_ctim)};
+}
+
+}  // namespace
 
 FileDescriptor::~FileDescriptor() {
   if (number_ >= 0) ::close(number_);
@@ -55,7 +67,13 @@ ExaminedFile examine(int descriptor, const FilePart& part, const std::filesystem
                 concat("offset ", part.offset, " and length ", length, " leave the file of ", size, " bytes"), {},
                 path);
   }
-  return {{status.st_dev, status.st_ino}, length};
+  return {state_in(status), length};
+}
+
+std::optional<FileState> state_of(const std::filesystem::path& path) noexcept {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return state_in(status);
 }
 
 std::optional<FileIdentity> identity_of(const std::filesystem::path& path) noexcept {

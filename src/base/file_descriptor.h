@@ -28,6 +28,8 @@ class FileDescriptor {
   /// Another descriptor of the same opening, with the same locks. Errors: io.failed.
   [[nodiscard]] FileDescriptor duplicate() const;
   [[nodiscard]] int get() const noexcept { return number_; }
+  /// Gives the descriptor to the caller, who closes it.
+  [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
   [[nodiscard]] bool valid() const noexcept { return number_ >= 0; }
 
  private:
@@ -53,9 +55,18 @@ struct FilePart {
   std::optional<std::uint64_t> length = {};
 };
 
+/// What changes when somebody writes to a file, cuts it, or puts another one in its place.
+struct FileState {
+  FileIdentity identity;
+  std::uint64_t size = 0;
+  std::int64_t modified = 0;  ///< nanoseconds, in steps of some milliseconds
+  std::int64_t changed = 0;
+  bool operator==(const FileState&) const = default;
+};
+
 /// A regular file, and how long the part of it is that was asked for.
 struct ExaminedFile {
-  FileIdentity identity;
+  FileState state;
   std::uint64_t length = 0;
 };
 
@@ -66,6 +77,8 @@ ExaminedFile examine(int descriptor, const FilePart& part, const std::filesystem
 /// Of the file that the path leads to; nothing where it leads to none.
 std::optional<FileIdentity> identity_of(const std::filesystem::path& path) noexcept;
 std::optional<FileIdentity> identity_of(const FileDescriptor& file) noexcept;
+/// The same with what else tells that it is as it was.
+std::optional<FileState> state_of(const std::filesystem::path& path) noexcept;
 
 /// The path without links, `.` and `..`. Errors: io.*, as of opening it.
 std::filesystem::path real_path(const std::filesystem::path& path);

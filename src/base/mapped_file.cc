@@ -24,7 +24,7 @@ std::size_t into_page(std::uint64_t position) noexcept {
 struct KnownMapping {
   Bytes bytes;
   std::uint64_t offset = 0;  // of the first one in the file
-  FileIdentity identity;
+  FileState state;
   std::filesystem::path path;
 };
 
@@ -74,13 +74,13 @@ MappedFile MappedFile::map(const FileDescriptor& file, const std::filesystem::pa
 
 MappedFile MappedFile::map(int descriptor, const FilePart& part, const std::filesystem::path& path) {
   const ExaminedFile file = examine(descriptor, part, path);
-  if (file.length == 0) return {Bytes(), file.identity};  // mmap refuses a length of 0
+  if (file.length == 0) return {Bytes(), file.state.identity};  // mmap refuses a length of 0
   const std::size_t before = into_page(part.offset);
   void* address = ::mmap(nullptr, before + file.length, PROT_READ, MAP_SHARED, descriptor,
                          static_cast<off_t>(part.offset - before));
   if (address == MAP_FAILED) throw system_error(errno, "cannot map", path);
-  MappedFile mapping(Bytes(static_cast<const std::byte*>(address) + before, file.length), file.identity);
-  known_mappings().add({mapping.bytes_, part.offset, file.identity, path});
+  MappedFile mapping(Bytes(static_cast<const std::byte*>(address) + before, file.length), file.state.identity);
+  known_mappings().add({mapping.bytes_, part.offset, file.state, path});
   return mapping;
 }
 
@@ -89,8 +89,13 @@ std::optional<OpenPlace> MappedFile::find(Bytes bytes) {
   if (!known) return std::nullopt;
   FileDescriptor file(::open(known->path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe by now: no waiting
   // The mapping keeps the file from being deleted, and with that its number from being given to another one.
-  if (!file.valid() || identity_of(file) != known->identity) return std::nullopt;
+  if (!file.valid() || identity_of(file) != known->state.identity) return std::nullopt;
   return OpenPlace{std::move(file), known->offset + static_cast<std::uint64_t>(bytes.data() - known->bytes.data())};
+}
+
+bool MappedFile::is_changed(Bytes bytes) {
+  const auto known = known_mappings().find(bytes);
+  return known && !known->path.empty() && state_of(known->path) != known->state;
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept

@@ -46,6 +46,12 @@ class MappedFile {
   /// Threads: any.
   static std::optional<OpenPlace> find(Bytes bytes);
 
+  /// Whether the file that the bytes are mapped from was written to or cut since then, or its path leads to another
+  /// one; false for bytes that are not mapped, or from a file without a path. So what was read may be of more than one
+  /// state. A change within the same tick of the clock (some milliseconds) that keeps the size is not seen. Threads:
+  /// any.
+  static bool is_changed(Bytes bytes);
+
  private:
   MappedFile(Bytes bytes, FileIdentity identity) noexcept : bytes_(bytes), identity_(identity) {}
 

@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <random>
+#include <utility>
 
 #include "base/extended_files.h"
 #include "base/text.h"
@@ -25,53 +27,59 @@ constexpr int attempts_at_a_free_name = 100;
 
 fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
 
-/// Where the bytes will really go: symbolic links are followed by hand, because the last one may point to nothing yet.
-fs::path follow_links(fs::path path) {
+/// Where the bytes will really go.
+struct Target {
+  fs::path path;
+  std::shared_ptr<const Folder> folder;
+  std::string name;
+};
+
+/// What the link holds; nothing where `name` is not a link. Errors: io.permission (may_follow_link).
+std::optional<fs::path> link_target(const Folder& folder, const std::string& name) {
+  const FileDescriptor here = folder.descriptor();
+  struct stat link{};
+  struct stat around{};
+  if (::fstatat(here.get(), name.c_str(), &link, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(link.st_mode)) return {};
+  if (::fstat(here.get(), &around) != 0) throw system_error(errno, "cannot write", folder.path() / name);
+  if (!may_follow_link(around.st_mode, around.st_uid, link.st_uid, ::geteuid())) {
+    throw Error(Code::io_permission,
+                "is a symbolic link that another user made in a folder that all may write to, so it is not followed; "
+                "choose another output",
+                {}, folder.path() / name);
+  }
+  std::array<char, PATH_MAX> text{};
+  const ssize_t length = ::readlinkat(here.get(), name.c_str(), text.data(), text.size());
+  if (length < 0) throw system_error(errno, "cannot write", folder.path() / name);
+  return fs::path(text.data(), text.data() + length);
+}
+
+/// Symbolic links are followed by hand, because the last one may point to nothing yet.
+Target follow_links(fs::path path) {
   constexpr int most_links = 40;  // as the kernel has it
   for (int i = 0; i < most_links; ++i) {
-    std::error_code failed;
-    if (!fs::is_symlink(fs::symlink_status(path, failed))) return path;
-    const fs::path next = fs::read_symlink(path, failed);
-    if (failed) break;
-    path = next.is_absolute() ? next : folder_of(path) / next;
+    Target target{path, Folder::open(folder_of(path)), path.filename().string()};
+    const auto next = link_target(*target.folder, target.name);
+    if (!next) return target;
+    path = next->is_absolute() ? *next : folder_of(path) / *next;
   }
   throw system_error(ELOOP, "cannot write", path);
 }
 
-fs::path random_name(const fs::path& target) {
+std::string random_name(const std::string& target) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
   std::random_device random;
-  std::string name = concat(".", target.filename().string().substr(0, 200), ".");
+  std::string name = concat(".", target.substr(0, 200), ".");
   for (int i = 0; i < 6; ++i) name += letters[random() % letters.size()];
-  return folder_of(target) / (name + ".tmp");
+  return name + ".tmp";
 }
 
 Error already_exists(const fs::path& target) {
   return {Code::output_exists, "the output exists already; choose another name, or --force to replace it", {}, target};
 }
 
-/// rename(2) would silently replace a target that appeared meanwhile.
-void rename_to_free_name(const fs::path& from, const fs::path& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return;
-  if (errno == EINVAL && ::link(from.c_str(), to.c_str()) == 0) {  // a file system without that flag
-    ::unlink(from.c_str());
-    return;
-  }
-  throw errno == EEXIST ? already_exists(to) : system_error(errno, "cannot rename to", to);
-}
-
-void sync_folder(const fs::path& folder) {
-  const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory.valid()) throw system_error(errno, "cannot open the folder to sync it", folder);
-  // Some file systems cannot sync a folder (EINVAL); the file itself is safe by then.
-  if (::fsync(directory.get()) != 0 && errno != EINVAL) throw system_error(errno, "cannot sync the folder", folder);
-}
-
-}  // namespace
-
-void OutputFile::check_target(const fs::path& target, Existing existing) {
-  struct stat status{};
-  if (::lstat(target.c_str(), &status) != 0) {
+/// What `lstat` said of a target, or failed with.
+void check_status(int result, const struct stat& status, const fs::path& target, Existing existing) {
+  if (result != 0) {
     if (errno == ENOENT) return;
     throw system_error(errno, "cannot write", target);
   }
@@ -84,11 +92,59 @@ void OutputFile::check_target(const fs::path& target, Existing existing) {
   if (existing == Existing::refuse) throw already_exists(target);
 }
 
+/// rename(2) would silently replace a target that appeared meanwhile.
+void rename_to_free_name(int folder, const std::string& from, const std::string& to, const fs::path& target) {
+  if (::renameat2(folder, from.c_str(), folder, to.c_str(), RENAME_NOREPLACE) == 0) return;
+  if (errno == EINVAL && ::linkat(folder, from.c_str(), folder, to.c_str(), 0) == 0) {
+    ::unlinkat(folder, from.c_str(), 0);  // a file system without that flag
+    return;
+  }
+  throw errno == EEXIST ? already_exists(target) : system_error(errno, "cannot rename to", target);
+}
+
+}  // namespace
+
+bool may_follow_link(std::uint32_t folder_mode, std::uint32_t folder_owner, std::uint32_t link_owner,
+                     std::uint32_t user) noexcept {
+  const bool shared = (folder_mode & S_ISVTX) != 0 && (folder_mode & S_IWOTH) != 0;
+  return !shared || link_owner == user || link_owner == folder_owner;
+}
+
+void OutputFile::check_target(const fs::path& target, Existing existing) {
+  struct stat status{};
+  check_status(::lstat(target.c_str(), &status), status, target, existing);
+}
+
 OutputFile OutputFile::create(const fs::path& target, Existing existing) {
-  OutputFile file(follow_links(target), existing);
-  check_target(file.target_, existing);
-  file.open_nameless();
-  if (!file.file_.valid()) file.open_named();
+  if (!target.has_filename()) throw Error(Code::io_not_a_file, "is a folder; name the file to write", {}, target);
+  Target followed = follow_links(target);
+  OutputFile file(std::move(followed.path), existing);
+  file.open_in(std::move(followed.folder), std::move(followed.name));
+  return file;
+}
+
+OutputFile OutputFile::create(std::shared_ptr<const Folder> folder, const std::string& name, Existing existing) {
+  OutputFile file(folder->path() / name, existing);
+  file.open_in(std::move(folder), name);
+  return file;
+}
+
+void OutputFile::open_in(std::shared_ptr<const Folder> folder, std::string name) {
+  folder_ = std::move(folder);
+  name_ = std::move(name);
+  struct stat status{};
+  const FileDescriptor here = folder_->descriptor();
+  check_status(::fstatat(here.get(), name_.c_str(), &status, AT_SYMLINK_NOFOLLOW), status, target_, existing_);
+  open();
+}
+
+OutputFile OutputFile::create_nameless(const fs::path& folder) {
+  OutputFile file(folder.empty() ? "." : folder, Existing::refuse);
+  file.folder_ = Folder::open(file.target_);
+  file.name_ = "onnxar";
+  file.open();
+  if (!file.temporary_.empty()) ::unlinkat(file.folder_->descriptor().get(), file.temporary_.c_str(), 0);
+  file.temporary_.clear();
   return file;
 }
 
@@ -102,6 +158,8 @@ OutputFile OutputFile::extend(FileDescriptor file, const fs::path& target, std::
 OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   discard();
   target_ = std::move(other.target_);
+  folder_ = std::move(other.folder_);
+  name_ = std::move(other.name_);
   temporary_ = std::exchange(other.temporary_, {});
   existing_ = other.existing_;
   kept_size_ = std::exchange(other.kept_size_, {});
@@ -121,33 +179,45 @@ void OutputFile::discard() noexcept {
     [[maybe_unused]] const int ignored = ::ftruncate(file_.get(), static_cast<off_t>(*kept_size_));
     forget_extended_file(file_.get());
   }
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (folder_ && !temporary_.empty()) remove_temporary();
   temporary_.clear();
   file_ = FileDescriptor();
 }
 
+void OutputFile::remove_temporary() const noexcept { folder_->remove_file(temporary_); }
+
+void OutputFile::withdraw() const noexcept { folder_->remove_file(name_); }
+
+void OutputFile::open() {
+  open_nameless();
+  if (!file_.valid()) open_named();
+}
+
 void OutputFile::open_nameless() {
-  const fs::path folder = folder_of(target_);
-  file_ = FileDescriptor(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
+  const FileDescriptor here = folder_->descriptor();
+  file_ = FileDescriptor(::openat(here.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
   if (file_.valid() && ::access(concat("/proc/self/fd/", file_.get()).c_str(), F_OK) != 0) {
     file_ = FileDescriptor();  // without /proc a nameless file cannot be given a name
     return;
   }
   const bool unsupported = errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL;
-  if (!file_.valid() && !unsupported) throw system_error(errno, "cannot write into the folder", folder);
+  if (!file_.valid() && !unsupported) {
+    throw system_error(errno, "cannot write into the folder", folder_->path());
+  }
 }
 
 void OutputFile::open_named() {
+  const FileDescriptor here = folder_->descriptor();
   for (int i = 0; i < attempts_at_a_free_name; ++i) {
-    const fs::path name = random_name(target_);
-    file_ = FileDescriptor(::open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666));
+    const std::string name = random_name(name_);
+    file_ = FileDescriptor(::openat(here.get(), name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666));
     if (file_.valid()) {
       temporary_ = name;
       return;
     }
     if (errno != EEXIST) break;
   }
-  throw system_error(errno, "cannot write into the folder", folder_of(target_));
+  throw system_error(errno, "cannot write into the folder", folder_->path());
 }
 
 /// A file to which nothing was added is not cut, either: that would set its time.
@@ -252,7 +322,8 @@ void OutputFile::start_writeback(std::uint64_t offset, std::uint64_t length) noe
 
 void OutputFile::keep_mode() const {
   struct stat status{};
-  if (::stat(target_.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+  const FileDescriptor here = folder_->descriptor();
+  if (::fstatat(here.get(), name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode)) {
     // Failing to keep the mode (a foreign file system) must not lose the output.
     [[maybe_unused]] const int ignored = ::fchmod(file_.get(), status.st_mode & 07777);
   }
@@ -276,11 +347,11 @@ void OutputFile::prepare(Sync sync) {
   prepared_ = true;
 }
 
-void OutputFile::link_to(const fs::path& name) const {
+void OutputFile::link_to(const std::string& name) const {
   const std::string self = concat("/proc/self/fd/", file_.get());
-  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
-  if (errno == EEXIST) throw already_exists(name);
-  throw system_error(errno, "cannot name the output", name);
+  if (::linkat(AT_FDCWD, self.c_str(), folder_->descriptor().get(), name.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
+  if (errno == EEXIST) throw already_exists(folder_->path() / name);
+  throw system_error(errno, "cannot name the output", folder_->path() / name);
 }
 
 void OutputFile::stage() {
@@ -290,7 +361,7 @@ void OutputFile::stage() {
 
 void OutputFile::hide() {
   if (!temporary_.empty()) return;
-  const fs::path name = random_name(target_);
+  const std::string name = random_name(name_);
   link_to(name);
   temporary_ = name;
 }
@@ -312,16 +383,19 @@ void OutputFile::publish(Sync sync) {
   }
   prepare(sync);
   stage();
+  const FileDescriptor here = folder_->descriptor();
   if (existing_ == Existing::replace) {
-    if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw system_error(errno, "cannot rename to", target_);
+    if (::renameat(here.get(), temporary_.c_str(), here.get(), name_.c_str()) != 0) {
+      throw system_error(errno, "cannot rename to", target_);
+    }
   } else if (temporary_.empty()) {
-    link_to(target_);
+    link_to(name_);
   } else {
-    rename_to_free_name(temporary_, target_);
+    rename_to_free_name(here.get(), temporary_, name_, target_);
   }
   temporary_.clear();
   file_ = FileDescriptor();
-  if (sync == Sync::full) sync_folder(folder_of(target_));
+  if (sync == Sync::full) folder_->sync();
 }
 
 }  // namespace onnxar::base

@@ -4,10 +4,12 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/file_descriptor.h"
+#include "base/folder.h"
 #include "base/mapped_file.h"
 #include "onnxar/bytes.h"
 
@@ -20,8 +22,8 @@ enum class Sync : std::uint8_t { none, full };
 ///
 /// Until then nothing is seen under any name where the file system has O_TMPFILE (so a killed process leaves nothing);
 /// elsewhere a hidden temporary name `.NAME.XXXXXX.tmp` stands in. A destructor discards. A target that exists is
-/// replaced atomically and keeps its mode; a new one follows the umask; a symbolic link is followed, so what it points
-/// to is replaced.
+/// replaced atomically and keeps its mode; a new one follows the umask. The folder is opened once, and all names are
+/// looked up in that: what is put in its place meanwhile sees nothing of the file.
 ///
 /// `extend` writes behind the end of an existing file instead: publishing keeps that, a destructor cuts it off again.
 /// After an error of `write_at`, `set_size` or `sync` nobody knows what the file holds (a second fsync says yes where
@@ -30,9 +32,18 @@ enum class Sync : std::uint8_t { none, full };
 /// Move-only. Threads: `write_at` on ranges that do not overlap may run concurrently.
 class OutputFile {
  public:
+  /// A target that is a symbolic link is followed, so what it points to is replaced; but not where the kernel would
+  /// not (may_follow_link).
   /// Errors: output.exists (refuse), io.not_a_file (target is a folder or device), io.not_found (no such folder),
   /// io.permission.
   static OutputFile create(const std::filesystem::path& target, Existing existing);
+
+  /// The file `name`, no path, in an open folder; a link of that name is not followed. Errors: as the other.
+  static OutputFile create(std::shared_ptr<const Folder> folder, const std::string& name, Existing existing);
+
+  /// A file that never gets a name, in a folder with room for it: whatever is in the folder does not matter.
+  /// Errors: io.not_found (no such folder), io.permission.
+  static OutputFile create_nameless(const std::filesystem::path& folder);
 
   /// The errors of `create` that show without touching the folder. A link is not followed.
   static void check_target(const std::filesystem::path& target, Existing existing);
@@ -84,6 +95,10 @@ class OutputFile {
   [[nodiscard]] MappedFile map(const FilePart& part = {}) const;
 
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
+  /// The folder that it is, or will be, in; null of a file that is extended.
+  [[nodiscard]] const std::shared_ptr<const Folder>& folder() const noexcept { return folder_; }
+  /// Takes the published file away again.
+  void withdraw() const noexcept;
 
  private:
   OutputFile(std::filesystem::path target, Existing existing) : target_(std::move(target)), existing_(existing) {}
@@ -112,6 +127,8 @@ class OutputFile {
   void spoiling(const Action& action);
   void refuse_if_spoiled() const;
   void write_all_at(std::uint64_t offset, Bytes first, Bytes second);
+  void open_in(std::shared_ptr<const Folder> folder, std::string name);
+  void open();
   void open_nameless();
   void open_named();
   void touch() noexcept;
@@ -119,11 +136,14 @@ class OutputFile {
   [[nodiscard]] bool shares_blocks() const noexcept;
   void keep_mode() const;
   void hide();
-  void link_to(const std::filesystem::path& name) const;
+  void link_to(const std::string& name) const;
   void discard() noexcept;
+  void remove_temporary() const noexcept;
 
-  std::filesystem::path target_;
-  std::filesystem::path temporary_;  // empty while nameless
+  std::filesystem::path target_;          // for messages
+  std::shared_ptr<const Folder> folder_;  // null of a file that is extended
+  std::string name_;                      // of the target in it
+  std::string temporary_;                 // another one; empty while nameless
   Existing existing_;
   FileDescriptor file_;
   std::optional<std::uint64_t>
@@ -133,5 +153,10 @@ class OutputFile {
   bool may_share_ = true;
   Flag spoiled_;
 };
+
+/// Whether a symbolic link at the end of a path is followed: as by a kernel with protected_symlinks, in a sticky folder
+/// that all may write to only if `user` or the folder's owner made it. Others could have laid it there as a trap.
+bool may_follow_link(std::uint32_t folder_mode, std::uint32_t folder_owner, std::uint32_t link_owner,
+                     std::uint32_t user) noexcept;
 
 }  // namespace onnxar::base

@@ -213,6 +213,7 @@ void check_data(const Archive& archive, std::size_t threads, std::vector<Finding
     try {
       archive.verify(archive.entry(i));
     } catch (const Error& error) {
+      if (kind(error.code()) != Kind::format) throw;
       const std::scoped_lock lock(mutex);
       if (error.code() == Code::zip_data_crc) found.emplace(i, error.finding());
     }

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "archive/opening.h"
 #include "base/text.h"
 #include "convert/loaded_model.h"
 #include "convert/save.h"
@@ -9,6 +10,8 @@
 
 namespace onnxar {
 namespace {
+
+namespace fs = std::filesystem;
 
 void check_alignment(const SaveOptions& save) {
   // Of archives the writer knows the limits; a data file has none but Windows' granularity of mappings.
@@ -29,18 +32,25 @@ void check_archive_options(const SaveOptions& save) {
 
 }  // namespace
 
-ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options) {
+ConvertReport save_model(const LoadedModel& model, const fs::path& output, const SaveOptions& options,
+                         const fs::path& input) {
   check_alignment(options);
   check_archive_options(options);
-  const std::vector<SideFile> side_files = side_files_to_save(model.side_files, options);
   ConvertReport report;
-  report.side_files = side_files.size();
   if (auto note = note_of_left_out(model)) report.remarks.push_back(std::move(*note));  // first: it is about data
   report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());
   switch (options.format) {
-    case Format::archive: save_archive(model, side_files, output, options, report); return report;
+    case Format::archive: {
+      const std::vector<SideFile> side_files = side_files_to_save(model.side_files, options);
+      report.side_files = side_files.size();
+      report.model_path = output;
+      save_archive(model, side_files, output, options, report);
+      return report;
+    }
     case Format::onnx_inline:
-    case Format::onnx_external: save_plain(model, side_files, output, options, report); return report;
+    case Format::onnx_external:
+      save_plain(model, Destination::of(output, input, options.format), options, report);
+      return report;
     case Format::textproto:
       throw Error(Code::usage_argument, "text is written by onnxar::model: Model::save or convert_to_text");
   }
@@ -48,15 +58,15 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
               base::concat("no format has the number ", static_cast<unsigned>(options.format), "; nothing is written"));
 }
 
-ConvertReport convert(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
-                      const LoadOptions& load) {
+ConvertReport convert(const fs::path& input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
   LoadOptions options = load;
-  if (options.temporary_dir.empty()) options.temporary_dir = output.parent_path();  // there has to be room, anyhow
-  return save_model(load_model(input, MovePolicy::of(save), options), output, save);
+  // There has to be room, anyhow.
+  if (options.temporary_dir.empty()) options.temporary_dir = Destination::of(output, {}, save.format).folder_above();
+  const base::FileDescriptor lock = save.replace && !save.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
+  return save_model(load_model(input, MovePolicy::of(save), options), output, save, input);
 }
 
-ConvertReport convert(Bytes input, const std::filesystem::path& output, const SaveOptions& save,
-                      const LoadOptions& load) {
+ConvertReport convert(Bytes input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
   return save_model(load_model(ModelSource::of(input, nullptr, load), MovePolicy::of(save), load), output, save);
 }
 

@@ -88,6 +88,17 @@ ByteSpan ExternalFiles::resolve(const onnx::ExternalSlice& slice, std::optional<
   return ByteSpan::borrow(*part, file);
 }
 
+std::optional<std::uint64_t> ExternalFiles::size_of(const std::string& location) const {
+  if (location_fault(location)) return std::nullopt;
+  const base::FileDescriptor file = base::open_beneath(folder_, link_folder_, location);
+  try {
+    if (file.valid()) return base::examine(file.get(), {}, folder_ / location).length;
+  } catch (const Error&) {
+    return std::nullopt;  // a folder, a pipe
+  }
+  return std::nullopt;
+}
+
 bool ExternalFiles::is_whole_file(Bytes bytes) const noexcept {
   const auto file = sizes_.find(bytes.data());
   return file != sizes_.end() && file->second == bytes.size();

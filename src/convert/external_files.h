@@ -32,6 +32,10 @@ class ExternalFiles {
   /// The whole file that `location` names. Errors: as `resolve`, but for .out_of_range.
   Mapping map(const std::string& location, std::uint64_t offset);
 
+  /// How long the regular file is that `location` names; nothing where there is none, or one that the model may not
+  /// name.
+  [[nodiscard]] std::optional<std::uint64_t> size_of(const std::string& location) const;
+
   /// The real path of the folder that the locations are beneath.
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
   /// Whether bytes that `resolve` gave are all of their file.
@@ -40,7 +44,7 @@ class ExternalFiles {
   [[nodiscard]] std::uint64_t size() const noexcept;
 
  private:
-  Mapping open(const std::string& location, std::uint64_t offset) const;
+  [[nodiscard]] Mapping open(const std::string& location, std::uint64_t offset) const;
 
   std::filesystem::path folder_;       // real path of the folder that was named
   std::filesystem::path link_folder_;  // real path of the folder of the file that the model's name leads to

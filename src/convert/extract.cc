@@ -166,6 +166,7 @@ class Extractor {
     if (!made_folder_ && !fs::is_directory(output_, unseen)) {
       throw base::system_error(failed ? failed.value() : ENOTDIR, "cannot make the folder", output_);
     }
+    folder_ = base::Folder::open(output_);  // all files go to this one, whatever is put in its place meanwhile
   }
 
   fs::path path_for(const TensorInfo& tensor) {
@@ -209,7 +210,9 @@ class Extractor {
       base::OutputFile::check_target(row.path, existing);
       return;
     }
-    base::BufferedOutput out(base::OutputFile::create(row.path, existing), options_.sync);
+    auto file = folder_ ? base::OutputFile::create(folder_, row.path.filename().string(), existing)
+                        : base::OutputFile::create(row.path, existing);
+    base::BufferedOutput out(std::move(file), options_.sync);
     out.reserve(row.file_bytes);
     out.append(as_bytes(content.header));
     content.bytes->read([&out](Bytes piece) { out.append(piece); });
@@ -222,6 +225,7 @@ class Extractor {
   bool to_folder_;
   const ExtractOptions& options_;
   bool made_folder_ = false;
+  std::shared_ptr<const base::Folder> folder_;  // where there are many files
   KeyMaker keys_;
   std::vector<ExtractedTensor> extracted_;
   std::vector<Content> contents_;      // of each of them

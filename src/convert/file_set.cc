@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <ranges>
+#include <utility>
 
 #include "base/file_status.h"
 #include "base/text.h"
@@ -24,53 +24,120 @@ Error in_the_way(const fs::path& path, std::string_view what) {
           path};
 }
 
+/// For file systems on which names that differ in the case of letters are one.
+std::string folded(std::string_view name) {
+  std::string small(name);
+  for (char& c : small) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return small;
+}
+
+void check_empty(const base::Folder& folder) {
+  if (folder.is_empty()) return;
+  throw Error(Code::output_not_empty,
+              "the folder is not empty, and what is unpacked with its side files must not mix with other files; name a "
+              "new or empty folder, or a file for the model alone",
+              {}, folder.path());
+}
+
 }  // namespace
 
-FileSet::FileSet(const fs::path& model, const SaveOptions& options)
-    : options_(options),
-      model_(base::OutputFile::create(model, existing(options))),
-      folder_(model_.target().has_parent_path() ? model_.target().parent_path() : ".") {}
+FileSet::FileSet(const Destination& destination, const SaveOptions& options)
+    : options_(options), existing_(destination.is_folder() ? base::Existing::refuse : existing(options)) {
+  if (destination.is_folder()) {
+    model_path_ = destination.path / destination.model;
+    open_folder(destination);
+    if (root_.folder && !options.dry_run) {
+      model_ = base::OutputFile::create(root_.folder, destination.model, existing_);
+    }
+  } else {
+    std::error_code ignored;
+    if (fs::is_directory(destination.path, ignored)) {
+      throw Error(Code::io_not_a_file,
+                  "is a folder; name the file to write, or end it with `/` to have the model and all side files in it",
+                  {}, destination.path);
+    }
+    model_ = base::OutputFile::create(destination.path, existing_);
+    model_path_ = model_->target();
+    root_.folder = model_->folder();
+  }
+  files_claimed_.insert(folded(model_path_.filename().string()));
+}
+
+void FileSet::open_folder(const Destination& destination) {
+  const fs::path& path = destination.path;
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    root_.folder = base::Folder::open(path);
+    return check_empty(*root_.folder);
+  }
+  auto above = base::Folder::open(destination.folder_above());
+  if (fs::exists(fs::symlink_status(path, ignored))) {
+    throw Error(Code::io_not_a_file, "is not a folder, and the output is to be one", {}, path);
+  }
+  if (options_.dry_run) return;
+  std::string name = path.filename().string();
+  if (base::Folder::make(*above, name)) {
+    above_ = above;
+    made_root_ = name;
+  }
+  root_.folder = base::Folder::open_in(std::move(above), name);
+  check_empty(*root_.folder);
+}
 
 FileSet::~FileSet() {
   files_.clear();
-  std::error_code ignored;  // a folder that somebody uses by now stays
-  for (const fs::path& folder : std::views::reverse(made_)) fs::remove(folder, ignored);
+  model_.reset();
+  remove(root_);
+  if (above_) above_->remove_folder(made_root_);
+}
+
+/// A folder in which there is something by now stays.
+void FileSet::remove(const Made& made) {
+  for (const auto& [name, within] : made.within) {
+    remove(within);
+    made.folder->remove_folder(name);
+  }
 }
 
 void FileSet::claim(const std::string& name) {
-  const fs::path target = folder_ / name;
-  if (target == folder_ / model_.target().filename()) throw in_the_way(target, "is the model itself");
-  if (!claimed_.insert(target.string()).second) throw in_the_way(target, "is named twice");
-  for (fs::path parent = target.parent_path(); parent != folder_; parent = parent.parent_path()) {
-    const fs::file_status status = base::link_status(parent);
-    if (fs::is_symlink(status)) throw in_the_way(parent, "is a symbolic link");
-    if (fs::exists(status) && !fs::is_directory(status)) throw in_the_way(parent, "is no folder");
-  }
-  const fs::file_status status = base::link_status(target);
-  if (fs::is_symlink(status)) throw in_the_way(target, "is a symbolic link");
-  base::OutputFile::check_target(target, existing(options_));
+  const fs::path path = model_path_.parent_path() / name;
+  const std::string small = folded(name);
+  const std::size_t slash = small.find('/');
+  const std::string first = small.substr(0, slash);
+  if (small == folded(model_path_.filename().string())) throw in_the_way(path, "is the model itself");
+  if (files_claimed_.contains(small) || files_claimed_.contains(first)) throw in_the_way(path, "is named twice");
+  if (slash == std::string::npos && folders_claimed_.contains(small)) throw in_the_way(path, "is a folder, too");
+  (slash == std::string::npos ? files_claimed_ : folders_claimed_).insert(first);
+  if (slash != std::string::npos) files_claimed_.insert(small);
+  if (!model_ || slash != std::string::npos) return;  // nothing is in a folder that is new
+  const fs::file_status status = base::link_status(path);
+  if (fs::is_symlink(status)) throw in_the_way(path, "is a symbolic link");
+  base::OutputFile::check_target(path, existing_);
 }
 
-void FileSet::make_folders(const fs::path& relative) {
-  fs::path folder = folder_;
+std::shared_ptr<const base::Folder> FileSet::folder_for(const fs::path& relative) {
+  Made* made = &root_;
   for (const fs::path& part : relative) {
-    folder /= part;
-    if (::mkdir(folder.c_str(), 0777) == 0) {
-      made_.push_back(folder);
-    } else if (errno != EEXIST) {
-      throw base::system_error(errno, "cannot make the folder", folder);
-    } else if (fs::is_symlink(base::link_status(folder))) {
-      throw in_the_way(folder, "is a symbolic link");
+    Made& within = made->within[part.string()];
+    if (!within.folder) {
+      if (!base::Folder::make(*made->folder, part.string())) {
+        throw Error(Code::io_changed, "was put into the new folder while files were written to it", {},
+                    made->folder->path() / part);
+      }
+      within.folder = base::Folder::open_in(made->folder, part.string());
     }
+    made = &within;
   }
+  return made->folder;
 }
 
 void FileSet::write(const std::string& name, std::uint64_t size,
                     const std::function<void(base::BufferedOutput&)>& fill) {
-  make_folders(fs::path(name).parent_path());
-  base::OutputFile file = base::OutputFile::create(folder_ / name, existing(options_));
-  if (file.target() != folder_ / name) throw in_the_way(folder_ / name, "is a symbolic link");
-  base::BufferedOutput out(std::move(file), options_.sync);
+  const fs::path path(name);
+  base::BufferedOutput out(
+      base::OutputFile::create(folder_for(path.parent_path()), path.filename().string(), existing_), options_.sync);
   out.reserve(size);
   fill(out);
   files_.push_back(std::move(out).finish());
@@ -78,27 +145,28 @@ void FileSet::write(const std::string& name, std::uint64_t size,
 }
 
 void FileSet::publish(const ByteSource& model) {
-  base::BufferedOutput out(std::move(model_), options_.sync);
+  base::BufferedOutput out(std::move(*model_), options_.sync);
   out.reserve(model.size());
   model.read([&out](Bytes piece) { out.append(piece); });
   model_ = std::move(out).finish();
   // What needs room on the disk comes before the first name appears.
   for (base::OutputFile& file : files_) file.prepare(sync_of(options_));
-  model_.prepare(sync_of(options_));
+  model_->prepare(sync_of(options_));
   for (base::OutputFile& file : files_) file.stage();
-  model_.stage();
+  model_->stage();
   publish_files();
-  made_.clear();
+  root_.within.clear();
+  above_ = nullptr;
 }
 
 void FileSet::publish_files() {
   std::size_t published = 0;
   try {
     for (; published < files_.size(); ++published) files_[published].publish(sync_of(options_));
-    model_.publish(sync_of(options_));
+    model_->publish(sync_of(options_));
+    if (above_ && options_.sync) above_->sync();
   } catch (const Error&) {
-    std::error_code ignored;
-    for (std::size_t i = 0; i < published && !options_.replace; ++i) fs::remove(files_[i].target(), ignored);
+    for (std::size_t i = 0; i < published && existing_ == base::Existing::refuse; ++i) files_[i].withdraw();
     throw;
   }
 }

@@ -60,6 +60,7 @@ class Linking {
           base::concat("ONNX's readers of external data would refuse the archive, as its name ", *fault, "; rename it"),
           {}, path_);
     }
+    refuse_own_name(this->archive(), path_);
     const LinkMarker marker = LinkMarker::of(this->archive(), begin_, name);
     try {
       model_ = onnx::rewrite_tensors(source_.model(), [&](const onnx::TensorSite& site) { return edit(site, name); },

@@ -10,6 +10,7 @@
 #include "onnx/fields.h"
 #include "onnx/string_entry.h"
 #include "zip/format.h"
+#include "zip/names.h"
 
 namespace onnxar {
 namespace {
@@ -101,6 +102,14 @@ std::optional<LinkMarker> LinkMarker::read(Bytes model) {
                     static_cast<std::uint32_t>(entries.number(directory_key, most32))};
 }
 
+std::set<std::string> LinkMarker::archives(Bytes model) {
+  std::set<std::string> names;
+  for (const onnx::MetadataEntry& each : marker_entries(model)) {
+    if (each.entry.key == archive_key) names.emplace(each.entry.value);
+  }
+  return names;
+}
+
 std::string LinkMarker::fields() const {
   std::string out;
   const auto add = [&out](std::string_view key, const std::string& value) {
@@ -129,6 +138,19 @@ Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const st
                            " was written anew since this link to it was made, so its weights lie elsewhere or are "
                            "others (repack, undo and overwriting do that, replace does not); make the link again "
                            "with `onnxar link`"));
+}
+
+void refuse_own_name(const Archive& archive, const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const ArchiveEntry entry = archive.entry(i);
+    if (!zip::equal_folded(entry.name, name)) continue;  // on some file systems case does not tell names apart
+    throw Error(Code::usage_own_name,
+                base::concat("the archive's file has the name of an entry in it, so a link to the file could be taken "
+                             "for one to the entry: rename the file, or the entry with `onnxar repack --rename ",
+                             base::quoted(entry.name), "=NEW`"),
+                {std::string(entry.name), entry.header_offset}, file);
+  }
 }
 
 }  // namespace onnxar

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,9 @@ struct LinkMarker {
   static LinkMarker of(const Archive& archive, std::uint64_t offset, std::string name);
   /// Nothing where the model has none, or is damaged before it ends. Errors: onnx.link.bad_marker.
   static std::optional<LinkMarker> read(Bytes model);
+  /// The archives that the marker, be it damaged, names: one as a rule. A link with such a location leads to that file
+  /// and to nothing else of the name.
+  static std::set<std::string> archives(Bytes model);
   /// As fields of a ModelProto.
   [[nodiscard]] std::string fields() const;
 
@@ -36,5 +40,8 @@ struct LinkMarker {
   /// Errors: onnx.link.stale, naming no place. Cost: O(directory).
   [[nodiscard]] Archive open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path) const;
 };
+
+/// Errors: usage.own_name, if an entry has the name of the archive's own file: the location of links to the file, too.
+void refuse_own_name(const Archive& archive, const std::filesystem::path& file);
 
 }  // namespace onnxar

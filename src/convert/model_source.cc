@@ -192,12 +192,20 @@ ModelSource ModelSource::of(Archive archive, const LoadOptions& options) {
   ModelSource source(options);
   source.path_ = archive.path();
   const ArchiveEntry entry = archive.entry(archive.size() - 1);
-  if (options.verify_data) archive.verify(entry);
   source.model_ = archive.model();
   source.model_offset_ = static_cast<std::uint64_t>(source.model_.data() - archive.file().data());
   source.owner_ = archive.owner();
+  if (options.verify_data) source.verify_model(archive, entry);
   source.archive_.emplace(std::move(archive));
   return source;
+}
+
+/// A model that an edit appended may be cut off and another one put there: so it is copied, and the copy is verified.
+void ModelSource::verify_model(const Archive& archive, const ArchiveEntry& entry) {
+  if (entry.index < ArchiveInspector::directory(archive).first_appended()) return archive.verify(entry);
+  const auto copy = std::make_shared<const ByteSpan>(gathered(EntrySource(archive, entry)));
+  model_ = copy->bytes();
+  owner_ = copy;
 }
 
 ModelSource::ModelSource(std::shared_ptr<ForeignSource> foreign, const LoadOptions& options)
@@ -325,7 +333,8 @@ std::optional<Payload> ModelSource::resolve_in_target(const onnx::TensorSite& si
   const auto borrowed = [this](const ArchiveEntry& entry, Bytes part) {
     return Payload{std::make_shared<SpanSource>(part), ByteSpan::borrow(part, target_->owner()), entry.index};
   };
-  const auto entry = target_->find(slice.location);
+  // What names an archive's file is never an entry, though one may have that name: their bytes are others.
+  const auto entry = is_link_to(slice.location) ? std::nullopt : target_->find(slice.location);
   // The old model is an entry, too, but will not be one any more.
   if (entry && entry->name != model_entry_name) {
     Payload payload = borrowed(*entry, part_of(*target_, *entry, site.tensor, slice));
@@ -334,9 +343,14 @@ std::optional<Payload> ModelSource::resolve_in_target(const onnx::TensorSite& si
     return payload;
   }
   if (!is_target_file(slice.location)) return std::nullopt;
-  prove_target_state(slice.location);
+  if (const LinkMarker* of_file = marker_of(slice.location)) prove_target_state(*of_file);
   const auto [in, part] = part_of_file(*target_, 0, target_->size() - 1, site, slice);
   return borrowed(in, part);
+}
+
+bool ModelSource::is_link_to(const std::string& archive) {
+  if (!link_to_) link_to_ = LinkMarker::archives(model_);
+  return link_to_->contains(archive);
 }
 
 bool ModelSource::is_target_file(const std::string& location) {
@@ -366,9 +380,8 @@ Archive ModelSource::open_linked(const LinkMarker& marker, Bytes file, std::shar
   }
 }
 
-void ModelSource::prove_target_state(const std::string& location) {
-  const LinkMarker* marker = target_proved_ ? nullptr : marker_of(location);
-  if (marker != nullptr) open_linked(*marker, target_->file(), nullptr, target_->path());
+void ModelSource::prove_target_state(const LinkMarker& marker) {
+  if (!target_proved_) open_linked(marker, target_->file(), nullptr, target_->path());
   target_proved_ = true;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/mapped_file.h"
@@ -60,6 +61,10 @@ class ModelSource {
   }
   /// Bytes of the model's file, or archive, and of all other files that were needed so far.
   [[nodiscard]] std::uint64_t input_size() const;
+  /// As ExternalFiles has it; nothing where there is no such folder.
+  [[nodiscard]] std::optional<std::uint64_t> size_of_data_file(const std::string& location) const {
+    return files_ ? files_->size_of(location) : std::nullopt;
+  }
   /// Null for what `open` reads.
   [[nodiscard]] ForeignSource* foreign() const noexcept { return foreign_.get(); }
 
@@ -120,13 +125,16 @@ class ModelSource {
   /// The part of an entry of `archive_` or `linked_` as a payload.
   Payload payload_in(const Archive& archive, const ArchiveEntry& entry, Bytes part);
   bool is_target_file(const std::string& location);
+  /// Whether the model's metadata says that this is the archive that it links to.
+  bool is_link_to(const std::string& archive);
   /// The model's marker, if it is a link to an archive of this file name.
   const LinkMarker* marker_of(const std::string& archive);
   Archive open_linked(const LinkMarker& marker, Bytes file, std::shared_ptr<const void> owner,
                       const std::filesystem::path& path);
   /// Proves, once, that a link to the target is one to a state of it.
-  void prove_target_state(const std::string& location);
+  void prove_target_state(const LinkMarker& marker);
 
+  void verify_model(const Archive& archive, const ArchiveEntry& entry);
   [[nodiscard]] bool is_whole(const Payload& payload) const;
   /// Makes `bytes` the model; text is parsed first.
   void set_model(Bytes bytes, std::shared_ptr<const void> owner);
@@ -140,6 +148,7 @@ class ModelSource {
   bool target_proved_ = false;
   std::string real_target_name_;                     // once it was asked for
   std::optional<std::optional<LinkMarker>> marker_;  // once it was looked for
+  std::optional<std::set<std::string>> link_to_;     // archives that it names
   std::shared_ptr<const Archive> linked_;            // the state that the marker tells of
   std::optional<Error> broken_link_;                 // why it cannot be had
   std::shared_ptr<ForeignSource> foreign_;

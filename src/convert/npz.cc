@@ -220,8 +220,7 @@ NpzFile::Array NpzFile::read(const std::string& name, const std::filesystem::pat
 
 std::shared_ptr<const base::MappedFile> NpzFile::inflated(const zip::LenientEntry& entry,
                                                           const std::filesystem::path& folder) const {
-  // Its name is never given, but stands in messages.
-  base::BufferedOutput out(base::OutputFile::create(folder / ".onnxar_inflated", base::Existing::replace), false);
+  base::BufferedOutput out(base::OutputFile::create_nameless(folder), false);
   std::uint32_t crc = 0;
   zip::data_source(file_->bytes(), entry)->read([&](Bytes piece) {
     crc = base::crc32(crc, piece);

@@ -79,8 +79,10 @@ wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, 
   return onnx::rewrite_tensors(model.skeleton, decide, {model.max_depth});
 }
 
+bool fits_inline(std::uint64_t size) noexcept { return size <= protobuf_maximum; }
+
 void check_model_size(std::uint64_t size, const std::filesystem::path& output, std::string_view advice) {
-  if (size <= protobuf_maximum) return;
+  if (fits_inline(size)) return;
   throw Error(
       Code::onnx_model_too_large,
       base::concat("the model would be ", base::human_size(size), ", and protobuf reads less than 2 GiB; ", advice), {},

@@ -49,6 +49,8 @@ class Outside {
 wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, Outside& outside,
                           const std::filesystem::path* output = nullptr);
 
+/// Whether protobuf reads a model of so many bytes.
+bool fits_inline(std::uint64_t size) noexcept;
 /// Errors: onnx.model.too_large, with advice.
 void check_model_size(std::uint64_t size, const std::filesystem::path& output, std::string_view advice);
 

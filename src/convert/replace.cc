@@ -8,7 +8,9 @@
 
 #include "base/checked.h"
 #include "base/crc32.h"
+#include "base/file_descriptor.h"
 #include "convert/expansion.h"
+#include "convert/link_marker.h"
 #include "convert/loaded_model.h"
 #include "onnx/rewrite.h"
 #include "onnxar/archive_writer.h"
@@ -92,6 +94,8 @@ class Replacement {
       const std::string_view name = archive.entry(i).name;
       keys_.reserve(name.substr(0, name.find('/')));
     }
+    // An entry of the file's own name could not be told from the file.
+    for (const auto& file : {archive.path(), base::real_path(archive.path())}) keys_.reserve(file.filename().string());
   }
 
   /// The model with every link in its final form. The plan and the loaded model must outlive it.
@@ -218,7 +222,9 @@ ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOpt
   EditOptions edit;
   edit.sync = options.sync;
   edit.verify_model = false;  // every link was resolved or made here
-  return ArchiveEditor::open(archive, edit);
+  ArchiveEditor editor = ArchiveEditor::open(archive, edit);
+  for (const std::filesystem::path& file : {archive, base::real_path(archive)}) refuse_own_name(editor.archive(), file);
+  return editor;
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 
 #include "archive/keys.h"
 #include "base/checked.h"
-#include "convert/external_files.h"
 #include "onnx/external_data.h"
 #include "onnxar/listing.h"
 
@@ -111,10 +110,8 @@ FileMap FileMapper::map_of_archive(StorageSummary& storage) {
 FileMap FileMapper::map_of_data_file(const std::string& location, std::vector<FileBlock>& slices,
                                      StorageSummary& storage) const {
   constexpr std::uint64_t largest_padding = 65536;  // what data files are aligned to at most
-  FileMap map{source_.data_folder() / location, false, 0, {}};
-  std::error_code ignored;
-  map.missing = location_fault(location).has_value() || !fs::is_regular_file(map.path, ignored);
-  if (!map.missing) map.size = size_of(map.path);
+  const auto file_size = source_.size_of_data_file(location);
+  FileMap map{source_.data_folder() / location, !file_size, file_size.value_or(0), {}};
   std::ranges::stable_sort(slices, {}, &FileBlock::offset);
   for (const FileBlock& slice : slices) {
     const std::uint64_t room = slice.offset < map.size ? map.size - slice.offset : 0;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "archive/opening.h"
 #include "base/file_status.h"
 #include "base/text.h"
 #include "convert/near_names.h"
@@ -262,6 +263,7 @@ FreezeReport freeze(const fs::path& input, const fs::path& output, const SaveOpt
   FreezeOptions beside = options;
   if (beside.load.temporary_dir.empty()) beside.load.temporary_dir = base::absolute_path(output).parent_path();
   try {
+    const auto lock = save.replace && !save.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
     Model model = Model::load(input, options.load);
     FreezeReport report = freeze(model, beside);
     report.saved = model.save(output, save);

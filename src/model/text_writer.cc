@@ -180,14 +180,14 @@ void TextSource::read(const ByteSink& sink) const {
 
 std::vector<Finding> TextSource::losses() const { return losses_; }
 
-ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options) {
+ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
+                        const std::filesystem::path& input) {
   const TextSource text(model, LargeData::printed, 0);
   ConvertReport report;
-  report.side_files = model.side_files.size();
   if (auto note = note_of_left_out(model)) report.remarks.push_back(std::move(*note));
   report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());
   for (Finding& loss : text.losses()) report.remarks.push_back(std::move(loss));
-  save_alone(text, model.side_files, output, options, report);
+  save_alone(text, model.side_files, Destination::of(output, input, Format::textproto), options, report);
   return report;
 }
 
@@ -227,7 +227,7 @@ ConvertReport convert_to_text(const std::filesystem::path& input, const std::fil
   LoadOptions options = with_text_parser(load);
   options.load_external_data = true;
   try {
-    return save_text(load_model(input, MovePolicy::everything_inline(), options), output, save);
+    return save_text(load_model(input, MovePolicy::everything_inline(), options), output, save, input);
   } catch (const Error& error) {
     throw error.with_path(input);
   }

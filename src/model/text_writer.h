@@ -39,8 +39,9 @@ class TextSource final : public ByteSource {
   std::vector<Finding> losses_;
 };
 
-/// Writes `model` as text. Errors: as `convert`.
-ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options);
+/// Writes `model` as text; in a folder it is named by `input`. Errors: as `convert`.
+ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
+                        const std::filesystem::path& input = {});
 
 /// `options` with a parser for text, if they have none.
 LoadOptions with_text_parser(const LoadOptions& options);

@@ -109,9 +109,12 @@ void Directory::index_names() {
       [this](std::uint32_t i) { return entries_[i].central_offset; });
 }
 
-void Directory::prove_irregular_entries(Bytes file) const {
+void Directory::prove_irregular_entries(Bytes file) {
+  first_appended_ = entries_.size();
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (regular_header_size(i) == 0) static_cast<void>(data_offset(file, i));
+    if (regular_header_size(i) != 0) continue;
+    const bool tail_follows = data_offset(file, i) + entries_[i].size != limit_of(i);
+    if (tail_follows) first_appended_ = std::min(first_appended_, i + 1);
   }
 }
 

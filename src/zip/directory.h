@@ -53,6 +53,9 @@ class Directory {
   [[nodiscard]] bool unneeded_zip64() const noexcept { return unneeded_zip64_; }
   /// All headers, as they stand in the file.
   [[nodiscard]] Bytes headers() const noexcept { return {bytes_.get(), size_}; }
+  /// The first entry that an edit appended; their number where there is none. What comes before it belongs to the state
+  /// that the file was written in, which no edit changes or cuts; the rest can be cut off, and other bytes put there.
+  [[nodiscard]] std::size_t first_appended() const noexcept { return first_appended_; }
   /// Where entry `index` has to end: the next local header, or the directory.
   [[nodiscard]] std::uint64_t limit_of(std::size_t index) const noexcept;
 
@@ -74,7 +77,7 @@ class Directory {
   void read_headers(Bytes file, std::uint64_t size, std::uint64_t count);
   void check_positions() const;
   void index_names();
-  void prove_irregular_entries(Bytes file) const;
+  void prove_irregular_entries(Bytes file);
 
   std::unique_ptr<std::byte[]> bytes_;
   std::size_t size_ = 0;
@@ -83,6 +86,7 @@ class Directory {
   /// 0 = not proved yet: data never begins at 0, where the first header is.
   mutable std::unique_ptr<std::atomic<std::uint64_t>[]> data_offsets_;
   std::uint64_t offset_ = 0;
+  std::size_t first_appended_ = 0;
   bool zip64_ = false;
   bool unneeded_zip64_ = false;
 };

@@ -22,6 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::Existing;
+using base::may_follow_link;
 using base::OutputFile;
 using base::Sync;
 using Strings = std::vector<std::string>;
@@ -199,6 +200,43 @@ TEST(OutputFile, LinkToNothingIsFollowedToo) {
   written(folder / "link", "new").publish(Sync::none);
   EXPECT_TRUE(fs::is_symlink(folder / "link"));
   EXPECT_EQ(folder.read_text("real/a"), "new");
+}
+
+TEST(OutputFile, LinkInAFolderThatAllMayWriteToIsFollowedIfItIsOursOrTheFoldersOwners) {
+  constexpr std::uint32_t sticky = 01777, ours = 1000, owner = 2000, stranger = 3000;
+  EXPECT_TRUE(may_follow_link(sticky, owner, ours, ours));
+  EXPECT_TRUE(may_follow_link(sticky, owner, owner, ours));
+  EXPECT_FALSE(may_follow_link(sticky, owner, stranger, ours));
+  EXPECT_FALSE(may_follow_link(sticky, owner, stranger, 0));
+  EXPECT_TRUE(may_follow_link(0777, owner, stranger, ours));
+  EXPECT_TRUE(may_follow_link(01775, owner, stranger, ours));
+}
+
+TEST(OutputFile, FolderIsTheOneThatWasOpenedWhateverIsPutInItsPlace) {
+  const TempDir folder;
+  fs::create_directories(folder / "real");
+  fs::create_directories(folder / "trap");
+  for (const Existing existing : {Existing::refuse, Existing::replace}) {
+    OutputFile file = OutputFile::create(folder / "real/a", existing);
+    fs::rename(folder / "real", folder / "moved");
+    fs::create_directory_symlink(folder / "trap", folder / "real");
+    file.publish(Sync::none);
+    EXPECT_TRUE(fs::exists(folder / "moved/a"));
+    EXPECT_TRUE(fs::is_empty(folder / "trap"));
+    fs::remove(folder / "real");
+    fs::rename(folder / "moved", folder / "real");
+    fs::remove(folder / "real/a");
+  }
+}
+
+TEST(OutputFile, NamelessFileDoesNotMindWhatIsInTheFolder) {
+  const TempDir folder;
+  for (const char* name : {"onnxar", ".onnxar_inflated"}) fs::create_directory(folder / name);
+  OutputFile file = OutputFile::create_nameless(folder.path());
+  file.write_at(0, pattern(100));
+  EXPECT_EQ(folder.file_names().size(), 2U);
+  const base::MappedFile mapping = file.map();
+  EXPECT_EQ(mapping.bytes().size(), 100U);
 }
 
 TEST(OutputFile, LinksInACircleAreRefused) {

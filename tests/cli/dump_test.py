@@ -284,10 +284,11 @@ class Text(ToolCase):
 
 
 class UnpackText(ToolCase):
-    def test_side_files_go_beside_it(self) -> None:
+    def test_side_files_go_into_a_folder_with_it(self) -> None:
         path = self.archive_of(*weights("w"), Entry("notes.txt", b"hello"), model_of(linked("w")))
-        self.succeeds("unpack", path, "-o", self.folder / "m.textproto", "--text")
-        self.assertEqual((self.folder / "notes.txt").read_bytes(), b"hello")
+        self.succeeds("unpack", path, "-o", f"{self.output}/", "--text")
+        self.assertEqual((self.output / "notes.txt").read_bytes(), b"hello")
+        self.assertTrue((self.output / f"{path.stem}.textproto").is_file())
 
     def test_outputs_are_not_replaced_and_dry_runs_write_nothing(self) -> None:
         path = self.archive("w")

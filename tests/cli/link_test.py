@@ -16,7 +16,7 @@ from onnx import numpy_helper
 from support import command_line, zoo
 from support import onnx_walk as walk
 from support import wire_writer as wire
-from support.archives import MODEL, linked, sound, weights
+from support.archives import MODEL, Entry, linked, model_of, sound, weights
 from support.command_line import (
     ALL_SITES,
     DONE,
@@ -30,6 +30,7 @@ from support.command_line import (
     ToolCase,
     at_once,
     entries_of,
+    keys_of,
     label,
     onnxar,
     run,
@@ -213,6 +214,52 @@ class Refused(LinkCase):
         self.refused("zip.end.missing", FORMAT, plain, "-o", self.link)
         self.refused("io.not_found", IO, self.folder / "none", "-o", self.link)
         self.refused("io.not_a_file", IO, self.folder, "-o", self.link)
+
+
+class OwnName(ToolCase):
+    """An entry with the name of the archive's own file: a link to the file could be taken for one to the entry."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        entries = [*weights("w"), Entry("Model.onnxar", b"\x22" * 65536), model_of(linked("w"))]
+        self.path = self.archive_of(*entries, name="model.onnxar")
+        self.model_of_it = self.write("skeleton.onnx", onnxar("cat", self.path, "--model"))
+        self.other = self.folder / "other.onnxar"
+
+    def test_archive_is_neither_linked_nor_edited_before_one_of_them_is_renamed(self) -> None:
+        line = Fault("usage.own_name", "Model.onnxar").line(self.path).partition(" at 0x")[0].rstrip(": ")
+        for command in (("link", self.path, "-o", self.output), ("replace", self.path, self.model_of_it)):
+            with self.nothing_changes():
+                self.assertIn("--rename", self.fails(USAGE, line, *command))
+        self.path.rename(self.other)
+        self.succeeds("link", self.other, "-o", self.output)
+        self.succeeds("check", "--data", self.output)
+        self.succeeds("replace", self.other, self.model_of_it)
+
+    def test_name_of_a_symbolic_link_to_the_archive_counts_for_an_edit(self) -> None:
+        self.path.rename(self.other)
+        self.path.symlink_to(self.other)
+        self.fails(USAGE, "onnxar: error[usage.own_name] ", "replace", self.path, self.model_of_it)
+        self.succeeds("link", self.path, "-o", self.output)  # it names the file
+
+    def test_link_leads_to_the_file_that_it_names_and_to_no_entry_of_that_name(self) -> None:
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        entries = [*weights("w"), model_of(linked("w"))]
+        linked_to = self.archive_of(*entries, name="elsewhere/linked.onnxar")
+        link = elsewhere / "link.onnx"
+        self.succeeds("link", linked_to, "-o", link)
+        trap = self.archive_of(Entry("linked.onnxar", b"\x22" * 65536), *entries, name="trap.onnxar")
+        told = self.fails(FORMAT, "onnxar: error[onnx.external_data.missing] ", "replace", trap, link)
+        self.assertIn("linked.onnxar", told)
+        self.succeeds("replace", trap, link, "--append-external")
+        self.assertEqual(self.unpacked(trap), self.unpacked(linked_to))
+
+    def test_new_entry_does_not_get_the_files_name(self) -> None:
+        path = self.archive_of(*weights("w"), model_of(linked("w")), name="v")
+        self.succeeds("replace", path, self.model(wire.tensor("v")))
+        self.assertEqual(keys_of(path), ["w", "v_2"])
+        self.succeeds("link", path, "-o", self.output)
 
 
 class Stale(LinkCase):

@@ -350,6 +350,14 @@ class Summary(ShowCase):
         path = self.model(linked("w", location="gone.bin"), linked("v", location="../up.bin"))
         self.assertEqual([file["missing"] for file in self.shown(path)["files"]], [False, True, True])
 
+    def test_nothing_is_looked_at_outside_the_folder(self) -> None:
+        (self.folder / "home").mkdir()
+        self.write("outside.bin", bytes(5000))
+        (self.folder / "home/link.bin").symlink_to(self.folder / "outside.bin")
+        path = self.model(linked("w", location="link.bin"), linked("v", location="../outside.bin"), name="home/m.onnx")
+        told = [(file["missing"], file["size"]) for file in self.shown(path)["files"][1:]]
+        self.assertEqual(told, [(True, 0), (True, 0)])
+
     def test_names_are_escaped(self) -> None:
         nodes = [helper.make_node("Relu", ["x"], ["y"], name="\x1b[31mred\x07", domain="d\x9bm", attribute="\x1b]0;")]
         path = self.save(nodes, {"x": [1]}, {"\x1b[2J": [1]}, producer_name="\x1b[1m")

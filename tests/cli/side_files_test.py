@@ -5,7 +5,11 @@ Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests side_files_test.py
 
 from __future__ import annotations
 
+import fcntl
+import os
 import resource
+import zipfile
+from pathlib import Path
 
 from support import command_line
 from support import onnx_walk as walk
@@ -61,65 +65,165 @@ class Adding(ToolCase):
             self.fails(IO, Fault(code).line(added), "pack", model, "-o", self.output, "--add", f"a.txt={added}")
 
 
-class Restoring(ToolCase):
-    """What `unpack` does with side files."""
+class SideFilesCase(ToolCase):
+    """An archive with side files."""
 
-    FILES = {"a.txt": b"first", "docs/deep/b.txt": b"second", "empty.txt": b""}
+    FILES = {"a.txt": b"first", "docs/deep/b.txt": b"second", "empty.txt": b"", ".ssh/authorized_keys": b"a key"}
 
-    def source(self) -> object:
+    def setUp(self) -> None:
+        super().setUp()
         files = (Entry(name, data) for name, data in self.FILES.items())
-        return self.archive_of(*weights("w"), *files, model_of(linked("w")))
+        self.source = self.archive_of(*weights("w"), *files, model_of(linked("w")))
+        self.into = self.folder / "new"
 
-    def test_side_files_lie_beneath_the_folder_of_the_output(self) -> None:
-        source = self.source()
-        for number, options in enumerate(((), ("--external-data", "weights.bin"), ("--per-tensor",))):
-            folder = self.folder / str(number)
-            folder.mkdir()
-            self.succeeds("unpack", source, "-o", folder / "m.onnx", *options)
-            for name, data in self.FILES.items():
-                self.assertEqual((folder / name).read_bytes(), data)
+    def files_in(self, folder: Path) -> dict[str, bytes]:
+        return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
-    def test_target_that_exists_stops_all(self) -> None:
-        source, target = self.source(), self.folder / "out" / "m.onnx"
-        self.write("out/docs/deep/b.txt", b"mine")
-        self.fails(USAGE, Fault("output.exists").line(self.folder / "out/docs/deep/b.txt"), "unpack", source, "-o", target)
-        self.succeeds("unpack", source, "-o", target, "-f")
-        self.assertEqual((target.parent / "docs/deep/b.txt").read_bytes(), b"second")
 
-    def test_folder_that_is_a_file(self) -> None:
-        source, target = self.source(), self.folder / "out" / "m.onnx"
-        self.write("out/docs", b"a file")
-        self.fails(USAGE, Fault("usage.argument").line(self.folder / "out/docs"), "unpack", source, "-o", target, "-f")
+class ToAFolder(SideFilesCase):
+    """`unpack -o FOLDER/`"""
 
-    def test_nothing_is_written_through_a_link(self) -> None:
-        source, target = self.source(), self.folder / "out" / "m.onnx"
-        (self.folder / "elsewhere" / "deep").mkdir(parents=True)
-        self.write("elsewhere/file", b"old")
-        for name, leads_to in (("docs", "elsewhere"), ("a.txt", "elsewhere/file"), ("docs/deep", "elsewhere/deep")):
-            link = target.parent / name
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(self.folder / leads_to)
-            with self.subTest(name=name):
-                self.fails(USAGE, Fault("usage.argument").line(link), "unpack", source, "-o", target, "-f")
-            link.unlink()
+    def test_folder_that_is_made_takes_everything(self) -> None:
+        alone = self.unpacked(self.source)
+        self.succeeds("unpack", self.source, "-o", f"{self.into}/")
+        self.assertEqual(self.files_in(self.into), self.FILES | {"made.onnx": alone})
 
-    def test_output_of_a_side_files_name(self) -> None:
-        fault = Fault("usage.argument").line(self.folder / "a.txt")
-        self.fails(USAGE, fault, "unpack", self.source(), "-o", self.folder / "a.txt")
-        self.fails(USAGE, fault, "unpack", self.source(), "-o", self.output, "--external-data", "a.txt")
+    def test_empty_folder_that_is_there_takes_everything(self) -> None:
+        self.into.mkdir()
+        told = self.succeeds("unpack", self.source, "-o", f"{self.into}/").stderr
+        self.assertIn("with 4 side files", told)
+        self.assertIn(f"{self.into}/made.onnx", told)
+        self.assertLessEqual(self.FILES.items(), self.files_in(self.into).items())
+
+    def test_data_files_lie_there_too(self) -> None:
+        for name, options, expected in (("one", ("--external-data", "weights.bin"), "weights.bin"), ("each", ("--per-tensor",), "w")):
+            folder = self.folder / name
+            self.succeeds("unpack", self.source, "-o", f"{folder}/", *options)
+            self.assertEqual(set(self.files_in(folder)), {*self.FILES, "made.onnx", expected})
+            self.succeeds("check", "--data", folder / "made.onnx")
+
+    def test_text_lies_there_too(self) -> None:
+        self.succeeds("unpack", self.source, "-o", f"{self.into}/", "--text")
+        self.assertEqual(set(self.files_in(self.into)), {*self.FILES, "made.textproto"})
+
+    def test_model_of_the_standard_input_has_a_plain_name(self) -> None:
+        with open(self.source, "rb") as piped:
+            self.succeeds("unpack", "-", "-o", f"{self.into}/", stdin=piped)
+        self.assertEqual(set(self.files_in(self.into)), {*self.FILES, "model.onnx"})
+
+    def test_data_that_is_too_much_for_a_model_lies_beside_it(self) -> None:
+        model = self.sparse(2 << 30)
+        self.succeeds("unpack", "-n", model, "-o", f"{self.into}/")
+        told = self.succeeds("unpack", "-n", model, "-o", f"{self.into}/").stderr
+        self.assertIn("in model.onnx.data", told)
+
+    def test_folder_with_anything_in_it_is_refused_even_to_replace(self) -> None:
+        line = Fault("output.not_empty").line(self.into)
+        for name in ("mine.txt", ".hidden"):
+            self.write(f"new/{name}", b"mine")
+            for options in ((), ("-f",), ("-n",)):
+                with self.nothing_changes():
+                    self.fails(USAGE, line, "unpack", self.source, "-o", f"{self.into}/", *options)
+            (self.into / name).unlink()
+
+    def test_folder_without_a_slash_is_no_output(self) -> None:
+        self.into.mkdir()
+        told = self.fails(IO, Fault("io.not_a_file").line(self.into), "unpack", self.source, "-o", self.into)
+        self.assertIn("end it with `/`", told)
+
+    def test_file_of_that_name_is_no_folder(self) -> None:
+        self.write("new", b"a file")
+        with self.nothing_changes():
+            self.fails(IO, Fault("io.not_a_file").line(self.into), "unpack", self.source, "-o", f"{self.into}/")
+
+    def test_folder_above_must_be_there(self) -> None:
+        line = Fault("io.not_found").line(self.folder / "none")
+        self.fails(IO, line, "unpack", self.source, "-o", f"{self.folder}/none/new/")
+
+    def test_data_file_may_not_have_a_side_files_name_in_any_case(self) -> None:
+        for name in ("a.txt", "A.TXT", "docs", "Docs", "made.onnx", "Made.ONNX"):
+            with self.subTest(name=name), self.nothing_changes():
+                line = Fault("usage.argument").line(self.into / name)
+                command = ("unpack", self.source, "-o", f"{self.into}/", "--external-data", name)
+                done = command_line.run(*command)
+                self.assertEqual(done.returncode, USAGE)
+                self.assertIn("onnxar: error[usage.argument] ", done.stderr)
+                self.assertIn("a file of the model would be written there", done.stderr)
+
+    def test_side_file_of_the_models_name_is_refused(self) -> None:
+        source = self.archive_of(*weights("w"), Entry("Both.onnx", b"side"), model_of(linked("w")), name="both.onnxar")
+        with self.nothing_changes():
+            self.fails(USAGE, "onnxar: error[usage.argument] ", "unpack", source, "-o", f"{self.into}/")
+        source.rename(self.folder / "one.onnxar")
+        self.succeeds("unpack", self.folder / "one.onnxar", "-o", f"{self.into}/")
 
     def test_dry_run_makes_no_folder(self) -> None:
-        source = self.source()
         with self.nothing_changes():
-            self.succeeds("unpack", source, "-o", self.output, "-n")
+            self.succeeds("unpack", self.source, "-o", f"{self.into}/", "-n")
 
     def test_failure_leaves_no_folder(self) -> None:
-        source = self.source()
-        data = bytearray(source.read_bytes())
+        data = bytearray(self.source.read_bytes())
         data[data.index(b"second")] ^= 1
-        source.write_bytes(data)
+        self.source.write_bytes(data)
         with self.nothing_changes():
-            self.assertEqual(command_line.run("unpack", source, "-o", self.output).returncode, command_line.FORMAT)
+            done = command_line.run("unpack", self.source, "-o", f"{self.into}/")
+            self.assertEqual(done.returncode, command_line.FORMAT)
+
+    def test_more_folders_than_files_may_be_open(self) -> None:
+        names = [f"{i}/{i}/file" for i in range(200)]
+        source = self.archive_of(*weights("w"), *(Entry(name, b"") for name in names), model_of(linked("w")))
+        limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+        self.succeeds("unpack", source, "-o", f"{self.into}/", preexec_fn=limit)
+        self.assertEqual(set(self.files_in(self.into)), {"made.onnx", *names})
+
+
+class ToAFile(SideFilesCase):
+    """`unpack -o FILE`"""
+
+    def test_side_files_are_left_out_and_counted(self) -> None:
+        folder = self.folder / "home"
+        for number, options in enumerate(((), ("--external-data", "weights.bin"), ("--per-tensor",), ("--text",))):
+            folder.mkdir()
+            told = self.succeeds("unpack", self.source, "-o", folder / "m.onnx", *options).stderr
+            self.assertIn("4 side files of the archive left out; `-o FOLDER/` restores everything", told)
+            self.assertEqual(set(self.files_in(folder)) - {"weights.bin", "w"}, {"m.onnx"})
+            folder.rename(self.folder / str(number))
+
+    def test_nothing_is_said_where_there_are_none_or_quietly(self) -> None:
+        self.assertNotIn("left out", self.succeeds("unpack", self.archive("w"), "-o", self.output).stderr)
+        self.assertEqual(self.succeeds("unpack", "-q", "-f", self.source, "-o", self.output).stderr, "")
+
+    def test_side_files_do_not_stand_in_the_way(self) -> None:
+        self.write("a.txt", b"mine")
+        self.succeeds("unpack", self.source, "-o", self.output)
+        self.assertEqual((self.folder / "a.txt").read_bytes(), b"mine")
+
+
+class Links(ToolCase):
+    """Symbolic links at the output."""
+
+    def test_link_of_another_user_in_a_folder_for_all_is_not_followed(self) -> None:
+        if os.geteuid() != 0:
+            self.skipTest("only root can lay the link of another user")
+        shared = self.folder / "shared"
+        shared.mkdir()
+        shared.chmod(0o1777)
+        target, link = self.write("target", b"precious"), shared / "out"
+        link.symlink_to(target)
+        os.chown(link, 12345, 12345, follow_symlinks=False)
+        source = self.archive("w")
+        for verb in ("unpack", "pack", "repack"):
+            self.fails(IO, Fault("io.permission").line(link), verb, source, "-o", link, "-f")
+        self.assertEqual(target.read_bytes(), b"precious")
+        os.chown(link, 0, 0, follow_symlinks=False)
+        self.succeeds("unpack", source, "-o", link, "-f")
+        self.assertNotEqual(target.read_bytes(), b"precious")
+
+    def test_name_of_what_a_zip_is_inflated_to_does_not_matter(self) -> None:
+        with zipfile.ZipFile(self.folder / "model.zip", "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr("model.onnx", self.model().read_bytes())
+        (self.folder / ".onnxar_inflated").mkdir()
+        self.succeeds("pack", self.folder / "model.zip", "-o", self.output)
 
 
 class PerTensor(ToolCase):
@@ -184,6 +288,20 @@ class Over(ToolCase):
             self.assertEqual(snapshot(self.folder), first)  # nothing is appended
         self.succeeds("pack", model, "-o", self.output)
         self.assertEqual(self.unpacked(self.output), before)
+
+    def test_archive_that_is_edited_is_not_replaced(self) -> None:
+        path = self.packed(wire.tensor("a"))
+        for verb in ("pack", "repack"):
+            with open(path, "rb") as editor, self.nothing_changes():
+                fcntl.flock(editor, fcntl.LOCK_EX)
+                self.fails(IO, Fault("archive.busy").line(path), verb, path, "-o", path, "-f")
+            self.succeeds(verb, path, "-o", path, "-f")
+
+    def test_archive_that_another_reader_looks_at_is_replaced(self) -> None:
+        path = self.packed(wire.tensor("a"))
+        with open(path, "rb") as reader:
+            fcntl.flock(reader, fcntl.LOCK_SH)
+            self.succeeds("pack", path, "-o", path, "-f")
 
     def test_archive_that_is_read(self) -> None:
         path = self.packed(wire.tensor("a"))

@@ -205,7 +205,7 @@ TEST_F(ConvertTest, NamesBecomeKeysThatDoNotClash) {
   EXPECT_EQ(unpacked(archive), model_of(inside).view());
 }
 
-TEST_F(ConvertTest, SideFilesAreKeptInArchivesAndLaidBesideModels) {
+TEST_F(ConvertTest, SideFilesAreKeptInArchivesAndInFoldersAndLeftOutOfFiles) {
   const Message proto = model_of({linked_floats("w", 256, "w")});
   const std::vector<ZipEntry> kept = {zip_entry("w", pattern(1024)), zip_entry("tokenizer.json", blob("{}")),
                                       zip_entry("docs/a.md", pattern(5000))};
@@ -217,9 +217,17 @@ TEST_F(ConvertTest, SideFilesAreKeptInArchivesAndLaidBesideModels) {
   EXPECT_THAT(report_.remarks.at(0).message, HasSubstr("the entry \"left_over\" (9 bytes)"));
   EXPECT_EQ(unpacked(archive), model_of({floats("w", 256)}).view());
   EXPECT_THAT(ids_of(report_.remarks), ElementsAre("note archive.entry.unused"));
-  EXPECT_EQ(report_.side_files, 2U);
-  EXPECT_EQ(folder_.read_file("tokenizer.json"), blob("{}"));
-  EXPECT_EQ(folder_.read_file("docs/a.md"), pattern(5000));
+  EXPECT_EQ(report_.side_files, 0U);
+  EXPECT_EQ(report_.side_files_left_out, 2U);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "tokenizer.json"));
+  const ConvertReport report =
+      convert(folder_.write_file("m.onnxar", archive), folder_ / "all/", saved_as(Format::onnx_inline));
+  EXPECT_EQ(report.side_files, 2U);
+  EXPECT_EQ(report.side_files_left_out, 0U);
+  EXPECT_EQ(report.model_path, folder_ / "all/m.onnx");
+  EXPECT_EQ(folder_.read_file("all/m.onnx"), model_of({floats("w", 256)}).view());
+  EXPECT_EQ(folder_.read_file("all/tokenizer.json"), blob("{}"));
+  EXPECT_EQ(folder_.read_file("all/docs/a.md"), pattern(5000));
 }
 
 TEST_F(ConvertTest, SideFilesOfAnArchiveThatIsReplacedGoAlongUnlessTheModelHasSomeOfTheirNames) {

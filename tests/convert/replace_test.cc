@@ -128,10 +128,13 @@ TEST_F(ReplaceTest, LinksIntoTheArchivesFileLieInOneEntry) {
   }
 }
 
-TEST_F(ReplaceTest, EntryGoesBeforeTheArchivesOwnName) {
-  start_with(archive_of(model_of({linked_floats("w", 300, "x.onnxar")}), {zip_entry("x.onnxar", pattern(1200, 1))}));
-  const Message model = model_of({linked_floats("other", 300, "x.onnxar")});
-  expect_replaced(model, model);
+TEST_F(ReplaceTest, EntryOfTheArchivesOwnNameIsRefusedInAnyCase) {
+  for (const std::string name : {"x.onnxar", "X.Onnxar"}) {
+    start_with(archive_of(model_of({linked_floats("w", 300, name)}), {zip_entry(name, pattern(1200, 1))}));
+    const Error error = expect_refused(model_of({linked_floats("other", 300, name)}), Code::usage_own_name);
+    EXPECT_EQ(error.entry(), name);
+    EXPECT_THAT(error.what(), HasSubstr("--rename"));
+  }
 }
 
 TEST_F(ReplaceTest, LinkThatLeadsNowhereNamesTheTensor) {

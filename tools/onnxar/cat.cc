@@ -1,4 +1,5 @@
 #include <memory>
+#include <vector>
 
 #include "command.h"
 #include "onnxar/archive.h"
@@ -12,6 +13,19 @@ struct CatArguments {
   bool model = false;
 };
 
+/// A pipe cannot take bytes back, so all are verified before the first one goes out; and as the file may change after
+/// that, what goes out is a copy that is verified, too: before, if it is small, else at its end.
+void write_verified(const Archive& archive, const ArchiveEntry& entry) {
+  constexpr std::uint64_t small = 64U << 20U;
+  std::vector<std::byte> copy;
+  if (entry.size > small) archive.verify(entry);
+  archive.copy(entry, [&](Bytes piece) {
+    if (entry.size > small) return write_to_stdout(piece);
+    copy.insert(copy.end(), piece.begin(), piece.end());
+  });
+  write_to_stdout(copy);
+}
+
 int cat(const CatArguments& arguments) {
   const Archive archive = Archive::open(arguments.archive);
   const auto entry = archive.find(arguments.model ? model_entry_name : arguments.name);
@@ -19,8 +33,7 @@ int cat(const CatArguments& arguments) {
     throw Error(Code::usage_no_such_entry, "the archive has no such entry; `onnxar ls` shows what it has",
                 {arguments.name, std::nullopt}, arguments.archive);
   }
-  archive.verify(*entry);  // before the first byte goes out: a pipe cannot take bytes back
-  write_to_stdout(archive.bytes(*entry));
+  write_verified(archive, *entry);
   return exit_code::done;
 }
 

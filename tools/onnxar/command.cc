@@ -180,8 +180,8 @@ std::string short_size(std::uint64_t bytes) {
   return text.data();
 }
 
-std::string side_files_text(const ConvertReport& report) {
-  return std::to_string(report.side_files) + (report.side_files == 1 ? " side file" : " side files");
+std::string side_files_text(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " side file" : " side files");
 }
 
 void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosity) {

@@ -38,7 +38,7 @@ int pack(PackArguments& arguments) {
   if (arguments.verbosity.quiet) return exit_code::done;
   std::cerr << (arguments.save.dry_run ? "would pack " : "packed ") << report.tensors_outside << " tensors into "
             << report.payloads << " entries (" << short_size(report.payload_bytes) << "), "
-            << (report.side_files == 0 ? "" : side_files_text(report) + ", ") << "model "
+            << (report.side_files == 0 ? "" : side_files_text(report.side_files) + ", ") << "model "
             << short_size(report.model_bytes) << ", file " << short_size(report.file_bytes) << ": "
             << escaped_path(arguments.output) << '\n';
   return exit_code::done;

@@ -14,6 +14,24 @@ struct UnpackArguments {
   Verbosity verbosity;
 };
 
+void print_report(const ConvertReport& report, const UnpackArguments& arguments) {
+  std::cerr << (arguments.save.dry_run ? "would write " : "wrote ") << escaped_path(report.model_path) << " ("
+            << short_size(report.model_bytes) << ")";
+  if (report.tensors_outside != 0 || arguments.save.format == Format::onnx_external) {
+    const bool one_file = !arguments.save.file_per_tensor;
+    std::cerr << " and " << report.tensors_outside << " tensors (" << short_size(report.payload_bytes) << ") in "
+              << (one_file ? escaped_path(report.data_file) : std::to_string(report.payloads) + " files");
+  }
+  if (report.side_files != 0) std::cerr << ", with " << side_files_text(report.side_files);
+  std::cerr << '\n';
+}
+
+void note_what_is_left_out(const ConvertReport& report) {
+  if (report.side_files_left_out == 0) return;
+  std::cerr << "onnxar: note: " << side_files_text(report.side_files_left_out)
+            << " of the archive left out; `-o FOLDER/` restores everything\n";
+}
+
 int unpack(UnpackArguments& arguments) {
   SaveOptions& save = arguments.save;
   const bool external = save.file_per_tensor || !save.data_file.empty();
@@ -22,14 +40,8 @@ int unpack(UnpackArguments& arguments) {
                                               : convert_input(arguments.model, arguments.output, save, arguments.load);
   print_remarks(report.remarks, arguments.verbosity);
   if (arguments.verbosity.quiet) return exit_code::done;
-  std::cerr << (save.dry_run ? "would write " : "wrote ") << escaped_path(arguments.output) << " ("
-            << short_size(report.model_bytes) << ")";
-  if (save.format == Format::onnx_external) {
-    std::cerr << " and " << report.tensors_outside << " tensors (" << short_size(report.payload_bytes) << ") in "
-              << (save.file_per_tensor ? std::to_string(report.payloads) + " files" : escaped_path(save.data_file));
-  }
-  if (report.side_files != 0) std::cerr << ", with " << side_files_text(report);
-  std::cerr << '\n';
+  note_what_is_left_out(report);
+  print_report(report, arguments);
   return exit_code::done;
 }
 
@@ -39,7 +51,9 @@ Verb add_unpack(CLI::App& app) {
   auto arguments = std::make_shared<UnpackArguments>();
   CLI::App* verb = app.add_subcommand("unpack", "Write a model as plain ONNX, data inside (below 2 GiB) or beside it");
   add_file(*verb, "MODEL", arguments->model, "An archive, a .onnx file, or a model as text; - is the standard input");
-  add_output(*verb, arguments->output, "The .onnx file to write");
+  add_output(
+      *verb, arguments->output,
+      "The .onnx file to write; or, with a `/` at its end, a new or empty folder for the model and all side files");
   auto* external =
       verb->add_option("--external-data", arguments->save.data_file,
                        "Keep large tensors in a data file of this name beside the output")
@@ -57,7 +71,13 @@ Verb add_unpack(CLI::App& app) {
   add_max_expansion(*verb, arguments->load.max_expansion);
   add_threads(*verb, arguments->load.num_threads);
   add_verbosity(*verb, arguments->verbosity);
-  verb->footer("Example: onnxar unpack model.onnxar -o model.onnx --external-data model.onnx.data");
+  verb->footer(
+      "A file holds the model alone, and side files of an archive (tokenizer.json) are left out. A FOLDER/ takes them, "
+      "too.\n"
+      "The model in it has the name of MODEL with .onnx (.textproto with --text) for its extension, or model.onnx; one "
+      "that would\n"
+      "reach 2 GiB has its data in NAME.onnx.data beside it.\n"
+      "Example: onnxar unpack model.onnxar -o model.onnx --external-data model.onnx.data");
   return {verb, [arguments] { return unpack(*arguments); }};
 }
 

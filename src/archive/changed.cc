@@ -1,0 +1,63 @@
+#include "archive/changed.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "archive/inspector.h"
+#include "base/file_descriptor.h"
+#include "base/mapped_file.h"
+
+namespace onnxar {
+namespace {
+
+/// Whether the file has the archive's directory where it was.
+bool has_directory(const base::OpenPlace& archive, const zip::Directory& directory) {
+  const Bytes expected = directory.headers();
+  std::vector<std::byte> found(expected.size());
+  std::size_t done = 0;
+  while (done < found.size()) {
+    const auto at = static_cast<off_t>(archive.offset + directory.offset() + done);
+    const ssize_t got = ::pread(archive.file.get(), found.data() + done, found.size() - done, at);
+    if (got <= 0) return false;
+    done += static_cast<std::size_t>(got);
+  }
+  return std::ranges::equal(found, expected);
+}
+
+}  // namespace
+
+bool is_changed(const Archive& archive) {
+  if (archive.path().empty()) return false;
+  const Bytes file = archive.file();
+  try {
+    auto place = base::MappedFile::find(file);
+    if (!place) {
+      if (base::MappedFile::is_changed(file)) return true;  // the path leads elsewhere
+      place = base::OpenPlace{base::open_file(archive.path(), base::Access::read), 0};
+    }
+    const auto size = base::examine(place->file.get(), {}, archive.path()).state.size;
+    if (size < place->offset + file.size()) return true;
+    // One that only grew was edited: what was there stays.
+    if (size == place->offset + file.size() && base::MappedFile::is_changed(file)) return true;
+    return !has_directory(*place, ArchiveInspector::directory(archive));
+  } catch (const Error&) {
+    return true;  // it cannot be opened any more
+  }
+}
+
+Error changed_while_read(const std::filesystem::path& path) {
+  return {Code::io_changed, "the file was changed while it was read; try again", {}, path};
+}
+
+Error told_apart(const Error& error, const Archive& archive) {
+  return kind(error.code()) == Kind::format && is_changed(archive) ? changed_while_read(archive.path()) : error;
+}
+
+Error told_apart(const Error& error, Bytes file, const std::filesystem::path& path) {
+  const bool changed = kind(error.code()) == Kind::format && base::MappedFile::is_changed(file);
+  return changed ? changed_while_read(path) : error;
+}
+
+}  // namespace onnxar

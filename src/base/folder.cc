@@ -1,0 +1,109 @@
+#include "base/folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ranges>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/beneath.h"
+#include "base/text.h"
+
+namespace onnxar::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int folder_flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+
+Error swapped(const fs::path& path) {
+  return {Code::io_changed,
+          "the folder was moved or replaced while files were written to it; somebody else is at work there: choose a "
+          "folder that only you may write to",
+          {},
+          path};
+}
+
+struct CloseFolder {
+  void operator()(DIR* folder) const noexcept { ::closedir(folder); }
+};
+
+}  // namespace
+
+std::shared_ptr<const Folder> Folder::open(const fs::path& path) {
+  std::shared_ptr<Folder> folder(new Folder(nullptr, path));
+  folder->held_ = FileDescriptor(::open(path.c_str(), folder_flags));
+  if (!folder->held_.valid()) throw system_error(errno, "cannot write into the folder", path);
+  return folder;
+}
+
+bool Folder::make(const Folder& parent, const std::string& name) {
+  if (::mkdirat(parent.descriptor().get(), name.c_str(), 0777) == 0) return true;
+  if (errno == EEXIST) return false;
+  throw system_error(errno, "cannot make the folder", parent.path() / name);
+}
+
+std::shared_ptr<const Folder> Folder::open_in(std::shared_ptr<const Folder> parent, const std::string& name) {
+  std::shared_ptr<Folder> folder(new Folder(std::move(parent), name));
+  const auto identity = identity_of(folder->open_from_root());
+  if (!identity) throw swapped(folder->path());
+  folder->identity_ = *identity;
+  return folder;
+}
+
+/// Invalid where something on the way is a link, is not there or is not a folder.
+FileDescriptor Folder::open_from_root() const {
+  std::vector<const fs::path*> names;
+  const Folder* root = this;
+  for (; root->parent_; root = root->parent_.get()) names.push_back(&root->name_);
+  fs::path way;
+  for (const fs::path* name : std::views::reverse(names)) way /= *name;
+  return open_folder_beneath(root->held_, way);
+}
+
+FileDescriptor Folder::descriptor() const {
+  if (!parent_) return held_.duplicate();
+  FileDescriptor opened = open_from_root();
+  if (identity_of(opened) != identity_) throw swapped(path());
+  return opened;
+}
+
+bool Folder::is_empty() const {
+  FileDescriptor file(::openat(descriptor().get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, CloseFolder> names(file.valid() ? ::fdopendir(file.get()) : nullptr);
+  if (!names) throw system_error(errno, "cannot look into the folder", path());
+  static_cast<void>(file.release());
+  while (const dirent* entry = ::readdir(names.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") return false;
+  }
+  return true;
+}
+
+void Folder::sync() const {
+  const FileDescriptor file(::openat(descriptor().get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!file.valid()) throw system_error(errno, "cannot open the folder to sync it", path());
+  // Some file systems cannot sync a folder (EINVAL); the file itself is safe by then.
+  if (::fsync(file.get()) != 0 && errno != EINVAL) throw system_error(errno, "cannot sync the folder", path());
+}
+
+void Folder::remove_file(const std::string& name) const noexcept { remove(name, 0); }
+
+void Folder::remove_folder(const std::string& name) const noexcept { remove(name, AT_REMOVEDIR); }
+
+void Folder::remove(const std::string& name, int flags) const noexcept {
+  try {
+    ::unlinkat(descriptor().get(), name.c_str(), flags);
+  } catch (const Error&) {
+    return;  // the folder is not where it was: nothing is searched for
+  }
+}
+
+fs::path Folder::path() const { return parent_ ? parent_->path() / name_ : name_; }
+
+}  // namespace onnxar::base

@@ -1,0 +1,115 @@
+// Readers of a file that changes under them: they say so, and a broken archive is still called that.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "onnxar/archive.h"
+#include "onnxar/edit.h"
+#include "onnxar/repack.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/wire_builder.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An archive whose model an edit appended; it has more than a piece of a copy (1 MiB).
+class ChangedTest : public ::testing::Test {
+ protected:
+  ChangedTest() {
+    ZipBuilder builder;
+    builder.entries = {zip_entry("w", pattern(2048)), zip_entry(model_entry, pattern(10))};
+    path_ = folder_.write_file("a.onnxar", builder.build_placed().bytes);
+    edit(1);
+  }
+
+  void edit(std::uint32_t seed) const {
+    EditOptions options;
+    options.sync = false;
+    ArchiveEditor::open(path_, options).commit(pattern(std::size_t{3} << 20U, seed));
+  }
+  /// Another model of the same size, in the place of the old one.
+  void undo_and_edit(std::uint32_t seed) const {
+    undo(path_, {.sync = false, .dry_run = false});
+    edit(seed);
+  }
+  void overwrite(std::uint64_t offset) const {
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(offset)).put('!');
+  }
+  static ArchiveEntry model_of(const Archive& archive) { return archive.entry(archive.size() - 1); }
+  static std::vector<std::byte> copied(const Archive& archive, const std::function<void()>& meanwhile = [] {}) {
+    std::vector<std::byte> copy;
+    archive.copy(model_of(archive), [&](Bytes piece) {
+      copy.insert(copy.end(), piece.begin(), piece.end());
+      meanwhile();
+    });
+    return copy;
+  }
+
+  TempDir folder_;
+  fs::path path_;
+};
+
+TEST_F(ChangedTest, AModelThatWasReplacedInItsPlaceIsNotTakenForTheOldOneNorForDamage) {
+  const Archive archive = Archive::open(path_);
+  undo_and_edit(2);
+  EXPECT_EQ(code_of([&] { return copied(archive); }), Code::io_changed);
+  EXPECT_EQ(code_of([&] { return archive.verify(model_of(archive)), 0; }), Code::io_changed);
+}
+
+TEST_F(ChangedTest, ACopyOfTwoStatesIsNotTakenForEither) {
+  const Archive archive = Archive::open(path_);
+  bool changed = false;
+  const auto meanwhile = [&] {
+    if (!std::exchange(changed, true)) undo_and_edit(2);
+  };
+  EXPECT_EQ(code_of([&] { return copied(archive, meanwhile); }), Code::io_changed);
+}
+
+TEST_F(ChangedTest, WhatWasCopiedBeforeIsSummedAsItWasCopied) {
+  const Archive archive = Archive::open(path_);
+  const std::uint64_t first = archive.locate(model_of(archive)).offset;
+  EXPECT_EQ(copied(archive, [&] { overwrite(first); }), pattern(std::size_t{3} << 20U, 1));
+}
+
+TEST_F(ChangedTest, AnEditThatOnlyAppendsDisturbsNoReader) {
+  const Archive archive = Archive::open(path_);
+  EXPECT_EQ(copied(archive,
+                   [this, done = false]() mutable {
+                     if (!std::exchange(done, true)) edit(2);
+                   }),
+            pattern(std::size_t{3} << 20U, 1));
+}
+
+TEST_F(ChangedTest, DamageThatWasThereBeforeIsDamage) {
+  overwrite(Archive::open(path_).locate(model_of(Archive::open(path_))).offset + 5);
+  const Archive archive = Archive::open(path_);
+  EXPECT_EQ(code_of([&] { return copied(archive); }), Code::zip_data_crc);
+  edit(2);  // an edit of a damaged archive does not mend it
+  EXPECT_EQ(code_of([&] { return copied(archive); }), Code::zip_data_crc);
+}
+
+TEST_F(ChangedTest, AFileThatAnotherOneReplacedIsSaidToHaveChanged) {
+  const Archive archive = Archive::open(path_);
+  overwrite(archive.locate(model_of(archive)).offset + 5);
+  fs::rename(folder_.write_file("other", "something else"), path_);
+  EXPECT_EQ(code_of([&] { return copied(archive); }), Code::io_changed);
+}
+
+TEST_F(ChangedTest, BytesInMemoryCannotHaveChanged) {
+  std::vector<std::byte> bytes = folder_.read_file("a.onnxar");
+  const Archive archive = Archive::open(Bytes(bytes), nullptr);
+  bytes[archive.locate(model_of(archive)).offset] ^= std::byte{1};
+  EXPECT_EQ(code_of([&] { return copied(archive); }), Code::zip_data_crc);
+}
+
+}  // namespace
+}  // namespace onnxar::testing
