@@ -238,8 +238,7 @@ TEST(ReservingRoom, NamesAFullDisk) {
 
 TEST(ArchiveSize, IsTheSizeOfTheFile) {
   const std::vector<std::pair<std::string_view, std::uint64_t>> all = {
-      {"a", 0},   {"a b.txt", 1}, {"folder/b", 70000}, {"large", mebibyte}, {"c", mebibyte - 1},
-      {"d", 4097}};
+      {"a", 0}, {"a b.txt", 1}, {"folder/b", 70000}, {"large", mebibyte}, {"c", mebibyte - 1}, {"d", 4097}};
   for (const std::uint64_t alignment : {64U, 4096U, 32768U}) {
     for (std::size_t count = 0; count <= all.size(); ++count) {
       const TempDir folder;
