@@ -144,7 +144,8 @@ def two_faults() -> Iterator[Invalid]:
     file, at = bytes(archive.file), archive.central[1]
     yield Invalid("name_and_encrypted", about, "N6", file, at, "/w")
     about = "Flag bits 11 and 5."
-    archive = Archive([side_file(), side_file("w.bin", both={"flags": UTF8_FLAG | 1 << 5}), model()])
+    both = {"flags": UTF8_FLAG | 1 << 5}
+    archive = Archive([side_file(), side_file("w.bin", both=both), model()])
     file, at = bytes(archive.file), archive.central[1]
     yield Invalid("name_flag_patch", about, "D4", file, at, "w.bin")
 
