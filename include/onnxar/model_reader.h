@@ -13,8 +13,9 @@
 #include "onnxar/byte_source.h"
 #include "onnxar/bytes.h"
 #include "onnxar/options.h"
+#include "onnxar/visibility.h"
 
-namespace onnxar {
+namespace ONNXAR_API onnxar {
 
 /// One step from a message to a message in it: a field of onnx.proto, and of a repeated one which.
 struct FieldStep {
@@ -61,4 +62,4 @@ class ModelReader {
   std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace onnxar
+}  // namespace ONNXAR_API onnxar

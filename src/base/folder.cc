@@ -19,8 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int folder_flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-
 Error swapped(const fs::path& path) {
   return {Code::io_changed,
           "the folder was moved or replaced while files were written to it; somebody else is at work there: choose a "
@@ -37,7 +35,7 @@ struct CloseFolder {
 
 std::shared_ptr<const Folder> Folder::open(const fs::path& path) {
   std::shared_ptr<Folder> folder(new Folder(nullptr, path));
-  folder->held_ = FileDescriptor(::open(path.c_str(), folder_flags));
+  folder->held_ = FileDescriptor(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder->held_.valid()) throw system_error(errno, "cannot write into the folder", path);
   return folder;
 }
