@@ -49,7 +49,8 @@ def pack(
 
     Tensors of at least `size_threshold` bytes become entries at multiples of `alignment`; those in node attributes, too,
     unless `attributes` says no, with `all_sites` also sparse values, defaults of function attributes and training info.
-    `side_files` are names and paths of files that go along; `rename` gives side files new names by their old ones. `checksum` may be "sha1". `progress(done, total)` is called
+    `side_files` are names and paths of files that go along; `rename` gives side files new names by their old ones.
+    `checksum` may be "sha1". `progress(done, total)` is called
     with bytes; what it raises cancels. The output appears whole or not at all. With `overwrite` a file that exists is
     replaced as a whole, and what it had besides is gone: `save` keeps the side files of an archive that it replaces.
     What is made of bytes that tensors share is at most `max_expansion` times the input. Errors: io.*, output.exists,
@@ -88,7 +89,11 @@ def unpack(
     max_expansion: int = 8,
 ) -> ConvertReport:
     """Makes a plain `.onnx` file of an archive: all inside; or with tensors of at least `size_threshold` bytes in the
-    data file `external_data` beside it, or in a file each (`per_tensor`), up to `max_expansion` times the input. Side files go beneath the output's folder.
+    data file `external_data` beside it, or in a file each (`per_tensor`), up to `max_expansion` times the input.
+
+    An `output` that is a folder, or ends in a slash, must be empty or not be there: it gets the model, named like the
+    archive with `.onnx`, its data, which goes into a file beside a model that would reach 2 GiB, and the side files. A
+    single file takes no side files: `side_files_left_out` counts them.
     Errors: as `pack`; onnx.model.too_large where an inline model would reach 2 GiB."""
     if external_data is not None and per_tensor:
         raise usage("external_data names one data file, per_tensor makes one for each tensor: choose one of them")
@@ -99,6 +104,8 @@ def unpack(
         overwrite=overwrite, sync=sync, dry_run=dry_run, progress=progress,
     )  # fmt: skip
     load = load_options(data_dir, max_expansion=max_expansion)
+    if os.path.isdir(output):
+        output = os.path.join(output, "")  # the library tells a folder by its slash, which pathlib drops
     return report(ConvertReport, _core.convert(model, output, save, load))
 
 

@@ -44,7 +44,10 @@ class ConvertReport:
     payload_bytes: int
     model_bytes: int
     side_files: int
+    side_files_left_out: int
     file_bytes: int
+    model_path: pathlib.Path
+    data_file: str
     remarks: list[Finding]
 
 

@@ -124,6 +124,9 @@ nb::dict as_dict(const ConvertReport& report) {
   row["payload_bytes"] = report.payload_bytes;
   row["model_bytes"] = report.model_bytes;
   row["side_files"] = report.side_files;
+  row["side_files_left_out"] = report.side_files_left_out;
+  row["model_path"] = report.model_path;
+  row["data_file"] = report.data_file;
   row["file_bytes"] = report.file_bytes;
   row["remarks"] = findings(report.remarks);
   return row;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import struct
 import unittest
 import zipfile
@@ -143,9 +144,16 @@ class Operations(FolderTest):
         link = {pair.key: pair.value for pair in onnx.ModelProto.FromString(onnxar.open(self.archive).model())
                 .graph.initializer[0].external_data}  # fmt: skip
         self.assertEqual(len(link["checksum"]), 40)
+        report = onnxar.unpack(self.archive, self.folder / "alone.onnx")
+        self.assertEqual((report.side_files, report.side_files_left_out), (0, 1))
+        self.assertFalse((self.folder / "LICENSE.txt").exists())
         (self.folder / "out").mkdir()
-        self.assertEqual(onnxar.unpack(self.archive, self.folder / "out/m.onnx").side_files, 1)
-        self.assertEqual((self.folder / "out/LICENSE.txt").read_text(), "MIT")
+        for output in (self.folder / "out", f"{self.folder}/new/"):
+            report = onnxar.unpack(self.archive, output)
+            self.assertEqual((report.side_files, report.side_files_left_out), (1, 0))
+            self.assertEqual(report.model_path, pathlib.Path(output) / "m.onnx")
+            self.assertEqual((pathlib.Path(output) / "LICENSE.txt").read_text(), "MIT")
+        self.assertEqual(self.code_of(onnxar.unpack, self.archive, self.folder / "out"), "output.not_empty")
 
 
 if __name__ == "__main__":

@@ -7,9 +7,8 @@
 
 namespace onnxar {
 
-// The file's name is never given, but is in messages.
 Spool::Spool(const std::filesystem::path& folder, Bytes zip, std::uint64_t capacity)
-    : zip_(zip), file_(base::OutputFile::create(folder / ".onnxar_inflated", base::Existing::replace)) {
+    : zip_(zip), file_(base::OutputFile::create_nameless(folder)) {
   file_.set_size(capacity);
   mapping_.emplace(file_.map());
 }

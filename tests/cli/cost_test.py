@@ -14,7 +14,7 @@ from pathlib import Path
 from support import command_line
 from support import wire_writer as wire
 from support.archives import MODEL, Archive, Entry
-from support.command_line import FORMAT, FOUND, ToolCase, run
+from support.command_line import DONE, FORMAT, FOUND, ToolCase, run
 from support.wire_writer import Part, block, scalar
 
 MIB = 1 << 20
@@ -165,7 +165,9 @@ class Cost(ToolCase):
                 ("repack", archive, "-f", "-o", self.folder / "r.onnxar"),
             ):
                 with self.subTest(name, command=command[0]):
-                    self.succeeds(*command, tool=tool)
+                    faulty = command[0] == "check" and name in ("tensors", "initializers")  # they have no data type
+                    done = run(*command, tool=tool)
+                    self.assertEqual(done.returncode, FOUND if faulty else DONE, done.stderr)
             with self.subTest(name, command="show --nodes"):
                 self.succeeds("show", "--nodes", "--json", archive, tool=self.limited(data, PER_BYTE_OF_LISTS))
 

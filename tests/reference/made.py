@@ -132,7 +132,7 @@ def free_bits(file: bytes) -> set[int]:
         add(CENTRAL, at, "made_by", range(8))  # one bit never makes host 3 of host 0
         (external,) = struct.unpack_from("<I", file, at + CENTRAL.fields["external"][0])
         assert external >> 28 in (0, 8)
-        add(CENTRAL, at, "external", {*range(28), 31} - {3, 4})
+        add(CENTRAL, at, "external", {*range(28), 31} - {3, 4, 10})
     for at in places(file, ZIP64_END.signature):
         add(ZIP64_END, at, "made_by", range(16))
     return free
