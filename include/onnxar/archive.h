@@ -124,8 +124,8 @@ class Archive {
 
   /// Hands out copies of the entry's bytes, a piece at a time, and compares the CRC-32 of what it handed out at the
   /// end: for readers of files that others may edit. `verify` and `bytes` read the file twice, and it may have been cut
-  /// and edited anew between. Errors: zip.data.crc; io.changed (the file was changed meanwhile; try again); as
-  /// `locate`.
+  /// and edited anew between. Errors: zip.data.crc; io.changed (the file was changed meanwhile; try again);
+  /// usage.argument (an empty sink); as `locate`; what `sink` throws passes.
   void copy(const ArchiveEntry& entry, const ByteSink& sink) const;
   /// Compares the CRC-32 of the entry's bytes. Errors: zip.data.crc; as `locate`. Cost: reads them all.
   void verify(const ArchiveEntry& entry) const;

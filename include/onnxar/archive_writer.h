@@ -55,7 +55,7 @@ class ArchiveWriter {
   ~ArchiveWriter();
 
   /// Sets disk room aside; worth it when the total is known: a full disk is noticed at once, and writing is faster.
-  /// Errors: io.disk_full.
+  /// Errors: io.disk_full; io.failed (more than a file can hold).
   void reserve(std::uint64_t bytes);
 
   /// Adds an entry. `name` is its key: what a tensor's `external_data` gives as location (`KeyMaker` makes good ones).

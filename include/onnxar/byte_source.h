@@ -43,7 +43,9 @@ class ByteSource {
   virtual ~ByteSource() = default;
 
   [[nodiscard]] virtual std::uint64_t size() const = 0;
-  /// Hands out exactly size() bytes, or throws. The library never gives it an empty sink.
+  /// Hands out exactly size() bytes, or throws. The library never gives it an empty sink. The sink is good during this
+  /// call and takes one piece at a time. What it throws stops the reading: a source that catches it gains nothing, as
+  /// the library throws it again. Writers prove the number of bytes (io.source_size), and ask for the size once.
   virtual void read(const ByteSink& sink) const = 0;
 };
 

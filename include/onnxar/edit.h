@@ -57,7 +57,7 @@ class ArchiveEditor {
   [[nodiscard]] std::uint64_t size_with(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
                                         std::uint64_t model_size) const;
   /// Sets disk room aside for a file of so many bytes in all, so that a full disk is noticed before anything is
-  /// written. Errors: io.disk_full.
+  /// written. Errors: io.disk_full; io.failed (more than a file can hold).
   void reserve(std::uint64_t bytes);
 
   /// Appends an entry, aligned as those that are there. The name must differ from theirs (also of entries that no

@@ -48,13 +48,15 @@ class ModelReader {
 
   /// How many tensors have their data beside the model.
   [[nodiscard]] std::size_t size() const noexcept;
-  /// The bytes of one. REQUIRES: index < size().
+  /// The bytes of one. Errors: usage.no_such_tensor (an index that is not below size()).
   [[nodiscard]] std::uint64_t size_of(std::size_t index) const;
-  /// Hands them to `sink`, in pieces. Errors: zip.data.crc and onnx.external_data.checksum, after the last piece.
+  /// Hands them to `sink`, in pieces. Errors: zip.data.crc and onnx.external_data.checksum, after the last piece;
+  /// usage.no_such_tensor; usage.argument (an empty sink); what `sink` throws passes.
   void read(std::size_t index, const ByteSink& sink) const;
 
   /// Visits these tensors in the order of the model, each with the steps from the ModelProto to it, such as `graph`,
-  /// `node[3]`, `attribute[0]`, `t`; they are valid during the visit. Cost: O(fields of the model).
+  /// `node[3]`, `attribute[0]`, `t`; they are valid during the visit. Errors: usage.argument (an empty `visit`); what
+  /// `visit` throws passes. Cost: O(fields of the model).
   void for_each(const std::function<void(std::size_t index, std::span<const FieldStep> steps)>& visit) const;
 
  private:

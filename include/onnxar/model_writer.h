@@ -32,8 +32,8 @@ class ModelWriter {
   ModelWriter& operator=(const ModelWriter&) = delete;
   ~ModelWriter();
 
-  /// The location of `weight` in this model's `external_data`, good until the writer is gone. Nothing is read yet.
-  /// Errors: usage.argument (a null pointer).
+  /// The location of `weight` in this model's `external_data`, good until the writer is gone. It is asked for its size,
+  /// once; nothing is read yet. Errors: usage.argument (a null pointer); what `size` throws.
   [[nodiscard]] std::string add(std::shared_ptr<const ByteSource> weight);
 
   /// Writes the model; each weight that some tensor names is read once, one after another, in the order of the model

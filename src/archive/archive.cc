@@ -10,6 +10,7 @@
 #include "archive/keys.h"
 #include "archive/opening.h"
 #include "archive/plain_zip.h"
+#include "base/callables.h"
 #include "base/checked.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -167,7 +168,10 @@ void Archive::prefetch(Bytes bytes, Prefetch how) const {
   }
 }
 
-void Archive::copy(const ArchiveEntry& entry, const ByteSink& sink) const { EntrySource(*this, entry).copy(sink); }
+void Archive::copy(const ArchiveEntry& entry, const ByteSink& sink) const {
+  base::check_callable(sink, "the ByteSink");
+  EntrySource(*this, entry).copy(sink);
+}
 
 void Archive::verify(const ArchiveEntry& entry) const { EntrySource(*this, entry).verify(); }
 

@@ -8,6 +8,7 @@
 #include "archive/keys.h"
 #include "base/callables.h"
 #include "base/checked.h"
+#include "base/exact_source.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
 #include "onnxar/archive.h"
@@ -111,7 +112,8 @@ void EntryWriter::check_name(std::string_view name) const {
 }
 
 void EntryWriter::write(std::string_view name, const ByteSource& source) {
-  writer_.add(name, zip::entry_alignment(alignment_, source.size()), source);
+  const base::ExactSource exact(source, "the data", {std::string(name), std::nullopt});
+  writer_.add(name, zip::entry_alignment(alignment_, exact.size()), exact);
 }
 
 void EntryWriter::check_model_size(std::uint64_t size) const {
@@ -136,8 +138,9 @@ void EntryWriter::prove_written(const ProveModel& prove) {
 void EntryWriter::finish(std::string_view step_name, const ByteSource& model, base::Sync before_end, base::Sync sync,
                          const ProveModel& prove) {
   step(step_name, [&] {
-    check_model_size(model.size());
-    write(model_entry_name, model);
+    const base::ExactSource exact(model, "the model", {std::string(model_entry_name), std::nullopt});
+    check_model_size(exact.size());
+    write(model_entry_name, exact);
     if (prove) prove_written(prove);
     base::OutputFile file = std::move(writer_).finish(before_end);
     steps_.close();

@@ -231,6 +231,9 @@ void OutputFile::reserve(std::uint64_t size) {
   // An existing file must not grow before there is something in it.
   const std::uint64_t begin = kept_size_.value_or(0);
   if (size <= begin) return;
+  if (!std::in_range<off_t>(size)) {  // the system would take it for a negative number, and nothing would be told
+    throw system_error(EFBIG, concat("cannot set aside ", human_size(size - begin)), target_);
+  }
   touch();
   const int mode = kept_size_ ? FALLOC_FL_KEEP_SIZE : 0;
   if (::fallocate(file_.get(), mode, static_cast<off_t>(begin), static_cast<off_t>(size - begin)) == 0) return;

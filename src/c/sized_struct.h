@@ -26,6 +26,13 @@ Struct known_part(const Struct* given, std::size_t first_size) {
                 base::concat("the struct_size of the options is ", size, "; it must be what sizeof gives, and that is ",
                              first_size, " at least"));
   }
+  // A size that was never set may be any number: memory so far beyond the struct is not the caller's.
+  constexpr std::size_t largest = 4096;
+  if (size > largest) {
+    throw Error(Code::usage_argument,
+                base::concat("the struct_size of the options is ", size,
+                             ", more than any version of them has; it must be what sizeof gives"));
+  }
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
   for (std::size_t i = sizeof known; i < size; ++i) {
     if (bytes[i] != 0) {

@@ -24,6 +24,10 @@ void check_alignment(const SaveOptions& save) {
 }
 
 void check_archive_options(const SaveOptions& save) {
+  if (save.checksum != Checksum::none && save.checksum != Checksum::sha1) {
+    throw Error(Code::usage_argument, base::concat("no checksum has the number ", static_cast<unsigned>(save.checksum),
+                                                   "; nothing is written"));
+  }
   const bool has_side_files = !save.add.empty() || !save.side_files_of.empty() || !save.rename.empty();
   if (save.format == Format::archive || (!has_side_files && save.checksum == Checksum::none)) return;
   throw Error(Code::usage_argument,

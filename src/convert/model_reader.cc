@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/callables.h"
+#include "base/text.h"
 #include "convert/expansion.h"
 #include "convert/faults.h"
 #include "convert/loaded_model.h"
@@ -15,6 +17,12 @@ namespace {
 void check_expansion(const LoadedModel& model) {
   Expansion expansion(model);
   for (const Payload& payload : model.payloads) expansion.add(payload);
+}
+
+const Payload& payload_at(const std::vector<Payload>& payloads, std::size_t index) {
+  if (index < payloads.size()) return payloads[index];
+  throw Error(Code::usage_no_such_tensor, base::concat("there is no tensor ", index, " among ", payloads.size(),
+                                                       " that have their data beside the model"));
 }
 
 }  // namespace
@@ -38,14 +46,16 @@ Bytes ModelReader::model() const& noexcept { return parts_->model.skeleton; }
 
 std::size_t ModelReader::size() const noexcept { return parts_->model.payloads.size(); }
 
-std::uint64_t ModelReader::size_of(std::size_t index) const { return parts_->model.payloads[index].size(); }
+std::uint64_t ModelReader::size_of(std::size_t index) const { return payload_at(parts_->model.payloads, index).size(); }
 
 void ModelReader::read(std::size_t index, const ByteSink& sink) const {
-  parts_->model.payloads[index].source->read(sink);
+  base::check_callable(sink, "the ByteSink");
+  payload_at(parts_->model.payloads, index).source->read(sink);
 }
 
 void ModelReader::for_each(
     const std::function<void(std::size_t index, std::span<const FieldStep> steps)>& visit) const {
+  base::check_callable(visit, "the function that is to visit the tensors");
   const LoadedModel& model = parts_->model;
   std::vector<FieldStep> steps;
   const auto visit_linked = [&](const onnx::TensorSite& site) {

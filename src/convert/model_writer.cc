@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "base/exact_source.h"
 #include "base/steps.h"
+#include "base/text.h"
 #include "convert/loaded_model.h"
 #include "convert/save.h"
 #include "onnx/external_data.h"
@@ -27,7 +29,9 @@ std::string ModelWriter::add(std::shared_ptr<const ByteSource> weight) {
   return parts_->steps.take("add", [&] {
     if (weight == nullptr) throw Error(Code::usage_argument, "the weight that is added is a null pointer");
     std::vector<Payload>& payloads = parts_->model.payloads;
-    payloads.push_back({std::move(weight), {}, std::nullopt});
+    // It may go into a model or a data file, too, where nothing else counts what it gives.
+    std::string what = base::concat("weight ", payloads.size(), " in the order of `add`");
+    payloads.push_back({std::make_shared<base::ExactSource>(std::move(weight), std::move(what)), {}, std::nullopt});
     return onnx::memory_location(parts_->model.id, payloads.size() - 1);
   });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/exact_source.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/format.h"
@@ -59,29 +60,15 @@ std::uint32_t Writer::add(std::string_view name, std::uint64_t alignment, const 
 
 std::uint32_t Writer::write(std::string_view name, std::uint64_t alignment, const ByteSource& source) {
   add_name(name);
-  if (source.size() > largest_entry) throw Error(Code::usage_argument, "an entry of this size fits no file");
+  const base::ExactSource exact(source, "the data", {std::string(name), std::nullopt});
+  if (exact.size() > largest_entry) throw Error(Code::usage_argument, "an entry of this size fits no file");
   const std::uint64_t offset = output_.position();
-  PlacedEntry entry{std::string(name), place(offset, name.size(), source.size(), alignment), 0};
+  PlacedEntry entry{std::string(name), place(offset, name.size(), exact.size(), alignment), 0};
   output_.append(local_header_bytes(entry));  // holds the place; the CRC comes when the data has passed
-  entry.crc32 = copy(source, entry);
+  exact.read([&](Bytes bytes) { entry.crc32 = output_.append_with_crc(entry.crc32, bytes, threads_); });
   output_.overwrite(offset, local_header_bytes(entry));
   entries_.push_back(std::move(entry));
   return entries_.back().crc32;
-}
-
-std::uint32_t Writer::copy(const ByteSource& source, const PlacedEntry& entry) {
-  std::uint32_t crc = 0;
-  const auto refuse = [&entry](std::string_view what) {
-    throw Error(Code::io_source_size,
-                base::concat("the data is ", what, " than the ", entry.placement.size, " bytes that were announced"),
-                {entry.name, std::nullopt});
-  };
-  source.read([&](Bytes bytes) {
-    if (bytes.size() > entry.placement.end() - output_.position()) refuse("longer");
-    crc = output_.append_with_crc(crc, bytes, threads_);
-  });
-  if (output_.position() != entry.placement.end()) refuse("shorter");
-  return crc;
 }
 
 /// What no reader would open must not take the place of what all do.

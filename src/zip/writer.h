@@ -59,7 +59,6 @@ class Writer {
   std::uint32_t write(std::string_view name, std::uint64_t alignment, const ByteSource& source);
   base::OutputFile write_directory(base::Sync before_end);
   void check_limits(std::uint64_t directory_size) const;
-  std::uint32_t copy(const ByteSource& source, const PlacedEntry& entry);
 
   base::Steps steps_;
   base::BufferedOutput output_;

@@ -220,6 +220,12 @@ TEST(Owner, MayBeNobody) {
   EXPECT_EQ(archive.file().data(), bytes.data());
 }
 
+TEST(Copy, EmptySinkIsRefusedBeforeAnythingIsRead) {
+  const Built built = smallest_archive();
+  const Archive archive = Archive::open(Bytes(built.bytes), nullptr);
+  EXPECT_EQ(code_of([&] { archive.copy(archive.entry(0), ByteSink()); }), Code::usage_argument);
+}
+
 TEST(Verify, ComparesTheCrcOfTheData) {
   const Built built = smallest_archive();
   const std::size_t data = built.entry("w").data_offset;

@@ -53,6 +53,29 @@ class CallingSource final : public ByteSource {
   std::function<void()> action_;
 };
 
+/// Gives more bytes than it announces, and loses what it is told of that.
+class LosingSource final : public ByteSource {
+ public:
+  [[nodiscard]] std::uint64_t size() const override { return 4; }
+  void read(const ByteSink& sink) const override {
+    sink(as_bytes("four"));
+    try {
+      sink(as_bytes("more"));
+    } catch (const Error&) {  // lost
+    }
+  }
+};
+
+/// A model that is small when it is first asked for its size, and larger than protobuf reads afterwards.
+class GrowingModel final : public ByteSource {
+ public:
+  [[nodiscard]] std::uint64_t size() const override { return std::exchange(size_, 1ULL << 31U); }
+  void read(const ByteSink& sink) const override { sink(Bytes()); }
+
+ private:
+  mutable std::uint64_t size_ = 10;
+};
+
 /// Whatever it throws is lost, as a careless caller loses it.
 void lose(const std::function<void()>& action) {
   try {
@@ -85,7 +108,9 @@ std::vector<Fault<Writer>> faults() {
       {"a file that is too short", [](Writer& writer) { writer.add("x", FileRange("/proc/self/exe", 0, ~0ULL)); }},
       {"a stream that ends", [half](Writer& writer) { writer.add("x", 1000, half); }},
       {"a source that throws", [](Writer& writer) { writer.add("x", BrokenSource()); }},
+      {"a source that loses the error of its extra bytes", [](Writer& writer) { writer.add("x", LosingSource()); }},
       {"an empty StreamReader", [](Writer& writer) { writer.add("x", 4, StreamReader()); }},
+      {"a size that is negative to the system", [](Writer& writer) { writer.reserve(~0ULL); }},
       {"a disk that is too small", [](Writer& writer) { writer.reserve(1ULL << 62U); }},
   };
 }
@@ -141,6 +166,15 @@ TEST_F(FailedWriter, IsNotMendedByASecondFinish) {
   ArchiveWriter open = writer(false);
   EXPECT_EQ(code_of([&] { open.finish(smallest_model()); }), Code::onnx_external_missing);
   EXPECT_EQ(code_of([&] { open.finish(smallest_model()); }), Code::usage_writer_failed);
+  expect_nothing_published();
+}
+
+TEST_F(FailedWriter, AsksAModelForItsSizeOnce) {
+  ArchiveWriter open = ArchiveWriter::create(folder_ / "a", {.replace = true, .sync = false, .verify_model = false});
+  const auto error = error_of([&] { open.finish(GrowingModel()); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::io_source_size);
+  EXPECT_THAT(error->message(), HasSubstr("shorter than the 10 bytes"));
   expect_nothing_published();
 }
 

@@ -114,6 +114,14 @@ TEST(ModelReaderTest, DataIsComparedWithItsCrcUnlessThatIsNotWanted) {
   EXPECT_EQ(data_of(ModelReader(damaged(), unverified), 0).size(), weight.size());
 }
 
+TEST(ModelReaderTest, CallerIsToldOfEmptyFunctionsAndOfTensorsThatThereAreNot) {
+  const ModelReader reader(archive_with(model_of({linked_floats("a", floats_in_weight, "w")})));
+  EXPECT_EQ(error_of([&] { reader.read(0, ByteSink()); }).code(), Code::usage_argument);
+  EXPECT_EQ(error_of([&] { reader.for_each({}); }).code(), Code::usage_argument);
+  EXPECT_EQ(error_of([&] { data_of(reader, 1); }).code(), Code::usage_no_such_tensor);
+  EXPECT_EQ(error_of([&] { static_cast<void>(reader.size_of(1)); }).code(), Code::usage_no_such_tensor);
+}
+
 TEST(ModelReaderTest, WhatTensorsShareTakesAtMostMaxExpansionTimesTheArchive) {
   constexpr std::size_t large = 1U << 16U;  // of bytes: what the archive has besides is small against it
   const auto sharing = [](std::size_t tensors) {

@@ -102,6 +102,34 @@ TEST_F(ModelWriterTest, AWeightOfAnotherSizeIsRefusedAndNothingIsLeft) {
   EXPECT_THAT(folder_.file_names(), IsEmpty());
 }
 
+TEST_F(ModelWriterTest, AWeightOfAnotherSizeIsRefusedWhateverIsWritten) {
+  SaveOptions in_file = saved_as(Format::onnx_external);
+  in_file.data_file = "data";
+  SaveOptions in_files = saved_as(Format::onnx_external);
+  in_files.file_per_tensor = true;
+  SaveOptions within = saved_as(Format::archive);
+  within.raw_data_threshold = 1U << 20U;  // the data is in the archive's model
+  for (const SaveOptions& options : {saved_as(Format::onnx_inline), in_file, in_files, within}) {
+    for (const std::size_t made : {4095U, 4097U}) {
+      writer_ = ModelWriter();
+      static_cast<void>(writer_.add(std::make_shared<MadeSource>(4, 1)));
+      const std::string location = writer_.add(std::make_shared<MadeSource>(4096, 1, made));
+      const Error error = error_of([&] { save(model_of({linked_floats("a", 1024, location)}), options); });
+      EXPECT_EQ(error.code(), Code::io_source_size);
+      EXPECT_EQ(error.path(), path_);
+      EXPECT_THAT(error.message(), ::testing::HasSubstr("weight 1 in the order of `add`"));
+    }
+  }
+  EXPECT_THAT(folder_.file_names(), IsEmpty());
+}
+
+TEST_F(ModelWriterTest, AChecksumOfAnUnknownNumberIsRefused) {
+  SaveOptions options = saved_as(Format::archive);
+  options.checksum = static_cast<Checksum>(9);
+  EXPECT_EQ(error_of([&] { save(model_of({floats("a", 4)}), options); }).code(), Code::usage_argument);
+  EXPECT_THAT(folder_.file_names(), IsEmpty());
+}
+
 TEST_F(ModelWriterTest, StaysFailedWhenACallHasFailed) {
   const Error refused = error_of([&] { static_cast<void>(writer_.add(nullptr)); });
   EXPECT_EQ(refused.code(), Code::usage_argument);

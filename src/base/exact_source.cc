@@ -1,0 +1,40 @@
+#include "base/exact_source.h"
+
+#include <exception>
+#include <utility>
+
+#include "base/text.h"
+
+namespace onnxar::base {
+
+ExactSource::ExactSource(const ByteSource& source, std::string what, Place place)
+    : ExactSource(std::shared_ptr<const ByteSource>(std::shared_ptr<void>(), &source), std::move(what),
+                  std::move(place)) {}
+
+ExactSource::ExactSource(std::shared_ptr<const ByteSource> source, std::string what, Place place)
+    : source_(std::move(source)), size_(source_->size()), what_(std::move(what)), place_(std::move(place)) {}
+
+void ExactSource::refuse(std::string_view how) const {
+  throw Error(Code::io_source_size, concat(what_, " is ", how, " than the ", size_, " bytes that were announced"),
+              place_);
+}
+
+void ExactSource::read(const ByteSink& sink) const {
+  std::uint64_t left = size_;
+  std::exception_ptr failure;
+  source_->read([&](Bytes piece) {
+    if (failure) std::rethrow_exception(failure);
+    try {
+      if (piece.size() > left) refuse("longer");
+      sink(piece);
+      left -= piece.size();
+    } catch (...) {
+      failure = std::current_exception();
+      throw;
+    }
+  });
+  if (failure) std::rethrow_exception(failure);
+  if (left != 0) refuse("shorter");
+}
+
+}  // namespace onnxar::base

@@ -1,0 +1,108 @@
+// Sources of careless callers: what they announce is what is written, or it is an error.
+#include "base/exact_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "support/refusal.h"
+
+namespace onnxar::base {
+namespace {
+
+using onnxar::testing::code_of;
+using onnxar::testing::error_of;
+using ::testing::HasSubstr;
+
+/// Announces `size` bytes and does as it likes.
+class FreeSource final : public ByteSource {
+ public:
+  FreeSource(std::uint64_t size, std::function<void(const ByteSink&)> give) : size_(size), give_(std::move(give)) {}
+  [[nodiscard]] std::uint64_t size() const override {
+    ++asked;
+    return size_ + asked - 1;  // another one at every call
+  }
+  void read(const ByteSink& sink) const override { give_(sink); }
+
+  mutable std::uint64_t asked = 0;
+
+ private:
+  std::uint64_t size_;
+  std::function<void(const ByteSink&)> give_;
+};
+
+/// Gives `text` and loses what the sink throws.
+void give_and_lose(const ByteSink& sink, std::string_view text) {
+  try {
+    sink(as_bytes(text));
+  } catch (...) {  // lost
+  }
+}
+
+std::string text_of(const ByteSource& source) {
+  std::string text;
+  source.read([&text](Bytes piece) { text += as_text(piece); });
+  return text;
+}
+
+TEST(ExactSource, GivesWhatWasAnnouncedInPiecesOfAnySize) {
+  const FreeSource source(4, [](const ByteSink& sink) {
+    for (const char* piece : {"", "a", "bcd", ""}) sink(as_bytes(piece));
+  });
+  EXPECT_EQ(text_of(ExactSource(source)), "abcd");
+}
+
+TEST(ExactSource, AsksForTheSizeOnce) {
+  const FreeSource source(4, [](const ByteSink& sink) { sink(as_bytes("abcd")); });
+  const ExactSource exact(source);
+  EXPECT_EQ(exact.size(), 4U);
+  EXPECT_EQ(exact.size(), 4U);
+  EXPECT_EQ(text_of(exact), "abcd");
+  EXPECT_EQ(source.asked, 1U);
+}
+
+TEST(ExactSource, FewerAndMoreBytesAreRefusedAndNoneTooMuchReachesTheSink) {
+  for (const std::string text : {"", "abc", "abcde"}) {
+    SCOPED_TRACE(text);
+    const FreeSource source(4, [&](const ByteSink& sink) { sink(as_bytes(text)); });
+    std::size_t got = 0;
+    const auto error = error_of(
+        [&] { ExactSource(source, "weight 7", {"w", std::nullopt}).read([&](Bytes piece) { got += piece.size(); }); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), Code::io_source_size);
+    EXPECT_EQ(error->entry(), "w");
+    EXPECT_THAT(error->message(), HasSubstr("weight 7 is " + std::string(text.size() < 4 ? "shorter" : "longer")));
+    EXPECT_LE(got, 4U);
+  }
+}
+
+TEST(ExactSource, BytesTooManyAreRefusedThoughTheSourceLosesTheError) {
+  for (const bool before : {true, false}) {
+    const FreeSource source(4, [&](const ByteSink& sink) {
+      if (before) give_and_lose(sink, "abcde");
+      give_and_lose(sink, "abcd");
+      if (!before) give_and_lose(sink, "e");
+    });
+    EXPECT_EQ(code_of([&] { text_of(ExactSource(source)); }), Code::io_source_size) << before;
+  }
+}
+
+TEST(ExactSource, FailureOfTheSinkIsThrownAgainAndNoByteFollowsIt) {
+  const FreeSource source(4, [](const ByteSink& sink) {
+    for (const char* piece : {"a", "b", "cd"}) give_and_lose(sink, piece);
+  });
+  std::string got;
+  const auto sink = [&got](Bytes piece) {
+    got += as_text(piece);
+    if (got == "ab") throw std::domain_error("the disk is full");
+  };
+  EXPECT_THROW(ExactSource(source).read(sink), std::domain_error);
+  EXPECT_EQ(got, "ab");
+}
+
+}  // namespace
+}  // namespace onnxar::base
