@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -214,6 +215,29 @@ class Cost(ToolCase):
         tool = self.in_memory(2 * half)
         output = self.folder / "u.onnx"
         self.succeeds("unpack", "--no-sync", archive, "-o", output, "--external-data", "x.bin", tool=tool)
+
+    def test_verbs_that_copy_archives_gather_no_entry_in_memory(self) -> None:
+        size = BASE + 32 * MIB
+        with (self.folder / "w").open("wb") as file:
+            file.truncate(size)
+        archive = self.folder / "w.onnxar"
+        source = self.write("m.onnx", model(wire.initializers(linked("w", size, 0, "w"))))
+        self.succeeds("pack", "--no-sync", source, "-o", archive)
+        (self.folder / "w").unlink()
+        tool = self.in_memory(BASE)
+        before = archive.stat().st_size
+        self.succeeds("repack", "--no-sync", archive, "-o", self.output, tool=tool)
+        self.output.unlink()
+        with Path(os.devnull).open("wb") as nowhere:
+            subprocess.run([*tool, "cat", archive, "w"], stdout=nowhere, check=True)
+        other = self.write("other.onnx", model(wire.initializers(linked("w", size // 2, 0, "w"))))
+        self.succeeds("replace", "--no-sync", archive, other, tool=tool)
+        self.succeeds("undo", "-f", "--no-sync", archive, tool=tool)
+        self.assertEqual(archive.stat().st_size, before)
+        with archive.open("ab") as file:
+            file.write(b"PK\x03\x04 an edit that was interrupted")
+        self.succeeds("recover", "--no-sync", archive, tool=tool)
+        self.assertEqual(archive.stat().st_size, before)
 
     def test_weights_are_not_inflated_beyond_the_limit(self) -> None:
         header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1048576,)}\n"
