@@ -44,7 +44,9 @@ struct LoadOptions : TensorBufferOptions {
   /// it: onnx.model.expansion, before anything is written.
   std::uint64_t max_expansion = 8;
   bool foreign_zips = false;  ///< `convert` also reads zip files that are no archives, and PyTorch's folders
-  /// Where compressed entries of such zips are unpacked to, in a file without a name; empty: the output's folder.
+  /// Where compressed entries of such zips are unpacked to, in a file without a name; empty: the output's folder. Also
+  /// where entries that an edit appended are copied to while parts of them are read; empty: the output's folder, or,
+  /// where there is no output, the system's for temporary files.
   std::filesystem::path temporary_dir;
   /// What reads a model in protobuf's text format, which is told apart by content: `text_parser()` of onnxar/text.h, as
   /// onnxar::core has no protobuf. Model has it without being told. Without one, text is usage.no_text_parser.

@@ -6,7 +6,9 @@
 #include "archive/changed.h"
 #include "archive/inspector.h"
 #include "base/crc32.h"
+#include "base/file_status.h"
 #include "zip/crc_fault.h"
+#include "zip/format.h"
 
 namespace onnxar {
 
@@ -37,14 +39,27 @@ void EntrySource::read(const ByteSink& sink) const {
 
 Bytes SlicedEntry::verified(Bytes part) const {
   std::call_once(verified_, [this] {
-    if (!whole_.may_change()) return whole_.verify();
-    std::vector<std::byte> copy;
-    copy.reserve(bytes_.size());
-    whole_.read([&copy](Bytes piece) { copy.insert(copy.end(), piece.begin(), piece.end()); });
-    copy_ = std::move(copy);
+    if (!spool_) return whole_.verify();
+    static_cast<void>(spool_->place_of(header_offset_, bytes_.size()));
+    copy_ = spool_->bytes(header_offset_, [this](const ByteSink& sink) { whole_.copy(sink); });
   });
-  if (copy_.empty()) return part;
-  return Bytes(copy_).subspan(static_cast<std::size_t>(part.data() - bytes_.data()), part.size());
+  if (!spool_) return part;
+  return copy_.subspan(static_cast<std::size_t>(part.data() - bytes_.data()), part.size());
+}
+
+std::shared_ptr<const ByteSource> SlicedEntries::source(const Archive& archive, const ArchiveEntry& entry, Bytes part) {
+  std::shared_ptr<const SlicedEntry>& sliced = entries_[entry.index];
+  if (!sliced) {
+    EntrySource whole(archive, entry);
+    if (whole.may_change() && !spool_) {
+      // Entries do not overlap, so that copies of all of them have room in as many bytes as the file has.
+      const std::uint64_t room = archive.file().size() + archive.size() * zip::alignment_minimum;
+      spool_ = std::make_shared<Spool>(folder_.empty() ? base::temporary_folder() : folder_, room);
+    }
+    auto spool = whole.may_change() ? spool_ : nullptr;
+    sliced = std::make_shared<const SlicedEntry>(std::move(whole), entry, archive.bytes(entry), std::move(spool));
+  }
+  return std::make_shared<SliceSource>(sliced, part);
 }
 
 void EntrySource::verify() const { expect(base::crc32(0, bytes_)); }

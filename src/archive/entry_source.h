@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
 
+#include "archive/spool.h"
 #include "onnxar/archive.h"
 #include "onnxar/byte_source.h"
 
@@ -53,19 +55,23 @@ class EntrySource final : public ByteSource {
   std::size_t threads_;
 };
 
-/// An entry of which parts are read, by any thread: it is verified as a whole, once, and copied if it may change.
+/// An entry of which parts are read, by any thread: it is verified as a whole, once. If it may change it is copied to
+/// the spool: in memory it would take as much as the file.
 class SlicedEntry {
  public:
-  SlicedEntry(const Archive& archive, const ArchiveEntry& entry)
-      : whole_(archive, entry), bytes_(archive.bytes(entry)) {}
-  /// The same part where it is verified. Errors: zip.data.crc, io.changed.
+  /// `spool` has room for it, and is null only where the entry may not change.
+  SlicedEntry(EntrySource whole, const ArchiveEntry& entry, Bytes bytes, std::shared_ptr<Spool> spool)
+      : whole_(std::move(whole)), header_offset_(entry.header_offset), bytes_(bytes), spool_(std::move(spool)) {}
+  /// The same part where it is verified. Errors: zip.data.crc, io.changed; of copying io.*.
   [[nodiscard]] Bytes verified(Bytes part) const;
 
  private:
   EntrySource whole_;
+  std::uint64_t header_offset_;
   Bytes bytes_;
+  std::shared_ptr<Spool> spool_;
   mutable std::once_flag verified_;
-  mutable std::vector<std::byte> copy_;
+  mutable Bytes copy_;
 };
 
 /// Hands out a part of an entry that is verified before. Errors: zip.data.crc when read.
@@ -78,6 +84,20 @@ class SliceSource final : public ByteSource {
  private:
   std::shared_ptr<const SlicedEntry> entry_;
   Bytes part_;
+};
+
+/// Parts of entries of one archive, which must outlive their sources. Not synchronised; the sources are.
+class SlicedEntries {
+ public:
+  /// What is copied goes to `folder` (empty: the system's for temporary files).
+  explicit SlicedEntries(std::filesystem::path folder = {}) : folder_(std::move(folder)) {}
+  /// A source of `part`, which lies in the entry. Errors: as Archive::bytes; when read, zip.data.crc, io.*.
+  [[nodiscard]] std::shared_ptr<const ByteSource> source(const Archive& archive, const ArchiveEntry& entry, Bytes part);
+
+ private:
+  std::filesystem::path folder_;
+  std::map<std::size_t, std::shared_ptr<const SlicedEntry>> entries_;  // by index
+  std::shared_ptr<Spool> spool_;                                       // once there are such that may change
 };
 
 }  // namespace onnxar

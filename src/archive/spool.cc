@@ -2,40 +2,46 @@
 
 #include "base/checked.h"
 #include "base/crc32.h"
-#include "onnxar/byte_source.h"
 #include "zip/format.h"
 
 namespace onnxar {
 
-Spool::Spool(const std::filesystem::path& folder, Bytes zip, std::uint64_t capacity)
-    : zip_(zip), file_(base::OutputFile::create_nameless(folder)) {
-  file_.set_size(capacity);
-  mapping_.emplace(file_.map());
+void Spool::make_file() {
+  base::OutputFile file = base::OutputFile::create_nameless(folder_);
+  file.set_size(capacity_);
+  mapping_.emplace(file.map());
+  file_.emplace(std::move(file));
 }
 
-Bytes Spool::place_of(const zip::LenientEntry& entry) {
+Bytes Spool::place_of(std::uint64_t header_offset, std::uint64_t size) {
   const std::scoped_lock lock(mutex_);
-  const auto [place, added] = places_.try_emplace(entry.header_offset, Place{end_, false});
-  if (added) end_ = base::align_up(end_ + entry.size, zip::alignment_minimum);
-  return mapping_->bytes().subspan(place->second.offset, entry.size);
+  if (!file_) make_file();
+  const auto [place, added] = places_.try_emplace(header_offset, Place{end_, size, false});
+  if (added) end_ = base::align_up(end_ + size, zip::alignment_minimum);
+  return mapping_->bytes().subspan(place->second.offset, size);
 }
 
-Bytes Spool::bytes(const zip::LenientEntry& entry) {
+Bytes Spool::bytes(std::uint64_t header_offset, const Fill& fill) {
   const std::scoped_lock lock(mutex_);
-  Place& place = places_.at(entry.header_offset);
-  if (!place.filled) fill(entry, place.offset);
+  Place& place = places_.at(header_offset);
+  if (!place.filled) {
+    std::uint64_t offset = place.offset;
+    fill([&](Bytes piece) {
+      file_->write_at(offset, piece);
+      offset += piece.size();
+    });
+  }
   place.filled = true;
-  return mapping_->bytes().subspan(place.offset, entry.size);
+  return mapping_->bytes().subspan(place.offset, place.size);
 }
 
-void Spool::fill(const zip::LenientEntry& entry, std::uint64_t offset) {
+void inflate(Bytes zip, const zip::LenientEntry& entry, const ByteSink& sink) {
   std::uint32_t crc = 0;
-  zip::data_source(zip_, entry)->read([&](Bytes piece) {
+  zip::data_source(zip, entry)->read([&](Bytes piece) {
     crc = base::crc32(crc, piece);
-    file_.write_at(offset, piece);
-    offset += piece.size();
+    sink(piece);
   });
-  zip::expect_crc(zip_, entry, crc);
+  zip::expect_crc(zip, entry, crc);
 }
 
 }  // namespace onnxar

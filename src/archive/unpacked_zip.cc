@@ -67,19 +67,24 @@ class InflatingSource final : public ByteSource {
   const std::filesystem::path& path_;
 };
 
+Bytes spooled(Spool& spool, Bytes file, const zip::LenientEntry& entry) {
+  return spool.bytes(entry.header_offset, [&](const ByteSink& sink) { inflate(file, entry, sink); });
+}
+
 /// A part of what a deflated entry is inflated to.
 class SpooledSource final : public ByteSource {
  public:
-  SpooledSource(Spool& spool, const zip::LenientEntry& entry, Bytes part, const std::filesystem::path& path)
-      : spool_(spool), entry_(entry), part_(part), path_(path) {}
+  SpooledSource(Spool& spool, Bytes file, const zip::LenientEntry& entry, Bytes part, const std::filesystem::path& path)
+      : spool_(spool), file_(file), entry_(entry), part_(part), path_(path) {}
   [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
   void read(const ByteSink& sink) const override {
-    naming(path_, {}, [&] { static_cast<void>(spool_.bytes(entry_)); });
+    naming(path_, {}, [&] { static_cast<void>(spooled(spool_, file_, entry_)); });
     sink(part_);
   }
 
  private:
   Spool& spool_;
+  Bytes file_;
   const zip::LenientEntry& entry_;
   Bytes part_;
   const std::filesystem::path& path_;
@@ -104,27 +109,20 @@ void UnpackedZip::use(std::size_t index) {
   used_[index] = true;
 }
 
-/// No more than what the entries say, so that the file is as long as it has to be where all of them are used.
-std::uint64_t UnpackedZip::room_to_inflate() const {
-  std::uint64_t said = 0, deflated = 0;
-  for (const zip::LenientEntry& entry : directory_.entries()) {
-    if (!entry.deflated || is_left_out(entry)) continue;
-    said += entry.size;
-    ++deflated;
-  }
-  return std::min(said, expansion_.most()) + deflated * zip::alignment_minimum;
-}
-
 Bytes UnpackedZip::place_of(std::size_t index) {
   use(index);
   if (!entry(index).deflated) return file_.bytes().subspan(entry(index).data_offset, entry(index).size);
-  if (!spool_) spool_ = std::make_unique<Spool>(folder_, file_.bytes(), room_to_inflate());
-  return spool_->place_of(entry(index));
+  if (!spool_) {
+    const auto is_used = [](const zip::LenientEntry& entry) { return !is_left_out(entry); };
+    spool_ = std::make_unique<Spool>(folder_, room_to_inflate(directory_, expansion_, is_used));
+  }
+  return spool_->place_of(entry(index).header_offset, entry(index).size);
 }
 
 Bytes UnpackedZip::bytes(std::size_t index) {
   const Bytes place = place_of(index);
-  return entry(index).deflated ? naming(path_, file_.bytes(), [&] { return spool_->bytes(entry(index)); }) : place;
+  if (!entry(index).deflated) return place;
+  return naming(path_, file_.bytes(), [&] { return spooled(*spool_, file_.bytes(), entry(index)); });
 }
 
 void UnpackedZip::verify(std::size_t index) const {
@@ -140,7 +138,7 @@ std::unique_ptr<const ByteSource> UnpackedZip::source(std::size_t index, std::si
 }
 
 std::unique_ptr<const ByteSource> UnpackedZip::inflated_source(std::size_t index, Bytes part) const {
-  return std::make_unique<SpooledSource>(*spool_, entry(index), part, path_);
+  return std::make_unique<SpooledSource>(*spool_, file_.bytes(), entry(index), part, path_);
 }
 
 }  // namespace onnxar

@@ -48,7 +48,6 @@ class UnpackedZip {
 
  private:
   void use(std::size_t index);
-  [[nodiscard]] std::uint64_t room_to_inflate() const;
 
   std::filesystem::path path_;
   std::filesystem::path folder_;

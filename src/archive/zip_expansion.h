@@ -1,8 +1,10 @@
 // How many bytes may be made of a zip file.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
+#include "zip/format.h"
 #include "zip/lenient_directory.h"
 
 namespace onnxar {
@@ -28,5 +30,18 @@ class ZipExpansion {
   std::uint64_t times_;
   std::uint64_t bytes_ = 0;
 };
+
+/// What a Spool has to hold for the deflated entries that are used: no more than what they say, nor than may be made.
+template <typename IsUsed>
+std::uint64_t room_to_inflate(const zip::LenientDirectory& directory, const ZipExpansion& expansion,
+                              const IsUsed& is_used) {
+  std::uint64_t said = 0, deflated = 0;
+  for (const zip::LenientEntry& entry : directory.entries()) {
+    if (!entry.deflated || !is_used(entry)) continue;
+    said += entry.size;
+    ++deflated;
+  }
+  return std::min(said, expansion.most()) + deflated * zip::alignment_minimum;
+}
 
 }  // namespace onnxar

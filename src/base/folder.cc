@@ -27,6 +27,17 @@ Error swapped(const fs::path& path) {
           path};
 }
 
+/// Whether there was nothing of this name in `parent`, which `here` is a descriptor of.
+bool make_at(const FileDescriptor& here, const Folder& parent, const std::string& name) {
+  if (::mkdirat(here.get(), name.c_str(), 0777) == 0) return true;
+  if (errno == EEXIST) return false;
+  throw system_error(errno, "cannot make the folder", parent.path() / name);
+}
+
+FileDescriptor open_folder_at(const FileDescriptor& here, const char* name) noexcept {
+  return FileDescriptor(::openat(here.get(), name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
 struct CloseFolder {
   void operator()(DIR* folder) const noexcept { ::closedir(folder); }
 };
@@ -40,10 +51,37 @@ std::shared_ptr<const Folder> Folder::open(const fs::path& path) {
   return folder;
 }
 
-bool Folder::make(const Folder& parent, const std::string& name) {
-  if (::mkdirat(parent.descriptor().get(), name.c_str(), 0777) == 0) return true;
-  if (errno == EEXIST) return false;
-  throw system_error(errno, "cannot make the folder", parent.path() / name);
+bool Folder::make(const Folder& parent, const std::string& name) { return make_at(parent.descriptor(), parent, name); }
+
+std::shared_ptr<const Folder> Folder::make_in(std::shared_ptr<const Folder> parent, const std::string& name,
+                                              FileDescriptor& here) {
+  if (!make_at(here, *parent, name)) return nullptr;
+  std::shared_ptr<Folder> folder(new Folder(std::move(parent), name));
+  FileDescriptor made = open_folder_at(here, name.c_str());
+  const auto identity = identity_of(made);
+  if (!identity) throw swapped(folder->path());
+  folder->identity_ = *identity;
+  here = std::move(made);
+  return folder;
+}
+
+bool Folder::enter(FileDescriptor& here) const noexcept {
+  FileDescriptor inner = open_folder_at(here, name_.c_str());
+  if (!is(inner)) return false;
+  here = std::move(inner);
+  return true;
+}
+
+bool Folder::leave(FileDescriptor& here) const noexcept {
+  FileDescriptor outer = open_folder_at(here, "..");
+  if (!parent_->is(outer)) return false;
+  here = std::move(outer);
+  return true;
+}
+
+bool Folder::is(const FileDescriptor& file) const noexcept {
+  const auto identity = identity_of(file);
+  return identity && identity == (parent_ ? identity_ : identity_of(held_));
 }
 
 std::shared_ptr<const Folder> Folder::open_in(std::shared_ptr<const Folder> parent, const std::string& name) {
@@ -93,6 +131,10 @@ void Folder::sync() const {
 void Folder::remove_file(const std::string& name) const noexcept { remove(name, 0); }
 
 void Folder::remove_folder(const std::string& name) const noexcept { remove(name, AT_REMOVEDIR); }
+
+void Folder::remove_folder_at(const FileDescriptor& here, const std::string& name) noexcept {
+  ::unlinkat(here.get(), name.c_str(), AT_REMOVEDIR);
+}
 
 void Folder::remove(const std::string& name, int flags) const noexcept {
   try {

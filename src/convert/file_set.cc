@@ -89,15 +89,29 @@ void FileSet::open_folder(const Destination& destination) {
 FileSet::~FileSet() {
   files_.clear();
   model_.reset();
-  remove(root_);
+  remove_folders();
   if (above_) above_->remove_folder(made_root_);
 }
 
-/// A folder in which there is something by now stays.
-void FileSet::remove(const Made& made) {
+/// Removes what was made in a folder that `here` is a descriptor of; a folder in which there is something by now stays.
+/// False where `here` is not of that folder any more, as somebody moved one within.
+bool FileSet::remove_within(const Made& made, base::FileDescriptor& here) {
   for (const auto& [name, within] : made.within) {
-    remove(within);
-    made.folder->remove_folder(name);
+    if (!within.within.empty() && within.folder->enter(here)) {
+      if (!remove_within(within, here) || !within.folder->leave(here)) return false;
+    }
+    base::Folder::remove_folder_at(here, name);
+  }
+  return true;
+}
+
+void FileSet::remove_folders() noexcept {
+  if (root_.within.empty()) return;
+  try {
+    base::FileDescriptor here = root_.folder->descriptor();
+    static_cast<void>(remove_within(root_, here));
+  } catch (const Error&) {
+    return;  // no descriptor is free: they stay
   }
 }
 
@@ -119,16 +133,20 @@ void FileSet::claim(const std::string& name) {
 
 std::shared_ptr<const base::Folder> FileSet::folder_for(const fs::path& relative) {
   Made* made = &root_;
+  base::FileDescriptor here;  // of `made`, once a folder is to be made in it
   for (const fs::path& part : relative) {
-    Made& within = made->within[part.string()];
-    if (!within.folder) {
-      if (!base::Folder::make(*made->folder, part.string())) {
+    const std::string name = part.string();
+    auto within = made->within.find(name);
+    if (within == made->within.end()) {
+      if (!here.valid()) here = made->folder->descriptor();
+      auto folder = base::Folder::make_in(made->folder, name, here);
+      if (!folder) {
         throw Error(Code::io_changed, "was put into the new folder while files were written to it", {},
                     made->folder->path() / part);
       }
-      within.folder = base::Folder::open_in(made->folder, part.string());
+      within = made->within.emplace(name, Made{std::move(folder), {}}).first;
     }
-    made = &within;
+    made = &within->second;
   }
   return made->folder;
 }

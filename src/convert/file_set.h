@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/buffered_output.h"
+#include "base/file_descriptor.h"
 #include "base/folder.h"
 #include "base/keyed_hash.h"
 #include "base/output_file.h"
@@ -55,7 +56,8 @@ class FileSet {
 
   void open_folder(const Destination& destination);
   [[nodiscard]] std::shared_ptr<const base::Folder> folder_for(const std::filesystem::path& relative);
-  static void remove(const Made& made);
+  static bool remove_within(const Made& made, base::FileDescriptor& here);
+  void remove_folders() noexcept;
   void publish_files();
 
   const SaveOptions& options_;

@@ -1,6 +1,5 @@
 #include "onnxar/link.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "archive/opening.h"
@@ -8,10 +7,10 @@
 #include "base/file_descriptor.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "convert/followed_links.h"
 #include "convert/link_marker.h"
 #include "convert/model_source.h"
 #include "convert/placing.h"
-#include "onnx/domains.h"
 #include "onnx/rewrite.h"
 
 namespace onnxar {
@@ -29,16 +28,6 @@ std::optional<std::string_view> name_fault(std::string_view name) {
 
 /// Below this a link would take as much room as the data, and ONNX Runtime itself copies data as small as that.
 constexpr std::size_t smallest_linked = 128;
-
-/// Whether runtimes look for external data there: they do not in attributes, but for what Constant nodes hold.
-bool can_be_linked(const onnx::TensorSite& site) {
-  const auto holder = std::ranges::find_if(site.levels.rbegin(), site.levels.rend(), [](const onnx::Level& level) {
-    return level.message == onnx::Message::graph || level.message == onnx::Message::node;
-  });
-  if (holder == site.levels.rend() || holder->message == onnx::Message::graph) return true;
-  const wire::Range node = holder->field.value;
-  return onnx::op_type_of(site.model, node) == "Constant" && onnx::is_default_domain(onnx::domain_of(site.model, node));
-}
 
 Archive open_archive(const fs::path& path, const ArchiveRange& range) {
   if (range.offset == 0 && !range.length) return open_at_rest(path, {}, LocalHeaders::read_at_once);
@@ -83,7 +72,7 @@ class Linking {
     if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
     Payload payload = source_.external_payload(site);
     const Bytes bytes = payload.span.bytes();
-    if (bytes.size() < smallest_linked || !can_be_linked(site)) {
+    if (bytes.size() < smallest_linked || !followed_.follows(site)) {
       return onnx::TensorEdit::put_inline(std::move(payload.source));
     }
     ++tensors_;
@@ -94,6 +83,7 @@ class Linking {
   fs::path path_;
   std::uint64_t begin_;  // of the archive in the file
   ModelSource source_;
+  FollowedLinks followed_;
   wire::Rope model_;
   std::uint64_t tensors_ = 0;
 };

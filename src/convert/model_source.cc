@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "archive/entry_source.h"
 #include "archive/inspector.h"
 #include "archive/plain_zip.h"
 #include "base/checked.h"
@@ -401,16 +400,10 @@ Payload ModelSource::resolve_in_linked(const onnx::TensorSite& site, const onnx:
 }
 
 Payload ModelSource::payload_in(const Archive& archive, const ArchiveEntry& entry, Bytes part) {
-  auto source = part.size() == entry.size ? entry_source(archive, entry) : slice_source(archive, entry, part);
+  auto source = part.size() == entry.size ? entry_source(archive, entry)
+                : !options_.verify_data   ? std::make_shared<const SpanSource>(part)
+                                          : sliced_.source(archive, entry, part);
   return {std::move(source), ByteSpan::borrow(part, archive.owner()), entry.index};
-}
-
-std::shared_ptr<const ByteSource> ModelSource::slice_source(const Archive& archive, const ArchiveEntry& entry,
-                                                            Bytes part) {
-  if (!options_.verify_data) return std::make_shared<SpanSource>(part);
-  std::shared_ptr<const SlicedEntry>& whole = sliced_[entry.index];
-  if (!whole) whole = std::make_shared<const SlicedEntry>(archive, entry);
-  return std::make_shared<SliceSource>(whole, part);
 }
 
 std::shared_ptr<const ByteSource> ModelSource::entry_source(const Archive& archive, const ArchiveEntry& entry) const {

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "archive/entry_source.h"
 #include "base/mapped_file.h"
 #include "convert/external_files.h"
 #include "convert/link_marker.h"
@@ -22,7 +23,6 @@
 namespace onnxar {
 
 class ForeignSource;
-class SlicedEntry;
 
 /// An archive or a `.onnx` file, on the wire or as text, mapped or in memory. Told apart by content.
 class ModelSource {
@@ -107,7 +107,7 @@ class ModelSource {
   }
 
  private:
-  explicit ModelSource(const LoadOptions& options) : options_(options) {}
+  explicit ModelSource(const LoadOptions& options) : options_(options), sliced_(options.temporary_dir) {}
   /// What `action` throws names the tensor and where it stands.
   template <typename Action>
   auto naming(const onnx::TensorSite& site, const Action& action) const;
@@ -118,7 +118,6 @@ class ModelSource {
   ModelSource(std::shared_ptr<ForeignSource> foreign, const LoadOptions& options);
   Payload resolve(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
   Payload resolve_in_archive(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
-  std::shared_ptr<const ByteSource> slice_source(const Archive& archive, const ArchiveEntry& entry, Bytes part);
   [[nodiscard]] std::shared_ptr<const ByteSource> entry_source(const Archive& archive, const ArchiveEntry& entry) const;
   Payload resolve_in_linked(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
   std::optional<Payload> resolve_in_target(const onnx::TensorSite& site, const onnx::ExternalSlice& slice);
@@ -153,10 +152,10 @@ class ModelSource {
   std::optional<Error> broken_link_;                 // why it cannot be had
   std::shared_ptr<ForeignSource> foreign_;
   std::optional<ExternalFiles> files_;
-  std::uint64_t model_offset_ = 0;                                    // of the model in the file
-  bool from_text_ = false;                                            // the model's bytes are none of the file's
-  std::map<std::size_t, std::shared_ptr<const SlicedEntry>> sliced_;  // entries of which parts are used
-  std::map<const std::byte*, std::string> claimed_;                   // checksums, by where a whole file or entry lies
+  std::uint64_t model_offset_ = 0;                   // of the model in the file
+  bool from_text_ = false;                           // the model's bytes are none of the file's
+  SlicedEntries sliced_;                             // of `archive_`, or else of `linked_`
+  std::map<const std::byte*, std::string> claimed_;  // checksums, by where a whole file or entry lies
 };
 
 /// Holds a tensor of a model in memory against its payload of `size` bytes: somebody may have edited the message.

@@ -4,11 +4,9 @@
 #include <charconv>
 #include <utility>
 
-#include "base/buffered_output.h"
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/little_endian.h"
-#include "base/output_file.h"
 #include "base/text.h"
 #include "convert/numpy_format.h"
 #include "onnxar/archive.h"
@@ -168,11 +166,16 @@ bool is_numpy_form(DataType type, std::string_view descr) {
   return numpy.as_integers && form == concat("V", bits / 8);
 }
 
-NpzFile NpzFile::open(const std::filesystem::path& path) {
-  auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
+NpzFile NpzFile::open(const std::filesystem::path& path, const std::filesystem::path& folder,
+                      std::uint64_t max_expansion) {
+  base::MappedFile file = base::MappedFile::open(path);
   try {
-    zip::LenientDirectory directory = zip::LenientDirectory::read(file->bytes(), {});
-    return {path, std::move(file), std::move(directory)};
+    const Bytes bytes = file.bytes();
+    const ZipExpansion expansion(bytes.size(), max_expansion);
+    zip::LenientDirectory directory = zip::LenientDirectory::read(bytes, {});
+    const std::uint64_t room = room_to_inflate(directory, expansion, [](const auto&) { return true; });
+    std::shared_ptr<Contents> contents(new Contents{std::move(file), std::move(directory), Spool(folder, room)});
+    return {path, std::move(contents), expansion};
   } catch (const Error& error) {
     throw error.with_path(path);
   }
@@ -192,42 +195,40 @@ bool NpzFile::is_one(const std::filesystem::path& path) {
 
 std::vector<std::string> NpzFile::names() const {
   std::vector<std::string> names;
-  for (const zip::LenientEntry& entry : directory_.entries()) {
+  for (const zip::LenientEntry& entry : contents_->directory.entries()) {
     if (entry.name.ends_with(suffix)) names.emplace_back(entry.name.substr(0, entry.name.size() - suffix.size()));
   }
   return names;
 }
 
 std::optional<std::size_t> NpzFile::find(const std::string& name) const {
-  return directory_.find(name + std::string(suffix));
+  return contents_->directory.find(name + std::string(suffix));
 }
 
-NpzFile::Array NpzFile::read(const std::string& name, const std::filesystem::path& folder) const {
+Bytes NpzFile::bytes_of(std::size_t index) {
+  const zip::LenientEntry& entry = contents_->directory.entries()[index];
+  const Bytes file = contents_->file.bytes();
+  if (!entry.deflated) {
+    const Bytes stored = file.subspan(entry.data_offset, entry.size);
+    zip::expect_crc(file, entry, base::crc32(0, stored));
+    return stored;
+  }
+  if (counted_.insert(index).second) expansion_.add(entry);
+  static_cast<void>(contents_->spool.place_of(entry.header_offset, entry.size));
+  return contents_->spool.bytes(entry.header_offset, [&](const ByteSink& sink) { inflate(file, entry, sink); });
+}
+
+NpzFile::Array NpzFile::read(const std::string& name) {
   const auto index = find(name);
   if (!index) throw Error(Code::usage_no_such_tensor, concat("there is no array ", base::quoted(name)), {}, path_);
-  const zip::LenientEntry& entry = directory_.entries()[*index];
+  const zip::LenientEntry& entry = contents_->directory.entries()[*index];
   try {
-    const auto owner = entry.deflated ? inflated(entry, folder) : file_;
-    const Bytes whole = entry.deflated ? owner->bytes() : owner->bytes().subspan(entry.data_offset, entry.size);
-    if (!entry.deflated) zip::expect_crc(file_->bytes(), entry, base::crc32(0, whole));
-    NpyArray array = parse_npy(whole);
-    return {std::move(array.descr), std::move(array.dims), ByteSpan::borrow(array.data, owner)};
+    NpyArray array = parse_npy(bytes_of(*index));
+    return {std::move(array.descr), std::move(array.dims), ByteSpan::borrow(array.data, contents_)};
   } catch (const Error& error) {
     if (!error.entry().empty()) throw error.with_path(path_);
     throw Error(error.code(), error.message(), {std::string(entry.name), error.offset()}, path_);
   }
-}
-
-std::shared_ptr<const base::MappedFile> NpzFile::inflated(const zip::LenientEntry& entry,
-                                                          const std::filesystem::path& folder) const {
-  base::BufferedOutput out(base::OutputFile::create_nameless(folder), false);
-  std::uint32_t crc = 0;
-  zip::data_source(file_->bytes(), entry)->read([&](Bytes piece) {
-    crc = base::crc32(crc, piece);
-    out.append(piece);
-  });
-  zip::expect_crc(file_->bytes(), entry, crc);
-  return std::make_shared<const base::MappedFile>(std::move(out).finish().map());
 }
 
 }  // namespace onnxar

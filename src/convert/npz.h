@@ -5,10 +5,14 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "archive/spool.h"
+#include "archive/zip_expansion.h"
 #include "base/mapped_file.h"
 #include "onnxar/bytes.h"
 #include "onnxar/tensor.h"
@@ -30,11 +34,13 @@ NpyArray parse_npy(Bytes file);
 /// be its unsigned integers, or plain bytes (`|V2`).
 bool is_numpy_form(DataType type, std::string_view descr);
 
-/// Owns the mapping until all arrays that were read are gone, too. Threads: const throughout.
+/// Owns the mapping until all arrays that were read are gone, too. Threads: one at a time, as `read` counts.
 class NpzFile {
  public:
-  /// Errors: io.*, zip.*.
-  static NpzFile open(const std::filesystem::path& path);
+  /// What is deflated is inflated to one file without a name in `folder`: so many bytes as the .npz has, times
+  /// `max_expansion`, at most. Errors: io.*, zip.*.
+  static NpzFile open(const std::filesystem::path& path, const std::filesystem::path& folder,
+                      std::uint64_t max_expansion);
   /// Whether the file is a zip of nothing but `.npy` files. Errors: io.*.
   static bool is_one(const std::filesystem::path& path);
 
@@ -47,21 +53,27 @@ class NpzFile {
     std::vector<std::int64_t> dims;
     ByteSpan data;
   };
-  /// The array of this name, verified against its CRC-32. What is deflated is inflated to a file without a name in
-  /// `folder`. Errors: usage.no_such_tensor; as parse_npy; zip.data.crc, zip.data.inflate, io.*.
-  [[nodiscard]] Array read(const std::string& name, const std::filesystem::path& folder) const;
+  /// The array of this name, verified against its CRC-32.
+  /// Errors: usage.no_such_tensor; as parse_npy; zip.data.crc, zip.data.inflate, zip.limit.expansion, io.*.
+  [[nodiscard]] Array read(const std::string& name);
 
  private:
-  NpzFile(const std::filesystem::path& path, std::shared_ptr<const base::MappedFile> file,
-          zip::LenientDirectory directory)
-      : path_(path), file_(std::move(file)), directory_(std::move(directory)) {}
+  /// What arrays are views of.
+  struct Contents {
+    base::MappedFile file;
+    zip::LenientDirectory directory;
+    Spool spool;
+  };
+
+  NpzFile(const std::filesystem::path& path, std::shared_ptr<Contents> contents, ZipExpansion expansion)
+      : path_(path), contents_(std::move(contents)), expansion_(expansion) {}
   [[nodiscard]] std::optional<std::size_t> find(const std::string& name) const;
-  [[nodiscard]] std::shared_ptr<const base::MappedFile> inflated(const zip::LenientEntry& entry,
-                                                                 const std::filesystem::path& folder) const;
+  [[nodiscard]] Bytes bytes_of(std::size_t index);
 
   std::filesystem::path path_;
-  std::shared_ptr<const base::MappedFile> file_;
-  zip::LenientDirectory directory_;
+  std::shared_ptr<Contents> contents_;
+  ZipExpansion expansion_;
+  std::set<std::size_t> counted_;  // by index: inflated once, and counted once
 };
 
 }  // namespace onnxar

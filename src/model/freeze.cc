@@ -37,7 +37,7 @@ class Weights {
   /// Makes the tensor of this name the data of `tensor`, which has a name and a type. `fits` is asked about the shape.
   /// Errors: those of `freeze`.
   using Fits = std::function<void(const std::vector<std::int64_t>&)>;
-  virtual void fill(Model& model, schema::TensorProto& tensor, const Fits& fits) const = 0;
+  virtual void fill(Model& model, schema::TensorProto& tensor, const Fits& fits) = 0;
 };
 
 [[noreturn]] void refuse_type(const schema::TensorProto& tensor, const std::string& found) {
@@ -52,12 +52,12 @@ void set_dims(schema::TensorProto& tensor, const std::vector<std::int64_t>& dims
 
 class WeightsOfArrays final : public Weights {
  public:
-  WeightsOfArrays(NpzFile file, fs::path folder) : file_(std::move(file)), folder_(std::move(folder)) {}
+  explicit WeightsOfArrays(NpzFile file) : file_(std::move(file)) {}
 
   [[nodiscard]] std::vector<std::string> names() const override { return file_.names(); }
 
-  void fill(Model& model, schema::TensorProto& tensor, const Fits& fits) const override {
-    NpzFile::Array array = file_.read(tensor.name(), folder_);
+  void fill(Model& model, schema::TensorProto& tensor, const Fits& fits) override {
+    NpzFile::Array array = file_.read(tensor.name());
     const auto type = static_cast<DataType>(tensor.data_type());
     if (bits_per_element(type) % 8 != 0) {
       throw Error(Code::onnx_weights_type,
@@ -72,7 +72,6 @@ class WeightsOfArrays final : public Weights {
 
  private:
   NpzFile file_;
-  fs::path folder_;
 };
 
 class WeightsOfModel final : public Weights {
@@ -87,7 +86,7 @@ class WeightsOfModel final : public Weights {
     return names;
   }
 
-  void fill(Model& model, schema::TensorProto& tensor, const Fits& fits) const override {
+  void fill(Model& model, schema::TensorProto& tensor, const Fits& fits) override {
     const schema::TensorProto& found = *tensors_.at(tensor.name());
     const auto type = static_cast<DataType>(found.data_type());
     if (found.data_type() != tensor.data_type()) refuse_type(tensor, to_string(type));
@@ -106,13 +105,13 @@ class WeightsOfModel final : public Weights {
   std::map<std::string, const schema::TensorProto*> tensors_;
 };
 
-std::unique_ptr<const Weights> open_weights(const FreezeOptions& options) {
+std::unique_ptr<Weights> open_weights(const FreezeOptions& options) {
   if (!NpzFile::is_one(options.weights)) {
     return std::make_unique<WeightsOfModel>(Model::load(options.weights, options.load));
   }
-  const fs::path& folder = options.load.temporary_dir;
-  return std::make_unique<WeightsOfArrays>(NpzFile::open(options.weights),
-                                           folder.empty() ? base::temporary_folder() : folder);
+  const LoadOptions& load = options.load;
+  const fs::path folder = load.temporary_dir.empty() ? base::temporary_folder() : load.temporary_dir;
+  return std::make_unique<WeightsOfArrays>(NpzFile::open(options.weights, folder, load.max_expansion));
 }
 
 // --- What is open ----------------------------------------------------------------------------------------------------
@@ -141,7 +140,7 @@ void expect_fit(const schema::ValueInfoProto& input, const std::vector<std::int6
 /// Fills the graph of a model.
 class Filling {
  public:
-  Filling(Model& model, const Weights& weights, FreezeReport& report)
+  Filling(Model& model, Weights& weights, FreezeReport& report)
       : model_(model), graph_(*model.proto().mutable_graph()), weights_(weights), report_(report) {
     for (std::string& name : weights.names()) left_.insert(std::move(name));
   }
@@ -209,7 +208,7 @@ class Filling {
 
   Model& model_;
   schema::GraphProto& graph_;
-  const Weights& weights_;
+  Weights& weights_;
   FreezeReport& report_;
   std::set<std::string> left_;       // names that fill nothing yet
   std::vector<std::string> wanted_;  // names of what is open
@@ -217,7 +216,8 @@ class Filling {
 
 void fill_from(Model& model, const FreezeOptions& options, FreezeReport& report) {
   try {
-    Filling(model, *open_weights(options), report).run();
+    const auto weights = open_weights(options);
+    Filling(model, *weights, report).run();
   } catch (const Error& error) {
     throw error.with_path(options.weights);
   }

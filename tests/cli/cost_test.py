@@ -8,6 +8,10 @@ Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests cost_test.py
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -195,6 +199,75 @@ class Cost(ToolCase):
                 self.assertIn("--max-expansion", done.stderr)
         self.succeeds("pack", path, "-o", self.output, "--max-expansion", "21")
         self.assertGreater(self.output.stat().st_size, count * size)
+
+    # --- what is not gathered --------------------------------------------------------------------
+
+    def test_parts_of_an_entry_that_an_edit_appended_are_not_copied_into_memory(self) -> None:
+        half = 64 * MIB
+        with (self.folder / "w").open("wb") as file:
+            file.truncate(2 * half)
+        archive = self.archived(("a", bytes(128)), (MODEL, model(wire.initializers(linked("a", 128, 0, "a")))))
+        whole = self.write("whole.onnx", model(wire.initializers(linked("w", 2 * half, 0, "key"))))
+        self.succeeds("replace", "--no-sync", "--append-external", archive, whole)
+        parts = [linked("key", half, i * half, f"t{i}") for i in range(2)]
+        self.succeeds("replace", "--no-sync", archive, self.write("parts.onnx", model(wire.initializers(*parts))))
+        (self.folder / "w").unlink()
+        tool = self.in_memory(2 * half)
+        output = self.folder / "u.onnx"
+        self.succeeds("unpack", "--no-sync", archive, "-o", output, "--external-data", "x.bin", tool=tool)
+
+    def test_verbs_that_copy_archives_gather_no_entry_in_memory(self) -> None:
+        size = BASE + 32 * MIB
+        with (self.folder / "w").open("wb") as file:
+            file.truncate(size)
+        archive = self.folder / "w.onnxar"
+        source = self.write("m.onnx", model(wire.initializers(linked("w", size, 0, "w"))))
+        self.succeeds("pack", "--no-sync", source, "-o", archive)
+        (self.folder / "w").unlink()
+        tool = self.in_memory(BASE)
+        before = archive.stat().st_size
+        self.succeeds("repack", "--no-sync", archive, "-o", self.output, tool=tool)
+        self.output.unlink()
+        with Path(os.devnull).open("wb") as nowhere:
+            subprocess.run([*tool, "cat", archive, "w"], stdout=nowhere, check=True)
+        other = self.write("other.onnx", model(wire.initializers(linked("w", size // 2, 0, "w"))))
+        self.succeeds("replace", "--no-sync", archive, other, tool=tool)
+        self.succeeds("undo", "-f", "--no-sync", archive, tool=tool)
+        self.assertEqual(archive.stat().st_size, before)
+        with archive.open("ab") as file:
+            file.write(b"PK\x03\x04 an edit that was interrupted")
+        self.succeeds("recover", "--no-sync", archive, tool=tool)
+        self.assertEqual(archive.stat().st_size, before)
+
+    def test_weights_are_not_inflated_beyond_the_limit(self) -> None:
+        header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1048576,)}\n"
+        array = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(4 * MIB)
+        weights = self.folder / "w.npz"
+        with zipfile.ZipFile(weights, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr("w.npy", array)
+        path = self.write("m.onnx", model(block(INPUT, value_info("w", [MIB])) + block(OUTPUT, value_info("w", [MIB]))))
+        with self.nothing_changes():
+            line = self.fails(FORMAT, "onnxar: error[zip.limit.expansion] ", "freeze", path, "-o", self.output, "--weights", weights)
+        self.assertIn("--max-expansion", line)
+        self.succeeds("freeze", path, "-o", self.output, "--weights", weights, "--max-expansion", "1100")
+
+    def test_many_deflated_arrays_take_one_file_and_one_mapping(self) -> None:
+        count = 3_000
+        header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}\n"
+        array = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(4)
+        weights = self.folder / "w.npz"
+        with zipfile.ZipFile(weights, "w", zipfile.ZIP_DEFLATED) as file:
+            for i in range(count):
+                file.writestr(f"w{i}.npy", array)
+        values = [value_info(f"w{i}", [1]) for i in range(count)]
+        path = self.write("m.onnx", model(b"".join(block(INPUT, value) + block(OUTPUT, value) for value in values)))
+        tool = ["strace", "-f", "-c", "-e", "trace=mmap,openat,openat2", "-o", self.folder / "calls", os.environ["ONNXAR"]]
+        if shutil.which("strace") is None:
+            self.skipTest("strace counts the calls, and is not there")
+        self.succeeds("freeze", path, "-o", self.output, "--no-sync", "--weights", weights, tool=[str(each) for each in tool])
+        lines = [line.split() for line in (self.folder / "calls").read_text().splitlines()]
+        calls = {line[-1]: int(line[3]) for line in lines if line and line[-1] in ("mmap", "openat", "openat2")}
+        self.assertLess(sum(calls.values()), count)
 
 
 if __name__ == "__main__":
