@@ -114,7 +114,8 @@ def _serialised_proto(model: Any, writer: _core.ModelWriter, threshold: int, lim
     def link(source: Any, target: Any) -> bool:
         size = _raw_size(source)
         beside = [(field, value) for field, value in source.ListFields() if field.name != "raw_data"]
-        if size < threshold or any(field.name not in _OF_ANY_TENSOR for field, _ in beside) or len(source.raw_data) != size:
+        known = all(field.name in _OF_ANY_TENSOR for field, _ in beside) and not _proto.unknown_fields(source)
+        if size < threshold or not known or len(source.raw_data) != size:
             return False
         for field, value in beside:
             _proto.copy_field(source, target, field, value)

@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import onnx
 import onnx_ir
+from building import block, number, varint
 from onnx import TensorProto, helper, numpy_helper
 from support import FolderTest, matmul_model, weights
 
@@ -56,6 +57,21 @@ class Protos(FolderTest):
             names = [[entry.name for entry in onnxar.open(path).entries()] for path in (whole, parts)]
             self.assertEqual(*names)
         self.assertEqual(model.SerializeToString(), before)
+
+    def test_fields_that_the_schema_lacks_are_kept_where_a_model_is_saved_in_parts(self):
+        model = every_site()
+        newer = number(9000, 1 << 40) + block(9001, "of a newer onnx") + varint(9002 << 3 | 5) + b"four"
+        newer += varint(9003 << 3 | 1) + b"eightful"
+        tensors = list(_proto.tensors(model))
+        nodes = [model.graph.node[0], model.graph.node[0].attribute[0]]
+        for message in (model, model.graph, *nodes, *tensors):
+            message.MergeFromString(newer)
+        before = model.SerializeToString()
+        self.assertGreater(before.count(newer), 4)
+        writer = _core.ModelWriter()
+        skeleton = _model._serialised_proto(model, writer, 16, limit=0)
+        writer.save(skeleton, self.folder / "parts", _options.save_options(), _core.LoadOptions())
+        self.assertEqual(onnxar.load(self.folder / "parts").SerializeToString().count(newer), before.count(newer))
 
     def test_data_that_was_not_loaded_is_taken_from_its_folder(self):
         model = matmul_model()
