@@ -117,7 +117,7 @@ SaveOptions interruptible(SaveOptions options) {
   return options;
 }
 
-nb::dict as_dict(const ConvertReport& report) {
+nb::dict converted(const ConvertReport& report) {
   nb::dict row;
   row["tensors_outside"] = report.tensors_outside;
   row["payloads"] = report.payloads;
@@ -135,7 +135,7 @@ nb::dict as_dict(const ConvertReport& report) {
 void bind_conversions(nb::module_& module) {
   module.def("convert", [](const Path& input, const Path& output, const SaveOptions& save, const LoadOptions& load) {
     const SaveOptions options = interruptible(save);
-    return as_dict(without_gil([&] { return convert(input, output, options, load); }));
+    return converted(without_gil([&] { return convert(input, output, options, load); }));
   });
   module.def("replace_file", replace_by_file);
   module.def("replace_bytes", replace_by_bytes);

@@ -10,6 +10,6 @@ namespace onnxar::python {
 /// The options, with Ctrl-C looked for wherever progress is reported.
 SaveOptions interruptible(SaveOptions options);
 
-nb::dict as_dict(const ConvertReport& report);
+nb::dict converted(const ConvertReport& report);
 
 }  // namespace onnxar::python

@@ -95,7 +95,7 @@ nb::dict save_model(OneModelWriter& writer, const nb::bytes& model, const std::f
   const LoadOptions load_options = load;
   const Bytes bytes = as_bytes({model.c_str(), model.size()});
   const auto saved = [&](ModelWriter& used) { return used.save(bytes, path, options, load_options); };
-  return as_dict(without_gil([&] { return writer.use(saved); }));
+  return converted(without_gil([&] { return writer.use(saved); }));
 }
 
 nb::bytes link_bytes(const std::string& location, std::uint64_t size) {

@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 import onnx_ir
 import onnxruntime as ort
+from building import archive
 from onnx import TensorProto, helper, numpy_helper
 from support import FolderTest, matmul_model, weights
 
@@ -245,9 +246,7 @@ class TooLarge(FolderTest):
         output = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
         model = helper.make_model(helper.make_graph([node], "g", [], [output], [tensor]), ir_version=10)
         path = self.folder / "m.onnxar"
-        writer = onnxar._core.ArchiveWriter.create(path, 64, False, False)
-        writer.add("w", 4, lambda file: file.write(b"\0\0\0\0"))
-        writer.finish(model.SerializeToString())
+        path.write_bytes(archive(model.SerializeToString(), w=bytes(4)))
         with self.assertRaises(onnxar.Error) as raised:
             onnxar.onnxruntime.InferenceSession(path)
         self.assertEqual(raised.exception.code, "onnx.external_data.out_of_range")

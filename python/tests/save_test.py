@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import signal
 import tracemalloc
 import unittest
@@ -23,7 +24,8 @@ class Protos(FolderTest):
         model = matmul_model()
         onnx.save(model, self.folder / "m.onnx")
         report = onnxar.pack(self.folder / "m.onnx", self.folder / "packed.onnxar")
-        self.assertEqual(onnxar.save(model, self.folder / "saved.onnxar"), report)
+        saved = onnxar.save(model, self.folder / "saved.onnxar")
+        self.assertEqual(saved, dataclasses.replace(report, model_path=self.folder / "saved.onnxar"))
         self.assertEqual((self.folder / "saved.onnxar").read_bytes(), (self.folder / "packed.onnxar").read_bytes())
         self.assertEqual(report.tensors_outside, 2)
         onnxar.save(self.folder / "m.onnx", self.folder / "of_file.onnxar")

@@ -110,6 +110,7 @@ struct Placing {
   }
   Placing(const Placing&) = delete;
   Placing& operator=(const Placing&) = delete;
+  ~Placing() = default;
 
   DataFileLayout layout;
   KeyMaker keys;

@@ -37,7 +37,8 @@ void check_flags(const CentralFileHeader& header, const Refusal& refuse) {
 
 bool is_regular_file(std::uint32_t external_attributes) {
   const std::uint32_t type = (external_attributes >> 16U) & unix_type_mask;
-  return (type == 0 || type == unix_regular_file) && (external_attributes & (dos_directory | dos_volume | windows_reparse_point)) == 0;
+  return (type == 0 || type == unix_regular_file) &&
+         (external_attributes & (dos_directory | dos_volume | windows_reparse_point)) == 0;
 }
 
 void check_fixed_fields(const CentralFileHeader& header, const Refusal& refuse) {

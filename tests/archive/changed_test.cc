@@ -91,7 +91,8 @@ TEST_F(ChangedTest, AnEditThatOnlyAppendsDisturbsNoReader) {
 }
 
 TEST_F(ChangedTest, DamageThatWasThereBeforeIsDamage) {
-  overwrite(Archive::open(path_).locate(model_of(Archive::open(path_))).offset + 5);
+  const Archive before = Archive::open(path_);
+  overwrite(before.locate(model_of(before)).offset + 5);
   const Archive archive = Archive::open(path_);
   EXPECT_EQ(code_of([&] { return copied(archive); }), Code::zip_data_crc);
   edit(2);  // an edit of a damaged archive does not mend it
