@@ -108,7 +108,8 @@ class Archive(Mapping[str, Array]):
         """Gives up the share in the mapping; it goes when the last array of it goes."""
         self._open_handle = None
         self._consolidated = {}
-        self.__dict__.pop("_tensors", None)
+        for known in ("_tensors", "_entry_keys"):
+            self.__dict__.pop(known, None)
 
     @property
     def closed(self) -> bool:

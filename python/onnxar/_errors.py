@@ -69,7 +69,7 @@ _ARGUMENTS = {
     "--accept-crc": "accept_crc", "--all-sites": "all_sites", "--append-external": "append_external", "--data-dir": "data_dir",
     "--external-data NAME": "external_data", "--force": "overwrite=True", "--raw": "raw", "--rename OLD=NEW": "rename",
     "--max-expansion (LoadOptions::max_expansion)": "max_expansion", "--max-expansion": "max_expansion",
-    "--threshold": "size_threshold",
+    "--threshold": "size_threshold", "external_data_dir": "data_dir",
 }  # fmt: skip
 _ADVISED = re.compile(rf"`[^`]*`|(?<![\w-])(?:{'|'.join(map(re.escape, _ARGUMENTS))})(?![\w-])")
 

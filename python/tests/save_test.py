@@ -295,6 +295,43 @@ class IrModels(FolderTest):
         np.testing.assert_array_equal(onnxar.open(self.folder / "m.onnxar")["w"], weights(64, 64))
 
 
+    def linked(self) -> onnx_ir.Model:
+        """A model whose data is in the archive m.onnxar, and is read from there when it is written."""
+        path = self.folder / "m.onnxar"
+        onnxar.save(matmul_model(), path, overwrite=True)
+        onnxar.link(path, self.folder / "m.onnx", overwrite=True)
+        return onnx_ir.load(self.folder / "m.onnx")
+
+    def expect_data(self, path) -> None:
+        expected = {tensor.name: tensor for tensor in _proto.tensors(matmul_model())}
+        found = {tensor.name: tensor for tensor in _proto.tensors(onnxar.load(path))}
+        self.assertEqual(found, expected)
+
+    def test_a_model_whose_data_is_in_the_archive_that_it_replaces_keeps_its_data(self):
+        for target in ("m.onnxar", "link.onnxar"):
+            model = self.linked()
+            if target == "link.onnxar":
+                (self.folder / target).symlink_to("m.onnxar")
+            onnxar.save(model, self.folder / target, alignment=4096, overwrite=True)
+            onnxar.save(model, self.folder / "again.onnxar", overwrite=True)
+            for saved in ("m.onnxar", "again.onnxar"):
+                self.expect_data(self.folder / saved)
+            np.testing.assert_array_equal(model.graph.initializers["w"].const_value.numpy(), weights(64, 64))
+
+    def test_external_tensors_below_the_threshold_are_read_from_their_file_too(self):
+        model = self.linked()
+        (self.folder / "other").mkdir()
+        onnxar.save(model, self.folder / "other" / "m.onnxar", 1 << 20)
+        self.expect_data(self.folder / "other" / "m.onnxar")
+        self.assertEqual(len(onnxar.open(self.folder / "other" / "m.onnxar").entries()), 1)
+
+    def test_a_message_without_its_data_names_the_argument_that_helps(self):
+        self.linked()
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.save(onnx.load(self.folder / "m.onnx", load_external_data=False), self.folder / "new.onnxar")
+        self.assertTrue(raised.exception.message.endswith("name one with data_dir"), raised.exception)
+
+
 class Registry(FolderTest):
     def test_onnx_saves_and_loads_archives_once_registered(self):
         onnxar.register()
