@@ -16,6 +16,8 @@ from onnxar._options import Path
 if TYPE_CHECKING:
     import onnx_ir
 
+LINK = "onnxar.link."  # what keys in metadata_props begin with that say what a link is for
+
 
 def serialised(model: onnx_ir.Model, writer: _core.ModelWriter, threshold: int) -> bytes:
     """The ModelProto, with data of at least `threshold` bytes left to the writer."""
@@ -28,6 +30,25 @@ def serialised(model: onnx_ir.Model, writer: _core.ModelWriter, threshold: int) 
                 put(_linked(tensor, writer))
                 restored.callback(put, tensor)
         return bytes(onnx_ir.to_proto(model).SerializeToString())
+
+
+def verify_links(model: onnx_ir.Model) -> None:
+    """A model that was read from a link says in its metadata which state of the archive it is for. onnx_ir reads the data
+    and looks at nothing of that. Errors: as `onnxar.verify_link`."""
+    import onnx
+    import onnx_ir
+
+    marker = {key: value for key, value in model.metadata_props.items() if key.startswith(LINK)}
+    if not marker:
+        return
+    archive = marker.get(LINK + "archive")
+    external = (tensor for tensor, _ in _places(model) if isinstance(tensor, onnx_ir.ExternalTensor))
+    in_folder = {os.fspath(tensor.base_dir): tensor for tensor in external if os.fspath(tensor.location) == archive}
+    pairs = [onnx.StringStringEntryProto(key=key, value=value) for key, value in marker.items()]
+    for folder, tensor in in_folder.items():  # one tensor leads to the archive as all of them would
+        link = onnx.ModelProto(metadata_props=pairs)
+        link.graph.initializer.append(onnx_ir.to_proto(tensor))
+        _core.verify_link_bytes(link.SerializeToString(), folder or os.curdir)
 
 
 def keep_data_of(output: Path, model: onnx_ir.Model) -> None:

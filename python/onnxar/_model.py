@@ -79,8 +79,10 @@ def save(
     if isinstance(model, str | os.PathLike):
         return _operations.packed(model, path, options, data_dir, max_expansion)
     model = _ir_model_of(model)
-    if overwrite and _is_ir_model(model) and os.path.exists(path):
-        _ir.keep_data_of(path, model)
+    if _is_ir_model(model):
+        _ir.verify_links(model)
+        if overwrite and os.path.exists(path):
+            _ir.keep_data_of(path, model)
     writer = _core.ModelWriter()
     serialised = _serialised(model, writer, max(size_threshold, 1))
     load = load_options(data_dir, max_expansion=max_expansion)

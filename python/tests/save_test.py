@@ -318,6 +318,17 @@ class IrModels(FolderTest):
                 self.expect_data(self.folder / saved)
             np.testing.assert_array_equal(model.graph.initializers["w"].const_value.numpy(), weights(64, 64))
 
+    def test_a_model_of_a_link_whose_archive_was_written_anew_is_refused(self):
+        model, other = self.linked(), self.linked()
+        onnxar.save(other, self.folder / "m.onnxar", alignment=4096, overwrite=True)
+        before = self.names()
+        for target in ("new.onnxar", "m.onnxar"):
+            with self.assertRaises(onnxar.Error) as raised:
+                onnxar.save(model, self.folder / target, overwrite=True)
+            self.assertEqual(raised.exception.code, "onnx.link.stale")
+        self.assertEqual(self.names(), before)
+        self.expect_data(self.folder / "m.onnxar")
+
     def test_external_tensors_below_the_threshold_are_read_from_their_file_too(self):
         model = self.linked()
         (self.folder / "other").mkdir()
