@@ -87,8 +87,9 @@ class Archive(Mapping[str, Array]):
     """Every tensor of the model but strings, at every site, as a read-only array. Made by `onnxar.open`.
 
     A tensor's key is its name; where that is empty, or several tensors have it, or it is the key of another one, the
-    place where it stands in the model, such as `graph.node[3].attr.value`. Arrays are views of the mapped file and keep the mapping alive, also when the
-    archive is closed; elements below 8 bits are unpacked, into a copy. Methods may be called from several threads.
+    place where it stands in the model, such as `graph.node[3].attr.value`. Arrays are views of the mapped file and keep
+    the mapping alive, also when the archive is closed; elements below 8 bits are unpacked, into a copy. Methods may be
+    called from several threads.
     """
 
     def __init__(self, handle: _core.Archive, path: str | None) -> None:

@@ -63,8 +63,9 @@ def save(
     """Saves an onnx.ModelProto, an onnx_ir.Model, torch's ONNXProgram, or the model in a file, as an archive.
 
     The weights of an onnx_ir.Model are asked for one after another, so lazy ones never stand in memory together, and
-    the model is afterwards as it was; tensors whose data is in the file that is replaced keep it, mapped. Data of a ModelProto that is external lies in `data_dir`. A file at `path` is an
-    OutputExistsError; with `overwrite` it is replaced, by renaming.
+    the model is afterwards as it was; tensors whose data is in the file that is replaced keep it, mapped. Data of a
+    ModelProto that is external lies in `data_dir`. A file at `path` is an OutputExistsError; with `overwrite` it is
+    replaced, by renaming.
 
     A model in memory has no side files. With `keep_side_files` those of the archive that is replaced go along: `save(load(a),
     a, overwrite=True)` keeps them. It may also be the path of another archive, whose side files then go along:
