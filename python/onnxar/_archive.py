@@ -10,14 +10,14 @@ import math
 import mmap
 import os
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from onnxar import _core, _dtypes, _operations
 from onnxar._errors import Error, Finding, NotFoundError, usage
-from onnxar._options import Path
+from onnxar._options import Path, expect_natural
 from onnxar._types import Entry, TensorInfo
 
 Array = np.ndarray[Any, Any]
@@ -71,12 +71,25 @@ class _Place:
         return cls(address, raw.nbytes, None, raw.nbytes)
 
 
+def _named(tensors: Sequence[_core.StoredTensor]) -> dict[str, _core.StoredTensor]:
+    """Tensors whose key is their name. The key of others is their site, which may be the name of yet another one: then
+    that one's key is its site, too, so that each tensor has a key of its own."""
+    count = collections.Counter(tensor.name for tensor in tensors)
+    named = {tensor.name: tensor for tensor in tensors if tensor.name and count[tensor.name] == 1}
+    sites = [tensor.site for tensor in tensors if tensor.name not in named]
+    while sites:
+        if tensor := named.pop(sites.pop(), None):
+            sites.append(tensor.site)
+    return named
+
+
 class Archive(Mapping[str, Array]):
     """Every tensor of the model but strings, at every site, as a read-only array. Made by `onnxar.open`.
 
-    A tensor's key is its name; where that is empty, or several tensors have it, the place where it stands in the model,
-    such as `graph.node[3].attr.value`. Arrays are views of the mapped file and keep the mapping alive, also when the
-    archive is closed; elements below 8 bits are unpacked, into a copy. Methods may be called from several threads.
+    A tensor's key is its name; where that is empty, or several tensors have it, or it is the key of another one, the
+    place where it stands in the model, such as `graph.node[3].attr.value`. Arrays are views of the mapped file and keep
+    the mapping alive, also when the archive is closed; elements below 8 bits are unpacked, into a copy. Methods may be
+    called from several threads.
     """
 
     def __init__(self, handle: _core.Archive, path: str | None) -> None:
@@ -96,7 +109,8 @@ class Archive(Mapping[str, Array]):
         """Gives up the share in the mapping; it goes when the last array of it goes."""
         self._open_handle = None
         self._consolidated = {}
-        self.__dict__.pop("_tensors", None)
+        for known in ("_tensors", "_entry_keys"):
+            self.__dict__.pop(known, None)
 
     @property
     def closed(self) -> bool:
@@ -121,8 +135,8 @@ class Archive(Mapping[str, Array]):
     @functools.cached_property
     def _tensors(self) -> dict[str, _core.StoredTensor]:
         tensors = self._handle.tensors()
-        count = collections.Counter(tensor.name for tensor in tensors)
-        return {tensor.name if tensor.name and count[tensor.name] == 1 else tensor.site: tensor for tensor in tensors}
+        named = _named(tensors)
+        return {tensor.name if named.get(tensor.name) is tensor else tensor.site: tensor for tensor in tensors}
 
     @functools.cached_property
     def _entry_keys(self) -> dict[str, list[str]]:
@@ -143,7 +157,15 @@ class Archive(Mapping[str, Array]):
         if candidates:
             raise Error("usage.argument", f"several tensors are called that: {', '.join(candidates[:8])}", name, None,
                         self._path or "")  # fmt: skip
-        raise NotFoundError("usage.no_such_entry", "the model has no tensor of this name", name, None, self._path or "")
+        raise NotFoundError("usage.no_such_entry", "the model has no tensor of this name", str(name), None, self._path or "")
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is an array of this name. Nothing of its data is looked at."""
+        try:
+            _, stored = self._find(name)  # type: ignore[arg-type]
+        except NotFoundError:
+            return False
+        return bool(_core.dtype_bits(stored.dtype))
 
     def __getitem__(self, name: str) -> Array:
         return self.tensor(name)
@@ -177,6 +199,7 @@ class Archive(Mapping[str, Array]):
         power of two. Tensors that share their bytes still do; where they overlap in other ways, or have elements below
         8 bits, the buffer may take `max_expansion` times the archive. Returns the buffer; arrays stay valid whether it is
         kept or not."""
+        expect_natural(self._path or "", max_expansion=max_expansion)
         if alignment < 1 or alignment & (alignment - 1) or alignment > MOST_ALIGNMENT:
             raise usage(f"alignment is {alignment}; it must be a power of two up to {MOST_ALIGNMENT}", path=self._path or "")
         stored = {key: self._tensors[key] for key in self}
@@ -207,8 +230,10 @@ class Archive(Mapping[str, Array]):
         for key, place in places.items():
             first.setdefault(place, key)
         with concurrent.futures.ThreadPoolExecutor() as pool:
+            arrays = dict(zip(places, pool.map(copied, places), strict=True))
+            # After copying: of bytes that change between the two, verified ones would not be those in the buffer.
             list(pool.map(self._handle.verify, {name for name, keys in self._entry_keys.items() if places.keys() & keys}))
-            self._consolidated.update(zip(places, pool.map(copied, places), strict=True))
+        self._consolidated.update(arrays)
         return buffer
 
     def _check_expansion(self, copied: int, max_expansion: int) -> None:
@@ -244,6 +269,7 @@ class Archive(Mapping[str, Array]):
 
     def resolve(self, location: str, offset: int = 0, length: int | None = None) -> memoryview:
         """What a tensor's external_data names: a read-only view of the mapping."""
+        expect_natural(self._path or "", offset=offset, length=length)
         return memoryview(self._handle.resolve(location, offset, length))
 
     def verify(self, name: str) -> None:
@@ -275,8 +301,7 @@ def open_archive(
     """
     if prefetch not in ("none", "will_need", "populate"):
         raise usage(f'prefetch is {prefetch!r}; it may be "none", "will_need" or "populate"')
-    if num_threads < 0:
-        raise usage(f"num_threads is {num_threads}, and cannot be negative")
+    expect_natural(num_threads=num_threads)
     if not isinstance(source, str | os.PathLike):
         return Archive(_core.Archive.open_buffer(source), None)
     path = os.path.abspath(source)

@@ -15,8 +15,8 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from onnxar._errors import Error, make_error, usage
-from onnxar._options import Path
+from onnxar._errors import Error, make_error
+from onnxar._options import Path, serialised
 
 _DONE, _DIFFERENT, _USAGE = 0, 1, 2  # exit codes
 _ERROR = re.compile(r"^onnxar: error\[([\w.]+)\] (.*)$", re.MULTILINE)
@@ -45,14 +45,10 @@ def readable(model: Any) -> Iterator[str]:
     if isinstance(model, str | os.PathLike):
         yield os.path.abspath(model)
         return
-    if getattr(getattr(model, "DESCRIPTOR", None), "name", None) == "ModelProto":
-        model = model.SerializeToString()
-    if not isinstance(model, bytes):
-        raise usage(f"{type(model).__name__} is no model here: it may be a path, the bytes of a file, or an onnx.ModelProto; "
-                    "onnxar.save makes a file of others")  # fmt: skip
+    data = serialised(model)
     with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
         path = os.path.join(folder, "model.onnx")
-        pathlib.Path(path).write_bytes(model)
+        pathlib.Path(path).write_bytes(data)
         try:
             yield path
         except Error as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import re
 
 
 class Error(Exception):
@@ -61,12 +62,22 @@ class Finding:
     message: str
 
 
+_KINDS: dict[str, type[Error]] = {"output.exists": OutputExistsError, "usage.no_such_entry": NotFoundError}
+
+# Options of the command that messages advise, and what they are called here. In backquotes are whole commands.
+_ARGUMENTS = {
+    "--accept-crc": "accept_crc", "--all-sites": "all_sites", "--append-external": "append_external", "--data-dir": "data_dir",
+    "--external-data NAME": "external_data", "--force": "overwrite=True", "--raw": "raw", "--rename OLD=NEW": "rename",
+    "--max-expansion (LoadOptions::max_expansion)": "max_expansion", "--max-expansion": "max_expansion",
+    "--threshold": "size_threshold", "external_data_dir": "data_dir",
+}  # fmt: skip
+_ADVISED = re.compile(rf"`[^`]*`|(?<![\w-])(?:{'|'.join(map(re.escape, _ARGUMENTS))})(?![\w-])")
+
+
 def make_error(code: str, message: str, entry: str, offset: int | None, path: str) -> Error:
     """The exception for a code; the extension module calls it."""
-    if code == "output.exists":
-        return OutputExistsError(code, message.replace("--force", "overwrite=True"), entry, offset, path)
-    kind = NotFoundError if code == "usage.no_such_entry" else Error
-    return kind(code, message, entry, offset, path)
+    message = _ADVISED.sub(lambda advised: _ARGUMENTS.get(advised[0], advised[0]), message)
+    return _KINDS.get(code, Error)(code, message, entry, offset, path)
 
 
 def usage(message: str, entry: str = "", path: str = "") -> Error:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from onnxar import _core, _dtypes
+from onnxar._options import Path
 
 if TYPE_CHECKING:
     import onnx_ir
+
+LINK = "onnxar.link."  # what keys in metadata_props begin with that say what a link is for
 
 
 def serialised(model: onnx_ir.Model, writer: _core.ModelWriter, threshold: int) -> bytes:
@@ -20,10 +25,50 @@ def serialised(model: onnx_ir.Model, writer: _core.ModelWriter, threshold: int) 
 
     with contextlib.ExitStack() as restored:
         for tensor, put in list(_places(model)):
-            if tensor.dtype != onnx_ir.DataType.STRING and tensor.nbytes >= threshold:
+            external = isinstance(tensor, onnx_ir.ExternalTensor) and tensor.nbytes > 0  # its folder is not in the message
+            if tensor.dtype != onnx_ir.DataType.STRING and (tensor.nbytes >= threshold or external):
                 put(_linked(tensor, writer))
                 restored.callback(put, tensor)
         return bytes(onnx_ir.to_proto(model).SerializeToString())
+
+
+def verify_links(model: onnx_ir.Model) -> None:
+    """A model that was read from a link says in its metadata which state of the archive it is for. onnx_ir reads the data
+    and looks at nothing of that. Errors: as `onnxar.verify_link`."""
+    import onnx
+    import onnx_ir
+
+    marker = {key: value for key, value in model.metadata_props.items() if key.startswith(LINK)}
+    if not marker:
+        return
+    archive = marker.get(LINK + "archive")
+    external = (tensor for tensor, _ in _places(model) if isinstance(tensor, onnx_ir.ExternalTensor))
+    in_folder = {os.fspath(tensor.base_dir): tensor for tensor in external if os.fspath(tensor.location) == archive}
+    pairs = [onnx.StringStringEntryProto(key=key, value=value) for key, value in marker.items()]
+    for folder, tensor in in_folder.items():  # one tensor leads to the archive as all of them would
+        link = onnx.ModelProto(metadata_props=pairs)
+        link.graph.initializer.append(onnx_ir.to_proto(tensor))
+        _core.verify_link_bytes(link.SerializeToString(), folder or os.curdir)
+
+
+def keep_data_of(output: Path, model: onnx_ir.Model) -> None:
+    """Has tensors whose data is in the file `output` keep it when that file is replaced: onnx_ir opens the path each time
+    that it writes such a tensor, and would read the new file's bytes. The old ones are mapped, and not copied."""
+    import onnx_ir
+
+    @functools.cache
+    def is_output(path: str) -> bool:
+        return os.path.exists(path) and os.path.samefile(path, output)
+
+    mapped: dict[int, Any] = {}
+    for tensor, put in list(_places(model)):
+        if isinstance(tensor, onnx_ir.ExternalTensor) and is_output(tensor.path):
+            if id(tensor) not in mapped:
+                mapped[id(tensor)] = onnx_ir.Tensor(
+                    tensor.numpy(), dtype=tensor.dtype, shape=tensor.shape, name=tensor.name, doc_string=tensor.doc_string,
+                    metadata_props=dict(tensor.metadata_props),
+                )  # fmt: skip
+            put(mapped[id(tensor)])
 
 
 Put = Callable[[Any], None]

@@ -63,8 +63,9 @@ def save(
     """Saves an onnx.ModelProto, an onnx_ir.Model, torch's ONNXProgram, or the model in a file, as an archive.
 
     The weights of an onnx_ir.Model are asked for one after another, so lazy ones never stand in memory together, and
-    the model is afterwards as it was. Data of a ModelProto that is external lies in `data_dir`. A file at `path` is an
-    OutputExistsError; with `overwrite` it is replaced, by renaming.
+    the model is afterwards as it was; tensors whose data is in the file that is replaced keep it, mapped. Data of a
+    ModelProto that is external lies in `data_dir`. A file at `path` is an OutputExistsError; with `overwrite` it is
+    replaced, by renaming.
 
     A model in memory has no side files. With `keep_side_files` those of the archive that is replaced go along: `save(load(a),
     a, overwrite=True)` keeps them. It may also be the path of another archive, whose side files then go along:
@@ -78,20 +79,33 @@ def save(
     )  # fmt: skip
     if isinstance(model, str | os.PathLike):
         return _operations.packed(model, path, options, data_dir, max_expansion)
+    model = _ir_model_of(model)
+    if _is_ir_model(model):
+        _ir.verify_links(model)
+        if overwrite and os.path.exists(path):
+            _ir.keep_data_of(path, model)
     writer = _core.ModelWriter()
     serialised = _serialised(model, writer, max(size_threshold, 1))
     load = load_options(data_dir, max_expansion=max_expansion)
     return report(ConvertReport, writer.save(serialised, path, options, load))
 
 
+def _is_ir_model(model: Any) -> bool:
+    onnx_ir = sys.modules.get("onnx_ir")
+    return onnx_ir is not None and isinstance(model, onnx_ir.Model)
+
+
+def _ir_model_of(model: Any) -> Any:
+    """torch.onnx.ONNXProgram has its onnx_ir model inside; anything else is returned as it is."""
+    program = getattr(model, "model", None)
+    return program if _is_ir_model(program) else model
+
+
 def _serialised(model: Any, writer: _core.ModelWriter, threshold: int) -> bytes:
     """The ModelProto, with data of at least `threshold` bytes left to the writer where that spares memory."""
-    onnx, onnx_ir = sys.modules.get("onnx"), sys.modules.get("onnx_ir")
-    if onnx_ir is not None:
-        program = getattr(model, "model", None)  # torch.onnx.ONNXProgram has its onnx_ir model there
-        model = program if isinstance(program, onnx_ir.Model) else model
-        if isinstance(model, onnx_ir.Model):
-            return _ir.serialised(model, writer, threshold)
+    onnx = sys.modules.get("onnx")
+    if _is_ir_model(model):
+        return _ir.serialised(model, writer, threshold)
     if onnx is not None and isinstance(model, onnx.ModelProto):
         return _serialised_proto(model, writer, threshold)
     raise usage(f"{type(model).__name__} is no model: it may be an onnx.ModelProto, an onnx_ir.Model, a torch.onnx."
@@ -114,7 +128,8 @@ def _serialised_proto(model: Any, writer: _core.ModelWriter, threshold: int, lim
     def link(source: Any, target: Any) -> bool:
         size = _raw_size(source)
         beside = [(field, value) for field, value in source.ListFields() if field.name != "raw_data"]
-        if size < threshold or any(field.name not in _OF_ANY_TENSOR for field, _ in beside) or len(source.raw_data) != size:
+        known = all(field.name in _OF_ANY_TENSOR for field, _ in beside) and not _proto.unknown_fields(source)
+        if size < threshold or not known or len(source.raw_data) != size:
             return False
         for field, value in beside:
             _proto.copy_field(source, target, field, value)

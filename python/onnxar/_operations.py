@@ -8,7 +8,7 @@ from typing import Any
 
 from onnxar import _core
 from onnxar._errors import Finding, usage
-from onnxar._options import Path, Progress, load_options, save_options
+from onnxar._options import Path, Progress, expect_natural, load_options, save_options, serialised
 from onnxar._types import (
     ConvertReport,
     EarlierState,
@@ -119,6 +119,9 @@ def repack(
     times the input's bytes are made of it. `accept_crc` names entries whose data is right although the CRC-32 that the
     input states is not: the output states the true one. `rename` gives entries that no tensor refers to new names by
     their old ones; the model is only looked at for that."""
+    expect_natural(alignment=alignment, max_expansion=max_expansion)
+    if isinstance(accept_crc, str):
+        raise usage(f"accept_crc is the text {accept_crc!r}; it may be a list of names")
     rows = _core.repack(source, output, alignment, overwrite, sync, dry_run, max_expansion, list(accept_crc), dict(rename or {}))
     return report(RepackReport, rows)
 
@@ -156,8 +159,7 @@ def replace(
     load = load_options(data_dir)
     if isinstance(model, str | os.PathLike):
         return report(ReplaceReport, _core.replace_file(archive, model, save, load, append_external))
-    data = model if isinstance(model, bytes) else model.SerializeToString()
-    return report(ReplaceReport, _core.replace_bytes(archive, data, save, load, append_external))
+    return report(ReplaceReport, _core.replace_bytes(archive, serialised(model), save, load, append_external))
 
 
 def recover(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierState:
@@ -181,6 +183,7 @@ def link(
 
     `replace` keeps links whole; whatever writes the archive anew breaks them, and a runtime would not notice: see
     `verify_link`. Errors: as `onnxar.open`; usage.argument (another folder), output.exists, io.*."""
+    expect_natural(os.fspath(archive), offset=offset, length=length)
     if output is not None:
         _core.write_link(archive, output, overwrite, sync, offset, length)
     return Link(*_core.make_link(archive, offset, length))

@@ -22,9 +22,17 @@ def _filled(options: Options, **fields: Any) -> Options:
     return options
 
 
+def expect_natural(path: str = "", **values: int | None) -> None:
+    """Errors: usage.argument, which names what is negative or takes more than 64 bits."""
+    for name, value in values.items():
+        if value is not None and value < 0:
+            raise usage(f"{name} is {value}, and cannot be negative", path=path)
+        if value is not None and value >= 1 << 64:
+            raise usage(f"{name} is {value}, and must be below 2 to the power of 64", path=path)
+
+
 def load_options(data_dir: Path | None = None, **fields: Any) -> _core.LoadOptions:
-    if (fields.get("max_expansion") or 0) < 0:
-        raise usage(f"max_expansion is {fields['max_expansion']}, and cannot be negative")
+    expect_natural(max_expansion=fields.get("max_expansion"))
     return _filled(_core.LoadOptions(), external_data_dir=data_dir, **fields)
 
 
@@ -37,9 +45,7 @@ def save_options(
     rename: Mapping[str, str] | None = None,
     **fields: Any,
 ) -> _core.SaveOptions:
-    for name, value in (("size_threshold", size_threshold), ("alignment", fields.get("alignment"))):
-        if value is not None and value < 0:
-            raise usage(f"{name} is {value}, and cannot be negative")
+    expect_natural(size_threshold=size_threshold, alignment=fields.get("alignment"))
     options = _filled(_core.SaveOptions(), raw_data_threshold=size_threshold, replace=overwrite, **fields)
     if checksum == "sha1":
         options.use_sha1()
@@ -50,6 +56,16 @@ def save_options(
     for old, new in (rename or {}).items():
         options.rename_entry(old, new)
     return options
+
+
+def serialised(model: Any) -> bytes:
+    """A model in memory as bytes. Errors: usage.argument, where it is something else."""
+    if isinstance(model, bytes):
+        return model
+    if getattr(getattr(model, "DESCRIPTOR", None), "name", None) == "ModelProto":
+        return bytes(model.SerializeToString())
+    raise usage(f"{type(model).__name__} is no model here: it may be a path, the bytes of a file, or an onnx.ModelProto; "
+                "onnxar.save makes a file of others")  # fmt: skip
 
 
 def kept_from(output: Path, overwrite: bool, keep_side_files: bool | Path) -> Path | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from onnxar import _core
+from onnxar import _core, _wire
 from onnxar._errors import Error
 
 # The messages on the way to a tensor.
@@ -71,6 +71,8 @@ def copy_without_data(source: Any, target: Any, link: Callable[[Any, Any], bool]
         if not link(source, target):
             target.CopyFrom(source)
         return
+    if unknown := unknown_fields(source):
+        target.MergeFromString(unknown)
     carried = {field.number: (field, values, several) for field, values, several in _carriers(source)}
     for field, value in source.ListFields():
         if field.number not in carried:
@@ -82,6 +84,31 @@ def copy_without_data(source: Any, target: Any, link: Callable[[Any, Any], bool]
             copy_without_data(each, room.add() if several else room, link)
         if not several:
             room.SetInParent()
+
+
+def unknown_fields(message: Any) -> bytes:
+    """The fields of the message itself that its schema does not have, as a newer onnx writes them, serialised."""
+    from google.protobuf.unknown_fields import UnknownFieldSet  # type: ignore[import-untyped,unused-ignore]
+
+    return _serialised_fields(UnknownFieldSet(message))
+
+
+_VARINT, _FIXED64, _BYTES, _GROUP, _GROUP_END, _FIXED32 = range(6)  # wire types
+
+
+def _serialised_fields(fields: Any) -> bytes:
+    out = bytearray()
+    for field in fields:
+        out += _wire.varint(field.field_number << 3 | field.wire_type)
+        if field.wire_type == _VARINT:
+            out += _wire.varint(field.data)
+        elif field.wire_type == _BYTES:
+            out += _wire.varint(len(field.data)) + field.data
+        elif field.wire_type == _GROUP:
+            out += _serialised_fields(field.data) + _wire.varint(field.field_number << 3 | _GROUP_END)
+        else:
+            out += field.data.to_bytes(8 if field.wire_type == _FIXED64 else 4, "little")
+    return bytes(out)
 
 
 def copy_field(source: Any, target: Any, field: Any, value: Any) -> None:

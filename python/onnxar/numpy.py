@@ -9,14 +9,15 @@ from __future__ import annotations
 import functools
 import mmap
 import os
+import zlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from onnxar import _core, _dtypes, _wire
 from onnxar._archive import open_archive
-from onnxar._errors import usage
+from onnxar._errors import Error, usage
 from onnxar._options import Path, kept_from
 
 Array = np.ndarray[Any, Any]
@@ -49,8 +50,8 @@ def save_file(
         if key is not None:
             writer.add(key, size, functools.partial(_write, array=array, dtype=dtypes[name]))
         tensors.append(_wire.tensor(name, dtypes[name], array.shape, key, size))
-    for name, view in side_files.items():
-        writer.add(name, len(view), functools.partial(_write_view, view=view))
+    for name, side_file in side_files.items():
+        writer.add(name, len(side_file.data), functools.partial(_write_side_file, side_file=side_file))
     writer.finish(_wire.model(tensors, dtypes.values(), pairs))
 
 
@@ -63,29 +64,40 @@ def load_file(filename: Path, *, backend: str = "mmap") -> dict[str, Array]:
         return dict(archive)
 
 
-def _side_files(kept: Path | None) -> dict[str, memoryview]:
+class _SideFile(NamedTuple):
+    data: memoryview
+    crc32: int
+    archive: str
+
+
+def _side_files(kept: Path | None) -> dict[str, _SideFile]:
     """The side files of an archive, verified; none of a file that is not a zip."""
     if kept is None or not _is_zip(kept):
         return {}
     with open_archive(kept) as archive:
+        crc32 = {entry.name: entry.crc32 for entry in archive.entries()}
         names = archive.side_files()
         for name in names:
             archive.verify(name)
-        return {name: archive.entry(name) for name in names}
+        return {name: _SideFile(archive.entry(name), crc32[name], os.fspath(kept)) for name in names}
 
 
 def _is_zip(path: Path) -> bool:
-    with open(path, "rb") as file:
-        if not os.fstat(file.fileno()).st_size:
-            return False
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as bytes_of_file:
-            return _core.is_zip(bytes_of_file)
+    """True also of what cannot be read: opening it as an archive then says why."""
+    try:
+        with open(path, "rb") as file:
+            if not os.fstat(file.fileno()).st_size:
+                return False
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as bytes_of_file:
+                return _core.is_zip(bytes_of_file)
+    except OSError:
+        return True
 
 
 def _checked(name: str, array: Any) -> Array:
     if not isinstance(name, str):
         raise usage(f"names of tensors are text, not {type(name).__name__}: {name!r}")
-    if any("\ud800" <= letter <= "\udfff" for letter in name):
+    if _has_surrogates(name):
         raise usage("the name has surrogates in it, and is no Unicode text", name)
     if not isinstance(array, np.ndarray | np.generic):
         raise usage(f"this is {type(array).__name__}, not a NumPy array; numpy.asarray makes one", name)
@@ -96,7 +108,13 @@ def _checked_metadata(metadata: Mapping[str, str]) -> Mapping[str, str]:
     for key, value in metadata.items():
         if not isinstance(key, str) or not isinstance(value, str):
             raise usage(f"metadata is text by text, not {key!r}: {value!r}")
+        if _has_surrogates(key + value):
+            raise usage(f"the metadata {key!r} has surrogates in it, and is not Unicode text")
     return metadata
+
+
+def _has_surrogates(text: str) -> bool:
+    return any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _write(file: _core.Sink, array: Array, dtype: int) -> None:
@@ -105,6 +123,12 @@ def _write(file: _core.Sink, array: Array, dtype: int) -> None:
         file.write(raw[begin : begin + PIECE])
 
 
-def _write_view(file: _core.Sink, view: memoryview) -> None:
-    for begin in range(0, len(view), PIECE):
-        file.write(view[begin : begin + PIECE])
+def _write_side_file(file: _core.Sink, side_file: _SideFile) -> None:
+    """Its bytes are mapped, and another program may have changed them since they were verified: the copies are compared."""
+    crc32 = 0
+    for begin in range(0, len(side_file.data), PIECE):
+        piece = bytes(side_file.data[begin : begin + PIECE])
+        crc32 = zlib.crc32(piece, crc32)
+        file.write(piece)
+    if crc32 != side_file.crc32:
+        raise Error("io.changed", "the file was changed while it was read; try again", path=side_file.archive)

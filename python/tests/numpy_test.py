@@ -137,6 +137,9 @@ class Refusals(NumpyTest):
         self.refused({1: weights(2)})
         self.refused({"half\ud800": weights(2)})
         self.refused({"a": weights(2)}, metadata={"a": 1})
+        for half in ("\ud800", "\udcff"):
+            self.refused({"a": weights(2)}, metadata={"a": half})
+            self.refused({"a": weights(2)}, metadata={half: "a"})
 
     def test_a_backend_that_is_not_known_is_refused(self):
         with self.assertRaises(onnxar.Error):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import gc
 import pathlib
 import pickle
@@ -10,6 +11,7 @@ import re
 import threading
 import time
 import unittest
+import unittest.mock
 
 import ml_dtypes
 import numpy as np
@@ -19,6 +21,7 @@ from support import FolderTest, arrays_of, matmul_model, weights
 
 import onnxar
 import onnxar.numpy
+from onnxar import _dtypes
 
 
 class OpenTest(FolderTest):
@@ -105,6 +108,26 @@ class Tensors(OpenTest):
             with self.assertRaises(onnxar.Error) as raised:
                 archive.tensor("text")
             self.assertEqual(raised.exception.code, "onnx.tensor.strings")
+
+            self.assertNotIn("text", archive)
+            self.assertIn("w", archive)
+
+    def test_a_name_that_is_the_site_of_another_tensor_hides_none(self):
+        names = ["x", "x", "graph.initializer[0]", "graph.initializer[4]", "graph.initializer[2]"]
+        self.save_tensors(*(numpy_helper.from_array(np.full(512, place, np.float32), name) for place, name in enumerate(names)))
+        sites = [f"graph.initializer[{place}]" for place in range(len(names))]
+        with onnxar.open(self.path) as archive:
+            self.assertEqual({key: int(array[0]) for key, array in archive.items()}, dict(zip(sites, range(5))))
+        self.assertEqual(len(onnxar.numpy.load_file(self.path)), 5)
+
+    def test_what_is_not_text_names_no_tensor(self):
+        with onnxar.open(self.path) as archive:
+            for name in (5, None, b"w", ("w",)):
+                self.assertNotIn(name, archive)
+                self.assertIsNone(archive.get(name))
+                with self.assertRaises(onnxar.NotFoundError) as raised:
+                    archive.info(name)
+                self.assertIn("no tensor of this name", str(raised.exception))
 
     def test_data_inside_the_model_typed_or_raw_is_there_too(self):
         typed = helper.make_tensor("typed", TensorProto.BFLOAT16, [3], [1.0, 2.0, -3.0])
@@ -237,6 +260,32 @@ class Consolidation(OpenTest):
             archive.consolidate()
         self.assertEqual((raised.exception.code, raised.exception.entry), ("zip.data.crc", "w"))
         self.assertEqual(archive._consolidated, {})
+
+    def test_bytes_that_change_while_they_are_copied_are_refused(self):
+        data = bytearray(self.path.read_bytes())
+        archive = onnxar.open(data)
+        (entry,) = (entry for entry in archive.entries() if entry.name == "w")
+
+        as_array = _dtypes.as_array
+
+        def as_array_of_other_bytes(*arguments):
+            data[entry.offset] ^= 1
+            return as_array(*arguments)
+
+        with unittest.mock.patch.object(_dtypes, "as_array", as_array_of_other_bytes), self.assertRaises(onnxar.Error) as raised:
+            archive.consolidate(size_threshold=4096)
+        self.assertEqual((raised.exception.code, raised.exception.entry), ("zip.data.crc", "w"))
+        self.assertEqual(archive._consolidated, {})
+
+    def test_numbers_that_cannot_be_are_named(self):
+        with onnxar.open(self.path) as archive:
+            for value in (-1, 1 << 64):
+                for name, action in (("max_expansion", archive.consolidate), ("offset", functools.partial(archive.resolve, "w")),
+                                     ("length", functools.partial(archive.resolve, "w"))):  # fmt: skip
+                    with self.assertRaises(onnxar.Error) as raised:
+                        action(**{name: value})
+                    self.assertEqual(raised.exception.code, "usage.argument")
+                    self.assertTrue(raised.exception.message.startswith(f"{name} is {value}"))
 
     def test_an_alignment_is_a_power_of_two(self):
         for alignment in (0, -64, 48, 1 << 31, 1 << 70):

@@ -118,6 +118,57 @@ class Operations(FolderTest):
             self.assertEqual(self.archive.read_bytes(), before)
         self.assertEqual(self.code_of(onnxar.undo, self.archive), "usage.nothing_to_undo")
 
+    def test_what_is_not_a_model_replaces_none(self):
+        before = self.archive.read_bytes()
+        for wrong in (5, None, [], bytearray(b""), self.model.graph):
+            with self.assertRaises(onnxar.Error) as raised:
+                onnxar.replace(self.archive, wrong)
+            self.assertEqual(raised.exception.code, "usage.argument")
+            self.assertIn(type(wrong).__name__, str(raised.exception))
+        self.assertEqual(self.archive.read_bytes(), before)
+
+    def test_numbers_that_cannot_be_are_named(self):
+        output = self.folder / "out"
+        for value in (-1, 1 << 64):
+            for name, action in (
+                ("max_expansion", lambda **named: onnxar.load(self.archive, **named)),
+                ("max_expansion", lambda **named: onnxar.pack(self.onnx, output, **named)),
+                ("max_expansion", lambda **named: onnxar.repack(self.archive, output, **named)),
+                ("max_expansion", lambda **named: onnxar.extract(self.archive, "w", output, **named)),
+                ("alignment", lambda **named: onnxar.repack(self.archive, output, **named)),
+                ("alignment", lambda **named: onnxar.pack(self.onnx, output, **named)),
+                ("offset", lambda **named: onnxar.link(self.archive, **named)),
+                ("length", lambda **named: onnxar.link(self.archive, **named)),
+                ("num_threads", lambda **named: onnxar.open(self.archive, **named)),
+            ):
+                with self.assertRaises(onnxar.Error) as raised:
+                    action(**{name: value})
+                self.assertEqual(raised.exception.code, "usage.argument")
+                self.assertTrue(raised.exception.message.startswith(f"{name} is {value}"))
+
+    def test_one_text_is_not_a_list_of_names(self):
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.repack(self.archive, self.folder / "out", accept_crc="w")
+        self.assertIn("a list of names", raised.exception.message)
+
+    def test_messages_name_arguments_and_not_options_of_the_command(self):
+        actions = (
+            (lambda: onnxar.load(self.archive, max_expansion=0), "max_expansion allows more"),
+            (lambda: onnxar.repack(self.archive, self.folder / "out", max_expansion=0), "raise the limit: max_expansion 1"),
+            (lambda: onnxar.unpack(self.archive, self.onnx), "overwrite=True"),
+        )
+        for action, advice in actions:
+            with self.assertRaises(onnxar.Error) as raised:
+                action()
+            self.assertIn(advice, raised.exception.message)
+            self.assertNotIn("--", raised.exception.message)
+            self.assertNotIn("::", raised.exception.message)
+
+    def test_commands_in_messages_stay_commands(self):
+        message = "`onnxar repack --accept-crc w` mends it; --force and --forced differ"
+        made = onnxar._errors.make_error("zip.data.crc", message, "w", None, "")
+        self.assertEqual(made.message, "`onnxar repack --accept-crc w` mends it; overwrite=True and --forced differ")
+
     def test_recover_cuts_off_a_torn_edit(self):
         before = self.archive.read_bytes()
         self.archive.write_bytes(before + b"PK\3\4 the first bytes of an edit")

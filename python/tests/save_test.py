@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 import onnx
 import onnx_ir
+from building import block, number, varint
 from onnx import TensorProto, helper, numpy_helper
 from support import FolderTest, matmul_model, weights
 
@@ -58,6 +59,21 @@ class Protos(FolderTest):
             names = [[entry.name for entry in onnxar.open(path).entries()] for path in (whole, parts)]
             self.assertEqual(*names)
         self.assertEqual(model.SerializeToString(), before)
+
+    def test_fields_that_the_schema_lacks_are_kept_where_a_model_is_saved_in_parts(self):
+        model = every_site()
+        newer = number(9000, 1 << 40) + block(9001, "of a newer onnx") + varint(9002 << 3 | 5) + b"four"
+        newer += varint(9003 << 3 | 1) + b"eightful"
+        tensors = list(_proto.tensors(model))
+        nodes = [model.graph.node[0], model.graph.node[0].attribute[0]]
+        for message in (model, model.graph, *nodes, *tensors):
+            message.MergeFromString(newer)
+        before = model.SerializeToString()
+        self.assertGreater(before.count(newer), 4)
+        writer = _core.ModelWriter()
+        skeleton = _model._serialised_proto(model, writer, 16, limit=0)
+        writer.save(skeleton, self.folder / "parts", _options.save_options(), _core.LoadOptions())
+        self.assertEqual(onnxar.load(self.folder / "parts").SerializeToString().count(newer), before.count(newer))
 
     def test_data_that_was_not_loaded_is_taken_from_its_folder(self):
         model = matmul_model()
@@ -277,6 +293,54 @@ class IrModels(FolderTest):
         onnx_ir.save(onnx_ir.from_proto(matmul_model()), self.folder / "m.onnx", external_data="m.data")
         onnxar.save(onnx_ir.load(self.folder / "m.onnx"), self.folder / "m.onnxar")
         np.testing.assert_array_equal(onnxar.open(self.folder / "m.onnxar")["w"], weights(64, 64))
+
+
+    def linked(self) -> onnx_ir.Model:
+        """A model whose data is in the archive m.onnxar, and is read from there when it is written."""
+        path = self.folder / "m.onnxar"
+        onnxar.save(matmul_model(), path, overwrite=True)
+        onnxar.link(path, self.folder / "m.onnx", overwrite=True)
+        return onnx_ir.load(self.folder / "m.onnx")
+
+    def expect_data(self, path) -> None:
+        expected = {tensor.name: tensor for tensor in _proto.tensors(matmul_model())}
+        found = {tensor.name: tensor for tensor in _proto.tensors(onnxar.load(path))}
+        self.assertEqual(found, expected)
+
+    def test_a_model_whose_data_is_in_the_archive_that_it_replaces_keeps_its_data(self):
+        for target in ("m.onnxar", "link.onnxar"):
+            model = self.linked()
+            if target == "link.onnxar":
+                (self.folder / target).symlink_to("m.onnxar")
+            onnxar.save(model, self.folder / target, alignment=4096, overwrite=True)
+            onnxar.save(model, self.folder / "again.onnxar", overwrite=True)
+            for saved in ("m.onnxar", "again.onnxar"):
+                self.expect_data(self.folder / saved)
+            np.testing.assert_array_equal(model.graph.initializers["w"].const_value.numpy(), weights(64, 64))
+
+    def test_a_model_of_a_link_whose_archive_was_written_anew_is_refused(self):
+        model, other = self.linked(), self.linked()
+        onnxar.save(other, self.folder / "m.onnxar", alignment=4096, overwrite=True)
+        before = self.names()
+        for target in ("new.onnxar", "m.onnxar"):
+            with self.assertRaises(onnxar.Error) as raised:
+                onnxar.save(model, self.folder / target, overwrite=True)
+            self.assertEqual(raised.exception.code, "onnx.link.stale")
+        self.assertEqual(self.names(), before)
+        self.expect_data(self.folder / "m.onnxar")
+
+    def test_external_tensors_below_the_threshold_are_read_from_their_file_too(self):
+        model = self.linked()
+        (self.folder / "other").mkdir()
+        onnxar.save(model, self.folder / "other" / "m.onnxar", 1 << 20)
+        self.expect_data(self.folder / "other" / "m.onnxar")
+        self.assertEqual(len(onnxar.open(self.folder / "other" / "m.onnxar").entries()), 1)
+
+    def test_a_message_without_its_data_names_the_argument_that_helps(self):
+        self.linked()
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.save(onnx.load(self.folder / "m.onnx", load_external_data=False), self.folder / "new.onnxar")
+        self.assertTrue(raised.exception.message.endswith("name one with data_dir"), raised.exception)
 
 
 class Registry(FolderTest):

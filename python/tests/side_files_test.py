@@ -6,6 +6,7 @@ import errno
 import inspect
 import pickle
 import unittest
+import unittest.mock
 import warnings
 
 import onnx
@@ -13,6 +14,7 @@ from support import FolderTest, matmul_model, weights
 
 import onnxar
 import onnxar.numpy
+from onnxar import _dtypes
 
 
 class SideFilesTest(FolderTest):
@@ -115,6 +117,30 @@ class Kept(SideFilesTest):
         self.assertEqual(self.side_files(), BOTH)
         onnxar.numpy.save_file(arrays, self.path, overwrite=True, keep_side_files=False)
         self.assertEqual(self.side_files(), {})
+
+    def test_an_archive_to_take_side_files_from_that_is_not_there_is_an_error_of_ours(self):
+        for missing, code in ((self.folder / "none", "io.not_found"), (self.folder, "io.not_a_file")):
+            for write in (lambda **more: onnxar.save(matmul_model(), self.folder / "new", **more),
+                          lambda **more: onnxar.numpy.save_file({}, self.folder / "new", **more)):  # fmt: skip
+                with self.assertRaises(onnxar.Error) as raised:
+                    write(keep_side_files=missing)
+                self.assertEqual(raised.exception.code, code)
+
+    def test_a_side_file_that_changes_before_it_is_copied_is_not_carried_along(self):
+        data, target = self.path.read_bytes(), self.folder / "new"
+        place, raw_bytes = data.index(b"a b c"), _dtypes.raw_bytes
+
+        def raw_bytes_while_another_program_writes(*arguments):
+            with open(self.path, "r+b") as file:
+                file.seek(place)
+                file.write(b"X")
+            return raw_bytes(*arguments)
+
+        patched = unittest.mock.patch.object(_dtypes, "raw_bytes", raw_bytes_while_another_program_writes)
+        with patched, self.assertRaises(onnxar.Error) as raised:
+            onnxar.numpy.save_file({"w": weights(64)}, target, keep_side_files=self.path)
+        self.assertEqual((raised.exception.code, raised.exception.path), ("io.changed", str(self.path)))
+        self.assertEqual(self.names(), {"m.onnxar", "words", "licence"})
 
     def test_onnx_warns_of_side_files_that_it_would_lose(self):
         onnxar.register()
