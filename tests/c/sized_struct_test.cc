@@ -31,7 +31,7 @@ struct Grown {
 
 /// What a caller gives, with bytes after it that are not the caller's options.
 struct GivenFirst {
-  First options;
+  First options{};
   std::uint64_t other = ~std::uint64_t{0};
 };
 

@@ -17,10 +17,10 @@ std::atomic<std::uint64_t> bytes_hashed = 0;
 }  // namespace
 
 /// This program's own, in place of OpenSSL's: it counts, and has OpenSSL do it.
-extern "C" int EVP_DigestUpdate(EVP_MD_CTX* context, const void* data, std::size_t size) {
+extern "C" int EVP_DigestUpdate(EVP_MD_CTX* ctx, const void* d, std::size_t cnt) {
   static const auto real = reinterpret_cast<decltype(&EVP_DigestUpdate)>(::dlsym(RTLD_NEXT, "EVP_DigestUpdate"));
-  bytes_hashed += size;
-  return real(context, data, size);
+  bytes_hashed += cnt;
+  return real(ctx, d, cnt);
 }
 
 namespace onnxar::testing {

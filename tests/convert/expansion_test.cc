@@ -79,7 +79,7 @@ TEST_F(ExpansionTest, TheOptionAllowsMore) {
   LoadOptions load;
   load.max_expansion = 20;
   const ConvertReport report = convert(overlapping(20), folder_ / "out", saved_as(Format::archive), load);
-  EXPECT_EQ(report.payload_bytes, 20 * 4 * floats_in_all);
+  EXPECT_EQ(report.payload_bytes, std::size_t{20} * 4 * floats_in_all);
   load.max_expansion = 1;
   std::filesystem::remove(folder_ / "out");
   expect_refused(folder_, sharing(2), saved_as(Format::onnx_inline), Code::onnx_model_expansion, "", std::nullopt,

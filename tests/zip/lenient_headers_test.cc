@@ -53,7 +53,7 @@ TEST(LenientHeaders, ALinkOfAnyHostIsRefused) {
   for (const std::uint16_t host : {std::uint16_t{0}, std::uint16_t{3}, std::uint16_t{10}, std::uint16_t{19}}) {
     for (const std::uint32_t attributes : {0120777U << 16U, 0100644U << 16U | 0x400U, 0x400U}) {
       const Built built = changed_a([=](ZipEntry& e) {
-        e.central.version_made_by = static_cast<std::uint16_t>(host << 8U | 20U);
+        e.central.version_made_by = static_cast<std::uint16_t>(std::uint32_t{host} << 8U | 20U);
         e.central.external_attributes = attributes;
       });
       EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_entry_attributes, built, "a")) << attributes;
