@@ -61,6 +61,7 @@ class Plan {
       if (i == model) continue;
       if (entry.folder) continue;
       if (is_left_out(entry)) {
+        expect_not_linked(entry, directory_.entries()[model]);
         ++left_out;
       } else {
         add(entry, new_name(entry, directory_.entries()[model]));
@@ -123,6 +124,15 @@ class Plan {
     }
     if (fault) throw Error(fault->code, concat(fault->message, "; --rename OLD=NEW gives it another one"), place);
     return name;
+  }
+
+  /// What is left out must not be a tensor's data.
+  void expect_not_linked(const zip::LenientEntry& entry, const zip::LenientEntry& model) {
+    if (!linked_by(model).contains(entry.name)) return;
+    throw Error(Code::archive_name_reserved,
+                "the model refers to it, and no archive has such a name; repack does not edit a model: `onnxar pack` "
+                "does, and names the entries of tensors anew",
+                {std::string(entry.name), entry.central_offset});
   }
 
   const base::KeyedSet<std::string>& linked_by(const zip::LenientEntry& model) {

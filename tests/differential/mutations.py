@@ -329,11 +329,17 @@ def change_data(rng: random.Random, pieces: Pieces) -> str:
     return "data"
 
 
+# What a name may hold; no letters, so that most names are odd ones.
+PORTABLE = "".join(c for c in map(chr, range(0x20, 0x7F)) if c not in '\\:*?"<>|;' and not c.isalpha())
+
+
 def change_name(rng: random.Random, pieces: Pieces) -> str:
     local, central = headers_of(rng, pieces)
     bad = ("../x", "/abs", "C:x", "a\\b", "a\nb", "a\0b", "", "x/", "W", "a", MODEL, "a//b", "./a")
     text = rng.choice([*bad, *recipes.ASCII_NAMES, *recipes.OTHER_NAMES])
-    name = rng.choice([encoded(text), encoded(text), encoded(text), rng.randbytes(4), b"\xc0\xaf"])
+    odd = "".join(rng.choices(PORTABLE, k=rng.randrange(1, 9)))
+    names = [*map(encoded, (text, text, text, odd, odd, odd)), rng.randbytes(4), b"\xc0\xaf"]
+    name = rng.choice(names)
     for header in (local, central):
         header.rename(name)
         if rng.random() < 0.9:
