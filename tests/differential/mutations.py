@@ -466,14 +466,17 @@ def drop_zip64(rng: random.Random, pieces: Pieces) -> str:
     return f"drop zip64 {header.what}"
 
 
+RULED = 0x418  # the bits of DOS attributes that a rule looks at: volume, folder, reparse point
+
+
 def free_fields(rng: random.Random, pieces: Pieces) -> str:
     """What no rule looks at, in every entry at once."""
-    host = rng.choice([0, recipes.UNIX, rng.randrange(20)])
+    host = rng.choice([0, recipes.UNIX])
     for central in pick(pieces, "central"):
         local = next((p for p in pick(pieces, "local") if p.entry == central.entry), None)
         central.set("made_by", host << 8 | rng.randrange(256))
         mode = rng.choice([0, recipes.REGULAR]) | rng.randrange(0o10000)
-        central.set("external", mode << 16 | rng.randrange(S16 + 1) & ~0x18)
+        central.set("external", mode << 16 | rng.randrange(S16 + 1) & ~RULED)
         for name in ("time", "date"):
             value = rng.randrange(S16 + 1)
             for header in (local, central) if local else ():
