@@ -55,24 +55,25 @@ class Plan {
 
   void make(RepackReport& report) {
     const std::size_t model = archive_ ? directory_.entries().size() - 1 : find_model(report);
-    std::size_t left_out = 0;
+    std::vector<const zip::LenientEntry*> left_out;
     for (std::size_t i = 0; i < directory_.entries().size(); ++i) {
       const zip::LenientEntry& entry = directory_.entries()[i];
       if (i == model) continue;
       if (entry.folder) continue;
       if (is_left_out(entry)) {
-        ++left_out;
+        left_out.push_back(&entry);
       } else {
         add(entry, new_name(entry, directory_.entries()[model]));
       }
     }
     add_model(directory_.entries()[model]);
     check_new_names();
-    if (left_out != 0) {
+    if (!left_out.empty()) {
+      expect_not_linked(left_out, directory_.entries()[model]);
       report.remarks.push_back({Severity::note,
                                 Code::zip_foreign,
                                 {},
-                                concat("left out: ", left_out, " entries with a Mac's notes on files")});
+                                concat("left out: ", left_out.size(), " entries with a Mac's notes on files")});
     }
     report.entries = entries_.size();
     report.input_bytes = file_.size();
@@ -123,6 +124,25 @@ class Plan {
     }
     if (fault) throw Error(fault->code, concat(fault->message, "; --rename OLD=NEW gives it another one"), place);
     return name;
+  }
+
+  /// What is left out must not be a tensor's data. A model that cannot be read is copied as it is, and refers to
+  /// nothing.
+  void expect_not_linked(const std::vector<const zip::LenientEntry*>& left_out, const zip::LenientEntry& model) {
+    const base::KeyedSet<std::string>* linked = nullptr;
+    try {
+      linked = &linked_by(model);
+    } catch (const Error& error) {
+      if (kind(error.code()) != Kind::format) throw;
+      return;
+    }
+    for (const zip::LenientEntry* entry : left_out) {
+      if (!linked->contains(entry->name)) continue;
+      throw Error(Code::archive_name_reserved,
+                  "the model refers to it, and no archive has such a name; repack does not edit a model: `onnxar pack` "
+                  "does, and names the entries of tensors anew",
+                  {std::string(entry->name), entry->central_offset});
+    }
   }
 
   const base::KeyedSet<std::string>& linked_by(const zip::LenientEntry& model) {

@@ -11,6 +11,7 @@
 #include "zip/crc_fault.h"
 #include "zip/format.h"
 #include "zip/inflate.h"
+#include "zip/names.h"
 #include "zip/unique_names.h"
 
 namespace onnxar::zip {
@@ -69,16 +70,27 @@ void LenientDirectory::read_local_headers(Bytes file) {
   }
 }
 
+/// Readers that begin at the front of the file take the first record there for the zip's.
 void LenientDirectory::check_front(Bytes file) const {
   constexpr auto size = sizeof local_file_signature;
   const Bytes front = file.first(entries_.front().header_offset);
   for (std::size_t at = 0; at + size <= front.size(); ++at) {
-    if (base::load<std::uint32_t>(front, at) != local_file_signature) continue;
-    throw Error(Code::zip_entry_unlisted,
-                concat("a local header is before the first entry, ", base::quoted(entries_.front().name),
-                       ", and the directory does not list it: readers that begin at the front of the file see an entry "
-                       "that others do not; make the zip anew"),
-                {"", at});
+    const auto signature = base::load<std::uint32_t>(front, at);
+    if (signature == local_file_signature) {
+      throw Error(Code::zip_entry_unlisted,
+                  concat("a local header is before the first entry, ", base::quoted(entries_.front().name),
+                         ", and the directory does not list it: readers that begin at the front of the file see an "
+                         "entry that others do not; make the zip anew"),
+                  {"", at});
+    }
+    if (signature == end_signature || signature == zip64_end_signature) {
+      throw Error(
+          Code::zip_end_ambiguous,
+          concat("the signature of an end record is before the first entry, ", base::quoted(entries_.front().name),
+                 ": readers that begin at the front of the file take the zip for an empty one; make the zip "
+                 "anew"),
+          {"", at});
+    }
   }
 }
 
@@ -102,6 +114,7 @@ void LenientDirectory::index_files() {
       files_.size(), [this](std::uint32_t i) { return entries_[files_[i]].name; },
       [this](std::uint32_t i) { return entries_[files_[i]].central_offset; });
   check_folders();
+  check_omissions();
 }
 
 void LenientDirectory::check_folders() const {
@@ -113,6 +126,25 @@ void LenientDirectory::check_folders() const {
     throw Error(Code::zip_name_prefix,
                 concat("the entry ", base::quoted(name_of(*file)), " is a file, and this folder would have its place"),
                 {std::string(entry.name), entry.central_offset});
+  }
+}
+
+/// Only names that no archive may have lose something, so that nearly every zip is through after one look at each name.
+void LenientDirectory::check_omissions() const {
+  const auto name_of_file = [this](std::uint32_t i) { return entries_[files_[i]].name; };
+  const auto is_portable = [this](std::uint32_t i) { return !name_fault(entries_[i].name); };
+  if (std::ranges::all_of(files_, is_portable)) return;
+  std::vector<std::string> kept(files_.size());
+  NameIndex index(files_.size());
+  for (std::uint32_t i = 0; i < files_.size(); ++i) {
+    kept[i] = name_without_omissions(name_of_file(i));
+    const auto clash = index.insert(i, [&kept](std::uint32_t k) { return std::string_view(kept[k]); });
+    if (!clash) continue;
+    throw Error(Code::zip_name_duplicate,
+                concat("some readers take this name and ", base::quoted(name_of_file(*clash)),
+                       " for one: they leave out `c:` at the start, `;1` at the end, or dots and spaces at the end of "
+                       "a part; make the zip anew with other names"),
+                {std::string(name_of_file(i)), entries_[files_[i]].central_offset});
   }
 }
 

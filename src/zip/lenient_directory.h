@@ -40,6 +40,7 @@ class LenientDirectory {
   void check_rivals(std::span<const std::uint64_t> rivals) const;
   void index_files();
   void check_folders() const;
+  void check_omissions() const;
 
   std::unique_ptr<std::byte[]> bytes_;
   std::vector<LenientEntry> entries_;

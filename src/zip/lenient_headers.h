@@ -33,12 +33,12 @@ struct LenientHeader {
 
 /// Reads the directory header at the front of `directory`, which lies at `offset` in the file. The name is a view into
 /// `directory`. Errors: zip.directory.header, zip.name.*, zip.entry.encrypted, .flags, .method, .disk, .attributes,
-/// .sizes, zip.extra.*, zip.zip64.extra, zip.data.inflate (a size that the data cannot have).
+/// .version, .sizes, zip.extra.*, zip.zip64.extra, zip.data.inflate (a size that the data cannot have).
 LenientHeader read_lenient_central(Bytes directory, std::uint64_t offset);
 
 /// Holds the local header against the entry and finds where its data begins and ends; all of it has to end by `limit`,
 /// where the directory begins. What a streaming writer left at 0 is looked for in the data descriptor.
-/// Errors: zip.entry.bounds, .encrypted, .flags, .descriptor, zip.local.*, zip.extra.*, zip.zip64.extra.
+/// Errors: zip.entry.bounds, .encrypted, .flags, .version, .descriptor, zip.local.*, zip.extra.*, zip.zip64.extra.
 void read_lenient_local(Bytes file, std::uint64_t limit, LenientEntry& entry);
 
 }  // namespace onnxar::zip

@@ -91,6 +91,22 @@ std::optional<NameFault> part_fault(std::string_view name) noexcept {
   return std::nullopt;
 }
 
+/// As unzip does.
+std::string_view without_version(std::string_view name) noexcept {
+  const std::size_t semicolon = name.rfind(';');
+  if (semicolon == std::string_view::npos) return name;
+  return std::ranges::all_of(name.substr(semicolon + 1), base::is_digit) ? name.substr(0, semicolon) : name;
+}
+
+/// As bsdtar does.
+std::string_view without_drives(std::string_view name) noexcept {
+  while (name.size() >= 2 && name[1] == ':' && folded(name[0]) >= 'a' && folded(name[0]) <= 'z') {
+    name.remove_prefix(2);
+    while (name.starts_with('/')) name.remove_prefix(1);
+  }
+  return name;
+}
+
 }  // namespace
 
 std::optional<NameFault> name_fault(std::string_view name) noexcept {
@@ -129,6 +145,20 @@ bool is_device_name(std::string_view part) noexcept {
     return equal_folded(stem.substr(0, 3), "com") || equal_folded(stem.substr(0, 3), "lpt");
   }
   return std::ranges::any_of(whole, [stem](std::string_view device) { return equal_folded(stem, device); });
+}
+
+std::string name_without_omissions(std::string_view name) {
+  name = without_drives(without_version(name));
+  std::string kept;
+  while (true) {
+    const std::size_t slash = name.find('/');
+    std::string_view part = name.substr(0, slash);
+    while (part.ends_with('.') || part.ends_with(' ')) part.remove_suffix(1);
+    kept += part;
+    if (slash == std::string_view::npos) return kept;
+    kept += '/';
+    name.remove_prefix(slash + 1);
+  }
 }
 
 std::string folded_copy(std::string_view name) {

@@ -30,6 +30,11 @@ std::optional<NameFault> unreadable_name_fault(std::string_view name) noexcept;
 /// LPT9, CONIN$ and CONOUT$, in any case, also with spaces after it and with any extension.
 bool is_device_name(std::string_view part) noexcept;
 
+/// `name` without what some reader leaves out of it: drives in front (`c:`, bsdtar), a version at the end (`;1`,
+/// unzip), dots and spaces at the end of a part (Windows). Two names for which it is the same are one to that reader.
+/// No two names that are allowed become the same: each stays as it is.
+std::string name_without_omissions(std::string_view name);
+
 /// ASCII lower case of one character: the folding under which names must differ.
 constexpr char folded(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 std::string folded_copy(std::string_view name);

@@ -102,6 +102,15 @@ class Repacking(RenameCase):
         line = f'onnxar: error[usage.argument] {source}: entry "w" at '
         self.fault(USAGE, line, "repack", source, "-o", self.output, "--rename", "w=w.bin")
 
+    def test_data_of_the_model_in_a_macs_folder_is_not_left_out(self) -> None:
+        name = "__MACOSX/w"
+        source = self.write("in.zip", plain_zip((e.name, e.data) for e in (*weights(name), model_of(linked(name)))))
+        line = f'onnxar: error[archive.name.reserved] {source}: entry "{name}" at '
+        told = self.fault(FORMAT, line, "repack", source, "-o", self.output)
+        self.assertIn("`onnxar pack`", told)
+        self.succeeds("pack", source, "-o", self.output)
+        self.assertEqual(entries_of(self.output)[keys_of(self.output)[0]], weights(name)[0].data)
+
     def test_another_entry_needs_a_new_name(self) -> None:
         told = self.fault(FORMAT, CHARACTER, "repack", self.side(), "-o", self.output)
         self.assertIn("--rename OLD=NEW", told)

@@ -329,11 +329,17 @@ def change_data(rng: random.Random, pieces: Pieces) -> str:
     return "data"
 
 
+# What a name may hold; no letters, so that most names are odd ones.
+PORTABLE = "".join(c for c in map(chr, range(0x20, 0x7F)) if c not in '\\:*?"<>|;' and not c.isalpha())
+
+
 def change_name(rng: random.Random, pieces: Pieces) -> str:
     local, central = headers_of(rng, pieces)
     bad = ("../x", "/abs", "C:x", "a\\b", "a\nb", "a\0b", "", "x/", "W", "a", MODEL, "a//b", "./a")
     text = rng.choice([*bad, *recipes.ASCII_NAMES, *recipes.OTHER_NAMES])
-    name = rng.choice([encoded(text), encoded(text), encoded(text), rng.randbytes(4), b"\xc0\xaf"])
+    odd = "".join(rng.choices(PORTABLE, k=rng.randrange(1, 9)))
+    names = [*map(encoded, (text, text, text, odd, odd, odd)), rng.randbytes(4), b"\xc0\xaf"]
+    name = rng.choice(names)
     for header in (local, central):
         header.rename(name)
         if rng.random() < 0.9:
@@ -460,14 +466,17 @@ def drop_zip64(rng: random.Random, pieces: Pieces) -> str:
     return f"drop zip64 {header.what}"
 
 
+RULED = 0x418  # the bits of DOS attributes that a rule looks at: volume, folder, reparse point
+
+
 def free_fields(rng: random.Random, pieces: Pieces) -> str:
     """What no rule looks at, in every entry at once."""
-    host = rng.choice([0, recipes.UNIX, rng.randrange(20)])
+    host = rng.choice([0, recipes.UNIX])
     for central in pick(pieces, "central"):
         local = next((p for p in pick(pieces, "local") if p.entry == central.entry), None)
         central.set("made_by", host << 8 | rng.randrange(256))
         mode = rng.choice([0, recipes.REGULAR]) | rng.randrange(0o10000)
-        central.set("external", mode << 16 | rng.randrange(S16 + 1) & ~0x18)
+        central.set("external", mode << 16 | rng.randrange(S16 + 1) & ~RULED)
         for name in ("time", "date"):
             value = rng.randrange(S16 + 1)
             for header in (local, central) if local else ():

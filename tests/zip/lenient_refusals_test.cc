@@ -88,6 +88,21 @@ TEST(LenientRefusals, AFirstLocalHeaderThatTheDirectoryDoesNotListIsRefused) {
   EXPECT_EQ(refusal_of_zip(after_a_prefix.bytes), (Refusal{Code::zip_entry_unlisted, "", 9}));
 }
 
+// 7-Zip begins at the front, and takes a zip with such a front for one without entries.
+TEST(LenientRefusals, AnEndRecordBeforeTheFirstEntryIsRefused) {
+  for (const std::string_view signature : {"PK\5\6", "PK\6\6"}) {
+    for (const std::string_view before : {"", "#!/bin/sh\n"}) {
+      const Built built = changed([&](ZipBuilder& b) {
+        b.prefix = blob(before);
+        for (const std::byte byte : blob(signature)) b.prefix.push_back(byte);
+        b.prefix.resize(before.size() + 56);
+      });
+      EXPECT_EQ(refusal_of_zip(built.bytes), (Refusal{Code::zip_end_ambiguous, "", before.size()})) << before;
+    }
+  }
+  expect_read(changed([](ZipBuilder& b) { b.prefix = blob("PK\1\2 PK\6\7 PK\7\10 K\5\6"); }));
+}
+
 TEST(LenientRefusals, AnEndRecordInAnEntrysDataIsData) {
   const Built built = changed([](ZipBuilder& b) {
     Blob inner = blob("PK\5\6");
@@ -178,6 +193,26 @@ TEST(LenientRefusals, NamesThatClashAreRefused) {
   EXPECT_EQ(refusal_of_zip(folded.bytes), in_directory(Code::zip_name_folded, folded, "A"));
   const Built prefix = named("a/b");
   EXPECT_EQ(refusal_of_zip(prefix.bytes), in_directory(Code::zip_name_prefix, prefix, "a/b"));
+}
+
+TEST(LenientRefusals, NamesThatAReaderMakesEqualAreRefused) {
+  for (const std::string name : {"a;1", "A;", "a;12", "c:a", "c:/a", "x:Y:a", "a.", "a ", "a. .", "c:a;1"}) {
+    const Built built = changed([&](ZipBuilder& b) { b.entries[2] = plain_entry(zip_entry(name, blob("x"))); });
+    EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_name_duplicate, built, name)) << name;
+  }
+  const Built both = changed([](ZipBuilder& b) {
+    b.entries[1] = plain_entry(zip_entry("d./w", {}));
+    b.entries[2] = plain_entry(zip_entry("d/w;1", {}));
+  });
+  EXPECT_EQ(refusal_of_zip(both.bytes), in_directory(Code::zip_name_duplicate, both, "d/w;1"));
+}
+
+TEST(LenientRefusals, NamesThatStayApartInEveryReaderAreRead) {
+  for (const std::string name :
+       {"a;x", "a;1x", "1:a", "cc:a", "d/c:a", "a;1/c", "c:b.x", "b.x;1", "b..x", " a", ";1"}) {
+    const Built built = changed([&](ZipBuilder& b) { b.entries[2] = plain_entry(zip_entry(name, blob("x"))); });
+    EXPECT_EQ(refusal_of_zip(built.bytes), std::nullopt) << name;
+  }
 }
 
 TEST(LenientRefusals, AFileWithTheNameOfAFolderIsRefused) {
