@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <memory>
+#include <fstream>
+#include <ios>
+#include <string>
 
 #include "convert/model_source.h"
 #include "convert/samples.h"
@@ -38,13 +40,22 @@ class ChangedModelTest : public ::testing::Test {
     edit(Blob(90'000));
   }
 
+  /// What a reader sees of the model that an edit is writing where another one was: header and directory are there.
+  void write_into_model(char byte) const {
+    const Archive archive = Archive::open(path_);
+    const Bytes model = archive.model();
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(model.data() - archive.file().data());
+    file << std::string(model.size(), byte);
+  }
+
   TempDir folder_;
   fs::path path_;
 };
 
 TEST_F(ChangedModelTest, WhatIsReadAtThePlaceOfAModelThatIsGoneIsNotCalledDamage) {
   const Archive archive = Archive::open(path_);
-  undo_and_edit();
+  write_into_model('\0');
   EXPECT_EQ(code_of([&] { return list(archive); }), Code::io_changed);
   EXPECT_EQ(code_of([&] { return side_files(archive); }), Code::io_changed);
   EXPECT_EQ(code_of([&] { return tensors(archive); }), Code::io_changed);
@@ -68,8 +79,9 @@ TEST_F(ChangedModelTest, ACopyOfTheModelThatWasVerifiedIsDamagedWhateverBecomesO
 
 TEST_F(ChangedModelTest, AListingOfTwoStatesIsNotGiven) {
   const Archive archive = Archive::open(path_);
-  undo(path_, {.sync = false, .dry_run = false});
-  edit(model_of({floats("y", 20'000)}).view());
+  const Blob before = folder_.read_file("a.onnxar");
+  write_into_model('\0');
+  static_cast<void>(folder_.write_file("a.onnxar", before));
   EXPECT_EQ(code_of([&] { return list(archive); }), Code::io_changed);
 }
 
