@@ -20,8 +20,8 @@ struct CheckOptions {
 ///
 /// The first fault of the directory ends the container's pass, as nothing after it can be trusted; local headers, CRCs
 /// and the model's tensors are all looked at. What ONNX's own checker refuses of a tensor is an error here, too, or a
-/// warning. A plain model whose name ends in .onnxar is a warning (archive.plain_model). Errors (thrown): io.* only.
-/// Cost: O(directory + model), with `data` O(bytes).
+/// warning. A plain model whose name ends in .onnxar is a warning (archive.plain_model). Errors (thrown): archive.busy,
+/// io.* (io.changed where faults are found in a file that changes). Cost: O(directory + model), with `data` O(bytes).
 [[nodiscard]] std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions& options = {});
 
 /// Whether no finding is an error.

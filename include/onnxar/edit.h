@@ -100,7 +100,8 @@ struct CutOptions {
 };
 
 /// Cuts off what an interrupted edit left behind the last whole state: the longest prefix of the file that `check`
-/// finds no error in, with the CRCs of what that state had added. An archive that is whole stays as it is.
+/// finds no error in, with the CRCs of what that state had added; in the first state, a CRC-32 that its writer began
+/// anew (see RepackOptions::accept_crc) does not count against it. An archive that is whole stays as it is.
 /// Waits and locks as ArchiveEditor. Readers that have the file mapped must not touch what was cut.
 /// Errors: archive.busy; archive.unrecoverable (there is no such prefix); io.*. Cost: O(headers), and reading what the
 /// state added.

@@ -38,7 +38,7 @@ struct Listing {
 
 /// Lists an archive. Errors: io.*, zip.*, archive.*, wire.*. Cost: O(directory + model); reads every local header.
 [[nodiscard]] Listing list(const std::filesystem::path& path, const LoadOptions& options = {});
-/// The same of an archive that is open. Errors: zip.*, wire.*.
+/// The same of an archive that is open. Errors: io.changed, zip.*, wire.*.
 [[nodiscard]] Listing list(const Archive& archive, const LoadOptions& options = {});
 
 /// A tensor of an archive's model, wherever its data is.

@@ -51,6 +51,29 @@ Error changed_while_read(const std::filesystem::path& path) {
   return {Code::io_changed, "the file was changed while it was read; try again", {}, path};
 }
 
+void expect_not_cut(const Archive& archive) {
+  if (base::MappedFile::find(archive.file()) && is_changed(archive)) throw changed_while_read(archive.path());
+}
+
+Error being_edited(const std::filesystem::path& path) {
+  return {Code::archive_busy, "another process is editing the archive; try again in a moment", {}, path};
+}
+
+Error told_from_an_edit(const Error& error, const std::filesystem::path& path) {
+  if (kind(error.code()) != Kind::format) return error;
+  try {
+    const base::FileDescriptor file = base::open_file(path, base::Access::read);
+    return base::try_lock(file, base::Lock::shared) == base::Locking::busy ? being_edited(path) : error;
+  } catch (const Error&) {
+    return error;  // it cannot be opened any more, which says nothing of what was read
+  }
+}
+
+Error told_apart_in_model(const Error& error, const Archive& archive) {
+  const bool edited = kind(error.code()) == Kind::format && base::MappedFile::is_changed(archive.file());
+  return edited ? changed_while_read(archive.path()) : told_apart(error, archive);
+}
+
 Error told_apart(const Error& error, const Archive& archive) {
   return kind(error.code()) == Kind::format && is_changed(archive) ? changed_while_read(archive.path()) : error;
 }

@@ -19,8 +19,21 @@ bool is_changed(const Archive& archive);
 /// io.changed
 Error changed_while_read(const std::filesystem::path& path);
 
+/// After a reading without a fault. Errors: io.changed, if the file that was read, and not another one in its place,
+/// has not only grown.
+void expect_not_cut(const Archive& archive);
+
+/// archive.busy
+Error being_edited(const std::filesystem::path& path);
+
+/// The same error; or archive.busy, if it is one of the format and another process holds the lock of editors.
+Error told_from_an_edit(const Error& error, const std::filesystem::path& path);
+
 /// The same error; or io.changed, if it is one of the format and the archive was changed.
 Error told_apart(const Error& error, const Archive& archive);
+/// The same for the model, which is read from the mapping: also if the file was edited at all. An edit may have put the
+/// same directory back, so that nothing else shows what was there when the model was read.
+Error told_apart_in_model(const Error& error, const Archive& archive);
 /// The same for a file that is mapped, of whatever format.
 Error told_apart(const Error& error, Bytes file, const std::filesystem::path& path);
 

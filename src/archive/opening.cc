@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "archive/changed.h"
 #include "archive/inspector.h"
 #include "base/mapped_file.h"
 #include "base/memory.h"
@@ -55,10 +56,6 @@ bool begins_entry(Bytes rest) {
   return std::ranges::equal(rest.first(length), Bytes(header).first(length));
 }
 
-Error busy(const std::filesystem::path& path) {
-  return {Code::archive_busy, "another process is editing the archive; try again in a moment", {}, path};
-}
-
 /// Readers that meet an edit hold the lock for a moment to see how it ended. Errors: archive.busy after a second.
 base::Locking lock_with_patience(const base::FileDescriptor& file, base::Lock lock, const std::filesystem::path& path) {
   using namespace std::chrono_literals;
@@ -68,7 +65,7 @@ base::Locking lock_with_patience(const base::FileDescriptor& file, base::Lock lo
     if (locking != base::Locking::busy) return locking;
     std::this_thread::sleep_for(step);
   }
-  throw busy(path);
+  throw being_edited(path);
 }
 
 /// An edit writes its end record last. What stands behind the one before may be cut off again while we look, so no
@@ -148,7 +145,7 @@ Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& optio
     }
   }
   // It is broken, or somebody is at work on it: while nobody is, it is what it is.
-  if (base::try_lock(file, base::Lock::shared) == base::Locking::busy) throw busy(path);
+  if (base::try_lock(file, base::Lock::shared) == base::Locking::busy) throw being_edited(path);
   return open_locked(file, path, options, headers);
 }
 

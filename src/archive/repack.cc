@@ -259,7 +259,7 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
     std::move(writer).finish().publish(options.sync ? base::Sync::full : base::Sync::none);
   } catch (const Error& error) {
     // What concerns the output names it already.
-    throw told_apart(with_way_back(error, file).with_path(input), file, input);
+    throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(input), input), file, input);
   }
   return report;
 }
@@ -281,7 +281,7 @@ std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, s
       entries.push_back({std::string(entry.name), entry.data_offset, off_by, kind});
     }
   } catch (const Error& error) {
-    throw with_way_back(error, file).with_path(path);
+    throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(path), path), file, path);
   }
   return entries;
 }

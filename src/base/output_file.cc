@@ -327,8 +327,9 @@ void OutputFile::keep_mode() const {
   struct stat status{};
   const FileDescriptor here = folder_->descriptor();
   if (::fstatat(here.get(), name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode)) {
-    // Failing to keep the mode (a foreign file system) must not lose the output.
-    [[maybe_unused]] const int ignored = ::fchmod(file_.get(), status.st_mode & 07777);
+    // Failing to keep the mode (a foreign file system) must not lose the output. The new file is ours, whoever owned
+    // the old one: a set-user-ID bit of somebody else's would have the new bytes run in our name.
+    [[maybe_unused]] const int ignored = ::fchmod(file_.get(), status.st_mode & 0777);
   }
 }
 

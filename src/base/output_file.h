@@ -22,8 +22,8 @@ enum class Sync : std::uint8_t { none, full };
 ///
 /// Until then nothing is seen under any name where the file system has O_TMPFILE (so a killed process leaves nothing);
 /// elsewhere a hidden temporary name `.NAME.XXXXXX.tmp` stands in. A destructor discards. A target that exists is
-/// replaced atomically and keeps its mode; a new one follows the umask. The folder is opened once, and all names are
-/// looked up in that: what is put in its place meanwhile sees nothing of the file.
+/// replaced atomically and keeps its permissions, but no set-ID bits; a new one follows the umask. The folder is opened
+/// once, and all names are looked up in that: what is put in its place meanwhile sees nothing of the file.
 ///
 /// `extend` writes behind the end of an existing file instead: publishing keeps that, a destructor cuts it off again.
 /// After an error of `write_at`, `set_size` or `sync` nobody knows what the file holds (a second fsync says yes where

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "archive/changed.h"
+
 namespace onnxar {
 
 void walk_archive(const Archive& archive, const LoadOptions& options,
@@ -19,7 +21,7 @@ Error located_in_model(const Archive& archive, const Error& error) {
   if (!error.path().empty() || !error.entry().empty()) return error;
   Place place{std::string(model_entry_name), error.offset()};
   if (place.offset) *place.offset += static_cast<std::uint64_t>(archive.model().data() - archive.file().data());
-  return {error.code(), error.message(), std::move(place), archive.path()};
+  return told_apart_in_model({error.code(), error.message(), std::move(place), archive.path()}, archive);
 }
 
 TensorInfo info_of(const onnx::TensorSite& site) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "archive/changed.h"
 #include "archive/check.h"
 #include "archive/inspector.h"
 #include "archive/keys.h"
@@ -232,7 +233,7 @@ bool model_is_readable(const Archive& archive) {
 }
 
 /// Returns whether the model could be read to its end.
-bool check_model(ModelSource source, const CheckOptions& options, std::vector<Finding>& findings) {
+bool check_model(ModelSource& source, const CheckOptions& options, std::vector<Finding>& findings) {
   const bool is_readable = ModelCheck(source, options, findings).run();
   if (options.data && source.linked_archive() != nullptr) {
     check_data(*source.linked_archive(), options.load.num_threads, findings);
@@ -244,7 +245,7 @@ bool check_model(ModelSource source, const CheckOptions& options, std::vector<Fi
 /// promises one.
 void check_plain_model(ModelSource source, const std::filesystem::path& path, const CheckOptions& options,
                        std::vector<Finding>& findings) {
-  const bool is_model = check_model(std::move(source), options, findings);
+  const bool is_model = check_model(source, options, findings);
   std::string extension = path.extension().string();
   std::ranges::transform(extension, extension.begin(), [](char c) { return base::is_capital(c) ? c | 0x20 : c; });
   if (!is_model || extension != ".onnxar") return;
@@ -260,7 +261,10 @@ void check_plain_model(ModelSource source, const std::filesystem::path& path, co
 void check_archive(Archive archive, const CheckOptions& options, std::vector<Finding>& findings) {
   findings = check_container(archive);
   if (options.data) check_data(archive, options.load.num_threads, findings);
-  if (model_is_readable(archive)) check_model(ModelSource::of(std::move(archive), options.load), options, findings);
+  if (!model_is_readable(archive)) return;
+  ModelSource source = ModelSource::of(std::move(archive), options.load);
+  check_model(source, options, findings);
+  if (passed(findings)) expect_not_cut(*source.archive());
 }
 
 void make_strict(std::vector<Finding>& findings) {
@@ -277,17 +281,19 @@ std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions
   CheckOptions once = options;
   once.load.verify_data = false;  // CRCs are compared once, entry by entry
   std::vector<Finding> findings;
+  const auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
   try {
-    auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
     if (looks_like_zip(file->bytes())) {
       check_archive(Archive::open(path), once, findings);
     } else {
-      check_plain_model(ModelSource::of(std::move(file), path, once.load), path, once, findings);
+      check_plain_model(ModelSource::of(file, path, once.load), path, once, findings);
     }
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;
     findings.push_back(error.finding());
   }
+  // Readers take no lock: what looks like damage may be half of an edit.
+  if (!passed(findings) && base::MappedFile::is_changed(file->bytes())) throw changed_while_read(path);
   if (options.strict) make_strict(findings);
   return findings;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "archive/changed.h"
 #include "archive/inspector.h"
 #include "convert/archive_walk.h"
 #include "zip/format.h"
@@ -58,6 +59,7 @@ Listing list(const Archive& archive, const LoadOptions& options) {
   listing.model = std::move(listing.entries.back());  // the model is the last entry, and has a place of its own here
   listing.entries.pop_back();
   add_tensors(listing, archive, options);
+  expect_not_cut(archive);
   return listing;
 }
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "archive/changed.h"
+#include "archive/entry_source.h"
 #include "archive/inspector.h"
 #include "archive/plain_zip.h"
 #include "base/checked.h"
@@ -243,7 +245,10 @@ Error ModelSource::located(const Error& error) const {
   if (from_text_) return {error.code(), error.message(), {}, path_};
   Place place{archive_ ? std::string(model_entry_name) : "", error.offset()};
   if (place.offset) *place.offset += model_offset_;
-  return {error.code(), error.message(), place, path_};
+  const Error placed(error.code(), error.message(), place, path_);
+  // A copy was verified: what is wrong with that is wrong with the model.
+  const bool from_mapping = archive_ && base::lies_in(model_, archive_->file());
+  return from_mapping ? told_apart_in_model(placed, *archive_) : placed;
 }
 
 Place ModelSource::place_of(const onnx::TensorSite& site) const {

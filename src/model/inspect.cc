@@ -1,5 +1,6 @@
 #include "onnxar/inspect.h"
 
+#include "archive/changed.h"
 #include "base/text.h"
 #include "convert/loaded_model.h"
 #include "model/cost.h"
@@ -50,6 +51,27 @@ ModelForm form_of(const ModelSource& source) {
   return source.from_text() ? ModelForm::textproto : ModelForm::onnx;
 }
 
+Inspection inspection_of(const LoadedModel& loaded, const std::filesystem::path& path, const InspectOptions& options) {
+  const Archive* archive = loaded.source->archive();
+  try {
+    schema::ModelProto model;
+    parse(model, loaded.skeleton, loaded.max_depth);
+    Inspection inspection;
+    inspection.form = form_of(*loaded.source);
+    inspection.remarks = loaded.remarks;
+    add_head(inspection, model);
+    add_functions(inspection, model);
+    inspection.graph = summary_of_graph(model);
+    add_tensors(inspection, path, *loaded.source, model, options);
+    inspection.cost = estimate_cost(model);
+    if (options.nodes) add_nodes(inspection, model, options.op);
+    if (archive != nullptr) expect_not_cut(*archive);
+    return inspection;
+  } catch (const Error& error) {
+    throw archive != nullptr ? told_apart_in_model(error, *archive) : error;
+  }
+}
+
 }  // namespace
 
 std::string to_string(const OpsetSummary& opset) {
@@ -73,18 +95,7 @@ Inspection inspect(const std::filesystem::path& path, const InspectOptions& opti
   unread.load.verify_data = false;
   try {
     const LoadedModel loaded = load_model(path, MovePolicy::of(unread.load), unread.load);
-    schema::ModelProto model;
-    parse(model, loaded.skeleton, loaded.max_depth);
-    Inspection inspection;
-    inspection.form = form_of(*loaded.source);
-    inspection.remarks = loaded.remarks;
-    add_head(inspection, model);
-    add_functions(inspection, model);
-    inspection.graph = summary_of_graph(model);
-    add_tensors(inspection, path, *loaded.source, model, unread);
-    inspection.cost = estimate_cost(model);
-    if (options.nodes) add_nodes(inspection, model, options.op);
-    return inspection;
+    return inspection_of(loaded, path, unread);
   } catch (const Error& error) {
     throw error.with_path(path);
   }

@@ -91,8 +91,7 @@ TEST_F(ChangedTest, AnEditThatOnlyAppendsDisturbsNoReader) {
 }
 
 TEST_F(ChangedTest, DamageThatWasThereBeforeIsDamage) {
-  const Archive before = Archive::open(path_);
-  overwrite(before.locate(model_of(before)).offset + 5);
+  overwrite(fs::file_size(path_) - 1'000'000);
   const Archive archive = Archive::open(path_);
   EXPECT_EQ(code_of([&] { return copied(archive); }), Code::zip_data_crc);
   edit(2);  // an edit of a damaged archive does not mend it
@@ -104,6 +103,21 @@ TEST_F(ChangedTest, AFileThatAnotherOneReplacedIsSaidToHaveChanged) {
   overwrite(archive.locate(model_of(archive)).offset + 5);
   fs::rename(folder_.write_file("other", "something else"), path_);
   EXPECT_EQ(code_of([&] { return copied(archive); }), Code::io_changed);
+}
+
+TEST_F(ChangedTest, RepackCallsAnArchiveThatIsBeingEditedBusyAndNotTorn) {
+  const auto repacked = [this] {
+    RepackOptions options;
+    options.sync = false;
+    options.replace = true;
+    return repack(path_, folder_.path() / "other.onnxar", options);
+  };
+  EditOptions options;
+  options.sync = false;
+  ArchiveEditor editor = ArchiveEditor::open(path_, options);
+  editor.add("v", Bytes(pattern(std::size_t{8} << 20U)));  // more than stays in buffers
+  EXPECT_EQ(code_of(repacked), Code::archive_busy);
+  EXPECT_EQ(code_of([this] { return check_alignment(path_, 64); }), Code::archive_busy);
 }
 
 TEST_F(ChangedTest, BytesInMemoryCannotHaveChanged) {

@@ -137,6 +137,15 @@ TEST(OutputFile, TargetThatAppearsMeanwhileIsNotReplaced) {
   EXPECT_EQ(folder.read_text("a"), "theirs");
 }
 
+TEST(OutputFile, ATargetThatRunsInTheNameOfItsOwnerIsReplacedByOneThatDoesNot) {
+  const TempDir folder;
+  folder.write_file("a", "old");
+  fs::permissions(folder / "a", fs::perms(06755U));
+  OutputFile file = OutputFile::create(folder / "a", Existing::replace);
+  file.publish(Sync::none);
+  EXPECT_EQ(mode_of(folder / "a"), fs::perms(0755U));
+}
+
 TEST(OutputFile, ReplacedTargetKeepsItsMode) {
   const TempDir folder;
   for (const unsigned mode : {0600U, 0444U, 0755U}) {

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 from support import command_line
 from support import wire_writer as wire
 from support.archives import Entry, linked, model_of, weights
-from support.command_line import DONE, FORMAT, FOUND, ToolCase, entries_of, run
+from support.command_line import DONE, FORMAT, FOUND, USAGE, ToolCase, entries_of, run
 
 TURNED = "a\u202egnp.exe"  # a terminal shows what is after U+202E from right to left
 NOT_ASCII = "größe 模型 \U0001f600"
@@ -44,6 +44,16 @@ class Check(ToolCase):
         self.assertEqual(done.stdout.decode(), expected)
         self.succeeds("check", self.model(name="model.onnx"))
         self.succeeds("pack", path, "-o", self.output)
+
+
+class Verbs(ToolCase):
+    def test_a_word_that_is_not_a_verb_is_named(self) -> None:
+        for word in ("pakc", "model.onnx", "a\x1b[2J"):
+            done = run(word, "model.onnx")
+            self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
+            shown = word.replace("\x1b", "\\x1b")
+            line = f"onnxar: error[usage.argument] there is no verb `{shown}`; `onnxar --help` lists the verbs\n"
+            self.assertEqual(done.stderr, line)
 
 
 class LeftOut(ToolCase):

@@ -20,9 +20,9 @@ namespace {
 using ::testing::ElementsAre;
 
 constexpr std::size_t floats_in_weight = 512;
-const Blob weight = pattern(4 * floats_in_weight, 3);
+const Blob data_of_w = pattern(4 * floats_in_weight, 3);
 
-Archive archive_with(const Message& model, std::vector<ZipEntry> entries = {zip_entry("w", weight)}) {
+Archive archive_around(const Message& model, std::vector<ZipEntry> entries = {zip_entry("w", data_of_w)}) {
   auto built = std::make_shared<const Built>(archive_of(model, std::move(entries)));
   const Bytes bytes = built->bytes;
   return Archive::open(bytes, std::move(built));
@@ -46,7 +46,7 @@ std::string text_of(std::span<const FieldStep> steps) {
 TEST(ModelReaderTest, EveryTensorWhoseDataIsBesideTheModelIsNamedByTheStepsToIt) {
   const Messages nodes = {constant("a", floats("small", 4)),
                           constant("b", linked_floats("in_node", floats_in_weight, "w"))};
-  const ModelReader reader(archive_with(model(
+  const ModelReader reader(archive_around(model(
       {.graph =
            graph({.nodes = nodes, .initializers = {floats("i", 4), linked_floats("w", floats_in_weight, "w")}})})));
   std::vector<std::string> paths;
@@ -56,12 +56,12 @@ TEST(ModelReaderTest, EveryTensorWhoseDataIsBesideTheModelIsNamedByTheStepsToIt)
   });
   EXPECT_THAT(paths, ElementsAre("graph node[1] attribute[0] t ", "graph initializer[1] "));
   ASSERT_EQ(reader.size(), 2U);
-  EXPECT_EQ(data_of(reader, 0), weight);
-  EXPECT_EQ(data_of(reader, 1), weight);
+  EXPECT_EQ(data_of(reader, 0), data_of_w);
+  EXPECT_EQ(data_of(reader, 1), data_of_w);
 }
 
 TEST(ModelReaderTest, TheModelParsesAndItsTensorsAreThoseOfTheSteps) {
-  const ModelReader reader(archive_with(model_of({floats("i", 4), linked_floats("w", floats_in_weight, "w")})));
+  const ModelReader reader(archive_around(model_of({floats("i", 4), linked_floats("w", floats_in_weight, "w")})));
   schema::ModelProto proto;
   ASSERT_TRUE(proto.ParseFromArray(reader.model().data(), static_cast<int>(reader.model().size())));
   EXPECT_EQ(proto.graph().initializer(1).name(), "w");
@@ -80,7 +80,7 @@ TEST(ModelReaderTest, WhatCheckCallsAnErrorIsRefusedWithItsCode) {
   };
   const TempDir folder;
   for (const Message& each : broken) {
-    const Built archive = archive_of(model_of({each}), {zip_entry("w", weight)});
+    const Built archive = archive_of(model_of({each}), {zip_entry("w", data_of_w)});
     const std::vector<Finding> findings = check(folder.write_file("a.onnxar", archive.bytes));
     const auto fault = std::ranges::find(findings, Severity::error, &Finding::severity);
     ASSERT_NE(fault, findings.end());
@@ -92,7 +92,8 @@ TEST(ModelReaderTest, WhatCheckCallsAnErrorIsRefusedWithItsCode) {
 }
 
 TEST(ModelReaderTest, AFaultOfAnEntryThatNoTensorNamesIsRefusedToo) {
-  Built archive = archive_of(model_of({floats("i", 4)}), {zip_entry("first", weight), zip_entry("other", weight)});
+  Built archive =
+      archive_of(model_of({floats("i", 4)}), {zip_entry("first", data_of_w), zip_entry("other", data_of_w)});
   const std::uint64_t header = archive.entries.at(1).header_offset;
   archive.bytes[header + 10] ^= std::byte{1};  // the time: the directory has another
   const Error error = error_of([&] { ModelReader(Archive::open(archive.bytes, nullptr)); });
@@ -102,7 +103,7 @@ TEST(ModelReaderTest, AFaultOfAnEntryThatNoTensorNamesIsRefusedToo) {
 TEST(ModelReaderTest, DataIsComparedWithItsCrcUnlessThatIsNotWanted) {
   const auto damaged = [] {
     auto built = std::make_shared<Built>(
-        archive_of(model_of({linked_floats("w", floats_in_weight, "w")}), {zip_entry("w", weight)}));
+        archive_of(model_of({linked_floats("w", floats_in_weight, "w")}), {zip_entry("w", data_of_w)}));
     built->bytes[built->entries.at(0).data_offset + 7] ^= std::byte{1};
     const Bytes bytes = built->bytes;
     return Archive::open(bytes, std::move(built));
@@ -111,11 +112,11 @@ TEST(ModelReaderTest, DataIsComparedWithItsCrcUnlessThatIsNotWanted) {
   EXPECT_EQ(error_of([&] { data_of(reader, 0); }).code(), Code::zip_data_crc);
   LoadOptions unverified;
   unverified.verify_data = false;
-  EXPECT_EQ(data_of(ModelReader(damaged(), unverified), 0).size(), weight.size());
+  EXPECT_EQ(data_of(ModelReader(damaged(), unverified), 0).size(), data_of_w.size());
 }
 
 TEST(ModelReaderTest, CallerIsToldOfEmptyFunctionsAndOfTensorsThatThereAreNot) {
-  const ModelReader reader(archive_with(model_of({linked_floats("a", floats_in_weight, "w")})));
+  const ModelReader reader(archive_around(model_of({linked_floats("a", floats_in_weight, "w")})));
   EXPECT_EQ(error_of([&] { reader.read(0, ByteSink()); }).code(), Code::usage_argument);
   EXPECT_EQ(error_of([&] { reader.for_each({}); }).code(), Code::usage_argument);
   EXPECT_EQ(error_of([&] { data_of(reader, 1); }).code(), Code::usage_no_such_tensor);
@@ -129,7 +130,7 @@ TEST(ModelReaderTest, WhatTensorsShareTakesAtMostMaxExpansionTimesTheArchive) {
     for (std::size_t i = 0; i < tensors; ++i) {
       initializers.push_back(linked_floats("w" + std::to_string(i), large / 4, "w"));
     }
-    return archive_with(model_of(initializers), {zip_entry("w", pattern(large))});
+    return archive_around(model_of(initializers), {zip_entry("w", pattern(large))});
   };
   EXPECT_EQ(ModelReader(sharing(8)).size(), 8U);
   EXPECT_EQ(error_of([&] { ModelReader(sharing(9)); }).code(), Code::onnx_model_expansion);

@@ -1,6 +1,7 @@
 // onnxar: one verb a file, each a thin cover of one library function.
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <exception>
@@ -54,6 +55,15 @@ int flushed(int code) {
   return code;
 }
 
+/// CLI11 would only say that a verb is missing.
+void refuse_unknown_verb(std::span<const Verb> verbs, std::span<char* const> words) {
+  if (words.size() < 2) return;
+  const std::string word = words[1];
+  const auto is_named = [&word](const Verb& verb) { return verb.app->get_name() == word; };
+  if (word.starts_with('-') || std::ranges::any_of(verbs, is_named)) return;
+  throw Error(Code::usage_argument, "there is no verb `" + escaped(word) + "`; `onnxar --help` lists the verbs");
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app("ONNX archives: one file with a model and its weights, ready to be mapped.", "onnxar");
   app.set_version_flag("--version", std::string("onnxar ") + ONNXAR_VERSION_STRING);
@@ -63,6 +73,7 @@ int parse_and_run(int argc, char** argv) {
                             add_replace(app),    add_link(app),   add_recover(app), add_undo(app),  add_cat(app),
                             add_show(app),       add_dump(app),   add_extract(app), add_diff(app),  add_freeze(app),
                             add_completion(app), add_man(app)};
+  refuse_unknown_verb(verbs, std::span(argv, static_cast<std::size_t>(argc)));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
