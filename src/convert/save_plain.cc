@@ -9,6 +9,7 @@
 #include "convert/placing.h"
 #include "convert/progress.h"
 #include "convert/save.h"
+#include "convert/side_files.h"
 #include "onnxar/archive_writer.h"
 #include "zip/layout.h"
 
@@ -75,6 +76,7 @@ const std::vector<SideFile>& taken_along(const std::vector<SideFile>& side_files
                                          ConvertReport& report) {
   static const std::vector<SideFile> none;
   const std::vector<SideFile>& taken = destination.is_folder() ? side_files : none;
+  check_folders(taken);
   report.side_files = taken.size();
   report.side_files_left_out = side_files.size() - taken.size();
   return taken;

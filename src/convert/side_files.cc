@@ -1,5 +1,7 @@
 #include "convert/side_files.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -123,6 +125,30 @@ std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archiv
     throw located_in_model(archive, error);
   }
   return pairs;
+}
+
+void check_folders(const std::vector<SideFile>& files) {
+  constexpr std::uint64_t always = 4096, folder_bytes = 4096, times = 8;
+  std::uint64_t bytes = 0;
+  std::vector<std::string_view> names;
+  for (const SideFile& file : files) {
+    bytes += file.name.size() + file.source->size();
+    names.push_back(file.name);
+  }
+  std::ranges::sort(names);
+  std::uint64_t folders = 0;
+  std::string_view before;
+  for (const std::string_view name : names) {  // neighbours share most of their folders
+    const auto [end, ignored] = std::ranges::mismatch(name, before);
+    folders += static_cast<std::uint64_t>(std::count(end, name.end(), '/'));
+    before = name;
+  }
+  const std::uint64_t most = always + bytes / folder_bytes * times;
+  if (folders <= most) return;
+  throw Error(Code::zip_limit_folders,
+              base::concat("its side files would be in ", folders, " folders, more than the ", most, " that files of ",
+                           base::human_size(bytes),
+                           " may be in; write the model alone, with -o FILE, or take files out with a zip tool"));
 }
 
 std::vector<SideFile> side_files_to_save(std::vector<SideFile> files, const SaveOptions& options) {

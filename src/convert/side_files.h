@@ -14,4 +14,9 @@ namespace onnxar {
 /// file has); for archives zip.name.*, archive.name.reserved.
 std::vector<SideFile> side_files_to_save(std::vector<SideFile> files, const SaveOptions& options);
 
+/// Refuses files that would be in more folders than their names and bytes are worth: a folder takes a block of the
+/// disk, and a name of a thousand bytes may ask for five hundred. 4096 are always allowed.
+/// Errors: zip.limit.folders. Cost: O(bytes of the names * log(files)).
+void check_folders(const std::vector<SideFile>& files);
+
 }  // namespace onnxar

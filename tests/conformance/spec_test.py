@@ -38,6 +38,7 @@ NO_RULE = {
     "zip.end.ambiguous": "of zips that are no archives",
     "zip.entry.unlisted": "of zips that are no archives",
     "zip.limit.expansion": "of zips that are no archives",
+    "zip.limit.folders": "of unpacking into a folder",
 }
 # Remarks that chapters 5 to 8 do not know because no archive gives reason for them.
 NO_RULE_REMARKS = {
