@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdarg>
 #include <filesystem>
 #include <string>
@@ -20,7 +21,8 @@ std::atomic<std::uint64_t> names_looked_up = 0;
 }  // namespace
 
 /// This program's own, in place of the C library's: it counts the names in paths that openat2 is given, and calls it.
-extern "C" long syscall(long number, ...) noexcept {
+// The C library's name of the parameter is reserved.
+extern "C" long syscall(long number, ...) noexcept {  // NOLINT(readability-inconsistent-declaration-parameter-name)
   using Function = long (*)(long, ...);
   static const auto real = reinterpret_cast<Function>(::dlsym(RTLD_NEXT, "syscall"));
   va_list list;
@@ -29,7 +31,7 @@ extern "C" long syscall(long number, ...) noexcept {
   for (long& argument : arguments) argument = va_arg(list, long);
   va_end(list);
   if (number == SYS_openat2) {
-    const std::string_view path = reinterpret_cast<const char*>(arguments[1]);
+    const std::string_view path = std::bit_cast<const char*>(arguments[1]);
     names_looked_up += 1 + static_cast<std::uint64_t>(std::ranges::count(path, '/'));
   }
   return real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
