@@ -142,14 +142,25 @@ class Shrinking(ToolCase):
         self.assert_ended(process, process.communicate()[1])
         self.assertEqual({each.name for each in self.folder.iterdir()}, {path.name})
 
-    def test_archive_while_it_is_printed(self) -> None:
-        entry = Entry("w", wire.content(wire.UINT8, 8 * MIB, "w"), 4096)
-        tensor = wire.fields_of("w", wire.UINT8, [8 * MIB], wire.DataFile("w").link(length=8 * MIB))
+    def cat_and_cut(self, size: int) -> tuple[subprocess.Popen, bytes, bytes]:
+        """Cuts the archive once the tool has printed something of an entry; gives all it printed, and what it said."""
+        entry = Entry("w", bytes(size), 4096)
+        tensor = wire.fields_of("w", wire.UINT8, [size], wire.DataFile("w").link(length=size))
         path = self.write("model.onnxar", Archive([entry, model_of(tensor)]).file)
-        process = start("cat", path, "w", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        process.stdout.read(1)  # a pipe holds 64 KiB, so it cannot have ended
+        process = start("cat", path, "w", stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+        first = process.stdout.read(1)  # a pipe holds 64 KiB, so it cannot have ended
         os.truncate(path, MIB)
-        self.assert_ended(process, process.communicate()[1])
+        printed, told = process.communicate()
+        return process, first + printed, told
+
+    def test_archive_while_a_large_entry_is_printed(self) -> None:
+        process, _, told = self.cat_and_cut(80 * MIB)
+        self.assert_ended(process, told)
+
+    def test_small_entry_is_copied_before_it_is_printed(self) -> None:
+        process, printed, told = self.cat_and_cut(8 * MIB)
+        self.assertEqual((process.returncode, told), (DONE, b""))
+        self.assertEqual(printed, bytes(8 * MIB))
 
     def assert_ended(self, process: subprocess.Popen, told: bytes) -> None:
         self.assertEqual(process.returncode, IO, told)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import mutations
 from known import KNOWN, Answer, Case, reason
 from peers import PEERS, Read, Refused, read_of
-from support.command_line import SAMPLE, at_once, sampled
+from support.command_line import SAMPLE, at_once, least, sampled
 
 VECTORS = Path(__file__).resolve().parents[2] / "spec" / "vectors"
 SHOWN = 12  # differences that a failure lists
@@ -106,7 +106,7 @@ class Differential(unittest.TestCase):
         self.assertEqual(len(self.made), len(self.ours))
         accepted = Counter(family(case.mutation.kind) for case, _ in self.cases)
         for name, fewest in FEWEST_ACCEPTED.items():
-            self.assertGreaterEqual(accepted[name], fewest // (2 * SAMPLE - 1), name)
+            self.assertGreaterEqual(accepted[name], least(fewest), name)
 
     def test_ours_hands_out_what_lies_in_the_file(self) -> None:
         for each, ours in zip(self.made, self.ours):
@@ -140,7 +140,7 @@ class Differential(unittest.TestCase):
         self.report += [f"{name:8} {count:5} {why}" for why, count in counts.most_common()]
         if faults:
             self.fail(f"{len(faults)} files:\n" + "\n".join(faults[:SHOWN]))
-        self.assertGreaterEqual(counts["same"], FEWEST_SAME // (2 * SAMPLE - 1))
+        self.assertGreaterEqual(counts["same"], least(FEWEST_SAME))
         if SAMPLE > 1:
             return
         unseen = [known.why for known in KNOWN[name] if not any(known.why in w for w in counts)]

@@ -22,10 +22,9 @@ from onnx.backend.test.case.node import collect_testcases
 
 from support import command_line
 from support import onnx_walk as walk
-from support.command_line import ALL_SITES, SAMPLE, ToolCase, at_once, onnxar, sampled
+from support.command_line import ALL_SITES, ToolCase, at_once, least, onnxar, sampled
 from support.wire_reader import identity_promised
 
-# Of a sample, a little more than half of its share is enough.
 LEAST_FILES, LEAST_CASES, LEAST_MOVED, LEAST_BY_BYTES = 140, 1800, 2500, 1750
 
 
@@ -69,8 +68,8 @@ class Wheel(unittest.TestCase):
         print(f"{len(models)} models, {sum(moved)} payloads moved, {sum(by_bytes)} judged by bytes", flush=True)
         self.assertEqual([fault for fault in faults if fault], [])
         self.assertGreaterEqual(len(models), LEAST_FILES + LEAST_CASES)
-        self.assertGreaterEqual(sum(moved), LEAST_MOVED // (2 * SAMPLE - 1))
-        self.assertGreaterEqual(sum(by_bytes), LEAST_BY_BYTES // (2 * SAMPLE - 1))
+        self.assertGreaterEqual(sum(moved), least(LEAST_MOVED))
+        self.assertGreaterEqual(sum(by_bytes), least(LEAST_BY_BYTES))
 
 
 def sample() -> onnx.ModelProto:

@@ -20,7 +20,7 @@ from onnx import TensorProto, numpy_helper
 
 from current_onnx_large_test import LEAST_CASES, LEAST_FILES, models_of_the_wheel
 from support import command_line
-from support.command_line import ALL_SITES, SAMPLE, at_once, onnxar, output_of, sampled
+from support.command_line import ALL_SITES, at_once, least, onnxar, output_of, sampled
 
 LEAST_ALIKE, LEAST_TENSORS = 1900, 400
 
@@ -101,8 +101,8 @@ class Wheel(unittest.TestCase):
         print(f"{len(models)} models, {sum(alike)} the same as text, {sum(tensors)} tensors extracted", flush=True)
         self.assertEqual([fault for fault in faults if fault], [])
         self.assertGreaterEqual(len(models), LEAST_FILES + LEAST_CASES)
-        self.assertGreaterEqual(sum(alike), LEAST_ALIKE // (2 * SAMPLE - 1))
-        self.assertGreaterEqual(sum(tensors), LEAST_TENSORS // (2 * SAMPLE - 1))
+        self.assertGreaterEqual(sum(alike), least(LEAST_ALIKE))
+        self.assertGreaterEqual(sum(tensors), least(LEAST_TENSORS))
 
 
 if __name__ == "__main__":

@@ -42,6 +42,11 @@ def sampled(cases: Iterable[Item]) -> list[Item]:
     return list(cases)[::SAMPLE]
 
 
+def least(count: int) -> int:
+    """What a run has to see at least of what all cases show `count` times: they are not spread evenly."""
+    return count if SAMPLE == 1 else count // (10 * SAMPLE)
+
+
 def main(usage: str | None) -> None:
     """Runs the tests of the script that calls it; `usage` is said where the tool is missing."""
     if "ONNXAR" not in os.environ:
