@@ -7,14 +7,13 @@ Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests sharing_test.py
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
 
 from support import command_line
 from support import wire_writer as wire
 from support.command_line import IO, MIB, Fault, ToolCase, entries_of
-from support.file_systems import free_room, mounted_xfs, shared_bytes, shared_ranges
+from support.file_systems import fill, mounted_xfs, shared_bytes, shared_ranges
 
 SIZE = 3 * MIB + 1000  # the last block is not full: it is copied
 WHOLE_BLOCKS = SIZE // 4096 * 4096
@@ -153,8 +152,7 @@ class Sharing(OnXfs):
 
     def fill_the_disk(self) -> None:
         """All but less than a large tensor takes."""
-        with open(self.folder / "filler", "wb") as file:
-            os.posix_fallocate(file.fileno(), 0, free_room(self.folder) - SIZE // 2)
+        fill(self.folder / "filler", room=SIZE // 2)
 
     def test_what_is_shared_needs_no_room(self) -> None:
         model = self.external()

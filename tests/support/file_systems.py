@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
@@ -37,9 +38,23 @@ def mounted_xfs(test: type[unittest.TestCase], *options: str, size: int = SMALLE
     return folder
 
 
-def free_room(folder: Path) -> int:
-    status = os.statvfs(folder)
-    return status.f_bavail * status.f_frsize
+def fill(filler: Path, room: int) -> None:
+    """Writes a file that takes all of its file system except `room` bytes.
+
+    The number of free blocks does not tell how large that file has to be: XFS gives the blocks of deleted files back
+    later, in the background, at the latest when a file does not fit. So the file grows until nothing fits any more."""
+    status = os.statvfs(filler.parent)
+    step, size = status.f_bavail * status.f_frsize, 0
+    with open(filler, "wb") as file:
+        while step >= status.f_frsize:
+            try:
+                os.posix_fallocate(file.fileno(), size, step)
+                size += step
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+                step //= 2
+        file.truncate(size - room)
 
 
 def shared_ranges(path: Path) -> list[tuple[int, int]]:
