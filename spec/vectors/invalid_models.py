@@ -1,4 +1,4 @@
-"""Faults of chapter 6: the model's messages. They are named at the field, or at the number, that is
+"""Faults of the model's messages (M1 to M7). They are named at the field, or at the number, that is
 wrong."""
 
 from __future__ import annotations

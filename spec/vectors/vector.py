@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from builder import MODEL, SMALLEST_MODEL, Archive, Entry, encoded
 
-# The code that names the breach of each rule of ../onnx-archive.md.
+# The code that names the breach of each rule of the text.
 RULES = {
     "E1": "zip.end.missing",
     "E2": "zip.end.not_last",
