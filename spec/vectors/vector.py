@@ -97,7 +97,7 @@ RULES = {
 # The rules that bind a loader (../loading.md), and those that bind it in linked tensors alone.
 LOADER_RULES = frozenset(
     "E1 E2 E3 E5 E6 E7 E8 E9 E10 D1 D2 D3 D5 D10 D11 D12 D13 D14 N10 N13 N14 P1 P2 P3 P4 P6 "
-    "L1 L2 L4 L6 L7 L8 M8 M9 M11 M12 M13 M14 M15".split()
+    "L1 L2 L4 L7 L8 M8 M9 M11 M12 M13 M14 M15".split()
 )
 LOADER_RULES_OF_LINKS = frozenset("M10 M17 M18 M19".split())
 

@@ -269,10 +269,8 @@ class Programs(unittest.TestCase):
         import model as reference
         import onnxar_reader
 
-        for name in ("typical", "link_offset", "link_no_length", "alignment_mixed", "zip64_all"):
+        for name in ("typical", "link_offset", "link_no_length"):
             path = VECTORS / f"valid/{name}.onnxar"
-            if not path.exists():
-                continue
             archive = onnxar_reader.open_archive(path.read_bytes())
             links = reference.read_model(archive).links
             model, tensor_data = self.made["load"](path)
@@ -281,8 +279,9 @@ class Programs(unittest.TestCase):
                 expected = [
                     bytes(archive.data(link.entry)[link.offset : link.end]) for link in links
                 ]
-                self.assertEqual([data[: len(e)] for data, e in zip(found, expected)], expected)
-                self.assertEqual(len(found), len(expected))
+                # Without `length` it gives all that is left of the entry.
+                cut = [data[: len(each)] for data, each in zip(found, expected, strict=True)]
+                self.assertEqual(cut, expected)
 
 
 class Vectors(unittest.TestCase):
