@@ -2,7 +2,7 @@
 //
 // An edit appends to the file, so readers that have it mapped go on undisturbed; from the first byte appended to the
 // last nobody can open it, and those who try are told so (archive.busy). Every earlier state is a prefix of the file:
-// what an edit did can be undone, and what an interrupted one left can be cut off (spec/onnx-archive.md, chapter 10).
+// what an edit did can be undone, and what an interrupted one left can be cut off (spec/editing.md).
 #pragma once
 
 #include <cstdint>

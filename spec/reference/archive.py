@@ -1,4 +1,4 @@
-"""Chapter 5: places and local headers. `Archive` is what a reader opens."""
+"""Places and local headers (P, L, T1). `Archive` is what a reader opens."""
 
 from __future__ import annotations
 

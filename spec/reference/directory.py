@@ -1,4 +1,4 @@
-"""Chapters 2 to 4: the end of the file, directory headers, names."""
+"""The end of the file (E), directory headers (D), names (N)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ HEADER = Record(b"PK\1\2", f"made_by:H {_BOTH} comment:H disk:H internal:H exter
 LOCAL = Record(b"PK\3\4", _BOTH)
 
 
-# --- Chapter 2: the end of the file --------------------------------------------------------------
+# --- the end of the file -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def check_counts(directory: Directory, limits: Limits) -> None:
     require("E12", directory.size <= limits.directory, at)
 
 
-# --- Chapter 3: directory headers ----------------------------------------------------------------
+# --- directory headers ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def read_zip64_values(header: Any, field: memoryview | None) -> tuple[int, int, 
     return (*(next(wide) if said == NONE_32 else said for said in own), 0)
 
 
-# --- Chapter 4: names ----------------------------------------------------------------------------
+# --- names ---------------------------------------------------------------------------------------
 
 
 DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9]) *(\.|$)", re.I | re.A)

@@ -1,4 +1,4 @@
-"""Chapter 6: the model. Finds the tensors of a serialised ModelProto and judges their data."""
+"""The model (M). Finds the tensors of a serialised ModelProto and judges their data."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""A reader of ONNX archives that follows ../onnx-archive.md chapter by chapter.
+"""A checker of ONNX archives that follows ../checking.md step by step.
 
-Chapters 2 to 4 are in directory.py, 5 in archive.py, 6 in model.py, 7 and 8 here.
+The end of the file, directory headers and names are in directory.py, places and local headers in
+archive.py, the model in model.py, superseded tails and remarks here.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def is_refused_by_strict(remark: Finding) -> bool:
     return remark.severity == WARNING or remark.rule == "R10"
 
 
-# --- Chapter 7: superseded tails -----------------------------------------------------------------
+# --- superseded tails ----------------------------------------------------------------------------
 
 
 def check_tails(archive: Archive) -> None:
@@ -78,7 +79,7 @@ def check_states(file: memoryview, end: int, limits: Limits) -> None:
         ends += before
 
 
-# --- Chapter 8: what is allowed and yet not right ------------------------------------------------
+# --- remarks: what is allowed and yet not right --------------------------------------------------
 
 
 def remarks_on(archive: Archive, model: Model) -> Iterator[Finding]:
@@ -248,7 +249,7 @@ def told(message: str) -> None:
 
 
 def shown(name: str) -> str:
-    """Escaped: names may hold what moves a terminal's cursor (chapter 11)."""
+    """Escaped: names may hold what moves a terminal's cursor (background.md, Security)."""
     return "".join(
         each if each.isprintable() and each != "\\" else each.encode("unicode_escape").decode()
         for each in name

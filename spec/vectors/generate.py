@@ -56,6 +56,7 @@ def described(vector: Vector) -> dict[str, object]:
     row: dict[str, object] = {"file": path_of(vector), "about": vector.about, "case": vector.case}
     if isinstance(vector, Invalid):
         row |= {"stage": vector.stage, "rule": vector.rule, "code": RULES[vector.rule]}
+        row |= {"loader": True} if vector.binds_loader else {}
     else:
         row |= {"stage": None}
     row |= vector.expectation()

@@ -1,4 +1,4 @@
-"""Faults of chapter 3: directory headers. They are named at the header's offset."""
+"""Faults of directory headers (D). They are named at the header's offset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of chapter 5 that local headers and data show; they are named at the local header."""
+"""Faults that local headers and data show (L, T1); they are named at the local header."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of chapter 2 in zip64 end records, and the order in which those of several are seen."""
+"""Faults of zip64 end records (E4 to E8), and the order in which those of several are seen."""
 
 from __future__ import annotations
 

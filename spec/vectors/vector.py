@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from builder import MODEL, SMALLEST_MODEL, Archive, Entry, encoded
 
-# The code that names the breach of each rule of ../onnx-archive.md.
+# The code that names the breach of each rule of the text.
 RULES = {
     "E1": "zip.end.missing",
     "E2": "zip.end.not_last",
@@ -94,6 +94,13 @@ RULES = {
     "M21": "onnx.tensor.wrong_field",
 }
 
+# The rules that bind a loader (../loading.md), and those that bind it in linked tensors alone.
+LOADER_RULES = frozenset(
+    "E1 E2 E3 E5 E6 E7 E8 E9 E10 D1 D2 D3 D5 D10 D11 D12 D13 D14 N10 N13 N14 P1 P2 P3 P4 P6 "
+    "L1 L2 L4 L7 L8 M8 M9 M11 M12 M13 M14 M15".split()
+)
+LOADER_RULES_OF_LINKS = frozenset("M10 M17 M18 M19".split())
+
 
 @dataclass(frozen=True)
 class Valid:
@@ -130,6 +137,14 @@ class Invalid:
     stage: str = "open"
     case: str | None = None
     options: Mapping[str, int] = field(default_factory=dict)
+    is_linked: bool = False  # the tensor that is wrong
+
+    @property
+    def binds_loader(self) -> bool:
+        """Whether a loader must refuse it. It need not look at graphs beside the model."""
+        if self.rule.startswith("M") and self.entry != MODEL:
+            return False
+        return self.rule in LOADER_RULES or (self.is_linked and self.rule in LOADER_RULES_OF_LINKS)
 
     def expectation(self) -> dict[str, object]:
         place: dict[str, object] = {"entry": self.entry}

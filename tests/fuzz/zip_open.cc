@@ -1,4 +1,4 @@
-// Any bytes: `Archive::open` refuses them, or all that the directory must prove holds (spec, chapters 2 to 5).
+// Any bytes: `Archive::open` refuses them, or all that the directory must prove holds (spec: E, D, N, P).
 #include <algorithm>
 #include <set>
 #include <string>

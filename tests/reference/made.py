@@ -102,7 +102,7 @@ def edited() -> Made:
 
 
 def smallest() -> Made:
-    """The example of chapter 13."""
+    """The example of writing.md."""
     return Made(Entry(MODEL, b"\x3a\x00"))
 
 
@@ -120,8 +120,8 @@ def header_bits(archive: Made) -> Iterator[int]:
 
 
 def free_bits(file: bytes) -> set[int]:
-    """Chapter 12, of single bits: one bit of an alignment never makes it another power of two, and
-    what both headers state is not free in one of them."""
+    """What no rule looks at (checking.md), of single bits: one bit of an alignment never makes it
+    another power of two, and what both headers state is not free in one of them."""
     free: set[int] = set()
 
     def add(record: Record, at: int, field: str, bits: Iterator[int] | range) -> None:
