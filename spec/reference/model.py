@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from typing import NamedTuple
 
 from archive import MODEL, Archive
 from directory import Entry
-from rules import ERROR, Finding, Refused, finding, refuse, require
+from rules import Finding, Refused, refuse, require
 
 # --- the wire format of protobuf -----------------------------------------------------------------
 
@@ -227,16 +226,6 @@ class Tensor:
         return self.typed_values is not None and held > self.typed_values
 
     @property
-    def has_odd_checksum(self) -> bool:
-        return b"checksum" in self.keys and self.sha1 is None
-
-    @property
-    def sha1(self) -> bytes | None:
-        """What `checksum` says; None where it is not there, or no SHA-1."""
-        text = self.keys.get(b"checksum", b"")
-        return bytes.fromhex(text.decode()) if re.fullmatch(rb"[0-9A-Fa-f]{40}", text) else None
-
-    @property
     def lacks_data(self) -> bool:
         return not self.is_external and not self.held and self.values != 0
 
@@ -323,10 +312,6 @@ class Link:
     def end(self) -> int:
         return self.offset + self.length
 
-    @property
-    def is_whole(self) -> bool:
-        return self.length == self.entry.size
-
 
 def read_link(tensor: Tensor, archive: Archive) -> Link:
     """M8 to M16, M18 and M19 of a linked tensor."""
@@ -354,19 +339,6 @@ def read_link(tensor: Tensor, archive: Archive) -> Link:
         length = max(0, entry.size - offset)
     keeps("M13", offset + length <= entry.size)
     return Link(tensor, entry, offset, length)
-
-
-def check_checksums(links: list[Link], archive: Archive) -> Iterator[Finding]:
-    """M22 (stage check data). Of an entry that many tensors name the sum is computed once."""
-    sums: dict[bytes, bytes] = {}
-    for link in links:
-        expected, key = link.tensor.sha1, link.entry.key
-        if expected is None or not link.is_whole:
-            continue
-        if key not in sums:
-            sums[key] = hashlib.sha1(archive.data(link.entry)).digest()
-        if sums[key] != expected:
-            yield finding(ERROR, "M22", link.tensor.at, MODEL)
 
 
 def plain_decimal(text: bytes) -> int | None:

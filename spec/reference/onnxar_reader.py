@@ -18,8 +18,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from archive import MODEL, Archive, open_archive
+from checksum import check_checksums, has_odd_checksum
 from directory import NONE_16, NONE_32, Entry, Limits
-from model import Link, Model, Tensor, check_checksums, read_model
+from model import Link, Model, Tensor, read_model
 from rules import ERROR, NOTE, WARNING, Finding, Refused, as_error, finding
 
 __all__ = ["Archive", "Entry", "Finding", "Limits", "Refused", "check", "open_archive"]
@@ -112,7 +113,7 @@ def tensor_remarks(tensor: Tensor) -> Iterator[Finding]:
     if tensor.is_external:
         if tensor.has_unknown_key:
             yield finding(WARNING, "R7", tensor.at, MODEL)
-        if tensor.has_odd_checksum:
+        if has_odd_checksum(tensor):
             yield finding(WARNING, "R13", tensor.at, MODEL)
     elif None not in (tensor.raw_size, tensor.size) and tensor.raw_size > tensor.size:
         yield finding(WARNING, "R8", tensor.at, MODEL)
