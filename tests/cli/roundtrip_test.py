@@ -16,6 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
 from support import command_line, zoo
 from support import onnx_walk as walk
 from support.archives import MODEL
@@ -276,6 +279,26 @@ class Zoo(RoundTrip):
 
     def test_external_data_comes_back(self) -> None:
         self.hold(self.models, judge_external, LEAST_ZOO_EXTERNAL)
+
+
+class SavedByOnnx(command_line.ToolCase):
+    """What ONNX's own Python package writes: links of location, offset and length, data without gaps."""
+
+    SIZES = (1024, 64 * 64, 3 * 1024)  # values; multiples of 64 bytes, so that they begin where we would begin them
+
+    def test_with_a_data_file_it_comes_back_byte_for_byte(self) -> None:
+        arrays = {f"w{n}": np.arange(size, dtype=np.float32) + n for n, size in enumerate(self.SIZES)}
+        tensors = [numpy_helper.from_array(array, name) for name, array in arrays.items()]
+        model = helper.make_model(helper.make_graph([], "graph", [], [], tensors))
+        before, after = self.folder / "before", self.folder / "after"
+        for folder in (before, after):
+            folder.mkdir()
+        options = {"all_tensors_to_one_file": True, "location": "m.data", "size_threshold": 1024}
+        onnx.save(model, str(before / "m.onnx"), save_as_external_data=True, **options)
+        self.succeeds("pack", before / "m.onnx", "-o", self.output)
+        self.succeeds("unpack", self.output, "-o", after / "m.onnx", "--external-data", "m.data")
+        self.assertEqual(set(contents(before)), {"m.onnx", "m.data"})
+        self.assertEqual(contents(after), contents(before))
 
 
 class Testdata(RoundTrip):
