@@ -19,6 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from archive import MODEL, Archive, open_archive
+from checksum import check_checksums, has_odd_checksum
 from directory import NONE_16, NONE_32, Entry, Limits
 from model import Link, Model, Tensor, read_model
 from rules import ERROR, NOTE, WARNING, Finding, Refused, as_error, finding
@@ -42,8 +43,10 @@ def check(archive: Archive, data: bool = False, strict: bool = False) -> list[Fi
     attempt(check_tails, archive)
     model = read_model(archive)
     errors += model.errors
-    for entry in archive.entries if data else []:
-        attempt(archive.check_crc, entry)
+    if data:
+        for entry in archive.entries:
+            attempt(archive.check_crc, entry)
+        errors += check_checksums(model.links, archive)
     errors = list(dict.fromkeys(errors))  # each once
     remarks = [] if errors else list(remarks_on(archive, model))
     if strict:
@@ -111,6 +114,8 @@ def tensor_remarks(tensor: Tensor) -> Iterator[Finding]:
     if tensor.is_external:
         if tensor.has_unknown_key:
             yield finding(WARNING, "R7", tensor.at, MODEL)
+        if has_odd_checksum(tensor):
+            yield finding(WARNING, "R13", tensor.at, MODEL)
     elif None not in (tensor.raw_size, tensor.size) and tensor.raw_size > tensor.size:
         yield finding(WARNING, "R8", tensor.at, MODEL)
     elif tensor.has_surplus:

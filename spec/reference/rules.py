@@ -103,6 +103,7 @@ RULES = {
     "M19": Rule("onnx.tensor.no_type", "the tensor has no data type"),
     "M20": Rule("onnx.tensor.data_beside", "the tensor has values in two fields"),
     "M21": Rule("onnx.tensor.wrong_field", "the values are in the field of another type"),
+    "M22": Rule("onnx.external_data.checksum", "the SHA-1 of the entry is another"),
     # Superseded tails
     "T2": Rule("archive.tail.prefix", "the superseded tail does not end in an archive"),
     # Remarks: what is allowed and yet not right
@@ -118,6 +119,7 @@ RULES = {
     "R10": Rule("archive.tail.superseded", "an edit superseded the bytes from here"),
     "R11": Rule("onnx.tensor.no_data", "the tensor has elements, and there is no data"),
     "R12": Rule("onnx.tensor.long_typed", "there are more values than type and dimensions call for"),
+    "R13": Rule("onnx.external_data.checksum", "a checksum that is not 40 hexadecimal digits"),
 }
 
 ERROR, WARNING, NOTE = "error", "warning", "note"

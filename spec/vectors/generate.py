@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import checksums
 import invalid_directory
 import invalid_ends
 import invalid_entries
@@ -27,6 +28,7 @@ import invalid_zip64_ends
 import large
 import valid
 import valid_models
+import wire_forms
 from vector import RULES, Invalid, Valid, Vector
 
 HERE = Path(__file__).resolve().parent
@@ -43,6 +45,8 @@ MODULES = (
     invalid_tails,
     invalid_models,
     invalid_tensors,
+    checksums,
+    wire_forms,
     large,
 )
 

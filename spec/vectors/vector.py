@@ -92,6 +92,7 @@ RULES = {
     "M19": "onnx.tensor.no_type",
     "M20": "onnx.tensor.data_beside",
     "M21": "onnx.tensor.wrong_field",
+    "M22": "onnx.external_data.checksum",
 }
 
 # The rules that bind a loader (../loading.md), and those that bind it in linked tensors alone.

@@ -56,7 +56,9 @@ void ForeignSource::link_stand_ins() {
     const auto size = size_of(site.tensor.name);
     // Ten bytes of data may happen to be this text.
     if (!size && site.tensor.expected_size() == stand_in.size()) return onnx::TensorEdit::keep();
-    return onnx::TensorEdit::link_to({std::string(site.tensor.name), 0, size});
+    // Where the data is missing, which is said when it is asked for, this is what it would be.
+    const std::uint64_t length = size.value_or(site.tensor.expected_size().value_or(0));
+    return onnx::TensorEdit::link_to({std::string(site.tensor.name), 0, length});
   };
   try {
     const wire::Rope rope = onnx::rewrite_tensors(model_, link, {options_.max_depth});

@@ -126,9 +126,9 @@ class Splitter {
   }
 
   onnx::TensorEdit link(Payload payload) {
-    onnx::ExternalSlice slice{onnx::memory_location(model_.id, model_.payloads.size()), 0, payload.size()};
+    onnx::ExternalLink link{onnx::memory_location(model_.id, model_.payloads.size()), 0, payload.size()};
     model_.payloads.push_back(std::move(payload));
-    return onnx::TensorEdit::link_to(std::move(slice));
+    return onnx::TensorEdit::link_to(std::move(link));
   }
 
   [[noreturn]] void refuse_short(const onnx::TensorSite& site, std::uint64_t size, std::uint64_t expected) const {

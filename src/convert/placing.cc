@@ -33,7 +33,7 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, con
 
 }  // namespace
 
-onnx::ExternalSlice Outside::put(const onnx::TensorSite& site, const Payload& payload) {
+onnx::ExternalLink Outside::put(const onnx::TensorSite& site, const Payload& payload) {
   ++tensors_;
   const Bytes bytes = payload.span.bytes();
   if (bytes.empty()) return add(site, payload);  // converted while it is read: it has no address to share
@@ -42,7 +42,7 @@ onnx::ExternalSlice Outside::put(const onnx::TensorSite& site, const Payload& pa
   return known->second;
 }
 
-onnx::ExternalSlice Outside::add(const onnx::TensorSite& site, const Payload& payload) {
+onnx::ExternalLink Outside::add(const onnx::TensorSite& site, const Payload& payload) {
   placed_.push_back({place_(site, payload), &payload});
   return placed_.back().slice;
 }

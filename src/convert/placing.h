@@ -21,13 +21,13 @@ namespace onnxar {
 class Outside {
  public:
   /// `place` finds a new place for a payload of this tensor.
-  using Place = std::function<onnx::ExternalSlice(const onnx::TensorSite&, const Payload&)>;
+  using Place = std::function<onnx::ExternalLink(const onnx::TensorSite&, const Payload&)>;
   explicit Outside(Place place) : place_(std::move(place)) {}
 
-  onnx::ExternalSlice put(const onnx::TensorSite& site, const Payload& payload);
+  onnx::ExternalLink put(const onnx::TensorSite& site, const Payload& payload);
 
   struct Placed {
-    onnx::ExternalSlice slice;
+    onnx::ExternalLink slice;
     const Payload* payload = nullptr;
   };
   [[nodiscard]] const std::vector<Placed>& placed() const noexcept { return placed_; }
@@ -35,10 +35,10 @@ class Outside {
   void add_to(ConvertReport& report) const;
 
  private:
-  onnx::ExternalSlice add(const onnx::TensorSite& site, const Payload& payload);
+  onnx::ExternalLink add(const onnx::TensorSite& site, const Payload& payload);
 
   Place place_;
-  std::map<std::pair<const std::byte*, std::size_t>, onnx::ExternalSlice> known_;
+  std::map<std::pair<const std::byte*, std::size_t>, onnx::ExternalLink> known_;
   std::vector<Placed> placed_;
   std::vector<Finding> remarks_;
   std::uint64_t tensors_ = 0;

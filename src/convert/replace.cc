@@ -125,7 +125,7 @@ class Replacement {
   }
 
   /// Data that the policy leaves inline is linked only to what is there already.
-  std::optional<onnx::ExternalSlice> place_of_small(const onnx::TensorSite& site) {
+  std::optional<onnx::ExternalLink> place_of_small(const onnx::TensorSite& site) {
     const onnx::TensorView& tensor = site.tensor;
     if (!tensor.raw_data || tensor.typed_data || !tensor.restorable) return std::nullopt;
     if (site.levels.size() >= model_.max_depth) return std::nullopt;  // no room for a link
@@ -134,7 +134,7 @@ class Replacement {
     return place_of_equal(SpanSource(bytes));
   }
 
-  std::optional<onnx::ExternalSlice> place_of(const onnx::TensorSite& site, const Payload& payload) {
+  std::optional<onnx::ExternalLink> place_of(const onnx::TensorSite& site, const Payload& payload) {
     const Bytes bytes = payload.span.bytes();
     if (base::lies_in(bytes, archive_.file())) return place_in_entry(archive_.entry(*payload.entry), payload);
     const auto known = known_.find({bytes.data(), bytes.size()});
@@ -147,19 +147,19 @@ class Replacement {
     return slice;
   }
 
-  [[nodiscard]] onnx::ExternalSlice place_in_entry(const ArchiveEntry& entry, const Payload& payload) const {
+  [[nodiscard]] onnx::ExternalLink place_in_entry(const ArchiveEntry& entry, const Payload& payload) const {
     const Bytes bytes = payload.span.bytes();
     const auto offset = static_cast<std::uint64_t>(bytes.data() - archive_.bytes(entry).data());
     return {std::string(entry.name), offset, bytes.size(), payload.checksum};
   }
 
-  [[nodiscard]] std::optional<onnx::ExternalSlice> place_of_equal(const ByteSource& source) const {
+  [[nodiscard]] std::optional<onnx::ExternalLink> place_of_equal(const ByteSource& source) const {
     const auto entry = entries_.find(source);
     if (!entry) return std::nullopt;
-    return onnx::ExternalSlice{std::string(entry->name), 0, entry->size};
+    return onnx::ExternalLink{std::string(entry->name), 0, entry->size};
   }
 
-  onnx::ExternalSlice place_of_new(const onnx::TensorSite& site, const Payload& payload) {
+  onnx::ExternalLink place_of_new(const onnx::TensorSite& site, const Payload& payload) {
     expansion_.add(payload);
     new_entries_.push_back({keys_.make(site.tensor.name), &payload});
     return {new_entries_.back().name, 0, payload.size()};
@@ -173,7 +173,7 @@ class Replacement {
   Expansion expansion_;  // what is written
   Expansion read_;       // what is compared with entries
   KeyMaker keys_;
-  std::map<std::pair<const std::byte*, std::size_t>, onnx::ExternalSlice> known_;  // by where the data lies in memory
+  std::map<std::pair<const std::byte*, std::size_t>, onnx::ExternalLink> known_;  // by where the data lies in memory
   std::vector<NewEntry> new_entries_;
   std::vector<Finding> remarks_;
   std::uint64_t tensors_outside_ = 0;

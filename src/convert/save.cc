@@ -34,7 +34,7 @@ void save_archive(const LoadedModel& model, const std::vector<SideFile>& side_fi
   KeyMaker keys;
   reserve_names(keys, side_files);
   Outside outside([&](const onnx::TensorSite& site, const Payload& payload) {
-    return onnx::ExternalSlice{keys.make(site.tensor.name), 0, payload.size(), checksum_for(payload, options)};
+    return onnx::ExternalLink{keys.make(site.tensor.name), 0, payload.size(), checksum_for(payload, options)};
   });
   const wire::Rope proto = place_payloads(model, options, outside);
   check_model_size(proto.size(), output, "a lower --threshold or --all-sites moves more tensors out of it");

@@ -35,7 +35,7 @@ class DataFileLayout {
  public:
   DataFileLayout(std::string name, std::uint64_t alignment) : name_(std::move(name)), alignment_(alignment) {}
 
-  onnx::ExternalSlice place(std::uint64_t size) {
+  onnx::ExternalLink place(std::uint64_t size) {
     const std::uint64_t offset = base::align_up(end_, zip::entry_alignment(alignment_, size));
     end_ = offset + size;
     return {name_, offset, size};
@@ -51,7 +51,7 @@ class DataFileLayout {
 Outside::Place placing(const SaveOptions& options, DataFileLayout& one_file, KeyMaker& keys) {
   if (options.file_per_tensor) {
     return [&keys](const onnx::TensorSite& site, const Payload& payload) {
-      return onnx::ExternalSlice{keys.make(site.tensor.name), 0, payload.size()};
+      return onnx::ExternalLink{keys.make(site.tensor.name), 0, payload.size()};
     };
   }
   return [&one_file](const onnx::TensorSite&, const Payload& payload) { return one_file.place(payload.size()); };

@@ -17,11 +17,11 @@ namespace onnxar::onnx {
 struct TensorEdit {
   enum class Action : std::uint8_t { keep, link, put_inline };
   Action action = Action::keep;
-  ExternalSlice link;                         ///< of `link`: the external_data it gets
+  ExternalLink link;                          ///< of `link`: the external_data it gets
   std::shared_ptr<const ByteSource> payload;  ///< of `put_inline`: the raw_data it gets
 
   static TensorEdit keep() { return {}; }
-  static TensorEdit link_to(ExternalSlice slice) { return {Action::link, std::move(slice), nullptr}; }
+  static TensorEdit link_to(ExternalLink link) { return {Action::link, std::move(link), nullptr}; }
   static TensorEdit put_inline(std::shared_ptr<const ByteSource> payload) {
     return {Action::put_inline, {}, std::move(payload)};
   }

@@ -58,7 +58,7 @@ def judge(file: bytes | mmap.mmap, limits: Limits = Limits()) -> Verdict:
     errors = list(filter(is_error, check(archive, data=True)))
     if not errors:
         return Verdict()
-    return verdict("data" if errors[0].rule == "T1" else "check", errors[0])
+    return verdict("data" if errors[0].rule in ("T1", "M22") else "check", errors[0])
 
 
 # --- the text ------------------------------------------------------------------------------------
