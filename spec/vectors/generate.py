@@ -22,12 +22,14 @@ import invalid_entries
 import invalid_local
 import invalid_models
 import invalid_names
+import invalid_padding
 import invalid_tails
 import invalid_tensors
 import invalid_zip64_ends
 import large
 import valid
 import valid_models
+import valid_stock
 import wire_forms
 from vector import RULES, Invalid, Valid, Vector
 
@@ -35,6 +37,7 @@ HERE = Path(__file__).resolve().parent
 KEPT = 65536  # bytes; what is larger is not kept but made when it is wanted
 MODULES = (
     valid,
+    valid_stock,
     valid_models,
     invalid_ends,
     invalid_zip64_ends,
@@ -42,6 +45,7 @@ MODULES = (
     invalid_names,
     invalid_entries,
     invalid_local,
+    invalid_padding,
     invalid_tails,
     invalid_models,
     invalid_tensors,
