@@ -1,4 +1,4 @@
-"""Chapter 6: the checksums of links."""
+"""The checksums of links (M22, R13)."""
 
 from __future__ import annotations
 
