@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/file_descriptor.h"
+#include "convert/entries_by_content.h"
 #include "convert/expansion.h"
 #include "convert/link_marker.h"
 #include "convert/loaded_model.h"
@@ -18,52 +19,6 @@
 
 namespace onnxar {
 namespace {
-
-/// Finds the entry that holds given bytes.
-class EntriesByContent {
- public:
-  explicit EntriesByContent(const Archive& archive) : archive_(archive) {
-    for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
-      const ArchiveEntry entry = archive.entry(i);
-      by_size_and_crc_.emplace(std::pair(entry.size, entry.crc32), i);
-    }
-  }
-
-  /// Reads `source` only if some entry has its size, and an entry only if it has its CRC, too. Of entries that were
-  /// made to have one CRC only the first few are compared: the bytes are then appended once more.
-  [[nodiscard]] std::optional<ArchiveEntry> find(const ByteSource& source) const {
-    const auto of_size = by_size_and_crc_.lower_bound({source.size(), 0});
-    if (of_size == by_size_and_crc_.end() || of_size->first.first != source.size()) return std::nullopt;
-    const auto [first, last] = by_size_and_crc_.equal_range({source.size(), crc_of(source)});
-    std::size_t compared = 0;
-    for (auto each = first; each != last && compared < most_compared; ++each, ++compared) {
-      const ArchiveEntry entry = archive_.entry(each->second);
-      if (equal(source, archive_.bytes(entry))) return entry;
-    }
-    return std::nullopt;
-  }
-
- private:
-  static std::uint32_t crc_of(const ByteSource& source) {
-    std::uint32_t crc = 0;
-    source.read([&crc](Bytes piece) { crc = base::crc32(crc, piece); });
-    return crc;
-  }
-
-  static bool equal(const ByteSource& source, Bytes bytes) {
-    bool same = true;
-    source.read([&](Bytes piece) {
-      same = same && std::ranges::equal(piece, bytes.first(piece.size()));
-      bytes = bytes.subspan(piece.size());
-    });
-    return same;
-  }
-
-  static constexpr std::size_t most_compared = 4;
-
-  const Archive& archive_;
-  std::multimap<std::pair<std::uint64_t, std::uint32_t>, std::size_t> by_size_and_crc_;
-};
 
 /// What moves into entries, from this size on.
 MovePolicy policy_from(std::uint64_t threshold, const SaveOptions& options) {
@@ -90,6 +45,7 @@ class Replacement {
         expansion_(model),
         read_(model) {
     for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
+      entries_.add(archive.entry(i));
       // A key has no slash in it, so it can only clash with a whole name or the first folder of one.
       const std::string_view name = archive.entry(i).name;
       keys_.reserve(name.substr(0, name.find('/')));

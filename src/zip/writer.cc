@@ -85,9 +85,9 @@ void Writer::check_limits(std::uint64_t directory_size) const {
   }
 }
 
-base::MappedFile Writer::map_last() {
-  const PlacedEntry& last = entries_.back();
-  return steps_.take("map_last", [&] { return output_.map(last.placement.data_offset, last.placement.size); });
+base::MappedFile Writer::map_added(std::size_t index) {
+  const Placement& placement = entries_[index].placement;
+  return steps_.take("map_added", [&] { return output_.map(placement.data_offset, placement.size); });
 }
 
 std::vector<std::pair<std::string_view, std::uint64_t>> Writer::sorted_sizes() const {

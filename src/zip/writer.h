@@ -42,8 +42,10 @@ class Writer {
   void reserve(std::uint64_t size) {
     steps_.take("reserve", [&] { output_.reserve(size); });
   }
-  /// The data of the entry that was added last, mapped from the file. REQUIRES: there is one.
-  [[nodiscard]] base::MappedFile map_last();
+  /// How many entries were added, the name of each, and its data mapped from the file. REQUIRES: index < added().
+  [[nodiscard]] std::size_t added() const noexcept { return entries_.size(); }
+  [[nodiscard]] std::string_view added_name(std::size_t index) const { return entries_[index].name; }
+  [[nodiscard]] base::MappedFile map_added(std::size_t index);
   /// The entries that were there and those that were added, by name, with their sizes. The names live as long as the
   /// writer. Cost: O(entries * log(entries)).
   [[nodiscard]] std::vector<std::pair<std::string_view, std::uint64_t>> sorted_sizes() const;
