@@ -102,6 +102,10 @@ RULES = {
     "M19": Rule("onnx.tensor.no_type", "the tensor has no data type"),
     "M20": Rule("onnx.tensor.data_beside", "the tensor has values in two fields"),
     "M21": Rule("onnx.tensor.wrong_field", "the values are in the field of another type"),
+    # Further graphs
+    "G2": Rule("archive.model.too_large", "the graph is larger than the limit"),
+    "G3": Rule("archive.graph.link_marker", "the graph says that it is a link"),
+    "G4": Rule("archive.graph.name", "the model's name is given twice, is no name, or is taken"),
     # Chapter 7: superseded tails
     "T2": Rule("archive.tail.prefix", "the superseded tail does not end in an archive"),
     # Chapter 8: what is allowed and yet not right. Notes have no rule there; here they have a name.

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import graphs
 import invalid_directory
 import invalid_ends
 import invalid_entries
@@ -43,6 +44,7 @@ MODULES = (
     invalid_tails,
     invalid_models,
     invalid_tensors,
+    graphs,
     large,
 )
 
