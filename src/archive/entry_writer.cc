@@ -72,6 +72,8 @@ void EntryWriter::reserve(std::uint64_t size) {
   step("reserve", [&] { writer_.reserve(size); });
 }
 
+void EntryWriter::attempt(std::string_view step_name, const std::function<void()>& action) { step(step_name, action); }
+
 void EntryWriter::add(std::string_view name, const FileRange& range) {
   step("add", [&] {
     check_name(name);

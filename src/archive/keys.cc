@@ -28,8 +28,8 @@ bool is_identifier(std::string_view name) noexcept {
 }
 
 bool is_graph_name(std::string_view name) noexcept {
-  return name.size() > graph_suffix.size() && name.ends_with(graph_suffix) && name.find('/') == std::string_view::npos &&
-         !is_reserved_name(name);
+  return name.size() > graph_suffix.size() && name.ends_with(graph_suffix) &&
+         name.find('/') == std::string_view::npos && !is_reserved_name(name);
 }
 
 std::string key_stem(std::string_view name) {

@@ -71,7 +71,8 @@ class ModelCheck {
     try {
       onnx::walk_tensors(source_.model(), [this](const onnx::TensorSite& site) { check_tensor(site); }, {max_depth_});
       const std::optional<MetadataFault> fault = metadata_fault();
-      if (fault) findings_.push_back(source_.located(Error(fault->code, fault->message, {"", fault->offset})).finding());
+      if (fault)
+        findings_.push_back(source_.located(Error(fault->code, fault->message, {"", fault->offset})).finding());
       return true;
     } catch (const Error& error) {
       findings_.push_back(source_.located(error).finding());

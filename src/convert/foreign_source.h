@@ -41,8 +41,8 @@ class ForeignSource : public std::enable_shared_from_this<ForeignSource> {
   /// The bytes that `slice`, a link of `tensor`, names. Errors: onnx.external_data.*, zip.data.crc, io.*.
   Payload resolve(const onnx::TensorView& tensor, const onnx::ExternalSlice& slice);
 
-  /// Adds to `model` a note on what this is, and the files of the zip that no payload is in, except graphs and those that
-  /// a key would have the name of: the latter are left out, which is said.
+  /// Adds to `model` a note on what this is, and the files of the zip that no payload is in, except graphs and those
+  /// that a key would have the name of: the latter are left out, which is said.
   void describe(LoadedModel& model);
 
  private:
@@ -61,8 +61,8 @@ class ForeignSource : public std::enable_shared_from_this<ForeignSource> {
   void select(std::size_t index, Bytes bytes);
 
   Bytes model_;
-  Bytes main_;                // the model's, while a graph is selected
-  std::size_t selected_ = 0;  // the entry of a zip that `model_` is
+  Bytes main_;                      // the model's, while a graph is selected
+  std::size_t selected_ = 0;        // the entry of a zip that `model_` is
   std::set<std::size_t> verified_;  // entries of which only slices are used
 };
 

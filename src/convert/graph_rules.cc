@@ -34,8 +34,7 @@ std::optional<std::string> file_name_fault(const std::string& name) {
 std::optional<std::string> clash_of(const std::string& name, const EntryNames& names) {
   try {
     static_cast<void>(zip::index_of_names(
-        names.count + 1,
-        [&](std::uint32_t i) { return i < names.count ? names.name_of(i) : std::string_view(name); },
+        names.count + 1, [&](std::uint32_t i) { return i < names.count ? names.name_of(i) : std::string_view(name); },
         [](std::uint32_t) { return std::optional<std::uint64_t>(); }));
     return std::nullopt;
   } catch (const Error& error) {

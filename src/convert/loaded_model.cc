@@ -191,10 +191,11 @@ std::vector<std::byte> split_selected(LoadedModel& model, const MovePolicy& poli
 /// What a graph was never meant to be has another place.
 Error with_way_out(const Error& error, const std::string& graph) {
   if (error.entry() != graph || kind(error.code()) != Kind::format || error.code() == Code::zip_data_crc) return error;
-  return {error.code(),
-          base::concat(error.message(), "; a file NAME.onnx in the root is a graph of the archive: if this one is not, ",
-                       "`onnxar repack --rename ", graph, "=extra/", graph, "` makes a side file of it"),
-          error.finding().place, error.path()};
+  return {
+      error.code(),
+      base::concat(error.message(), "; a file NAME.onnx in the root is a graph of the archive: if this one is not, ",
+                   "`onnxar repack --rename ", graph, "=extra/", graph, "` makes a side file of it"),
+      error.finding().place, error.path()};
 }
 
 void split_graphs(LoadedModel& model, const MovePolicy& policy, const LoadOptions& options, EntryUses* uses) {

@@ -38,7 +38,7 @@ struct LoadedModel {
   std::uint64_t input_size = 0;         ///< of the files that it was loaded from; 0 for a model made in memory
   std::uint64_t max_expansion = 8;      ///< as it was allowed in loading: see expansion.h
   std::vector<std::byte> skeleton;
-  std::vector<Payload> payloads;  ///< by index in the links; without a source where it was released
+  std::vector<Payload> payloads;    ///< by index in the links; without a source where it was released
   std::vector<LoadedGraph> graphs;  ///< further ones of an archive; their payloads are in the same table
   std::vector<SideFile> side_files;
   std::vector<std::string> left_out;  ///< entries of the source that no tensor names and that are no side files

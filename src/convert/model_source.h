@@ -165,9 +165,9 @@ class ModelSource {
   std::optional<ExternalFiles> files_;
   std::string selected_ = std::string(model_entry_name);  // of an archive: the entry that `model_` is
   std::uint64_t model_offset_ = 0;                        // of it in the file
-  bool from_text_ = false;                           // the model's bytes are none of the file's
-  SlicedEntries sliced_;                             // of `archive_`, or else of `linked_`
-  std::map<const std::byte*, std::string> claimed_;  // checksums, by where a whole file or entry lies
+  bool from_text_ = false;                                // the model's bytes are none of the file's
+  SlicedEntries sliced_;                                  // of `archive_`, or else of `linked_`
+  std::map<const std::byte*, std::string> claimed_;       // checksums, by where a whole file or entry lies
 };
 
 /// Holds a tensor of a model in memory against its payload of `size` bytes: somebody may have edited the message.

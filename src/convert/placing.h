@@ -61,10 +61,9 @@ struct PlacedGraph {
 /// All graphs of a model, not placed yet.
 std::vector<PlacedGraph> graphs_of(const LoadedModel& model);
 
-/// The model with its payloads placed outside where the policy wants that, inline where not; and, then, in the same way, these
-/// graphs of it. `output` is where it goes, if it may keep links to files. Outside
-/// of archives the model loses its name as one of several. Errors: usage.not_loaded, onnx.model.expansion, which counts
-/// all graphs together.
+/// The model with its payloads placed outside where the policy wants that, inline where not; and, then, in the same
+/// way, these graphs of it. `output` is where it goes, if it may keep links to files. Outside of archives the model
+/// loses its name as one of several. Errors: usage.not_loaded, onnx.model.expansion, which counts all graphs together.
 wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, Outside& outside,
                           std::vector<PlacedGraph>& graphs, const std::filesystem::path* output = nullptr);
 

@@ -16,7 +16,8 @@ namespace onnxar {
 ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
                          const std::filesystem::path& input = {});
 
-/// Writes `model` to an archive, with these side files and graphs in the place of the model's own. Errors: as `convert`.
+/// Writes `model` to an archive, with these side files and graphs in the place of the model's own. Errors: as
+/// `convert`.
 void save_archive(const LoadedModel& model, const Kept& kept, const std::filesystem::path& output,
                   const SaveOptions& options, ConvertReport& report);
 /// Writes `model` as plain ONNX; a folder takes its side files and graphs, a file none. Errors: as `convert`.

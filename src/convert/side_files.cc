@@ -26,16 +26,6 @@
 namespace onnxar {
 namespace {
 
-SideFile added_file(const AddedFile& added) {
-  if (is_identifier(added.name)) {
-    throw Error(Code::usage_argument, base::concat("a side file cannot be named ", base::quoted(added.name),
-                                                   ": C identifiers are keys of tensors; give it an extension"));
-  }
-  auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(added.path));
-  auto source = std::make_shared<SpanSource>(file->bytes());
-  return {added.name, std::make_shared<OwnedSource>(std::move(source), std::move(file))};
-}
-
 /// Files by name, in the order in which the names came.
 class NamedFiles {
  public:
@@ -224,6 +214,16 @@ void check_folders(const std::vector<SideFile>& files) {
               base::concat("its side files would be in ", folders, " folders, more than the ", most, " that files of ",
                            base::human_size(bytes),
                            " may be in; write the model alone, with -o FILE, or take files out with a zip tool"));
+}
+
+SideFile added_file(const AddedFile& added) {
+  if (is_identifier(added.name)) {
+    throw Error(Code::usage_argument, base::concat("a side file cannot be named ", base::quoted(added.name),
+                                                   ": C identifiers are keys of tensors; give it an extension"));
+  }
+  auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(added.path));
+  auto source = std::make_shared<SpanSource>(file->bytes());
+  return {added.name, std::make_shared<OwnedSource>(std::move(source), std::move(file))};
 }
 
 Kept kept_to_save(const LoadedModel& model, const SaveOptions& options) {

@@ -25,6 +25,9 @@ struct Kept {
   [[nodiscard]] bool has_graphs() const noexcept { return !graphs.empty() || !whole_graphs.empty(); }
 };
 
+/// The file that is added, mapped. Errors: usage.argument (it is named like a tensor's key); io.*.
+SideFile added_file(const AddedFile& added);
+
 /// The side files and graphs of `model`, then those of the archive at `options.side_files_of` whose names they do not
 /// have, with the weights that these graphs name; then `options.add`, each in place of one of the same name; all under
 /// the names that `options.rename` gives them. Errors: those of opening and reading the files; usage.argument (a side

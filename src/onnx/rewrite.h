@@ -29,8 +29,8 @@ struct TensorEdit {
 
 /// What becomes of the model's metadata_props.
 struct MetadataEdit {
-  std::string_view drop = {};  ///< entries whose key begins so go; empty: none does
-  std::string add = {};        ///< fields that come after those that stay, encoded
+  std::string_view drop = {};      ///< entries whose key begins so go; empty: none does
+  std::string add = {};            ///< fields that come after those that stay, encoded
   std::string_view drop_key = {};  ///< entries of exactly this key go, too; empty: none does
 };
 

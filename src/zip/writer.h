@@ -26,9 +26,9 @@ class Writer {
   /// Up to `threads` threads (0: as many as there are cores) take part.
   explicit Writer(base::BufferedOutput output, std::size_t threads = 0)
       : output_(std::move(output)), threads_(threads) {}
-  /// Goes on behind the archive that `before` is the directory of, and lists all of its entries but the last one, which
-  /// is the model. `before` must outlive the writer; the directory will not be larger than `limits`.
-  Writer(base::BufferedOutput output, const Directory& before, bool zip64_end, const Limits& limits);
+  /// Goes on after the archive that `before` is the directory of, and lists the first `kept` of its entries.
+  /// `before` must outlive the writer; the directory will not be larger than `limits`.
+  Writer(base::BufferedOutput output, const Directory& before, std::size_t kept, bool zip64_end, const Limits& limits);
 
   /// Errors: zip.name.* (the name breaks a rule or clashes), io.source_size (the source gave another number of bytes
   /// than its size), io.*.
