@@ -57,7 +57,7 @@ if [[ -x $prefix/bin/onnxar ]]; then
 fi
 
 echo "the type of its files"
-update-mime-database "$prefix/share/mime"
+XDG_DATA_DIRS=$prefix/share update-mime-database "$prefix/share/mime"
 cp "$work/by-cmake.onnxar" "$work/archive-without-extension"
 for archive in "$work/by-cmake.onnxar" "$work/archive-without-extension"; do
   told=$(file -b --mime-type -m "$prefix/share/file/onnxar.magic" "$archive")

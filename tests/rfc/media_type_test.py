@@ -1,4 +1,4 @@
-"""Other programs tell archives by their content or by their name: `file` and the shared MIME database.
+"""Other programs tell archives by content or by name: `file` and the shared MIME database.
 
 Usage: PYTHONPATH=tests media_type_test.py
 """
@@ -27,7 +27,8 @@ class File(FolderCase):
 
     def test_the_entries_are_without_fault(self) -> None:
         output_of("file", "-c", "-m", MAGIC)  # compiles them; says what is wrong
-        self.assertEqual(self.told(SPEC / "vectors/valid/typical.onnxar", what="-p"), ["ONNX archive"])
+        typical = SPEC / "vectors" / "valid" / "typical.onnxar"
+        self.assertEqual(self.told(typical, what="-p"), ["ONNX archive"])
 
     def test_every_valid_vector_is_an_archive(self) -> None:
         paths = sorted((SPEC / "vectors/valid").iterdir())

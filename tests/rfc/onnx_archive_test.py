@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -23,7 +24,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx_archive import Archive, ArchiveError, Container, Writer, load, save
 from support import wire_writer as wire
 from support import zoo
-from support.archives import MODEL, linked, model_of, weights
+from support.archives import MODEL, Entry, linked, model_of, weights
 from support.archives import Archive as Made
 from support.command_line import MIB, FolderCase, ToolCase, onnxar
 
@@ -31,6 +32,18 @@ SOURCE = Path(__file__).resolve().parents[2]
 VECTORS = SOURCE / "spec" / "vectors"
 # Protobuf's parser refuses the model of this one, and parsers are right for loaders.
 NOT_PARSED = {"valid/wire_long_varints.onnxar"}
+SECTIONS = [
+    "Summary",
+    "Motivation",
+    "Guide-level explanation",
+    "Reference-level explanation",
+    "Drawbacks",
+    "Rationale and alternatives",
+    "Prior art",
+    "Unresolved questions",
+    "Future possibilities",
+]
+FIELDS = ["Feature Name", "Start Date", "RFC PR", "Status", "Authors"]
 NEEDS_TOOL = unittest.skipIf("ONNXAR" not in os.environ, "no tool")
 
 
@@ -93,6 +106,30 @@ class Vectors(unittest.TestCase):
                     self.assertTrue(may_refuse, error)
 
 
+class Documents(FolderCase):
+    def test_the_example_in_the_readme_runs(self) -> None:
+        text = (SOURCE / "spec/rfc/README.md").read_text()
+        (code,) = re.findall("```python\n(.*?)```", text, re.S)
+        path = self.folder / "model.onnxar"
+        code = code.replace('"model.onnxar"', repr(str(path)))
+        model = onnx.ModelProto.FromString(wire.plain(wire.tensor("w")))
+        names: dict[str, Any] = {"model": model}
+        exec(compile(code, "README.md", "exec"), names)  # noqa: S102 our own text
+        self.assertEqual(names["model"], model)
+        self.assertEqual(names["values"].tobytes(), bytes(Archive(path)["w"]))
+
+    def test_the_proposal_has_the_sections_of_the_template(self) -> None:
+        text = (SOURCE / "spec/rfc/proposal.md").read_text()
+        self.assertEqual(re.findall("^## (.*)$", text, re.M), SECTIONS)
+        self.assertEqual(re.findall("^- ([A-Z].*?): ", text, re.M)[:5], FIELDS)
+
+    def test_links_in_the_documents_lead_somewhere(self) -> None:
+        for document in ("rfc/README.md", "rfc/proposal.md", "media-type.md"):
+            path = SOURCE / "spec" / document
+            for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text()):
+                self.assertTrue((path.parent / target).exists(), f"{document}: {target}")
+
+
 class Loader(FolderCase):
     def sound(self) -> Made:
         return Made([*weights("w", count=300), model_of(linked("w", count=300))])
@@ -120,6 +157,13 @@ class Loader(FolderCase):
         archive = Archive(self.write("renamed.onnxar", made.file))
         with self.assertRaisesRegex(ArchiveError, "zip.local.name"):
             archive["w"]
+
+    def test_another_graph_uses_the_same_weights(self) -> None:
+        graph = Entry("other.onnx", model_of(linked("w", count=2, offset=4)).data)
+        made = Made([*weights("w", count=300), graph, model_of(linked("w", count=300))])
+        archive = Archive(self.write("graphs.onnxar", made.file))
+        (tensor,) = archive.model("other.onnx").graph.initializer
+        self.assertEqual(bytes(archive.data(tensor)), weights("w", count=300)[0].data[4:12])
 
     def test_a_linked_tensor_gets_its_part_of_an_entry(self) -> None:
         link = linked("w", count=3, offset=8)
@@ -198,6 +242,10 @@ class CanonicalWriter(ToolCase):
                 same += 1
         self.assertGreaterEqual(same, 100)
 
+    def test_the_vectors_of_a_canonical_writer_are_made_from_their_entries(self) -> None:
+        for name in ("smallest", "typical"):
+            self.same_container(VECTORS / "valid" / f"{name}.onnxar")
+
     def test_a_file_as_source_gives_the_same_bytes_as_its_content(self) -> None:
         data = bytes(range(256)) * 5000
         for source in (data, memoryview(data), io.BytesIO(data), np.frombuffer(data, "<i4").data):
@@ -258,6 +306,14 @@ class Writing(FolderCase):
         model = onnx.ModelProto.FromString(wire.plain(wire.tensor("w") + later) + later)
         save(model, self.output)
         self.assertEqual(load(self.output).SerializeToString(), model.SerializeToString())
+
+    def test_what_a_link_says_of_its_archive_is_left_out(self) -> None:
+        model = onnx.ModelProto.FromString(wire.plain(wire.tensor("w")))
+        for key in ("before", "onnxar.link.archive", "onnxar.link.size", "after"):
+            model.metadata_props.add(key=key, value="1")
+        save(model, self.output)
+        keys = [pair.key for pair in load(self.output).metadata_props]
+        self.assertEqual(keys, ["before", "after"])
 
     def test_an_exception_leaves_nothing(self) -> None:
         with self.nothing_changes():

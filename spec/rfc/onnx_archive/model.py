@@ -52,9 +52,10 @@ def _size(tensor: TensorProto) -> int | None:
 class Archive(Container):
     """An archive whose model can be read, and the data of whose tensors can be used in place."""
 
-    def model(self) -> ModelProto:
-        """The model as the archive has it: linked tensors name entries and have no data."""
-        model, data = ModelProto(), bytes(self[MODEL])
+    def model(self, graph: str = MODEL) -> ModelProto:
+        """The model as the archive has it: linked tensors name entries and have no data. `graph`
+        is the entry of another graph over the same weights."""
+        model, data = ModelProto(), bytes(self[graph])
         try:
             is_whole = model.ParseFromString(data) == len(data)
         except DecodeError:
@@ -156,6 +157,9 @@ def save(
     with Writer(path, alignment) as writer:
         mover, skeleton = _Mover(writer, threshold, sources or {}, side_files or {}), ModelProto()
         mover.copy(model, skeleton, True)
+        for i in reversed(range(len(skeleton.metadata_props))):
+            if skeleton.metadata_props[i].key.startswith("onnxar.link."):  # K7: no longer a link
+                del skeleton.metadata_props[i]
         for name, data in (side_files or {}).items():
             writer.add(name, data)
         writer.finish(skeleton.SerializeToString(deterministic=True))
