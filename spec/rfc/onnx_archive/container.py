@@ -1,8 +1,8 @@
 """The container: a zip file of stored, aligned entries that follow each other without gaps.
 
-`Container` does what sections 1 to 3 of the loader's page demand. `Writer` lays entries out as the
-chapter on writers does, so the same entries give the same bytes, whichever program writes them. Ids
-such as E5 in comments are those of the rules in the specification.
+`Container` is what the page for loaders (loading.md) demands of a container. `Writer` lays entries
+out in the canonical form (writing.md), so the same entries give the same bytes, whichever program
+writes them. Ids such as E5 in comments are those of the rules.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def _read_local(file: memoryview, entry: Entry, limit: int) -> int:
 
 
 def is_name(name: str) -> bool:
-    """Whether it is the name of an entry (chapter 4)."""
+    """Whether it is the name of an entry (N1 to N17)."""
     device = r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9]) *(\..*)?"
     parts = name.split("/")
     return (
