@@ -113,24 +113,24 @@ def zip64_remarks(archive: Archive) -> Iterator[Finding]:
 def tensor_remarks(tensor: Tensor) -> Iterator[Finding]:
     if tensor.is_external:
         if tensor.has_unknown_key:
-            yield finding(WARNING, "R7", tensor.at, MODEL)
+            yield finding(WARNING, "R7", tensor.at, tensor.graph)
         if has_odd_checksum(tensor):
-            yield finding(WARNING, "R13", tensor.at, MODEL)
+            yield finding(WARNING, "R13", tensor.at, tensor.graph)
     elif None not in (tensor.raw_size, tensor.size) and tensor.raw_size > tensor.size:
-        yield finding(WARNING, "R8", tensor.at, MODEL)
+        yield finding(WARNING, "R8", tensor.at, tensor.graph)
     elif tensor.has_surplus:
-        yield finding(WARNING, "R12", tensor.at, MODEL)
+        yield finding(WARNING, "R12", tensor.at, tensor.graph)
     elif tensor.lacks_data:
-        yield finding(WARNING, "R11", tensor.at, MODEL)
+        yield finding(WARNING, "R11", tensor.at, tensor.graph)
 
 
 def link_remarks(link: Link, archive: Archive) -> Iterator[Finding]:
     if not is_identifier(link.entry.name):
-        yield finding(WARNING, "R2", link.tensor.at, MODEL)
+        yield finding(WARNING, "R2", link.tensor.at, link.tensor.graph)
     if link.length < 1024:
-        yield finding(WARNING, "R5", link.tensor.at, MODEL)
+        yield finding(WARNING, "R5", link.tensor.at, link.tensor.graph)
     if (archive.place(link.entry).data + link.offset) % 64 != 0:
-        yield finding(WARNING, "R6", link.tensor.at, MODEL)
+        yield finding(WARNING, "R6", link.tensor.at, link.tensor.graph)
 
 
 def sharing_remarks(links: list[Link]) -> Iterator[Finding]:
@@ -142,12 +142,17 @@ def sharing_remarks(links: list[Link]) -> Iterator[Finding]:
     for in_entry in by_entry.values():
         in_entry.sort(key=lambda link: (link.offset, link.end))
         reach = 0
+        graphs = {in_entry[0].tensor.graph}  # in which a tensor has this data
         for before, link in pairwise(in_entry):
             reach = max(reach, before.end)
             if (link.offset, link.end) == (before.offset, before.end):
-                yield finding(NOTE, "R9", link.tensor.at, MODEL)
-            elif link.offset < reach:
-                yield finding(WARNING, "R3", link.tensor.at, MODEL)
+                if link.tensor.graph in graphs:
+                    yield finding(NOTE, "R9", link.tensor.at, link.tensor.graph)
+                graphs.add(link.tensor.graph)
+                continue
+            graphs = {link.tensor.graph}
+            if link.offset < reach:
+                yield finding(WARNING, "R3", link.tensor.at, link.tensor.graph)
 
 
 def entry_remarks(archive: Archive, links: list[Link]) -> Iterator[Finding]:

@@ -106,6 +106,10 @@ RULES = {
     "M20": Rule("onnx.tensor.data_beside", "the tensor has values in two fields"),
     "M21": Rule("onnx.tensor.wrong_field", "the values are in the field of another type"),
     "M22": Rule("onnx.external_data.checksum", "the SHA-1 of the entry is another"),
+    # Further graphs
+    "G2": Rule("archive.model.too_large", "the graph is larger than the limit"),
+    "G3": Rule("archive.graph.link_marker", "the graph says that it is a link"),
+    "G4": Rule("archive.graph.name", "the model's name is given twice, is no name, or is taken"),
     # Superseded tails
     "T2": Rule("archive.tail.prefix", "the superseded tail does not end in an archive"),
     # Remarks: what is allowed and yet not right

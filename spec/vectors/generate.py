@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import checksums
+import graphs
 import invalid_directory
 import invalid_ends
 import invalid_entries
@@ -51,6 +52,7 @@ MODULES = (
     invalid_tensors,
     checksums,
     wire_forms,
+    graphs,
     large,
 )
 
