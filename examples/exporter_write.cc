@@ -31,12 +31,13 @@ std::string text(std::uint32_t field, std::string_view value) {
 
 constexpr std::uint64_t float_type = 1;
 
-/// A TensorProto whose data is the entry `key`: dims, data_type, name, external_data, data_location.
+/// A TensorProto whose data is the entry `key`: dims, data_type, name, external_data, data_location. Some readers of
+/// external_data take its pairs by position, so all three are written, in this order.
 std::string linked_tensor(const std::string& name, const std::string& key, std::uint64_t elements) {
   const auto pair = [](std::string_view pair_key, const std::string& value) {
     return text(13, text(1, pair_key) + text(2, value));
   };
-  return number(1, elements) + number(2, float_type) + text(8, name) + pair("location", key) +
+  return number(1, elements) + number(2, float_type) + text(8, name) + pair("location", key) + pair("offset", "0") +
          pair("length", std::to_string(elements * sizeof(float))) + number(14, 1);
 }
 

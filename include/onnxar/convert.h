@@ -21,6 +21,8 @@ struct ConvertReport {
   std::uint64_t model_bytes = 0;          ///< of the ModelProto
   std::uint64_t side_files = 0;           ///< that went along: entries that no tensor names
   std::uint64_t side_files_left_out = 0;  ///< because the output is a single file: a folder would have taken them in
+  std::uint64_t graphs = 0;               ///< further graphs of the archive that went along
+  std::uint64_t graphs_left_out = 0;      ///< because the output is a single file
   std::uint64_t file_bytes = 0;           ///< of all files together
   std::filesystem::path model_path;       ///< of the file that the model is in: the output, or a file in that folder
   std::string data_file;                  ///< of onnx_external: the name of the one data file; else empty
@@ -33,7 +35,8 @@ struct ConvertReport {
 /// All but the moved tensors keeps its order and encoding on the wire, unknown fields too: an inline model that became
 /// an archive and comes back inline is the same file, byte for byte, where every moved tensor had `raw_data`, fields in
 /// ascending order, and neither `data_location` nor anything else that says where data is, its tag and length, and the
-/// lengths of the messages around it, in the shortest encoding.
+/// lengths of the messages around it, in the shortest encoding. A model with one data file, as this call writes it, comes
+/// back from an archive as the same two files if `save` asks for the same name, alignment and places of tensors.
 ///
 /// Side files of an archive, entries that no tensor names and whose name is no C identifier, go along to another
 /// archive. A plain model is written with them where `output` ends in `/` and so names a folder. The

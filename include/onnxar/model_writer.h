@@ -16,7 +16,8 @@
 namespace ONNXAR_API onnxar {
 
 /// The fields of a TensorProto that say that its data is all `size` bytes at `location`: an entry, or what
-/// ModelWriter::add gave. They follow those of a serialised TensorProto that has no data.
+/// ModelWriter::add gave: its external_data is `location`, `offset` (0) and `length`, in this order, as some readers
+/// take the pairs by position. They follow those of a serialised TensorProto that has no data.
 [[nodiscard]] std::string link_fields(std::string_view location, std::uint64_t size);
 
 /// Takes weights as sources, which may make their bytes when they are read, and then the ModelProto, in which those

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""A reader of ONNX archives that follows ../onnx-archive.md chapter by chapter.
+"""A checker of ONNX archives that follows ../checking.md step by step.
 
-Chapters 2 to 4 are in directory.py, 5 in archive.py, 6 in model.py, 7 and 8 here.
+The end of the file, directory headers and names are in directory.py, places and local headers in
+archive.py, the model in model.py, superseded tails and remarks here.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from archive import MODEL, Archive, open_archive
+from checksum import check_checksums, has_odd_checksum
 from directory import NONE_16, NONE_32, Entry, Limits
 from model import Link, Model, Tensor, read_model
 from rules import ERROR, NOTE, WARNING, Finding, Refused, as_error, finding
@@ -41,8 +43,10 @@ def check(archive: Archive, data: bool = False, strict: bool = False) -> list[Fi
     attempt(check_tails, archive)
     model = read_model(archive)
     errors += model.errors
-    for entry in archive.entries if data else []:
-        attempt(archive.check_crc, entry)
+    if data:
+        for entry in archive.entries:
+            attempt(archive.check_crc, entry)
+        errors += check_checksums(model.links, archive)
     errors = list(dict.fromkeys(errors))  # each once
     remarks = [] if errors else list(remarks_on(archive, model))
     if strict:
@@ -54,7 +58,7 @@ def is_refused_by_strict(remark: Finding) -> bool:
     return remark.severity == WARNING or remark.rule == "R10"
 
 
-# --- Chapter 7: superseded tails -----------------------------------------------------------------
+# --- superseded tails ----------------------------------------------------------------------------
 
 
 def check_tails(archive: Archive) -> None:
@@ -78,7 +82,7 @@ def check_states(file: memoryview, end: int, limits: Limits) -> None:
         ends += before
 
 
-# --- Chapter 8: what is allowed and yet not right ------------------------------------------------
+# --- remarks: what is allowed and yet not right --------------------------------------------------
 
 
 def remarks_on(archive: Archive, model: Model) -> Iterator[Finding]:
@@ -109,22 +113,24 @@ def zip64_remarks(archive: Archive) -> Iterator[Finding]:
 def tensor_remarks(tensor: Tensor) -> Iterator[Finding]:
     if tensor.is_external:
         if tensor.has_unknown_key:
-            yield finding(WARNING, "R7", tensor.at, MODEL)
+            yield finding(WARNING, "R7", tensor.at, tensor.graph)
+        if has_odd_checksum(tensor):
+            yield finding(WARNING, "R13", tensor.at, tensor.graph)
     elif None not in (tensor.raw_size, tensor.size) and tensor.raw_size > tensor.size:
-        yield finding(WARNING, "R8", tensor.at, MODEL)
+        yield finding(WARNING, "R8", tensor.at, tensor.graph)
     elif tensor.has_surplus:
-        yield finding(WARNING, "R12", tensor.at, MODEL)
+        yield finding(WARNING, "R12", tensor.at, tensor.graph)
     elif tensor.lacks_data:
-        yield finding(WARNING, "R11", tensor.at, MODEL)
+        yield finding(WARNING, "R11", tensor.at, tensor.graph)
 
 
 def link_remarks(link: Link, archive: Archive) -> Iterator[Finding]:
     if not is_identifier(link.entry.name):
-        yield finding(WARNING, "R2", link.tensor.at, MODEL)
+        yield finding(WARNING, "R2", link.tensor.at, link.tensor.graph)
     if link.length < 1024:
-        yield finding(WARNING, "R5", link.tensor.at, MODEL)
+        yield finding(WARNING, "R5", link.tensor.at, link.tensor.graph)
     if (archive.place(link.entry).data + link.offset) % 64 != 0:
-        yield finding(WARNING, "R6", link.tensor.at, MODEL)
+        yield finding(WARNING, "R6", link.tensor.at, link.tensor.graph)
 
 
 def sharing_remarks(links: list[Link]) -> Iterator[Finding]:
@@ -136,12 +142,17 @@ def sharing_remarks(links: list[Link]) -> Iterator[Finding]:
     for in_entry in by_entry.values():
         in_entry.sort(key=lambda link: (link.offset, link.end))
         reach = 0
+        graphs = {in_entry[0].tensor.graph}  # in which a tensor has this data
         for before, link in pairwise(in_entry):
             reach = max(reach, before.end)
             if (link.offset, link.end) == (before.offset, before.end):
-                yield finding(NOTE, "R9", link.tensor.at, MODEL)
-            elif link.offset < reach:
-                yield finding(WARNING, "R3", link.tensor.at, MODEL)
+                if link.tensor.graph in graphs:
+                    yield finding(NOTE, "R9", link.tensor.at, link.tensor.graph)
+                graphs.add(link.tensor.graph)
+                continue
+            graphs = {link.tensor.graph}
+            if link.offset < reach:
+                yield finding(WARNING, "R3", link.tensor.at, link.tensor.graph)
 
 
 def entry_remarks(archive: Archive, links: list[Link]) -> Iterator[Finding]:
@@ -248,7 +259,7 @@ def told(message: str) -> None:
 
 
 def shown(name: str) -> str:
-    """Escaped: names may hold what moves a terminal's cursor (chapter 11)."""
+    """Escaped: names may hold what moves a terminal's cursor (background.md, Security)."""
     return "".join(
         each if each.isprintable() and each != "\\" else each.encode("unicode_escape").decode()
         for each in name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import itertools
 from collections.abc import Iterator
 
 import wire
@@ -59,14 +59,35 @@ def links() -> Iterator[Valid]:
     about = "A link to no bytes at the entry's end."
     archive = archive_of([weight("w")], tensor)
     yield Valid("link_empty_at_end", about, archive, warnings=("onnx.external.small",))
-    checksum = hashlib.sha1(weight("w").data).hexdigest()
-    pairs = ("location", "w"), ("length", 1024), ("checksum", checksum)
-    tensor = wire.tensor("w", wire.link(*pairs))
-    yield Valid("link_checksum", "A checksum is known.", archive_of([weight("w")], tensor))
+    yield from orders()
     entries = [Entry(name, content(3, 1024)) for name in ("conv1_weight", "_0")]
     tensors = wire.linked("conv1/weight:0", "conv1_weight"), wire.linked("0", "_0")
     about = "Entries whose names a writer made of the tensors'."
     yield Valid("link_mangled", about, archive_of(entries, *tensors))
+
+
+def orders() -> Iterator[Valid]:
+    """Writers write `location`, `offset` and `length`, in this order; readers take others."""
+    tensor = wire.linked("w", offset=None)
+    about = "No `offset`: the data begins where the entry's does."
+    yield Valid("link_no_offset", about, archive_of([weight("w", 1100)], tensor))
+    tensor = wire.linked("w", offset=None, length=None)
+    about = "Neither `offset` nor `length`."
+    yield Valid("link_location_alone", about, archive_of([weight("w", 1100)], tensor))
+    pairs = ("location", "all"), ("offset", 64), ("length", 1024)
+    tensors = [
+        wire.tensor(f"w{number}", wire.link(*order))
+        for number, order in enumerate(itertools.permutations(pairs))
+    ]
+    about = "`location`, `offset` and `length` in each of the six orders."
+    notes = ("archive.entry.shared",)
+    yield Valid("link_orders", about, archive_of([weight("all", 1088)], *tensors), notes=notes)
+    pairs = b"".join(
+        wire.block(13, wire.pair(*each)) for each in (("length", "1024"), ("location", "w"))
+    )
+    tensor = wire.scalar(14, 1) + wire.tensor("w", pairs)
+    about = "data_location before everything else, and `length` before `location`."
+    yield Valid("link_place_first", about, archive_of([weight("w")], tensor))
 
 
 def oddities() -> Iterator[Valid]:

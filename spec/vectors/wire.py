@@ -54,13 +54,14 @@ def link(*pairs: tuple[str, object]) -> bytes:
 def linked(
     name: str,
     location: str | None = None,
-    offset: object = None,
+    offset: object = 0,
     length: object = 1024,
     *,
     kind: int = FLOAT,
     dims: Iterable[int] = (256,),
 ) -> bytes:
-    """A tensor whose data is the entry of its name, or of another location."""
+    """A tensor whose data is the entry of its name, or of another location, in a writer's words.
+    None leaves a pair out."""
     pairs: list[tuple[str, object]] = [("location", name if location is None else location)]
     pairs += [("offset", offset)] if offset is not None else []
     pairs += [("length", length)] if length is not None else []

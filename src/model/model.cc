@@ -53,12 +53,6 @@ void clear_data(schema::TensorProto& tensor) {
   tensor.clear_data_location();
 }
 
-void add_external(schema::TensorProto& tensor, std::string_view key, const std::string& value) {
-  auto* entry = tensor.add_external_data();
-  entry->set_key(std::string(key));
-  entry->set_value(value);
-}
-
 /// What `action` gives; errors name the tensor.
 template <typename Action>
 auto naming(const schema::TensorProto& tensor, const Action& action) {
@@ -163,9 +157,8 @@ void Model::set_payload(schema::TensorProto& tensor, ByteSpan bytes) {
   std::vector<Payload>& payloads = parts_->loaded.payloads;
   payloads.push_back(payload_of(std::move(bytes)));
   clear_data(tensor);
-  add_external(tensor, "location", onnx::memory_location(parts_->loaded.id, payloads.size() - 1));
-  add_external(tensor, "length", std::to_string(payloads.back().size()));
-  tensor.set_data_location(schema::TensorProto::EXTERNAL);
+  const std::string location = onnx::memory_location(parts_->loaded.id, payloads.size() - 1);
+  tensor.MergeFromString(onnx::external_data_fields({location, 0, payloads.back().size()}));
 }
 
 void Model::drop_payload(schema::TensorProto& tensor) { clear_data(tensor); }

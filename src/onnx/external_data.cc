@@ -63,12 +63,12 @@ ExternalSlice parse_external_data(const ExternalData& data, std::uint64_t offset
   return slice;
 }
 
-std::string external_data_fields(const ExternalSlice& slice) {
+std::string external_data_fields(const ExternalLink& link) {
   std::string out;
-  append_string_entry(out, tensor_field::external_data, "location", slice.location);
-  if (slice.offset != 0) append_string_entry(out, tensor_field::external_data, "offset", std::to_string(slice.offset));
-  if (slice.length) append_string_entry(out, tensor_field::external_data, "length", std::to_string(*slice.length));
-  if (!slice.checksum.empty()) append_string_entry(out, tensor_field::external_data, "checksum", slice.checksum);
+  append_string_entry(out, tensor_field::external_data, "location", link.location);
+  append_string_entry(out, tensor_field::external_data, "offset", std::to_string(link.offset));
+  append_string_entry(out, tensor_field::external_data, "length", std::to_string(link.length));
+  if (!link.checksum.empty()) append_string_entry(out, tensor_field::external_data, "checksum", link.checksum);
   wire::append_varint_field(out, tensor_field::data_location, location_external);
   return out;
 }

@@ -28,16 +28,24 @@ struct ExternalSlice {
   std::string location;
   std::uint64_t offset = 0;
   std::optional<std::uint64_t> length;  ///< absent: to the end
-  std::string checksum = {};            ///< of links that are written: the SHA-1 to go with them; empty: none
+};
+
+/// What a link that we write says. Nothing of it is left out, also where a reader could do without: some readers take
+/// the pairs by their position, whatever the keys.
+struct ExternalLink {
+  std::string location;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  std::string checksum = {};  ///< SHA-1 of all that the location names, in hexadecimal digits; empty: none
 };
 
 /// The pairs as a slice. Offsets and lengths are plain decimal numbers: no sign, no blank, no leading zero.
 /// Errors: onnx.external_data.no_location, .bad_offset, .bad_length, .marker, at `offset_of_tensor`.
 ExternalSlice parse_external_data(const ExternalData& data, std::uint64_t offset_of_tensor);
 
-/// The slice as fields 13 and 14 of a TensorProto: external_data and data_location = EXTERNAL. An offset of 0 is left
-/// out.
-std::string external_data_fields(const ExternalSlice& slice);
+/// The link as fields 13 and 14 of a TensorProto: data_location = EXTERNAL after external_data, which is `location`,
+/// `offset` and `length`, in this order, and then the checksum, if there is one.
+std::string external_data_fields(const ExternalLink& link);
 
 /// Locations of our own, that name payloads of a loaded model: `#onnxar:<id of the model>:<index>`. They never reach
 /// a file.

@@ -17,11 +17,11 @@ namespace onnxar::onnx {
 struct TensorEdit {
   enum class Action : std::uint8_t { keep, link, put_inline };
   Action action = Action::keep;
-  ExternalSlice link;                         ///< of `link`: the external_data it gets
+  ExternalLink link;                          ///< of `link`: the external_data it gets
   std::shared_ptr<const ByteSource> payload;  ///< of `put_inline`: the raw_data it gets
 
   static TensorEdit keep() { return {}; }
-  static TensorEdit link_to(ExternalSlice slice) { return {Action::link, std::move(slice), nullptr}; }
+  static TensorEdit link_to(ExternalLink link) { return {Action::link, std::move(link), nullptr}; }
   static TensorEdit put_inline(std::shared_ptr<const ByteSource> payload) {
     return {Action::put_inline, {}, std::move(payload)};
   }
@@ -29,8 +29,9 @@ struct TensorEdit {
 
 /// What becomes of the model's metadata_props.
 struct MetadataEdit {
-  std::string_view drop = {};  ///< entries whose key begins so go; empty: none does
-  std::string add = {};        ///< fields that come behind those that stay, encoded
+  std::string_view drop = {};      ///< entries whose key begins so go; empty: none does
+  std::string add = {};            ///< fields that come after those that stay, encoded
+  std::string_view drop_key = {};  ///< entries of exactly this key go, too; empty: none does
 };
 
 /// The model with an edit made at every tensor; `decide` is called once for each, in wire order. All else keeps its

@@ -61,7 +61,7 @@ def judge(path: Path) -> tuple[int, str]:
         if checked.returncode != (DONE if zoo.passes_check(path) else FOUND):
             return 0, f"{label(path)}: {checked.stdout}"
         links = [walk.link(site.tensor) for site in walk.external_sites(walk.parse(link.read_bytes()))]
-        if not all(each.keys() == {"location", "offset", "length"} for each in links):
+        if not all([*each] == walk.KEYS for each in links):
             return 0, f"{label(path)}: a link with other keys"
         if not all(each["location"] == archive.name and int(each["offset"]) % 64 == 0 for each in links):
             return 0, f"{label(path)}: a link to another place"

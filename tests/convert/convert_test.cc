@@ -168,8 +168,8 @@ TEST_F(ConvertTest, TypedDataMovesAsRawBytes) {
     f.insert(f.end(), {std::byte{0}, std::byte{0}, std::byte{0xc0}, std::byte{0x3f}});
   for (std::size_t n = 0; n < 600; ++n) i.insert(i.end(), {std::byte{0xfe}, std::byte{0xff}});
   const Blob archive = packed(typed);
-  EXPECT_EQ(archive, archive_of(model_of({tensor("f", dtype::float32, {256}).external("f", {}, 1024),
-                                          tensor("i", dtype::int16, {600}).external("i", {}, 1200)}),
+  EXPECT_EQ(archive, archive_of(model_of({tensor("f", dtype::float32, {256}).external("f", 0, 1024),
+                                          tensor("i", dtype::int16, {600}).external("i", 0, 1200)}),
                                 {zip_entry("f", f), zip_entry("i", i)})
                          .bytes);
   EXPECT_EQ(

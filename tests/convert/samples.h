@@ -41,9 +41,9 @@ inline TensorBuilder floats(std::string_view name, std::size_t count, std::uint3
   return tensor(name, dtype::float32, {static_cast<std::int64_t>(count)}).raw_data(pattern(4 * count, seed));
 }
 
-/// The same tensor with its data elsewhere.
+/// The same tensor with its data elsewhere, in the words of a writer: location, offset, length.
 inline TensorBuilder linked_floats(std::string_view name, std::size_t count, std::string_view location,
-                                   std::optional<std::uint64_t> offset = {}) {
+                                   std::uint64_t offset = 0) {
   return tensor(name, dtype::float32, {static_cast<std::int64_t>(count)}).external(location, offset, 4 * count);
 }
 

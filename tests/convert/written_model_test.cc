@@ -40,7 +40,7 @@ std::optional<Error> thrown_by(const Action& action) {
   return std::nullopt;
 }
 
-Message linking_to(const std::string& location, std::optional<std::uint64_t> offset = {}) {
+Message linking_to(const std::string& location, std::uint64_t offset = 0) {
   return model_of({linked_floats("w", 4, location, offset)});
 }
 

@@ -7,12 +7,14 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import numpy_helper
 
+from support import onnx_walk as walk
 from support.command_line import onnxar
 
 MIB = 1 << 20
@@ -57,6 +59,12 @@ class Exporter(Case):
         for i, tensor in enumerate(model.graph.initializer):
             self.assertEqual(tensor.name, names[i])
             np.testing.assert_array_equal(numpy_helper.to_array(tensor), one + np.float32(i))
+
+    def test_readers_that_take_links_by_position_find_the_weights(self):
+        with zipfile.ZipFile(self.written(3)) as archive:
+            model = walk.parse(archive.read("__MODEL_PROTO"))
+        keys = [f"layer_{i}_weight" for i in range(3)]
+        self.assertEqual([walk.link_by_position(t) for t in model.graph.initializer], [(key, 0, MIB) for key in keys])
 
     def test_bad_counts_are_refused(self):
         for word in ("0", "-1", "1x", "x", ""):

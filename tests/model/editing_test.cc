@@ -162,6 +162,19 @@ TEST_F(EditingTest, AMessageOfAnotherModelIsRefusedByTheTensorsName) {
   EXPECT_EQ(other.save(folder_ / "out", saved_as(Format::archive)).tensors_outside, 1U);
 }
 
+TEST_F(EditingTest, ATensorThatWasGivenAPayloadIsLinkedAsAWriterLinksOne) {
+  auto& tensor = add("w");
+  tensor.set_raw_data("old");
+  model_.set_payload(tensor, ByteSpan::own(pattern(2000)));
+  std::vector<std::string> keys;
+  for (const auto& pair : tensor.external_data()) keys.push_back(pair.key());
+  EXPECT_THAT(keys, ElementsAre("location", "offset", "length"));
+  EXPECT_EQ(tensor.external_data(1).value(), "0");
+  EXPECT_EQ(tensor.external_data(2).value(), "2000");
+  EXPECT_EQ(tensor.data_location(), schema::TensorProto::EXTERNAL);
+  EXPECT_FALSE(tensor.has_raw_data());
+}
+
 TEST_F(EditingTest, ALinkToAFileThatWasNeverLoadedIsRefusedByTheTensorsName) {
   auto& tensor = add("linked");
   auto& location = *tensor.add_external_data();

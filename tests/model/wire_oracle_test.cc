@@ -148,7 +148,7 @@ struct Choice {
   enum class Action : std::uint8_t { keep, link, put_inline };
   Action action = Action::keep;
   std::uint64_t offset = 0;
-  std::optional<std::uint64_t> length;
+  std::uint64_t length = 0;
   std::string payload;
 };
 
@@ -160,7 +160,7 @@ Choice choice_for(const std::string& path, std::uint32_t seed) {
   Choice choice;
   choice.action = static_cast<Choice::Action>(below(random, 3));
   choice.offset = below(random, 2) * 64;
-  if (below(random, 3) != 0) choice.length = below(random, 100000);
+  choice.length = below(random, 3) == 0 ? 0 : below(random, 100000);
   choice.payload = text_of(pattern(below(random, 2) == 0 ? below(random, 40) : below(random, 20000), seed));
   return choice;
 }
@@ -202,8 +202,8 @@ void edit_by_protobuf(TensorProto& tensor, const Choice& choice) {
     return;
   }
   add_pair(tensor, "location", "w.bin");
-  if (choice.offset != 0) add_pair(tensor, "offset", std::to_string(choice.offset));
-  if (choice.length) add_pair(tensor, "length", std::to_string(*choice.length));
+  add_pair(tensor, "offset", std::to_string(choice.offset));
+  add_pair(tensor, "length", std::to_string(choice.length));
   tensor.set_data_location(TensorProto::EXTERNAL);
 }
 

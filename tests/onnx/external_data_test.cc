@@ -171,21 +171,27 @@ TEST(ExternalData, NamesThatOnlyResembleAddressesAreNames) {
   }
 }
 
-TEST(ExternalDataFields, HoldTheSliceInKeyOrderAndTheLocationType) {
-  const auto entry = [](std::string_view key, std::string_view value) {
-    return Message().message(tensor_field::external_data, string_entry(key, value));
-  };
-  const Message external = Message().varint(tensor_field::data_location, 1);
-  EXPECT_EQ(onnx::external_data_fields({"w", 64, 4096}), Message()
-                                                             .raw(entry("location", "w"))
-                                                             .raw(entry("offset", "64"))
-                                                             .raw(entry("length", "4096"))
-                                                             .raw(external)
-                                                             .str());
-  EXPECT_EQ(onnx::external_data_fields({"w", 0, 0}),
-            Message().raw(entry("location", "w")).raw(entry("length", "0")).raw(external).str());
-  EXPECT_EQ(onnx::external_data_fields({"w", 18446744073709551615U, std::nullopt}),
-            Message().raw(entry("location", "w")).raw(entry("offset", "18446744073709551615")).raw(external).str());
+/// The fields of a link with these pairs, in this order.
+std::string fields_of(const Pairs& pairs) {
+  Message fields;
+  for (const auto& [key, value] : pairs) fields.message(tensor_field::external_data, string_entry(key, value));
+  return fields.varint(tensor_field::data_location, 1).str();
+}
+
+TEST(ExternalDataFields, HoldLocationOffsetAndLengthInThisOrderAndTheLocationType) {
+  EXPECT_EQ(onnx::external_data_fields({"w", 64, 4096}),
+            fields_of({{"location", "w"}, {"offset", "64"}, {"length", "4096"}}));
+  EXPECT_EQ(onnx::external_data_fields({"w", 18446744073709551615U, 1}),
+            fields_of({{"location", "w"}, {"offset", "18446744073709551615"}, {"length", "1"}}));
+}
+
+TEST(ExternalDataFields, LeaveOutNeitherAnOffsetNorALengthOfZero) {
+  EXPECT_EQ(onnx::external_data_fields({"w", 0, 0}), fields_of({{"location", "w"}, {"offset", "0"}, {"length", "0"}}));
+}
+
+TEST(ExternalDataFields, EndInTheChecksumIfThereIsOne) {
+  EXPECT_EQ(onnx::external_data_fields({"w", 0, 8, "ab"}),
+            fields_of({{"location", "w"}, {"offset", "0"}, {"length", "8"}, {"checksum", "ab"}}));
 }
 
 TEST(MemoryLocation, LeadsBackToItsIndexInTheSameModelOnly) {

@@ -85,7 +85,7 @@ Message raw_tensor(std::string_view name, std::size_t size) {
 
 Message linked_tensor(std::string_view name, std::size_t size) {
   return tensor(name, dtype::uint8, {static_cast<std::int64_t>(size)})
-      .external(name, {}, size)
+      .external(name, 0, size)
       .doc_string("doc")
       .metadata("k", "v");
 }
@@ -138,7 +138,7 @@ TEST(Rewrite, OneTensorAmongManyCanBeMoved) {
 TEST(Rewrite, NewFieldsStandWhereAscendingOrderHasThem) {
   const TensorBuilder bare = tensor("w", dtype::uint8, {4}).doc_string("d").metadata("k", "v");
   EXPECT_EQ(edited(TensorBuilder(bare).raw_data(pattern(4)), link("w", 4)),
-            TensorBuilder(bare).external("w", {}, 4).message().str());
+            TensorBuilder(bare).external("w", 0, 4).message().str());
   EXPECT_EQ(edited(TensorBuilder(bare).external("w", 9, 4), put_inline(pattern(4))),
             TensorBuilder(bare).raw_data(pattern(4)).message().str());
 }
@@ -162,7 +162,7 @@ TEST(Rewrite, AnEmptyTensorGetsItsFields) {
 }
 
 TEST(Rewrite, TypedDataGoesWhenTheDataMoves) {
-  const Message linked = tensor("w", dtype::float32, {3}).external("w", {}, 12);
+  const Message linked = tensor("w", dtype::float32, {3}).external("w", 0, 12);
   for (const Repeated form : {Repeated::packed, Repeated::unpacked}) {
     EXPECT_EQ(edited(tensor("w", dtype::float32, {3}).float_data({1, 2, 3}, form), link("w", 12)), linked.str());
   }
@@ -192,7 +192,7 @@ TEST(Rewrite, StaleExternalDataGoesWithTheData) {
                             .external_data("location", "old")
                             .external_data("x", "y")
                             .data_location(0);
-  EXPECT_EQ(edited(stale, link("w", 4)), TensorBuilder(bare).external("w", {}, 4).message().str());
+  EXPECT_EQ(edited(stale, link("w", 4)), TensorBuilder(bare).external("w", 0, 4).message().str());
   EXPECT_EQ(edited(stale, put_inline(pattern(4))), TensorBuilder(bare).raw_data(pattern(4)).message().str());
 }
 

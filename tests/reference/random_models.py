@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,11 +24,13 @@ DIMS = (
 )
 KINDS = (1, 0, 7, 8, 9, 10, 11, 15, 21, 22, 25, 26, 99, 1 << 32 | 1, 1 << 32 | 8, -1)
 PLACES = (1, 0, 2, -1, 1 << 32, 1 << 32 | 1)  # values of data_location
+SIZES = (2048, 1032, 1024)  # of the entry `w`
+SUMS = [hashlib.sha1(bytes(size)).hexdigest() for size in (*SIZES, 0)]
 VALUES = {  # of external_data
     "location": ("w", "v", "e.bin", MODEL, "none", "", "*/_ORT_MEM", "#onnxar:1"),
     "offset": ("0", "64", "8", "512", "1024", "1025", "00", "-1", str(TOP), str(TOP - 1)),
     "length": ("1024", "512", "0", "4", "1028", "01", "", str(TOP - 1)),
-    "checksum": ("0" * 40,),
+    "checksum": (*SUMS, SUMS[0].upper(), "0" * 40, "", "none", SUMS[0][1:], SUMS[0][1:] + "g"),
     "other": ("x",),
 }
 TYPED = (4, 5, 6, 7, 10, 11)  # fields of typed data
@@ -46,7 +49,7 @@ class Maker:
         return options[0] if self.often(self.care) else self.rng.choice(options)
 
     def archive(self) -> bytes:
-        size = self.choose((2048, 1032, 1024))
+        size = self.choose(SIZES)
         entries = [Entry("w", bytes(size)), Entry("v", b""), Entry("e.bin", bytes(1024))]
         archive = Archive([*entries, Entry(MODEL, self.model())])
         if self.often(0.1):

@@ -99,8 +99,8 @@ def padding(end_of_name: int, alignment: int) -> bytes:
 
 
 def linked(name: str, count: int = 300, dims: Iterable[int] | None = None, **link: object) -> bytes:
-    """A tensor of floats whose data is the entry of its name; `link` changes what leads there."""
-    fields = wire.DataFile(name).link(**{"length": 4 * count, **link})
+    """A tensor of floats whose data is the entry of its name, in a writer's words; `link` changes what leads there."""
+    fields = wire.DataFile(name).link(**{"offset": 0, "length": 4 * count, **link})
     return wire.fields_of(name, wire.FLOAT, [count] if dims is None else dims, fields)
 
 

@@ -223,6 +223,19 @@ def link(tensor: Message) -> dict[str, str]:
     return {entry.key: entry.value for entry in tensor.external_data}
 
 
+KEYS = ["location", "offset", "length"]  # of a link that we write, in this order
+
+
+def keys_of_link(tensor: Message) -> list[str]:
+    return [entry.key for entry in tensor.external_data]
+
+
+def link_by_position(tensor: Message) -> tuple[str, int, int]:
+    """Location, offset and length as readers find them that look at no key: MIGraphX is one."""
+    location, offset, length = (entry.value for entry in tensor.external_data[:3])
+    return location, int(offset), int(length)
+
+
 def is_external(tensor: Message) -> bool:
     return tensor.data_location == EXTERNAL
 

@@ -481,7 +481,7 @@ Blob smallest_model(std::size_t elements, std::string_view producer) {
   const Dims dims = {static_cast<std::int64_t>(elements)};
   GraphParts parts;
   parts.nodes = {node("Identity", {"w"}, {"y"})};
-  parts.initializers = {tensor("w", dtype::float32, dims).external("w", {}, 4 * elements)};
+  parts.initializers = {tensor("w", dtype::float32, dims).external("w", 0, 4 * elements)};
   parts.outputs = {value_info("y", dtype::float32, dims)};
   ModelParts whole;
   whole.producer_name = producer;
