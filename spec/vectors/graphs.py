@@ -274,7 +274,7 @@ def runs() -> Iterator[Valid]:
     yield Valid("run_name_again", about, archive, warnings=warnings, notes=NOTES)
 
 
-# --- invalid: G2 and chapter 6 -------------------------------------------------------------------
+# --- invalid: G2, and M rules in a graph ---------------------------------------------------------
 
 
 def refused(
@@ -322,7 +322,7 @@ def broken_graphs() -> Iterator[Invalid]:
 
 
 def broken_tensors() -> Iterator[Invalid]:
-    """One for each rule; chapter 6 is what other files go through."""
+    """One for each rule; other files go through the rules of tensors."""
     data = wire.raw(content(1, 1024))
     key = wire.pair("location", "w")
     twice = wire.tensor("w", wire.block(13, key) * 2, wire.scalar(14, 1))

@@ -1,4 +1,4 @@
-"""The wire types that a known field has: rules M2 and M3 in tensors, and chapter 6's first words.
+"""The wire types that a known field has: rules M2 and M3 in tensors ("Wire types" in checking.md).
 
 A repeated number may be packed or not, in any mixture. A known field of any other wire type is an
 unknown one.

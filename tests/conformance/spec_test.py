@@ -158,6 +158,21 @@ class Texts(unittest.TestCase):
         self.assertEqual(spec_parts.example(), smallest)
 
 
+    def test_the_minimum_limits_are_those_that_the_second_reader_has(self):
+        import directory
+        import model as reference
+
+        found = re.search(
+            r"MUST accept 2\^(\d+) entries, a directory of (\d+) MiB, "
+            r"a model of 2\^(\d+) - 1 bytes, messages (\d+) deep \(M6\) and (\d+) dimensions",
+            " ".join(PARTS[CORE].split()),
+        )
+        entries, mebibytes, size, depth, dims = map(int, found.groups())
+        limits = directory.Limits(1 << entries, mebibytes << 20, (1 << size) - 1)
+        self.assertEqual(limits, directory.Limits())
+        self.assertEqual((depth, dims), (reference.DEEPEST, reference.MOST_DIMS))
+
+
 class Checking(unittest.TestCase):
     """The tables of checking.md."""
 
