@@ -1,5 +1,5 @@
 # What `cmake --install` lays down: libraries, headers, a CMake package with components core, c and model, pkg-config
-# files.
+# files, the files' media type.
 include(CMakePackageConfigHelpers)
 
 set(model_headers include/onnxar/diff.h include/onnxar/freeze.h include/onnxar/inspect.h include/onnxar/model.h include/onnxar/text.h)
@@ -46,3 +46,9 @@ configure_package_config_file(cmake/onnxar-config.cmake.in onnxar-config.cmake I
 write_basic_package_version_file(onnxar-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/onnxar-config.cmake ${PROJECT_BINARY_DIR}/onnxar-config-version.cmake
   cmake/FindISAL.cmake DESTINATION ${package_dir})
+
+# What tells other programs the files' type (spec/media-type.md).
+if(PROJECT_IS_TOP_LEVEL)
+  install(FILES spec/media-type/onnxar.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/mime/packages)
+  install(FILES spec/media-type/onnxar.magic DESTINATION ${CMAKE_INSTALL_DATADIR}/file)
+endif()

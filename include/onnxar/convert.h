@@ -21,6 +21,8 @@ struct ConvertReport {
   std::uint64_t model_bytes = 0;          ///< of the ModelProto
   std::uint64_t side_files = 0;           ///< that went along: entries that no tensor names
   std::uint64_t side_files_left_out = 0;  ///< because the output is a single file: a folder would have taken them in
+  std::uint64_t graphs = 0;               ///< further graphs of the archive that went along
+  std::uint64_t graphs_left_out = 0;      ///< because the output is a single file
   std::uint64_t file_bytes = 0;           ///< of all files together
   std::filesystem::path model_path;       ///< of the file that the model is in: the output, or a file in that folder
   std::string data_file;                  ///< of onnx_external: the name of the one data file; else empty

@@ -2,9 +2,10 @@
 //
 // An edit appends to the file, so readers that have it mapped go on undisturbed; from the first byte appended to the
 // last nobody can open it, and those who try are told so (archive.busy). Every earlier state is a prefix of the file:
-// what an edit did can be undone, and what an interrupted one left can be cut off (spec/onnx-archive.md, chapter 10).
+// what an edit did can be undone, and what an interrupted one left can be cut off (spec/editing.md).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -28,14 +29,15 @@ struct EditOptions {
   bool verify_model = true;
 };
 
-/// One edit of one archive, under an exclusive lock (flock) on the file from `open` to the end of the editor. Entries
-/// are added, never taken away: dropping a tensor means a model that does not refer to its entry; `pack` makes an
-/// archive without it.
+/// One edit of one archive, under an exclusive lock (flock) on the file from `open` to the end of the editor. Weights
+/// are added, never taken away or moved: dropping a tensor means a model that does not refer to its entry; `pack` makes
+/// an archive without it. Side files and graphs that lie after the last weight can be removed and replaced.
 ///
 /// The edit is there when `commit` returns; an editor that fails or is destroyed before that cuts off what it had
-/// appended. An archive whose only entry is the model is written anew and renamed instead, as its first entry has to
-/// be at offset 0. Move-only. An editor that failed stays failed, and threads may not meet in it: as ArchiveWriter has
-/// it, with `commit` for `finish`. `archive()` and `size_with` serve after a failure, too.
+/// appended. An archive of which no entry but the model, or none at all, stays where it is, is written anew and renamed
+/// instead, as its first entry has to be at offset 0. Move-only. An editor that failed stays failed, and threads may
+/// not meet in it: as ArchiveWriter has it, with `commit` for `finish`. `archive()` and `size_with` serve after a
+/// failure, too.
 class ArchiveEditor {
  public:
   /// Locks and opens the archive, waiting a second at most for others to be done. Nothing is written yet.
@@ -59,6 +61,17 @@ class ArchiveEditor {
   /// Sets disk room aside for a file of so many bytes in all, so that a full disk is noticed before anything is
   /// written. Errors: io.disk_full; io.failed (more than a file can hold).
   void reserve(std::uint64_t bytes);
+
+  /// Takes an entry out: a side file, a further graph, or what no tensor names any more. With `add` of the same name it
+  /// is replaced. Comes before the first `add`. The new directory does not list the entry, nor any that follows it:
+  /// those that stay are appended again by `add` and `commit`, verified. The bytes of all stay in the file until it is
+  /// repacked, and `undo` brings them back.
+  /// Errors: usage.no_such_entry; usage.argument (the model; an entry that a tensor of the model or of a graph names,
+  /// or after which one lies: it would move, which no edit does, and `pack` does; after an `add`); as `entry_kinds`.
+  /// Cost: O(directory + model + graphs) for the first one, O(1) for others; to append, the bytes of what follows.
+  void remove(std::string_view name);
+  /// How many entries, the first ones of `archive()`, stay where they are.
+  [[nodiscard]] std::size_t kept_entries() const noexcept;
 
   /// Appends an entry, aligned as those that are there. The name must differ from theirs (also of entries that no
   /// tensor refers to), ASCII case aside. Errors: as ArchiveWriter::add.

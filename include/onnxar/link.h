@@ -9,7 +9,7 @@
 // anew (pack, repack, undo, copying another one over it) breaks its links, and a runtime would read wrong weights
 // without noticing. So a link says in metadata_props, under `onnxar.link.*`, which state of the archive it is for;
 // `verify_link`, `check` and whatever of this library reads a link's data refuse one whose archive is not in that
-// state any more (spec/onnx-archive.md, chapter 15).
+// state any more (spec/links.md).
 #pragma once
 
 #include <cstddef>

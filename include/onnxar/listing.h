@@ -16,15 +16,26 @@
 
 namespace ONNXAR_API onnxar {
 
+/// What an entry is there for.
+enum class EntryKind : std::uint8_t {
+  weight,     ///< a tensor of some graph names it
+  side_file,  ///< none does, and its name is not a C identifier: `tokenizer.json`
+  graph,      ///< a further graph over the same weights: `NAME.onnx` in the root
+  unused,     ///< none names it, and its name is a key: an edit has left it
+  model,      ///< `__MODEL_PROTO`
+};
+[[nodiscard]] std::string_view to_string(EntryKind kind) noexcept;
+
 struct ListedEntry {
   std::string name;
   std::uint64_t offset = 0;  ///< of the first byte, absolute
   std::uint64_t size = 0;    ///< bytes
   std::uint32_t crc32 = 0;
-  std::uint64_t alignment = 0;      ///< as recorded
+  std::uint64_t alignment = 0;      ///< as recorded; 64 where no record is
   std::uint64_t header_offset = 0;  ///< of the entry's local header, absolute
-  std::uint64_t padding = 0;        ///< bytes of the padding record, right before `offset`
-  std::vector<TensorInfo> tensors;  ///< those whose data is in this entry; none for a side file
+  std::uint64_t padding = 0;        ///< bytes of the padding record; 0 where there is none
+  std::vector<TensorInfo> tensors;  ///< those of the model whose data is in this entry; none for a side file
+  EntryKind kind = EntryKind::weight;
 };
 
 struct Listing {
@@ -51,9 +62,18 @@ struct StoredTensor : TensorInfo {
 /// Errors: wire.*, onnx.*. Cost: O(model).
 [[nodiscard]] std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& options = {});
 
-/// Entries that no tensor names and whose name is not a C identifier, such as `tokenizer.json`: what goes along with
-/// the model. In the order of the file, views as Archive::entry gives them. Errors: wire.*, onnx.*. Cost: O(directory +
-/// model).
+/// The kind of each entry, by its index. The tensors of the model and of all graphs count. Errors: wire.*, onnx.*,
+/// naming the entry of the graph that cannot be read. Cost: O(directory + model + graphs).
+[[nodiscard]] std::vector<EntryKind> entry_kinds(const Archive& archive, const LoadOptions& options = {});
+
+/// The further graphs of an archive: entries `NAME.onnx` in its root, each a ModelProto over the archive's entries. In
+/// the order of the file, views as Archive::entry gives them. Cost: O(directory).
+[[nodiscard]] std::vector<ArchiveEntry> graphs(const Archive& archive);
+std::vector<ArchiveEntry> graphs(const Archive&& archive) = delete;
+
+/// Entries that no tensor of the model or of a graph names, that are not a graph, and whose name is not a C identifier,
+/// such as `tokenizer.json`: what goes along with the model. In the order of the file, views as Archive::entry gives
+/// them. Errors: wire.*, onnx.*. Cost: O(directory + model + graphs).
 [[nodiscard]] std::vector<ArchiveEntry> side_files(const Archive& archive, const LoadOptions& options = {});
 std::vector<ArchiveEntry> side_files(const Archive&& archive, const LoadOptions& options = {}) = delete;
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "onnxar/bytes.h"
@@ -12,10 +13,12 @@
 
 namespace ONNXAR_API onnxar {
 
-/// Which inline tensors become entries is said as for `convert`; of the other options
-/// only `sync` and `dry_run` mean anything here: the archive is what it is.
+/// Which inline tensors become entries is said as for `convert`; of the other options only `add`, `sync` and `dry_run`
+/// mean anything here: the archive is what it is. `add` are side files and graphs, each in the place of one of the same
+/// name if there is one.
 struct ReplaceOptions : SaveOptions {
-  bool append_external = false;  ///< take data files beside the model in, too
+  bool append_external = false;          ///< take data files beside the model in, too
+  std::vector<std::string> remove = {};  ///< side files and graphs that go
 };
 
 /// What a replacement did, or would do.
@@ -38,6 +41,9 @@ struct ReplaceReport {
 /// byte for byte, is linked to it; other data that is to be outside becomes a new entry, whose key no entry has.
 /// Entries that no tensor refers to any more stay, and so does the checksum of a link to a whole entry.
 ///
+/// Further graphs stay, and so does the name that the model has among them (spec G4). Side files and graphs can be
+/// replaced and removed as ArchiveEditor::remove has it: where no weight lies after them.
+///
 /// A model that has a link which leads nowhere is refused; after any error the archive is as it was, byte for byte.
 /// Errors: usage.own_name (an entry has the name of the archive's file, ASCII case aside, so that one could be taken
 /// for the other); onnx.external_data.missing, .out_of_range and all of `convert`; archive.busy, archive.torn,
@@ -48,5 +54,8 @@ ReplaceReport replace_model(const std::filesystem::path& archive, const std::fil
 /// The same for a serialised ModelProto in memory; data files are looked for in `load.external_data_dir` alone.
 ReplaceReport replace_model(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options = {},
                             const LoadOptions& load = {});
+
+/// Only `options.add` and `options.remove`: the model stays what it is. Errors: as above.
+ReplaceReport replace_files(const std::filesystem::path& archive, const ReplaceOptions& options);
 
 }  // namespace ONNXAR_API onnxar

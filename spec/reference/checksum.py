@@ -32,4 +32,4 @@ def check_checksums(links: list[Link], archive: Archive) -> Iterator[Finding]:
         if entry.key not in sums:
             sums[entry.key] = hashlib.sha1(archive.data(entry)).digest()
         if sums[entry.key] != expected:
-            yield finding(ERROR, "M22", link.tensor.at, MODEL)
+            yield finding(ERROR, "M22", link.tensor.at, link.tensor.graph)

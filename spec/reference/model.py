@@ -1,4 +1,5 @@
-"""Chapter 6: the model. Finds the tensors of a serialised ModelProto and judges their data."""
+"""The model (M), and each further graph. Finds the tensors of a serialised ModelProto and judges
+their data."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from archive import MODEL, Archive
-from directory import Entry
+from directory import GIB, Entry, fold, read_name
 from rules import Finding, Refused, refuse, require
 
 # --- the wire format of protobuf -----------------------------------------------------------------
@@ -27,11 +28,12 @@ class Field(NamedTuple):
 
 
 class Wire:
-    """Reads from one serialised message, which lies in a file at `base`."""
+    """Reads from one serialised message, which is the entry `name` and lies in a file at `base`."""
 
-    def __init__(self, data: memoryview, base: int) -> None:
+    def __init__(self, data: memoryview, base: int, name: str = MODEL) -> None:
         self._data = data
         self._base = base
+        self.name = name
 
     def bytes(self, begin: int, end: int) -> bytes:
         return bytes(self._data[begin - self._base : end - self._base])
@@ -40,13 +42,13 @@ class Wire:
         """The value and the offset behind it (M2, M3)."""
         value = 0
         for index in range(10):
-            require("M2", at + index < end, at, MODEL)
+            require("M2", at + index < end, at, self.name)
             byte = self._data[at + index - self._base]
             value |= (byte & 0x7F) << 7 * index
             if byte < 0x80:
-                require("M3", value < 1 << 64, at, MODEL)
+                require("M3", value < 1 << 64, at, self.name)
                 return value, at + index + 1
-        refuse("M3", at, MODEL)
+        refuse("M3", at, self.name)
 
     def fields(self, begin: int, end: int) -> Iterator[Field]:
         at = begin
@@ -59,8 +61,8 @@ class Wire:
         """M2 to M5."""
         tag, begin = self.varint(at, end)
         number, wire_type = tag >> 3, tag & 7
-        require("M4", begin - at <= 5 and 1 <= number < 1 << 29, at, MODEL)
-        require("M5", wire_type in (VARINT, FIXED64, BLOCK, FIXED32), at, MODEL)
+        require("M4", begin - at <= 5 and 1 <= number < 1 << 29, at, self.name)
+        require("M5", wire_type in (VARINT, FIXED64, BLOCK, FIXED32), at, self.name)
         if wire_type == VARINT:
             _, stop = self.varint(begin, end)
         elif wire_type == BLOCK:
@@ -68,7 +70,7 @@ class Wire:
             stop = begin + length
         else:
             stop = begin + {FIXED64: 8, FIXED32: 4}[wire_type]
-        require("M2", stop <= end, at, MODEL)
+        require("M2", stop <= end, at, self.name)
         return Field(at, number, wire_type, begin, stop)
 
     def varints(self, at: Field) -> Iterator[int]:
@@ -134,14 +136,14 @@ def tensors_in(wire: Wire, message: str, begin: int, end: int, depth: int = 0) -
         child = CHILDREN[message].get(each.number)
         if child is None or each.wire_type != BLOCK:
             continue
-        require("M7", child.is_repeated or each.number not in seen, each.at, MODEL)
-        require("M6", depth < DEEPEST, each.at, MODEL)
+        require("M7", child.is_repeated or each.number not in seen, each.at, wire.name)
+        require("M6", depth < DEEPEST, each.at, wire.name)
         seen.add(each.number)
         if child.message == "Tensor":
             yield read_tensor(wire, each, depth + 1)
         else:
             yield from tensors_in(wire, child.message, each.begin, each.end, depth + 1)
-    require("M1", message != "Model" or 7 in seen, begin, MODEL)
+    require("M1", message != "Model" or 7 in seen, begin, wire.name)
 
 
 # --- tensors -------------------------------------------------------------------------------------
@@ -149,6 +151,7 @@ def tensors_in(wire: Wire, message: str, begin: int, end: int, depth: int = 0) -
 UNDEFINED, STRING = 0, 8
 RAW_DATA = 9
 MOST_DIMS = 1024
+MOST_BYTES = 2 * GIB - 1  # of a message
 KNOWN_KEYS = frozenset({b"location", b"offset", b"length", b"checksum"})
 BITS = {
     **dict.fromkeys((25, 26), 2),  # UINT2, INT2
@@ -180,6 +183,7 @@ class Key(NamedTuple):
 @dataclass
 class Tensor:
     at: int
+    graph: str  # the entry that it is in
     dims: list[int] = field(default_factory=list)
     data_type: int = 0
     raw_size: int | None = None
@@ -232,7 +236,7 @@ class Tensor:
 
 def read_tensor(wire: Wire, message: Field, depth: int) -> Tensor:
     """M10 and M17 on the way, packed runs behind it."""
-    tensor = Tensor(message.begin)
+    tensor = Tensor(message.begin, wire.name)
     runs: list[Field] = []
     for each in wire.fields(message.begin, message.end):
         match each.number, each.wire_type:
@@ -240,7 +244,7 @@ def read_tensor(wire: Wire, message: Field, depth: int) -> Tensor:
                 for value in wire.varints(each):
                     tensor.dims.append(value)
                     is_bad = value >> 63 or len(tensor.dims) > MOST_DIMS
-                    require("M17", not is_bad, each.at, MODEL)
+                    require("M17", not is_bad, each.at, wire.name)
             case 2, 0:
                 tensor.data_type = low_32_bits(next(wire.varints(each)))
             case (4 | 5 | 7 | 10 | 11), 2:  # a packed run
@@ -250,13 +254,13 @@ def read_tensor(wire: Wire, message: Field, depth: int) -> Tensor:
             case 9, 2:
                 tensor.raw_size = each.end - each.begin
             case 13, 2:
-                require("M6", depth < DEEPEST, each.at, MODEL)
+                require("M6", depth < DEEPEST, each.at, wire.name)
                 add_key(tensor, read_key(wire, each))
             case 14, 0:
                 location = low_32_bits(next(wire.varints(each)))
                 tensor.is_external = location == 1 if location <= 1 else tensor.is_external
     if tensor.size is not None:
-        require("M17", max(tensor.values, tensor.size) < 1 << 64, tensor.at, MODEL)
+        require("M17", max(tensor.values, tensor.size) < 1 << 64, tensor.at, wire.name)
     for run in runs:
         tensor.typed[run.number] = tensor.typed.get(run.number, 0) + count_run(wire, run)
     return tensor
@@ -265,7 +269,7 @@ def read_tensor(wire: Wire, message: Field, depth: int) -> Tensor:
 def count_run(wire: Wire, run: Field) -> int:
     """The values of a packed run of typed data (M2, M3)."""
     if width := {4: 4, 10: 8}.get(run.number):
-        require("M2", (run.end - run.begin) % width == 0, run.at, MODEL)
+        require("M2", (run.end - run.begin) % width == 0, run.at, wire.name)
         return (run.end - run.begin) // width
     return sum(1 for _ in wire.varints(run))
 
@@ -275,7 +279,7 @@ def add_key(tensor: Tensor, key: Key) -> None:
     if key.key not in KNOWN_KEYS:
         tensor.has_unknown_key = True
         return
-    require("M10", key.key not in tensor.keys, key.at, MODEL)
+    require("M10", key.key not in tensor.keys, key.at, tensor.graph)
     tensor.keys[key.key] = key.value
 
 
@@ -317,7 +321,7 @@ def read_link(tensor: Tensor, archive: Archive) -> Link:
     """M8 to M16, M18 and M19 of a linked tensor."""
 
     def keeps(rule: str, is_kept: bool) -> None:
-        require(rule, is_kept, tensor.at, MODEL)
+        require(rule, is_kept, tensor.at, tensor.graph)
 
     keeps("M19", tensor.data_type != UNDEFINED)
     keeps("M15", tensor.data_type != STRING)
@@ -352,7 +356,7 @@ def check_inline(tensor: Tensor) -> None:
     """M18 to M21 of a tensor that is not linked."""
 
     def keeps(rule: str, is_kept: bool) -> None:
-        require(rule, is_kept, tensor.at, MODEL)
+        require(rule, is_kept, tensor.at, tensor.graph)
 
     keeps("M19", tensor.data_type != UNDEFINED)
     held = tensor.held
@@ -378,17 +382,73 @@ class Model:
 
 
 def read_model(archive: Archive) -> Model:
-    """What can be read of it: one error for each tensor, none behind a fault of the wire."""
+    """The model (G4 after it) and each further graph (G1 to G3), in the order of the directory."""
     model = Model()
+    read_graph(model, archive, archive.model)
+    for entry in archive.entries[:-1]:
+        if is_graph(entry.name):
+            read_graph(model, archive, entry)
+    return model
+
+
+def is_graph(name: str) -> bool:
+    """G1."""
+    return re.fullmatch(r"[^/]+\.onnx", name) is not None
+
+
+def read_graph(model: Model, archive: Archive, entry: Entry) -> None:
+    """What can be read of it: one error for each tensor, none after a fault of the wire."""
     try:
-        data = archive.data(archive.model)
-        base = archive.place(archive.model).data
-        for tensor in tensors_in(Wire(data, base), "Model", base, base + len(data)):
+        require("G2", entry.size <= MOST_BYTES, entry.header, entry.name)
+        data = archive.data(entry)
+        begin = archive.place(entry).data
+        end = begin + len(data)
+        wire = Wire(data, begin, entry.name)
+        for tensor in tensors_in(wire, "Model", begin, end):
             model.tensors.append(tensor)
             judge(model, tensor, archive)
+        check_metadata(wire, metadata_in(wire, begin, end), archive)
     except Refused as refused:
         model.errors.append(refused.finding)
-    return model
+
+
+METADATA_PROPS = 14
+LINK_KEYS, NAME_KEY = b"onnxar.link.", b"onnxar.model.name"
+
+
+def metadata_in(wire: Wire, begin: int, end: int) -> Iterator[Key]:
+    """The pairs of metadata_props, each at its field; damaged ones are passed over."""
+    for each in wire.fields(begin, end):
+        if (each.number, each.wire_type) == (METADATA_PROPS, BLOCK):
+            try:
+                yield read_key(wire, each)._replace(at=each.at)
+            except Refused:
+                pass
+
+
+def check_metadata(wire: Wire, pairs: Iterator[Key], archive: Archive) -> None:
+    """G3 of a graph, G4 of the model."""
+    if wire.name != MODEL:
+        for each in pairs:
+            require("G3", not each.key.startswith(LINK_KEYS), each.at, wire.name)
+        return
+    names = [each for each in pairs if each.key == NAME_KEY]
+    for each in names[1:]:
+        refuse("G4", each.at, wire.name)
+    for each in names:
+        require("G4", is_free(each.value + b".onnx", archive), each.at, wire.name)
+
+
+def is_free(name: bytes, archive: Archive) -> bool:
+    """Whether a graph of this name could be added."""
+    if b"/" in name or len(name) <= len(".onnx") or re.match(rb"__[A-Z]", name):
+        return False
+    try:
+        own = fold(read_name(name, 0))
+    except Refused:
+        return False
+    taken = {fold(entry.name) for entry in archive.entries}
+    return own not in taken and not any(each.startswith(own + "/") for each in taken)
 
 
 def judge(model: Model, tensor: Tensor, archive: Archive) -> None:

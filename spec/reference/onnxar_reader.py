@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""A reader of ONNX archives that follows ../onnx-archive.md chapter by chapter.
+"""A checker of ONNX archives that follows ../checking.md step by step.
 
-Chapters 2 to 4 are in directory.py, 5 in archive.py, 6 in model.py, 7 and 8 here.
+The end of the file, directory headers and names are in directory.py, places and local headers in
+archive.py, the model in model.py, superseded tails and remarks here.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def is_refused_by_strict(remark: Finding) -> bool:
     return remark.severity == WARNING or remark.rule == "R10"
 
 
-# --- Chapter 7: superseded tails -----------------------------------------------------------------
+# --- superseded tails ----------------------------------------------------------------------------
 
 
 def check_tails(archive: Archive) -> None:
@@ -81,7 +82,7 @@ def check_states(file: memoryview, end: int, limits: Limits) -> None:
         ends += before
 
 
-# --- Chapter 8: what is allowed and yet not right ------------------------------------------------
+# --- remarks: what is allowed and yet not right --------------------------------------------------
 
 
 def remarks_on(archive: Archive, model: Model) -> Iterator[Finding]:
@@ -112,24 +113,24 @@ def zip64_remarks(archive: Archive) -> Iterator[Finding]:
 def tensor_remarks(tensor: Tensor) -> Iterator[Finding]:
     if tensor.is_external:
         if tensor.has_unknown_key:
-            yield finding(WARNING, "R7", tensor.at, MODEL)
+            yield finding(WARNING, "R7", tensor.at, tensor.graph)
         if has_odd_checksum(tensor):
-            yield finding(WARNING, "R13", tensor.at, MODEL)
+            yield finding(WARNING, "R13", tensor.at, tensor.graph)
     elif None not in (tensor.raw_size, tensor.size) and tensor.raw_size > tensor.size:
-        yield finding(WARNING, "R8", tensor.at, MODEL)
+        yield finding(WARNING, "R8", tensor.at, tensor.graph)
     elif tensor.has_surplus:
-        yield finding(WARNING, "R12", tensor.at, MODEL)
+        yield finding(WARNING, "R12", tensor.at, tensor.graph)
     elif tensor.lacks_data:
-        yield finding(WARNING, "R11", tensor.at, MODEL)
+        yield finding(WARNING, "R11", tensor.at, tensor.graph)
 
 
 def link_remarks(link: Link, archive: Archive) -> Iterator[Finding]:
     if not is_identifier(link.entry.name):
-        yield finding(WARNING, "R2", link.tensor.at, MODEL)
+        yield finding(WARNING, "R2", link.tensor.at, link.tensor.graph)
     if link.length < 1024:
-        yield finding(WARNING, "R5", link.tensor.at, MODEL)
+        yield finding(WARNING, "R5", link.tensor.at, link.tensor.graph)
     if (archive.place(link.entry).data + link.offset) % 64 != 0:
-        yield finding(WARNING, "R6", link.tensor.at, MODEL)
+        yield finding(WARNING, "R6", link.tensor.at, link.tensor.graph)
 
 
 def sharing_remarks(links: list[Link]) -> Iterator[Finding]:
@@ -141,12 +142,17 @@ def sharing_remarks(links: list[Link]) -> Iterator[Finding]:
     for in_entry in by_entry.values():
         in_entry.sort(key=lambda link: (link.offset, link.end))
         reach = 0
+        graphs = {in_entry[0].tensor.graph}  # in which a tensor has this data
         for before, link in pairwise(in_entry):
             reach = max(reach, before.end)
             if (link.offset, link.end) == (before.offset, before.end):
-                yield finding(NOTE, "R9", link.tensor.at, MODEL)
-            elif link.offset < reach:
-                yield finding(WARNING, "R3", link.tensor.at, MODEL)
+                if link.tensor.graph in graphs:
+                    yield finding(NOTE, "R9", link.tensor.at, link.tensor.graph)
+                graphs.add(link.tensor.graph)
+                continue
+            graphs = {link.tensor.graph}
+            if link.offset < reach:
+                yield finding(WARNING, "R3", link.tensor.at, link.tensor.graph)
 
 
 def entry_remarks(archive: Archive, links: list[Link]) -> Iterator[Finding]:
@@ -253,7 +259,7 @@ def told(message: str) -> None:
 
 
 def shown(name: str) -> str:
-    """Escaped: names may hold what moves a terminal's cursor (chapter 11)."""
+    """Escaped: names may hold what moves a terminal's cursor (background.md, Security)."""
     return "".join(
         each if each.isprintable() and each != "\\" else each.encode("unicode_escape").decode()
         for each in name

@@ -1,6 +1,7 @@
 """The rules of the format, the codes that name their breach, and what is said of a breach.
 
-The ids are those of ../onnx-archive.md; where a rule is enforced, its id stands in the call.
+The ids are those of ../onnx-archive.md, ../checking.md and ../graphs.md. Where a rule is enforced,
+its id is in the call.
 """
 
 from __future__ import annotations
@@ -15,20 +16,20 @@ class Rule(NamedTuple):
 
 
 RULES = {
-    # Chapter 2: the end of the file
+    # The end of the file
     "E1": Rule("zip.end.missing", "the file does not end in an end record"),
     "E2": Rule("zip.end.not_last", "something follows the end record"),
     "E3": Rule("zip.end.comment", "there is an archive comment"),
     "E4": Rule("zip.end.multi_disk", "the end records speak of more than one disk"),
     "E5": Rule("zip.zip64.locator", "no zip64 locator that points to the bytes before itself"),
-    "E6": Rule("zip.zip64.record", "no zip64 end record of 56 bytes and version 45"),
+    "E6": Rule("zip.zip64.record", "no zip64 end record of 56 bytes and version 10 to 45"),
     "E7": Rule("zip.zip64.disagree", "the end record and the zip64 end record disagree"),
     "E8": Rule("zip.end.directory_bounds", "the directory does not end at the end records"),
     "E9": Rule("zip.directory.empty", "there is no entry"),
     "E10": Rule("zip.directory.count", "so many entries do not fill the directory"),
     "E11": Rule("zip.limit.entries", "more entries than the limit"),
     "E12": Rule("zip.limit.directory", "a larger directory than the limit"),
-    # Chapter 3: directory headers
+    # Directory headers
     "D1": Rule("zip.directory.header", "no directory header that lies in the directory"),
     "D2": Rule("zip.entry.encrypted", "the entry is encrypted"),
     "D3": Rule("zip.entry.descriptor", "the entry has a data descriptor"),
@@ -39,12 +40,13 @@ RULES = {
     "D8": Rule("zip.entry.comment", "the entry has a comment"),
     "D9": Rule("zip.entry.attributes", "the attributes are not those of a regular file"),
     "D10": Rule("zip.extra.malformed", "the extra fields do not fill their room"),
-    "D11": Rule("zip.extra.unknown", "an extra field other than zip64"),
+    "D11": Rule("zip.extra.unknown", "an extra field other than zip64 and alignment"),
     "D12": Rule("zip.extra.duplicate", "an extra field twice"),
     "D13": Rule("zip.zip64.extra", "the zip64 field does not hold the values that it should"),
     "D14": Rule("zip.entry.sizes", "size and compressed size differ"),
     "D15": Rule("zip.entry.empty_crc", "the CRC-32 of no bytes is not 0"),
-    # Chapter 4: names
+    "D16": Rule("zip.extra.alignment", "the alignment is not 2 bytes, a power of two up to 16384"),
+    # Names
     "N1": Rule("zip.name.empty", "the name is empty"),
     "N2": Rule("zip.name.too_long", "the name has more than 1024 bytes"),
     "N6": Rule("zip.name.absolute", "the name is an absolute path"),
@@ -53,12 +55,12 @@ RULES = {
     "N10": Rule("zip.name.duplicate", "another entry has this name"),
     "N11": Rule("zip.name.folded", "the name differs from another in the case of letters only"),
     "N12": Rule("zip.name.prefix", "an entry's name is a folder of another's"),
-    "N13": Rule("archive.name.reserved", "the name is reserved"),
+    "N13": Rule("archive.name.reserved", "the name is reserved: a newer reader is needed"),
     "N14": Rule("zip.name.character", "a character in the name that readers differ in"),
     "N15": Rule("zip.name.part_too_long", "a part of the name has more than 255 bytes"),
     "N16": Rule("zip.name.part_end", "a part of the name ends in a dot or a space"),
     "N17": Rule("zip.name.device", "a part of the name is a device on Windows"),
-    # Chapter 5: places and local headers
+    # Places and local headers
     "P1": Rule("zip.entry.first_offset", "the first entry is not at offset 0"),
     "P2": Rule("zip.entry.order", "the entry lies before the one that is listed before it"),
     "P3": Rule("zip.entry.overlap", "the entry overlaps the next"),
@@ -72,15 +74,16 @@ RULES = {
     "L3": Rule("zip.local.field", "a field differs from the directory's"),
     "L4": Rule("zip.extra.malformed", "the extra fields do not fill their room"),
     "L5": Rule("zip.extra.unknown", "an extra field other than zip64 and padding"),
-    "L6": Rule("zip.extra.duplicate", "an extra field twice"),
+    "L6": Rule("zip.extra.duplicate", "an extra field twice, or two padding records"),
     "L7": Rule("zip.zip64.extra", "no zip64 field of both sizes where there is to be one"),
     "L8": Rule("zip.local.size", "a size differs from the directory's"),
-    "L9": Rule("zip.padding.missing", "there is no padding record, or no room for one"),
-    "L10": Rule("zip.padding.record", "the padding is not last, not zeros or not the shortest"),
-    "L11": Rule("zip.padding.alignment", "the alignment is no power of two from 64 to 32768"),
-    "L12": Rule("zip.padding.alignment", "the data is not aligned as the padding record says"),
+    "L10": Rule("zip.padding.record", "the padding is not an alignment and zeros"),
+    "L11": Rule("zip.padding.alignment", "the alignment is not one that the record may hold"),
+    "L12": Rule("zip.padding.alignment", "the data is not at a multiple of its alignment"),
+    "L13": Rule("zip.entry.version", "version needed is not from 10 to 45 in the local header"),
+    "L14": Rule("zip.extra.alignment", "the directory says another alignment, or the only one"),
     "T1": Rule("zip.data.crc", "the CRC-32 of the data is another"),
-    # Chapter 6: the model
+    # The model
     "M1": Rule("onnx.model.invalid", "not a serialised ModelProto with a graph"),
     "M2": Rule("wire.truncated", "a field does not end in its message"),
     "M3": Rule("wire.varint", "a varint of more than 10 bytes"),
@@ -103,9 +106,13 @@ RULES = {
     "M20": Rule("onnx.tensor.data_beside", "the tensor has values in two fields"),
     "M21": Rule("onnx.tensor.wrong_field", "the values are in the field of another type"),
     "M22": Rule("onnx.external_data.checksum", "the SHA-1 of the entry is another"),
-    # Chapter 7: superseded tails
+    # Further graphs
+    "G2": Rule("archive.model.too_large", "the graph is larger than the limit"),
+    "G3": Rule("archive.graph.link_marker", "the graph says that it is a link"),
+    "G4": Rule("archive.graph.name", "the model's name is given twice, is no name, or is taken"),
+    # Superseded tails
     "T2": Rule("archive.tail.prefix", "the superseded tail does not end in an archive"),
-    # Chapter 8: what is allowed and yet not right. Notes have no rule there; here they have a name.
+    # Remarks: what is allowed and yet not right
     "R1": Rule("zip.zip64.unneeded", "zip64 where nothing calls for it"),
     "R2": Rule("archive.key.not_identifier", "a tensor's entry has a name that is no C identifier"),
     "R3": Rule("archive.entry.overlapping_links", "links overlap without being the same"),

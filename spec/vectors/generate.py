@@ -16,18 +16,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import checksums
+import graphs
 import invalid_directory
 import invalid_ends
 import invalid_entries
 import invalid_local
 import invalid_models
 import invalid_names
+import invalid_padding
 import invalid_tails
 import invalid_tensors
 import invalid_zip64_ends
 import large
 import valid
 import valid_models
+import valid_stock
 import wire_forms
 from vector import RULES, Invalid, Valid, Vector
 
@@ -35,6 +38,7 @@ HERE = Path(__file__).resolve().parent
 KEPT = 65536  # bytes; what is larger is not kept but made when it is wanted
 MODULES = (
     valid,
+    valid_stock,
     valid_models,
     invalid_ends,
     invalid_zip64_ends,
@@ -42,11 +46,13 @@ MODULES = (
     invalid_names,
     invalid_entries,
     invalid_local,
+    invalid_padding,
     invalid_tails,
     invalid_models,
     invalid_tensors,
     checksums,
     wire_forms,
+    graphs,
     large,
 )
 
@@ -60,6 +66,7 @@ def described(vector: Vector) -> dict[str, object]:
     row: dict[str, object] = {"file": path_of(vector), "about": vector.about, "case": vector.case}
     if isinstance(vector, Invalid):
         row |= {"stage": vector.stage, "rule": vector.rule, "code": RULES[vector.rule]}
+        row |= {"loader": True} if vector.binds_loader else {}
     else:
         row |= {"stage": None}
     row |= vector.expectation()

@@ -1,4 +1,4 @@
-"""Faults of chapter 2: the end of the file. An end record's faults are named at its offset."""
+"""Faults of the end of the file (E). An end record's faults are named at its offset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of chapter 5 that the directory shows: places, and the model's.
+"""Faults that the directory shows (P): places, and the model's.
 
 What a directory header says falsely is named at its offset; an entry that runs into something at
 its local header's, and unused bytes at their own.

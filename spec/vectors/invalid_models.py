@@ -1,4 +1,4 @@
-"""Faults of chapter 6: the model's messages. They are named at the field, or at the number, that is
+"""Faults of the model's messages (M1 to M7). They are named at the field, or at the number, that is
 wrong."""
 
 from __future__ import annotations
@@ -22,13 +22,24 @@ def vectors() -> Iterator[Invalid]:
 
 
 def refused(
-    name: str, rule: str, about: str, data: bytes, at: int, *, case: str | None = None, **sizes: int
+    name: str,
+    rule: str,
+    about: str,
+    data: bytes,
+    at: int,
+    *,
+    case: str | None = None,
+    is_linked: bool = False,
+    **sizes: int,
 ) -> Invalid:
     """This model, and entries of these sizes beside it; `at` counts from the model's first byte."""
     entries = [weight(entry, size) for entry, size in sizes.items()]
     archive = Archive([*entries, model(data)])
     offset = archive.data[-1] + at
-    return Invalid(name, about, rule, bytes(archive.file), offset, MODEL, "check", case)
+    file = bytes(archive.file)
+    return Invalid(
+        name, about, rule, file, offset, MODEL, "check", case, is_linked=is_linked
+    )
 
 
 def tensor_refused(
@@ -44,7 +55,9 @@ def tensor_refused(
     """A model of one tensor, beside an entry `w`; `at` counts from the tensor's first byte."""
     data = wire.model_of(tensor)
     place = data.index(tensor) + at
-    return refused(name, rule, about, data, place, case=case, **({"w": size} if size else {}))
+    sizes = {"w": size} if size else {}
+    is_linked = tensor.endswith(wire.scalar(14, 1))
+    return refused(name, rule, about, data, place, case=case, is_linked=is_linked, **sizes)
 
 
 # --- M1 ------------------------------------------------------------------------------------------
@@ -203,7 +216,8 @@ def too_deep_for_links() -> Iterator[Invalid]:
     ):
         data = at_level_100(tensor)
         about += "; its pairs are 101 deep."
-        yield refused(f"depth_external{name}", rule, about, data, data.index(at))
+        at = data.index(at)
+        yield refused(f"depth_external{name}", rule, about, data, at, is_linked=rule == "M17")
 
 
 def repeated() -> Iterator[Invalid]:

@@ -1,4 +1,4 @@
-"""Faults of chapter 4: names. They are named at the directory header's offset."""
+"""Faults of names (N). They are named at the directory header's offset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of superseded tails (chapter 7): bytes between entries that no edit leaves.
+"""Faults of superseded tails (P5, T2): bytes between entries that no edit leaves.
 
 Each is named at the end of the data that the bytes follow. Where they do not even end as an
 archive, `open` sees it (P5); what is wrong within the earlier state is `check`'s affair (T2).

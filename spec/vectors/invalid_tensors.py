@@ -1,4 +1,4 @@
-"""Faults of chapter 6: tensors and links. They are named at the tensor's first byte in the file."""
+"""Faults of tensors and links (M8 to M21). They are named at the tensor's first byte in the file."""
 
 from __future__ import annotations
 

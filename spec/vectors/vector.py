@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from builder import MODEL, SMALLEST_MODEL, Archive, Entry, encoded
 
-# The code that names the breach of each rule of ../onnx-archive.md.
+# The code that names the breach of each rule of the text.
 RULES = {
     "E1": "zip.end.missing",
     "E2": "zip.end.not_last",
@@ -36,6 +36,7 @@ RULES = {
     "D13": "zip.zip64.extra",
     "D14": "zip.entry.sizes",
     "D15": "zip.entry.empty_crc",
+    "D16": "zip.extra.alignment",
     "N1": "zip.name.empty",
     "N2": "zip.name.too_long",
     "N6": "zip.name.absolute",
@@ -65,11 +66,15 @@ RULES = {
     "L6": "zip.extra.duplicate",
     "L7": "zip.zip64.extra",
     "L8": "zip.local.size",
-    "L9": "zip.padding.missing",
     "L10": "zip.padding.record",
     "L11": "zip.padding.alignment",
     "L12": "zip.padding.alignment",
+    "L13": "zip.entry.version",
+    "L14": "zip.extra.alignment",
     "T1": "zip.data.crc",
+    "G2": "archive.model.too_large",
+    "G3": "archive.graph.link_marker",
+    "G4": "archive.graph.name",
     "T2": "archive.tail.prefix",
     "M1": "onnx.model.invalid",
     "M2": "wire.truncated",
@@ -94,6 +99,13 @@ RULES = {
     "M21": "onnx.tensor.wrong_field",
     "M22": "onnx.external_data.checksum",
 }
+
+# The rules that bind a loader (../loading.md), and those that bind it in linked tensors alone.
+LOADER_RULES = frozenset(
+    "E1 E2 E3 E5 E6 E7 E8 E9 E10 D1 D2 D3 D5 D10 D11 D12 D13 D14 N10 N13 N14 P1 P2 P3 P4 P6 "
+    "L1 L2 L4 L7 L8 M8 M9 M11 M12 M13 M14 M15".split()
+)
+LOADER_RULES_OF_LINKS = frozenset("M10 M17 M18 M19".split())
 
 
 @dataclass(frozen=True)
@@ -131,6 +143,14 @@ class Invalid:
     stage: str = "open"
     case: str | None = None
     options: Mapping[str, int] = field(default_factory=dict)
+    is_linked: bool = False  # the tensor that is wrong
+
+    @property
+    def binds_loader(self) -> bool:
+        """Whether a loader must refuse it. It need not look at graphs beside the model."""
+        if self.rule.startswith("M") and self.entry != MODEL:
+            return False
+        return self.rule in LOADER_RULES or (self.is_linked and self.rule in LOADER_RULES_OF_LINKS)
 
     def expectation(self) -> dict[str, object]:
         place: dict[str, object] = {"entry": self.entry}

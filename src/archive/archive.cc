@@ -46,7 +46,7 @@ void check_reserved_names(const zip::Directory& directory) {
   for (const zip::DirectoryEntry& entry : directory.entries()) {
     if (entry.name != model_entry_name && is_reserved_name(entry.name)) {
       throw Error(Code::archive_name_reserved,
-                  "names that begin with two underscores and a capital are reserved; this one is unknown",
+                  "this version does not know what an entry of this reserved name is; a newer reader is needed",
                   {std::string(entry.name), entry.central_offset});
     }
   }

@@ -72,6 +72,8 @@ void EntryWriter::reserve(std::uint64_t size) {
   step("reserve", [&] { writer_.reserve(size); });
 }
 
+void EntryWriter::attempt(std::string_view step_name, const std::function<void()>& action) { step(step_name, action); }
+
 void EntryWriter::add(std::string_view name, const FileRange& range) {
   step("add", [&] {
     check_name(name);
@@ -124,15 +126,21 @@ void EntryWriter::check_model_size(std::uint64_t size) const {
               {std::string(model_entry_name), std::nullopt}, target_);
 }
 
-/// What a reader will find in the file, however the model came there.
+std::optional<std::uint64_t> EntryWriter::size_of(const Entries& entries, std::string_view name) {
+  const auto found = std::ranges::lower_bound(entries, name, {}, [](const auto& entry) { return entry.first; });
+  if (found == entries.end() || found->first != name) return std::nullopt;
+  return found->second;
+}
+
+/// What a reader will find in the file, however it came there.
 void EntryWriter::prove_written(const ProveModel& prove) {
-  const auto sizes = writer_.sorted_sizes();
-  const base::MappedFile model = writer_.map_last();
-  prove(model.bytes(), [&sizes](std::string_view name) -> std::optional<std::uint64_t> {
-    const auto found = std::ranges::lower_bound(sizes, name, {}, [](const auto& size) { return size.first; });
-    if (found == sizes.end() || found->first != name) return std::nullopt;
-    return found->second;
-  });
+  const Entries entries = writer_.sorted_sizes();
+  for (std::size_t i = 0; i < writer_.added(); ++i) {
+    const std::string_view name = writer_.added_name(i);
+    if (name != model_entry_name && !is_graph_name(name)) continue;
+    const base::MappedFile model = writer_.map_added(i);
+    prove(name, model.bytes(), entries);
+  }
 }
 
 void EntryWriter::finish(std::string_view step_name, const ByteSource& model, base::Sync before_end, base::Sync sync,

@@ -6,6 +6,8 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/steps.h"
 #include "onnxar/byte_source.h"
@@ -22,6 +24,11 @@ class EntryWriter {
 
   void reserve(std::uint64_t size);
 
+  /// A step that writes nothing: what it throws fails the writer as if it did.
+  void attempt(std::string_view step_name, const std::function<void()>& action);
+  /// Goes on with another writer. REQUIRES: nothing was added yet.
+  void restart(zip::Writer writer) { writer_ = std::move(writer); }
+
   // Each as the function of ArchiveWriter.
   void add(std::string_view name, const FileRange& range);
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
@@ -30,10 +37,13 @@ class EntryWriter {
   /// Errors: archive.model.too_large.
   void check_model_size(std::uint64_t size) const;
 
+  /// All entries of the archive to be, by name, with their sizes.
+  using Entries = std::vector<std::pair<std::string_view, std::uint64_t>>;
   /// The size of the entry of exactly this name; nothing where there is none.
-  using SizeOfEntry = std::function<std::optional<std::uint64_t>(std::string_view)>;
-  /// Looks at the model, as it stands in the file, before anything is published. What it throws is in the way of that.
-  using ProveModel = std::function<void(Bytes model, const SizeOfEntry& size_of)>;
+  static std::optional<std::uint64_t> size_of(const Entries& entries, std::string_view name);
+  /// Looks at the model, or a further graph that was added, as it stands in the file, before anything is published.
+  /// What it throws is in the way of that.
+  using ProveModel = std::function<void(std::string_view name, Bytes model, const Entries& entries)>;
 
   /// Writes model and directory, and publishes: the step that messages call `step_name`. `before_end` as
   /// zip::Writer::finish; `prove` may be empty. Errors: archive.model.too_large, io.*; what `prove` throws; those of

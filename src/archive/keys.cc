@@ -27,6 +27,11 @@ bool is_identifier(std::string_view name) noexcept {
   return !name.empty() && !is_digit(name.front()) && std::ranges::all_of(name, is_identifier_character);
 }
 
+bool is_graph_name(std::string_view name) noexcept {
+  return name.size() > graph_suffix.size() && name.ends_with(graph_suffix) &&
+         name.find('/') == std::string_view::npos && !is_reserved_name(name);
+}
+
 std::string key_stem(std::string_view name) {
   std::string stem(name.substr(0, longest_stem));
   std::ranges::replace_if(stem, [](char c) { return !is_identifier_character(c); }, '_');

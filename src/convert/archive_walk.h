@@ -15,8 +15,14 @@ namespace onnxar {
 void walk_archive(const Archive& archive, const LoadOptions& options,
                   const std::function<void(const onnx::TensorSite&)>& visit);
 
+/// The same, and then every tensor of each further graph, in the order of the file; with the entry that it is in.
+void walk_all_graphs(const Archive& archive, const LoadOptions& options,
+                     const std::function<void(const ArchiveEntry& graph, const onnx::TensorSite&)>& visit);
+
 /// `error`, whose offset counts from the model's first byte, with its place in the file; as it is where it has one.
 Error located_in_model(const Archive& archive, const Error& error);
+/// The same of any graph.
+Error located_in_graph(const Archive& archive, const ArchiveEntry& graph, const Error& error);
 
 TensorInfo info_of(const onnx::TensorSite& site);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "base/text.h"
 #include "convert/checksum.h"
 #include "convert/faults.h"
+#include "convert/graph_rules.h"
 #include "convert/model_source.h"
 #include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
@@ -27,7 +29,7 @@ using base::concat;
 constexpr std::uint64_t small_external_below = 1024;
 constexpr std::uint64_t slice_alignment = 64;
 
-/// The model's part: every tensor, then what all of them together make of the archive.
+/// The part of the model and the further graphs: every tensor, then what all of them together make of the archive.
 class ModelCheck {
  public:
   ModelCheck(ModelSource& source, const CheckOptions& options, std::vector<Finding>& findings)
@@ -35,25 +37,75 @@ class ModelCheck {
 
   /// Whether the model could be read to its end.
   bool run() {
-    try {
-      onnx::walk_tensors(source_.model(), [this](const onnx::TensorSite& site) { check_tensor(site); }, {max_depth_});
-    } catch (const Error& error) {
-      // The rest of the model cannot be read, so nothing can be said of unused entries either.
-      findings_.push_back(source_.located(error).finding());
-      return false;
+    const bool is_readable = check_selected([this] { return name_fault(); });
+    bool all_are_readable = is_readable;
+    for (const std::string& graph : source_.graphs()) {
+      ++graph_;
+      all_are_readable = check_graph(graph) && all_are_readable;
     }
+    if (graph_ != 0) source_.select_model();
+    // What cannot be read may name anything.
+    if (!all_are_readable) return is_readable;
     check_slices();
     if (source_.archive() != nullptr) check_unused(*source_.archive());
-    return true;
+    return is_readable;
+  }
+
+  /// The same without the further graphs, and without a word on what is unused.
+  void run_model_alone() {
+    check_selected([this] { return name_fault(); });
   }
 
  private:
   struct Use {
-    std::string tensor;
-    Place place;
+    std::string tensor;  // of the last graph that has one
+    Place place;         // of the first tensor
+    std::size_t graph;   // the last one
   };
   /// By first byte and length: where the slice lies in memory tells slices apart, whatever names lead to them.
   using Slices = std::map<std::pair<const std::byte*, std::size_t>, Use>;
+
+  /// Whether the graph that is selected could be read to its end. `metadata_fault` is asked for if it could.
+  template <typename MetadataCheck>
+  bool check_selected(const MetadataCheck& metadata_fault) {
+    try {
+      onnx::walk_tensors(source_.model(), [this](const onnx::TensorSite& site) { check_tensor(site); }, {max_depth_});
+      const std::optional<MetadataFault> fault = metadata_fault();
+      if (fault)
+        findings_.push_back(source_.located(Error(fault->code, fault->message, {"", fault->offset})).finding());
+      return true;
+    } catch (const Error& error) {
+      findings_.push_back(source_.located(error).finding());
+      return false;
+    }
+  }
+
+  bool check_graph(const std::string& name) {
+    const Archive& archive = *source_.archive();
+    const ArchiveEntry entry = *archive.find(name);
+    if (entry.size > OpenOptions().max_model_size) {
+      const std::uint64_t header = ArchiveInspector::directory(archive).entries()[entry.index].central_offset;
+      findings_.push_back({Severity::error,
+                           Code::archive_model_too_large,
+                           {name, header},
+                           concat("a graph of ", base::human_size(entry.size), ": protobuf reads less than 2 GiB")});
+      return false;
+    }
+    try {
+      source_.select_graph(name);
+    } catch (const Error& error) {
+      if (kind(error.code()) != Kind::format) throw;
+      return false;  // the container's pass has said so
+    }
+    return check_selected([this] { return link_marker_fault(source_.model()); });
+  }
+
+  std::optional<MetadataFault> name_fault() const {
+    const Archive* archive = source_.archive();
+    if (archive == nullptr) return std::nullopt;
+    return model_name_fault(source_.model(),
+                            {archive->size(), [archive](std::size_t i) { return archive->entry(i).name; }});
+  }
 
   void check_tensor(const onnx::TensorSite& site) {
     if (site.tensor.typed_data) onnx::prove_typed_data(site.model, site.tensor);  // ends the reading of the model
@@ -155,9 +207,14 @@ class ModelCheck {
     }
     if (bytes.empty()) return;
     const auto [known, added] =
-        slices_.try_emplace({bytes.data(), bytes.size()}, Use{describe(site), source_.place_of(site)});
-    if (!added) {
-      add(Severity::note, Code::archive_entry_shared, site, concat("it shares its data with ", known->second.tensor));
+        slices_.try_emplace({bytes.data(), bytes.size()}, Use{describe(site), source_.place_of(site), graph_});
+    if (added) return;
+    Use& use = known->second;
+    if (use.graph == graph_) {
+      add(Severity::note, Code::archive_entry_shared, site, concat("it shares its data with ", use.tensor));
+    } else {  // graphs are there to share weights
+      use.tensor = describe(site);
+      use.graph = graph_;
     }
   }
 
@@ -200,6 +257,7 @@ class ModelCheck {
   std::size_t max_depth_;
   bool data_;
   bool link_is_broken_ = false;
+  std::size_t graph_ = 0;  // that is checked: 0 for the model
   std::vector<Finding>& findings_;
   std::vector<std::size_t> used_;
   Slices slices_;
@@ -300,7 +358,7 @@ std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions
 
 void refuse_faults(ModelSource& source, const LoadOptions& options) {
   std::vector<Finding> findings = check_container(*source.archive());
-  ModelCheck(source, {false, false, options}, findings).run();
+  ModelCheck(source, {false, false, options}, findings).run_model_alone();
   const auto fault = std::ranges::find(findings, Severity::error, &Finding::severity);
   if (fault != findings.end()) throw Error(fault->code, fault->message, fault->place, source.archive()->path());
 }

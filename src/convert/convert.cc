@@ -45,15 +45,16 @@ ConvertReport save_model(const LoadedModel& model, const fs::path& output, const
   report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());
   switch (options.format) {
     case Format::archive: {
-      const std::vector<SideFile> side_files = side_files_to_save(model.side_files, options);
-      report.side_files = side_files.size();
+      const Kept kept = kept_to_save(model, options);
+      report.side_files = kept.side_files.size();
+      report.graphs = kept.graphs.size() + kept.whole_graphs.size();
       report.model_path = output;
-      save_archive(model, side_files, output, options, report);
+      save_archive(model, kept, output, options, report);
       return report;
     }
     case Format::onnx_inline:
     case Format::onnx_external:
-      save_plain(model, Destination::of(output, input, options.format), options, report);
+      save_plain(model, Destination::of(output, name_in_folder(model, input), options.format), options, report);
       return report;
     case Format::textproto:
       throw Error(Code::usage_argument, "text is written by onnxar::model: Model::save or convert_to_text");

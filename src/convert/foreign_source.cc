@@ -33,7 +33,9 @@ std::shared_ptr<ForeignSource> ForeignSource::open_zip(const std::filesystem::pa
   const ForeignModel& model = source->zip_->model();
   if (options.verify_data) source->zip_->verify(model.index);
   source->model_ = source->zip_->bytes(model.index);
+  source->selected_ = model.index;
   if (model.dialect == Dialect::pytorch) source->link_stand_ins();
+  source->main_ = source->model_;
   return source;
 }
 
@@ -46,7 +48,31 @@ std::shared_ptr<ForeignSource> ForeignSource::open_folder(const std::filesystem:
   source->owner_ = std::move(file);
   source->files_.emplace(model, options.external_data_dir);
   source->link_stand_ins();
+  source->main_ = source->model_;
   return source;
+}
+
+std::vector<std::string> ForeignSource::graphs() const {
+  std::vector<std::string> names;
+  if (!zip_) return names;
+  const auto entries = zip_->directory().entries();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (is_left_out(entries[i]) || i == zip_->model().index) continue;
+    const std::string_view name = entries[i].name.substr(zip_->model().folder.size());
+    if (is_graph_name(name)) names.emplace_back(name);
+  }
+  return names;
+}
+
+void ForeignSource::select_graph(const std::string& name) {
+  const auto index = find(name);
+  if (options_.verify_data) zip_->verify(*index);
+  select(*index, zip_->bytes(*index));
+}
+
+void ForeignSource::select(std::size_t index, Bytes bytes) {
+  selected_ = index;
+  model_ = bytes;
 }
 
 /// The model is small, as all of its large tensors are elsewhere: so it is gathered in memory.
@@ -98,7 +124,7 @@ std::optional<std::size_t> ForeignSource::find(std::string_view location) const 
 Place ForeignSource::place(std::optional<std::uint64_t> offset) const {
   const bool rewritten = model_.data() == linked_.data();
   if (!zip_) return {"", rewritten ? std::nullopt : offset};
-  const zip::LenientEntry& entry = zip_->directory().entries()[zip_->model().index];
+  const zip::LenientEntry& entry = zip_->directory().entries()[selected_];
   Place place{std::string(entry.name), std::nullopt};
   if (offset && !rewritten && !entry.deflated) place.offset = entry.data_offset + *offset;
   return place;
@@ -140,7 +166,11 @@ Payload ForeignSource::resolve_in_zip(const onnx::TensorView& tensor, const onnx
   return {std::make_shared<SpanSource>(*part), std::move(span), index};
 }
 
-void ForeignSource::describe(LoadedModel& model, const base::KeyedSet<std::size_t>& used) {
+void ForeignSource::describe(LoadedModel& model) {
+  base::KeyedSet<std::size_t> used;
+  for (const Payload& payload : model.payloads) {
+    if (payload.entry) used.insert(*payload.entry);
+  }
   const auto note = [&](Severity severity, Code code, const std::string& entry, const std::string& message) {
     model.remarks.push_back({severity, code, {entry, std::nullopt}, message});
   };
@@ -154,6 +184,7 @@ void ForeignSource::describe(LoadedModel& model, const base::KeyedSet<std::size_
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (is_left_out(entries[i]) || used.contains(i) || i == zip_->model().index) continue;
     const std::string name(entries[i].name.substr(zip_->model().folder.size()));
+    if (is_graph_name(name)) continue;  // loading has split it
     if (is_identifier(name)) {
       note(Severity::warning, Code::archive_entry_unused, name,
            "no tensor is in this entry, and its name could be a tensor's: it is left out; to keep it, give it a name "

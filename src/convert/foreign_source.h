@@ -28,6 +28,10 @@ class ForeignSource : public std::enable_shared_from_this<ForeignSource> {
   static std::shared_ptr<ForeignSource> open_folder(const std::filesystem::path& model, const LoadOptions& options);
 
   [[nodiscard]] Bytes model() const noexcept { return model_; }
+  /// Further graphs of a zip: `NAME.onnx` beside the model; and making `model` the bytes of one, or the model's again.
+  [[nodiscard]] std::vector<std::string> graphs() const;
+  void select_graph(const std::string& name);
+  void select_model() { select(zip_ ? zip_->model().index : 0, main_); }
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   /// Of the zip file, or of the files in the folder that were opened so far.
   [[nodiscard]] std::uint64_t input_size() const;
@@ -37,9 +41,9 @@ class ForeignSource : public std::enable_shared_from_this<ForeignSource> {
   /// The bytes that `slice`, a link of `tensor`, names. Errors: onnx.external_data.*, zip.data.crc, io.*.
   Payload resolve(const onnx::TensorView& tensor, const onnx::ExternalSlice& slice);
 
-  /// Adds to `model` a note on what this is, and the files of the zip that no payload is in, but for those that a key
-  /// would have the name of: they are left out, which is said.
-  void describe(LoadedModel& model, const base::KeyedSet<std::size_t>& used);
+  /// Adds to `model` a note on what this is, and the files of the zip that no payload is in, except graphs and those
+  /// that a key would have the name of: the latter are left out, which is said.
+  void describe(LoadedModel& model);
 
  private:
   explicit ForeignSource(const LoadOptions& options) : options_(options) {}
@@ -54,7 +58,11 @@ class ForeignSource : public std::enable_shared_from_this<ForeignSource> {
   std::optional<ExternalFiles> files_;  // of a folder
   std::shared_ptr<const void> owner_;   // of the model in a folder
   std::vector<std::byte> linked_;       // the model in today's words, where it was not
+  void select(std::size_t index, Bytes bytes);
+
   Bytes model_;
+  Bytes main_;                      // the model's, while a graph is selected
+  std::size_t selected_ = 0;        // the entry of a zip that `model_` is
   std::set<std::size_t> verified_;  // entries of which only slices are used
 };
 

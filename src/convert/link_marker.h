@@ -17,7 +17,7 @@ namespace onnxar {
 /// Begins the keys of a marker in metadata_props.
 inline constexpr std::string_view link_key_prefix = "onnxar.link.";
 
-/// The state of an archive that a link was made of (spec/onnx-archive.md, chapter 15). Every edit keeps that state as a
+/// The state of an archive that a link was made of (spec/links.md, K4). Every edit keeps that state as a
 /// prefix of the file, and whatever else is done to the file does not: so a link holds as long as the prefix is there.
 struct LinkMarker {
   std::string archive;       ///< its file name, which is the location of links to it

@@ -6,6 +6,7 @@
 #include "archive/changed.h"
 #include "archive/inspector.h"
 #include "convert/archive_walk.h"
+#include "convert/entry_uses.h"
 #include "zip/format.h"
 #include "zip/layout.h"
 
@@ -20,16 +21,39 @@ std::uint64_t padding_of(const ListedEntry& entry, bool zip64) {
 }
 
 void add_tensors(Listing& listing, const Archive& archive, const LoadOptions& options) {
-  const auto add = [&](const onnx::TensorSite& site) {
-    if (!site.tensor.is_external() || !site.tensor.external.location) return;
+  EntryUses uses(archive);
+  walk_all_graphs(archive, options, [&](const ArchiveEntry& graph, const onnx::TensorSite& site) {
+    uses.note(site);
+    if (!site.tensor.is_external() || !site.tensor.external.location || graph.name != model_entry_name) return;
     const auto entry = archive.find(*site.tensor.external.location);
     if (!entry || entry->name == model_entry_name) return;  // `check` speaks of broken links
     listing.entries[entry->index].tensors.push_back(info_of(site));
-  };
-  walk_archive(archive, options, add);
+  });
+  for (std::size_t i = 0; i < listing.entries.size(); ++i) listing.entries[i].kind = uses.kind_of(i);
+  listing.model.kind = EntryKind::model;
 }
 
 }  // namespace
+
+std::string_view to_string(EntryKind kind) noexcept {
+  switch (kind) {
+    case EntryKind::weight: return "weight";
+    case EntryKind::side_file: return "side file";
+    case EntryKind::graph: return "graph";
+    case EntryKind::unused: return "unused";
+    case EntryKind::model: return "model";
+  }
+  return "entry";
+}
+
+std::vector<EntryKind> entry_kinds(const Archive& archive, const LoadOptions& options) {
+  const EntryUses uses = uses_of(archive, options);
+  std::vector<EntryKind> kinds;
+  for (std::size_t i = 0; i < archive.size(); ++i) kinds.push_back(uses.kind_of(i));
+  return kinds;
+}
+
+std::vector<ArchiveEntry> graphs(const Archive& archive) { return graph_entries(archive); }
 
 Listing list(const std::filesystem::path& path, const LoadOptions& options) {
   return list(Archive::open(path), options);
@@ -49,7 +73,8 @@ Listing list(const Archive& archive, const LoadOptions& options) {
                                                                 local.alignment,
                                                                 entry.header_offset,
                                                                 0,
-                                                                {}});
+                                                                {},
+                                                                EntryKind::weight});
     const bool zip64 = zip::needs_zip64_local(entry.size) || local.unneeded_zip64;
     row.padding = padding_of(row, zip64);
     listing.padding_bytes += row.padding;

@@ -1,13 +1,13 @@
 #include "convert/loaded_model.h"
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <utility>
 
-#include "archive/keys.h"
-#include "base/keyed_hash.h"
 #include "base/text.h"
 #include "convert/checksum.h"
+#include "convert/entry_uses.h"
 #include "convert/foreign_source.h"
 #include "convert/link_marker.h"
 #include "onnx/rewrite.h"
@@ -18,21 +18,23 @@ namespace {
 
 class Splitter {
  public:
-  /// `owner` keeps the bytes of the model that is split alive.
-  Splitter(LoadedModel& model, std::shared_ptr<const void> owner, const MovePolicy& policy, const LoadOptions& options)
-      : model_(model), owner_(std::move(owner)), policy_(policy), options_(options) {}
+  /// `owner` keeps the bytes of the model that is split alive; `uses`, if any, is told of every tensor.
+  Splitter(LoadedModel& model, std::shared_ptr<const void> owner, const MovePolicy& policy, const LoadOptions& options,
+           EntryUses* uses = nullptr)
+      : model_(model), owner_(std::move(owner)), policy_(policy), options_(options), uses_(uses) {}
 
-  void run(Bytes bytes) {
+  [[nodiscard]] std::vector<std::byte> run(Bytes bytes) {
     // What is loaded has its data elsewhere from here on, so it is no link any more.
     const std::string_view dropped = options_.load_external_data ? link_key_prefix : "";
     const wire::Rope rope = onnx::rewrite_tensors(bytes, [this](const onnx::TensorSite& site) { return split(site); },
                                                   {options_.max_depth}, {dropped, {}});
     if (rope.size() > options_.max_skeleton_size) refuse_large_skeleton(rope.size());
-    model_.skeleton = rope.flat();
+    return rope.flat();
   }
 
  private:
   onnx::TensorEdit split(const onnx::TensorSite& site) {
+    if (uses_ != nullptr) uses_->note(site);
     if (site.tensor.is_external()) return split_external(site);
     return site.tensor.raw_data ? split_raw(site) : split_typed(site);
   }
@@ -174,26 +176,63 @@ class Splitter {
   std::shared_ptr<const void> owner_;
   const MovePolicy& policy_;
   const LoadOptions& options_;
+  EntryUses* uses_;
 };
 
-/// Entries that no tensor names: side files are kept, what is left of old tensors is not.
-void take_side_files(LoadedModel& model) {
-  base::KeyedSet<std::size_t> used;
-  for (const Payload& payload : model.payloads) {
-    if (payload.entry) used.insert(*payload.entry);
+std::vector<std::byte> split_selected(LoadedModel& model, const MovePolicy& policy, const LoadOptions& options,
+                                      EntryUses* uses) {
+  try {
+    return Splitter(model, model.source->owner(), policy, options, uses).run(model.source->model());
+  } catch (const Error& error) {
+    throw model.source->located(error);
   }
-  if (model.source->foreign() != nullptr) model.source->foreign()->describe(model, used);
+}
+
+/// What a graph was never meant to be has another place.
+Error with_way_out(const Error& error, const std::string& graph) {
+  if (error.entry() != graph || kind(error.code()) != Kind::format || error.code() == Code::zip_data_crc) return error;
+  return {
+      error.code(),
+      base::concat(error.message(), "; a file NAME.onnx in the root is a graph of the archive: if this one is not, ",
+                   "`onnxar repack --rename ", graph, "=extra/", graph, "` makes a side file of it"),
+      error.finding().place, error.path()};
+}
+
+void split_graphs(LoadedModel& model, const MovePolicy& policy, const LoadOptions& options, EntryUses* uses) {
+  const std::vector<std::string> names = model.source->graphs();
+  std::uint64_t bytes = model.skeleton.size();
+  for (const std::string& name : names) {
+    try {
+      model.source->select_graph(name);
+      model.graphs.push_back({name, split_selected(model, policy, options, uses)});
+    } catch (const Error& error) {
+      throw with_way_out(error, name);
+    }
+    bytes += model.graphs.back().skeleton.size();
+    if (bytes > options.max_skeleton_size) {
+      throw Error(Code::onnx_model_too_large,
+                  base::concat("the model and its graphs without their large tensors are more than the limit of ",
+                               base::human_size(options.max_skeleton_size)),
+                  {name, std::nullopt}, model.source->path());
+    }
+  }
+  if (!names.empty()) model.source->select_model();
+}
+
+/// Side files are kept, what is left of old tensors is not.
+void take_side_files(LoadedModel& model, const EntryUses* uses) {
+  if (model.source->foreign() != nullptr) model.source->foreign()->describe(model);
   const Archive* archive = model.source->archive();
   if (archive == nullptr) return;
-  for (std::size_t i = 0; i + 1 < archive->size(); ++i) {
+  for (std::size_t i = 0; i < archive->size(); ++i) {
     const ArchiveEntry entry = archive->entry(i);
-    if (used.contains(i)) continue;
-    if (is_identifier(entry.name)) {
+    const EntryKind kind = uses->kind_of(i);
+    if (kind == EntryKind::side_file) {
+      model.side_files.push_back({std::string(entry.name), model.source->entry_source(entry)});
+    } else if (kind == EntryKind::unused) {
       model.left_out.emplace_back(entry.name);
       model.left_out_bytes += entry.size;
-      continue;
     }
-    model.side_files.push_back({std::string(entry.name), model.source->entry_source(entry)});
   }
 }
 
@@ -232,35 +271,39 @@ const Payload* LoadedModel::payload_at(std::string_view location) const {
   return index && *index < payloads.size() && payloads[*index].source ? &payloads[*index] : nullptr;
 }
 
-LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& policy, const LoadOptions& options) {
-  return load_model(ModelSource::open_any(path, options), policy, options);
+LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& policy, const LoadOptions& options,
+                       Companions companions) {
+  return load_model(ModelSource::open_any(path, options), policy, options, companions);
 }
 
-LoadedModel load_model(ModelSource source, const MovePolicy& policy, const LoadOptions& options) {
+LoadedModel load_model(ModelSource source, const MovePolicy& policy, const LoadOptions& options,
+                       Companions companions) {
   LoadedModel model;
   model.id = new_model_id();
-  split_model(model, std::move(source), policy, options);
+  split_model(model, std::move(source), policy, options, companions);
   return model;
 }
 
-void split_model(LoadedModel& model, ModelSource source, const MovePolicy& policy, const LoadOptions& options) {
+void split_model(LoadedModel& model, ModelSource source, const MovePolicy& policy, const LoadOptions& options,
+                 Companions companions) {
   model.source = std::make_shared<ModelSource>(std::move(source));
   model.max_depth = options.max_depth;
   model.max_expansion = options.max_expansion;
   if (!options.load_external_data) model.data_folder = model.source->data_folder();
-  try {
-    Splitter(model, model.source->owner(), policy, options).run(model.source->model());
-  } catch (const Error& error) {
-    throw model.source->located(error);
-  }
+  std::optional<EntryUses> uses;
+  if (model.source->archive() != nullptr) uses.emplace(*model.source->archive());
+  EntryUses* const noted = uses ? &*uses : nullptr;
+  model.skeleton = split_selected(model, policy, options, noted);
+  const bool taken = companions == Companions::taken;
+  if (taken) split_graphs(model, policy, options, noted);
   model.input_size = model.source->input_size();
-  take_side_files(model);
+  if (taken || model.source->foreign() != nullptr) take_side_files(model, noted);
 }
 
 void set_skeleton(LoadedModel& model, std::shared_ptr<const std::vector<std::byte>> bytes, const MovePolicy& policy,
                   const LoadOptions& options) {
   const Bytes view = *bytes;
-  Splitter(model, std::move(bytes), policy, options).run(view);
+  model.skeleton = Splitter(model, std::move(bytes), policy, options).run(view);
 }
 
 }  // namespace onnxar

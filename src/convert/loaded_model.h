@@ -25,6 +25,12 @@ struct SideFile {
   std::shared_ptr<const ByteSource> source;
 };
 
+/// A further graph of an archive, as it is in memory: a skeleton with links to the payloads of the model beside it.
+struct LoadedGraph {
+  std::string name;  ///< of its entry: `decoder.onnx`
+  std::vector<std::byte> skeleton;
+};
+
 struct LoadedModel {
   std::shared_ptr<ModelSource> source;  ///< what payloads are views of; null for a model made in memory
   std::uint64_t id = 0;                 ///< stands in the skeleton's links
@@ -32,7 +38,8 @@ struct LoadedModel {
   std::uint64_t input_size = 0;         ///< of the files that it was loaded from; 0 for a model made in memory
   std::uint64_t max_expansion = 8;      ///< as it was allowed in loading: see expansion.h
   std::vector<std::byte> skeleton;
-  std::vector<Payload> payloads;  ///< by index in the links; without a source where it was released
+  std::vector<Payload> payloads;    ///< by index in the links; without a source where it was released
+  std::vector<LoadedGraph> graphs;  ///< further ones of an archive; their payloads are in the same table
   std::vector<SideFile> side_files;
   std::vector<std::string> left_out;  ///< entries of the source that no tensor names and that are no side files
   std::uint64_t left_out_bytes = 0;
@@ -54,14 +61,20 @@ std::optional<Finding> note_of_left_out(const LoadedModel& model);
 /// A random number: what tells the links of one model from those of another.
 std::uint64_t new_model_id();
 
+/// Whether the further graphs of an archive, and its side files, are loaded with the model.
+enum class Companions : std::uint8_t { taken, left };
+
 /// Opens the model at `path` and splits it: every external payload, every inline one that `policy` moves, and large
 /// ones that can be put back as they were go to the table. No payload byte is touched, but for typed fields, whose
 /// values are looked at. Errors: as `convert`. Cost: O(fields).
-LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& policy, const LoadOptions& options);
+LoadedModel load_model(const std::filesystem::path& path, const MovePolicy& policy, const LoadOptions& options,
+                       Companions companions = Companions::taken);
 /// The same of a model that is open already.
-LoadedModel load_model(ModelSource source, const MovePolicy& policy, const LoadOptions& options);
+LoadedModel load_model(ModelSource source, const MovePolicy& policy, const LoadOptions& options,
+                       Companions companions = Companions::taken);
 /// The same of a source in which some links may name payloads that `model`, which has an id, holds already.
-void split_model(LoadedModel& model, ModelSource source, const MovePolicy& policy, const LoadOptions& options);
+void split_model(LoadedModel& model, ModelSource source, const MovePolicy& policy, const LoadOptions& options,
+                 Companions companions = Companions::taken);
 
 /// Makes `bytes`, a serialised ModelProto whose links are of `model`, its skeleton; inline payloads that `policy` moves
 /// go to the table, as views of `bytes`. Links to files stay if `options` let loading leave them alone. Errors: wire.*,

@@ -33,7 +33,8 @@ struct ModelReader::Parts {
 
 ModelReader::ModelReader(Archive archive, const LoadOptions& options) : parts_(std::make_unique<Parts>()) {
   LoadedModel& model = parts_->model;
-  model = load_model(ModelSource::of(std::move(archive), options), MovePolicy::everything_inline(), options);
+  model = load_model(ModelSource::of(std::move(archive), options), MovePolicy::everything_inline(), options,
+                     Companions::left);
   refuse_faults(*model.source, options);
   check_expansion(model);
 }

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/text.h"
 #include "convert/checksum.h"
+#include "convert/entry_uses.h"
 #include "convert/external_tensor.h"
 #include "convert/foreign_source.h"
 #include "onnx/tensor_values.h"
@@ -192,13 +193,37 @@ ModelSource ModelSource::of(Bytes bytes, std::shared_ptr<const void> owner, cons
 ModelSource ModelSource::of(Archive archive, const LoadOptions& options) {
   ModelSource source(options);
   source.path_ = archive.path();
-  const ArchiveEntry entry = archive.entry(archive.size() - 1);
-  source.model_ = archive.model();
-  source.model_offset_ = static_cast<std::uint64_t>(source.model_.data() - archive.file().data());
-  source.owner_ = archive.owner();
-  if (options.verify_data) source.verify_model(archive, entry);
+  source.select(archive, archive.entry(archive.size() - 1));
   source.archive_.emplace(std::move(archive));
   return source;
+}
+
+void ModelSource::select(const Archive& archive, const ArchiveEntry& entry) {
+  selected_ = entry.name;
+  model_ = archive.bytes(entry);
+  model_offset_ = static_cast<std::uint64_t>(model_.data() - archive.file().data());
+  owner_ = archive.owner();
+  if (options_.verify_data) verify_model(archive, entry);
+}
+
+std::vector<std::string> ModelSource::graphs() const {
+  if (foreign_) return foreign_->graphs();
+  std::vector<std::string> names;
+  if (!archive_) return names;
+  for (const ArchiveEntry& entry : graph_entries(*archive_)) names.emplace_back(entry.name);
+  return names;
+}
+
+void ModelSource::select_graph(const std::string& name) {
+  if (archive_) return select(*archive_, *archive_->find(name));
+  foreign_->select_graph(name);
+  model_ = foreign_->model();
+}
+
+void ModelSource::select_model() {
+  if (archive_) return select(*archive_, archive_->entry(archive_->size() - 1));
+  if (foreign_) foreign_->select_model();
+  if (foreign_) model_ = foreign_->model();
 }
 
 /// A model that an edit appended may be cut off and another one put there: so it is copied, and the copy is verified.
@@ -243,7 +268,7 @@ Error ModelSource::located(const Error& error) const {
   if (is_placed(error)) return error;
   if (foreign_) return {error.code(), error.message(), foreign_->place(error.offset()), path_};
   if (from_text_) return {error.code(), error.message(), {}, path_};
-  Place place{archive_ ? std::string(model_entry_name) : "", error.offset()};
+  Place place{archive_ ? selected_ : "", error.offset()};
   if (place.offset) *place.offset += model_offset_;
   const Error placed(error.code(), error.message(), place, path_);
   // A copy was verified: what is wrong with that is wrong with the model.
@@ -254,7 +279,7 @@ Error ModelSource::located(const Error& error) const {
 Place ModelSource::place_of(const onnx::TensorSite& site) const {
   if (foreign_) return foreign_->place(site.tensor.range.begin);
   if (from_text_) return {};
-  return {archive_ ? std::string(model_entry_name) : "", model_offset_ + site.tensor.range.begin};
+  return {archive_ ? selected_ : "", model_offset_ + site.tensor.range.begin};
 }
 
 template <typename Action>

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "archive/entry_source.h"
 #include "base/mapped_file.h"
@@ -48,7 +49,15 @@ class ModelSource {
   /// zip by its first fault. Errors: as `open`; of such a zip those of ForeignSource.
   static ModelSource open_any(const std::filesystem::path& path, const LoadOptions& options);
 
+  /// The bytes of the graph that is selected: at first, and mostly, the model's.
   [[nodiscard]] Bytes model() const noexcept { return model_; }
+  /// The entries of the further graphs, by name, in the order of the file.
+  [[nodiscard]] std::vector<std::string> graphs() const;
+  /// Makes that graph the one that `model`, `owner`, `located` and `place_of` speak of. Errors: as Archive::bytes; with
+  /// LoadOptions::verify_data zip.data.crc.
+  void select_graph(const std::string& name);
+  /// Makes it the model again.
+  void select_model();
   /// Whether `model()` was parsed from text.
   [[nodiscard]] bool from_text() const noexcept { return from_text_; }
   /// Keeps `model()` alive; null where the caller does.
@@ -133,6 +142,8 @@ class ModelSource {
   /// Proves, once, that a link to the target is one to a state of it.
   void prove_target_state(const LinkMarker& marker);
 
+  /// Makes the bytes of this entry of `archive` those that are read. Errors: as `select_graph`.
+  void select(const Archive& archive, const ArchiveEntry& entry);
   void verify_model(const Archive& archive, const ArchiveEntry& entry);
   [[nodiscard]] bool is_whole(const Payload& payload) const;
   /// Makes `bytes` the model; text is parsed first.
@@ -152,10 +163,11 @@ class ModelSource {
   std::optional<Error> broken_link_;                 // why it cannot be had
   std::shared_ptr<ForeignSource> foreign_;
   std::optional<ExternalFiles> files_;
-  std::uint64_t model_offset_ = 0;                   // of the model in the file
-  bool from_text_ = false;                           // the model's bytes are none of the file's
-  SlicedEntries sliced_;                             // of `archive_`, or else of `linked_`
-  std::map<const std::byte*, std::string> claimed_;  // checksums, by where a whole file or entry lies
+  std::string selected_ = std::string(model_entry_name);  // of an archive: the entry that `model_` is
+  std::uint64_t model_offset_ = 0;                        // of it in the file
+  bool from_text_ = false;                                // the model's bytes are none of the file's
+  SlicedEntries sliced_;                                  // of `archive_`, or else of `linked_`
+  std::map<const std::byte*, std::string> claimed_;       // checksums, by where a whole file or entry lies
 };
 
 /// Holds a tensor of a model in memory against its payload of `size` bytes: somebody may have edited the message.

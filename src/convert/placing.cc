@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "convert/expansion.h"
+#include "convert/graph_rules.h"
 #include "onnx/rewrite.h"
 #include "onnxar/archive_writer.h"
 
@@ -43,8 +44,9 @@ onnx::ExternalLink Outside::put(const onnx::TensorSite& site, const Payload& pay
 }
 
 onnx::ExternalLink Outside::add(const onnx::TensorSite& site, const Payload& payload) {
-  placed_.push_back({place_(site, payload), &payload});
-  return placed_.back().slice;
+  Placement place = place_(site, payload);
+  if (place.data == Data::written) placed_.push_back({place.slice, &payload});
+  return std::move(place.slice);
 }
 
 void Outside::note_without_data(const onnx::TensorSite& site) {
@@ -59,7 +61,7 @@ void Outside::add_to(ConvertReport& report) const {
 }
 
 wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, Outside& outside,
-                          const fs::path* output) {
+                          std::vector<PlacedGraph>& graphs, const fs::path* output) {
   const MovePolicy policy = MovePolicy::of(options);
   Expansion expansion(model);
   const auto decide = [&](const onnx::TensorSite& site) {
@@ -76,7 +78,25 @@ wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, 
     expansion.add(*payload);
     return onnx::TensorEdit::put_inline(payload->source);
   };
-  return onnx::rewrite_tensors(model.skeleton, decide, {model.max_depth});
+  onnx::MetadataEdit metadata;
+  if (options.format != Format::archive) metadata.drop_key = model_name_key;
+  wire::Rope proto = onnx::rewrite_tensors(model.skeleton, decide, {model.max_depth}, metadata);
+  for (PlacedGraph& graph : graphs) {
+    graph.proto = onnx::rewrite_tensors(graph.graph->skeleton, decide, {model.max_depth});
+  }
+  return proto;
+}
+
+std::vector<PlacedGraph> graphs_of(const LoadedModel& model) {
+  std::vector<PlacedGraph> graphs;
+  for (const LoadedGraph& graph : model.graphs) graphs.push_back({graph.name, &graph});
+  return graphs;
+}
+
+std::uint64_t size_of(const std::vector<PlacedGraph>& graphs) {
+  std::uint64_t size = 0;
+  for (const PlacedGraph& graph : graphs) size += graph.proto.size();
+  return size;
 }
 
 bool fits_inline(std::uint64_t size) noexcept { return size <= protobuf_maximum; }

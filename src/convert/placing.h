@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -20,8 +21,14 @@ namespace onnxar {
 /// Gives each payload that moves its place outside; tensors that share their bytes share the place.
 class Outside {
  public:
-  /// `place` finds a new place for a payload of this tensor.
-  using Place = std::function<onnx::ExternalLink(const onnx::TensorSite&, const Payload&)>;
+  /// Whether the data is written to its place, or is there already.
+  enum class Data : std::uint8_t { written, there };
+  struct Placement {
+    onnx::ExternalLink slice;
+    Data data = Data::written;
+  };
+  /// `place` finds a place for a payload of this tensor.
+  using Place = std::function<Placement(const onnx::TensorSite&, const Payload&)>;
   explicit Outside(Place place) : place_(std::move(place)) {}
 
   onnx::ExternalLink put(const onnx::TensorSite& site, const Payload& payload);
@@ -30,6 +37,7 @@ class Outside {
     onnx::ExternalLink slice;
     const Payload* payload = nullptr;
   };
+  /// What is written.
   [[nodiscard]] const std::vector<Placed>& placed() const noexcept { return placed_; }
   void note_without_data(const onnx::TensorSite& site);
   void add_to(ConvertReport& report) const;
@@ -44,10 +52,23 @@ class Outside {
   std::uint64_t tensors_ = 0;
 };
 
-/// The model with its payloads placed outside where the policy wants that, inline where not. `output` is where it goes,
-/// if it may keep links to files. Errors: usage.not_loaded, onnx.model.expansion.
+/// A graph as it is written. The model that it was loaded with must outlive it.
+struct PlacedGraph {
+  std::string name;  ///< that it gets
+  const LoadedGraph* graph = nullptr;
+  wire::Rope proto = {};  ///< once it is placed
+};
+/// All graphs of a model, not placed yet.
+std::vector<PlacedGraph> graphs_of(const LoadedModel& model);
+
+/// The model with its payloads placed outside where the policy wants that, inline where not; and, then, in the same
+/// way, these graphs of it. `output` is where it goes, if it may keep links to files. Outside of archives the model
+/// loses its name as one of several. Errors: usage.not_loaded, onnx.model.expansion, which counts all graphs together.
 wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, Outside& outside,
-                          const std::filesystem::path* output = nullptr);
+                          std::vector<PlacedGraph>& graphs, const std::filesystem::path* output = nullptr);
+
+/// All bytes of graphs.
+std::uint64_t size_of(const std::vector<PlacedGraph>& graphs);
 
 /// Whether protobuf reads a model of so many bytes.
 bool fits_inline(std::uint64_t size) noexcept;

@@ -2,68 +2,29 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "archive/entry_source.h"
+#include "archive/keys.h"
 #include "base/checked.h"
-#include "base/crc32.h"
 #include "base/file_descriptor.h"
+#include "convert/entries_by_content.h"
 #include "convert/expansion.h"
+#include "convert/graph_rules.h"
 #include "convert/link_marker.h"
 #include "convert/loaded_model.h"
+#include "convert/side_files.h"
+#include "onnx/fields.h"
 #include "onnx/rewrite.h"
+#include "onnx/string_entry.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/edit.h"
 
 namespace onnxar {
 namespace {
-
-/// Finds the entry that holds given bytes.
-class EntriesByContent {
- public:
-  explicit EntriesByContent(const Archive& archive) : archive_(archive) {
-    for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
-      const ArchiveEntry entry = archive.entry(i);
-      by_size_and_crc_.emplace(std::pair(entry.size, entry.crc32), i);
-    }
-  }
-
-  /// Reads `source` only if some entry has its size, and an entry only if it has its CRC, too. Of entries that were
-  /// made to have one CRC only the first few are compared: the bytes are then appended once more.
-  [[nodiscard]] std::optional<ArchiveEntry> find(const ByteSource& source) const {
-    const auto of_size = by_size_and_crc_.lower_bound({source.size(), 0});
-    if (of_size == by_size_and_crc_.end() || of_size->first.first != source.size()) return std::nullopt;
-    const auto [first, last] = by_size_and_crc_.equal_range({source.size(), crc_of(source)});
-    std::size_t compared = 0;
-    for (auto each = first; each != last && compared < most_compared; ++each, ++compared) {
-      const ArchiveEntry entry = archive_.entry(each->second);
-      if (equal(source, archive_.bytes(entry))) return entry;
-    }
-    return std::nullopt;
-  }
-
- private:
-  static std::uint32_t crc_of(const ByteSource& source) {
-    std::uint32_t crc = 0;
-    source.read([&crc](Bytes piece) { crc = base::crc32(crc, piece); });
-    return crc;
-  }
-
-  static bool equal(const ByteSource& source, Bytes bytes) {
-    bool same = true;
-    source.read([&](Bytes piece) {
-      same = same && std::ranges::equal(piece, bytes.first(piece.size()));
-      bytes = bytes.subspan(piece.size());
-    });
-    return same;
-  }
-
-  static constexpr std::size_t most_compared = 4;
-
-  const Archive& archive_;
-  std::multimap<std::pair<std::uint64_t, std::uint32_t>, std::size_t> by_size_and_crc_;
-};
 
 /// What moves into entries, from this size on.
 MovePolicy policy_from(std::uint64_t threshold, const SaveOptions& options) {
@@ -81,27 +42,32 @@ class Replacement {
     const Payload* payload;
   };
 
-  Replacement(const LoadedModel& model, const Archive& archive, const ReplaceOptions& options)
+  /// The first `kept` entries of the archive stay where they are, and only they can be linked to.
+  Replacement(const LoadedModel& model, const Archive& archive, std::size_t kept, const ReplaceOptions& options)
       : model_(model),
         archive_(archive),
+        kept_(kept),
         moved_(policy_from(options.raw_data_threshold, options)),
         movable_(policy_from(0, options)),
         entries_(archive),
         expansion_(model),
         read_(model) {
     for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
+      if (i < kept) entries_.add(archive.entry(i));
       // A key has no slash in it, so it can only clash with a whole name or the first folder of one.
       const std::string_view name = archive.entry(i).name;
       keys_.reserve(name.substr(0, name.find('/')));
     }
+    for (const AddedFile& file : options.add) keys_.reserve(std::string_view(file.name).substr(0, file.name.find('/')));
     // An entry of the file's own name could not be told from the file.
     for (const auto& file : {archive.path(), base::real_path(archive.path())}) keys_.reserve(file.filename().string());
   }
 
   /// The model with every link in its final form. The plan and the loaded model must outlive it.
   wire::Rope rewrite() {
-    return onnx::rewrite_tensors(model_.skeleton, [this](const onnx::TensorSite& site) { return decide(site); },
-                                 {model_.max_depth});
+    return onnx::rewrite_tensors(
+        model_.skeleton, [this](const onnx::TensorSite& site) { return decide(site); }, {model_.max_depth},
+        kept_name());
   }
 
   [[nodiscard]] const std::vector<NewEntry>& new_entries() const noexcept { return new_entries_; }
@@ -109,6 +75,16 @@ class Replacement {
   [[nodiscard]] const std::vector<Finding>& remarks() const noexcept { return remarks_; }
 
  private:
+  /// The name that the old model has among the graphs is the archive's.
+  [[nodiscard]] onnx::MetadataEdit kept_name() const {
+    const auto name = model_name_of(archive_.model());
+    if (!name || model_name_of(model_.skeleton) == name) return {};
+    onnx::MetadataEdit edit;
+    edit.drop_key = model_name_key;
+    onnx::append_string_entry(edit.add, onnx::model_field::metadata_props, model_name_key, *name);
+    return edit;
+  }
+
   onnx::TensorEdit decide(const onnx::TensorSite& site) {
     if (site.tensor.lacks_data()) {
       remarks_.push_back({Severity::warning, Code::onnx_tensor_no_data, {}, no_data(site)});
@@ -136,7 +112,7 @@ class Replacement {
 
   std::optional<onnx::ExternalLink> place_of(const onnx::TensorSite& site, const Payload& payload) {
     const Bytes bytes = payload.span.bytes();
-    if (base::lies_in(bytes, archive_.file())) return place_in_entry(archive_.entry(*payload.entry), payload);
+    if (base::lies_in(bytes, archive_.file())) return place_in_entry(site, archive_.entry(*payload.entry), payload);
     const auto known = known_.find({bytes.data(), bytes.size()});
     if (known != known_.end() && !bytes.empty()) return known->second;
     if (!movable_.moves(site, payload.size())) return std::nullopt;
@@ -147,7 +123,13 @@ class Replacement {
     return slice;
   }
 
-  [[nodiscard]] onnx::ExternalLink place_in_entry(const ArchiveEntry& entry, const Payload& payload) const {
+  [[nodiscard]] onnx::ExternalLink place_in_entry(const onnx::TensorSite& site, const ArchiveEntry& entry,
+                                                  const Payload& payload) const {
+    if (entry.index >= kept_) {
+      throw Error(Code::usage_argument,
+                  base::concat(describe(site), ": its data is in ", base::quoted(entry.name),
+                               ", which would move, as an entry before it is replaced; do that by another edit"));
+    }
     const Bytes bytes = payload.span.bytes();
     const auto offset = static_cast<std::uint64_t>(bytes.data() - archive_.bytes(entry).data());
     return {std::string(entry.name), offset, bytes.size(), payload.checksum};
@@ -167,6 +149,7 @@ class Replacement {
 
   const LoadedModel& model_;
   const Archive& archive_;
+  std::size_t kept_;
   MovePolicy moved_;
   MovePolicy movable_;
   EntriesByContent entries_;
@@ -179,19 +162,73 @@ class Replacement {
   std::uint64_t tensors_outside_ = 0;
 };
 
-std::uint64_t size_with(const ArchiveEditor& editor, const Replacement& plan, std::uint64_t model_size) {
-  std::vector<std::pair<std::string_view, std::uint64_t>> entries;
-  for (const Replacement::NewEntry& entry : plan.new_entries()) entries.emplace_back(entry.name, entry.payload->size());
-  return editor.size_with(entries, model_size);
+/// Side files and graphs that come into the archive.
+class NewFiles {
+ public:
+  NewFiles(ArchiveEditor& editor, const ReplaceOptions& options) {
+    for (const std::string& name : options.remove) editor.remove(name);
+    for (const AddedFile& file : options.add) {
+      sources_.push_back(source_of(file));
+      if (editor.archive().find(file.name)) editor.remove(file.name);
+    }
+    // Graphs come last, as in every archive.
+    for (const bool graphs : {false, true}) {
+      for (std::size_t i = 0; i < sources_.size(); ++i) {
+        if (is_graph_name(options.add[i].name) == graphs) files_.push_back({options.add[i].name, sources_[i].get()});
+      }
+    }
+  }
+
+  [[nodiscard]] const std::vector<std::pair<std::string_view, const ByteSource*>>& files() const { return files_; }
+
+ private:
+  static std::unique_ptr<const ByteSource> source_of(const AddedFile& added) {
+    SideFile file = added_file(added);
+    return std::make_unique<OwnedSource>(file.source, nullptr);
+  }
+
+  std::vector<std::unique_ptr<const ByteSource>> sources_;
+  std::vector<std::pair<std::string_view, const ByteSource*>> files_;
+};
+
+/// Writes the entries and the model, or finds out what that would take.
+void write(ArchiveEditor& editor, const std::vector<Replacement::NewEntry>& weights, const NewFiles& files,
+           const ByteSource& model, const ReplaceOptions& options, ReplaceReport& report) {
+  std::vector<std::pair<std::string_view, const ByteSource*>> entries;
+  for (const Replacement::NewEntry& weight : weights) entries.emplace_back(weight.name, weight.payload->source.get());
+  entries.insert(entries.end(), files.files().begin(), files.files().end());
+  std::vector<std::pair<std::string_view, std::uint64_t>> sizes;
+  for (const auto& [name, source] : entries) {
+    sizes.emplace_back(name, source->size());
+    report.bytes_added += source->size();
+  }
+  report.entries_added = entries.size();
+  report.model_bytes = model.size();
+  report.file_bytes = editor.size_with(sizes, model.size());
+  report.file_bytes_before = editor.archive().file().size();
+  if (options.dry_run) return;
+  editor.reserve(report.file_bytes);
+  for (const auto& [name, source] : entries) editor.add(name, *source);
+  editor.commit(model);
 }
 
-void note_side_files(const LoadedModel& model, ReplaceReport& report) {
+void note_what_stays(const LoadedModel& model, ReplaceReport& report) {
+  const auto note = [&report](const std::string& name, std::string message) {
+    report.remarks.push_back({Severity::note, Code::archive_entry_unused, {name, std::nullopt}, std::move(message)});
+  };
   for (const SideFile& file : model.side_files) {
-    report.remarks.push_back({Severity::note,
-                              Code::archive_entry_unused,
-                              {file.name, std::nullopt},
-                              "no tensor is in this entry of the other archive; it stays there"});
+    note(file.name, "no tensor is in this entry of the other archive; it stays there");
   }
+  for (const LoadedGraph& graph : model.graphs)
+    note(graph.name, "a further graph of the other archive; it stays there");
+}
+
+/// The model may bring a name of its own.
+void expect_free_name(const Archive& archive, Bytes skeleton) {
+  if (model_name_of(archive.model())) return;  // and keeps that one
+  const auto fault =
+      model_name_fault(skeleton, {archive.size(), [&archive](std::size_t i) { return archive.entry(i).name; }});
+  if (fault) throw Error(fault->code, fault->message);
 }
 
 ReplaceReport replace(ArchiveEditor& editor, ModelSource source, const ReplaceOptions& options,
@@ -199,29 +236,24 @@ ReplaceReport replace(ArchiveEditor& editor, ModelSource source, const ReplaceOp
   const Archive& archive = editor.archive();
   const MovePolicy policy = policy_from(options.raw_data_threshold, options);
   const LoadedModel model = load_model(std::move(source), policy, load);
-  Replacement plan(model, archive, options);
+  expect_free_name(archive, model.skeleton);
+  const NewFiles files(editor, options);
+  Replacement plan(model, archive, editor.kept_entries(), options);
   const wire::Rope proto = plan.rewrite();
   ReplaceReport report;
   report.remarks = model.remarks;
   report.remarks.insert(report.remarks.end(), plan.remarks().begin(), plan.remarks().end());
-  note_side_files(model, report);
+  note_what_stays(model, report);
   report.tensors_outside = plan.tensors_outside();
-  report.entries_added = plan.new_entries().size();
-  for (const Replacement::NewEntry& entry : plan.new_entries()) report.bytes_added += entry.payload->size();
-  report.model_bytes = proto.size();
-  report.file_bytes = size_with(editor, plan, proto.size());
-  report.file_bytes_before = archive.file().size();
-  if (options.dry_run) return report;
-  editor.reserve(report.file_bytes);
-  for (const Replacement::NewEntry& entry : plan.new_entries()) editor.add(entry.name, *entry.payload->source);
-  editor.commit(proto);
+  write(editor, plan.new_entries(), files, proto, options, report);
   return report;
 }
 
 ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOptions& options) {
   EditOptions edit;
   edit.sync = options.sync;
-  edit.verify_model = false;  // every link was resolved or made here
+  // Every link of the model is resolved or made here; those of files are what they are.
+  edit.verify_model = std::ranges::any_of(options.add, [](const AddedFile& file) { return is_graph_name(file.name); });
   ArchiveEditor editor = ArchiveEditor::open(archive, edit);
   for (const std::filesystem::path& file : {archive, base::real_path(archive)}) refuse_own_name(editor.archive(), file);
   return editor;
@@ -241,6 +273,15 @@ ReplaceReport replace_model(const std::filesystem::path& archive, Bytes model, c
   ArchiveEditor editor = open_editor(archive, options);
   ModelSource source = ModelSource::of_bytes_for(editor.archive(), model, options.append_external, load);
   return replace(editor, std::move(source), options, load);
+}
+
+ReplaceReport replace_files(const std::filesystem::path& archive, const ReplaceOptions& options) {
+  ArchiveEditor editor = open_editor(archive, options);
+  const NewFiles files(editor, options);
+  const ArchiveEntry model = editor.archive().entry(editor.archive().size() - 1);
+  ReplaceReport report;
+  write(editor, {}, files, EntrySource(editor.archive(), model), options, report);
+  return report;
 }
 
 }  // namespace onnxar

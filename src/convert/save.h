@@ -2,10 +2,10 @@
 #pragma once
 
 #include <filesystem>
-#include <vector>
 
 #include "convert/destination.h"
 #include "convert/loaded_model.h"
+#include "convert/side_files.h"
 #include "onnxar/convert.h"
 #include "onnxar/options.h"
 
@@ -16,16 +16,20 @@ namespace onnxar {
 ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
                          const std::filesystem::path& input = {});
 
-/// Each writes `model` to one form and adds to the report what it did. An archive takes these side files, which stand
-/// for the model's own; a folder takes those of the model, a file none. Errors: as `convert`.
-void save_archive(const LoadedModel& model, const std::vector<SideFile>& side_files,
-                  const std::filesystem::path& output, const SaveOptions& options, ConvertReport& report);
+/// Writes `model` to an archive, with these side files and graphs in the place of the model's own. Errors: as
+/// `convert`.
+void save_archive(const LoadedModel& model, const Kept& kept, const std::filesystem::path& output,
+                  const SaveOptions& options, ConvertReport& report);
+/// Writes `model` as plain ONNX; a folder takes its side files and graphs, a file none. Errors: as `convert`.
 void save_plain(const LoadedModel& model, const Destination& destination, const SaveOptions& options,
                 ConvertReport& report);
 
-/// Writes `bytes`, a model that is complete in itself in whatever form, with the side files where there is a folder for
-/// them.
-void save_alone(const ByteSource& bytes, const std::vector<SideFile>& side_files, const Destination& destination,
+/// Writes `bytes`, the model in a form that is complete in itself, with what goes along with `model` where there is a
+/// folder for that.
+void save_alone(const ByteSource& bytes, const LoadedModel& model, const Destination& destination,
                 const SaveOptions& options, ConvertReport& report);
+
+/// `input` with the name that the model has among several graphs, if it has one: what names the model in a folder.
+std::filesystem::path name_in_folder(const LoadedModel& model, const std::filesystem::path& input);
 
 }  // namespace onnxar

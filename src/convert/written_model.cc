@@ -1,13 +1,21 @@
 // The last step of writing and of editing an archive, which looks into the model: that takes ONNX, of which the layer
 // below, where the rest of both classes is, knows nothing.
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "archive/writer_parts.h"
 #include "base/checked.h"
 #include "base/text.h"
+#include "convert/archive_walk.h"
+#include "convert/entry_uses.h"
 #include "convert/external_tensor.h"
+#include "convert/graph_rules.h"
 #include "convert/model_source.h"
 #include "onnx/sites.h"
+#include "onnx/tensor_values.h"
 
 namespace onnxar {
 namespace {
@@ -15,14 +23,12 @@ namespace {
 using base::concat;
 
 /// Proves the link of one tensor against the entries of the archive. Errors: as `resolve`.
-void prove_target(const onnx::TensorView& tensor, const EntryWriter::SizeOfEntry& size_of) {
+void prove_target(const onnx::TensorView& tensor, const EntryWriter::Entries& entries) {
   const onnx::ExternalSlice slice = proved_link(tensor);
-  const auto size = size_of(slice.location);
+  const auto size = EntryWriter::size_of(entries, slice.location);
   if (!size) {
     throw Error(Code::onnx_external_missing,
-                concat("it refers to ", base::quoted(slice.location),
-                       ", which is not an entry of the archive; add that entry before the model, or turn verify_model "
-                       "off"));
+                concat("it refers to ", base::quoted(slice.location), ", which is not an entry of the archive"));
   }
   const std::uint64_t rest = slice.offset <= *size ? *size - slice.offset : 0;
   const std::uint64_t length = slice.length.value_or(tensor.expected_size().value_or(rest));
@@ -32,33 +38,122 @@ void prove_target(const onnx::TensorView& tensor, const EntryWriter::SizeOfEntry
                      " of ", *size, " bytes"));
 }
 
-void prove_model(Bytes model, const EntryWriter::SizeOfEntry& size_of) {
+void prove_tensor(const onnx::TensorSite& site, const EntryWriter::Entries& entries, bool with_values) {
   try {
-    onnx::walk_tensors(model, [&](const onnx::TensorSite& site) {
-      if (!site.tensor.is_external()) return;
-      try {
-        prove_target(site.tensor, size_of);
-      } catch (const Error& error) {
-        throw Error(error.code(), concat(describe(site), ": ", error.message()));
-      }
-    });
+    if (with_values) onnx::prove_type(site.tensor);
+    if (site.tensor.is_external()) prove_target(site.tensor, entries);
+    if (with_values && !site.tensor.is_external()) onnx::prove_values(site.model, site.tensor);
   } catch (const Error& error) {
-    // Offsets count from the model's first byte, which has a place in the file that is never seen.
-    throw Error(error.code(), concat("the model is not what an archive may end with: ", error.message()),
-                {std::string(model_entry_name), std::nullopt});
+    throw Error(error.code(), concat(describe(site), ": ", error.message()));
   }
 }
 
-EntryWriter::ProveModel proof(bool wanted) { return wanted ? EntryWriter::ProveModel(prove_model) : nullptr; }
+void prove_metadata(const std::optional<MetadataFault>& fault) {
+  if (fault) throw Error(fault->code, fault->message);
+}
+
+/// Errors without a place: offsets count from the model's first byte, which has a place in the file that is never seen.
+void prove_written_graph(std::string_view name, Bytes model, const EntryWriter::Entries& entries) {
+  const bool is_graph = name != model_entry_name;
+  try {
+    if (is_graph && model.size() > OpenOptions().max_model_size) {
+      throw Error(Code::archive_model_too_large, "protobuf reads less than 2 GiB");
+    }
+    // A model that is written as the user has it may hold values that a runtime refuses; a graph is one that was made
+    // for an archive.
+    onnx::walk_tensors(model, [&](const onnx::TensorSite& site) { prove_tensor(site, entries, is_graph); });
+    prove_metadata(
+        is_graph ? link_marker_fault(model)
+                 : model_name_fault(model, {entries.size(), [&entries](std::size_t i) { return entries[i].first; }}));
+  } catch (const Error& error) {
+    const std::string message =
+        is_graph ? concat("a file NAME.onnx in the root is a graph of the archive, and this one cannot be one: ",
+                          error.message(), "; in a folder, as `extra/", name, "`, it is a side file")
+                 : concat("the model is not what an archive may end with: ", error.message(),
+                          error.code() == Code::onnx_external_missing
+                              ? "; add that entry before the model, or turn verify_model off"
+                              : "");
+    throw Error(error.code(), message, {std::string(name), std::nullopt});
+  }
+}
+
+/// What `model` links to stays where it is.
+void prove_kept(const Archive& archive, const std::function<bool(std::size_t)>& moves, Bytes model) {
+  onnx::walk_tensors(model, [&](const onnx::TensorSite& site) {
+    if (!site.tensor.is_external() || !site.tensor.external.location) return;
+    const auto entry = archive.find(*site.tensor.external.location);
+    if (!entry || !moves(entry->index)) return;
+    throw Error(Code::usage_argument,
+                concat(describe(site), ": its data would be in ", base::quoted(entry->name),
+                       ", which an edit that removes entries before it would move; remove those by another edit"),
+                {std::string(entry->name), std::nullopt}, archive.path());
+  });
+}
+
+/// The end of what tensors name. Of a graph that is broken what was read of it counts: it may be what is to go.
+std::size_t find_end_of_weights(const Archive& archive) {
+  EntryUses uses(archive);
+  const auto note = [&uses](const onnx::TensorSite& site) { uses.note(site); };
+  walk_archive(archive, {}, note);
+  for (const ArchiveEntry& graph : graph_entries(archive)) {
+    try {
+      onnx::walk_tensors(archive.bytes(graph), note);
+    } catch (const Error& error) {
+      if (kind(error.code()) != Kind::format) throw;
+    }
+  }
+  return uses.end_of_weights();
+}
+
+[[noreturn]] void refuse_removal(const Archive& archive, const ArchiveEntry& entry, std::size_t end_of_weights) {
+  const std::string_view last = archive.entry(end_of_weights - 1).name;
+  const std::string where = entry.name == last ? "a tensor of the model or of a graph is in it"
+                                               : concat("the weight ", base::quoted(last), " lies after it");
+  throw Error(Code::usage_argument,
+              concat("it cannot be removed or replaced in place, as ", where,
+                     ", and an edit moves no weight; `onnxar pack` makes an archive anew"),
+              {std::string(entry.name), std::nullopt}, archive.path());
+}
 
 }  // namespace
 
 void ArchiveWriter::finish(const ByteSource& model) {
-  parts_->writer.finish("finish", model, base::Sync::none, parts_->sync, proof(parts_->verify_model));
+  EntryWriter::ProveModel proof;
+  if (parts_->verify_model) proof = prove_written_graph;
+  parts_->writer.finish("finish", model, base::Sync::none, parts_->sync, proof);
+}
+
+void ArchiveEditor::remove(std::string_view name) {
+  Parts& parts = *parts_;
+  parts.writer.attempt("remove", [&] {
+    const Place place{std::string(name), std::nullopt};
+    const auto entry = parts.archive.find(name);
+    if (!entry) throw Error(Code::usage_no_such_entry, "there is no such entry to remove", place);
+    if (entry->name == model_entry_name || parts.has_begun) {
+      throw Error(Code::usage_argument,
+                  parts.has_begun ? "entries are removed before the first one is added"
+                                  : "an archive has a model; `commit` replaces it",
+                  place);
+    }
+    if (!parts.end_of_weights) parts.end_of_weights = find_end_of_weights(parts.archive);
+    if (entry->index < *parts.end_of_weights) refuse_removal(parts.archive, *entry, *parts.end_of_weights);
+    parts.removed[entry->index] = true;
+    parts.kept = std::min(parts.kept, entry->index);
+    parts.is_settled = false;
+  });
 }
 
 void ArchiveEditor::commit(const ByteSource& model) {
-  parts_->writer.finish("commit", model, parts_->sync, parts_->sync, proof(parts_->verify_model));
+  Parts& parts = *parts_;
+  parts.append_run_before(model_entry_name);
+  EntryWriter::ProveModel proof;
+  if (parts.options.verify_model) {
+    proof = [&parts](std::string_view name, Bytes written, const EntryWriter::Entries& entries) {
+      prove_written_graph(name, written, entries);
+      prove_kept(parts.archive, [&parts](std::size_t index) { return parts.moves(index); }, written);
+    };
+  }
+  parts.writer.finish("commit", model, parts.sync(), parts.sync(), proof);
 }
 
 }  // namespace onnxar

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "archive/keys.h"
 #include "base/mapped_file.h"
 #include "onnxar/archive.h"
 #include "onnxar/listing.h"
@@ -24,7 +23,7 @@ std::optional<Archive> archive_at(const std::filesystem::path& path) {
 SideBytes side_files_of(const Archive& archive, const LoadOptions& load) {
   SideBytes files;
   for (const ListedEntry& entry : list(archive, load).entries) {
-    if (entry.tensors.empty() && !is_identifier(entry.name)) {
+    if (entry.kind == EntryKind::side_file || entry.kind == EntryKind::graph) {
       files.emplace(entry.name, archive.bytes(*archive.find(entry.name)));
     }
   }

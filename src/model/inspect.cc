@@ -94,7 +94,7 @@ Inspection inspect(const std::filesystem::path& path, const InspectOptions& opti
   unread.load.load_external_data = false;
   unread.load.verify_data = false;
   try {
-    const LoadedModel loaded = load_model(path, MovePolicy::of(unread.load), unread.load);
+    const LoadedModel loaded = load_model(path, MovePolicy::of(unread.load), unread.load, Companions::left);
     return inspection_of(loaded, path, unread);
   } catch (const Error& error) {
     throw error.with_path(path);

@@ -187,7 +187,7 @@ ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& o
   if (auto note = note_of_left_out(model)) report.remarks.push_back(std::move(*note));
   report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());
   for (Finding& loss : text.losses()) report.remarks.push_back(std::move(loss));
-  save_alone(text, model.side_files, Destination::of(output, input, Format::textproto), options, report);
+  save_alone(text, model, Destination::of(output, name_in_folder(model, input), Format::textproto), options, report);
   return report;
 }
 
@@ -203,19 +203,18 @@ TextReport print_text(const std::filesystem::path& model, const ByteSink& sink, 
   if (!options.with_data) load.load_external_data = false;
   const MovePolicy policy = options.with_data ? MovePolicy::everything_inline() : MovePolicy::of(load);
   try {
-    const LoadedModel loaded = load_model(model, policy, load);
+    const Companions companions = options.with_data ? Companions::taken : Companions::left;
+    const LoadedModel loaded = load_model(model, policy, load, companions);
     const TextSource text(loaded, options.with_data ? LargeData::printed : LargeData::left_out,
                           load.raw_data_threshold);
     text.read(sink);
     TextReport report{text.left_out(), loaded.remarks};
     for (Finding& loss : text.losses()) report.remarks.push_back(std::move(loss));
-    for (const SideFile& file : loaded.side_files) {
-      if (!options.with_data) break;
-      report.remarks.push_back({Severity::note,
-                                Code::onnx_text_loss,
-                                {file.name, std::nullopt},
-                                "this side file is no part of the model's text"});
-    }
+    const auto note = [&report](const std::string& name, const char* text) {
+      report.remarks.push_back({Severity::note, Code::onnx_text_loss, {name, std::nullopt}, text});
+    };
+    for (const SideFile& file : loaded.side_files) note(file.name, "this side file is not part of the model's text");
+    for (const LoadedGraph& graph : loaded.graphs) note(graph.name, "this further graph is not part of the text");
     return report;
   } catch (const Error& error) {
     throw error.with_path(model);

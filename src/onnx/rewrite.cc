@@ -42,6 +42,11 @@ class Rewriter {
         splice_.replace(wire::Splice::outermost, entry.whole, {});
       }
     }
+    if (!edit.drop_key.empty()) {
+      for (const MetadataEntry& entry : find_metadata(model_, edit.drop_key)) {
+        if (entry.entry.key == edit.drop_key) splice_.replace(wire::Splice::outermost, entry.whole, {});
+      }
+    }
     if (edit.add.empty()) return;
     const std::uint64_t place = place_for(model_, {0, model_.size()}, model_field::metadata_props + 1);
     splice_.replace(wire::Splice::outermost, {place, place}, edit.add);

@@ -29,8 +29,9 @@ struct TensorEdit {
 
 /// What becomes of the model's metadata_props.
 struct MetadataEdit {
-  std::string_view drop = {};  ///< entries whose key begins so go; empty: none does
-  std::string add = {};        ///< fields that come behind those that stay, encoded
+  std::string_view drop = {};      ///< entries whose key begins so go; empty: none does
+  std::string add = {};            ///< fields that come after those that stay, encoded
+  std::string_view drop_key = {};  ///< entries of exactly this key go, too; empty: none does
 };
 
 /// The model with an edit made at every tensor; `decide` is called once for each, in wire order. All else keeps its

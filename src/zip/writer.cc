@@ -10,10 +10,11 @@
 #include "zip/names.h"
 
 namespace onnxar::zip {
-Writer::Writer(base::BufferedOutput output, const Directory& before, bool zip64_end, const Limits& limits)
-    : output_(std::move(output)), kept_{{}, before.entries().size() - 1, zip64_end}, limits_(limits) {
+Writer::Writer(base::BufferedOutput output, const Directory& before, std::size_t kept, bool zip64_end,
+               const Limits& limits)
+    : output_(std::move(output)), kept_{{}, kept, zip64_end}, limits_(limits) {
   const auto entries = before.entries();
-  kept_.headers = before.headers().first(entries.back().central_offset - before.offset());
+  kept_.headers = before.headers().first(entries[kept].central_offset - before.offset());
   kept_entries_ = entries.first(kept_.entries);
   names_ = NameIndex(entries.size());
   const auto name_of = [this](std::uint32_t i) { return name_at(i); };
@@ -85,9 +86,9 @@ void Writer::check_limits(std::uint64_t directory_size) const {
   }
 }
 
-base::MappedFile Writer::map_last() {
-  const PlacedEntry& last = entries_.back();
-  return steps_.take("map_last", [&] { return output_.map(last.placement.data_offset, last.placement.size); });
+base::MappedFile Writer::map_added(std::size_t index) {
+  const Placement& placement = entries_[index].placement;
+  return steps_.take("map_added", [&] { return output_.map(placement.data_offset, placement.size); });
 }
 
 std::vector<std::pair<std::string_view, std::uint64_t>> Writer::sorted_sizes() const {

@@ -26,9 +26,9 @@ class Writer {
   /// Up to `threads` threads (0: as many as there are cores) take part.
   explicit Writer(base::BufferedOutput output, std::size_t threads = 0)
       : output_(std::move(output)), threads_(threads) {}
-  /// Goes on behind the archive that `before` is the directory of, and lists all of its entries but the last one, which
-  /// is the model. `before` must outlive the writer; the directory will not be larger than `limits`.
-  Writer(base::BufferedOutput output, const Directory& before, bool zip64_end, const Limits& limits);
+  /// Goes on after the archive that `before` is the directory of, and lists the first `kept` of its entries.
+  /// `before` must outlive the writer; the directory will not be larger than `limits`.
+  Writer(base::BufferedOutput output, const Directory& before, std::size_t kept, bool zip64_end, const Limits& limits);
 
   /// Errors: zip.name.* (the name breaks a rule or clashes), io.source_size (the source gave another number of bytes
   /// than its size), io.*.
@@ -42,8 +42,10 @@ class Writer {
   void reserve(std::uint64_t size) {
     steps_.take("reserve", [&] { output_.reserve(size); });
   }
-  /// The data of the entry that was added last, mapped from the file. REQUIRES: there is one.
-  [[nodiscard]] base::MappedFile map_last();
+  /// How many entries were added, the name of each, and its data mapped from the file. REQUIRES: index < added().
+  [[nodiscard]] std::size_t added() const noexcept { return entries_.size(); }
+  [[nodiscard]] std::string_view added_name(std::size_t index) const { return entries_[index].name; }
+  [[nodiscard]] base::MappedFile map_added(std::size_t index);
   /// The entries that were there and those that were added, by name, with their sizes. The names live as long as the
   /// writer. Cost: O(entries * log(entries)).
   [[nodiscard]] std::vector<std::pair<std::string_view, std::uint64_t>> sorted_sizes() const;

@@ -107,6 +107,7 @@ TEST(Opening, ReservedNamesAreRefused) {
     const Built built = changed_archive([&](ZipBuilder& b) { b.entries[0].name = name; });
     EXPECT_EQ(refusal_of_opening(built.bytes),
               (Refusal{Code::archive_name_reserved, name, built.entry(name).central_offset}));
+    EXPECT_THAT(std::string(error_of_opening(built.bytes)->what()), HasSubstr("a newer reader is needed"));
   }
 }
 

@@ -55,3 +55,13 @@ if [[ -x $prefix/bin/onnxar ]]; then
   cmp <("$prefix/bin/onnxar" completion zsh) "$share/zsh/site-functions/_onnxar"
   cmp <("$prefix/bin/onnxar" completion fish) "$share/fish/vendor_completions.d/onnxar.fish"
 fi
+
+echo "the type of its files"
+XDG_DATA_DIRS=$prefix/share update-mime-database "$prefix/share/mime"
+cp "$work/by-cmake.onnxar" "$work/archive-without-extension"
+for archive in "$work/by-cmake.onnxar" "$work/archive-without-extension"; do
+  told=$(file -b --mime-type -m "$prefix/share/file/onnxar.magic" "$archive")
+  [[ $told == application/vnd.onnx.archive+zip ]] || { echo "file says of $archive: $told"; exit 1; }
+done
+told=$(XDG_DATA_HOME=$work XDG_DATA_DIRS=$prefix/share gio info -a standard::content-type "$work/by-cmake.onnxar")
+[[ $told == *application/vnd.onnx.archive+zip* ]] || { echo "the MIME database says: $told"; exit 1; }

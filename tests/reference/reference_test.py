@@ -67,7 +67,7 @@ def judge(file: bytes | mmap.mmap, limits: Limits = Limits()) -> Verdict:
 class Text(unittest.TestCase):
     """What can be compared with the text itself."""
 
-    text = (SPEC / "onnx-archive.md").read_text()
+    text = "".join(path.read_text() for path in sorted(SPEC.glob("*.md")))
 
     def test_rules_and_codes(self) -> None:
         in_text = dict(re.findall(r"^- \*\*([DELMNPRT]\d+)\*\* `([a-z0-9_.]+)`", self.text, re.M))
@@ -156,7 +156,7 @@ class Vectors(unittest.TestCase):
                 self.assertEqual(sorted(codes), vector["warnings"])
 
     def test_strict(self) -> None:
-        """Refuses what chapter 8 warns of, and tails; but no note."""
+        """Refuses what a check warns of, and tails, but no note."""
         for vector, archive in self.accepted:
             with self.subTest(vector["file"], about=vector["about"]):
                 errors = {each.code for each in check(archive, strict=True) if is_error(each)}

@@ -184,6 +184,8 @@ std::string side_files_text(std::uint64_t count) {
   return std::to_string(count) + (count == 1 ? " side file" : " side files");
 }
 
+std::string graphs_text(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " graph" : " graphs"); }
+
 void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosity) {
   constexpr std::size_t few = 10;
   if (verbosity.quiet) return;

@@ -117,6 +117,8 @@ int exit_code_of(const Error& error);
 std::string short_size(std::uint64_t bytes);
 /// `2 side files`
 std::string side_files_text(std::uint64_t count);
+/// `2 graphs`: further ones.
+std::string graphs_text(std::uint64_t count);
 /// Remarks to stderr, the first few unless verbose.
 void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosity);
 /// To which state an archive is, or would be, cut back.

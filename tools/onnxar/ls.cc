@@ -33,6 +33,7 @@ Json as_json(const ListedEntry& entry) {
   row["size"] = entry.size;
   row["crc32"] = entry.crc32;
   row["alignment"] = entry.alignment;
+  row["kind"] = to_string(entry.kind);
   row["tensors"] = Json::array();
   for (const TensorInfo& tensor : entry.tensors) row["tensors"].push_back(as_json(tensor));
   return row;
@@ -57,8 +58,9 @@ constexpr std::array<bool, 7> right_aligned = {false, false, false, false, true,
 
 /// One row a tensor; the entry's own columns stand in the first of them.
 void add_rows(std::vector<Row>& rows, const ListedEntry& entry) {
+  const bool is_told = entry.kind == EntryKind::side_file || entry.kind == EntryKind::graph;
   Row row = {escaped(entry.name),
-             "-",
+             is_told ? "(" + std::string(to_string(entry.kind)) + ")" : "-",
              "-",
              "-",
              std::to_string(entry.size),

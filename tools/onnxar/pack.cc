@@ -20,11 +20,6 @@ struct PackArguments {
   Verbosity verbosity;
 };
 
-AddedFile added_file(const std::string& text) {
-  auto [name, path] = pair_of(text, "--add wants NAME=FILE, such as tokenizer.json=path/to/tokenizer.json");
-  return {std::move(name), std::move(path)};
-}
-
 int pack(PackArguments& arguments) {
   if (!arguments.checksum.empty()) arguments.save.checksum = Checksum::sha1;
   // One beside the caller's sums what is written; the others may verify what is read.
@@ -38,7 +33,8 @@ int pack(PackArguments& arguments) {
   if (arguments.verbosity.quiet) return exit_code::done;
   std::cerr << (arguments.save.dry_run ? "would pack " : "packed ") << report.tensors_outside << " tensors into "
             << report.payloads << " entries (" << short_size(report.payload_bytes) << "), "
-            << (report.side_files == 0 ? "" : side_files_text(report.side_files) + ", ") << "model "
+            << (report.side_files == 0 ? "" : side_files_text(report.side_files) + ", ")
+            << (report.graphs == 0 ? "" : graphs_text(report.graphs) + ", ") << "model "
             << short_size(report.model_bytes) << ", file " << short_size(report.file_bytes) << ": "
             << escaped_path(arguments.output) << '\n';
   return exit_code::done;
@@ -57,9 +53,9 @@ Verb add_pack(CLI::App& app) {
   add_data_dir(*verb, arguments->load);
   add_max_expansion(*verb, arguments->load.max_expansion);
   add_choice(*verb, "--checksum", arguments->checksum, {"sha1"}, "Have each link carry the SHA-1 of its entry, too");
-  verb->add_option("--add", arguments->add, "Put a file that is no tensor into the archive (tokenizer.json=FILE)")
-      ->type_name("NAME=FILE")
-      ->allow_extra_args(false);
+  add_files(*verb, arguments->add,
+            "Put a file that is not a tensor into the archive (tokenizer.json=FILE); NAME.onnx without a folder is a "
+            "further graph over its entries");
   add_rename(*verb, arguments->rename);
   add_threads(*verb, arguments->save.num_threads);
   arguments->load.foreign_zips = true;

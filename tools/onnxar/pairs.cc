@@ -10,6 +10,15 @@ std::pair<std::string, std::string> pair_of(const std::string& text, const std::
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+CLI::Option* add_files(CLI::App& verb, std::vector<std::string>& files, const std::string& description) {
+  return verb.add_option("--add", files, description)->type_name("NAME=FILE")->allow_extra_args(false);
+}
+
+AddedFile added_file(const std::string& text) {
+  auto [name, path] = pair_of(text, "--add wants NAME=FILE, such as tokenizer.json=path/to/tokenizer.json");
+  return {std::move(name), std::move(path)};
+}
+
 CLI::Option* add_rename(CLI::App& verb, std::vector<std::string>& rename) {
   return verb
       .add_option("--rename", rename, "Give an entry that no tensor refers to another name; OLD ends at the first =")

@@ -23,13 +23,16 @@ void print_report(const ConvertReport& report, const UnpackArguments& arguments)
               << (one_file ? escaped_path(report.data_file) : std::to_string(report.payloads) + " files");
   }
   if (report.side_files != 0) std::cerr << ", with " << side_files_text(report.side_files);
+  if (report.graphs != 0) std::cerr << (report.side_files != 0 ? " and " : ", with ") << graphs_text(report.graphs);
   std::cerr << '\n';
 }
 
 void note_what_is_left_out(const ConvertReport& report) {
-  if (report.side_files_left_out == 0) return;
-  std::cerr << "onnxar: note: " << side_files_text(report.side_files_left_out)
-            << " of the archive left out; `-o FOLDER/` restores everything\n";
+  std::string text;
+  if (report.side_files_left_out != 0) text = side_files_text(report.side_files_left_out);
+  if (report.graphs_left_out != 0) text += (text.empty() ? "" : " and ") + graphs_text(report.graphs_left_out);
+  if (text.empty()) return;
+  std::cerr << "onnxar: note: " << text << " of the archive left out; `-o FOLDER/` restores everything\n";
 }
 
 int unpack(UnpackArguments& arguments) {
@@ -51,9 +54,9 @@ Verb add_unpack(CLI::App& app) {
   auto arguments = std::make_shared<UnpackArguments>();
   CLI::App* verb = app.add_subcommand("unpack", "Write a model as plain ONNX, data inside (below 2 GiB) or beside it");
   add_file(*verb, "MODEL", arguments->model, "An archive, a .onnx file, or a model as text; - is the standard input");
-  add_output(
-      *verb, arguments->output,
-      "The .onnx file to write; or, with a `/` at its end, a new or empty folder for the model and all side files");
+  add_output(*verb, arguments->output,
+             "The .onnx file to write; or, with a `/` at its end, a new or empty folder for the model, further graphs "
+             "and all side files");
   auto* external =
       verb->add_option("--external-data", arguments->save.data_file,
                        "Keep large tensors in a data file of this name beside the output")

@@ -1,0 +1,42 @@
+#include "convert/entry_uses.h"
+
+#include <algorithm>
+
+#include "archive/keys.h"
+#include "convert/archive_walk.h"
+
+namespace onnxar {
+
+void EntryUses::note(const onnx::TensorSite& site) {
+  if (!site.tensor.is_external() || !site.tensor.external.location) return;
+  if (const auto entry = archive_.find(*site.tensor.external.location)) named_[entry->index] = true;
+}
+
+EntryKind EntryUses::kind_of(std::size_t index) const {
+  if (index + 1 == archive_.size()) return EntryKind::model;
+  const std::string_view name = archive_.entry(index).name;
+  if (is_graph_name(name)) return EntryKind::graph;
+  if (named_[index]) return EntryKind::weight;
+  return is_identifier(name) ? EntryKind::unused : EntryKind::side_file;
+}
+
+std::size_t EntryUses::end_of_weights() const {
+  const auto last = std::find(named_.rbegin(), named_.rend(), true);
+  return static_cast<std::size_t>(named_.rend() - last);
+}
+
+std::vector<ArchiveEntry> graph_entries(const Archive& archive) {
+  std::vector<ArchiveEntry> found;
+  for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
+    if (is_graph_name(archive.entry(i).name)) found.push_back(archive.entry(i));
+  }
+  return found;
+}
+
+EntryUses uses_of(const Archive& archive, const LoadOptions& options) {
+  EntryUses uses(archive);
+  walk_all_graphs(archive, options, [&uses](const ArchiveEntry&, const onnx::TensorSite& site) { uses.note(site); });
+  return uses;
+}
+
+}  // namespace onnxar

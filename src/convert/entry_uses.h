@@ -1,0 +1,36 @@
+// What each entry of an archive is there for: the one place where that is decided.
+#pragma once
+
+#include <vector>
+
+#include "onnx/sites.h"
+#include "onnxar/archive.h"
+#include "onnxar/listing.h"
+
+namespace onnxar {
+
+/// Which entries the tensors name. Every tensor of the model and of all graphs is noted first, then it can be asked.
+/// The archive must outlive it.
+class EntryUses {
+ public:
+  explicit EntryUses(const Archive& archive) : archive_(archive), named_(archive.size()) {}
+
+  /// A link names its entry, also where it is broken in another way.
+  void note(const onnx::TensorSite& site);
+  [[nodiscard]] bool is_named(std::size_t index) const { return named_[index]; }
+  [[nodiscard]] EntryKind kind_of(std::size_t index) const;
+  /// How many entries there are up to the last one that a tensor names.
+  [[nodiscard]] std::size_t end_of_weights() const;
+
+ private:
+  const Archive& archive_;
+  std::vector<bool> named_;
+};
+
+/// The graphs of the archive apart from its model, in the order of the file.
+std::vector<ArchiveEntry> graph_entries(const Archive& archive);
+
+/// Walks the model and all graphs. Errors: wire.*, onnx.*, naming the entry. Cost: O(directory + model + graphs).
+EntryUses uses_of(const Archive& archive, const LoadOptions& options);
+
+}  // namespace onnxar

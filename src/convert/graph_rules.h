@@ -1,0 +1,41 @@
+// What binds the graphs of an archive beyond the rules of its model.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "onnxar/bytes.h"
+#include "onnxar/error.h"
+
+namespace onnxar {
+
+/// The key in the model's metadata_props under which it has a name where an archive has several graphs.
+inline constexpr std::string_view model_name_key = "onnxar.model.name";
+
+/// A breach in `metadata_props`; the offset is that of the field, from the graph's first byte.
+struct MetadataFault {
+  Code code;
+  std::string message;
+  std::uint64_t offset = 0;
+};
+
+/// G3: a graph is not a link. Errors: wire.*.
+std::optional<MetadataFault> link_marker_fault(Bytes graph);
+
+/// The names of the entries of an archive, by index.
+struct EntryNames {
+  std::size_t count = 0;
+  std::function<std::string_view(std::size_t)> name_of;
+};
+
+/// G4: the model's name as one of several graphs is there once at most, and free. Errors: wire.*. Cost: O(fields of
+/// ModelProto itself), and O(entries) where there is a name.
+std::optional<MetadataFault> model_name_fault(Bytes model, const EntryNames& names);
+
+/// That name, if there is one that a file can have. Errors: wire.*.
+std::optional<std::string> model_name_of(Bytes model);
+
+}  // namespace onnxar

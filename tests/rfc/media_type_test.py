@@ -1,0 +1,97 @@
+"""Other programs tell archives by content or by name: `file` and the shared MIME database.
+
+Usage: PYTHONPATH=tests media_type_test.py
+"""
+
+from __future__ import annotations
+
+import shutil
+import unittest
+from pathlib import Path
+
+from support.archives import MODEL, Archive, Entry, exported_files, model_of, plain_zip
+from support.command_line import FolderCase, output_of
+from support.sparse_archive import write_sparse_archive
+
+SPEC = Path(__file__).resolve().parents[2] / "spec"
+MAGIC, XML = (SPEC / "media-type" / name for name in ("onnxar.magic", "onnxar.xml"))
+TYPE, ZIP = "application/vnd.onnx.archive+zip", "application/zip"
+
+
+class File(FolderCase):
+    """With the system's own entries after ours, as an administrator would have them."""
+
+    def told(self, *paths: Path, what: str = "--mime-type") -> list[str]:
+        magic = f"{MAGIC}:/usr/share/misc/magic"
+        return output_of("file", "-b", "-m", magic, what, *paths).decode().splitlines()
+
+    def test_the_entries_are_without_fault(self) -> None:
+        output_of("file", "-c", "-m", MAGIC)  # compiles them; says what is wrong
+        typical = SPEC / "vectors" / "valid" / "typical.onnxar"
+        self.assertEqual(self.told(typical, what="-p"), ["ONNX archive"])
+
+    def test_every_valid_vector_is_an_archive(self) -> None:
+        paths = sorted((SPEC / "vectors/valid").iterdir())
+        self.assertGreaterEqual(len(paths), 100)
+        told = dict(zip(paths, self.told(*paths)))
+        self.assertEqual({path: said for path, said in told.items() if said != TYPE}, {})
+
+    def test_archives_beyond_4_gib_are_told_too(self) -> None:
+        path = self.folder / "large"
+        write_sparse_archive(path, 5)
+        self.assertEqual(self.told(path), [TYPE])
+
+    def test_other_zip_files_are_not_archives(self) -> None:
+        model = model_of()
+        others = {
+            "exported": plain_zip(exported_files()),
+            "model first": bytes(Archive([model, Entry("a.bin", b"")]).file),
+            "other name": bytes(Archive([Entry(f"x{MODEL}", model.data)]).file),
+            "a comment": bytes(Archive([model]).file) + b"!",
+            "an archive at another place": b"#!" + bytes(Archive([model]).file),
+        }
+        for name, data in others.items():
+            with self.subTest(name):
+                self.assertNotIn(TYPE, self.told(self.write("other.zip", data)))
+
+    def test_the_extension_is_told(self) -> None:
+        told = self.told(SPEC / "vectors/valid/typical.onnxar", what="--extension")
+        self.assertEqual(told, ["onnxar"])
+
+
+class SharedMimeInfo(FolderCase):
+    def setUp(self) -> None:
+        super().setUp()
+        packages = self.folder / "mime" / "packages"
+        packages.mkdir(parents=True)
+        shutil.copy(XML, packages)
+        output_of("update-mime-database", self.folder / "mime")
+
+    def told(self, path: Path) -> str:
+        ours = {"XDG_DATA_HOME": str(self.folder), "XDG_DATA_DIRS": "/usr/share"}
+        words = [f"{name}={value}" for name, value in ours.items()]
+        said = output_of("env", *words, "gio", "info", "-a", "standard::content-type", path)
+        return said.decode().split()[-1]
+
+    def test_the_extension_tells_an_archive_and_leaves_other_zip_files_alone(self) -> None:
+        for name, expected in (("model.onnxar", TYPE), ("MODEL.ONNXAR", TYPE), ("model.zip", ZIP)):
+            path = self.write(name, Archive([model_of()]).file)
+            self.assertEqual(self.told(path), expected)
+
+    def test_zip_tools_may_open_it(self) -> None:
+        self.assertIn(f"{TYPE} {ZIP}", (self.folder / "mime/subclasses").read_text().splitlines())
+
+    def test_it_has_a_name_for_people(self) -> None:
+        said = (self.folder / "mime" / f"{TYPE}.xml").read_text()
+        self.assertIn("<comment>ONNX archive</comment>", said)
+
+
+class OnePlaceForEachFact(unittest.TestCase):
+    def test_the_registration_names_the_type_and_the_files(self) -> None:
+        text = (SPEC / "media-type.md").read_text()
+        for said in (TYPE, "vnd.onnx.archive+zip", MAGIC.name, XML.name):
+            self.assertIn(said, text)
+
+
+if __name__ == "__main__":
+    unittest.main()
