@@ -307,8 +307,8 @@ class Container(OpenTest):
     def test_the_model_refers_to_entries_and_resolve_finds_them(self):
         with onnxar.open(self.path) as archive:
             model = onnx.ModelProto.FromString(archive.model())
-            link = {pair.key: pair.value for pair in model.graph.initializer[0].external_data}
-            self.assertEqual(link, {"location": "w", "length": "16384"})
+            link = [(pair.key, pair.value) for pair in model.graph.initializer[0].external_data]
+            self.assertEqual(link, [("location", "w"), ("offset", "0"), ("length", "16384")])
             self.assertEqual(bytes(archive.resolve("w", 4, 4)), weights(64, 64).tobytes()[4:8])
             with self.assertRaises(onnxar.Error) as raised:
                 archive.resolve("w", 16384, 1)

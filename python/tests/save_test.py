@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 import signal
 import tracemalloc
 import unittest
@@ -13,10 +14,24 @@ import onnx
 import onnx_ir
 from building import block, number, varint
 from onnx import TensorProto, helper, numpy_helper
-from support import FolderTest, matmul_model, weights
+from support import FolderTest, arrays_of, matmul_model, weights
 
 import onnxar
+import onnxar.numpy
 from onnxar import _core, _model, _options, _proto
+
+
+def by_position(path: pathlib.Path) -> dict[str, bytes]:
+    """The data of initializers of 1024 bytes and more, as a reader finds it that looks at no key of external_data."""
+    found = {}
+    with onnxar.open(path) as archive:
+        for tensor in onnx.ModelProto.FromString(archive.model()).graph.initializer:
+            if tensor.data_location != TensorProto.EXTERNAL:
+                continue
+            location, offset, length = (pair.value for pair in tensor.external_data)
+            data = bytes(archive.entry(location))[int(offset) :][: int(length)]
+            found |= {tensor.name: data} if len(data) >= 1024 else {}
+    return found
 
 
 class Protos(FolderTest):
@@ -43,6 +58,19 @@ class Protos(FolderTest):
         self.assertEqual(onnxar.load(self.folder / "m.onnxar"), model)
         with onnxar.open(self.folder / "m.onnxar") as archive:
             self.assertEqual(len(archive.entries()) - 1, 8)  # indices never move, nor do small integers
+
+    def test_readers_that_take_links_by_position_find_the_weights(self):
+        model = matmul_model()
+        path = self.folder / "m.onnxar"
+        ways = {
+            "onnx": lambda: onnxar.save(model, path, overwrite=True),
+            "onnx_ir": lambda: onnxar.save(onnx_ir.from_proto(model), path, overwrite=True),
+            "arrays": lambda: onnxar.numpy.save_file(arrays_of(model), path, overwrite=True),
+        }
+        for way, save in ways.items():
+            with self.subTest(way):
+                save()
+                self.assertEqual(by_position(path), {"w": weights(64, 64).tobytes()})
 
     def test_a_model_too_large_for_one_message_is_saved_in_parts_and_is_the_same(self):
         model = every_site()

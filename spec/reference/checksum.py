@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 
-from archive import MODEL, Archive
+from archive import Archive
 from model import Link, Tensor
 from rules import ERROR, Finding, finding
 

@@ -33,6 +33,7 @@ def vectors() -> Iterator[Vector]:
     yield from kept()
     yield from odd()
     yield from broken()
+    yield from graphs()
 
 
 def linked(
@@ -84,6 +85,32 @@ def odd() -> Iterator[Valid]:
     yield Valid("warning_checksum_of_part", about, archive, warnings=(code,))
 
 
+def graphs() -> Iterator[Valid]:
+    data = wire.model_of(linked(RIGHT.upper()))
+    archive = Archive([weight("w"), Entry("b.onnx", data), model(wire.model_of(linked(RIGHT)))])
+    about = "A checksum of the whole entry in the model and in a further graph."
+    yield Valid("graph_checksum", about, archive)
+    archive = Archive([weight("w"), Entry("b.onnx", wire.model_of(linked(""))), model()])
+    code = "onnx.external_data.checksum"
+    about = "An empty checksum in a further graph."
+    yield Valid("warning_graph_checksum", about, archive, warnings=(code,))
+
+
+def in_graphs() -> Iterator[Invalid]:
+    """The tensor of the graph is refused, whatever the model says of the same entry."""
+    tensor = linked(OTHER)
+    for name, of_model, about in (
+        ("graph", wire.linked("w"), "A further graph has a checksum of other bytes."),
+        ("graph_alone", linked(RIGHT), "The same beside a model whose checksum is right."),
+    ):
+        graph = wire.model_of(tensor)
+        entries = [weight("w"), Entry("b.onnx", graph), model(wire.model_of(of_model))]
+        archive = Archive(entries)
+        at = archive.data[1] + graph.index(tensor)
+        name, file = f"checksum_of_{name}", bytes(archive.file)
+        yield Invalid(name, about, "M22", file, at, "b.onnx", "data")
+
+
 def broken() -> Iterator[Invalid]:
     def other(name: str, about: str, tensor: bytes, *others: bytes, size: int = 1024) -> Invalid:
         """It is `tensor` that is refused."""
@@ -106,6 +133,7 @@ def broken() -> Iterator[Invalid]:
     sums = hashlib.sha1(W[:512]).hexdigest()
     about = "A checksum of the first half of what the link takes in."
     yield other("of_half", about, linked(sums))
+    yield from in_graphs()
     tensor = linked(OTHER, location=MODEL, length=None, kind=99)
     about = "A link to all of the model's own bytes, and a checksum of others."
     data = wire.model_of(tensor)

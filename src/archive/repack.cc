@@ -11,6 +11,7 @@
 #include "archive/entry_source.h"
 #include "archive/foreign_zip.h"
 #include "archive/inspector.h"
+#include "archive/keys.h"
 #include "archive/new_names.h"
 #include "archive/opening.h"
 #include "archive/plain_zip.h"
@@ -115,12 +116,14 @@ class Plan {
     const std::string_view name = renames_(entry.name);
     const auto fault = zip::name_fault(name);
     if (name == entry.name && !fault) return name;
+    check_kind(entry, name);
     if (linked_by(model).contains(entry.name)) {
-      throw Error(fault ? fault->code : Code::usage_argument,
-                  concat(fault ? fault->message : "the entry cannot be renamed",
-                         "; the model refers to it, and repack does not edit a model: `onnxar pack` does, and names "
-                         "the entries of tensors anew"),
-                  place);
+      throw Error(
+          fault ? fault->code : Code::usage_argument,
+          concat(fault ? fault->message : "the entry cannot be renamed",
+                 "; the model or a graph refers to it, and repack does not edit a model: `onnxar pack` does, and names "
+                 "the entries of tensors anew"),
+          place);
     }
     if (fault) throw Error(fault->code, concat(fault->message, "; --rename OLD=NEW gives it another one"), place);
     return name;
@@ -145,15 +148,56 @@ class Plan {
     }
   }
 
+  /// A graph names entries, and a side file does not: with its name it would take their use away.
+  void check_kind(const zip::LenientEntry& entry, std::string_view name) const {
+    if (is_graph_name(entry.name) == is_graph_name(name)) return;
+    const Place place{std::string(entry.name), entry.central_offset};
+    if (is_graph_name(name)) {
+      throw Error(Code::usage_argument,
+                  concat("as ", base::quoted(name),
+                         " it would be a graph of the archive: a side file of that name is in "
+                         "a folder, such as extra/NAME.onnx"),
+                  place);
+    }
+    ZipExpansion reading(file_.size(), options_.max_expansion);
+    if (linked_by_graph(entry, reading).empty()) return;
+    throw Error(Code::usage_argument,
+                concat("it is a graph whose tensors are in entries of the archive; as ", base::quoted(name),
+                       " it would be a side file, and they would be lost with the next `onnxar pack`"),
+                place);
+  }
+
+  /// What the model and all further graphs link to.
   const base::KeyedSet<std::string>& linked_by(const zip::LenientEntry& model) {
     if (linked_) return *linked_;
+    linked_ = linked_names_(bytes_of(model));
+    ZipExpansion reading(file_.size(), options_.max_expansion);
+    for (const zip::LenientEntry& entry : directory_.entries()) {
+      if (!is_graph_name(entry.name) || &entry == &model) continue;
+      for (const std::string& name : linked_by_graph(entry, reading)) linked_->insert(name);
+    }
+    return *linked_;
+  }
+
+  /// A graph that cannot be read is copied as it is, and refers to nothing. All that are read count in `reading`.
+  [[nodiscard]] base::KeyedSet<std::string> linked_by_graph(const zip::LenientEntry& graph,
+                                                            ZipExpansion& reading) const {
+    reading.add(graph);
+    try {
+      return linked_names_(bytes_of(graph));
+    } catch (const Error& error) {
+      if (kind(error.code()) != Kind::format) throw;
+      return {};
+    }
+  }
+
+  [[nodiscard]] std::vector<std::byte> bytes_of(const zip::LenientEntry& model) const {
     check_model_size(model);
     std::vector<std::byte> bytes;
     zip::data_source(file_, model)->read([&bytes](Bytes piece) {
       bytes.insert(bytes.end(), piece.begin(), piece.end());
     });
-    linked_ = linked_names_(bytes);
-    return *linked_;
+    return bytes;
   }
 
   void check_new_names() const {

@@ -39,4 +39,18 @@ EntryUses uses_of(const Archive& archive, const LoadOptions& options) {
   return uses;
 }
 
+EntryUses uses_as_far_as_read(const Archive& archive, const LoadOptions& options) {
+  EntryUses uses(archive);
+  const auto note = [&uses](const onnx::TensorSite& site) { uses.note(site); };
+  walk_archive(archive, options, note);
+  for (const ArchiveEntry& graph : graph_entries(archive)) {
+    try {
+      onnx::walk_tensors(archive.bytes(graph), note, {options.max_depth});
+    } catch (const Error& error) {
+      if (kind(error.code()) != Kind::format) throw;
+    }
+  }
+  return uses;
+}
+
 }  // namespace onnxar

@@ -33,4 +33,7 @@ std::vector<ArchiveEntry> graph_entries(const Archive& archive);
 /// Walks the model and all graphs. Errors: wire.*, onnx.*, naming the entry. Cost: O(directory + model + graphs).
 EntryUses uses_of(const Archive& archive, const LoadOptions& options);
 
+/// The same where a further graph may be broken: what was read of it counts. For those who look, and for taking it out.
+EntryUses uses_as_far_as_read(const Archive& archive, const LoadOptions& options);
+
 }  // namespace onnxar

@@ -21,14 +21,16 @@ std::uint64_t padding_of(const ListedEntry& entry, bool zip64) {
 }
 
 void add_tensors(Listing& listing, const Archive& archive, const LoadOptions& options) {
-  EntryUses uses(archive);
-  walk_all_graphs(archive, options, [&](const ArchiveEntry& graph, const onnx::TensorSite& site) {
-    uses.note(site);
-    if (!site.tensor.is_external() || !site.tensor.external.location || graph.name != model_entry_name) return;
+  walk_archive(archive, options, [&](const onnx::TensorSite& site) {
+    if (!site.tensor.is_external() || !site.tensor.external.location) return;
     const auto entry = archive.find(*site.tensor.external.location);
     if (!entry || entry->name == model_entry_name) return;  // `check` speaks of broken links
     listing.entries[entry->index].tensors.push_back(info_of(site));
   });
+}
+
+void add_kinds(Listing& listing, const Archive& archive, const LoadOptions& options) {
+  const EntryUses uses = uses_as_far_as_read(archive, options);  // and of broken graphs
   for (std::size_t i = 0; i < listing.entries.size(); ++i) listing.entries[i].kind = uses.kind_of(i);
   listing.model.kind = EntryKind::model;
 }
@@ -84,6 +86,7 @@ Listing list(const Archive& archive, const LoadOptions& options) {
   listing.model = std::move(listing.entries.back());  // the model is the last entry, and has a place of its own here
   listing.entries.pop_back();
   add_tensors(listing, archive, options);
+  add_kinds(listing, archive, options);
   expect_not_cut(archive);
   return listing;
 }

@@ -9,7 +9,6 @@
 #include "archive/writer_parts.h"
 #include "base/checked.h"
 #include "base/text.h"
-#include "convert/archive_walk.h"
 #include "convert/entry_uses.h"
 #include "convert/external_tensor.h"
 #include "convert/graph_rules.h"
@@ -90,21 +89,6 @@ void prove_kept(const Archive& archive, const std::function<bool(std::size_t)>& 
   });
 }
 
-/// The end of what tensors name. Of a graph that is broken what was read of it counts: it may be what is to go.
-std::size_t find_end_of_weights(const Archive& archive) {
-  EntryUses uses(archive);
-  const auto note = [&uses](const onnx::TensorSite& site) { uses.note(site); };
-  walk_archive(archive, {}, note);
-  for (const ArchiveEntry& graph : graph_entries(archive)) {
-    try {
-      onnx::walk_tensors(archive.bytes(graph), note);
-    } catch (const Error& error) {
-      if (kind(error.code()) != Kind::format) throw;
-    }
-  }
-  return uses.end_of_weights();
-}
-
 [[noreturn]] void refuse_removal(const Archive& archive, const ArchiveEntry& entry, std::size_t end_of_weights) {
   const std::string_view last = archive.entry(end_of_weights - 1).name;
   const std::string where = entry.name == last ? "a tensor of the model or of a graph is in it"
@@ -135,7 +119,7 @@ void ArchiveEditor::remove(std::string_view name) {
                                   : "an archive has a model; `commit` replaces it",
                   place);
     }
-    if (!parts.end_of_weights) parts.end_of_weights = find_end_of_weights(parts.archive);
+    if (!parts.end_of_weights) parts.end_of_weights = uses_as_far_as_read(parts.archive, {}).end_of_weights();
     if (entry->index < *parts.end_of_weights) refuse_removal(parts.archive, *entry, *parts.end_of_weights);
     parts.removed[entry->index] = true;
     parts.kept = std::min(parts.kept, entry->index);

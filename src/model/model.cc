@@ -12,6 +12,7 @@
 #include "convert/storage.h"
 #include "model/messages.h"
 #include "model/text_writer.h"
+#include "onnx/external_data.h"
 #include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
 
@@ -158,7 +159,8 @@ void Model::set_payload(schema::TensorProto& tensor, ByteSpan bytes) {
   payloads.push_back(payload_of(std::move(bytes)));
   clear_data(tensor);
   const std::string location = onnx::memory_location(parts_->loaded.id, payloads.size() - 1);
-  tensor.MergeFromString(onnx::external_data_fields({location, 0, payloads.back().size()}));
+  // What was just encoded can be parsed.
+  static_cast<void>(tensor.MergeFromString(onnx::external_data_fields({location, 0, payloads.back().size()})));
 }
 
 void Model::drop_payload(schema::TensorProto& tensor) { clear_data(tensor); }

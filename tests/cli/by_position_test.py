@@ -14,7 +14,7 @@ from pathlib import Path
 from support import command_line
 from support import onnx_walk as walk
 from support import wire_writer as wire
-from support.archives import MODEL, model_of, weights
+from support.archives import MODEL, Entry, model_of, weights
 from support.command_line import ToolCase, entries_of
 
 COUNT = 300  # values of a tensor
@@ -117,6 +117,16 @@ class Read(ToolCase):
         entries = entries_of(path)
         expected = {name: content(name) for name in NAMES} | {"half": content("b")[600:]}
         self.assertEqual(by_position(entries[MODEL], entries), expected)
+
+    def test_further_graphs_of_an_archive_that_is_packed_again(self) -> None:
+        links = [wire.DataFile(name).link(length=4 * COUNT) for name in NAMES]
+        tensors = [wire.fields_of(name, wire.FLOAT, [COUNT], link) for name, link in zip(NAMES, links)]
+        graph = Entry("other.onnx", wire.plain(*tensors[1:]))
+        path = self.archive_of(*weights(*NAMES), graph, model_of(tensors[0]))
+        self.succeeds("pack", path, "-o", self.output)
+        entries = entries_of(self.output)
+        self.holds(entries[MODEL], entries, NAMES[:1])
+        self.holds(entries["other.onnx"], entries, NAMES[1:])
 
     def test_an_archive_that_a_draft_s_writer_made(self) -> None:
         """Before 1.0 an offset of 0 was left out."""

@@ -48,6 +48,13 @@ def one_local_sentinel(case: Case, answer: Answer) -> bool:
     return there and isinstance(answer, Refused)
 
 
+def greater_local_version(case: Case, answer: Answer) -> bool:
+    central = {p.name(): p.get("version") for p in pick(case.pieces, "central")}
+    local = pick(case.pieces, "local")
+    greater = any(p.get("version") > central.get(p.name(), 0) for p in local)
+    return greater and isinstance(answer, Refused)
+
+
 def sentinel_in_directory(case: Case, answer: Answer) -> bool:
     """Refused, or the sentinel is stated as the size of the right bytes."""
     names = ("size", "compressed", "offset")
@@ -78,6 +85,11 @@ KNOWN: dict[str, list[Known]] = {
             "refuses a local zip64 field of both sizes, as APPNOTE has it, where only one of the "
             "two sends there",
             one_local_sentinel,
+        ),
+        Known(
+            "its consistency check, which few programs ask for, refuses a local header that needs a "
+            "greater version than the directory says",
+            greater_local_version,
         ),
     ],
     "minizip": [

@@ -154,7 +154,8 @@ def size_of(central: Piece) -> int:
     """The size of an entry, from the zip64 field where the header sends there."""
     if central.get("size") != S32:
         return central.get("size")
-    return struct.unpack_from("<Q", central.extra(), 4)[0]
+    zip64 = dict(split_extra(central.extra())).get(recipes.ZIP64_ID, b"")
+    return struct.unpack_from("<Q", zip64)[0]
 
 
 def join(pieces: Pieces) -> bytes:
@@ -196,7 +197,7 @@ def put_right(pieces: Pieces) -> Pieces:
 
 
 def pad_right(pieces: Pieces) -> Pieces:
-    """Makes each padding record, where it is the last extra field, the right one for its place."""
+    """Makes each padding record 0xD935 that is the last extra field the right one for its place."""
     at = 0
     for piece in pieces:
         if piece.what == "local":

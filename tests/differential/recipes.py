@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from support.archives import CENTRAL, DATE, END, LOCAL, MODEL, Record, encoded, padding
+from support.archives import CENTRAL, DATE, END, LOCAL, MODEL, PADDING_ID, Record, encoded
+from support.stock_layout import ALIGNMENT_ID, record
 
 S16, S32 = 0xFFFF, 0xFFFFFFFF  # sentinels
 ZIP64_ID = 1
@@ -54,6 +55,13 @@ class Item:
     external: int = 0
     local_zip64: Zip64 | None = None
     central_zip64: Zip64 | None = None
+    padding_id: int = PADDING_ID
+    where_needed: bool = False  # no padding record where the data is aligned without one
+    longer: int = 0  # zeros more than needed, in multiples of the alignment
+    zip64_last: bool = False  # the local zip64 field follows the padding
+    repeated: bool = False  # the alignment in the directory, too
+    local_own: dict[str, int] = field(default_factory=dict)  # fields of the local header alone
+    central_own: dict[str, int] = field(default_factory=dict)
     local_extra: bytes = b""  # before the padding
     central_extra: bytes = b""
 
@@ -73,25 +81,34 @@ class Item:
         return values | {name: S32 for name in (zip64.sentinels if zip64 else ())}
 
     def local(self, at: int) -> bytes:
-        name, extra = encoded(self.name), self.local_extra
+        name, before, after = encoded(self.name), self.local_extra, b""
         if self.local_zip64:
-            extra = extra_field(ZIP64_ID, struct.pack("<2Q", *2 * [len(self.data)])) + extra
-        extra += padding(at + LOCAL.size + len(name) + len(extra), self.alignment)
-        fields = self.fields(at, self.local_zip64)
+            wide = extra_field(ZIP64_ID, struct.pack("<2Q", *2 * [len(self.data)]))
+            before, after = (before, wide) if self.zip64_last else (wide + before, b"")
+        end = at + LOCAL.size + len(name) + len(before) + len(after)
+        extra = before + self.padding(end) + after
+        fields = self.fields(at, self.local_zip64) | self.local_own
         del fields["offset"]
         return LOCAL.pack(**fields, extra_length=len(extra)) + name + extra
 
+    def padding(self, end: int) -> bytes:
+        """For a header that ends there without it."""
+        if self.where_needed and end % self.alignment == 0:
+            return b""
+        zeros = -(end + 6) % self.alignment + self.longer * self.alignment
+        return record(self.padding_id, self.alignment, zeros)
+
     def central(self, at: int) -> bytes:
         extra = self.central_extra
+        if self.repeated:
+            extra += record(ALIGNMENT_ID, self.alignment, 0)
         if (zip64 := self.central_zip64) is not None:
             real = {"size": len(self.data), "compressed": len(self.data), "offset": at}
             held = [value for name, value in real.items() if zip64.complete or name in zip64[0]]
             payload = struct.pack(f"<{len(held)}Q", *held) + bytes(4 * zip64.disk)
             extra = extra_field(ZIP64_ID, payload) + extra
-        fields = self.fields(at, self.central_zip64)
-        header = CENTRAL.pack(
-            **fields, made_by=self.made_by, external=self.external, extra_length=len(extra)
-        )
+        own = {"made_by": self.made_by, "external": self.external, "extra_length": len(extra)}
+        header = CENTRAL.pack(**{**self.fields(at, self.central_zip64), **own, **self.central_own})
         return header + encoded(self.name) + extra
 
 
@@ -280,6 +297,37 @@ def twist_host_and_attributes(rng: random.Random, item: Item) -> Item:
 @twist
 def twist_alignment(rng: random.Random, item: Item) -> Item:
     return replace(item, alignment=rng.choice([64, 128, 256, 512, 1024, 4096]))
+
+
+@twist
+def twist_padding(rng: random.Random, item: Item) -> Item:
+    longer = rng.choice([0, 0, 0, 1, 5])
+    return replace(item, padding_id=ALIGNMENT_ID, repeated=rng.random() < 0.5, longer=longer)
+
+
+@twist
+def twist_no_padding(rng: random.Random, item: Item) -> Item:
+    names = ("n" * 34, "m" * 98)  # of a first entry: what follows is at a multiple of 64
+    return replace(item, name=rng.choice(names), where_needed=True, data=rng.randbytes(21 + 64))
+
+
+@twist
+def twist_padding_before_zip64(rng: random.Random, item: Item) -> Item:
+    padding_id = rng.choice([PADDING_ID, ALIGNMENT_ID])
+    return replace(item, local_zip64=Zip64(SIZES), zip64_last=True, padding_id=padding_id)
+
+
+@twist
+def twist_versions_that_differ(rng: random.Random, item: Item) -> Item:
+    versions = ({"version": rng.choice([10, 20, 45])} for _ in range(2))
+    return replace(item, local_own=next(versions), central_own=next(versions))
+
+
+@twist
+def twist_free_bits(rng: random.Random, item: Item) -> Item:
+    flags = ({"flags": rng.choice([0, 0x800])} for _ in range(2))
+    text = {"internal": rng.randrange(2)}
+    return replace(item, local_own=next(flags), central_own=next(flags) | text)
 
 
 def subset(rng: random.Random, names: Iterable[str]) -> frozenset[str]:

@@ -6,6 +6,7 @@ Usage: PYTHONPATH=tests media_type_test.py
 from __future__ import annotations
 
 import shutil
+import struct
 import unittest
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from support.sparse_archive import write_sparse_archive
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
 MAGIC, XML = (SPEC / "media-type" / name for name in ("onnxar.magic", "onnxar.xml"))
+ZIP64_RECORDS = b"PK\6\6".ljust(56, b"\0") + b"PK\6\7".ljust(20, b"\0")  # what `file` looks at
 TYPE, ZIP = "application/vnd.onnx.archive+zip", "application/zip"
 
 
@@ -35,6 +37,20 @@ class File(FolderCase):
         self.assertGreaterEqual(len(paths), 100)
         told = dict(zip(paths, self.told(*paths)))
         self.assertEqual({path: said for path, said in told.items() if said != TYPE}, {})
+
+    def test_all_extra_fields_that_the_last_header_may_have_are_known(self) -> None:
+        entry = [Entry("a.bin", b"a"), model_of()]
+        alignment = struct.pack("<3H", 0xA11E, 2, 64)
+        for size in (None, 0, 8, 16, 24, 28):
+            zip64 = b"" if size is None else struct.pack("<2H", 1, size) + bytes(size)
+            for extra in (zip64, zip64 + alignment, alignment + zip64):
+                for records in (b"", ZIP64_RECORDS):
+                    with self.subTest(size=size, extra=extra, zip64_end=bool(records)):
+                        made = Archive(entry)
+                        made.set_central(-1, extra_length=len(extra))
+                        end = bytes(made.file[made.end :])
+                        path = self.write("made", made.file[: made.end] + extra + records + end)
+                        self.assertEqual(self.told(path), [TYPE])
 
     def test_archives_beyond_4_gib_are_told_too(self) -> None:
         path = self.folder / "large"

@@ -159,14 +159,25 @@ TEST(Directory, HeadersOfOtherEntriesAreReadWithTheFile) {
   EXPECT_EQ(zip::Directory::read(built.bytes, {}).regular_header_size(0), 0U);
 }
 
-TEST(Directory, OpeningTouchesNoPageBeforeTheDirectory) {
+void expect_no_page_touched_before_the_directory(const Built& built) {
   constexpr std::size_t untouched = 61440;  // whole pages
-  const Built built = smallest_builder(pattern(65536)).build_placed();
+  ASSERT_GT(built.directory_offset, untouched + 1024);
   const GuardedBuffer file = GuardedBuffer::starting_after_guard(built.bytes);
   auto* const first = const_cast<std::byte*>(file.bytes().data());
   ASSERT_EQ(::mprotect(first, untouched, PROT_NONE), 0);
   EXPECT_EQ(refusal_of([&] { return zip::Directory::read(file.bytes(), {}).offset(); }), std::nullopt);
   ASSERT_EQ(::mprotect(first, untouched, PROT_READ | PROT_WRITE), 0);
+}
+
+TEST(Directory, OpeningTouchesNoPageBeforeTheDirectory) {
+  expect_no_page_touched_before_the_directory(smallest_builder(pattern(65536)).build_placed());
+}
+
+TEST(Directory, OpeningAStockArchiveTouchesNoPageBeforeTheDirectory) {
+  Blob padding(64 - 30 - 3 - 4);
+  put_u16(padding, 0, 64);
+  expect_no_page_touched_before_the_directory(stock_archive("n", extra_record(0xA11E, padding)));
+  expect_no_page_touched_before_the_directory(stock_archive(std::string(32, 'n'), Blob()));
 }
 
 TEST(Directory, ArchiveWithoutEntriesIsRefused) {

@@ -83,10 +83,10 @@ class Container(Mapping[str, memoryview]):
         require(is_first, "zip.entry.first_offset", "the first entry is not at offset 0")  # P1
         self._limits: dict[str, int] = {}  # where the next entry or the directory begins
         for entry, limit in zip(entries, [*(each.offset for each in entries[1:]), begin]):
-            in_order = entry.offset < limit  # P2, and P4 of the last one
-            require(in_order, "zip.entry.order", f"{entry.name!r} is out of order")
-            is_before = entry.offset + LOCAL.size + len(entry.name) + entry.size <= limit
-            require(is_before, "zip.entry.overlap", f"{entry.name!r} leaves its place")  # P3, P4
+            what, is_last = f"{entry.name!r} does not end where it has to", entry is entries[-1]
+            require(is_last or entry.offset < limit, "zip.entry.order", what)  # P2
+            fits = entry.offset + LOCAL.size + len(entry.name) + entry.size <= limit
+            require(fits, "zip.entry.bounds" if is_last else "zip.entry.overlap", what)  # P3, P4
             self._limits[entry.name] = limit
 
     def __getitem__(self, name: str) -> memoryview:
@@ -191,11 +191,16 @@ def _read_local(file: memoryview, entry: Entry, limit: int) -> int:
     name_at = entry.offset + LOCAL.size
     extra_at = name_at + fields[9]
     data_at: int = extra_at + fields[10]
-    is_header = fields[0] == b"PK\3\4" and data_at + entry.size <= limit
-    require(is_header, "zip.local.header", f"{name!r} has no local header or no room")
+    is_header = fields[0] == b"PK\3\4" and data_at <= limit
+    require(is_header, "zip.local.header", f"{name!r} has no local header")
+    fits = data_at + entry.size <= limit
+    require(fits, "zip.entry.overlap", f"the data of {name!r} leaves its place")  # P3, P4
     is_same = file[name_at:extra_at] == name.encode()
     require(is_same, "zip.local.name", f"{name!r} has another name in its local header")
-    own, field = fields[7:9], _read_extra(file[extra_at:data_at], name).get(ZIP64_ID)
+    extra = _read_extra(file[extra_at:data_at], name)
+    has_two = {PADDING_ID, OTHER_PADDING_ID} <= extra.keys()
+    require(not has_two, "zip.extra.duplicate", f"{name!r} has two padding records")  # L6
+    own, field = fields[7:9], extra.get(ZIP64_ID)
     fits = NONE_32 not in own if field is None else len(field) == 16
     require(fits, "zip.zip64.extra", f"{name!r} has a wrong zip64 field in its local header")
     wide = own if field is None else struct.unpack("<2Q", field)

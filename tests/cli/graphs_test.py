@@ -1,0 +1,378 @@
+"""Archives of several graphs: no verb loses one, nor a weight that only a further graph names.
+
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests graphs_test.py
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from support import command_line
+from support import onnx_walk as walk
+from support import wire_writer as wire
+from support.archives import MODEL, Entry, linked, model_of, plain_zip, weights
+from support.command_line import DONE, FORMAT, USAGE, Fault, ToolCase, entries_of, keys_of, run
+
+Weights = dict[str, bytes]
+NAME_KEY = "onnxar.model.name"
+
+
+def graph(name: str, *tensors: bytes, props: Mapping[str, str] = {}) -> Entry:
+    pairs = b"".join(wire.block(14, wire.entry(key, value)) for key, value in props.items())
+    return Entry(name, wire.plain(*tensors) + pairs)
+
+
+def weights_in(model: bytes, files: Mapping[str, bytes]) -> Weights:
+    """The data of each tensor, wherever it is."""
+
+    def read(location: str, offset: int, length: int | None) -> bytes:
+        data = files[location]
+        return data[offset:] if length is None else data[offset : offset + length]
+
+    message = walk.parse(model)
+    walk.resolve_external(message, read)
+    return {site.tensor.name: walk.payload(site.tensor) or b"" for site in walk.sites(message)}
+
+
+def graphs_of(path: Path) -> dict[str, Weights]:
+    """What each graph of an archive computes with."""
+    entries = entries_of(path)
+    names = [name for name in entries if name == MODEL or (name.endswith(".onnx") and "/" not in name)]
+    return {name: weights_in(entries[name], entries) for name in names}
+
+
+def weight(name: str) -> bytes:
+    return wire.content(wire.FLOAT, 300, name)
+
+
+class GraphsCase(ToolCase):
+    """`b.onnx` shares `w` with the model, and `v` is its own."""
+
+    WANTED = {
+        "b.onnx": {"w": weight("w"), "v": weight("v")},
+        MODEL: {"w": weight("w")},
+    }
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.archive_path = self.several()
+
+    def several(self, *more: Entry, name: str = "several.onnxar") -> Path:
+        return self.archive_of(
+            *weights("w", "v"),
+            Entry("t.json", b"{}"),
+            graph("b.onnx", linked("w"), linked("v")),
+            *more,
+            graph(MODEL, linked("w"), props={NAME_KEY: "a"}),
+            name=name,
+        )
+
+    def holds_all(self, path: Path, wanted: Mapping[str, Weights] | None = None) -> None:
+        self.succeeds("check", "--data", path)
+        self.assertEqual(graphs_of(path), wanted or self.WANTED)
+        self.assertEqual(entries_of(path)["t.json"], b"{}")
+
+
+class Rewriting(GraphsCase):
+    def test_pack_of_an_archive_is_the_same_archive(self) -> None:
+        self.succeeds("pack", self.archive_path, "-o", self.output)
+        self.holds_all(self.output)
+        self.assertEqual(self.output.read_bytes(), self.archive_path.read_bytes())
+
+    def test_pack_keeps_them_where_keys_change(self) -> None:
+        entries = [Entry("other", weight("w")), Entry("x.bin", weight("v")), Entry("t.json", b"{}")]
+        tensors = [wire.fields_of(n, wire.FLOAT, [300], wire.DataFile(at).link(length=1200)) for n, at in (("w", "other"), ("v", "x.bin"))]  # fmt: skip
+        path = self.archive_of(*entries, graph("b.onnx", *tensors), graph(MODEL, tensors[0]))
+        self.succeeds("pack", path, "-o", self.output)
+        self.assertEqual(keys_of(self.output), ["w", "v", "t.json", "b.onnx"])
+        self.holds_all(self.output)
+
+    def test_pack_moves_data_out_of_graphs_as_out_of_the_model(self) -> None:
+        path = self.archive_of(graph("b.onnx", wire.tensor("v")), model_of(wire.tensor("w")))
+        self.succeeds("pack", path, "-o", self.output)
+        self.assertEqual(keys_of(self.output), ["w", "v", "b.onnx"])
+        self.assertEqual(graphs_of(self.output), {"b.onnx": {"v": weight("v")}, MODEL: {"w": weight("w")}})
+
+    def test_repack_of_an_edited_archive(self) -> None:
+        self.succeeds("replace", self.archive_path, self.model(wire.tensor("w")))
+        self.succeeds("repack", self.archive_path, "-o", self.output)
+        self.holds_all(self.output)
+
+    def test_repack_and_pack_of_what_a_zip_tool_made(self) -> None:
+        entries = entries_of(self.archive_path)
+        path = self.write("plain.zip", plain_zip(list(entries.items())))
+        for verb in ("repack", "pack"):
+            with self.subTest(verb=verb):
+                self.succeeds(verb, path, "-o", self.output, "-f")
+                self.holds_all(self.output)
+
+    def test_repack_renames_a_graph_and_no_entry_that_a_graph_names(self) -> None:
+        self.succeeds("repack", self.archive_path, "-o", self.output, "--rename", "b.onnx=c.onnx")
+        self.assertEqual(graphs_of(self.output)["c.onnx"], self.WANTED["b.onnx"])
+        entries = [Entry("x.bin", weight("v")), Entry("t.json", b"{}")]
+        tensor = wire.fields_of("v", wire.FLOAT, [300], wire.DataFile("x.bin").link(length=1200))
+        path = self.archive_of(*entries, graph("b.onnx", tensor), model_of())
+        self.output.unlink()
+        done = run("repack", path, "-o", self.output, "--rename", "x.bin=y.bin")
+        self.assertEqual(done.returncode, USAGE, done.stderr)
+        self.assertIn("the model or a graph refers to it", done.stderr)
+
+    def test_freeze(self) -> None:
+        self.succeeds("freeze", self.archive_path, "-o", self.output)
+        wanted = {**self.WANTED, MODEL: {}}  # no output needs the model's weight
+        self.holds_all(self.output, wanted)
+
+    def test_replace_keeps_graphs_and_the_model_s_name(self) -> None:
+        new = self.model(wire.tensor("w"), wire.tensor("new"))
+        self.succeeds("replace", self.archive_path, new)
+        wanted = {**self.WANTED, MODEL: {"w": weight("w"), "new": weight("new")}}
+        self.holds_all(self.archive_path, wanted)
+        self.assertIn(NAME_KEY.encode(), entries_of(self.archive_path)[MODEL])
+
+    def test_replace_by_a_model_that_needs_no_weight_keeps_those_of_graphs(self) -> None:
+        self.succeeds("replace", self.archive_path, self.model(wire.tensor("i", count=3)))
+        self.succeeds("pack", self.archive_path, "-o", self.output)
+        wanted = {**self.WANTED, MODEL: {"i": wire.content(wire.FLOAT, 3, "i")}}
+        self.holds_all(self.output, wanted)
+
+    def test_undo_and_recover(self) -> None:
+        before = self.archive_path.read_bytes()
+        self.succeeds("replace", self.archive_path, self.model(wire.tensor("new")))
+        edited = self.archive_path.read_bytes()
+        self.archive_path.write_bytes(edited[:-1])
+        self.succeeds("recover", self.archive_path)
+        self.assertEqual(self.archive_path.read_bytes(), before)
+        self.archive_path.write_bytes(edited)
+        self.succeeds("undo", "--force", self.archive_path)
+        self.assertEqual(self.archive_path.read_bytes(), before)
+
+    def test_pack_of_several_states_adds_up(self) -> None:
+        """Weights that no graph names any more are left out, and those that one names are not."""
+        path = self.several(graph("c.onnx", linked("gone")), *weights("gone", "unused"))
+        self.succeeds("replace", path, "--remove", "unused")
+        self.succeeds("pack", path, "-o", self.output)
+        self.assertEqual(keys_of(self.output), ["w", "v", "gone", "t.json", "b.onnx", "c.onnx"])
+
+
+class Unpacking(GraphsCase):
+    def restored(self, *options: object) -> dict[str, bytes]:
+        folder = self.folder / "restored"
+        shutil.rmtree(folder, ignore_errors=True)
+        self.succeeds("unpack", self.archive_path, "-o", f"{folder}/", *options)
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    def test_folder_takes_graphs_that_load(self) -> None:
+        for options in ((), ("--external-data", "all.bin"), ("--per-tensor",)):
+            with self.subTest(options=options):
+                files = self.restored(*options)
+                self.assertEqual(weights_in(files["b.onnx"], files), self.WANTED["b.onnx"])
+                self.assertEqual(weights_in(files["a.onnx"], files), self.WANTED[MODEL])
+                self.assertEqual(files["t.json"], b"{}")
+
+    def test_weight_that_graphs_share_is_there_once(self) -> None:
+        self.assertEqual(len(self.restored("--external-data", "all.bin")["all.bin"]), 1216 + 1200)
+
+    def test_model_has_its_own_name_and_loses_the_mark_of_it(self) -> None:
+        for options in ((), ("--external-data", "all.bin")):
+            self.assertNotIn(NAME_KEY.encode(), self.restored(*options)["a.onnx"])
+        self.assertNotIn(NAME_KEY.encode(), self.unpacked(self.archive_path))
+
+    def test_text_has_graphs_beside_it(self) -> None:
+        files = self.restored("--text")
+        self.assertEqual(weights_in(files["b.onnx"], {}), self.WANTED["b.onnx"])
+        self.assertIn("a.textproto", files)
+
+    def test_file_leaves_graphs_out_and_says_so(self) -> None:
+        done = self.succeeds("unpack", self.archive_path, "-o", self.output)
+        self.assertIn("1 side file and 1 graph of the archive left out", done.stderr)
+
+    def test_inline_graphs_come_back_byte_for_byte(self) -> None:
+        model, other = wire.plain(wire.tensor("w")), wire.plain(wire.tensor("w"), wire.tensor("v"))
+        path = self.archive_of(Entry("b.onnx", other), Entry(MODEL, model))
+        self.succeeds("pack", path, "-o", self.archive_path, "-f")
+        files = self.restored()
+        self.assertEqual((files["b.onnx"], files["several.onnx"]), (other, model))
+
+    def test_graph_with_the_model_s_name_is_refused(self) -> None:
+        path = self.archive_of(graph("made.onnx"), model_of())
+        done = run("unpack", path, "-o", f"{self.output}/")
+        self.assertEqual(done.returncode, USAGE, done.stderr)
+
+
+class Adding(GraphsCase):
+    """`pack --add NAME.onnx=FILE` makes a graph."""
+
+    def packing(self, added: bytes, *options: object) -> tuple[object, ...]:
+        file = self.write("added", added)
+        return "pack", self.model(wire.tensor("w")), "-o", self.output, "--add", f"c.onnx={file}", *options
+
+    def test_graph_over_the_model_s_weights(self) -> None:
+        self.succeeds(*self.packing(wire.plain(linked("w"))))
+        self.assertEqual(keys_of(self.output), ["w", "c.onnx"])
+        self.succeeds("check", "--data", "--strict", self.output)
+
+    def test_what_cannot_be_a_graph_is_refused_with_a_way_out(self) -> None:
+        for code, added in (
+            ("onnx.external_data.missing", wire.plain(linked("nowhere"))),
+            ("onnx.external_data.out_of_range", wire.plain(linked("w", count=301))),
+            ("onnx.model.invalid", b""),
+            ("wire.type", b"\x0btext"),
+            ("archive.graph.link_marker", graph("", props={"onnxar.link.size": "1"}).data),
+            ("onnx.tensor.no_type", wire.plain(wire.block(8, "w"))),
+        ):
+            with self.subTest(code=code):
+                arguments = self.packing(added)
+                line = self.fails(FORMAT, Fault(code, "c.onnx").line(self.output), *arguments)
+                self.assertIn("in a folder, as `extra/c.onnx`, it is a side file", line)
+
+    def test_folder_keeps_it_a_side_file(self) -> None:
+        file = self.write("added", b"\xff")
+        self.succeeds("pack", self.model(), "-o", self.output, "--add", f"extra/c.onnx={file}")
+        self.succeeds("check", self.output)
+
+    def test_added_graph_replaces_one_and_its_weights_go(self) -> None:
+        file = self.write("added", wire.plain(linked("w")))
+        self.succeeds("pack", self.archive_path, "-o", self.output, "--add", f"b.onnx={file}")
+        self.assertEqual(keys_of(self.output), ["w", "t.json", "b.onnx"])
+
+    def test_side_file_does_not_become_a_graph_by_its_name(self) -> None:
+        for names in ("t.json=t.onnx", "b.onnx=extra/b.onnx"):
+            for verb in ("pack", "repack"):
+                with self.subTest(names=names, verb=verb):
+                    done = run(verb, self.archive_path, "-o", self.output, "--rename", names)
+                    self.assertEqual(done.returncode, USAGE, done.stderr)
+                    self.assertIn("graph", done.stderr)
+
+    def test_name_of_the_model_cannot_be_taken(self) -> None:
+        file = self.write("added", wire.plain())
+        line = ("pack", self.archive_path, "-o", self.output, "--add", f"a.onnx={file}")
+        self.fails(FORMAT, Fault("archive.graph.name", MODEL).line(self.output), *line)
+
+    def test_broken_graph_can_be_made_a_side_file(self) -> None:
+        path = self.archive_of(Entry("b.onnx", b"\xff"), model_of())
+        line = self.fails(FORMAT, "onnxar: error[wire.", "pack", path, "-o", self.output)
+        self.assertIn("`onnxar repack --rename b.onnx=extra/b.onnx` makes a side file of it", line)
+        self.succeeds("repack", path, "-o", self.output, "--rename", "b.onnx=extra/b.onnx")
+        self.succeeds("check", self.output)
+
+
+class Editing(GraphsCase):
+    """`replace --add` and `--remove`."""
+
+    def replaced(self, *options: object) -> list[str]:
+        before = self.archive_path.read_bytes()
+        self.succeeds("replace", self.archive_path, *options)
+        after = self.archive_path.read_bytes()
+        self.assertEqual(after[: len(before)], before)
+        self.succeeds("check", "--data", self.archive_path)
+        return keys_of(self.archive_path)
+
+    def test_side_file_is_replaced_in_place(self) -> None:
+        file = self.write("new", b"[1]")
+        keys = self.replaced("--add", f"t.json={file}")
+        self.assertEqual(keys, ["w", "v", "t.json", "b.onnx"])
+        self.assertEqual(entries_of(self.archive_path)["t.json"], b"[1]")
+        self.assertEqual(graphs_of(self.archive_path), self.WANTED)
+
+    def test_graph_is_replaced_in_place(self) -> None:
+        file = self.write("new", wire.plain(linked("v")))
+        keys = self.replaced("--add", f"b.onnx={file}")
+        self.assertEqual(keys, ["w", "v", "t.json", "b.onnx"])
+        self.assertEqual(graphs_of(self.archive_path)["b.onnx"], {"v": weight("v")})
+
+    def test_files_and_the_model_are_replaced_at_once(self) -> None:
+        file = self.write("new", b"[1]")
+        model = self.model(wire.tensor("w"), wire.tensor("new"))
+        keys = self.replaced(model, "--add", f"t.json={file}", "--remove", "b.onnx")
+        self.assertEqual(keys, ["w", "v", "new", "t.json"])
+
+    def test_new_files_are_added_without_moving_others(self) -> None:
+        file = self.write("new", b"[1]")
+        keys = self.replaced("--add", f"new.json={file}")
+        self.assertEqual(keys, ["w", "v", "t.json", "b.onnx", "new.json"])
+
+    def test_edits_are_undone_one_by_one(self) -> None:
+        before = self.archive_path.read_bytes()
+        file = self.write("new", b"[1]")
+        self.replaced("--add", f"t.json={file}")
+        between = self.archive_path.read_bytes()
+        self.replaced("--remove", "b.onnx")
+        self.succeeds("undo", "--force", self.archive_path)
+        self.assertEqual(self.archive_path.read_bytes(), between)
+        self.archive_path.write_bytes(between + b"PK\3\4")
+        self.succeeds("recover", self.archive_path)
+        self.assertEqual(self.archive_path.read_bytes(), between)
+        self.succeeds("undo", "--force", self.archive_path)
+        self.assertEqual(self.archive_path.read_bytes(), before)
+
+    def test_what_moves_a_weight_is_refused(self) -> None:
+        path = self.archive_of(Entry("t.json", b"{}"), *weights("w"), model_of(linked("w")))
+        line = self.fails(USAGE, Fault("usage.argument", "t.json").line(path), "replace", path, "--remove", "t.json")
+        self.assertIn('the weight "w" lies after it', line)
+        fault = Fault("usage.argument", "v")
+        line = self.fails(USAGE, fault.line(self.archive_path), "replace", self.archive_path, "--remove", "v")
+        self.assertIn("a tensor of the model or of a graph is in it", line)
+
+    def test_what_is_not_there_and_the_model_are_refused(self) -> None:
+        for code, name in (("usage.no_such_entry", "none"), ("usage.argument", MODEL)):
+            line = Fault(code, name).line(self.archive_path)
+            self.fails(USAGE, line, "replace", self.archive_path, "--remove", name)
+
+    def test_graph_that_leads_nowhere_is_refused(self) -> None:
+        file = self.write("new", wire.plain(linked("nowhere")))
+        line = Fault("onnx.external_data.missing", "b.onnx").line(self.archive_path)
+        self.fails(FORMAT, line, "replace", self.archive_path, "--add", f"b.onnx={file}")
+
+    def test_archive_of_which_nothing_stays_is_written_anew(self) -> None:
+        path = self.archive_of(Entry("t.json", b"{}"), graph("b.onnx"), model_of())
+        file = self.write("new", b"[1]")
+        self.succeeds("replace", path, "--add", f"t.json={file}")
+        self.succeeds("check", "--data", "--strict", path)
+        self.assertEqual(keys_of(path), ["t.json", "b.onnx"])
+
+    def test_dry_run_tells_the_size(self) -> None:
+        file = self.write("new", b"[1]" * 500)
+        arguments = ("replace", self.archive_path, "--add", f"t.json={file}")
+        with self.nothing_changes():
+            told = self.succeeds(*arguments, "--dry-run").stderr
+        done = self.succeeds(*arguments).stderr
+        self.assertEqual(told.replace("would replace", "replaced"), done)
+
+
+class Looking(GraphsCase):
+    def test_ls_tells_graphs_from_side_files(self) -> None:
+        kinds = {row["name"]: row["kind"] for row in self.listing(self.archive_path)["entries"]}
+        self.assertEqual(kinds, {"w": "weight", "v": "weight", "t.json": "side file", "b.onnx": "graph"})
+        text = self.succeeds("ls", self.archive_path).stdout.decode()
+        self.assertRegex(text, r"b\.onnx +\(graph\)")
+        self.assertRegex(text, r"t\.json +\(side file\)")
+
+    def test_diff_compares_graphs_as_files(self) -> None:
+        other = self.several(graph("c.onnx"), name="other.onnxar")
+        done = run("diff", "--json", self.archive_path, other)
+        self.assertEqual([each["name"] for each in json.loads(done.stdout)["files"]], ["c.onnx"])
+
+    def test_check_names_the_graph(self) -> None:
+        path = self.archive_of(graph("b.onnx", linked("nowhere")), model_of())
+        report = json.loads(run("check", "--json", "-q", path).stdout)
+        found = [(each["code"], each["entry"]) for each in report["findings"]]
+        self.assertEqual(found, [("onnx.external_data.missing", "b.onnx")])
+
+    def test_verbs_that_only_look_at_the_model_pass_a_broken_graph(self) -> None:
+        path = self.archive_of(*weights("w"), Entry("b.onnx", b"\xff"), model_of(linked("w")))
+        for verb in ("show", "dump"):
+            self.succeeds(verb, path)
+        self.succeeds("link", path, "-o", self.folder / "link.onnx")
+        self.succeeds("extract", path, "w", "-o", self.folder / "w.npy")
+
+    def test_zip_tools_see_what_is_there(self) -> None:
+        with zipfile.ZipFile(self.archive_path) as archive:
+            self.assertIsNone(archive.testzip())
+
+
+if __name__ == "__main__":
+    command_line.main(__doc__)
