@@ -14,6 +14,7 @@ MIB = 1 << 20
 
 def vectors() -> Iterator[Vector]:
     yield from large_entries()
+    yield from unread_headers()
     yield from many_entries()
     yield from false_counts()
 
@@ -42,6 +43,21 @@ def large_entries() -> Iterator[Vector]:
     about = "An entry of 1 MiB at 128, where 64 is the first multiple of 64 after a record."
     record = extra_field(PADDING_ID, b"\x40\0" + bytes(128 - 37 - 6))
     yield Valid("entry_1_mib_farther", about, mebibyte(64, padding=record))
+
+
+def unread_headers() -> Iterator[Invalid]:
+    """Where the data of 1 MiB is tells the stage at which a wrong local header is seen (P5)."""
+    farther = extra_field(PADDING_ID, b"\x40\0" + bytes(128 - 37 - 6))
+    for name, stage, archive, place in (
+        ("page", "use", mebibyte(4096), "at 4096"),
+        ("64", "use", mebibyte(64), "at 64"),
+        ("no_record", "use", mebibyte(64, name="b" * 30 + ".bin", padding=b""), "right after its name"),
+        ("farther", "open", mebibyte(64, padding=farther), "at 128, where 64 would do"),
+        ("128", "open", mebibyte(128), "at 128"),
+    ):
+        about = f"The local header of an entry of 1 MiB has no signature, and its data is {place}."
+        file, entry = bytes(archive.put(0, b"PK\3\5").file), archive.entries[0].name
+        yield Invalid(f"entry_1_mib_header_{name}", about, "L1", file, 0, entry, stage)
 
 
 # --- 65536 entries -------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from support.archives import (
     padding,
     weights,
 )
+from support.stock_layout import ALIGNMENT_ID, record
 
 SENTINEL_16, SENTINEL_32 = 0xFFFF, 0xFFFFFFFF
 ZIP64_END = Record(
@@ -86,8 +87,36 @@ class Zip64Archive(Made):
         return CENTRAL.pack(**{**entry.fields, **wide, **rest})
 
 
+class StockArchive(Made):
+    """As Apache Commons Compress writes: record 0xA11E, which the directory repeats, and bit 11."""
+
+    def _append(self, entry: Entry) -> None:
+        end = len(self.file) + LOCAL.size + len(encoded(entry.name))
+        extra = record(ALIGNMENT_ID, 64, -(end + 6) % 64)
+        super()._append(Entry(entry.name, entry.data, extra=extra))
+        self.set_local(-1, flags=0x800)
+
+    def _finish(self) -> None:
+        self.directory = len(self.file)
+        self.central = []
+        for entry, at in zip(self.entries, self.headers):
+            self.central.append(len(self.file))
+            own = {"made_by": 20, "flags": 0x800, "extra_length": 6, "offset": at}
+            self.file += CENTRAL.pack(**{**entry.fields, **own}) + encoded(entry.name)
+            self.file += record(ALIGNMENT_ID, 64, 0)
+        self.end = len(self.file)
+        count, size = len(self.entries), self.end - self.directory
+        self.file += END.pack(
+            entries_here=count, entries=count, directory_size=size, directory_offset=self.directory
+        )
+
+
 def plain() -> Made:
     return Made(*weights("a", "b"), model_of(linked("a"), linked("b")))
+
+
+def stock() -> Made:
+    return StockArchive(*weights("a", "b"), model_of(linked("a"), linked("b")))
 
 
 def zip64() -> Made:
@@ -106,7 +135,7 @@ def smallest() -> Made:
     return Made(Entry(MODEL, b"\x3a\x00"))
 
 
-MADE = {"plain": plain, "zip64": zip64, "edited": edited}
+MADE = {"plain": plain, "stock": stock, "zip64": zip64, "edited": edited}
 
 
 # --- bits ----------------------------------------------------------------------------------------

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "support/zip_builder.h"
 #include "zip/reading.h"
 
@@ -74,6 +77,26 @@ TEST(Place, LocalZip64BeginsAtTheSentinel) {
   EXPECT_FALSE(zip::place(1ULL << 40U, 1, 1, 64).zip64);  // a local header has no offset
   EXPECT_EQ(zip::place(0, 1, sentinel, 64).data_offset, 64U);
   EXPECT_EQ(zip::place(0, 20, sentinel, 64).data_offset, 128U);
+}
+
+TEST(UsualPlace, IsOursOrTheFirstMultipleOf64WithARecordOrWithout) {
+  for (const std::uint64_t size :
+       {std::uint64_t{0}, std::uint64_t{5}, std::uint64_t{mebibyte} - 1, std::uint64_t{mebibyte},
+        std::uint64_t{sentinel} - 1, std::uint64_t{sentinel}, 4 * gibibyte}) {
+    for (const std::uint64_t offset : {0U, 1U, 64U, 4000U, 1000003U}) {
+      for (std::size_t name = 1; name <= 100; name += 3) {
+        const std::uint64_t end = offset + 30 + name + (size >= sentinel ? 20 : 0);
+        std::uint64_t without_record = end;
+        while (without_record % 64 != 0) ++without_record;
+        const std::vector<std::uint64_t> usual = {first_aligned(end, size < mebibyte ? 64 : 4096), without_record,
+                                                  first_aligned(end, 64)};
+        for (std::uint64_t place = end; place < end + 4200; ++place) {
+          const bool expected = std::ranges::find(usual, place) != usual.end();
+          ASSERT_EQ(zip::is_usual_place(place, offset, name, size), expected) << place;
+        }
+      }
+    }
+  }
 }
 
 TEST(Place, LargeOffsetsDoNotWrap) {
