@@ -71,6 +71,11 @@ struct StoredTensor : TensorInfo {
 [[nodiscard]] std::vector<ArchiveEntry> graphs(const Archive& archive);
 std::vector<ArchiveEntry> graphs(const Archive&& archive) = delete;
 
+/// The entries that tensors of further graphs name, whatever the model names: what these graphs cannot do without. In
+/// the order of the file. Errors: wire.*, onnx.*. Cost: O(directory + graphs).
+[[nodiscard]] std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOptions& options = {});
+std::vector<ArchiveEntry> entries_of_graphs(const Archive&& archive, const LoadOptions& options = {}) = delete;
+
 /// Entries that no tensor of the model or of a graph names, that are not a graph, and whose name is not a C identifier,
 /// such as `tokenizer.json`: what goes along with the model. In the order of the file, views as Archive::entry gives
 /// them. Errors: wire.*, onnx.*. Cost: O(directory + model + graphs).

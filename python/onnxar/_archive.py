@@ -260,8 +260,16 @@ class Archive(Mapping[str, Array]):
         return [Entry(**{**row, "sites": tuple(row["sites"])}) for row in rows]
 
     def side_files(self) -> list[str]:
-        """Names of entries that go along with the model and are none of its tensors' data, such as "tokenizer.json"."""
+        """Names of entries that go along with the model and are not data of a graph's tensors, such as "tokenizer.json"."""
         return self._handle.side_files()
+
+    def graphs(self) -> list[str]:
+        """Names of the further graphs, such as "decoder.onnx": each is a ModelProto over the archive's entries."""
+        return self._handle.graphs()
+
+    def entries_of_graphs(self) -> list[str]:
+        """Names of the entries that tensors of further graphs name."""
+        return self._handle.entries_of_graphs()
 
     def entry(self, name: str) -> memoryview:
         """The bytes of an entry, also of a side file; a read-only view of the mapping."""

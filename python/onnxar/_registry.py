@@ -31,10 +31,10 @@ class _Serializer:
         if proto.DESCRIPTOR.name != "ModelProto":
             raise usage(f"an archive holds a ModelProto, not a {proto.DESCRIPTOR.name}")
         with open_archive(serialized) as archive:
-            lost = archive.side_files()
+            lost = archive.side_files() + archive.graphs()
         if lost:
             warnings.warn(
-                f"the archive has side files ({', '.join(map(printable, lost[:3]))}{', ...' if len(lost) > 3 else ''}), and "
+                f"the archive has side files or graphs ({', '.join(map(printable, lost[:3]))}{', ...' if len(lost) > 3 else ''}), and "
                 "onnx.save does not write them; onnxar.save keeps those of the archive that it replaces",
                 stacklevel=4,
             )

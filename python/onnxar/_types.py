@@ -25,13 +25,15 @@ class TensorInfo:
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """An entry of an archive. `offset` is absolute, `sites` are those of the tensors whose data is in it."""
+    """An entry of an archive. `offset` is absolute, `sites` are those of the model's tensors whose data is in it; `kind` is
+    "weight", "side file", "graph", "unused" or "model"."""
 
     name: str
     offset: int
     size: int
     crc32: int
     alignment: int
+    kind: str
     sites: tuple[str, ...]
 
 
@@ -45,6 +47,8 @@ class ConvertReport:
     model_bytes: int
     side_files: int
     side_files_left_out: int
+    graphs: int
+    graphs_left_out: int
     file_bytes: int
     model_path: pathlib.Path
     data_file: str

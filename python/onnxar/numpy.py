@@ -34,16 +34,18 @@ def save_file(
 ) -> None:
     """Writes an archive in which every array that is not empty is an entry. Arrays that are not contiguous or not
     little-endian are copied, one at a time. A file that exists is an OutputExistsError; with `overwrite` it is replaced,
-    and its side files go along as `onnxar.save` has it. Errors: usage.argument (an array of objects, strings or dates; no
+    and its side files and graphs go along as `onnxar.save` has it. Errors: usage.argument (an array of objects, strings or dates; no
     text as a name or in metadata), io.*."""
     arrays = {name: _checked(name, array) for name, array in tensor_dict.items()}
     pairs = _checked_metadata(metadata or {})
     dtypes = {name: _dtypes.number_of(array, name) for name, array in arrays.items()}
-    side_files = _side_files(kept_from(filename, overwrite, keep_side_files))
+    weights, side_files = _kept(kept_from(filename, overwrite, keep_side_files))
     writer = _core.ArchiveWriter.create(filename, 64, overwrite, True)
     keys, tensors = _core.KeyMaker(), []
-    for name in side_files:
+    for name in (*weights, *side_files):
         keys.reserve(name.partition("/")[0])
+    for name, weight in weights.items():
+        writer.add(name, len(weight.data), functools.partial(_write_side_file, side_file=weight))
     for name, array in arrays.items():
         size = _dtypes.raw_size(array, dtypes[name])
         key = keys.make(name) if size else None
@@ -70,16 +72,21 @@ class _SideFile(NamedTuple):
     archive: str
 
 
-def _side_files(kept: Path | None) -> dict[str, _SideFile]:
-    """The side files of an archive, verified; none of a file that is not a zip."""
+def _kept(kept: Path | None) -> tuple[dict[str, _SideFile], dict[str, _SideFile]]:
+    """The entries of an archive that its further graphs name, and its side files and graphs, verified; none of a file
+    that is not a zip."""
     if kept is None or not _is_zip(kept):
-        return {}
+        return {}, {}
     with open_archive(kept) as archive:
         crc32 = {entry.name: entry.crc32 for entry in archive.entries()}
-        names = archive.side_files()
-        for name in names:
+        files, graphs = archive.side_files(), archive.graphs()
+        weights = [name for name in archive.entries_of_graphs() if name not in graphs]
+
+        def verified(name: str) -> _SideFile:
             archive.verify(name)
-        return {name: _SideFile(archive.entry(name), crc32[name], os.fspath(kept)) for name in names}
+            return _SideFile(archive.entry(name), crc32[name], os.fspath(kept))
+
+        return {name: verified(name) for name in weights}, {name: verified(name) for name in (*files, *graphs)}
 
 
 def _is_zip(path: Path) -> bool:

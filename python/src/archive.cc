@@ -88,6 +88,7 @@ nb::dict as_dict(const ListedEntry& entry) {
   row["size"] = entry.size;
   row["crc32"] = entry.crc32;
   row["alignment"] = entry.alignment;
+  row["kind"] = text(to_string(entry.kind));
   row["sites"] = sites;
   return row;
 }
@@ -101,9 +102,11 @@ nb::list entry_list(const Archive& archive) {
   return rows;
 }
 
-nb::list names_of_side_files(const Archive& archive) {
+/// The names of the entries that `find` gives.
+template <typename Find>
+nb::list names_found(const Find& find) {
   nb::list names;
-  for (const ArchiveEntry& entry : without_gil([&] { return side_files(archive); })) names.append(text(entry.name));
+  for (const ArchiveEntry& entry : without_gil(find)) names.append(text(entry.name));
   return names;
 }
 
@@ -210,7 +213,9 @@ void bind_archive(nb::module_& module) {
       .def("entries", entry_list)
       .def("tensors", tensor_list)
       .def("data", data_of)
-      .def("side_files", names_of_side_files)
+      .def("side_files", [](const Archive& of) { return names_found([&] { return side_files(of); }); })
+      .def("graphs", [](const Archive& of) { return names_found([&] { return graphs(of); }); })
+      .def("entries_of_graphs", [](const Archive& of) { return names_found([&] { return entries_of_graphs(of); }); })
       .def("metadata", metadata_of)
       .def("bytes",
            [borrowed](const Archive& archive, const std::string& name) {

@@ -125,6 +125,8 @@ nb::dict converted(const ConvertReport& report) {
   row["model_bytes"] = report.model_bytes;
   row["side_files"] = report.side_files;
   row["side_files_left_out"] = report.side_files_left_out;
+  row["graphs"] = report.graphs;
+  row["graphs_left_out"] = report.graphs_left_out;
   row["model_path"] = report.model_path;
   row["data_file"] = report.data_file;
   row["file_bytes"] = report.file_bytes;

@@ -57,6 +57,18 @@ std::vector<EntryKind> entry_kinds(const Archive& archive, const LoadOptions& op
 
 std::vector<ArchiveEntry> graphs(const Archive& archive) { return graph_entries(archive); }
 
+std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOptions& options) {
+  EntryUses uses(archive);
+  walk_all_graphs(archive, options, [&uses](const ArchiveEntry& graph, const onnx::TensorSite& site) {
+    if (graph.name != model_entry_name) uses.note(site);
+  });
+  std::vector<ArchiveEntry> entries;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    if (uses.is_named(i)) entries.push_back(archive.entry(i));
+  }
+  return entries;
+}
+
 Listing list(const std::filesystem::path& path, const LoadOptions& options) {
   return list(Archive::open(path), options);
 }

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "archive/keys.h"
 #include "base/checked.h"
 #include "onnx/external_data.h"
 #include "onnxar/listing.h"
@@ -95,10 +94,10 @@ FileMap FileMapper::map_of_archive(StorageSummary& storage) {
   storage.padding_bytes = listing.padding_bytes;
   for (const ListedEntry& entry : listing.entries) {
     append_entry(map, entry);
-    const bool is_used = !entry.tensors.empty();
-    const bool is_leftover = !is_used && is_identifier(entry.name);
+    const bool is_used = entry.kind == EntryKind::weight;
+    const bool is_leftover = entry.kind == EntryKind::unused;
     append(map, is_leftover ? BlockKind::unused : BlockKind::data, entry.offset + entry.size, name_of(entry),
-           is_used ? entry.tensors.front().type : DataType::undefined);
+           entry.tensors.empty() ? DataType::undefined : entry.tensors.front().type);
     (is_used ? storage.archived_bytes : is_leftover ? storage.unused_bytes : storage.side_bytes) += entry.size;
   }
   append_entry(map, listing.model);

@@ -31,6 +31,7 @@ ENTRY = {
     "size": int,
     "crc32": int,
     "alignment": int,
+    "kind": str,
     "tensors": list,
 }
 TENSOR = {"name": str, "dtype": str, "shape": list, "site": str}

@@ -151,7 +151,7 @@ class ToAFolder(SideFilesCase):
                 self.assertIn("a file of the model would be written there", done.stderr)
 
     def test_side_file_of_the_models_name_is_refused(self) -> None:
-        source = self.archive_of(*weights("w"), Entry("Both.onnx", b"side"), model_of(linked("w")), name="both.onnxar")
+        source = self.archive_of(*weights("w"), Entry("Both.onnx", wire.plain()), model_of(linked("w")), name="both.onnxar")
         with self.nothing_changes():
             self.fails(USAGE, "onnxar: error[usage.argument] ", "unpack", source, "-o", f"{self.into}/")
         source.rename(self.folder / "one.onnxar")

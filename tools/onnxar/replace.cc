@@ -77,9 +77,7 @@ Verb add_replace(CLI::App& app) {
   add_data_dir(*verb, arguments->load);
   add_max_expansion(*verb, arguments->load.max_expansion);
   add_verbosity(*verb, arguments->verbosity);
-  verb->footer(
-      "Examples: onnxar replace model.onnxar edited.onnx\n"
-      "          onnxar replace model.onnxar --add tokenizer.json=new.json");
+  verb->footer("Example: onnxar replace model.onnxar edited.onnx --add tokenizer.json=new.json");
   return {verb, [arguments] { return replace(*arguments); }};
 }
 
