@@ -3,7 +3,6 @@
 #include <iostream>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "onnxar/archive_writer.h"
 #include "onnxar/error.h"
@@ -45,10 +44,9 @@ onnxar::StreamReader floats() {  // 0, 1, ... 2^18 - 1, and again
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const std::vector<std::string> words(argv + 1, argv + argc);
-  const bool large = words.at(0) == "--large";
+  const bool large = argc == 3 && std::string_view(argv[1]) == "--large";
   const std::uint64_t rows = large ? (1U << 20U) + 1024 : 64, columns = large ? 1024 : 32;
-  onnxar::ArchiveWriter writer = onnxar::ArchiveWriter::create(words.back(), {.replace = true});
+  onnxar::ArchiveWriter writer = onnxar::ArchiveWriter::create(argv[argc - 1], {.replace = true});
   writer.add("weight", 4 * rows * columns, floats());
   writer.add("bias", 4ULL * 16 * columns, floats());
   const std::string graph = node("x", "weight", "xw", "MatMul") + node("xw", "bias", "y", "Add") + text(2, "example") +

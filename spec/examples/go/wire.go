@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"path"
 )
 
 func number(field byte, value int) []byte {
@@ -69,6 +70,53 @@ func fields(message []byte) (found []field) { // except those of 4 and 8 bytes
 	}
 	return found
 }
+
+type tensor struct {
+	name   string
+	kind   uint32
+	dims   []uint64
+	linked bool
+	link   map[string][]string
+}
+
+func tensorOf(message []byte) tensor {
+	t := tensor{link: map[string][]string{}}
+	for _, part := range fields(message) {
+		switch {
+		case part.id == 1 && part.bytes == nil:
+			t.dims = append(t.dims, part.number)
+		case part.id == 1:
+			t.dims = append(t.dims, numbers(part.bytes)...)
+		case part.id == 2 && part.bytes == nil:
+			t.kind = uint32(part.number)
+		case part.id == 8:
+			t.name = string(part.bytes)
+		case part.id == 13:
+			pair := map[uint64]string{}
+			for _, each := range fields(part.bytes) {
+				pair[each.id] = string(each.bytes)
+			}
+			t.link[pair[1]] = append(t.link[pair[1]], pair[2])
+		case part.id == 14 && part.bytes == nil && uint32(part.number) < 2:
+			t.linked = uint32(part.number) == 1
+		}
+	}
+	return t
+}
+func tensors(model []byte) (found []tensor) { // the initializers
+	var graph []byte
+	for _, part := range fields(model) {
+		if part.id == 7 {
+			graph = part.bytes
+		}
+	}
+	for _, part := range fields(graph) {
+		if part.id == 5 {
+			found = append(found, tensorOf(part.bytes))
+		}
+	}
+	return found
+}
 func need(ok bool, what string) {
 	if !ok {
 		panic(what)
@@ -82,6 +130,6 @@ func must[T any](value T, err error) T {
 }
 func report() { // of a panic, deferred
 	if problem := recover(); problem != nil {
-		log.New(os.Stderr, "", 0).Fatalln(problem)
+		log.New(os.Stderr, "", 0).Fatalln(path.Base(os.Args[0])+":", problem)
 	}
 }

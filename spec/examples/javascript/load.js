@@ -1,6 +1,7 @@
 // Prints the weights of an ONNX archive with nothing but node: node load.js ARCHIVE
 const fs = require('fs');
-const { crc32 } = require('./crc32.js'), { fields, varints } = require('./wire.js'), { entries, need } = require('./zip.js');
+const { entries, need } = require('./container.js'), { crc32 } = require('./crc32.js');
+const { fields, varints } = require('./wire.js');
 
 const BITS = [0, 32, 8, 8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64, 64, 128, 16, 8, 8, 8, 8, 4, 4, 4, 8, 2, 2];  // by type
 const NUMBER = /^(0|[1-9][0-9]{0,19})$/;
@@ -23,9 +24,10 @@ function place(tensor, found) {  // [offset in the file, size] of its data
   const values = key => pairs.filter(pair => pair[0] === key).map(pair => pair[1]);
   need(['location', 'offset', 'length', 'checksum'].every(key => values(key).length < 2), 'a key is given twice');
   const dims = dimsOf(tensor);
-  const bits = BITS[Number(BigInt.asUintN(32, all(tensor, 2).at(-1) ?? 0n))], elements = dims.reduce((a, b) => a * b, 1n);
+  const bits = BITS[Number(BigInt.asUintN(32, all(tensor, 2).at(-1) ?? 0n))];
   need(bits && dims.length <= 1024 && dims.every(n => n >= 0n), 'a type that is not known, or a bad shape');
-  const size = (elements * BigInt(bits) + 7n) / 8n, [offset = '0'] = values('offset'), [length = String(size)] = values('length');
+  const size = (dims.reduce((product, n) => product * n, BigInt(bits)) + 7n) / 8n;
+  const [offset = '0'] = values('offset'), [length = String(size)] = values('length');
   need(NUMBER.test(offset) && NUMBER.test(length) && BigInt(length) === size, 'bad offset or length');
   const [[begin, room] = need(false, 'there is not such an entry')] = values('location').map(name => found.get(name));
   need(BigInt(offset) + size <= BigInt(room), 'out of the range of the entry');

@@ -23,7 +23,8 @@ function varints(bytes, most = Infinity) {  // [BigInts, as many as there are or
   while (bytes.length && found.length < most) {
     const end = bytes.findIndex(byte => byte < 128) + 1;
     if (end < 1 || end > 10) throw new Error('a number is cut off or too long');
-    found.push(BigInt.asUintN(64, bytes.subarray(0, end).reduceRight((sum, byte) => sum << 7n | BigInt(byte & 127), 0n)));
+    const number = bytes.subarray(0, end).reduceRight((sum, byte) => sum << 7n | BigInt(byte & 127), 0n);
+    found.push(BigInt.asUintN(64, number));
     bytes = bytes.subarray(end);
   }
   return [found, bytes];
@@ -31,9 +32,10 @@ function varints(bytes, most = Infinity) {  // [BigInts, as many as there are or
 function fields(bytes) {  // [[field, BigInt or bytes], ...]
   const found = [];
   while (bytes.length) {
-    const [[tag], rest] = varints(bytes, 1), type = Number(tag & 7n), [[first], after] = type % 2 ? [[], rest] : varints(rest, 1);
+    const [[tag], rest] = varints(bytes, 1), type = Number(tag & 7n);
+    const [[first], after] = type % 2 ? [[], rest] : varints(rest, 1);
     const size = [0, 8, Number(first), NaN, NaN, 4][type], data = after.subarray(0, size);
-    if (first === undefined && type % 2 === 0 || data.length !== size) throw new Error('a field is cut off, or a group');
+    if (data.length !== size || type === 0 && first === undefined) throw new Error('a field is cut off, or a group');
     found.push([Number(tag >> 3n), type ? data : first]);
     bytes = after.subarray(size);
   }

@@ -12,7 +12,9 @@ const model = modelOf(rows, columns);
 const floats = Buffer.from(Float32Array.from({ length: 2 ** 18 }, (_, i) => i).buffer);  // a weight repeats them
 
 const file = fs.openSync(process.argv.at(-1), 'w'), headers = [];
-const write = (bytes, at) => { for (let n = 0; n < bytes.length;) n += fs.writeSync(file, bytes, n, bytes.length - n, at + n); };
+const write = (bytes, at) => {
+  for (let n = 0; n < bytes.length;) n += fs.writeSync(file, bytes, n, bytes.length - n, at + n);
+};
 let at = 0;
 for (const [name, size, bytes] of [['weight', 4 * rows * columns, floats], ['bias', 64 * columns, floats],
   ['__MODEL_PROTO', model.length, model]]) {
@@ -25,11 +27,13 @@ for (const [name, size, bytes] of [['weight', 4 * rows * columns, floats], ['bia
     write(piece, unpadded + zeros + done);
   }
   const common = record([2, big || far ? 45 : 10, 0, 0, 0, 0x21], [4, crc, short(size), short(size)], [2, name.length]);
-  const long = [[2, 1, 16], [8, size, size]].slice(0, big ? 2 : 0), central = far ? [[2, 1, big ? 24 : 8], ...long.slice(1), [8, at]] : long;
-  write(Buffer.concat([record([4, 0x04034B50]), common, record([2, record(...long).length + 6 + zeros]), Buffer.from(name),
-    record(...long, [2, 0xD935, 2 + zeros, alignment]), Buffer.alloc(zeros)]), at);
-  headers.push(record([4, 0x02014B50], [2, big || far ? 45 : 10]), common, record([2, record(...central).length, 0, 0, 0],
-    [4, 0, short(at)]), Buffer.from(name), record(...central));
+  const long = big ? [8, size, size] : [8], place = far ? [8, at] : [8];
+  const local = record(...(big ? [[2, 1, 16], long] : []), [2, 0xD935, 2 + zeros, alignment]);
+  const central = big || far ? record([2, 1, 8 * (long.length + place.length - 2)], long, place) : Buffer.alloc(0);
+  write(Buffer.concat([record([4, 0x04034B50]), common, record([2, local.length + zeros]), Buffer.from(name), local,
+    Buffer.alloc(zeros)]), at);
+  headers.push(record([4, 0x02014B50], [2, big || far ? 45 : 10]), common,
+    record([2, central.length, 0, 0, 0], [4, 0, short(at)]), Buffer.from(name), central);
   at = unpadded + zeros + size;
 }
 const directory = Buffer.concat(headers), end = at + directory.length, zip64 = at >= 0xFFFFFFFF;

@@ -41,16 +41,16 @@ function entries(read, length) {  // a Map from names to [place, size]
     end = after + u16(headers, at + 32);
     need(u32(headers, at) === 0x02014B50 && end <= size, 'bad header in the directory');
     need((u16(headers, at + 8) & 0x2049) === 0 && u16(headers, at + 10) === 0, 'an entry is not plainly stored');
-    const sizes = [24, 20, 42].map(field => u32(headers, at + field));
-    list.push([headers.latin1Slice(at + 46, begin), ...values(sizes, zip64Field(headers.subarray(begin, after), 1, 0xA11E))]);
+    const long = zip64Field(headers.subarray(begin, after), 1, 0xA11E);
+    list.push([headers.latin1Slice(at + 46, begin), ...values([24, 20, 42].map(field => u32(headers, at + field)), long)]);
   }
   need(list.length === count && list[0][3] === 0, 'bad number of entries, or place of the first one');
   for (const [i, [name, size, packed, at]] of list.entries()) {
-    const header = read(at, 30), begin = at + 30 + u16(header, 26) + u16(header, 28), rest = read(at + 30, begin - at - 30);
+    const header = read(at, 30), rest = read(at + 30, u16(header, 26) + u16(header, 28)), begin = at + 30 + rest.length;
     const long = zip64Field(rest.subarray(u16(header, 26))), sizes = [u32(header, 18), u32(header, 22)];
     need(u32(header, 0) === 0x04034B50 && rest.latin1Slice(0, u16(header, 26)) === name, 'bad local header');
-    need(long ? long.length === 16 && u64(long, 0) === size && u64(long, 8) === size : !sizes.includes(FULL), 'bad zip64 field');
-    need(size === packed && sizes.every(n => n === size || n === FULL), 'the sizes of an entry differ');
+    const same = long ? long.length === 16 && [0, 8].every(n => u64(long, n) === size) : !sizes.includes(FULL);
+    need(same && size === packed && sizes.every(n => n === size || n === FULL), 'the sizes of an entry differ');
     need(NAME.test(name) && !found.has(name) && begin + size <= (list[i + 1]?.[3] ?? offset), 'bad name, or overlap');
     found.set(name, [begin, size]);
   }
