@@ -41,8 +41,8 @@ function entries(read, length) {  // a Map from names to [place, size]
     end = after + u16(headers, at + 32);
     need(u32(headers, at) === 0x02014B50 && end <= size, 'bad header in the directory');
     need((u16(headers, at + 8) & 0x2049) === 0 && u16(headers, at + 10) === 0, 'an entry is not plainly stored');
-    const long = zip64Field(headers.subarray(begin, after), 1, 0xA11E);
-    list.push([headers.latin1Slice(at + 46, begin), ...values([24, 20, 42].map(field => u32(headers, at + field)), long)]);
+    const long = zip64Field(headers.subarray(begin, after), 1, 0xA11E), short = [24, 20, 42].map(n => u32(headers, at + n));
+    list.push([headers.latin1Slice(at + 46, begin), ...values(short, long)]);
   }
   need(list.length === count && list[0][3] === 0, 'bad number of entries, or place of the first one');
   for (const [i, [name, size, packed, at]] of list.entries()) {
