@@ -54,7 +54,7 @@ struct ArchiveEntry {
 /// Where an entry's bytes lie.
 struct EntryLocation {
   std::uint64_t offset = 0;     ///< of the first byte, from the archive's first byte
-  std::uint64_t alignment = 0;  ///< as recorded: `offset` is a multiple of it
+  std::uint64_t alignment = 0;  ///< as recorded, 64 where no record is: `offset` is a multiple of it
 };
 
 /// An open archive. Owns its mapping (shared with those who took `owner()`). Move-only.

@@ -21,9 +21,9 @@ struct ListedEntry {
   std::uint64_t offset = 0;  ///< of the first byte, absolute
   std::uint64_t size = 0;    ///< bytes
   std::uint32_t crc32 = 0;
-  std::uint64_t alignment = 0;      ///< as recorded
+  std::uint64_t alignment = 0;      ///< as recorded; 64 where no record is
   std::uint64_t header_offset = 0;  ///< of the entry's local header, absolute
-  std::uint64_t padding = 0;        ///< bytes of the padding record, right before `offset`
+  std::uint64_t padding = 0;        ///< bytes of the padding record; 0 where there is none
   std::vector<TensorInfo> tensors;  ///< those whose data is in this entry; none for a side file
 };
 

@@ -8,9 +8,9 @@ import struct
 import zlib
 from dataclasses import dataclass
 
-from directory import LOCAL, MIB, NONE_32, PADDING_ID, ZIP64_ID
-from directory import Entry, Limits, check_counts, check_names, read_directory, read_end
-from directory import read_extra
+from directory import ALIGNMENT_ID, LOCAL, MIB, NONE_32, PADDING_IDS, ZIP64_ID
+from directory import Entry, Limits, check_counts, check_names, is_alignment
+from directory import Keeps, read_directory, read_end, read_extra
 from rules import Refused, refuse, require
 
 MODEL = "__MODEL_PROTO"
@@ -48,13 +48,12 @@ class Archive:
         self._places: dict[int, Place] = {}  # by offset of the local header
         check_names(self.entries)
         for entry in self.entries:
-            if usual_end(entry) != self._next[entry.offset]:
+            if self._next[entry.offset] not in usual_ends(entry):
                 self.place(entry)  # P5
         self._check_model()
 
     def _check_places(self) -> dict[int, int]:
-        """P1 to P4, room for padding (L9); gives what follows each entry: the next local header,
-        or the directory."""
+        """P1 to P4; gives what follows each entry: the next local header, or the directory."""
         first, begin = self.entries[0], self.directory.offset
         require("P1", first.offset == 0, first.header, first.name)
         following_of: dict[int, int] = {}
@@ -66,7 +65,6 @@ class Archive:
                 require("P4", entry.offset < limit, entry.header, entry.name)
             rule = "P3" if following else "P4"
             require(rule, least_end(entry) <= limit, entry.offset, entry.name)
-            require("L9", least_end(entry) + 6 <= limit, entry.offset, entry.name)
             following_of[entry.offset] = limit
         return following_of
 
@@ -128,16 +126,22 @@ def least_end(entry: Entry) -> int:
     return entry.offset + LOCAL.size + len(entry.key) + entry.size
 
 
-def usual_end(entry: Entry) -> int:
-    """The end of the data with the alignment that W6 gives it by default."""
+def usual_ends(entry: Entry) -> set[int]:
+    """Of the data, where it begins as W6 has it by default, or at the first multiple of 64 without
+    a padding record or after one (P5)."""
     alignment = 4096 if entry.size >= MIB else 64
     zip64 = 20 if entry.size >= NONE_32 else 0
-    begin = entry.offset + LOCAL.size + len(entry.key) + zip64 + 6
-    return begin + -begin % alignment + entry.size
+    least = entry.offset + LOCAL.size + len(entry.key) + zip64
+    begins = (align(least + 6, alignment), align(least, 64), align(least + 6, 64))
+    return {begin + entry.size for begin in begins}
+
+
+def align(offset: int, alignment: int) -> int:
+    return offset + -offset % alignment
 
 
 def read_local(file: memoryview, entry: Entry, following: int) -> Place:
-    """L1 to L12."""
+    """L1 to L14."""
 
     def keeps(rule: str, is_kept: bool) -> None:
         require(rule, is_kept, entry.offset, entry.name)
@@ -149,27 +153,35 @@ def read_local(file: memoryview, entry: Entry, following: int) -> Place:
     data_at = extra_at + local.extra
     keeps("L1", data_at <= following)
     keeps("L2", file[name_at:extra_at] == entry.key)
-    for field in ("flags", "method", "version", "time", "date", "crc32"):
+    for field in ("method", "time", "date", "crc32"):
         keeps("L3", getattr(local, field) == getattr(entry.fields, field))
+    keeps("L3", (local.flags ^ entry.fields.flags) & ~(1 << 11) == 0)
+    keeps("L13", 10 <= local.version <= 45)
 
     room = file[extra_at:data_at]
-    extra = read_extra(room, {ZIP64_ID, PADDING_ID}, ("L4", "L5", "L6"), keeps)
-    field = dict(extra).get(ZIP64_ID)
+    extra = dict(read_extra(room, {ZIP64_ID, *PADDING_IDS}, ("L4", "L5", "L6"), keeps))
+    field = extra.pop(ZIP64_ID, None)
     own = (local.size, local.compressed)
     keeps("L7", NONE_32 not in own if field is None else len(field) == 16)
     wide = own if field is None else struct.unpack("<2Q", field)
     keeps("L8", wide == (entry.size, entry.size))
     keeps("L8", all(said in (NONE_32, entry.size) for said in own))
 
-    keeps("L9", PADDING_ID in dict(extra))
-    field_id, padding = extra[-1]
-    keeps("L10", field_id == PADDING_ID and len(padding) >= 2)
-    alignment = int.from_bytes(padding[:2], "little")
-    keeps("L11", 64 <= alignment <= 32768 and alignment.bit_count() == 1)
-    keeps("L12", data_at % alignment == 0)
-    keeps("L10", 4 + len(padding) <= alignment + 5)  # the shortest
-    keeps("L10", not any(padding[2:]))
+    check_padding(extra, data_at, entry, keeps)
     return Place(data_at, field is not None)
+
+
+def check_padding(records: dict[int, memoryview], data_at: int, entry: Entry, keeps: Keeps) -> None:
+    """L10 to L12 and L14; there is one record at most (L6)."""
+    padding, alignment = memoryview(b""), 64
+    for field_id, padding in records.items():
+        keeps("L10", len(padding) >= 2)
+        alignment = int.from_bytes(padding[:2], "little")
+        keeps("L11", is_alignment(field_id, alignment))
+    keeps("L12", data_at % alignment == 0)
+    repeated = entry.alignment
+    keeps("L14", repeated is None or (ALIGNMENT_ID in records and repeated == alignment))
+    keeps("L10", not any(padding[2:]))
 
 
 def crc32(data: memoryview) -> int:

@@ -108,7 +108,7 @@ def read_zip64(file: memoryview, end_at: int, end: Any) -> Any | None:
     require("E4", locator.disk == 0 and locator.disks == 1, locator_at)
     require("E5", locator.offset == at, locator_at)
     zip64 = ZIP64_END.read(file, at, end_at)
-    if zip64 is None or (zip64.record_size, zip64.version) != (44, 45):
+    if zip64 is None or zip64.record_size != 44 or not 10 <= zip64.version <= 45:
         refuse("E6", at)
     require("E4", zip64.disk == zip64.first_disk == 0 and zip64.here == zip64.entries, at)
     require("E7", end.entries in (NONE_16, zip64.entries), end_at)
@@ -138,6 +138,7 @@ class Entry:
     size: int
     fields: Any  # of the directory header
     has_zip64: bool
+    alignment: int | None  # as D16 has it
 
     @property
     def key(self) -> bytes:
@@ -161,7 +162,7 @@ def read_directory(file: memoryview, directory: Directory) -> Iterator[Entry]:
 
 
 def read_header(file: memoryview, at: int, header: Any) -> Entry:
-    """Names, then D2 to D15."""
+    """Names, then D2 to D16."""
     name_at = at + HEADER.size
     name = read_name(bytes(file[name_at : name_at + header.name]), at)
 
@@ -177,22 +178,27 @@ def read_header(file: memoryview, at: int, header: Any) -> Entry:
     keeps("D8", header.comment == 0)
     keeps("D9", header.made_by >> 8 in (0, 3))
     file_type = header.external >> 16 & 0o170000
-    keeps("D9", header.internal == 0 and file_type in (0, 0o100000))
+    keeps("D9", header.internal & ~1 == 0 and file_type in (0, 0o100000))
     keeps("D9", header.external & (1 << 3 | 1 << 4 | 1 << 10) == 0)
 
     extra_at = name_at + header.name
     room = file[extra_at : extra_at + header.extra]
-    extra = read_extra(room, {ZIP64_ID}, ("D10", "D11", "D12"), keeps)
-    values = read_zip64_values(header, extra[0][1] if extra else None)
+    extra = dict(read_extra(room, {ZIP64_ID, ALIGNMENT_ID}, ("D10", "D11", "D12"), keeps))
+    values = read_zip64_values(header, extra.get(ZIP64_ID))
     keeps("D13", values is not None)
     size, compressed, offset, disk = values
     keeps("D7", disk == 0)
     keeps("D14", size == compressed)
     keeps("D15", size > 0 or header.crc32 == 0)
-    return Entry(name, at, offset, size, header, bool(extra))
+    field = extra.get(ALIGNMENT_ID)
+    keeps("D16", field is None or len(field) == 2)
+    alignment = None if field is None else int.from_bytes(field, "little")
+    keeps("D16", alignment is None or is_alignment(ALIGNMENT_ID, alignment))
+    return Entry(name, at, offset, size, header, ZIP64_ID in extra, alignment)
 
 
-ZIP64_ID, PADDING_ID = 1, 0xD935
+ZIP64_ID, PADDING_ID, ALIGNMENT_ID = 1, 0xD935, 0xA11E
+PADDING_IDS = {PADDING_ID, ALIGNMENT_ID}
 Extra = list[tuple[int, memoryview]]
 Keeps = Callable[[str, bool], None]
 
@@ -207,10 +213,17 @@ def read_extra(room: memoryview, known: set[int], rules: tuple[str, ...], keeps:
         at += 4
         keeps(well_formed, at + size <= len(room))
         keeps(allowed, field_id in known)
-        keeps(once, field_id not in dict(fields))
+        alike = PADDING_IDS if field_id in PADDING_IDS else {field_id}
+        keeps(once, alike.isdisjoint(dict(fields)))
         fields.append((field_id, room[at : at + size]))
         at += size
     return fields
+
+
+def is_alignment(field_id: int, number: int) -> bool:
+    """D16 and L11."""
+    largest = 16384 if field_id == ALIGNMENT_ID else 32768
+    return 64 <= number <= largest and number.bit_count() == 1
 
 
 def read_zip64_values(header: Any, field: memoryview | None) -> tuple[int, int, int, int] | None:

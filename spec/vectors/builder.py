@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 MODEL = "__MODEL_PROTO"
 SMALLEST_MODEL = b"\x3a\x00"  # a ModelProto whose graph is empty
-ZIP64_ID, PADDING_ID = 0x0001, 0xD935
+ZIP64_ID, PADDING_ID, ALIGNMENT_ID = 0x0001, 0xD935, 0xA11E
 UTF8_FLAG = 0x800
 DATE = 0x0021  # 1980-01-01
 SENTINEL16, SENTINEL32 = 0xFFFF, 0xFFFFFFFF
@@ -87,9 +87,14 @@ def zip64_field(*values: int, disk: int | None = None) -> bytes:
     return extra_field(ZIP64_ID, struct.pack(f"<{len(values)}Q", *values) + tail)
 
 
-def padding(end: int, alignment: int) -> bytes:
+def padding(end: int, alignment: int, record: int = PADDING_ID) -> bytes:
     """The shortest padding record that, put at `end`, ends at a multiple of the alignment."""
-    return extra_field(PADDING_ID, struct.pack("<H", alignment) + bytes(-(end + 6) % alignment))
+    return extra_field(record, struct.pack("<H", alignment) + bytes(-(end + 6) % alignment))
+
+
+def alignment_field(alignment: int) -> bytes:
+    """The record of Apache Commons Compress and Rust's zip, as a directory header may repeat it."""
+    return extra_field(ALIGNMENT_ID, struct.pack("<H", alignment))
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,9 @@ class Entry:
     local_name: str | None = None
     extra: bytes = b""  # local extra fields before the padding
     padding: bytes | None = None  # instead of the right padding record
+    record: int = PADDING_ID  # the id of that record
+    where_needed: bool = False  # no record where the data is aligned without one
+    after: bytes = b""  # local extra fields after the padding
     central_extra: bytes = b""
     comment: bytes = b""
     before: bytes = b""  # bytes in front of the local header that belong to no entry
@@ -125,11 +133,15 @@ class Entry:
     def local_header(self, at: int) -> bytes:
         """With name and extra fields, for a header at this offset."""
         name = encoded(self.name if self.local_name is None else self.local_name)
-        extra = self.extra
-        if self.padding is None:
-            extra += padding(at + LOCAL.size + len(name) + len(extra), self.alignment)
+        extra = self.extra + self.after
+        end = at + LOCAL.size + len(name) + len(extra)
+        if self.padding is not None:
+            record = self.padding
+        elif self.where_needed and end % self.alignment == 0:
+            record = b""
         else:
-            extra += self.padding
+            record = padding(end, self.alignment, self.record)
+        extra = self.extra + record + self.after
         lengths = {"name_length": len(name), "extra_length": len(extra)}
         return LOCAL.pack({**self.fields(), **lengths, **self.local}) + name + extra
 

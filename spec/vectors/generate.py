@@ -21,18 +21,21 @@ import invalid_entries
 import invalid_local
 import invalid_models
 import invalid_names
+import invalid_padding
 import invalid_tails
 import invalid_tensors
 import invalid_zip64_ends
 import large
 import valid
 import valid_models
+import valid_stock
 from vector import RULES, Invalid, Valid, Vector
 
 HERE = Path(__file__).resolve().parent
 KEPT = 65536  # bytes; what is larger is not kept but made when it is wanted
 MODULES = (
     valid,
+    valid_stock,
     valid_models,
     invalid_ends,
     invalid_zip64_ends,
@@ -40,6 +43,7 @@ MODULES = (
     invalid_names,
     invalid_entries,
     invalid_local,
+    invalid_padding,
     invalid_tails,
     invalid_models,
     invalid_tensors,

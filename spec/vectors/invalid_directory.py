@@ -7,7 +7,15 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 
-from builder import SENTINEL32, Archive, Entry, extra_field, zip64_field
+from builder import (
+    ALIGNMENT_ID,
+    SENTINEL32,
+    Archive,
+    Entry,
+    alignment_field,
+    extra_field,
+    zip64_field,
+)
 from vector import SIDE_FILES, Invalid, content, model, sample, side_file
 
 AT = Archive([side_file("a.bin")]).directory  # the offset of the second entry
@@ -24,6 +32,7 @@ def vectors() -> Iterator[Invalid]:
     yield from zip64_lengths()
     yield from zip64_values()
     yield from sizes()
+    yield from repeated_alignments()
 
 
 def second(
@@ -127,8 +136,9 @@ def fixed_fields() -> Iterator[Invalid]:
 
 def attributes() -> Iterator[Invalid]:
     for name, case, values, about in (
-        ("text", "x03", {"internal": 1}, "Internal attributes: a text file."),
         ("reserved", "x03", {"internal": 2}, "Internal attributes: bit 1."),
+        ("reserved_text", "x03", {"internal": 3}, "Internal attributes: bit 1 beside that for text."),
+        ("reserved_15", "x03", {"internal": 0x8000}, "Internal attributes: bit 15."),
         ("link", "a08", {"external": 0o120777 << 16}, "A symbolic link."),
         ("folder", "x18", {"external": 0o040755 << 16}, "A Unix folder whose name has no slash."),
         ("fifo", "x18", {"external": 0o010644 << 16}, "A named pipe."),
@@ -179,6 +189,9 @@ def extra_fields() -> Iterator[Invalid]:
         about = f"Extra fields in the directory, the first fault counts: {about}."
         yield second(f"extra_{name}", rule, about, central_extra=extra)
     yield second("extra_twice", "D12", "Two zip64 fields.", central_extra=empty * 2)
+    about = "Two alignment records in the directory."
+    twice = alignment_field(64) * 2
+    yield second("extra_alignment_twice", "D12", about, record=ALIGNMENT_ID, central_extra=twice)
     fields = zip64_field(SIZE, SIZE) + zip64_field(SIZE + 1, SIZE + 1)
     about = "Two zip64 fields that say different sizes."
     yield second(
@@ -288,3 +301,32 @@ def sizes() -> Iterator[Invalid]:
     file, at = bytes(archive.file), archive.central[1]
     about = "An entry of no bytes whose CRC-32 is 1."
     yield Invalid("empty_crc", about, "D15", file, at, "b.bin", case="x04")
+
+
+# --- D16 -----------------------------------------------------------------------------------------
+
+
+def repeated_alignments() -> Iterator[Invalid]:
+    def repeated(name: str, about: str, field: bytes, rule: str = "D16", **more: object) -> Invalid:
+        return second(name, rule, about, record=ALIGNMENT_ID, central_extra=field, **more)
+
+    for payload in (b"", b"\x40", b"\x40\0\0"):
+        about = f"An alignment record of {len(payload)} bytes in the directory."
+        field = extra_field(ALIGNMENT_ID, payload)
+        yield repeated(f"alignment_repeated_size_{len(payload)}", about, field)
+    about = "The directory has the local header's alignment record with its padding, as Go writes it."
+    field = extra_field(ALIGNMENT_ID, b"\x40\0" + bytes(21))
+    yield repeated("alignment_repeated_padding", about, field)
+    for alignment in (0, 1, 32, 63, 96, 32768, 0x8040, 0xFFFF):
+        about = f"An alignment of {alignment:#x} in the directory, no power of two from 64 to 16384."
+        field = alignment_field(alignment)
+        yield repeated(f"alignment_repeated_{alignment:x}", about, field)
+    about = "Two faults: a zip64 field that nothing asks for, and a false alignment in the directory."
+    field = alignment_field(63) + zip64_field(SIZE)
+    yield repeated("alignment_repeated_and_zip64", about, field, "D13")
+    entries = [side_file(), Entry("b.bin", record=ALIGNMENT_ID, both={"crc32": 1})]
+    entries[1] = replace(entries[1], central_extra=alignment_field(63))
+    archive = Archive([*entries, model()])
+    about = "Two faults: an entry of no bytes whose CRC-32 is 1, and a false alignment."
+    file, at = bytes(archive.file), archive.central[1]
+    yield Invalid("alignment_repeated_and_crc", about, "D15", file, at, "b.bin")

@@ -6,12 +6,14 @@ import struct
 from collections.abc import Iterator
 
 from builder import (
+    ALIGNMENT_ID,
     MODEL,
     PADDING_ID,
     SENTINEL32,
     SMALLEST_MODEL,
     Archive,
     Entry,
+    alignment_field,
     extra_field,
     padding,
     zip64_field,
@@ -29,12 +31,10 @@ def vectors() -> Iterator[Invalid]:
     yield from headers()
     yield from names()
     yield from fields()
+    yield from versions()
     yield from extra_fields()
     yield from zip64()
     yield from sizes()
-    yield from missing_padding()
-    yield from padding_records()
-    yield from alignments()
     yield from data()
 
 
@@ -49,9 +49,10 @@ def first(
 ) -> Invalid:
     """The first of three entries differs from what conforms."""
     archive = Archive([side_file(spelt, **differing), side_file("b.bin"), model()])
-    # Where the directory and the usual alignment lead to another end, `open` looks at the header.
-    usual = len(side_file(spelt).local_header(0)) + SIZE
-    stage = "use" if archive.headers[1] == usual else "open"
+    # Where the data would not begin at the first multiple of 64, `open` looks at the header (P5).
+    least = 30 + len(spelt.encode())
+    usual = {begin + -begin % 64 + SIZE for begin in (least, least + 6)}
+    stage = "use" if archive.headers[1] in usual else "open"
     return Invalid(name, about, rule, bytes(archive.file), 0, spelt, stage=stage, case=case)
 
 
@@ -98,9 +99,10 @@ def fields() -> Iterator[Invalid]:
     for name, case, values, about in (
         ("descriptor", "h10", {"flags": 8}, "flag bit 3"),
         ("encrypted", "h12", {"flags": 1}, "flag bit 0"),
-        ("utf8", "h18", {"flags": 0x800}, "flag bit 11"),
+        ("strong", "h12", {"flags": 0x40}, "flag bit 6"),
+        ("utf8_descriptor", "h10", {"flags": 0x808}, "flag bits 3 and 11"),
+        ("flag_15", "x05", {"flags": 0x8000}, "flag bit 15"),
         ("method", "h08", {"method": 8}, "method 8"),
-        ("version", "x06", {"version": 20}, "version needed 20"),
         ("time", "h19", {"time": 1}, "another time"),
         ("date", "h19", {"date": 0x22}, "another date"),
         ("crc", "h04", {"crc32": 0}, "another CRC-32"),
@@ -109,8 +111,27 @@ def fields() -> Iterator[Invalid]:
         yield first(f"local_field_{name}", "L3", about, case=case, local=values)
     about = "The directory has another CRC-32 than data and local header."
     yield first("local_field_crc_central", "L3", about, case="h05", central={"crc32": 0x12345678})
-    about = "The directory, and not the local header, has flag bit 11."
-    yield first("local_field_utf8_central", "L3", about, case="h18", central={"flags": 0x800})
+
+
+# --- L13 -----------------------------------------------------------------------------------------
+
+
+def versions() -> Iterator[Invalid]:
+    for version in (0, 9, 46, 63, 99, 0xFFFF):
+        about = f"Version needed {version} in the local header."
+        local = {"version": version}
+        yield first(f"local_version_{version}", "L13", about, case="x06", local=local)
+    about = "Host 3 in the upper byte of the local header's version needed."
+    yield first("local_version_host", "L13", about, local={"version": 3 << 8 | 20})
+    about = "Two faults: the local header has another time and version needed 46."
+    yield first("local_version_and_time", "L3", about, local={"version": 46, "time": 1})
+    about = "Two faults: the local header has version needed 46 and half an extra field."
+    record = struct.pack("<HHH", PADDING_ID, ROOM - 3, 64) + bytes(ROOM - 6)
+    yield first("local_version_and_extra", "L13", about, local={"version": 46}, padding=record)
+    archive = Archive([side_file(), side_file("b.bin"), model(local={"version": 46})])
+    about = "Version needed 46 in the model's local header."
+    file, at = bytes(archive.file), archive.headers[-1]
+    yield Invalid("local_version_model", about, "L13", file, at, MODEL, "use")
 
 
 # --- L4 to L6 ------------------------------------------------------------------------------------
@@ -142,6 +163,19 @@ def extra_fields() -> Iterator[Invalid]:
     about = "Two padding records."
     record = extra_field(PADDING_ID, struct.pack("<H", 64))
     yield first("local_extra_twice", "L6", about, case="x27", extra=record)
+    for name, extra in (("", record), ("_reversed", alignment_field(64))):
+        own = ALIGNMENT_ID if extra is record else PADDING_ID
+        about = f"Two padding records, of both kinds, the one of id {own:#x} last."
+        yield first(f"local_extra_both{name}", "L6", about, extra=extra, record=own)
+    about = "Two padding records of id 0xA11E."
+    twice = {"extra": alignment_field(64), "record": ALIGNMENT_ID}
+    yield first("local_extra_a11e_twice", "L6", about, case="x27", **twice)
+    about = "Two padding records with a zip64 field between them."
+    between = {"both": {"version": 45}, "local": WIDE, "extra": record + SIZES}
+    yield first("local_extra_around_zip64", "L6", about, **between)
+    about = "The same record in upper and lower byte order: id 0x35D9."
+    field = {"padding": padding(NAME_END, 64, 0x35D9)}
+    yield first("local_extra_swapped", "L5", about, **field)
     both = {"version": 45}
     about = "Two zip64 fields."
     yield first(
@@ -200,108 +234,6 @@ def sizes() -> Iterator[Invalid]:
         differing = {"both": {"version": 45}, "local": local, "extra": zip64_field(*values)}
         case = "h39" if local is WIDE else "h40"
         yield first(f"local_size_{name}", "L8", f"{about}.", case=case, **differing)
-
-
-# --- L9 to L12 -----------------------------------------------------------------------------------
-
-
-def missing_padding() -> Iterator[Invalid]:
-    about = "No padding record, and no room for one: the data follows the name."
-    yield first("padding_missing", "L9", about, case="a09", padding=b"")
-    differing = {"both": {"version": 45}, "local": WIDE, "extra": SIZES, "padding": b""}
-    about = "No padding record: a zip64 field aligns the data."
-    yield first("padding_missing_zip64", "L9", about, spelt="a" * 10 + ".bin", **differing)
-    about = "No padding record: the name aligns the data by itself."
-    yield first("padding_missing_name", "L9", about, spelt="a" * 30 + ".bin", padding=b"")
-    about = "Five bytes of extra fields, one less than a padding record needs."
-    yield first("padding_missing_5", "L9", about, padding=bytes(5))
-    yield from rooms()
-
-
-def rooms() -> Iterator[Invalid]:
-    """Each entry in turn: its place, then room for its padding, then those of the next."""
-    bare, far = {"padding": b""}, {"both": {"compressed": 300, "size": 300}}
-
-    def three(*differing: dict) -> Archive:
-        names = (f"{letter}.bin" for letter in "abc")
-        entries = [side_file(name, **how) for name, how in zip(names, (*differing, {}, {}))]
-        return Archive([*entries, model()])
-
-    def refused(name: str, rule: str, about: str, archive: Archive, index: int) -> Invalid:
-        at, entry = archive.headers[index], archive.entries[index].name
-        return Invalid(f"room_{name}", about, rule, bytes(archive.file), at, entry)
-
-    about = "No room for a padding record in the second entry."
-    yield refused("second", "L9", about, three({}, bare), 1)
-    about = "No room for a padding record in the last entry, the model."
-    archive = Archive([side_file(), side_file("b.bin"), model(padding=b"")])
-    yield refused("last", "L9", about, archive, 2)
-    about = "No room for a padding record in the first entry, and the second runs into the third."
-    yield refused("and_overlap", "L9", about, three(bare, far), 0)
-    about = "The first entry runs into the second, which has no room for a padding record."
-    yield refused("behind_overlap", "P3", about, three(far, bare), 0)
-    about = "No room for a padding record in the first entry, and the last runs into the directory."
-    archive = Archive([side_file(**bare), side_file("b.bin"), model(**far)])
-    yield refused("and_bounds", "L9", about, archive, 0)
-    about = "No room for a padding record in the first entry, and the third lies before the second."
-    archive = three(bare).set_central(2, offset=1)
-    yield refused("and_order", "L9", about, archive, 0)
-    about = "The second entry lies where the first does, and there is no room for padding either."
-    archive = three(bare, bare).set_central(1, offset=0)
-    file, at = bytes(archive.file), archive.central[1]
-    yield Invalid("room_behind_order", about, "P2", file, at, "b.bin")
-    about = "No room for a padding record in the second entry, which the third equals in its name."
-    archive = Archive([side_file(), side_file("b.bin", **bare), side_file("b.bin"), model()])
-    yield refused("and_duplicate", "L9", about, archive, 1)
-
-
-def padding_records() -> Iterator[Invalid]:
-    zeros = ROOM - 6
-    for name, filling in (
-        ("first", b"\1" + bytes(zeros - 1)),
-        ("last", bytes(zeros - 1) + b"\x80"),
-        ("message", b"hidden".ljust(zeros, b"\0")),
-    ):
-        record = struct.pack("<HHH", PADDING_ID, 2 + zeros, 64) + filling
-        about = f"Padding that is not all zeros: {name}."
-        yield first(f"padding_not_zero_{name}", "L10", about, case="a18", padding=record)
-    wide = {"both": {"version": 45}, "local": WIDE}
-    record = padding(NAME_END + len(SIZES), 64)
-    about = "The padding record is not the last extra field."
-    yield first("padding_not_last", "L10", about, case="x27", **wide, extra=record, padding=SIZES)
-    for size in (0, 1):
-        about = f"A padding record of {size} bytes, too short for an alignment."
-        spelt = "a" * (6 - size) + ".bin"  # 30 + name + 20 + 4 + size = 64
-        record = extra_field(PADDING_ID, bytes(size))
-        yield first(
-            f"padding_size_{size}", "L10", about, spelt=spelt, **wide, extra=SIZES, padding=record
-        )
-    for alignment, longer in ((64, 64), (64, 192), (128, 128)):
-        record = padding(NAME_END, alignment)
-        about = f"The padding for an alignment of {alignment} is {longer} bytes too long."
-        record = extra_field(PADDING_ID, record[4:] + bytes(longer))
-        yield first(f"padding_longer_{alignment}_{longer}", "L10", about, padding=record)
-
-
-def alignments() -> Iterator[Invalid]:
-    def recorded(alignment: int, size: int = ROOM) -> bytes:
-        return struct.pack("<HHH", PADDING_ID, size - 4, alignment) + bytes(size - 6)
-
-    for alignment in (0, 1, 2, 32, 63, 65, 96, 0xFFFF):
-        about = f"An alignment of {alignment}, no power of two from 64."
-        case = "x28"
-        yield first(
-            f"alignment_of_{alignment}", "L11", about, case=case, padding=recorded(alignment)
-        )
-    for alignment in (128, 4096, 32768):
-        about = f"An alignment of {alignment} is recorded, and the data is at 64."
-        yield first(
-            f"alignment_false_{alignment}", "L12", about, case="x26", padding=recorded(alignment)
-        )
-    for less in (1, 8, 23):
-        about = f"Data at {64 - less}, where the padding record says 64."
-        record = recorded(64, ROOM - less)
-        yield first(f"alignment_off_by_{less}", "L12", about, case="a09", padding=record)
 
 
 # --- T1 ------------------------------------------------------------------------------------------

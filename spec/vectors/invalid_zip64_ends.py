@@ -101,7 +101,8 @@ def zip64_records() -> Iterator[Invalid]:
     about = "The zip64 end record's size field counts the whole record."
     yield changed("size_56", "a19", about, record_size=56)
     yield changed("version_46", "x02", "The zip64 end record needs version 46.", version=46)
-    yield changed("version_20", "x02", "The zip64 end record needs version 20.", version=20)
+    yield changed("version_9", "x02", "The zip64 end record needs version 9.", version=9)
+    yield changed("version_host", "x02", "Version needed has a host above 45.", version=3 << 8 | 45)
     archive = sample(zip64=True)
     archive.put(archive.zip64_end, b"PK\6\5")
     about = "The zip64 end record's signature is wrong."

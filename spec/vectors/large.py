@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from builder import END, PADDING_ID, SENTINEL16, Archive, Entry, extra_field, padding
+from builder import ALIGNMENT_ID, END, PADDING_ID, SENTINEL16
+from builder import Archive, Entry, extra_field, padding
 from vector import Invalid, Valid, Vector, content, model
 
 MIB = 1 << 20
@@ -20,9 +21,9 @@ def vectors() -> Iterator[Vector]:
 # --- 1 MiB ---------------------------------------------------------------------------------------
 
 
-def mebibyte(alignment: int, **differing: object) -> Archive:
+def mebibyte(alignment: int, name: str = "big.bin", **differing: object) -> Archive:
     data = content(1, 1000) + bytes(MIB - 1000)
-    return Archive([Entry("big.bin", data, alignment, **differing), model()])
+    return Archive([Entry(name, data, alignment, **differing), model()])
 
 
 def large_entries() -> Iterator[Vector]:
@@ -32,9 +33,15 @@ def large_entries() -> Iterator[Vector]:
     yield Valid("entry_1_mib_64", about, mebibyte(64))
     record = padding(37, 4096)  # 37: a local header and the name `big.bin`
     longer = extra_field(PADDING_ID, b"\x40\0" + record[6:])
-    about = "An entry of 1 MiB at 4096, where the padding record says 64: the padding is too long."
-    file = bytes(mebibyte(64, padding=longer).file)
-    yield Invalid("padding_longer_page", about, "L10", file, 0, "big.bin", "use", "x26")
+    about = "An entry of 1 MiB at 4096, where the padding record says 64."
+    yield Valid("padding_longer_page", about, mebibyte(64, padding=longer), case="x26")
+    about = "An entry of 1 MiB at the first multiple of 64, with record 0xA11E."
+    yield Valid("entry_1_mib_a11e", about, mebibyte(64, record=ALIGNMENT_ID))
+    about = "An entry of 1 MiB at the first multiple of 64, without a padding record."
+    yield Valid("entry_1_mib_no_record", about, mebibyte(64, name="b" * 30 + ".bin", padding=b""))
+    about = "An entry of 1 MiB at 128, where 64 is the first multiple of 64 after a record."
+    record = extra_field(PADDING_ID, b"\x40\0" + bytes(128 - 37 - 6))
+    yield Valid("entry_1_mib_farther", about, mebibyte(64, padding=record))
 
 
 # --- 65536 entries -------------------------------------------------------------------------------

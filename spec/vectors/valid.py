@@ -76,6 +76,10 @@ def names() -> Iterator[Valid]:
     yield Valid("name_1024", "A name of 1024 bytes.", archive(several))
     about = "Flag bit 11, which says nothing of a name that is ASCII."
     yield Valid("flag_utf8", about, archive("a.bin", both={"flags": 0x800}), case="h18")
+    for header in ("local", "central"):
+        about = f"Flag bit 11 in one of the headers alone: {header}."
+        differing = archive("a.bin", **{header: {"flags": 0x800}})
+        yield Valid(f"flag_utf8_{header}", about, differing, case="h18")
     about = "Names close to the reserved form: no second underscore, no capital, no letter."
     yield Valid("name_nearly_reserved", about, archive("_Model.bin", "__model.bin", "__1.bin"))
 
@@ -91,6 +95,17 @@ def free_fields() -> Iterator[Valid]:
     for version in (11, 20, 45):
         about = f"Version needed {version} in an entry that needs 10."
         yield Valid(f"version_{version}", about, archive(both={"version": version}))
+    for name, local, central in (
+        ("local_20", 20, 10),
+        ("local_45", 45, 10),
+        ("central_45", 10, 45),
+        ("local_20_central_45", 20, 45),
+    ):
+        about = f"Version needed {local} in the local header, {central} in the directory."
+        differing = archive(local={"version": local}, central={"version": central})
+        yield Valid(f"version_{name}", about, differing, case="x06")
+    about = "Internal attributes: the bit for text."
+    yield Valid("attributes_text", about, archive(central={"internal": 1}), case="x03")
     for name, made_by in (("0", 0), ("unix", 3 << 8 | 63), ("max", 0xFF)):
         about = f"Version made by {made_by:#x}."
         yield Valid(f"made_by_{name}", about, archive(central={"made_by": made_by}))
@@ -185,6 +200,10 @@ def zip64_ends() -> Iterator[Valid]:
     yield valid("_counts", about, sample(zip64=True).set_end(**counted))
     about = "A zip64 end record made by a version that does not exist."
     yield valid("_made_by", about, sample(zip64=True).set_zip64_end(made_by=0xFFFF), "x02")
+    for version in (10, 20, 44):
+        about = f"A zip64 end record that needs version {version}."
+        archive = sample(zip64=True).set_zip64_end(version=version)
+        yield valid(f"_version_{version}", about, archive, "x02")
 
 
 # --- edits ---------------------------------------------------------------------------------------

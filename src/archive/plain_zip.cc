@@ -23,8 +23,8 @@ bool is_plain_zip_fault(Code code) noexcept {
     case Code::zip_entry_order:
     case Code::zip_extra_malformed:
     case Code::zip_extra_unknown:
+    case Code::zip_extra_alignment:
     case Code::zip_name_directory:
-    case Code::zip_padding_missing:
     case Code::zip_padding_alignment:
     case Code::archive_model_not_last: return true;
     default: return false;

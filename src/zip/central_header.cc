@@ -57,7 +57,9 @@ void check_fixed_fields(const CentralFileHeader& header, const Refusal& refuse) 
   if (host != 0 && host != host_unix) {
     refuse(Code::zip_entry_attributes, base::concat("made on host ", host >> 8U, "; 0 (MS-DOS) and 3 (Unix) are read"));
   }
-  if (header.internal_file_attributes != 0) refuse(Code::zip_entry_attributes, "internal attributes must be 0");
+  if ((header.internal_file_attributes & ~unsigned{internal_text}) != 0) {
+    refuse(Code::zip_entry_attributes, "internal attributes must be 0, except the bit for text");
+  }
   if (!is_regular_file(header.external_file_attributes)) {
     refuse(Code::zip_entry_attributes, "the entry is not a regular file (a folder, link or device)");
   }
@@ -72,6 +74,19 @@ void read_sizes(const CentralFileHeader& header, const ExtraFields& extra, Direc
   entry.unneeded_zip64 = extra.zip64 && !wide.needed;
   entry.size = wide.size;
   entry.header_offset = wide.header_offset;
+}
+
+/// What the directory repeats of the local header's alignment record; 0 where it does not.
+std::uint16_t read_alignment(const ExtraFields& extra, const Refusal& refuse) {
+  if (!extra.padding) return 0;
+  const auto alignment =
+      extra.padding->size() == 2 ? recorded_alignment(extra.padding_id, *extra.padding) : std::nullopt;
+  if (!alignment) {
+    refuse(Code::zip_extra_alignment,
+           "the extra field 0xa11e in the directory must be an alignment and nothing else: 2 bytes, a power of two "
+           "from 64 to 16384");
+  }
+  return static_cast<std::uint16_t>(*alignment);
 }
 
 }  // namespace
@@ -100,14 +115,13 @@ std::uint64_t read_central_header(Bytes directory, std::uint64_t offset, Directo
   ExtraFields extra;
   if (header->extra_field_length != 0) {
     const Bytes fields = directory.subspan(central_file_header_size + entry.name.size(), header->extra_field_length);
-    extra = read_extra_fields(fields, Padding::forbidden, entry.name, offset);
+    extra = read_extra_fields(fields, HeaderKind::directory, entry.name, offset);
   }
   read_sizes(*header, extra, entry, refuse);
   if (entry.size == 0 && header->crc32 != 0)
     refuse(Code::zip_entry_empty_crc, "the entry is empty, but its CRC is not 0");
+  entry.alignment = read_alignment(extra, refuse);
   entry.crc32 = header->crc32;
-  entry.version_needed = header->version_needed;
-  entry.flags = header->flags;
   entry.last_mod_time = header->last_mod_time;
   entry.last_mod_date = header->last_mod_date;
   return length;

@@ -21,17 +21,10 @@ using base::hex;
 Place at_header(const DirectoryEntry& entry) { return {std::string(entry.name), entry.header_offset}; }
 Place in_directory(const DirectoryEntry& entry) { return {std::string(entry.name), entry.central_offset}; }
 
-/// Whether the local header, its name, `extra` bytes of extra fields and the data fit. `size` was compared with nothing
-/// yet, so the sum is checked.
-bool fits_before(const DirectoryEntry& entry, std::uint64_t next, std::uint64_t extra) {
-  const auto least = base::checked_add(entry.size, local_file_header_size + entry.name.size() + extra);
+/// Whether the local header, its name and the data fit. `size` was compared with nothing yet, so the sum is checked.
+bool fits_before(const DirectoryEntry& entry, std::uint64_t next) {
+  const auto least = base::checked_add(entry.size, local_file_header_size + entry.name.size());
   return least && base::in_range(entry.header_offset, *least, next);
-}
-
-/// Where the entry's data is in a new archive.
-Placement regular_place(const DirectoryEntry& entry) {
-  const std::uint64_t alignment = entry_alignment(alignment_minimum, entry.size);
-  return place(entry.header_offset, entry.name.size(), entry.size, alignment);
 }
 
 }  // namespace
@@ -89,16 +82,12 @@ void Directory::check_positions() const {
                        : "entries do not lie in the file in the order of the directory",
                   in_directory(last ? entry : entries_[i + 1]));
     }
-    if (!fits_before(entry, next, 0)) {
+    if (!fits_before(entry, next)) {
       throw Error(
           last ? Code::zip_entry_bounds : Code::zip_entry_overlap,
           concat("the entry's ", entry.size, " bytes run into ",
                  last ? "the directory" : "the next entry " + base::quoted(entries_[i + 1].name), " at ", hex(next)),
           at_header(entry));
-    }
-    if (!fits_before(entry, next, padding_minimum)) {
-      throw Error(Code::zip_padding_missing, "there is no room for a padding record in the local header",
-                  at_header(entry));
     }
   }
 }
@@ -132,8 +121,10 @@ LocalEntry Directory::prove_local(Bytes file, std::size_t index) const {
 }
 
 std::size_t Directory::regular_header_size(std::size_t index) const noexcept {
-  const Placement regular = regular_place(entries_[index]);
-  return regular.end() == limit_of(index) ? regular.data_offset - regular.header_offset : 0;
+  const DirectoryEntry& entry = entries_[index];
+  const std::uint64_t begin = limit_of(index) - entry.size;  // not below the end of the name: check_positions
+  const bool is_usual = is_usual_place(begin, entry.header_offset, entry.name.size(), entry.size);
+  return is_usual ? begin - entry.header_offset : 0;
 }
 
 void Directory::prove_regular(Bytes header, std::size_t index) const {

@@ -22,8 +22,7 @@ struct DirectoryEntry {
   std::uint64_t header_offset = 0;
   std::uint64_t central_offset = 0;  ///< of its header in the directory
   std::uint32_t crc32 = 0;
-  std::uint16_t version_needed = 0;
-  std::uint16_t flags = 0;
+  std::uint16_t alignment = 0;  ///< that it repeats from the local header; 0 where it does not
   std::uint16_t last_mod_time = 0;
   std::uint16_t last_mod_date = 0;
   bool unneeded_zip64 = false;
@@ -32,7 +31,7 @@ struct DirectoryEntry {
 /// What the local header of an entry adds, proved equal to the directory in all else.
 struct LocalEntry {
   std::uint64_t data_offset = 0;
-  std::uint64_t alignment = 0;  ///< as the padding record says
+  std::uint64_t alignment = 0;  ///< as a padding record says; 64 where there is none
   bool unneeded_zip64 = false;
 };
 
@@ -43,7 +42,8 @@ class Directory {
  public:
   /// Proves all that the directory can show: the end records, every central header, names and their uniqueness, order,
   /// offsets without overlap. Where an entry does not end where the next one begins, its local header is read and the
-  /// rest must be a superseded tail.
+  /// rest must be a superseded tail. An entry is taken to end there without that where its data would then begin at one
+  /// of the places that `is_usual_place` names.
   /// Errors: zip.*. Cost: O(directory); four allocations; two reads of local headers at most per superseded tail.
   static Directory read(Bytes file, const Limits& limits);
 
@@ -62,8 +62,8 @@ class Directory {
   /// Proves the local header of an entry, whether it was before or not. Errors: zip.local.*, zip.padding.*,
   /// zip.extra.*, zip.entry.gap.
   [[nodiscard]] LocalEntry prove_local(Bytes file, std::size_t index) const;
-  /// How long the local header of an entry is, name and padding with it, if the entry ends where it would in a new
-  /// archive; 0 where it does not.
+  /// How long the local header of an entry is, name and extra fields with it, if the entry ends where writers usually
+  /// have it; 0 where it does not.
   [[nodiscard]] std::size_t regular_header_size(std::size_t index) const noexcept;
   /// Proves the local header of such an entry from its bytes alone, for who has read them without the rest of the file.
   /// Does nothing where they are wrong: the first use tells.

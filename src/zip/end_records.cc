@@ -75,7 +75,7 @@ std::optional<Zip64Locator> read_locator(Bytes file) {
 
 /// The version says nothing about the record's form. Some writers give one below 45; more than 45 may be another form.
 bool is_known_version(std::uint16_t version, Rules rules) {
-  return rules == Rules::archive ? version == version_zip64 : version <= version_zip64;
+  return version <= version_zip64 && (rules == Rules::any_zip || version >= version_plain);
 }
 
 Zip64EndRecord read_zip64_record(Bytes file, const Zip64Locator& locator, Rules rules) {
@@ -93,7 +93,8 @@ Zip64EndRecord read_zip64_record(Bytes file, const Zip64Locator& locator, Rules 
   const auto record = parse_zip64_end_record(file.subspan(locator.offset_of_end_record));
   if (!record) throw Error(Code::zip_zip64_record, "no zip64 end record where the locator points", place);
   if (record->size_of_record != Zip64EndRecord().size_of_record || !is_known_version(record->version_needed, rules)) {
-    throw Error(Code::zip_zip64_record, "the zip64 end record is not of the plain form (size 44, version 45)", place);
+    throw Error(Code::zip_zip64_record, "the zip64 end record is not of the plain form (size 44, version 10 to 45)",
+                place);
   }
   if (record->number_of_this_disk != 0 || record->disk_with_directory != 0 ||
       record->entries_on_this_disk != record->entries) {

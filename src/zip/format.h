@@ -30,11 +30,13 @@ inline constexpr std::uint16_t sentinel16 = 0xffff;
 
 // Extra fields (APPNOTE 4.5)
 inline constexpr std::uint16_t zip64_extra_id = 0x0001;
-inline constexpr std::uint16_t padding_extra_id = 0xd935;                        // "Android ZIP Alignment Extra Field"
-inline constexpr std::uint16_t unicode_path_extra_id = 0x7075;                   // Info-ZIP's (APPNOTE 4.6.9)
-inline constexpr std::uint16_t asi_unix_extra_id = 0x756e;                       // a Unix mode, read by Info-ZIP
-inline constexpr std::uint16_t libarchive_extra_id = 0x6c78;                     // attributes, read by libarchive
-inline constexpr std::uint64_t extra_header_size = 4;                            // id, size
+inline constexpr std::uint16_t padding_extra_id = 0xd935;         // "Android ZIP Alignment Extra Field", which we write
+inline constexpr std::uint16_t alignment_extra_id = 0xa11e;       // the same of Apache Commons Compress and Rust's zip
+inline constexpr std::uint16_t alignment_extra_flag = 1U << 15U;  // of its number: the method may be changed
+inline constexpr std::uint16_t unicode_path_extra_id = 0x7075;    // Info-ZIP's (APPNOTE 4.6.9)
+inline constexpr std::uint16_t asi_unix_extra_id = 0x756e;        // a Unix mode, read by Info-ZIP
+inline constexpr std::uint16_t libarchive_extra_id = 0x6c78;      // attributes, read by libarchive
+inline constexpr std::uint64_t extra_header_size = 4;             // id, size
 inline constexpr std::uint64_t padding_minimum = extra_header_size + 2;          // ... and the u16 alignment
 inline constexpr std::uint64_t local_zip64_extra_size = extra_header_size + 16;  // both sizes, never the offset
 
@@ -50,7 +52,8 @@ inline constexpr std::uint16_t method_stored = 0;
 inline constexpr std::uint16_t method_deflated = 8;
 inline constexpr std::uint16_t version_plain = 10;
 inline constexpr std::uint16_t version_zip64 = 45;
-inline constexpr std::uint16_t host_unix = 3U << 8U;  // in version made by; 0 there is MS-DOS
+inline constexpr std::uint16_t host_unix = 3U << 8U;      // in version made by; 0 there is MS-DOS
+inline constexpr std::uint16_t internal_text = 1U << 0U;  // of the internal attributes (APPNOTE 4.4.14)
 inline constexpr std::uint16_t dos_time = 0;
 inline constexpr std::uint16_t dos_date = 0x0021;  // 1980-01-01, the first day that the field can say
 
@@ -64,7 +67,8 @@ inline constexpr std::uint32_t windows_reparse_point = 0x400;  // a symbolic lin
 
 // The profile's own
 inline constexpr std::uint64_t alignment_minimum = 64;
-inline constexpr std::uint64_t alignment_maximum = 32768;  // the largest power of two that the u16 field holds
+inline constexpr std::uint64_t alignment_maximum = 32768;        // the largest power of two that the u16 field holds
+inline constexpr std::uint64_t alignment_extra_maximum = 16384;  // bit 15 of an alignment record says something else
 inline constexpr std::uint64_t page_alignment = 4096;
 inline constexpr std::uint64_t page_aligned_from = 1ULL << 20U;  // entries of this size and more begin on a page
 inline constexpr std::uint64_t name_maximum = 1024;

@@ -108,6 +108,15 @@ Placement place(std::uint64_t offset, std::size_t name_size, std::uint64_t size,
   return place(offset, name_size, size, alignment, needs_zip64_local(size));
 }
 
+bool is_usual_place(std::uint64_t data_offset, std::uint64_t header_offset, std::size_t name_size,
+                    std::uint64_t size) noexcept {
+  const std::uint64_t zip64 = needs_zip64_local(size) ? local_zip64_extra_size : 0;
+  const std::uint64_t before = header_offset + local_file_header_size + name_size + zip64;
+  const std::uint64_t ours = base::align_up(before + padding_minimum, entry_alignment(alignment_minimum, size));
+  return data_offset == ours || data_offset == base::align_up(before, alignment_minimum) ||
+         data_offset == base::align_up(before + padding_minimum, alignment_minimum);
+}
+
 std::uint64_t central_header_size(std::size_t name_size, const Placement& placement) noexcept {
   const std::uint64_t payload = central_zip64_payload(placement);
   return central_file_header_size + name_size + (payload == 0 ? 0 : extra_header_size + payload);

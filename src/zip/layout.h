@@ -38,6 +38,12 @@ Placement place(std::uint64_t offset, std::size_t name_size, std::uint64_t size,
 Placement place(std::uint64_t offset, std::size_t name_size, std::uint64_t size, std::uint64_t alignment,
                 bool zip64) noexcept;
 
+/// Whether the data of an entry at `header_offset` that begins at `data_offset` is where writers usually put it: where
+/// this library does unless it is asked for more than 64, or at the first multiple of 64, with a padding record or
+/// without one. The rule that `open` takes a local header for proved by (spec, P5).
+bool is_usual_place(std::uint64_t data_offset, std::uint64_t header_offset, std::size_t name_size,
+                    std::uint64_t size) noexcept;
+
 /// Whether sizes or offsets have to move to a zip64 field.
 bool needs_zip64_local(std::uint64_t size) noexcept;
 bool needs_zip64_central(const Placement& placement) noexcept;

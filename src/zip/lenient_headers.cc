@@ -39,7 +39,7 @@ class Header {
 
 /// Of all extra fields, those that say something about names, sizes or alignment.
 struct KnownFields {
-  std::optional<Bytes> zip64, padding, unicode_path;
+  std::optional<Bytes> zip64, padding, alignment, unicode_path;
 };
 
 void refuse_stray_bytes(Bytes rest, const Header& header) {
@@ -66,6 +66,7 @@ KnownFields read_known_fields(Bytes extra, const Header& header) {
     extra = extra.subspan(extra_header_size + size);
     std::optional<Bytes>* field = id == zip64_extra_id          ? &found.zip64
                                   : id == padding_extra_id      ? &found.padding
+                                  : id == alignment_extra_id    ? &found.alignment
                                   : id == unicode_path_extra_id ? &found.unicode_path
                                                                 : nullptr;
     if (field == nullptr) continue;
@@ -144,6 +145,10 @@ void check_sizes(const LenientEntry& entry, const Header& header) {
   }
 }
 
+bool is_ascii(std::string_view name) {
+  return std::ranges::all_of(name, [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
+}
+
 /// What the local header says of the sizes; 0 where it leaves them to a descriptor.
 struct LocalSizes {
   std::uint64_t size;
@@ -178,7 +183,9 @@ void check_local_fields(const LocalFileHeader& local, const LocalSizes& sizes, c
                         const Header& header) {
   check_flags(local.flags, header);
   check_version(local.version_needed, header);
-  if (local.flags != entry.flags) {
+  // It says nothing of a name that is ASCII; of another, readers take it from the one header or from the other.
+  const unsigned free = is_ascii(header.name()) ? unsigned{flag_utf8} : 0U;
+  if (((local.flags ^ entry.flags) & ~free) != 0) {
     header.refuse(Code::zip_local_field, concat("the local header says flags ", base::hex(local.flags),
                                                 ", the directory ", base::hex(entry.flags)));
   }
@@ -198,6 +205,17 @@ void check_local_fields(const LocalFileHeader& local, const LocalSizes& sizes, c
     header.refuse(Code::zip_local_field, concat("the local header says CRC-32 ", base::hex(local.crc32),
                                                 ", the directory ", base::hex(entry.crc32)));
   }
+}
+
+/// As either record says it; 0 where there is none of ours. Bit 15 of the one is a flag that has nothing to do with it.
+std::uint64_t recorded_alignment_of(const KnownFields& fields) {
+  std::uint64_t alignment = 0;
+  if (fields.padding && fields.padding->size() >= 2) {
+    alignment = base::load<std::uint16_t>(*fields.padding, 0);
+  } else if (fields.alignment && fields.alignment->size() >= 2) {
+    alignment = base::load<std::uint16_t>(*fields.alignment, 0) & ~unsigned{alignment_extra_flag};
+  }
+  return is_valid_alignment(alignment) ? alignment : 0;
 }
 
 /// The length of the descriptor at the front of `behind` that says what the directory says; nothing if there is none.
@@ -280,10 +298,7 @@ void read_lenient_local(Bytes file, std::uint64_t limit, LenientEntry& entry) {
     }
     entry.end += *descriptor;
   }
-  if (fields.padding && fields.padding->size() >= 2) {
-    const auto alignment = base::load<std::uint16_t>(*fields.padding, 0);
-    if (is_valid_alignment(alignment)) entry.alignment = alignment;
-  }
+  entry.alignment = recorded_alignment_of(fields);
 }
 
 }  // namespace onnxar::zip

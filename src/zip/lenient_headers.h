@@ -20,8 +20,8 @@ struct LenientEntry {
   std::uint64_t data_offset = 0;
   std::uint64_t end = 0;  ///< behind the data, and behind its descriptor where there is one
   std::uint32_t crc32 = 0;
-  std::uint16_t flags = 0;      ///< as both headers have them
-  std::uint64_t alignment = 0;  ///< as a padding record says it; 0 where there is none of ours
+  std::uint16_t flags = 0;      ///< as the directory has them; bit 11 may differ in the local header
+  std::uint64_t alignment = 0;  ///< as a padding record says it; 0 where there is none
   bool deflated = false;
   bool folder = false;  ///< the name ends in a slash; no data
 };

@@ -10,6 +10,7 @@
 #include "onnxar/error.h"
 #include "zip/end_records.h"
 #include "zip/extra_fields.h"
+#include "zip/format.h"
 #include "zip/layout.h"
 #include "zip/records.h"
 
@@ -27,12 +28,18 @@ void check_same_fields(const LocalFileHeader& header, const DirectoryEntry& entr
         entry, Code::zip_local_field,
         base::concat("the local header says ", field, " ", base::hex(local), ", the directory ", base::hex(central)));
   };
-  same(header.flags, entry.flags, "flags");
+  same(header.flags & ~unsigned{flag_utf8}, 0, "flags");  // the directory was held against the same rule
   same(header.method, method_stored, "method");
-  same(header.version_needed, entry.version_needed, "version needed");
   same(header.last_mod_time, entry.last_mod_time, "time");
   same(header.last_mod_date, entry.last_mod_date, "date");
   same(header.crc32, entry.crc32, "CRC-32");
+}
+
+/// Stock writers state another version here than in the directory: it says what to read the entry with, not what it is.
+void check_version(const LocalFileHeader& header, const DirectoryEntry& entry) {
+  if (header.version_needed >= version_plain && header.version_needed <= version_zip64) return;
+  refuse(entry, Code::zip_entry_version,
+         base::concat("version ", header.version_needed, " needed to extract in the local header; 10 to 45 are read"));
 }
 
 /// Whether the sizes stand in a zip64 field; they must be the directory's either way.
@@ -67,30 +74,42 @@ bool all_zero(Bytes bytes) noexcept {
   return bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
 }
 
-/// The recorded alignment, where the padding record is the one record that the rules allow at this place.
-std::uint64_t check_padding(const ExtraFields& extra, const Placement& actual, const DirectoryEntry& entry) {
-  if (!extra.padding) {
-    refuse(entry, Code::zip_padding_missing, "the local header has no padding record (extra field 0xd935)");
+/// Errors: zip.padding.record, .alignment.
+std::uint64_t read_alignment(const ExtraFields& extra, const DirectoryEntry& entry) {
+  if (!extra.padding) return alignment_minimum;
+  if (extra.padding->size() < 2) {
+    refuse(entry, Code::zip_padding_record, "the padding record is too short to hold an alignment");
   }
-  if (!extra.padding_last || extra.padding->size() < 2) {
-    refuse(entry, Code::zip_padding_record, "the padding record must be the last extra field and hold an alignment");
-  }
-  const auto alignment = base::load<std::uint16_t>(*extra.padding, 0);
-  if (!is_valid_alignment(alignment)) {
+  const auto alignment = recorded_alignment(extra.padding_id, *extra.padding);
+  if (!alignment) {
     refuse(
         entry, Code::zip_padding_alignment,
-        base::concat("the padding record says alignment ", alignment, "; a power of two from 64 to 32768 is needed"));
+        base::concat("the padding record ", base::hex(extra.padding_id), " says alignment ",
+                     base::load<std::uint16_t>(*extra.padding, 0), "; a power of two from 64 to ",
+                     extra.padding_id == padding_extra_id ? alignment_maximum : alignment_extra_maximum, " is needed"));
   }
-  if (actual.data_offset % alignment != 0) {
+  return *alignment;
+}
+
+/// Some writers repeat the alignment in the directory, and some readers look only there.
+void check_repeated_alignment(const ExtraFields& extra, std::uint64_t alignment, const DirectoryEntry& entry) {
+  if (entry.alignment == 0) return;
+  if (extra.padding_id == alignment_extra_id && alignment == entry.alignment) return;
+  refuse(entry, Code::zip_extra_alignment,
+         base::concat("the directory says alignment ", entry.alignment,
+                      " in an extra field 0xa11e, and the local header has none that says so"));
+}
+
+/// The alignment that the data has to have, and has. The place is in the file, however long the padding is.
+std::uint64_t check_padding(const ExtraFields& extra, std::uint64_t data_offset, const DirectoryEntry& entry) {
+  const std::uint64_t alignment = read_alignment(extra, entry);
+  if (data_offset % alignment != 0) {
     refuse(entry, Code::zip_padding_alignment,
-           base::concat("the data at ", base::hex(actual.data_offset), " is not aligned to ", alignment,
-                        " bytes as the padding record says"));
+           base::concat("the data at ", base::hex(data_offset), " is not aligned to ", alignment, " bytes",
+                        extra.padding ? " as the padding record says" : ""));
   }
-  const Placement least = place(actual.header_offset, entry.name.size(), entry.size, alignment, actual.zip64);
-  if (least.data_offset != actual.data_offset) {
-    refuse(entry, Code::zip_padding_record, "the padding is longer than the alignment needs");
-  }
-  if (!all_zero(extra.padding->subspan(2))) {
+  check_repeated_alignment(extra, alignment, entry);
+  if (extra.padding && !all_zero(extra.padding->subspan(2))) {
     refuse(entry, Code::zip_padding_record, "the padding is not all zero");
   }
   return alignment;
@@ -141,12 +160,13 @@ LocalEntry read_local_header(Bytes room, const DirectoryEntry& entry) {
     refuse(entry, Code::zip_local_name, base::concat("the local header has another name: ", base::quoted(name)));
   }
   check_same_fields(*header, entry);
+  check_version(*header, entry);
   const Bytes extra_bytes = room.subspan(local_file_header_size + name.size(), header->extra_field_length);
-  const ExtraFields extra = read_extra_fields(extra_bytes, Padding::allowed, entry.name, entry.header_offset);
-  Placement actual{entry.header_offset, entry.header_offset + length, entry.size, 0, false};
-  actual.zip64 = check_sizes(*header, extra, entry);
-  actual.alignment = check_padding(extra, actual, entry);
-  return {actual.data_offset, actual.alignment, actual.zip64 && !needs_zip64_local(entry.size)};
+  const ExtraFields extra = read_extra_fields(extra_bytes, HeaderKind::local, entry.name, entry.header_offset);
+  const bool zip64 = check_sizes(*header, extra, entry);
+  const std::uint64_t data_offset = entry.header_offset + length;
+  const std::uint64_t alignment = check_padding(extra, data_offset, entry);
+  return {data_offset, alignment, zip64 && !needs_zip64_local(entry.size)};
 }
 
 LocalEntry read_local_header(Bytes file, const DirectoryEntry& entry, std::uint64_t limit, Tail tail) {

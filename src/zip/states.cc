@@ -17,7 +17,7 @@ namespace {
 std::optional<std::uint64_t> size_of_data(const LocalFileHeader& header, Bytes extra) {
   if (header.compressed_size != sentinel32) return header.compressed_size;
   try {
-    const ExtraFields fields = read_extra_fields(extra, Padding::allowed, {}, 0);
+    const ExtraFields fields = read_extra_fields(extra, HeaderKind::local, {}, 0);
     if (!fields.zip64 || fields.zip64->size() != local_zip64_extra_size - extra_header_size) return std::nullopt;
     return base::load<std::uint64_t>(*fields.zip64, 0);
   } catch (const Error&) {

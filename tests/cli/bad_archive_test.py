@@ -30,9 +30,10 @@ class Records(ToolCase):
     """Every field of the records: a value that contradicts the rest, and the code that says so."""
 
     LOCAL_FIELDS = (
-        ("version", 45, "zip.local.field"),
-        ("flags", 0x800, "zip.local.field"),
+        ("version", 46, "zip.entry.version"),
+        ("version", 9, "zip.entry.version"),
         ("flags", 0x8, "zip.local.field"),
+        ("flags", 0x802, "zip.local.field"),
         ("method", 8, "zip.local.field"),
         ("time", 1, "zip.local.field"),
         ("date", 0x22, "zip.local.field"),
@@ -44,7 +45,7 @@ class Records(ToolCase):
         ("name_length", 0, "zip.local.name"),
         ("name_length", 2, "zip.local.name"),
         ("name_length", 0xFFFF, "zip.local.header"),
-        ("extra_length", 0, "zip.padding.missing"),
+        ("extra_length", 0, "zip.padding.alignment"),
         ("extra_length", 3, "zip.extra.malformed"),
         ("extra_length", 0xFFFF, "zip.local.header"),
     )
@@ -83,12 +84,11 @@ class Records(ToolCase):
         ("size", 0xFFFFFFFF, "zip.zip64.extra"),
         ("comment_length", 1, "zip.entry.comment"),
         ("disk", 1, "zip.entry.disk"),
-        ("internal", 1, "zip.entry.attributes"),
+        ("internal", 2, "zip.entry.attributes"),
         ("external", 0x10, "zip.entry.attributes"),
         ("external", 0o120777 << 16, "zip.entry.attributes"),
         ("offset", 0xFFFFFFFF, "zip.zip64.extra"),
         ("offset", 0, "zip.entry.order"),
-        ("version", 45, "zip.local.field local"),
         ("time", 1, "zip.local.field local"),
         ("date", 0x22, "zip.local.field local"),
         ("crc32", 1, "zip.local.field local"),

@@ -90,7 +90,7 @@ class Storage(ToolCase):
                 self.assertIn("onnxar repack", message)
 
     PADDINGS = (  # 33 bytes each, so that the data is aligned nevertheless
-        ("longer than needed", struct.pack("<HHH", 0xD935, 93, 64) + bytes(91), "record"),
+        ("not zero, and longer", struct.pack("<HHH", 0xD935, 93, 64) + b"\1" * 91, "record"),
         ("not zero", struct.pack("<HHH", 0xD935, 29, 64) + b"\1" * 27, "record"),
         ("alignment 0", struct.pack("<HHH", 0xD935, 29, 0) + bytes(27), "alignment"),
         ("alignment 32", struct.pack("<HHH", 0xD935, 29, 32) + bytes(27), "alignment"),
@@ -109,7 +109,7 @@ class Storage(ToolCase):
         for label, extra, code in (
             ("zipalign", bytes(33), "zip.extra.unknown"),
             ("PyTorch", b"FB" + struct.pack("<H", 29) + b"Z" * 29, "zip.extra.unknown"),
-            ("none", b"", "zip.padding.missing"),
+            ("none", b"", "zip.padding.alignment"),
         ):
             with self.subTest(label):
                 [a] = weights("a")

@@ -81,8 +81,8 @@ class NoArchive(ToolCase):
 
     def test_plain_stored_zip(self) -> None:
         path = self.plain_zip(zipfile.ZIP_STORED)
-        self.assertIn("onnxar repack", self.finds(Fault("zip.padding.missing", "w", 0), path))
-        line = self.fails(FORMAT, Fault("zip.padding.missing", "w", 0).line(path), "ls", path)
+        self.assertIn("onnxar repack", self.finds(Fault("zip.padding.alignment", "w", 0), path))
+        line = self.fails(FORMAT, Fault("zip.padding.alignment", "w", 0).line(path), "ls", path)
         self.assertIn("onnxar repack", line)
 
     def test_plain_deflated_zip(self) -> None:

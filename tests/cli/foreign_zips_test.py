@@ -93,6 +93,11 @@ READ = {
     "zipalign's zeros": Zip(local_extra=bytes(7)),
     "an unknown field": Zip(local_extra=field_of(0x5455, bytes(5)), central_extra=field_of(0x5455, bytes(5))),
     "times that differ": Zip(local={"time": 7}),
+    "the flag for UTF-8 in the local header": Zip(local={"flags": 0x800}),
+    "the flag for UTF-8 in the directory": Zip(central={"flags": 0x800}),
+    "an alignment whose method may change": Zip(
+        local_extra=field_of(0xA11E, b"\x40\x80" + bytes(9)), central_extra=field_of(0xA11E, b"\x40\x80")
+    ),
     "version 20": Zip(local={"version": 20}, central={"version": 20}),
     "Windows attributes": Zip(central={"external": 0x20}),
     "zip64 end record of version 20": Zip(zip64_version=20),
@@ -126,7 +131,7 @@ REFUSED = {
     "version 46": (Zip(local={"version": 46}, central={"version": 46}), "zip.entry.version"),
     "version 46 in the directory": (Zip(central={"version": 46}), "zip.entry.version"),
     "version 46 in the local header": (Zip(local={"version": 46}), "zip.entry.version"),
-    "flags that differ": (Zip(local={"flags": 0x800}), "zip.local.field"),
+    "flags that differ": (Zip(local={"flags": 0x2}), "zip.local.field"),
     "a link to Info-ZIP": (Zip(central_extra=field_of(0x756E, bytes(14))), "zip.extra.unknown"),
     "a link to libarchive": (Zip(local_extra=field_of(0x6C78, bytes(9))), "zip.extra.unknown"),
     "stray bytes": (Zip(local_extra=b"xyz"), "zip.extra.malformed"),

@@ -27,7 +27,7 @@ std::uint64_t limit_of(const Archive& archive, const ArchiveEntry& entry) {
 void check_place(const Archive& archive, const ArchiveEntry& entry, const EntryLocation& place, std::uint64_t before) {
   const std::uint64_t next = limit_of(archive, entry);
   require(next <= archive.file().size(), "entries end in the file");
-  require(place.offset >= entry.header_offset + 30 + entry.name.size() + 6, "the data begins behind its header");
+  require(place.offset >= entry.header_offset + 30 + entry.name.size(), "the data begins behind its header");
   require(place.offset >= before, "no two entries overlap");
   require(place.offset <= next && entry.size <= next - place.offset, "the data ends before the next header");
   require(std::has_single_bit(place.alignment) && place.alignment >= 64 && place.alignment <= 32768, "L11: alignment");

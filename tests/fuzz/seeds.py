@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from support import archives, wire_writer as wire, zoo
 from support.sites import SITES, at_every_site
+from support.stock_layout import LAYOUTS, relaid
 
 Seeds = Iterator[tuple[str, bytes]]
 
@@ -75,6 +76,9 @@ def zips() -> Seeds:
     yield "edited", edited.file
     edited.edit(model_without_b())
     yield "edited_twice", edited.file
+    sound = bytes(archives.Archive([a, b, model]).file)
+    for name, layout in LAYOUTS.items():
+        yield f"stock_{name.replace(' ', '_')}", relaid(sound, layout)
     yield "zip64", zip64_archive()
     yield "zip64_end", with_zip64_end(archives.Archive([a, b, model]))
     part = archives.linked("a", 2, offset=4, length=8)

@@ -76,14 +76,24 @@ class Mender {
   void add_padding(std::size_t header, std::size_t begin, std::size_t end) {
     const std::size_t old_size = end - begin;
     std::size_t alignment = 64;
-    if (old_size >= 6 && u16_at(in_, begin) == 0xd935) alignment = std::max<std::size_t>(u16_at(in_, begin + 4), 1);
+    std::uint16_t id = 0xd935;
+    if (old_size >= 6 && (u16_at(in_, begin) == 0xd935 || u16_at(in_, begin) == 0xa11e)) {
+      id = u16_at(in_, begin);
+      alignment = std::max<std::size_t>(u16_at(in_, begin + 4), 1);
+    }
     if (old_size >= 20 && u16_at(in_, begin) == 1) append(begin, begin + 20);  // zip64
+    if (out_.size() % alignment == 0 && mostly())
+      return put_extra_length(header);  // as some writers do without a record
     const std::size_t zeros = (alignment - (out_.size() + 6) % alignment) % alignment;
     const std::size_t at = out_.size();
     out_.resize(at + 6 + zeros);
-    put_u16(out_, at, 0xd935);
+    put_u16(out_, at, id);
     put_u16(out_, at + 2, static_cast<std::uint16_t>(2 + zeros));
     put_u16(out_, at + 4, static_cast<std::uint16_t>(alignment));
+    put_extra_length(header);
+  }
+
+  void put_extra_length(std::size_t header) {
     put_u16(out_, header + 28,
             static_cast<std::uint16_t>(out_.size() - header - local_size - u16_at(out_, header + 26)));
   }

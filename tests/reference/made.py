@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from support.archives import (
     CENTRAL,
@@ -121,20 +121,32 @@ def header_bits(archive: Made) -> Iterator[int]:
 
 def free_bits(file: bytes) -> set[int]:
     """Chapter 12, of single bits: one bit of an alignment never makes it another power of two, and
-    what both headers state is not free in one of them."""
+    time and date are not free in one of both headers."""
     free: set[int] = set()
 
-    def add(record: Record, at: int, field: str, bits: Iterator[int] | range) -> None:
+    def add(record: Record, at: int, field: str, bits: Iterable[int]) -> None:
         first = 8 * (at + record.fields[field][0])
         free.update(first + bit for bit in bits)
 
+    def add_version(record: Record, at: int) -> None:
+        (version,) = struct.unpack_from("<H", file, at + record.fields["version"][0])
+        kept = (bit for bit in range(16) if 10 <= version ^ 1 << bit <= 45)
+        add(record, at, "version", kept)
+
+    for at in places(file, LOCAL.signature):
+        add_version(LOCAL, at)
+        add(LOCAL, at, "flags", [11])
     for at in places(file, CENTRAL.signature):
         add(CENTRAL, at, "made_by", range(8))  # one bit never makes host 3 of host 0
         (external,) = struct.unpack_from("<I", file, at + CENTRAL.fields["external"][0])
         assert external >> 28 in (0, 8)
         add(CENTRAL, at, "external", {*range(28), 31} - {3, 4, 10})
+        add_version(CENTRAL, at)
+        add(CENTRAL, at, "flags", [11])
+        add(CENTRAL, at, "internal", [0])
     for at in places(file, ZIP64_END.signature):
         add(ZIP64_END, at, "made_by", range(16))
+        add_version(ZIP64_END, at)
     return free
 
 

@@ -198,11 +198,14 @@ TEST(CentralHeader, OtherDisksAndCommentsAreRefused) {
   EXPECT_EQ(code_of_central([](CentralFields& c) { c.comment = "comment"; }), Code::zip_entry_comment);
 }
 
-TEST(CentralHeader, InternalAttributesAreZero) {
-  for (const unsigned bit : {0U, 1U, 2U, 15U}) {
-    EXPECT_EQ(
-        code_of_central([bit](CentralFields& c) { c.internal_attributes = static_cast<std::uint16_t>(1U << bit); }),
-        Code::zip_entry_attributes);
+TEST(CentralHeader, InternalAttributesAreZeroExceptTheBitForText) {
+  const auto code_of_internal = [](unsigned attributes) {
+    return code_of_central(
+        [attributes](CentralFields& c) { c.internal_attributes = static_cast<std::uint16_t>(attributes); });
+  };
+  EXPECT_EQ(code_of_internal(1), std::nullopt);
+  for (const unsigned attributes : {2U, 3U, 4U, 0x8000U, 0x8001U, 0xFFFFU}) {
+    EXPECT_EQ(code_of_internal(attributes), Code::zip_entry_attributes) << attributes;
   }
 }
 
@@ -229,13 +232,50 @@ TEST(CentralHeader, ExtraFieldsAreWellFormed) {
 }
 
 TEST(CentralHeader, OtherExtraFieldsAreRefused) {
-  for (const unsigned extra_id : {0U, 0x7075U, 0x6375U, 0x5455U, 0x9901U, 0x4246U, 0xA11EU, 0x7875U}) {
+  for (const unsigned extra_id : {0U, 0x7075U, 0x6375U, 0x5455U, 0x9901U, 0x4246U, 0xA11FU, 0x1EA1U, 0x7875U}) {
     EXPECT_EQ(code_of_extra(extra_record(static_cast<std::uint16_t>(extra_id), Blob(9))), Code::zip_extra_unknown);
   }
   EXPECT_EQ(code_of_extra(extra_record(0xD935, Blob(2))), Code::zip_extra_unknown);
   Blob padding_first = extra_record(0xD935, Blob(2));
   padding_first.resize(padding_first.size() + 1);  // fields are judged one by one, before what follows them
   EXPECT_EQ(code_of_extra(padding_first), Code::zip_extra_unknown);
+}
+
+/// The record of Apache Commons Compress with this number and so many zeros.
+Blob alignment_record(unsigned alignment, std::size_t zeros_after = 0) {
+  Blob record = extra_record(0xA11E, Blob(2 + zeros_after));
+  put_u16(record, 4, static_cast<std::uint16_t>(alignment));
+  return record;
+}
+
+TEST(CentralHeader, AlignmentMayBeRepeated) {
+  for (const unsigned alignment : {64U, 128U, 4096U, 16384U}) {
+    EXPECT_EQ(code_of_extra(alignment_record(alignment)), std::nullopt);
+    const Built built = changed_entry([alignment](ZipEntry& w) { w.central.extra = alignment_record(alignment); });
+    EXPECT_EQ(zip::Directory::read(built.bytes, {}).entries()[0].alignment, alignment);
+  }
+  EXPECT_EQ(zip::Directory::read(smallest_archive().bytes, {}).entries()[0].alignment, 0U);
+}
+
+TEST(CentralHeader, RepeatedAlignmentIsAPowerOfTwoFrom64To16384) {
+  for (const unsigned wrong : {0U, 1U, 32U, 63U, 65U, 96U, 0x8000U, 0x8040U, 0xFFFFU}) {
+    EXPECT_EQ(code_of_extra(alignment_record(wrong)), Code::zip_extra_alignment) << wrong;
+  }
+}
+
+TEST(CentralHeader, RepeatedAlignmentHasTwoBytes) {
+  EXPECT_EQ(code_of_extra(extra_record(0xA11E, Blob())), Code::zip_extra_alignment);
+  EXPECT_EQ(code_of_extra(extra_record(0xA11E, blob("@"))), Code::zip_extra_alignment);
+  for (const std::size_t more : {1U, 2U, 27U}) {
+    EXPECT_EQ(code_of_extra(alignment_record(64, more)), Code::zip_extra_alignment) << more;
+  }
+}
+
+TEST(CentralHeader, RepeatedAlignmentIsThereOnce) {
+  Blob twice = alignment_record(64);
+  twice.resize(2 * twice.size());
+  std::copy_n(twice.begin(), 6, twice.begin() + 6);
+  EXPECT_EQ(code_of_extra(twice), Code::zip_extra_duplicate);
 }
 
 }  // namespace

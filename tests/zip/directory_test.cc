@@ -95,6 +95,63 @@ TEST(Directory, HeaderOnItsOwnProvesAnEntryThatEndsRegularly) {
   EXPECT_EQ(directory.data_offset(nothing, 0), 64U);
 }
 
+/// An archive of 65 entries as stock zip tools lay them out, each with this name and these local extra fields.
+Built stock_archive(std::string_view name, const Blob& local_extra) {
+  ZipBuilder builder = smallest_builder();
+  builder.entries.clear();
+  for (std::size_t i = 0; i < 64; ++i) {
+    ZipEntry& entry = builder.entries.emplace_back(
+        zip_entry(std::string(name) + static_cast<char>('A' + i / 8) + static_cast<char>('0' + i % 8), pattern(1024)));
+    entry.local.extra = local_extra;
+  }
+  builder.entries.push_back(smallest_builder().entry(model_entry));
+  return builder.build_placed();
+}
+
+/// Whether the archive opens although no local header is one.
+bool opens_without_local_headers(Built built) {
+  for (const PlacedEntry& entry : built.entries) flip_bit(built.bytes, entry.header_offset);
+  return !refusal_of([&] { return zip::Directory::read(built.bytes, {}).offset(); });
+}
+
+TEST(Directory, StockArchivesOpenWithoutALookAtTheirLocalHeaders) {
+  Blob padding(64 - 30 - 3 - 4);
+  put_u16(padding, 0, 64);
+  const std::string aligned(32, 'n');
+  for (const Built& built : {stock_archive("n", extra_record(0xA11E, padding)), stock_archive(aligned, Blob()),
+                             stock_archive("n", extra_record(0xD935, padding))}) {
+    EXPECT_EQ(refusal_of_archive(built.bytes), std::nullopt);
+    EXPECT_TRUE(opens_without_local_headers(built));
+    const zip::Directory directory = zip::Directory::read(built.bytes, {});
+    for (std::size_t i = 0; i < built.entries.size(); ++i) {
+      const PlacedEntry& entry = built.entries[i];
+      EXPECT_EQ(directory.regular_header_size(i), entry.data_offset - entry.header_offset);
+    }
+  }
+}
+
+TEST(Directory, DataFartherThanNeededIsLookedForAtOnce) {
+  Blob padding(128 - 30 - 3 - 4);
+  put_u16(padding, 0, 64);
+  const Built built = stock_archive("n", extra_record(0xD935, padding));
+  EXPECT_EQ(refusal_of_archive(built.bytes), std::nullopt);
+  EXPECT_FALSE(opens_without_local_headers(built));
+}
+
+TEST(Directory, UsualPlaceThatIsNotTheDatasIsSeenAtFirstUse) {
+  // The name ends at 64: data may begin there without a record, and at 128 with one. It begins at 64 and is followed by
+  // 64 bytes of nothing, so that the directory alone speaks for 128.
+  const Built built = changed_entry([](ZipEntry& w) {
+    w.in_both([](HeaderFields& header) { header.name = std::string(34, 'w'); });
+    w.local.extra = Blob();
+    w.gap_after = Blob(64);
+  });
+  const zip::Directory directory = zip::Directory::read(built.bytes, {});
+  EXPECT_EQ(directory.regular_header_size(0), 128U);
+  EXPECT_EQ(refusal_of([&] { return directory.data_offset(built.bytes, 0); }),
+            (Refusal{Code::zip_entry_gap, std::string(34, 'w'), 64 + 1024}));
+}
+
 TEST(Directory, HeadersOfOtherEntriesAreReadWithTheFile) {
   ZipBuilder builder = smallest_builder();
   builder.entries[0].alignment = 4096;
@@ -218,15 +275,15 @@ TEST(Directory, DataMayNotRunIntoTheNextEntry) {
   }
 }
 
-TEST(Directory, EntriesLeaveRoomForAPaddingRecord) {
+TEST(Directory, LocalHeadersOfUnalignedDataAreProvedAtOnce) {
   // As any zip tool writes them: header, name, data, the next header.
   const auto plain = [](ZipBuilder& b) {
     for (ZipEntry& entry : b.entries) entry.local.extra = Blob();
   };
   const Built first = changed_four(plain);
-  EXPECT_EQ(refusal_of_directory(first.bytes), at_header(Code::zip_padding_missing, first, "a"));
+  EXPECT_EQ(refusal_of_directory(first.bytes), at_header(Code::zip_padding_alignment, first, "a"));
   const Built last = changed_archive([&](ZipBuilder& b) { b.entry(model_entry).local.extra = Blob(); });
-  EXPECT_EQ(refusal_of_directory(last.bytes), at_header(Code::zip_padding_missing, last, model_entry));
+  EXPECT_EQ(refusal_of_directory(last.bytes), at_header(Code::zip_padding_alignment, last, model_entry));
 }
 
 TEST(Directory, EntryInsideAnothersDataIsRefused) {

@@ -241,11 +241,12 @@ TEST(EndRecords, Zip64RecordHasItsSignatureSizeAndVersion) {
   for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{43}, std::uint64_t{45}, ~std::uint64_t{0}}) {
     EXPECT_EQ(code_of_record([size](ZipBuilder& b) { b.zip64_end.record_size = size; }), Code::zip_zip64_record);
   }
-  for (const unsigned version : {0U, 44U, 46U, 62U}) {
-    EXPECT_EQ(
-        code_of_record([version](ZipBuilder& b) { b.zip64_end.version_needed = static_cast<std::uint16_t>(version); }),
-        Code::zip_zip64_record);
-  }
+  const auto code_of_version = [](unsigned version) {
+    return code_of_record(
+        [version](ZipBuilder& b) { b.zip64_end.version_needed = static_cast<std::uint16_t>(version); });
+  };
+  for (const unsigned version : {0U, 9U, 46U, 62U}) EXPECT_EQ(code_of_version(version), Code::zip_zip64_record);
+  for (const unsigned version : {10U, 20U, 44U, 45U}) EXPECT_EQ(code_of_version(version), std::nullopt);
 }
 
 TEST(EndRecords, ExtensibleDataInTheZip64RecordIsRefused) {

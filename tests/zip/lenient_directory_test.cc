@@ -28,6 +28,25 @@ TEST(LenientDirectory, ReadsArchives) {
   EXPECT_EQ(read_all(edited.bytes)[2].second, smallest_model(256, "edited"));
 }
 
+TEST(LenientDirectory, TellsTheAlignmentOfEitherRecord) {
+  const auto alignment_of = [](std::uint16_t id, unsigned recorded, const Blob& more = {}) {
+    Blob record = extra_record(id, Blob(2));
+    put_u16(record, 4, static_cast<std::uint16_t>(recorded));
+    record.insert(record.end(), more.begin(), more.end());
+    const Built built = changed_a([&](ZipEntry& e) { e.local.extra = record; });
+    const auto directory = zip::LenientDirectory::read(built.bytes, {});
+    return directory.entries()[*directory.find("a")].alignment;
+  };
+  EXPECT_EQ(alignment_of(0xD935, 128), 128U);
+  EXPECT_EQ(alignment_of(0xA11E, 128), 128U);
+  EXPECT_EQ(alignment_of(0xA11E, 0x8000U | 4096U), 4096U);  // the method may be changed
+  EXPECT_EQ(alignment_of(0xA11E, 4), 0U);
+  EXPECT_EQ(alignment_of(0xA11E, 0x8000), 0U);
+  Blob other = extra_record(0xA11E, Blob(2));
+  put_u16(other, 4, 512);
+  EXPECT_EQ(alignment_of(0xD935, 128, other), 128U);
+}
+
 TEST(LenientDirectory, TellsTheAlignmentThatIsRecorded) {
   ZipBuilder builder = smallest_builder();
   builder.alignment = 4096;

@@ -16,11 +16,29 @@ TEST(LenientHeaders, VersionsAbove45AreRefused) {
 }
 
 TEST(LenientHeaders, FlagsOfWhichTheHeadersTellTwoStoriesAreRefused) {
-  for (const std::uint16_t flags : {std::uint16_t{0x0002}, std::uint16_t{0x0008}, std::uint16_t{0x0800}}) {
+  for (const std::uint16_t flags : {std::uint16_t{0x0002}, std::uint16_t{0x0008}, std::uint16_t{0x0802}}) {
     const Built local = changed_a([=](ZipEntry& e) { e.local.flags = flags; });
     EXPECT_EQ(refusal_of_zip(local.bytes), at_header(Code::zip_local_field, local, "a")) << flags;
     const Built central = changed_a([=](ZipEntry& e) { e.central.flags = flags; });
     EXPECT_EQ(refusal_of_zip(central.bytes), at_header(Code::zip_local_field, central, "a")) << flags;
+  }
+}
+
+TEST(LenientHeaders, Utf8FlagMayDifferWhereTheNameIsAscii) {
+  const auto change = [](const char* name, bool in_local) {
+    return changed_a([=](ZipEntry& e) {
+      e.in_both([name](HeaderFields& h) {
+        h.name = name;
+        h.flags = std::uint16_t{0};
+      });
+      (in_local ? static_cast<HeaderFields&>(e.local) : e.central).flags = std::uint16_t{0x800};
+    });
+  };
+  for (const bool in_local : {false, true}) {
+    EXPECT_EQ(refusal_of_zip(change("a", in_local).bytes), std::nullopt);
+    const Built other = change("gr\xc3\xb6\xc3\x9f", in_local);
+    EXPECT_EQ(refusal_of_zip(other.bytes),
+              (Refusal{Code::zip_local_field, "gr\xc3\xb6\xc3\x9f", other.entry("a").header_offset}));
   }
 }
 

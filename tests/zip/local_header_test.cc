@@ -1,4 +1,4 @@
-// Local headers: equal to the directory's, with the one padding that the rules allow.
+// Local headers: equal to the directory's, with padding that the rules allow.
 #include "zip/local_header.h"
 
 #include <gtest/gtest.h>
@@ -25,6 +25,26 @@ std::optional<Code> code_of_entry(const Change& change) {
 template <typename Change>
 std::optional<Code> code_of_local(const Change& change) {
   return code_of_entry([&](ZipEntry& w) { change(w.local); });
+}
+
+/// Room for the extra fields of `w`, whose name ends at 31 and whose data begins at 64.
+constexpr std::size_t room = 33;
+
+/// A record of so many bytes, header included, that holds an alignment and zeros.
+Blob padded(std::uint16_t id, unsigned alignment, std::size_t size = room) {
+  Blob record = extra_record(id, Blob(size - 4));
+  put_u16(record, 4, static_cast<std::uint16_t>(alignment));
+  return record;
+}
+
+/// The code for `w` with these local extra fields and nothing else.
+std::optional<Code> code_of_fields(const Blob& fields) {
+  return code_of_local([&fields](LocalFields& l) { l.extra = fields; });
+}
+
+Blob fields_of(Blob first, const Blob& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
 }
 
 zip::LocalEntry local_of_w(const Built& built) {
@@ -64,12 +84,11 @@ TEST(LocalHeader, NameIsTheDirectorys) {
 
 TEST(LocalHeader, FieldsAreTheDirectorys) {
   const auto expect_refused = [](const auto& change) { EXPECT_EQ(code_of_local(change), Code::zip_local_field); };
-  for (const unsigned bit : {0U, 1U, 3U, 6U, 11U, 13U, 15U}) {
+  for (const unsigned bit : {0U, 1U, 3U, 6U, 10U, 12U, 13U, 15U}) {
     expect_refused([bit](LocalFields& l) { l.flags = static_cast<std::uint16_t>(1U << bit); });
   }
   expect_refused([](LocalFields& l) { l.method = std::uint16_t{8}; });
-  expect_refused([](LocalFields& l) { l.version_needed = std::uint16_t{20}; });
-  expect_refused([](LocalFields& l) { l.version_needed = std::uint16_t{99}; });
+  expect_refused([](LocalFields& l) { l.flags = std::uint16_t{0x808}; });
   expect_refused([](LocalFields& l) { l.time = std::uint16_t{1}; });
   expect_refused([](LocalFields& l) { l.date = std::uint16_t{0x22}; });
   expect_refused([](LocalFields& l) { l.crc = 0U; });
@@ -82,7 +101,25 @@ TEST(LocalHeader, FieldsThatDifferInTheDirectoryAloneAreSeenToo) {
   expect_refused([](CentralFields& c) { c.crc = 7U; });
   expect_refused([](CentralFields& c) { c.time = std::uint16_t{1}; });
   expect_refused([](CentralFields& c) { c.date = std::uint16_t{1}; });
-  expect_refused([](CentralFields& c) { c.version_needed = std::uint16_t{45}; });
+}
+
+TEST(LocalHeader, Utf8FlagAndVersionMayDifferFromTheDirectorys) {
+  const auto expect_read = [](const auto& change) {
+    EXPECT_EQ(code_of_local(change), std::nullopt);
+    EXPECT_EQ(code_of_entry([&](ZipEntry& w) { change(w.central); }), std::nullopt);
+  };
+  expect_read([](HeaderFields& h) { h.flags = std::uint16_t{0x800}; });
+  for (const unsigned version : {10U, 20U, 45U}) {
+    expect_read([version](HeaderFields& h) { h.version_needed = static_cast<std::uint16_t>(version); });
+  }
+}
+
+TEST(LocalHeader, VersionIsFrom10To45) {
+  for (const unsigned version : {0U, 9U, 46U, 99U, 0x314U, 0xFFFFU}) {
+    EXPECT_EQ(code_of_local([version](LocalFields& l) { l.version_needed = static_cast<std::uint16_t>(version); }),
+              Code::zip_entry_version)
+        << version;
+  }
 }
 
 TEST(LocalHeader, SizesAreTheDirectorys) {
@@ -140,10 +177,17 @@ TEST(LocalHeader, ExtraFieldsAreKnownSingleAndWellFormed) {
   EXPECT_EQ(code_of_extra(extra_record(0x5455, Blob(5))), Code::zip_extra_unknown);
   EXPECT_EQ(code_of_extra(zeros(4)), Code::zip_extra_unknown);  // as zipalign pads
   EXPECT_EQ(code_of_extra(extra_record(0xD935, Blob(2))), Code::zip_extra_duplicate);
-  const Blob once = zip64_record({1024, 1024});
-  Blob twice = once;
-  twice.insert(twice.end(), once.begin(), once.end());
-  EXPECT_EQ(code_of_extra(twice), Code::zip_extra_duplicate);
+  EXPECT_EQ(code_of_extra(fields_of(zip64_record({1024, 1024}), zip64_record({1024, 1024}))),
+            Code::zip_extra_duplicate);
+}
+
+TEST(LocalHeader, OnePaddingRecordIsTheMost) {
+  for (const std::uint16_t first : std::vector<std::uint16_t>{0xD935, 0xA11E}) {
+    for (const std::uint16_t second : std::vector<std::uint16_t>{0xD935, 0xA11E}) {
+      EXPECT_EQ(code_of_fields(fields_of(padded(first, 64, 6), padded(second, 64, room - 6))),
+                Code::zip_extra_duplicate);
+    }
+  }
 }
 
 TEST(LocalHeader, ExtraFieldThatOverrunsIsRefused) {
@@ -161,27 +205,75 @@ TEST(LocalHeader, ExtraFieldThatOverrunsIsRefused) {
   }
 }
 
-TEST(LocalHeader, PaddingRecordIsThere) {
-  EXPECT_EQ(code_of_local([](LocalFields& l) { l.extra = zip64_record({1024, 1024}); }), Code::zip_padding_missing);
+TEST(LocalHeader, DataIsAlignedTo64WithoutAPaddingRecord) {
+  const auto local_of_name = [](std::size_t length) {
+    return changed_entry([length](ZipEntry& w) {
+      w.in_both([length](HeaderFields& header) { header.name = std::string(length, 'w'); });
+      w.local.extra = Blob();
+    });
+  };
+  EXPECT_EQ(refusal_of_archive(local_of_name(34).bytes), std::nullopt);
+  EXPECT_EQ(local_of_w(local_of_name(34)).alignment, 64U);
+  EXPECT_EQ(local_of_w(local_of_name(98)).data_offset, 128U);
+  for (const std::size_t length : {1U, 33U, 35U, 66U}) {
+    EXPECT_EQ(refusal_of_archive(local_of_name(length).bytes),
+              (Refusal{Code::zip_padding_alignment, std::string(length, 'w'), 0}));
+  }
+  EXPECT_EQ(code_of_fields(zip64_record({1024, 1024})), Code::zip_padding_alignment);
 }
 
 TEST(LocalHeader, PaddingRecordHoldsAnAlignment) {
-  for (const std::size_t size : {0U, 1U}) {
-    EXPECT_EQ(code_of_local([size](LocalFields& l) {
-                l.zip64_extra = zip64_record({1024, 1024});
-                l.padding = extra_record(0xD935, Blob(size));
-              }),
-              Code::zip_padding_record);
+  for (const std::uint16_t id : std::vector<std::uint16_t>{0xD935, 0xA11E}) {
+    for (const std::size_t size : {0U, 1U}) {
+      EXPECT_EQ(code_of_fields(fields_of(zip64_record({1024, 1024}), extra_record(id, Blob(size)))),
+                Code::zip_padding_record);
+    }
   }
 }
 
-TEST(LocalHeader, PaddingRecordIsTheLastField) {
-  Blob padding_first = extra_record(0xD935, Blob(9));
-  put_u16(padding_first, 4, 64);
+TEST(LocalHeader, PaddingRecordIsBeforeTheZip64FieldOrAfterIt) {
   const Blob zip64 = zip64_record({1024, 1024});
-  padding_first.insert(padding_first.end(), zip64.begin(), zip64.end());
-  ASSERT_EQ(padding_first.size(), 33U);  // the data is aligned; only the order is wrong
-  EXPECT_EQ(code_of_local([&](LocalFields& l) { l.extra = padding_first; }), Code::zip_padding_record);
+  for (const std::uint16_t id : std::vector<std::uint16_t>{0xD935, 0xA11E}) {
+    const Blob record = padded(id, 64, room - zip64.size());
+    EXPECT_EQ(code_of_fields(fields_of(record, zip64)), std::nullopt);
+    EXPECT_EQ(code_of_fields(fields_of(zip64, record)), std::nullopt);
+  }
+}
+
+TEST(LocalHeader, EitherPaddingRecordTellsTheAlignment) {
+  for (const unsigned alignment : {64U, 128U, 4096U, 16384U}) {
+    const Built built = changed_entry([&](ZipEntry& w) { w.local.extra = padded(0xA11E, alignment, alignment - 31); });
+    EXPECT_EQ(refusal_of_archive(built.bytes), std::nullopt);
+    EXPECT_EQ(local_of_w(built).alignment, alignment);
+    EXPECT_EQ(local_of_w(built).data_offset, alignment);
+  }
+}
+
+TEST(LocalHeader, OtherRecordsAlignmentIsAPowerOfTwoFrom64To16384) {
+  for (const unsigned wrong : {0U, 32U, 63U, 96U, 0x8000U, 0x8040U, 0xFFFFU}) {
+    EXPECT_EQ(code_of_fields(padded(0xA11E, wrong)), Code::zip_padding_alignment) << wrong;
+  }
+  EXPECT_EQ(code_of_fields(padded(0xA11E, 32768, 32768 - 31)), Code::zip_padding_alignment);
+  EXPECT_EQ(code_of_fields(padded(0xD935, 32768, 32768 - 31)), std::nullopt);
+  for (const unsigned larger : {128U, 4096U, 16384U}) {
+    EXPECT_EQ(code_of_fields(padded(0xA11E, larger)), Code::zip_padding_alignment) << larger;
+  }
+}
+
+TEST(LocalHeader, AlignmentThatTheDirectoryRepeatsIsTheLocalHeaders) {
+  const auto code_of_both = [](unsigned in_directory, const Blob& local) {
+    return code_of_entry([&](ZipEntry& w) {
+      w.central.extra = padded(0xA11E, in_directory, 6);
+      w.local.extra = local;
+    });
+  };
+  EXPECT_EQ(code_of_both(64, padded(0xA11E, 64)), std::nullopt);
+  EXPECT_EQ(code_of_both(16384, padded(0xA11E, 16384, 16384 - 31)), std::nullopt);
+  EXPECT_EQ(code_of_both(128, padded(0xA11E, 64)), Code::zip_extra_alignment);
+  EXPECT_EQ(code_of_both(64, padded(0xA11E, 128, 128 - 31)), Code::zip_extra_alignment);
+  EXPECT_EQ(code_of_both(64, padded(0xD935, 64)), Code::zip_extra_alignment);
+  EXPECT_EQ(code_of_both(64, fields_of(zip64_record({1024, 1024}), padded(0xD935, 64, room - 20))),
+            Code::zip_extra_alignment);
 }
 
 TEST(LocalHeader, RecordedAlignmentIsAPowerOfTwoFrom64To32768) {
@@ -202,15 +294,17 @@ TEST(LocalHeader, RecordedAlignmentIsKept) {
   }
 }
 
-TEST(LocalHeader, PaddingIsNoLongerThanNeeded) {
+TEST(LocalHeader, PaddingMayBeLongerThanNeeded) {
   for (const std::size_t more : {64U, 128U, 4096U}) {
-    EXPECT_EQ(code_of_local([more](LocalFields& l) { l.more_padding = more; }), Code::zip_padding_record) << more;
+    EXPECT_EQ(code_of_local([more](LocalFields& l) { l.more_padding = more; }), std::nullopt) << more;
   }
-  EXPECT_EQ(code_of_entry([](ZipEntry& w) {
-              w.alignment = std::size_t{4096};
-              w.local.recorded_alignment = std::uint16_t{64};
-            }),
-            Code::zip_padding_record);
+  const Built built = changed_entry([](ZipEntry& w) {
+    w.alignment = std::size_t{4096};
+    w.local.recorded_alignment = std::uint16_t{64};
+  });
+  EXPECT_EQ(refusal_of_archive(built.bytes), std::nullopt);
+  EXPECT_EQ(local_of_w(built).alignment, 64U);
+  EXPECT_EQ(local_of_w(built).data_offset, 4096U);
 }
 
 TEST(LocalHeader, EveryByteOfThePaddingIsZero) {
@@ -220,6 +314,11 @@ TEST(LocalHeader, EveryByteOfThePaddingIsZero) {
     Built changed = built;
     flip_bit(changed.bytes, at, at % 8);
     EXPECT_EQ(code_at_local_header(changed), Code::zip_padding_record) << at;
+  }
+  for (std::size_t at = 6; at < room; ++at) {
+    Blob record = padded(0xA11E, 64);
+    flip_bit(record, at, at % 8);
+    EXPECT_EQ(code_of_fields(record), Code::zip_padding_record) << at;
   }
 }
 

@@ -1,0 +1,180 @@
+"""Archives that stock zip libraries laid out go through every verb as our own do.
+
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests stock_layouts_test.py
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from support import command_line
+from support import wire_writer as wire
+from support.archives import LOCAL, MODEL
+from support.command_line import ToolCase, onnxar
+from support.every_verb import Journey, hold
+from support.stock_layout import ALIGNMENT_ID, LAYOUTS, Layout, relaid
+
+
+class StockJourney(Journey):
+    """As `Journey`, of an archive that another library laid out."""
+
+    def __init__(self, model: Path, folder: Path, layout: Layout) -> None:
+        super().__init__(model, folder)
+        self.layout = layout
+
+    def run(self) -> None:
+        onnxar("pack", self.model, "-o", self.archive, "--no-sync", "-q")
+        self.ours = self.archive.read_bytes()
+        self.data = relaid(self.ours, self.layout)
+        hold("another layout", self.data != self.ours)
+        self.archive.write_bytes(self.data)
+        self.entries = command_line.entries_of(self.archive)
+        onnxar("check", "--data", "-q", self.archive)
+        onnxar("unpack", self.archive, "-o", self.back, "--no-sync", "-q")
+        hold("unpack: as it came", self.back.read_bytes() == self.model.read_bytes())
+        self.look()
+        self.take_out()
+        self.compare()
+        self.link()
+        self.freeze()
+        self.repack()
+        self.edit()
+
+    def repack(self) -> None:
+        for verb in ("repack", "pack"):
+            again = self.folder / verb
+            onnxar(verb, self.archive, "-o", again, "--no-sync", "-q")
+            hold(f"{verb}: ours, byte for byte", again.read_bytes() == self.ours)
+
+
+def infos_of(path: Path) -> list[zipfile.ZipInfo]:
+    with zipfile.ZipFile(path) as archive:
+        return archive.infolist()
+
+
+class StockLayouts(ToolCase):
+    def model(self) -> Path:
+        # "n" * 34 is a name after which data at a multiple of 64 needs no padding record
+        tensors = (wire.tensor(name, wire.FLOAT, 304) for name in ("n" * 34, "a", "b", "c"))
+        return self.write("model.onnx", wire.plain(*tensors, wire.tensor("small", wire.FLOAT, 3)))
+
+    def each(self) -> Iterator[tuple[str, Layout, Path]]:
+        """A folder of its own for each layout."""
+        for name, layout in LAYOUTS.items():
+            folder = self.folder / name
+            folder.mkdir()
+            yield name, layout, folder
+
+    def stock(self, layout: Layout, folder: Path) -> Path:
+        path = folder / "stock.onnxar"
+        onnxar("pack", self.model(), "-o", path, "--no-sync", "-q")
+        path.write_bytes(relaid(path.read_bytes(), layout))
+        return path
+
+    def test_every_verb_takes_them(self) -> None:
+        for name, layout, folder in self.each():
+            with self.subTest(name):
+                StockJourney(self.model(), folder, layout).run()
+
+    def test_check_has_nothing_to_say_but_of_zip64(self) -> None:
+        for name, layout, folder in self.each():
+            with self.subTest(name):
+                report = json.loads(onnxar("check", "--data", "--json", self.stock(layout, folder)))
+                codes = {each["code"] for each in report["findings"]}
+                self.assertEqual(codes, {"zip.zip64.unneeded"} if layout.has_warnings else set())
+
+    def test_one_entry_has_no_padding_record(self) -> None:
+        folder = self.folder / "rust"
+        folder.mkdir()
+        file = self.stock(LAYOUTS["rust"], folder).read_bytes()
+        self.assertEqual(struct.unpack_from("<HH", file, LOCAL.size - 4), (34, 0))
+
+    def test_an_edit_keeps_what_was_there_and_appends_as_we_write(self) -> None:
+        added = wire.tensor("added", wire.FLOAT, 300)
+        for name, layout, folder in self.each():
+            with self.subTest(name):
+                path = self.stock(layout, folder)
+                before = path.read_bytes()
+                offsets = {each.filename: each.header_offset for each in infos_of(path)}
+                edited = self.write("edited.onnx", wire.plain(added))
+                onnxar("replace", path, edited, "--no-sync", "-q")
+                after = path.read_bytes()
+                self.assertEqual(after[: len(before)], before)
+                onnxar("check", "--data", "-q", path)
+                infos = {each.filename: each for each in infos_of(path)}
+                del offsets[MODEL]
+                kept = {each: infos[each].header_offset for each in offsets}
+                self.assertEqual(kept, offsets)
+                self.assertEqual(list(infos)[-2:], ["added", MODEL])
+                at = infos["added"].header_offset
+                self.assertEqual(after[at + 4 : at + 10], struct.pack("<HHH", 10, 0, 0))
+
+    def test_an_edit_takes_over_the_alignment_of_either_record(self) -> None:
+        for padding_id in (0xD935, ALIGNMENT_ID):
+            with self.subTest(hex(padding_id)):
+                path = self.folder / f"{padding_id}.onnxar"
+                onnxar("pack", self.model(), "-o", path, "--no-sync", "-q")
+                layout = Layout(padding_id, repeated=padding_id == ALIGNMENT_ID)
+                path.write_bytes(relaid(path.read_bytes(), layout, lambda size: 512))
+                edited = self.write("edited.onnx", wire.plain(wire.tensor("added", wire.FLOAT, 300)))
+                onnxar("replace", path, edited, "--no-sync", "-q")
+                listing = json.loads(onnxar("ls", "--json", path))
+                self.assertEqual({each["alignment"] for each in listing["entries"]}, {512})
+                self.assertEqual(listing["entries"][-1]["offset"] % 512, 0)
+
+    def test_repack_keeps_the_alignment_of_either_record(self) -> None:
+        ours = self.folder / "ours.onnxar"
+        onnxar("pack", self.model(), "-o", ours, "--align", 2048, "--no-sync", "-q")
+        for padding_id in (0xD935, ALIGNMENT_ID):
+            with self.subTest(hex(padding_id)):
+                path = self.folder / f"{padding_id}.onnxar"
+                path.write_bytes(relaid(ours.read_bytes(), Layout(padding_id), lambda size: 2048))
+                onnxar("repack", path, "-f", "-o", path, "--no-sync", "-q")
+                self.assertEqual(path.read_bytes(), ours.read_bytes())
+
+    def test_ls_tells_64_where_no_record_is(self) -> None:
+        folder = self.folder / "rust"
+        folder.mkdir()
+        path = self.stock(LAYOUTS["rust"], folder)
+        rows = json.loads(onnxar("ls", "--json", path))
+        self.assertEqual({each["alignment"] for each in rows["entries"]}, {64})
+        table = onnxar("ls", path).decode().splitlines()
+        self.assertEqual(table[1].split()[-1], "64")
+
+    def test_two_edits_can_be_undone_one_by_one(self) -> None:
+        for name, layout, folder in self.each():
+            with self.subTest(name):
+                path = self.stock(layout, folder)
+                states = [path.read_bytes()]
+                for number in range(2):
+                    tensor = wire.tensor(f"added_{number}", wire.FLOAT, 300)
+                    edited = self.write("edited.onnx", wire.plain(tensor))
+                    onnxar("replace", path, edited, "--no-sync", "-q")
+                    states.append(path.read_bytes())
+                for state in reversed(states[:-1]):
+                    onnxar("undo", "--force", "--no-sync", "-q", path)
+                    self.assertEqual(path.read_bytes(), state)
+
+    def test_an_interrupted_edit_is_cut_off(self) -> None:
+        for name, layout, folder in self.each():
+            with self.subTest(name):
+                path = self.stock(layout, folder)
+                before = path.read_bytes()
+                edited = self.write("edited.onnx", wire.plain(wire.tensor("added")))
+                onnxar("replace", path, edited, "--no-sync", "-q")
+                whole = path.read_bytes()
+                torn = folder / "torn.onnxar"
+                for size in (len(before) + 1, len(before) + 64, len(whole) - 22, len(whole) - 1):
+                    torn.write_bytes(whole[:size])
+                    onnxar("recover", "--no-sync", "-q", torn)
+                    self.assertEqual(torn.read_bytes(), before, size)
+                shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    command_line.main(__doc__)
