@@ -36,7 +36,7 @@ MOST_MEMORY = 400 * MIB  # that a writer takes; each has an entry of 4100 MiB
 
 # What a loader that is built on a library does not refuse although it should: (vectors, why).
 UNSEEN_SIZES = [f"zip64_{name}" for name in ("long", "one_more", "unasked", "unasked_2", "disk_of_sizes", "beside_size",
-                "beside_packed", "beside_offset", "step_packed", "24_offset")]  # fmt: skip
+                "beside_packed", "beside_offset", "step_packed", "24_offset")] + ["alignment_repeated_and_zip64"]  # fmt: skip
 NOT_REFUSED = {
     "cpp": [],
     "javascript": [],
@@ -255,15 +255,18 @@ class Loaders(StockCase):
 
     def test_each_reads_the_same_in_what_is_valid(self):
         rows = [row for row in vectors() if row["stage"] is None][:: 1 if STOCK else 4]
-        wanted = {name: each.stdout for name, each in self.loaded("cpp", rows).items()}
+        wanted = {name: each.stdout for name, each in self.loaded("python", rows).items() if each.returncode == 0}
         self.assertTrue(any(wanted.values()))
         for language in languages():
             with self.subTest(language=language):
                 done = self.loaded(language, rows)
                 refused = {name for name, each in done.items() if each.returncode}
                 self.assertEqual(refused, {*REFUSED[language]} & done.keys())
-                self.assertEqual({name: done[name].stdout for name in done.keys() - refused},
-                                 {name: wanted[name] for name in done.keys() - refused})  # fmt: skip
+                different = {name: (each.stdout, wanted[name]) for name, each in done.items()
+                             if name not in refused and each.stdout != wanted.get(name, each.stdout)}  # fmt: skip
+                if language == "cpp":  # its list of entries leaves out the model, and tensors that name it
+                    different.pop("link_to_model", None)
+                self.assertEqual(different, {})
 
     def test_an_empty_a_missing_and_another_file_are_refused(self):
         empty, other = self.folder / "empty", self.folder / "other"

@@ -4,13 +4,18 @@
 #include <iomanip>
 #include <iostream>
 #include <set>
+#include <stdexcept>
 #include <string>
 
 #include "onnxar/archive.h"
+#include "onnxar/check.h"
 #include "onnxar/listing.h"
 
 int main(int argc, char** argv) try {
   const onnxar::Archive archive = onnxar::Archive::open(argc == 2 ? argv[1] : "");
+  for (const onnxar::Finding& finding : onnxar::check(argv[1])) {  // no byte of a weight is read
+    if (finding.severity == onnxar::Severity::error) throw std::runtime_error(to_string(finding));
+  }
   std::set<std::string> linked;  // where in the model they are
   for (const onnxar::ListedEntry& entry : onnxar::list(archive).entries) {
     for (const onnxar::TensorInfo& tensor : entry.tensors) linked.insert(tensor.site);

@@ -19,12 +19,13 @@ function opened(path) {
 const all = (message, field) => message.filter(([n]) => n === field).map(([, value]) => value);
 const dimsOf = tensor => all(tensor, 1).flatMap(value => typeof value === 'bigint' ? value : varints(value)[0])
   .map(value => BigInt.asIntN(64, value));
+const typeOf = tensor => Number(BigInt.asIntN(32, all(tensor, 2).at(-1) ?? 0n));
 function place(tensor, found) {  // [offset in the file, size] of its data
   const pairs = all(tensor, 13).map(entry => [1, 2].map(field => String(all(fields(entry), field).at(-1) ?? '')));
   const values = key => pairs.filter(pair => pair[0] === key).map(pair => pair[1]);
   need(['location', 'offset', 'length', 'checksum'].every(key => values(key).length < 2), 'a key is given twice');
   const dims = dimsOf(tensor);
-  const bits = BITS[Number(BigInt.asUintN(32, all(tensor, 2).at(-1) ?? 0n))];
+  const bits = BITS[typeOf(tensor)];
   need(bits && dims.length <= 1024 && dims.every(n => n >= 0n), 'a type that is not known, or a bad shape');
   const size = (dims.reduce((product, n) => product * n, BigInt(bits)) + 7n) / 8n;
   const [offset = '0'] = values('offset'), [length = String(size)] = values('length');
@@ -44,7 +45,7 @@ try {
     let crc = 0;
     for (let done = 0; done < size; done += 2 ** 20) crc = crc32(read(at + done, Math.min(2 ** 20, size - done)), crc);
     const hex = crc.toString(16).padStart(8, '0');
-    console.log(`${all(tensor, 8).at(-1) ?? ''} ${all(tensor, 2).at(-1)} ${dimsOf(tensor)} ${hex}`);
+    console.log(`${all(tensor, 8).at(-1) ?? ''} ${typeOf(tensor)} ${dimsOf(tensor)} ${hex}`);
   }
 } catch (error) {
   console.error(`load.js: ${error.message}`);
