@@ -4,9 +4,11 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.commons.compress.archivers.zip.ZipArchiveEntry;
@@ -52,7 +54,7 @@ class Container {
     }
     return found;
   }
-  static Map<String, Place> entries(FileChannel file) throws Exception {
+  static Map<String, Place> entries(Path path, FileChannel file) throws Exception {
     long[] place = directory(file);
     ByteBuffer headers = read(file, place[2], place[1]);
     int count = 0;
@@ -63,7 +65,10 @@ class Container {
       at += 46 + name + extra + u16(headers, at + 32);
       need(at <= headers.limit(), "a directory header goes beyond the directory");
     }
-    var list = Collections.list(new ZipFile(file, "archive", "ISO-8859-1", false, true).getEntries());
+    List<ZipArchiveEntry> list;
+    try (var zip = new ZipFile(path, "ISO-8859-1", false, true)) {  // it would close a channel that it is given
+      list = Collections.list(zip.getEntries());
+    }
     need(count == place[0] && list.size() == count, "another number of entries");
     var offset = ZipArchiveEntry.class.getDeclaredMethod("getLocalHeaderOffset");  // it is protected
     offset.setAccessible(true);

@@ -39,7 +39,7 @@ class Load {
   }
   public static void main(String[] words) {
     try (var file = FileChannel.open(Path.of(words[0]))) {
-      var entries = Container.entries(file);
+      var entries = Container.entries(Path.of(words[0]), file);
       Container.Place model = entries.get("__MODEL_PROTO");
       Container.need(model != null, "there is not a model");
       for (Wire.Tensor tensor : Wire.tensors(Container.read(file, model.begin(), model.size()))) {
