@@ -23,9 +23,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr std::size_t count = 300;
+constexpr std::size_t graph_values = 300;
 
-Message named(const std::string& name) { return linked_floats(name, count, name); }
+Message named(const std::string& name) { return linked_floats(name, graph_values, name); }
 
 std::vector<std::string> names_of(const Archive& archive) {
   std::vector<std::string> names;
@@ -38,11 +38,12 @@ class GraphsTest : public ::testing::Test {
   /// `w` is the model's and the graph's, `v` is the graph's alone; then a side file.
   std::filesystem::path several() {
     const Message graph = model_of({named("w"), named("v")});
-    return folder_.write_file("several",
-                              archive_of(model_of({named("w")}),
-                                         {zip_entry("w", pattern(4 * count, 1)), zip_entry("v", pattern(4 * count, 2)),
-                                          zip_entry("t.json", pattern(5)), zip_entry("b.onnx", graph.view())})
-                                  .bytes);
+    return folder_.write_file(
+        "several",
+        archive_of(model_of({named("w")}),
+                   {zip_entry("w", pattern(4 * graph_values, 1)), zip_entry("v", pattern(4 * graph_values, 2)),
+                    zip_entry("t.json", pattern(5)), zip_entry("b.onnx", graph.view())})
+            .bytes);
   }
 
   static std::optional<Error> thrown_by(const std::function<void()>& action) {
@@ -115,7 +116,7 @@ TEST_F(GraphsTest, SavingAnotherModelInTheirPlaceKeepsGraphsAndTheirWeights) {
   save.replace = true;
   save.side_files_of = path;
   ModelWriter weights;
-  const Message other = model_of({floats("w", count, 1), floats("new", count, 7)});
+  const Message other = model_of({floats("w", graph_values, 1), floats("new", graph_values, 7)});
   const ConvertReport report = weights.save(other.view(), path, save);
   EXPECT_EQ(report.graphs, 1U);
   const Archive archive = Archive::open(path);
@@ -130,7 +131,7 @@ TEST_F(GraphsTest, KeyOfANewTensorKeepsClearOfWeightsThatGraphsKeep) {
   SaveOptions save = saved_as(Format::archive);
   save.replace = true;
   save.side_files_of = path;
-  static_cast<void>(ModelWriter().save(model_of({floats("v", count, 9)}).view(), path, save));
+  static_cast<void>(ModelWriter().save(model_of({floats("v", graph_values, 9)}).view(), path, save));
   EXPECT_THAT(names_of(Archive::open(path)), ElementsAre("v_2", "w", "v", "t.json", "b.onnx", "__MODEL_PROTO"));
   expect_good(path);
 }
@@ -142,7 +143,7 @@ TEST_F(GraphsTest, EditorReplacesASideFileAndAppendsWhatFollowsIt) {
     EXPECT_EQ(editor.kept_entries(), 4U);
     editor.remove("t.json");
     EXPECT_EQ(editor.kept_entries(), 2U);
-    editor.add("x", pattern(4 * count, 3));
+    editor.add("x", pattern(4 * graph_values, 3));
     editor.add("t.json", pattern(9));
     editor.commit(model_of({named("w"), named("x")}).view());
   }
