@@ -172,6 +172,14 @@ std::size_t Model::release_unused_payloads() {
     const Payload* payload = is_linked(tensor) ? parts_->loaded.payload_at(location_of(tensor)) : nullptr;
     if (payload != nullptr) used[static_cast<std::size_t>(payload - payloads.data())] = true;
   });
+  for (const LoadedGraph& graph : parts_->loaded.graphs) {  // they are saved with the model
+    onnx::walk_tensors(graph.skeleton,
+                       [&](const onnx::TensorSite& site) {
+                         const Payload* payload = parts_->loaded.payload_of(site);
+                         if (payload != nullptr) used[static_cast<std::size_t>(payload - payloads.data())] = true;
+                       },
+                       {parts_->loaded.max_depth});
+  }
   std::size_t released = 0;
   for (std::size_t i = 0; i < payloads.size(); ++i) {
     if (used[i] || !payloads[i].source) continue;

@@ -23,11 +23,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr std::size_t graph_values = 300;
+constexpr std::size_t graph_weight = 300;
 
-Message named(const std::string& name) { return linked_floats(name, graph_values, name); }
+Message named_weight(const std::string& name) { return linked_floats(name, graph_weight, name); }
 
-std::vector<std::string> names_of(const Archive& archive) {
+std::vector<std::string> names_in(const Archive& archive) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < archive.size(); ++i) names.emplace_back(archive.entry(i).name);
   return names;
@@ -37,11 +37,11 @@ class GraphsTest : public ::testing::Test {
  protected:
   /// `w` is the model's and the graph's, `v` is the graph's alone; then a side file.
   std::filesystem::path several() {
-    const Message graph = model_of({named("w"), named("v")});
+    const Message graph = model_of({named_weight("w"), named_weight("v")});
     return folder_.write_file(
         "several",
-        archive_of(model_of({named("w")}),
-                   {zip_entry("w", pattern(4 * graph_values, 1)), zip_entry("v", pattern(4 * graph_values, 2)),
+        archive_of(model_of({named_weight("w")}),
+                   {zip_entry("w", pattern(4 * graph_weight, 1)), zip_entry("v", pattern(4 * graph_weight, 2)),
                     zip_entry("t.json", pattern(5)), zip_entry("b.onnx", graph.view())})
             .bytes);
   }
@@ -89,7 +89,7 @@ TEST_F(GraphsTest, KindsCountTheTensorsOfAllGraphs) {
 TEST_F(GraphsTest, WriterProvesAGraphThatWasAdded) {
   const auto error = thrown_by([this] {
     ArchiveWriter archive = writer();
-    archive.add("b.onnx", model_of({named("nowhere")}).view());
+    archive.add("b.onnx", model_of({named_weight("nowhere")}).view());
     archive.finish(model_of({}).view());
   });
   ASSERT_TRUE(error);
@@ -116,12 +116,12 @@ TEST_F(GraphsTest, SavingAnotherModelInTheirPlaceKeepsGraphsAndTheirWeights) {
   save.replace = true;
   save.side_files_of = path;
   ModelWriter weights;
-  const Message other = model_of({floats("w", graph_values, 1), floats("new", graph_values, 7)});
+  const Message other = model_of({floats("w", graph_weight, 1), floats("new", graph_weight, 7)});
   const ConvertReport report = weights.save(other.view(), path, save);
   EXPECT_EQ(report.graphs, 1U);
   const Archive archive = Archive::open(path);
   // `w` is there already: it is not written again, and keeps its key.
-  EXPECT_THAT(names_of(archive), ElementsAre("new", "w", "v", "t.json", "b.onnx", "__MODEL_PROTO"));
+  EXPECT_THAT(names_in(archive), ElementsAre("new", "w", "v", "t.json", "b.onnx", "__MODEL_PROTO"));
   expect_good(path);
   EXPECT_EQ(entries_of_graphs(archive).size(), 2U);
 }
@@ -131,8 +131,8 @@ TEST_F(GraphsTest, KeyOfANewTensorKeepsClearOfWeightsThatGraphsKeep) {
   SaveOptions save = saved_as(Format::archive);
   save.replace = true;
   save.side_files_of = path;
-  static_cast<void>(ModelWriter().save(model_of({floats("v", graph_values, 9)}).view(), path, save));
-  EXPECT_THAT(names_of(Archive::open(path)), ElementsAre("v_2", "w", "v", "t.json", "b.onnx", "__MODEL_PROTO"));
+  static_cast<void>(ModelWriter().save(model_of({floats("v", graph_weight, 9)}).view(), path, save));
+  EXPECT_THAT(names_in(Archive::open(path)), ElementsAre("v_2", "w", "v", "t.json", "b.onnx", "__MODEL_PROTO"));
   expect_good(path);
 }
 
@@ -143,12 +143,12 @@ TEST_F(GraphsTest, EditorReplacesASideFileAndAppendsWhatFollowsIt) {
     EXPECT_EQ(editor.kept_entries(), 4U);
     editor.remove("t.json");
     EXPECT_EQ(editor.kept_entries(), 2U);
-    editor.add("x", pattern(4 * graph_values, 3));
+    editor.add("x", pattern(4 * graph_weight, 3));
     editor.add("t.json", pattern(9));
-    editor.commit(model_of({named("w"), named("x")}).view());
+    editor.commit(model_of({named_weight("w"), named_weight("x")}).view());
   }
   const Archive archive = Archive::open(path);
-  EXPECT_THAT(names_of(archive), ElementsAre("w", "v", "x", "t.json", "b.onnx", "__MODEL_PROTO"));
+  EXPECT_THAT(names_in(archive), ElementsAre("w", "v", "x", "t.json", "b.onnx", "__MODEL_PROTO"));
   expect_good(path);
 }
 
@@ -158,7 +158,7 @@ TEST_F(GraphsTest, SizeOfAnEditIsKnownBefore) {
   {
     ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
     editor.remove("t.json");
-    const Message next = model_of({named("w")});
+    const Message next = model_of({named_weight("w")});
     expected = editor.size_with(std::vector<std::pair<std::string_view, std::uint64_t>>{{"x", 70}, {"u.json", 9}},
                                 next.view().size());
     editor.reserve(expected);
@@ -204,12 +204,12 @@ TEST_F(GraphsTest, EveryEditOfARunCanBeUndone) {
   for (const char* name : {"t.json", "b.onnx"}) {
     ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
     editor.remove(name);
-    editor.commit(model_of({named("w")}).view());
+    editor.commit(model_of({named_weight("w")}).view());
   }
-  EXPECT_THAT(names_of(Archive::open(path)), ElementsAre("w", "v", "__MODEL_PROTO"));
+  EXPECT_THAT(names_in(Archive::open(path)), ElementsAre("w", "v", "__MODEL_PROTO"));
   expect_good(path);
   static_cast<void>(undo(path, {false, false}));
-  EXPECT_THAT(names_of(Archive::open(path)), ElementsAre("w", "v", "b.onnx", "__MODEL_PROTO"));
+  EXPECT_THAT(names_in(Archive::open(path)), ElementsAre("w", "v", "b.onnx", "__MODEL_PROTO"));
   static_cast<void>(undo(path, {false, false}));
   EXPECT_EQ(std::filesystem::file_size(path), first);
   expect_good(path);

@@ -224,5 +224,21 @@ TEST_F(EditingTest, AModelThatWasMovedKeepsItsPayloads) {
   EXPECT_THAT(saved_entries(), ElementsAre("w"));
 }
 
+TEST(GraphsOfAModel, AreSavedWithTheirWeightsAfterAReleaseToo) {
+  const TempDir folder;
+  const Message graph = model_of({linked_floats("w", 300, "w"), linked_floats("v", 300, "v")});
+  const Built archive = archive_of(
+      model_of({linked_floats("w", 300, "w")}),
+      {zip_entry("w", pattern(1200, 1)), zip_entry("v", pattern(1200, 2)), zip_entry("b.onnx", graph.view())});
+  Model model = Model::load(folder.write_file("a", archive.bytes));
+  model.proto().mutable_graph()->clear_initializer();
+  EXPECT_EQ(model.release_unused_payloads(), 1U);  // the model's own link; those of the graph stay
+  static_cast<void>(model.save(folder / "b", saved_as(Format::archive)));
+  const Archive saved = Archive::open(folder / "b");
+  EXPECT_EQ(copy_of(saved.resolve("w")), pattern(1200, 1));
+  EXPECT_EQ(copy_of(saved.resolve("v")), pattern(1200, 2));
+  EXPECT_TRUE(saved.find("b.onnx"));
+}
+
 }  // namespace
 }  // namespace onnxar::testing
