@@ -55,7 +55,7 @@ UNKNOWN_TYPES = ["type_unknown", "link_no_length_unknown_type"]
 REFUSED = {
     "cpp": [],
     "javascript": UNKNOWN_TYPES,
-    "python": [*UNKNOWN_TYPES, "wire_long_varints"],
+    "python": [*UNKNOWN_TYPES, "wire_long_varints", "model_name_damaged"],
     "go": [*UNKNOWN_TYPES, "zip64_end_only_directory_size"],
     "java": UNKNOWN_TYPES,
     "rust": UNKNOWN_TYPES,
