@@ -185,6 +185,11 @@ def extra_fields() -> Iterator[Invalid]:
     yield first(
         "local_extra_zip64_twice", "L6", about, case="h37", both=both, local=WIDE, extra=SIZES * 2
     )
+    for name, field in (("right", SIZES), ("false", zip64_field(SIZE, SIZE + 1))):
+        other = zip64_field(SIZE, SIZE + 1) if name == "right" else SIZES
+        about = f"Two faults: two zip64 fields with different sizes, the {name} ones first."
+        how = {"both": both, "local": WIDE, "extra": field + other, "also": ("L8",)}
+        yield first(f"local_extra_zip64_twice_{name}", "L6", about, case="h37", **how)
 
 
 # --- L7 and L8 -----------------------------------------------------------------------------------
