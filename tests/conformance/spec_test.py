@@ -111,6 +111,10 @@ class Texts(unittest.TestCase):
     def test_all_links_lead_somewhere(self):
         self.assertEqual(spec_parts.dangling_links(), [])
 
+    def test_no_line_of_a_sentence_looks_like_an_item_of_a_list(self):
+        for name, text in TEXTS.items():
+            self.assertEqual(re.findall(r"^ +\d+[.)] .*|^ *[-+*] \d.*", text, re.MULTILINE), [], name)
+
     def test_each_part_is_in_the_list_of_parts(self):
         table = section_of_readme("The parts of the format")
         for part in PARTS:
