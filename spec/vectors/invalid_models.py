@@ -58,8 +58,8 @@ def tensor_refused(
     data = wire.model_of(tensor)
     place = data.index(tensor) + at
     sizes = {"w": size} if size else {}
-    is_linked = tensor.endswith(wire.scalar(14, 1))
-    return refused(name, rule, about, data, place, case=case, is_linked=is_linked, also=also, **sizes)
+    how = {"case": case, "is_linked": tensor.endswith(wire.scalar(14, 1)), "also": also}
+    return refused(name, rule, about, data, place, **how, **sizes)
 
 
 # --- M1 ------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def wires() -> Iterator[Invalid]:
         ),
         ("no_length", "M2", wire.varint(2 << 3 | 2), 1, "The model ends before a length."),
         ("varint_11", "M3", wire.varint(8) + b"\x80" * 10 + b"\0", 1, "A number of 11 bytes."),
-        ("varint_10_cut", "M3", wire.varint(8) + b"\x80" * 10, 1, "The model ends after 10 bytes of 11."),
+        ("varint_10_cut", "M3", wire.varint(8) + b"\x80" * 10, 1, "It ends after 10 bytes of 11."),
         ("varint_65_bits", "M3", wire.varint(8) + b"\xff" * 9 + b"\2", 1, "A number of 65 bits."),
         ("varint_length", "M3", b"\x12" + b"\xff" * 10 + b"\1", 1, "A length of 11 bytes."),
     ):

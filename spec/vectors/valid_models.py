@@ -112,8 +112,8 @@ def oddities() -> Iterator[Valid]:
     pairs_of_v = wire.block(13, wire.pair("location", "v"))
     tensor = wire.tensor("v", pairs_of_v, inline)
     about = "A location in a tensor that is not linked: its entry is unused."
-    warnings = ("archive.entry.unused",)
-    yield Valid("link_not_external_unused", about, archive_of([weight("v")], tensor), warnings=warnings)
+    archive, warnings = archive_of([weight("v")], tensor), ("archive.entry.unused",)
+    yield Valid("link_not_external_unused", about, archive, warnings=warnings)
     yield from low_bits(pairs, inline)
     tensor = wire.tensor("w", wire.block(4, b""), wire.link(("location", "w")))
     about = "An empty packed run beside a link: no data."

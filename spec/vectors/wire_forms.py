@@ -172,7 +172,7 @@ def cut_fields() -> Iterator[Invalid]:
     bad = wire.block(FLOATS, bytes(5))
     minus = wire.scalar(1, -1)
     tensor = bad + wire.tensor("w", minus, dims=())
-    about = "Two faults: a packed run of 5 bytes of floats, then a dimension of -1, which is seen first."
+    about = "Two faults: a packed run of 5 bytes of floats, then a dimension of -1, seen first."
     at = len(tensor) - len(minus)
     yield tensor_refused("wire_run_and_dims", "M17", about, tensor, at=at, size=0, also=("M2",))
 

@@ -11,7 +11,7 @@ import onnx
 from google.protobuf.message import DecodeError
 
 NONE_16, NONE_32 = 0xFFFF, 0xFFFFFFFF
-BITS = dict(zip(range(1, 27), (32, 8, 8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64, 64, 128, 16, *[8] * 4, *[4] * 3, 8, 2, 2)))
+BITS = (0, 32, 8, 8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64, 64, 128, 16, 8, 8, 8, 8, 4, 4, 4, 8, 2, 2)  # by data type
 PLAIN = re.compile("0|[1-9][0-9]{0,19}")
 
 
@@ -114,7 +114,7 @@ def tensor_data(tensor, data):  # 18 to 24
     entry, offset = data[where["location"]], int(where.get("offset", 0))
     length = int(where.get("length", max(0, len(entry) - offset)))
     need(len(tensor.dims) <= 1024 and min(tensor.dims, default=0) >= 0, 22)
-    if bits := BITS.get(tensor.data_type):
+    if bits := dict(enumerate(BITS)).get(tensor.data_type):
         elements = math.prod(tensor.dims)
         size = (elements * bits + 7) // 8
         need(max(elements, size) < 1 << 64 and int(where.get("length", size)) == size, 23)
