@@ -83,12 +83,12 @@ class Archive:
         return self.entries[-1]
 
     def data(self, entry: Entry) -> memoryview:
-        """The bytes of an entry, behind a proof of its local header (stage use)."""
+        """The bytes of an entry, after a proof of its local header (stage use)."""
         begin = self.place(entry).data
         return self.file[begin : begin + entry.size]
 
     def place(self, entry: Entry) -> Place:
-        """Where its data lies, behind the same proof."""
+        """Where its data lies, after the same proof."""
         if entry.offset not in self._places:
             following = self._next[entry.offset]
             place = read_local(self.file, entry, following)

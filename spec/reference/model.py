@@ -11,77 +11,9 @@ from typing import NamedTuple
 from archive import MODEL, Archive
 from directory import GIB, Entry, fold, read_name
 from rules import Finding, Refused, refuse, require
+from wire_format import BLOCK, Field, Key, Wire, read_key
 
-# --- the wire format of protobuf -----------------------------------------------------------------
-
-VARINT, FIXED64, BLOCK, FIXED32 = 0, 1, 2, 5  # wire types
-
-
-class Field(NamedTuple):
-    """A field of a message; offsets count from the start of the file."""
-
-    at: int  # of its tag
-    number: int
-    wire_type: int
-    begin: int  # of its value, behind tag and length
-    end: int
-
-
-class Wire:
-    """Reads from one serialised message, which is the entry `name` and lies in a file at `base`."""
-
-    def __init__(self, data: memoryview, base: int, name: str = MODEL) -> None:
-        self._data = data
-        self._base = base
-        self.name = name
-
-    def bytes(self, begin: int, end: int) -> bytes:
-        return bytes(self._data[begin - self._base : end - self._base])
-
-    def varint(self, at: int, end: int) -> tuple[int, int]:
-        """The value and the offset behind it (M2, M3)."""
-        value = 0
-        for index in range(10):
-            require("M2", at + index < end, at, self.name)
-            byte = self._data[at + index - self._base]
-            value |= (byte & 0x7F) << 7 * index
-            if byte < 0x80:
-                require("M3", value < 1 << 64, at, self.name)
-                return value, at + index + 1
-        refuse("M3", at, self.name)
-
-    def fields(self, begin: int, end: int) -> Iterator[Field]:
-        at = begin
-        while at < end:
-            following = self.field(at, end)
-            yield following
-            at = following.end
-
-    def field(self, at: int, end: int) -> Field:
-        """M2 to M5."""
-        tag, begin = self.varint(at, end)
-        number, wire_type = tag >> 3, tag & 7
-        require("M4", begin - at <= 5 and 1 <= number < 1 << 29, at, self.name)
-        require("M5", wire_type in (VARINT, FIXED64, BLOCK, FIXED32), at, self.name)
-        if wire_type == VARINT:
-            _, stop = self.varint(begin, end)
-        elif wire_type == BLOCK:
-            length, begin = self.varint(begin, end)
-            stop = begin + length
-        else:
-            stop = begin + {FIXED64: 8, FIXED32: 4}[wire_type]
-        require("M2", stop <= end, at, self.name)
-        return Field(at, number, wire_type, begin, stop)
-
-    def varints(self, at: Field) -> Iterator[int]:
-        """One number, or a packed run of them."""
-        begin = at.begin
-        while begin < at.end:
-            value, begin = self.varint(begin, at.end)
-            yield value
-
-
-# --- where tensors stand -------------------------------------------------------------------------
+# --- where tensors are ---------------------------------------------------------------------------
 
 
 class Child(NamedTuple):
@@ -130,7 +62,7 @@ DEEPEST = 100
 
 def tensors_in(wire: Wire, message: str, begin: int, end: int, depth: int = 0) -> Iterator[Tensor]:
     """All tensors of a message in their order on the wire (M6, M7; M1 of a model). A known field
-    of another wire type is one that nobody knows, as in every parser."""
+    of another wire type is an unknown one, as in every parser."""
     seen: set[int] = set()
     for each in wire.fields(begin, end):
         child = CHILDREN[message].get(each.number)
@@ -170,14 +102,6 @@ FIELD = {  # of typed data, by data type
     7: 7,  # INT64: int64_data
     STRING: 6,  # string_data
 }
-
-
-class Key(NamedTuple):
-    """An element of external_data."""
-
-    at: int
-    key: bytes
-    value: bytes
 
 
 @dataclass
@@ -235,7 +159,7 @@ class Tensor:
 
 
 def read_tensor(wire: Wire, message: Field, depth: int) -> Tensor:
-    """M10 and M17 on the way, packed runs behind it."""
+    """M10 and M17 on the way, packed runs after it."""
     tensor = Tensor(message.begin, wire.name)
     runs: list[Field] = []
     for each in wire.fields(message.begin, message.end):
@@ -281,17 +205,6 @@ def add_key(tensor: Tensor, key: Key) -> None:
         return
     require("M10", key.key not in tensor.keys, key.at, tensor.graph)
     tensor.keys[key.key] = key.value
-
-
-def read_key(wire: Wire, message: Field) -> Key:
-    key = value = b""
-    for each in wire.fields(message.begin, message.end):
-        match each.number, each.wire_type:
-            case 1, 2:
-                key = wire.bytes(each.begin, each.end)
-            case 2, 2:
-                value = wire.bytes(each.begin, each.end)
-    return Key(message.begin, key, value)
 
 
 def low_32_bits(value: int) -> int:

@@ -2,7 +2,7 @@
 """A checker of ONNX archives that follows ../checking.md step by step.
 
 The end of the file, directory headers and names are in directory.py, places and local headers in
-archive.py, the model in model.py, superseded tails and remarks here.
+archive.py, the model in model.py and wire_format.py, superseded tails and remarks here.
 """
 
 from __future__ import annotations
@@ -65,16 +65,17 @@ def check_tails(archive: Archive) -> None:
     """T2."""
     for _, tail in sorted(archive.tails.items()):
         try:
-            check_states(archive.file, tail.end, archive.limits)
+            check_states(archive.file, tail.end)
         except Refused:
             raise Refused(finding(ERROR, "T2", tail.begin, tail.entry.name)) from None
 
 
-def check_states(file: memoryview, end: int, limits: Limits) -> None:
-    """Opens the state that ends there, those in its tails, and so on; proves each local header."""
+def check_states(file: memoryview, end: int) -> None:
+    """Opens the state that ends there, those in its tails, and so on; proves each local header.
+    A user's limits are not for them."""
     ends, known = [end], {end}
     while ends:
-        state = Archive(file[: ends.pop()], limits)
+        state = Archive(file[: ends.pop()], Limits())
         for entry in state.entries:
             state.place(entry)
         before = {tail.end for tail in state.tails.values()} - known

@@ -65,6 +65,10 @@ def graphs() -> Iterator[Valid]:
     yield good("two", about, w, v, side_file(), *two, main(linked()))
     about = "Graphs and weights in another order than a writer's."
     yield good("order", about, graph(linked()), w, side_file(), main(linked()))
+    long, last = graph(wire.tensor("d", wire.raw(content(1, 1024)))), main()
+    about = "A graph larger than the user's limit of the model."
+    options = {"max_model_size": len(last.data)}
+    yield Valid("graph_beyond_limit", about, Archive([long, last]), options=options)
     about = "A graph that names all of the model's bytes."
     tensor = wire.linked("w", MODEL, length=1024)
     long = main(wire.tensor("d", wire.raw(content(1, 1024))))
@@ -206,6 +210,10 @@ def names_of_the_model() -> Iterator[Valid]:
     pair = wire.block(1, "x") + wire.pair(NAME_KEY, "/") + wire.block(2, "a")
     about = "Key and value are given twice in the pair: the last ones count."
     yield Valid("model_name_last_counts", about, Archive([graph(), main(behind=wire.block(14, pair))]))
+    pair = wire.block(1, NAME_KEY) + wire.pair("x", "/")
+    about = "The key of the model's name, and another key after it in the same pair."
+    archive = Archive([graph(), main(behind=wire.block(14, pair))])
+    yield Valid("model_name_first_key", about, archive)
     behind = metadata(NAME_KEY, "b")
     about = "A further graph with the key is only metadata."
     yield Valid("graph_with_model_name", about, Archive([graph(behind=behind), main()]))
@@ -368,6 +376,10 @@ def links_to_archives() -> Iterator[Invalid]:
         at = len(data) - len(b"".join(fields[skipped:]))
         about = f"A further graph has the key {pairs[skipped][0]}, as links have."
         yield refused(f"link_{name}", "G3", about, data, at)
+    pair = wire.block(14, wire.block(1, "x") + wire.pair("onnxar.link.size", "1"))
+    data = graph(behind=pair).data
+    about = "A pair of a further graph with two keys, the last one as links have."
+    yield refused("link_last_key", "G3", about, data, len(data) - len(pair))
 
 
 def bad_names_of_the_model() -> Iterator[Invalid]:
@@ -397,6 +409,11 @@ def bad_names_of_the_model() -> Iterator[Invalid]:
         ("too_long", "a" * 251),
     ):
         yield bad(case, f"The model's name is {value!r:.30}.", value)
+    pair = wire.block(14, wire.block(1, "x") + wire.pair(NAME_KEY, "a/b"))
+    archive = Archive([main(behind=pair)])
+    file, at = bytes(archive.file), archive.data_end(-1) - len(pair)
+    about = "A pair with two keys, the last one the model's name, which is a path."
+    yield Invalid("model_name_last_key", about, "G4", file, at, MODEL, "check")
     taken = (graph(),)
     yield bad("taken", "A graph has the model's name.", "b", entries=taken)
     yield bad("taken_folded", "A graph has the model's name in another case.", "B", entries=taken)

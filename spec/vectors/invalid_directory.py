@@ -36,12 +36,18 @@ def vectors() -> Iterator[Invalid]:
 
 
 def second(
-    name: str, rule: str, about: str, *, case: str | None = None, **differing: object
+    name: str,
+    rule: str,
+    about: str,
+    *,
+    case: str | None = None,
+    also: tuple[str, ...] = (),
+    **differing: object,
 ) -> Invalid:
     """The second of three entries differs from what conforms."""
     archive = Archive([side_file("a.bin"), side_file("b.bin", **differing), model()])
     file = bytes(archive.file)
-    return Invalid(name, about, rule, file, archive.central[1], "b.bin", case=case)
+    return Invalid(name, about, rule, file, archive.central[1], "b.bin", case=case, also=also)
 
 
 # --- D1 ------------------------------------------------------------------------------------------
@@ -323,10 +329,10 @@ def repeated_alignments() -> Iterator[Invalid]:
         yield repeated(f"alignment_repeated_{alignment:x}", about, field)
     about = "Two faults: a zip64 field that nothing asks for, and a false alignment in the directory."
     field = alignment_field(63) + zip64_field(SIZE)
-    yield repeated("alignment_repeated_and_zip64", about, field, "D13")
+    yield repeated("alignment_repeated_and_zip64", about, field, "D13", also=("D16",))
     entries = [side_file(), Entry("b.bin", record=ALIGNMENT_ID, both={"crc32": 1})]
     entries[1] = replace(entries[1], central_extra=alignment_field(63))
     archive = Archive([*entries, model()])
     about = "Two faults: an entry of no bytes whose CRC-32 is 1, and a false alignment."
     file, at = bytes(archive.file), archive.central[1]
-    yield Invalid("alignment_repeated_and_crc", about, "D15", file, at, "b.bin")
+    yield Invalid("alignment_repeated_and_crc", about, "D15", file, at, "b.bin", also=("D16",))

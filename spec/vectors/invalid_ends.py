@@ -52,6 +52,10 @@ def bytes_behind() -> Iterator[Invalid]:
     ):
         file = whole + behind
         yield Invalid(f"end_trailing_{name}", about, "E2", file, archive.end, case=case)
+    prefix = b"#!/bin/sh\n"
+    file, at = prefix + whole + b"\0", len(prefix) + archive.end
+    about = "Bytes before the archive, and a byte after it: neither end looks like an archive's."
+    yield Invalid("end_trailing_and_prefix", about, "E2", file, at, also=("P1",))
     for name, case, length, behind in (("long", "h86", 10, 5), ("short", "h87", 5, 10)):
         archive = sample().set_end(comment_length=length)
         about = f"A comment of {length} bytes is announced, and {behind} bytes follow."
@@ -107,7 +111,9 @@ def disks() -> Iterator[Invalid]:
         ("count_all", None, {"entries_here": 3, "entries": SENTINEL16}, "The other count is one."),
     ):
         archive = sample().set_end(**values)
-        yield Invalid(f"disk_end_{name}", about, "E4", bytes(archive.file), archive.end, case=case)
+        file, also = bytes(archive.file), ("E5",) if name == "count_all" else ()
+        words = f"Two faults. {about} There are no zip64 records." if also else about
+        yield Invalid(f"disk_end_{name}", words, "E4", file, archive.end, case=case, also=also)
         archive = sample(zip64=True).set_end(**values)
         about += " Zip64 end records stand there."
         file = bytes(archive.file)

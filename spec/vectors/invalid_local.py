@@ -45,6 +45,7 @@ def first(
     *,
     case: str | None = None,
     spelt: str = "a.bin",
+    also: tuple[str, ...] = (),
     **differing: object,
 ) -> Invalid:
     """The first of three entries differs from what conforms."""
@@ -53,7 +54,8 @@ def first(
     least = 30 + len(spelt.encode())
     usual = {begin + -begin % 64 + SIZE for begin in (least, least + 6)}
     stage = "use" if archive.headers[1] in usual else "open"
-    return Invalid(name, about, rule, bytes(archive.file), 0, spelt, stage=stage, case=case)
+    file = bytes(archive.file)
+    return Invalid(name, about, rule, file, 0, spelt, stage=stage, case=case, also=also)
 
 
 # --- L1 to L3 ------------------------------------------------------------------------------------
@@ -124,10 +126,12 @@ def versions() -> Iterator[Invalid]:
     about = "Host 3 in the upper byte of the local header's version needed."
     yield first("local_version_host", "L13", about, local={"version": 3 << 8 | 20})
     about = "Two faults: the local header has another time and version needed 46."
-    yield first("local_version_and_time", "L3", about, local={"version": 46, "time": 1})
+    local = {"version": 46, "time": 1}
+    yield first("local_version_and_time", "L3", about, local=local, also=("L13",))
     about = "Two faults: the local header has version needed 46 and half an extra field."
     record = struct.pack("<HHH", PADDING_ID, ROOM - 3, 64) + bytes(ROOM - 6)
-    yield first("local_version_and_extra", "L13", about, local={"version": 46}, padding=record)
+    local = {"version": 46}
+    yield first("local_version_and_extra", "L13", about, local=local, padding=record, also=("L4",))
     archive = Archive([side_file(), side_file("b.bin"), model(local={"version": 46})])
     about = "Version needed 46 in the model's local header."
     file, at = bytes(archive.file), archive.headers[-1]
@@ -181,6 +185,11 @@ def extra_fields() -> Iterator[Invalid]:
     yield first(
         "local_extra_zip64_twice", "L6", about, case="h37", both=both, local=WIDE, extra=SIZES * 2
     )
+    for name, field in (("right", SIZES), ("false", zip64_field(SIZE, SIZE + 1))):
+        other = zip64_field(SIZE, SIZE + 1) if name == "right" else SIZES
+        about = f"Two faults: two zip64 fields with different sizes, the {name} ones first."
+        how = {"both": both, "local": WIDE, "extra": field + other, "also": ("L8",)}
+        yield first(f"local_extra_zip64_twice_{name}", "L6", about, case="h37", **how)
 
 
 # --- L7 and L8 -----------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ def refused(
     *,
     case: str | None = None,
     is_linked: bool = False,
+    also: tuple[str, ...] = (),
     **sizes: int,
 ) -> Invalid:
     """This model, and entries of these sizes beside it; `at` counts from the model's first byte."""
@@ -38,7 +39,7 @@ def refused(
     offset = archive.data[-1] + at
     file = bytes(archive.file)
     return Invalid(
-        name, about, rule, file, offset, MODEL, "check", case, is_linked=is_linked
+        name, about, rule, file, offset, MODEL, "check", case, is_linked=is_linked, also=also
     )
 
 
@@ -51,13 +52,14 @@ def tensor_refused(
     case: str | None = None,
     at: int = 0,
     size: int = 1024,
+    also: tuple[str, ...] = (),
 ) -> Invalid:
     """A model of one tensor, beside an entry `w`; `at` counts from the tensor's first byte."""
     data = wire.model_of(tensor)
     place = data.index(tensor) + at
     sizes = {"w": size} if size else {}
-    is_linked = tensor.endswith(wire.scalar(14, 1))
-    return refused(name, rule, about, data, place, case=case, is_linked=is_linked, **sizes)
+    how = {"case": case, "is_linked": tensor.endswith(wire.scalar(14, 1)), "also": also}
+    return refused(name, rule, about, data, place, **how, **sizes)
 
 
 # --- M1 ------------------------------------------------------------------------------------------
@@ -110,6 +112,7 @@ def wires() -> Iterator[Invalid]:
         ),
         ("no_length", "M2", wire.varint(2 << 3 | 2), 1, "The model ends before a length."),
         ("varint_11", "M3", wire.varint(8) + b"\x80" * 10 + b"\0", 1, "A number of 11 bytes."),
+        ("varint_10_cut", "M3", wire.varint(8) + b"\x80" * 10, 1, "It ends after 10 bytes of 11."),
         ("varint_65_bits", "M3", wire.varint(8) + b"\xff" * 9 + b"\2", 1, "A number of 65 bits."),
         ("varint_length", "M3", b"\x12" + b"\xff" * 10 + b"\1", 1, "A length of 11 bytes."),
     ):
@@ -236,6 +239,10 @@ def repeated() -> Iterator[Invalid]:
     data = wire.model(wire.block(15, wire.block(1, tensor) * 2))
     at = data.rindex(wire.block(1, tensor))
     yield refused("repeated_values", "M7", "Two values of one sparse tensor.", data, at)
+    sparse = wire.block(22, wire.block(1, tensor))
+    data = wire.model(wire.node(wire.block(1, "value") + sparse * 2))
+    about = "Two sparse tensors in one attribute."
+    yield refused("repeated_sparse_tensor", "M7", about, data, data.rindex(sparse))
     training = wire.block(1, wire.graph())
     data = wire.model(behind=wire.block(20, training * 2))
     at = data.rindex(training)
@@ -248,10 +255,10 @@ def orders() -> Iterator[Invalid]:
     stray = wire.varint(2 << 3 | 6) + bytes(8)
     data = wire.model(wire.node(wire.attribute(T, bad) + stray))
     about = "A tensor with a dimension of -1, and behind it wire type 6 in the same attribute."
-    yield refused("order_attribute", "M17", about, data, data.index(bad))
+    yield refused("order_attribute", "M17", about, data, data.index(bad), also=("M5",))
     data = wire.model(wire.node(stray + wire.attribute(T, bad)))
     about = "The same, wire type 6 first."
-    yield refused("order_attribute_first", "M5", about, data, data.index(stray))
+    yield refused("order_attribute_first", "M5", about, data, data.index(stray), also=("M17",))
     data = wire.model(wire.initializer(bad), behind=stray)
     about = "A tensor with a dimension of -1, and behind the graph wire type 6."
-    yield refused("order_model", "M17", about, data, data.index(bad))
+    yield refused("order_model", "M17", about, data, data.index(bad), also=("M5",))

@@ -117,32 +117,35 @@ def _second(
     case: str | None,
     flags: int = UTF8_FLAG,
     size: int = 0,
+    also: tuple[str, ...] = (),
 ) -> Invalid:
     """The second of three entries has this name."""
     both = {} if spelt.isascii() else {"flags": flags}
     archive = Archive([side_file(), side_file(spelt, size, both=both), model()])
-    return Invalid(name, about, rule, bytes(archive.file), archive.central[1], spelt, case=case)
+    file, at = bytes(archive.file), archive.central[1]
+    return Invalid(name, about, rule, file, at, spelt, case=case, also=also)
 
 
 def two_faults() -> Iterator[Invalid]:
     """Two faults each: rules are looked at in the order in which the text lists them."""
-    for name, rule, spelt, about in (
-        ("long_character", "N2", "\u00e4" * 513, "1026 bytes, not ASCII"),
-        ("character_absolute", "N14", "/a;1", "a semicolon, a slash in front"),
-        ("character_folder", "N14", "a;1/", "a semicolon, a slash behind"),
-        ("character_part", "N14", "../w;1", "a semicolon, a path to the parent"),
-        ("absolute_folder", "N6", "/", "a slash in front and behind"),
-        ("folder_part", "N8", "a//", "a slash behind, an empty part"),
-        ("part_long", "N9", "n" * 256 + "/../w", "a part of 256 bytes, a path to the parent"),
-        ("part_long_end", "N15", "a./" + "n" * 256, "a dot at the end, a part of 256 bytes"),
-        ("end_device", "N16", "aux/a.", "a device, a dot at the end"),
-        ("end_of_device", "N16", "con.", "a device with a dot at the end"),
+    for name, rules, spelt, about in (
+        ("long_character", "N2 N14", "\u00e4" * 513, "1026 bytes, not ASCII"),
+        ("character_absolute", "N14 N6", "/a;1", "a semicolon, a slash in front"),
+        ("character_folder", "N14 N8", "a;1/", "a semicolon, a slash behind"),
+        ("character_part", "N14 N9", "../w;1", "a semicolon, a path to the parent"),
+        ("absolute_folder", "N6 N8", "/", "a slash in front and behind"),
+        ("folder_part", "N8 N9", "a//", "a slash behind, an empty part"),
+        ("part_long", "N9 N15", "n" * 256 + "/../w", "a part of 256 bytes, a path to the parent"),
+        ("part_long_end", "N15 N16", "a./" + "n" * 256, "a dot at the end, a part of 256 bytes"),
+        ("end_device", "N16 N17", "aux/a.", "a device, a dot at the end"),
+        ("end_of_device", "N16 N17", "con.", "a device with a dot at the end"),
     ):
-        yield _second(f"name_{name}", rule, f"Two faults: {about}.", spelt, None)
-    about = "An absolute path, and flag bit 0: encrypted."
+        rule, other = rules.split()
+        yield _second(f"name_{name}", rule, f"Two faults: {about}.", spelt, None, also=(other,))
+    about = "Two faults: an absolute path, and flag bit 0: encrypted."
     archive = Archive([side_file(), side_file("/w", both={"flags": 1}), model()])
     file, at = bytes(archive.file), archive.central[1]
-    yield Invalid("name_and_encrypted", about, "N6", file, at, "/w")
+    yield Invalid("name_and_encrypted", about, "N6", file, at, "/w", also=("D2",))
     about = "Flag bits 11 and 5."
     both = {"flags": UTF8_FLAG | 1 << 5}
     archive = Archive([side_file(), side_file("w.bin", both=both), model()])
@@ -163,5 +166,6 @@ def clashes_with_the_model() -> Iterator[Invalid]:
     )
     archive = Archive([side_file(f"{MODEL}/x"), model()])
     at, entry = archive.central[0], f"{MODEL}/x"
-    about = "The model's name as a folder."
-    yield Invalid("model_prefix", about, "N12", bytes(archive.file), at, entry, case="h67")
+    about = "Two faults: the model's name as a folder, and so a reserved name."
+    file = bytes(archive.file)
+    yield Invalid("model_prefix", about, "N12", file, at, entry, case="h67", also=("N13",))

@@ -36,8 +36,8 @@ def missing_padding() -> Iterator[Invalid]:
     for off, spelt in ((63, "a" * 29 + ".bin"), (65, "a" * 31 + ".bin")):
         about = f"No padding record: the data follows the name, at {off}."
         yield first(f"padding_missing_{off}", "L12", about, spelt=spelt, padding=b"")
-    about = "Five zero bytes of extra fields."
-    yield first("padding_missing_5", "L5", about, padding=bytes(5))
+    about = "Two faults: five zero bytes are an empty field of id 0, and a stray byte."
+    yield first("padding_missing_5", "L5", about, padding=bytes(5), also=("L4",))
     yield from rooms()
 
 
@@ -168,7 +168,7 @@ def repeated_alignments() -> Iterator[Invalid]:
     yield repeated("false", "L14", about, 4096, **own)
     about = "Two faults: another alignment in the directory, and data that is not at a multiple."
     record = struct.pack("<HHH", ALIGNMENT_ID, 2, 64)
-    yield repeated("and_off", "L12", about, 128, padding=record)
+    yield repeated("and_off", "L12", about, 128, padding=record, also=("L14",))
     about = "Two faults: another alignment in the directory, and padding that is not all zeros."
     record = padding(NAME_END, 64, ALIGNMENT_ID)[:-1] + b"\1"
-    yield repeated("and_not_zero", "L14", about, 128, padding=record)
+    yield repeated("and_not_zero", "L14", about, 128, padding=record, also=("L10",))

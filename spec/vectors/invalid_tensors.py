@@ -111,8 +111,9 @@ def ranges() -> Iterator[Invalid]:
         yield tensor_refused(f"range_{name}", "M13", about, tensor, case="x30")
     tensor = wire.linked("w", offset=64)
     archive = Archive([weight("w", local={"time": 1}), model(wire.model_of(tensor))])
-    about = "Linked behind the entry's end, and before that: another time in its local header."
-    yield Invalid("range_and_local", about, "L3", bytes(archive.file), 0, "w", stage="use")
+    about = "Two faults: another time in an entry's local header, and a link that leaves the entry."
+    file = bytes(archive.file)
+    yield Invalid("range_and_local", about, "L3", file, 0, "w", stage="use", also=("M13",))
     tensor = wire.linked("w", length=2048, dims=(512,))
     about = "Length and shape call for more than the entry has."
     yield tensor_refused("range_length", "M13", about, tensor, case="x30")
@@ -300,6 +301,14 @@ def typed_lengths() -> Iterator[Invalid]:
         fields = (field, wire.raw(b"")) if name == "scalar" else (field,)
         tensor = wire.tensor("w", *fields, kind=kind, dims=dims)
         yield tensor_refused(f"typed_of_{name}", "M18", f"{about}.", tensor, size=0)
+    tensor = wire.tensor("w", wire.block(4, bytes(8)), wire.raw(b""), dims=(2,))
+    about = "Empty raw_data beside all values in float_data: it has too few bytes."
+    yield tensor_refused("raw_of_empty_beside_typed", "M18", about, tensor, size=0)
+    tensor = wire.tensor("w", wire.raw(b""), dims=(2,))
+    yield tensor_refused("raw_of_empty", "M18", "Empty raw_data for two FLOATs.", tensor, size=0)
+    tensor = wire.tensor("w", wire.block(6, "a"), kind=8, dims=(1 << 40, 1 << 40))
+    about = "One of 2^80 STRINGs."
+    yield tensor_refused("typed_of_many_strings", "M18", about, tensor, size=0)
     for name, kind, field, about in (
         ("raw", 1, wire.raw(bytes(4)), "raw_data"),
         ("float", 1, wire.block(4, bytes(4)), "float_data"),

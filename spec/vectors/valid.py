@@ -24,6 +24,7 @@ def vectors() -> Iterator[Valid]:
     yield from zip64_fields()
     yield from zip64_ends()
     yield from edits()
+    yield from limits()
 
 
 def typical() -> Archive:
@@ -240,3 +241,21 @@ def edits() -> Iterator[Valid]:
     about = "The data of an entry ends in the end record of another edited archive."
     nested = Archive([Entry("x.bin", content(1, 5) + bytes(payload)), model()])
     yield edited("edited_payload", about, nested.edit(changed))
+
+
+# --- limits of a user ----------------------------------------------------------------------------
+
+
+def limits() -> Iterator[Valid]:
+    archive = sample()
+    size = archive.end - archive.directory
+    for name, option, limit, about in (
+        ("entries", "max_entries", 3, "As many entries as the user's limit."),
+        ("directory", "max_directory_size", size, "A directory as long as the user's limit."),
+        ("model", "max_model_size", len(model().data), "A model as long as the user's limit."),
+    ):
+        yield Valid(f"limit_{name}", about, sample(), options={option: limit})
+    edited = Archive([side_file(), model(EDITED_MODEL)]).edit(model())
+    about = "A superseded model is longer than the user's limit, and the model is not."
+    options = {"max_model_size": len(model().data)}
+    yield Valid("limit_superseded", about, edited, notes=EDITED, options=options)

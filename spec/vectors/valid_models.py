@@ -59,6 +59,14 @@ def links() -> Iterator[Valid]:
     about = "A link to no bytes at the entry's end."
     archive = archive_of([weight("w")], tensor)
     yield Valid("link_empty_at_end", about, archive, warnings=("onnx.external.small",))
+    about = "A link to no bytes at byte 8: small, and not at a multiple of 64."
+    tensor = wire.linked("w", offset=8, length=0, dims=(0,))
+    warnings = ("onnx.external.small", "onnx.external.unaligned")
+    yield Valid("link_empty_unaligned", about, archive_of([weight("w")], tensor), warnings=warnings)
+    about = "Two links to the same place and no bytes: they share no data."
+    tensors = [wire.linked(name, "w", offset=64, length=0, dims=(0,)) for name in "ab"]
+    archive = archive_of([weight("w")], *tensors)
+    yield Valid("link_empty_twice", about, archive, warnings=("onnx.external.small",))
     yield from orders()
     entries = [Entry(name, content(3, 1024)) for name in ("conv1_weight", "_0")]
     tensors = wire.linked("conv1/weight:0", "conv1_weight"), wire.linked("0", "_0")
@@ -101,6 +109,11 @@ def oddities() -> Iterator[Valid]:
     tensor = wire.tensor("w", pairs, wire.scalar(14, 2), inline)
     about = "A location, and a data_location that no schema knows: not linked."
     yield Valid("link_unknown_data_location", about, archive_of([], tensor))
+    pairs_of_v = wire.block(13, wire.pair("location", "v"))
+    tensor = wire.tensor("v", pairs_of_v, inline)
+    about = "A location in a tensor that is not linked: its entry is unused."
+    archive, warnings = archive_of([weight("v")], tensor), ("archive.entry.unused",)
+    yield Valid("link_not_external_unused", about, archive, warnings=warnings)
     yield from low_bits(pairs, inline)
     tensor = wire.tensor("w", wire.block(4, b""), wire.link(("location", "w")))
     about = "An empty packed run beside a link: no data."
@@ -135,6 +148,14 @@ def shapes() -> Iterator[Valid]:
     about = "A type that nobody knows: its length is not judged."
     tensor = wire.linked("w", kind=99, dims=(3, 5))
     yield Valid("type_unknown", about, archive_of([weight("w")], tensor))
+    about = "A type that nobody knows and 2^80 elements: neither elements nor length are judged."
+    huge = (1 << 40, 1 << 40)
+    tensor = wire.linked("w", kind=99, dims=huge)
+    yield Valid("type_unknown_huge", about, archive_of([weight("w")], tensor))
+    about = "The same with data in the model, in a typed field and in raw_data."
+    fields = wire.block(10, bytes(8)), wire.raw(bytes(8))
+    tensors = [wire.tensor("u", each, kind=99, dims=huge) for each in fields]
+    yield Valid("inline_type_unknown_huge", about, archive_of([], *tensors))
     inline = wire.tensor("w", wire.raw(content(1, 8)), dims=(2,))
     strings = wire.tensor("s", wire.block(6, "one"), wire.block(6, ""), kind=wire.STRING, dims=(2,))
     typed = wire.tensor("t", wire.block(7, bytes([1, 2, 3])), kind=wire.INT64, dims=(3,))
@@ -186,6 +207,9 @@ def remarks() -> Iterator[Valid]:
     about = "Elements without data: strings, and an unknown type."
     tensors = wire.tensor("s", kind=wire.STRING, dims=(2,)), wire.tensor("u", kind=99, dims=(2,))
     yield valid("no_data_of_no_size", about, "onnx.tensor.no_data", [], *tensors)
+    about = "2^80 STRINGs, none of which is there."
+    tensor = wire.tensor("s", kind=wire.STRING, dims=(1 << 40, 1 << 40))
+    yield valid("no_data_of_many_strings", about, "onnx.tensor.no_data", [], tensor)
     about = "More values than the shape calls for: FLOAT, INT4 and STRING."
     tensors = (
         wire.tensor("w", wire.block(4, bytes(12)), dims=(2,)),

@@ -116,6 +116,7 @@ class Valid:
     case: str | None = None
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    options: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def file(self) -> bytes:
@@ -123,6 +124,8 @@ class Valid:
 
     def expectation(self) -> dict[str, object]:
         remarks: dict[str, object] = {"warnings": sorted({*self.warnings, *self.notes})}
+        if self.options:
+            remarks = {"options": dict(self.options), **remarks}
         if self.notes:
             remarks["notes"] = sorted(self.notes)
         listing = self.archive.listing()
@@ -144,18 +147,22 @@ class Invalid:
     case: str | None = None
     options: Mapping[str, int] = field(default_factory=dict)
     is_linked: bool = False  # the tensor that is wrong
+    also: tuple[str, ...] = ()  # further rules that it breaks
 
     @property
     def binds_loader(self) -> bool:
         """Whether a loader must refuse it. It need not look at graphs beside the model."""
-        if self.rule.startswith("M") and self.entry != MODEL:
-            return False
-        return self.rule in LOADER_RULES or (self.is_linked and self.rule in LOADER_RULES_OF_LINKS)
+        bound = LOADER_RULES | (LOADER_RULES_OF_LINKS if self.is_linked else frozenset())
+        is_in_graph = self.rule.startswith("M") and self.entry != MODEL
+        broken = self.also if is_in_graph else (self.rule, *self.also)
+        return not bound.isdisjoint(broken)
 
     def expectation(self) -> dict[str, object]:
-        place: dict[str, object] = {"entry": self.entry}
+        place: dict[str, object] = {"also": list(self.also)} if self.also else {}
+        place["entry"] = self.entry
         if not _is_utf8(self.entry):
-            place = {"entry_hex": encoded(self.entry).hex()}
+            del place["entry"]
+            place["entry_hex"] = encoded(self.entry).hex()
         place["offset"] = self.offset
         return {**place, **({"options": dict(self.options)} if self.options else {})}
 

@@ -172,8 +172,9 @@ def cut_fields() -> Iterator[Invalid]:
     bad = wire.block(FLOATS, bytes(5))
     minus = wire.scalar(1, -1)
     tensor = bad + wire.tensor("w", minus, dims=())
-    about = "A packed run of floats of 5 bytes, and behind it a dimension of -1, seen first."
-    yield tensor_refused("wire_run_and_dims", "M17", about, tensor, at=len(tensor) - len(minus), size=0)
+    about = "Two faults: a packed run of 5 bytes of floats, then a dimension of -1, seen first."
+    at = len(tensor) - len(minus)
+    yield tensor_refused("wire_run_and_dims", "M17", about, tensor, at=at, size=0, also=("M2",))
 
 
 def missing_for_other_types() -> Iterator[Invalid]:

@@ -164,7 +164,8 @@ Json remarks_of(const std::vector<Finding>& findings, bool notes_alone) {
 }
 
 void expect_accepted(const Vector& vector, const std::filesystem::path& path) {
-  for (const std::string stage : stages) EXPECT_EQ(faults_at(stage, path, {}), std::vector<Fault>()) << stage;
+  const OpenOptions options = options_of(vector.row);
+  for (const std::string stage : stages) EXPECT_EQ(faults_at(stage, path, options), std::vector<Fault>()) << stage;
   const std::vector<Finding> findings = check(path);
   EXPECT_EQ(remarks_of(findings, false), vector.row["warnings"]);
   EXPECT_EQ(remarks_of(findings, true), vector.row.value("notes", Json::array()));

@@ -51,7 +51,7 @@ NOT_REFUSED = {
     "rust": [SPARSE, DEEP, *UNSEEN_SIZES],
 }
 # What a loader refuses although it is valid; a loader may refuse unknown types, and what its protobuf does not parse.
-UNKNOWN_TYPES = ["type_unknown", "link_no_length_unknown_type"]
+UNKNOWN_TYPES = ["type_unknown", "type_unknown_huge", "link_no_length_unknown_type"]
 REFUSED = {
     "cpp": [],
     "javascript": UNKNOWN_TYPES,

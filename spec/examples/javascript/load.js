@@ -16,10 +16,11 @@ function opened(path) {
   };
   return [read, length];
 }
-const all = (message, field) => message.filter(([n]) => n === field).map(([, value]) => value);
-const dimsOf = tensor => all(tensor, 1).flatMap(value => typeof value === 'bigint' ? value : varints(value)[0])
-  .map(value => BigInt.asIntN(64, value));
-const typeOf = tensor => Number(BigInt.asIntN(32, all(tensor, 2).at(-1) ?? 0n));
+const all = (message, field, type = 'object') =>  // a field of another wire type is an unknown one
+  message.filter(([n, value]) => n === field && typeof value === type).map(([, value]) => value);
+const dimsOf = tensor => tensor.filter(([n]) => n === 1)
+  .flatMap(([, value]) => typeof value === 'bigint' ? value : varints(value)[0]).map(value => BigInt.asIntN(64, value));
+const typeOf = tensor => Number(BigInt.asIntN(32, all(tensor, 2, 'bigint').at(-1) ?? 0n));
 function place(tensor, found) {  // [offset in the file, size] of its data
   const pairs = all(tensor, 13).map(entry => [1, 2].map(field => String(all(fields(entry), field).at(-1) ?? '')));
   const values = key => pairs.filter(pair => pair[0] === key).map(pair => pair[1]);
@@ -40,7 +41,7 @@ try {
   need(found.has('__MODEL_PROTO'), 'there is not a model');
   const graph = all(fields(read(...found.get('__MODEL_PROTO'))), 7).at(-1);
   for (const tensor of all(fields(graph), 5).map(fields)) {
-    if (all(tensor, 14).map(value => BigInt.asUintN(32, value)).findLast(value => value < 2n) !== 1n) continue;
+    if (all(tensor, 14, 'bigint').map(n => BigInt.asUintN(32, n)).findLast(n => n < 2n) !== 1n) continue;
     const [at, size] = place(tensor, found);
     let crc = 0;
     for (let done = 0; done < size; done += 2 ** 20) crc = crc32(read(at + done, Math.min(2 ** 20, size - done)), crc);
