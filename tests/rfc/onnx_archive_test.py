@@ -269,6 +269,30 @@ class CanonicalWriter(ToolCase):
                     same += 1
         self.assertGreaterEqual(same, 200)
 
+    def test_signalling_nans_keep_their_bits(self) -> None:
+        count, saved = 300, self.folder / "saved.onnxar"
+        single = b"\1\0\x80\x7f\1\0\xa0\xff\0\0\x80\x3f" * (count // 3)
+        double = b"\1\0\0\0\0\0\xf0\x7f\1\0\0\0\0\0\xf4\xff" * (count // 2)
+        tensors = [
+            wire.scalar(1, dims) + wire.scalar(2, number) + wire.block(field, data) + wire.block(8, name)
+            for number, field, data, dims, name in (
+                (1, wire.FLOAT_DATA, single, count, b"single"),
+                (11, wire.DOUBLE_DATA, double, count, b"double"),
+                (14, wire.FLOAT_DATA, single, count // 2, b"complex"),
+                (15, wire.DOUBLE_DATA, double, count // 2, b"complex_double"),
+                (1, wire.FLOAT_DATA, single[:24], 6, b"small"),
+            )
+        ]
+        for threshold in (1024, 1):
+            with self.subTest(threshold):
+                path = self.model(*tensors)
+                model = onnx.ModelProto.FromString(path.read_bytes())
+                onnxar("pack", path, "-o", self.output, "-fq", "--no-sync", "--threshold", threshold)
+                save(model, saved, threshold=threshold)
+                self.assertEqual(saved.read_bytes(), self.output.read_bytes())
+                self.assertEqual(bytes(Container(saved)["single"]), single)
+                self.assertEqual(bytes(Container(saved)["complex_double"]), double)
+
     def test_the_vectors_of_a_canonical_writer_are_made_from_their_entries(self) -> None:
         for name in ("smallest", "typical"):
             self.same_container(VECTORS / "valid" / f"{name}.onnxar")

@@ -181,11 +181,13 @@ class _Mover:
         self._shared: dict[tuple[str, int, int], str] = {}  # ranges of sources that are entries
 
     def copy(self, source: Any, target: Any, may_move: bool) -> None:
-        is_tensor = isinstance(source, TensorProto)
+        is_tensor, fields = isinstance(source, TensorProto), source.ListFields()
         left_out = self._place(source, target, may_move) if is_tensor else set()
-        for field, value in source.ListFields():
-            made = getattr(target, field.name)
-            inner_may_move = may_move and field.name not in _STAYS
+        if not left_out and not any(_inner(field, value) for field, value in fields):
+            target.CopyFrom(source)
+            return
+        for field, value in fields:
+            made, inner_may_move = getattr(target, field.name), may_move and field.name not in _STAYS
             if field.name in left_out:
                 continue
             if isinstance(value, Message):
@@ -253,16 +255,29 @@ def _payload(tensor: TensorProto, size: int | None) -> bytes | memoryview | None
     data = None
     if filled == {"raw_data"}:
         data = tensor.raw_data
+    elif filled == {name} and name in ("float_data", "double_data"):
+        data = _packed(tensor, name)
     elif filled == {name} and size is not None:
         values = np.array(getattr(tensor, name), "u8" if name == "uint64_data" else None)
         code = _DTYPES[data_type].str[1:]
-        parts = {"c8": "f4", "c16": "f8", "f2": "u2", "b1": "u1"}  # two floats, bits, 0 and 1
-        element = np.dtype("<" + parts.get(code, code))
-        stored = values.astype(element)
-        is_exact = element.kind == "f" or bool((stored == values).all())
+        stored = values.astype("<" + {"f2": "u2", "b1": "u1"}.get(code, code))  # bits; 0 and 1
+        is_exact = bool((stored == values).all())
         is_exact = is_exact and not (data_type == TensorProto.BOOL and stored.max(initial=0) > 1)
         data = stored.tobytes() if is_exact else None
     return data if data is not None and size in (None, len(data)) else None
+
+
+def _packed(tensor: TensorProto, name: str) -> bytes:
+    """A field of numbers as it is serialised: as Python's, signalling NaNs would turn quiet."""
+    alone = TensorProto()
+    alone.CopyFrom(tensor)
+    alone.DiscardUnknownFields()
+    for field, _ in tensor.ListFields():
+        if field.name != name:
+            alone.ClearField(field.name)
+    count = len(getattr(tensor, name))
+    serialised = alone.SerializeToString()
+    return serialised[len(serialised) - count * (4 if name == "float_data" else 8) :]
 
 
 def _unknown_fields(message: Message) -> bytes:
