@@ -29,14 +29,14 @@ function varints(bytes, most = Infinity) {  // [BigInts, as many as there are or
   }
   return [found, bytes];
 }
-function fields(bytes) {  // [[field, BigInt or bytes], ...]
+function fields(bytes) {  // [[field, BigInt or bytes], ...], except those of 4 and 8 bytes
   const found = [];
   while (bytes.length) {
     const [[tag], rest] = varints(bytes, 1), type = Number(tag & 7n);
     const [[first], after] = type % 2 ? [[], rest] : varints(rest, 1);
     const size = [0, 8, Number(first), NaN, NaN, 4][type], data = after.subarray(0, size);
     if (data.length !== size || type === 0 && first === undefined) throw new Error('a field is cut off, or a group');
-    found.push([Number(tag >> 3n), type ? data : first]);
+    if (type % 2 === 0) found.push([Number(tag >> 3n), type ? data : first]);
     bytes = after.subarray(size);
   }
   return found;
