@@ -31,7 +31,7 @@ from support.command_line import MIB, at_once, main, onnxar
 PROJECT = Path(__file__).resolve().parents[2]
 SOURCES = PROJECT / "spec/examples"
 VECTORS = Path(os.environ.get("ONNXAR_VECTORS", PROJECT / "spec/vectors"))
-STOCK = Path(os.environ["ONNXAR_STOCK"]) if "ONNXAR_STOCK" in os.environ else None
+STOCK = Path(os.environ["ONNXAR_STOCK"]).resolve() if "ONNXAR_STOCK" in os.environ else None
 LARGE = "ONNXAR_STOCK_LARGE" in os.environ
 SMALL_SHAPES, LARGE_SHAPES = ({"weight": shape, "bias": (16, shape[1])} for shape in ((64, 32), (MIB + 1024, 1024)))
 MOST_MEMORY = 400 * MIB  # that a writer takes; each has an entry of 4100 MiB
@@ -68,7 +68,7 @@ def languages() -> dict[str, list[str]]:
     """The command of each language, to which `write` or `load` is added."""
     found = {
         "python": [sys.executable, "-B", f"{SOURCES}/python/*.py"],
-        "cpp": [f"{os.environ['ONNXAR_EXAMPLES']}/stock_*"],
+        "cpp": [f"{Path(os.environ['ONNXAR_EXAMPLES']).resolve()}/stock_*"],
     }
     if shutil.which("node"):
         found["javascript"] = ["node", f"{SOURCES}/javascript/*.js"]
