@@ -101,8 +101,9 @@ def _link(tensor: TensorProto) -> tuple[str, int, int | None]:
     require(len(pairs) == len(said), "onnx.external_data.duplicate_key", f"{what}: two of a key")
     require(said.get("location", "") != "", "onnx.external_data.no_location", f"{what}: nowhere")
     for key in {"offset", "length"} & said.keys():
-        is_number = re.fullmatch("0|[1-9][0-9]{0,19}", said[key]) and int(said[key]) < 1 << 64
-        require(bool(is_number), f"onnx.external_data.bad_{key}", f"{what}: {key} {said[key]!r}")
+        number = re.fullmatch(b"0|[1-9][0-9]{0,19}", _bytes(said[key]))
+        is_number = number is not None and int(said[key]) < 1 << 64
+        require(is_number, f"onnx.external_data.bad_{key}", f"{what}: {key} {said[key]!r}")
     length = int(said["length"]) if "length" in said else None
     return said["location"], int(said.get("offset", "0")), length
 
@@ -158,7 +159,8 @@ def save(
         mover, skeleton = _Mover(writer, threshold, sources or {}, side_files or {}), ModelProto()
         mover.copy(model, skeleton, True)
         for i in reversed(range(len(skeleton.metadata_props))):
-            if skeleton.metadata_props[i].key.startswith("onnxar.link."):  # K7: no longer a link
+            key = _bytes(skeleton.metadata_props[i].key)
+            if key.startswith(b"onnxar.link."):  # K7: no longer a link
                 del skeleton.metadata_props[i]
         for name, data in (side_files or {}).items():
             writer.add(name, data)
@@ -187,7 +189,8 @@ class _Mover:
             target.CopyFrom(source)
             return
         for field, value in fields:
-            made, inner_may_move = getattr(target, field.name), may_move and field.name not in _STAYS
+            made = getattr(target, field.name)
+            inner_may_move = may_move and field.name not in _STAYS
             if field.name in left_out:
                 continue
             if isinstance(value, Message):
@@ -196,6 +199,9 @@ class _Mover:
             elif field.message_type is not None:
                 for each in value:
                     self.copy(each, made.add(), inner_may_move)
+            elif field.type in (field.TYPE_STRING, field.TYPE_BYTES):
+                values = value if hasattr(value, "MergeFrom") else [value]
+                target.MergeFromString(b"".join(_block(field.number, each) for each in values))
             elif hasattr(value, "MergeFrom"):
                 made.MergeFrom(value)
             else:
@@ -234,9 +240,9 @@ class _Mover:
             self._shared[shared] = name
         return name
 
-    def _key(self, name: str) -> str:
+    def _key(self, name: str | bytes) -> str:
         """A name for the entry (W12)."""
-        stem = re.sub(rb"[^A-Za-z0-9_]", b"_", name.encode()[:200]).decode() or "tensor"
+        stem = re.sub(rb"[^A-Za-z0-9_]", b"_", _bytes(name)[:200]).decode() or "tensor"
         stem = f"_{stem}" if stem[0].isdigit() else stem
         is_reserved = re.match("__[A-Z]", stem) is not None or not is_name(stem)  # a device
         stem = (f"t_{stem}" if is_reserved else stem)[:200]
@@ -285,13 +291,22 @@ def _unknown_fields(message: Message) -> bytes:
     out = b""
     fields = UnknownFieldSet(message)
     for field in (fields[i] for i in range(len(fields))):
-        out += _varint(field.field_number << 3 | field.wire_type)
         if field.wire_type == 2:
-            out += _varint(len(field.data)) + field.data
+            out += _block(field.field_number, field.data)
         else:
             size = {1: 8, 5: 4}.get(field.wire_type)
+            out += _varint(field.field_number << 3 | field.wire_type)
             out += field.data.to_bytes(size, "little") if size else _varint(field.data)
     return out
+
+
+def _bytes(text: str | bytes) -> bytes:
+    """Of a string field: protobuf gives bytes where they are not UTF-8."""
+    return text if isinstance(text, bytes) else text.encode()
+
+
+def _block(number: int, value: str | bytes) -> bytes:
+    return _varint(number << 3 | 2) + _varint(len(_bytes(value))) + _bytes(value)
 
 
 def _varint(value: int) -> bytes:
