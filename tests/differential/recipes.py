@@ -409,6 +409,13 @@ def end_before_edit() -> bytes:
     return build((replace(first, end=ALL_END), second))
 
 
+def long_header_before_edit() -> bytes:
+    """The first local header has 65600 bytes, and the model was replaced: 7-Zip takes the old one."""
+    first, second = edits(1)
+    long = Item("n" * 40, b"data", longer=1023)
+    return build((replace(first, items=(long, *first.items)), second))
+
+
 def locator_in_data() -> bytes:
     """An entry that holds zip64 end records whose offset is right for the whole file."""
     inner = bytearray(build((replace(plain("x"), end=ALL_END),)))
@@ -433,6 +440,7 @@ def crafted() -> dict[str, bytes]:
     return {
         "zip64 field out of order": zip64_field_out_of_order(),
         "end before an edit": end_before_edit(),
+        "long header before an edit": long_header_before_edit(),
         "locator in data": locator_in_data(),
         "names composed both ways": composed_both_ways(),
         **{f"setuid, host {host}": setuid_of_host(host) for host in range(20)},
