@@ -35,8 +35,8 @@ void check_same_fields(const LocalFileHeader& header, const DirectoryEntry& entr
   same(header.crc32, entry.crc32, "CRC-32");
 }
 
-/// 7-Zip takes the beginning of a longer one for no zip file, and then walks over the entries from the front: it reads
-/// the model before the last edit.
+/// 7-Zip does not take a longer one for the beginning of a zip file. It looks for the next one, and where that is the
+/// model before an edit, it reads that.
 void check_length(std::uint64_t length, const DirectoryEntry& entry) {
   if (length <= local_header_maximum) return;
   refuse(entry, Code::zip_local_header,

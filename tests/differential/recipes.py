@@ -410,10 +410,11 @@ def end_before_edit() -> bytes:
 
 
 def long_header_before_edit() -> bytes:
-    """The first local header has 65600 bytes, and the model was replaced: 7-Zip takes the old one."""
-    first, second = edits(1)
+    """The first local header has 65600 bytes, and the next one is that of a model that was
+    replaced: 7-Zip begins there, and takes the old model."""
     long = Item("n" * 40, b"data", longer=1023)
-    return build((replace(first, items=(long, *first.items)), second))
+    old, new = (Item(MODEL, b"\x3a\x02" + text) for text in (b"\x12\x00", b"\x0a\x00"))
+    return build((State((long, old)), State((new,))))
 
 
 def locator_in_data() -> bytes:
