@@ -70,6 +70,12 @@ std::optional<MetadataFault> model_name_fault(Bytes model, const EntryNames& nam
                        found.front().whole.begin};
 }
 
+std::vector<std::string> model_names_of(Bytes model) {
+  std::vector<std::string> names;
+  for (const onnx::MetadataEntry& found : names_in(model)) names.emplace_back(found.entry.value);
+  return names;
+}
+
 std::optional<std::string> model_name_of(Bytes model) {
   const std::vector<onnx::MetadataEntry> found = names_in(model);
   if (found.empty()) return std::nullopt;
