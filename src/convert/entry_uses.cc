@@ -1,6 +1,7 @@
 #include "convert/entry_uses.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "archive/keys.h"
@@ -69,7 +70,7 @@ void refuse_where_graphs_name_the_model(const Archive& archive, const std::funct
     throw Error(Code::usage_argument,
                 "a tensor of this graph is in the bytes of the model, and would have those of the new one; `onnxar "
                 "pack` makes an archive in which the tensor has its data for itself",
-                {std::string(graph.name), graph.header_offset}, archive.path());
+                {std::string(graph.name), std::nullopt}, archive.path());
   }
 }
 
