@@ -23,7 +23,8 @@ EntryKind EntryUses::kind_of(std::size_t index) const {
 }
 
 std::size_t EntryUses::end_of_weights() const {
-  const auto last = std::find(named_.rbegin(), named_.rend(), true);
+  const auto last =
+      std::find(named_.rbegin() + 1, named_.rend(), true);  // the model is last, and every edit writes one
   return static_cast<std::size_t>(named_.rend() - last);
 }
 

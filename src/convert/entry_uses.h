@@ -21,7 +21,7 @@ class EntryUses {
   void note(const onnx::TensorSite& site);
   [[nodiscard]] bool is_named(std::size_t index) const { return named_[index]; }
   [[nodiscard]] EntryKind kind_of(std::size_t index) const;
-  /// How many entries there are up to the last one that a tensor names.
+  /// How many entries there are up to the last one that a tensor names, the model aside.
   [[nodiscard]] std::size_t end_of_weights() const;
 
  private:
