@@ -108,7 +108,8 @@ class Archive {
   [[nodiscard]] std::optional<ArchiveEntry> find(std::string_view name) const& noexcept;
   std::optional<ArchiveEntry> find(std::string_view name) const&& = delete;
 
-  /// Where the entry's bytes lie; reads and proves its local header. Errors: zip.local.*, zip.padding.*;
+  /// Where the entry's bytes lie; reads and proves its local header. Errors: zip.local.*, zip.padding.*, zip.extra.*,
+  /// zip.zip64.extra, zip.entry.version, .gap, .overlap, .bounds (the directory alone does not show them all);
   /// usage.foreign_entry (the entry is not of this archive).
   [[nodiscard]] EntryLocation locate(const ArchiveEntry& entry) const;
   /// The entry's bytes, a view into the mapping. The local header is proved at the first use of each entry, after that

@@ -35,8 +35,8 @@ struct ConvertReport {
 /// All but the moved tensors keeps its order and encoding on the wire, unknown fields too: an inline model that became
 /// an archive and comes back inline is the same file, byte for byte, where every moved tensor had `raw_data`, fields in
 /// ascending order, and neither `data_location` nor anything else that says where data is, its tag and length, and the
-/// lengths of the messages around it, in the shortest encoding. A model with one data file, as this call writes it, comes
-/// back from an archive as the same two files if `save` asks for the same name, alignment and places of tensors.
+/// lengths of the messages around it, in the shortest encoding. A model with one data file, as this call writes it,
+/// comes back from an archive as the same two files if `save` asks for the same name, alignment and places of tensors.
 ///
 /// Side files of an archive, entries that no tensor names and whose name is no C identifier, go along to another
 /// archive. A plain model is written with them where `output` ends in `/` and so names a folder. The

@@ -67,8 +67,9 @@ class ArchiveEditor {
   /// those that stay are appended again by `add` and `commit`, verified. The bytes of all stay in the file until it is
   /// repacked, and `undo` brings them back.
   /// Errors: usage.no_such_entry; usage.argument (the model; an entry that a tensor of the model or of a graph names,
-  /// or after which one lies: it would move, which no edit does, and `pack` does; after an `add`); as `entry_kinds`.
-  /// Cost: O(directory + model + graphs) for the first one, O(1) for others; to append, the bytes of what follows.
+  /// or after which one lies: it would move, which no edit does, and `pack` does; one beside a graph that cannot be
+  /// read to its end, and may name anything: that graph goes first; after an `add`); as `entry_kinds`. Cost:
+  /// O(directory + model + graphs) for the first one, O(1) for others; to append, the bytes of what follows.
   void remove(std::string_view name);
   /// How many entries, the first ones of `archive()`, stay where they are.
   [[nodiscard]] std::size_t kept_entries() const noexcept;
@@ -82,7 +83,8 @@ class ArchiveEditor {
 
   /// Appends the model and a directory of all entries, which makes the edit count. Errors: archive.model.too_large,
   /// zip.limit.* (more than `open` would accept), io.*; with EditOptions::verify_model those of the model, as
-  /// ArchiveWriter::finish. Cost, with nothing added: O(model + directory), however large the weights are.
+  /// ArchiveWriter::finish, and usage.argument (another model, where a tensor of a graph that stays is in the bytes of
+  /// the old one). Cost, with nothing added: O(model + graphs + directory), however large the weights are.
   void commit(Bytes model);
   void commit(const ByteSource& model);
 

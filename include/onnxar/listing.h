@@ -97,7 +97,7 @@ std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archiv
 /// each Archive; the copies that an archive keeps are not larger together than its model, and what would exceed that is
 /// kept by the span alone. Threads: as Archive.
 ///
-/// Errors: usage.foreign_entry (not a tensor of this archive's model); onnx.external*, zip.local.*, zip.padding.*;
+/// Errors: usage.foreign_entry (not a tensor of this archive's model); onnx.external*; those of Archive::locate;
 /// onnx.tensor.* (what `check` calls an error; .strings; .not_converted: too many typed values, or out of range). Cost:
 /// O(fields of the tensor), and at the first call of data in the model O(bytes).
 [[nodiscard]] ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor);

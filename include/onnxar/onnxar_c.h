@@ -99,7 +99,7 @@ typedef struct onnxar_entry {
 /* Where an entry's bytes lie. */
 typedef struct onnxar_location {
   uint64_t offset;    /* of the first byte, from the archive's first byte */
-  uint64_t alignment; /* as recorded: offset is a multiple of it */
+  uint64_t alignment; /* as recorded, 64 where no record is: offset is a multiple of it */
 } onnxar_location;
 
 /* The version of the library, such as "0.1.0", and its ONNXAR_C_ABI. */

@@ -42,12 +42,15 @@ struct ReplaceReport {
 /// Entries that no tensor refers to any more stay, and so does the checksum of a link to a whole entry.
 ///
 /// Further graphs stay, and so does the name that the model has among them (spec G4). Side files and graphs can be
-/// replaced and removed as ArchiveEditor::remove has it: where no weight lies after them.
+/// replaced and removed as ArchiveEditor::remove has it: where no weight lies after them. Data that equals a side file
+/// or a graph byte for byte is not linked to it: that entry stays what it is.
 ///
 /// A model that has a link which leads nowhere is refused; after any error the archive is as it was, byte for byte.
-/// Errors: usage.own_name (an entry has the name of the archive's file, ASCII case aside, so that one could be taken
-/// for the other); onnx.external_data.missing, .out_of_range and all of `convert`; archive.busy, archive.torn,
-/// archive.model.too_large, io.*. Cost: O(model + directory + data added); data is compared where size and CRC agree.
+/// Errors: usage.own_name (an entry has, or would have, the name of the archive's file, ASCII case aside, so that one
+/// could be taken for the other); usage.argument (a tensor of a graph that stays is in the bytes of the old model);
+/// archive.graph.name (the name of the model, twice or not free); onnx.external_data.missing, .out_of_range and all of
+/// `convert`; archive.busy, archive.torn, archive.model.too_large, io.*. Cost: O(both models + graphs + directory +
+/// data added); data is compared where size and CRC agree.
 ReplaceReport replace_model(const std::filesystem::path& archive, const std::filesystem::path& model,
                             const ReplaceOptions& options = {}, const LoadOptions& load = {});
 

@@ -42,7 +42,7 @@ struct TensorMessage {
 /// stands beside a link. A link's checksum is not compared; `check --data` does that. Nothing is copied, so data of the
 /// message begins wherever the caller's protobuf has it, at an odd address for one. Errors, all naming the tensor:
 /// onnx.external*, onnx.tensor.dims, .length (also of raw_data that is too short), .no_type, .data_beside (two fields
-/// of values), .wrong_field; zip.local.*, zip.padding.* at an entry's first use. Valid as long as archive and message.
+/// of values), .wrong_field; at an entry's first use those of Archive::locate. Valid as long as archive and message.
 /// Threads: as Archive. Cost: O(1), some 100 ns.
 [[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor);
 std::optional<Bytes> resolve(const Archive&& archive, const TensorMessage& tensor) = delete;

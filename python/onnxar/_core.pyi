@@ -96,11 +96,12 @@ class SaveOptions:
 
 def convert(input: _Path, output: _Path, save: SaveOptions, load: LoadOptions) -> dict[str, Any]: ...
 def replace_file(
-    archive: _Path, model: _Path, save: SaveOptions, load: LoadOptions, append_external: bool
+    archive: _Path, model: _Path, save: SaveOptions, load: LoadOptions, remove: list[str], append_external: bool
 ) -> dict[str, Any]: ...
 def replace_bytes(
-    archive: _Path, model: bytes, save: SaveOptions, load: LoadOptions, append_external: bool
+    archive: _Path, model: bytes, save: SaveOptions, load: LoadOptions, remove: list[str], append_external: bool
 ) -> dict[str, Any]: ...
+def replace_side_files(archive: _Path, save: SaveOptions, remove: list[str]) -> dict[str, Any]: ...
 def repack(
     input: _Path, output: _Path, alignment: int | None, replace: bool, sync: bool, dry_run: bool, max_expansion: int,
     accept_crc: list[str], rename: dict[str, str],

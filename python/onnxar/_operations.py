@@ -140,8 +140,10 @@ def extract(
 
 def replace(
     archive: Path,
-    model: Any,
+    model: Any = None,
     *,
+    side_files: Mapping[str, Path] | None = None,
+    remove: Sequence[str] = (),
     size_threshold: int = 1024,
     all_sites: bool = False,
     attributes: bool = True,
@@ -153,13 +155,25 @@ def replace(
     """Makes `model` (a path, a serialised ModelProto, or an onnx.ModelProto) the model of the archive, in place: no
     weight is moved, readers go on undisturbed. Its links lead to entries of the archive; data that the archive does not
     have becomes new entries; with `append_external` also that of files beside the model. After any error the archive is
-    as it was. Errors: archive.busy, archive.torn, onnx.*, io.*."""
-    save = save_options(size_threshold=size_threshold, all_sites=all_sites, attributes=attributes, sync=sync,
-                        dry_run=dry_run)  # fmt: skip
+    as it was.
+
+    `side_files` are added, or put in the place of those of the same name; "NAME.onnx" is a further graph over the
+    archive's entries. `remove` names side files and graphs that go. Both lie after all weights, or they stay where they
+    are: usage.argument. Without a `model` the archive keeps its own. Further graphs stay as they are.
+    Errors: archive.busy, archive.torn, archive.graph.*, onnx.*, usage.*, io.*."""
+    if isinstance(remove, str):
+        raise usage(f"remove is the text {remove!r}; it may be a list of names")
+    if model is None and not side_files and not remove:
+        raise usage("nothing is to be replaced: model is NoneType, and there are no side_files and nothing to remove")
+    save = save_options(size_threshold=size_threshold, all_sites=all_sites, attributes=attributes,
+                        side_files=side_files, sync=sync, dry_run=dry_run)  # fmt: skip
     load = load_options(data_dir)
+    names = list(remove)
+    if model is None:
+        return report(ReplaceReport, _core.replace_side_files(archive, save, names))
     if isinstance(model, str | os.PathLike):
-        return report(ReplaceReport, _core.replace_file(archive, model, save, load, append_external))
-    return report(ReplaceReport, _core.replace_bytes(archive, serialised(model), save, load, append_external))
+        return report(ReplaceReport, _core.replace_file(archive, model, save, load, names, append_external))
+    return report(ReplaceReport, _core.replace_bytes(archive, serialised(model), save, load, names, append_external))
 
 
 def recover(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierState:

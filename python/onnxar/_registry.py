@@ -45,7 +45,7 @@ class _Serializer:
 def register() -> None:
     """Has `onnx.save(model, "x.onnxar")` write archives and `onnx.load("x.onnxar")` read them, with onnx's defaults.
     onnx hands the whole file over in memory: for large models `onnxar.save` and `onnxar.load` take less of it. onnx.load
-    warns (UserWarning) of side files, which onnx.save does not write."""
+    warns (UserWarning) of side files and graphs, which onnx.save does not write."""
     import onnx
 
     onnx.serialization.registry.register(_Serializer())

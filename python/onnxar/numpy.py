@@ -22,6 +22,7 @@ from onnxar._options import Path, kept_from
 
 Array = np.ndarray[Any, Any]
 PIECE = 16 << 20  # bytes, of what is written between two looks for Ctrl-C
+MOST_COMPARED = 4  # weights of one size and CRC-32
 
 
 def save_file(
@@ -34,7 +35,7 @@ def save_file(
 ) -> None:
     """Writes an archive in which every array that is not empty is an entry. Arrays that are not contiguous or not
     little-endian are copied, one at a time. A file that exists is an OutputExistsError; with `overwrite` it is replaced,
-    and its side files and graphs go along as `onnxar.save` has it. Errors: usage.argument (an array of objects, strings or dates; no
+    and its side files and graphs go along as `onnxar.save` has it; a weight that a graph keeps is not written again. Errors: usage.argument (an array of objects, strings or dates; no
     text as a name or in metadata), io.*."""
     arrays = {name: _checked(name, array) for name, array in tensor_dict.items()}
     pairs = _checked_metadata(metadata or {})
@@ -44,15 +45,15 @@ def save_file(
     keys, tensors = _core.KeyMaker(), []
     for name in (*weights, *side_files):
         keys.reserve(name.partition("/")[0])
-    for name, weight in weights.items():
-        writer.add(name, len(weight.data), functools.partial(_write_side_file, side_file=weight))
+    kept = _Kept(weights)
     for name, array in arrays.items():
         size = _dtypes.raw_size(array, dtypes[name])
-        key = keys.make(name) if size else None
-        if key is not None:
+        key = kept.name_of(array, dtypes[name], size) if size else None
+        if key is None and size:
+            key = keys.make(name)
             writer.add(key, size, functools.partial(_write, array=array, dtype=dtypes[name]))
         tensors.append(_wire.tensor(name, dtypes[name], array.shape, key, size))
-    for name, side_file in side_files.items():
+    for name, side_file in (*weights.items(), *side_files.items()):
         writer.add(name, len(side_file.data), functools.partial(_write_side_file, side_file=side_file))
     writer.finish(_wire.model(tensors, dtypes.values(), pairs))
 
@@ -87,6 +88,25 @@ def _kept(kept: Path | None) -> tuple[dict[str, _SideFile], dict[str, _SideFile]
             return _SideFile(archive.entry(name), crc32[name], os.fspath(kept))
 
         return {name: verified(name) for name in weights}, {name: verified(name) for name in (*files, *graphs)}
+
+
+class _Kept:
+    """Finds the weight that graphs keep and that has given bytes."""
+
+    def __init__(self, weights: Mapping[str, _SideFile]) -> None:
+        self._sizes = {len(weight.data) for weight in weights.values()}
+        self._by_crc: dict[tuple[int, int], list[tuple[str, _SideFile]]] = {}
+        for name, weight in weights.items():
+            same = self._by_crc.setdefault((len(weight.data), weight.crc32), [])
+            if len(same) < MOST_COMPARED:  # others were made to have one CRC-32
+                same.append((name, weight))
+
+    def name_of(self, array: Array, dtype: int, size: int) -> str | None:
+        if size not in self._sizes:
+            return None
+        raw = _dtypes.raw_bytes(array, dtype)
+        same = self._by_crc.get((size, zlib.crc32(raw)), [])
+        return next((name for name, weight in same if np.array_equal(raw, np.frombuffer(weight.data, np.uint8))), None)
 
 
 def _is_zip(path: Path) -> bool:

@@ -25,9 +25,12 @@ namespace {
 
 using Path = std::filesystem::path;
 
-ReplaceOptions replace_options(const SaveOptions& save, bool append_external) {
+using Names = std::vector<std::string>;
+
+ReplaceOptions replace_options(const SaveOptions& save, const Names& remove, bool append_external) {
   ReplaceOptions options;
   static_cast<SaveOptions&>(options) = save;
+  options.remove = remove;
   options.append_external = append_external;
   return options;
 }
@@ -45,16 +48,21 @@ nb::dict as_dict(const ReplaceReport& report) {
 }
 
 nb::dict replace_by_file(const Path& archive, const Path& model, const SaveOptions& save, const LoadOptions& load,
-                         bool append_external) {
-  const ReplaceOptions options = replace_options(save, append_external);
+                         const Names& remove, bool append_external) {
+  const ReplaceOptions options = replace_options(save, remove, append_external);
   return as_dict(without_gil([&] { return replace_model(archive, model, options, load); }));
 }
 
 nb::dict replace_by_bytes(const Path& archive, const nb::bytes& model, const SaveOptions& save, const LoadOptions& load,
-                          bool append_external) {
-  const ReplaceOptions options = replace_options(save, append_external);
+                          const Names& remove, bool append_external) {
+  const ReplaceOptions options = replace_options(save, remove, append_external);
   const Bytes bytes = as_bytes({model.c_str(), model.size()});
   return as_dict(without_gil([&] { return replace_model(archive, bytes, options, load); }));
+}
+
+nb::dict replace_side_files(const Path& archive, const SaveOptions& save, const Names& remove) {
+  const ReplaceOptions options = replace_options(save, remove, false);
+  return as_dict(without_gil([&] { return replace_files(archive, options); }));
 }
 
 nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::uint64_t> alignment, bool replace,
@@ -141,6 +149,7 @@ void bind_conversions(nb::module_& module) {
   });
   module.def("replace_file", replace_by_file);
   module.def("replace_bytes", replace_by_bytes);
+  module.def("replace_side_files", replace_side_files);
   module.def("repack", repack_zip, nb::arg("input"), nb::arg("output"), nb::arg("alignment").none(), nb::arg("replace"),
              nb::arg("sync"), nb::arg("dry_run"), nb::arg("max_expansion"), nb::arg("accept_crc"), nb::arg("rename"));
   module.def("extract", extract_tensors);

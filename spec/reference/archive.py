@@ -141,7 +141,7 @@ def align(offset: int, alignment: int) -> int:
 
 
 def read_local(file: memoryview, entry: Entry, following: int) -> Place:
-    """L1 to L14."""
+    """L1 to L15."""
 
     def keeps(rule: str, is_kept: bool) -> None:
         require(rule, is_kept, entry.offset, entry.name)
@@ -152,6 +152,7 @@ def read_local(file: memoryview, entry: Entry, following: int) -> Place:
     extra_at = name_at + local.name
     data_at = extra_at + local.extra
     keeps("L1", data_at <= following)
+    keeps("L15", data_at - entry.offset <= 65535)
     keeps("L2", file[name_at:extra_at] == entry.key)
     for field in ("method", "time", "date", "crc32"):
         keeps("L3", getattr(local, field) == getattr(entry.fields, field))

@@ -82,6 +82,7 @@ RULES = {
     "L12": Rule("zip.padding.alignment", "the data is not at a multiple of its alignment"),
     "L13": Rule("zip.entry.version", "version needed is not from 10 to 45 in the local header"),
     "L14": Rule("zip.extra.alignment", "the directory says another alignment, or the only one"),
+    "L15": Rule("zip.local.header", "the local header has more than 65535 bytes"),
     "T1": Rule("zip.data.crc", "the CRC-32 of the data is another"),
     # The model
     "M1": Rule("onnx.model.invalid", "not a serialised ModelProto with a graph"),

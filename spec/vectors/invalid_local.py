@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from dataclasses import replace
 
+import wire
 from builder import (
     ALIGNMENT_ID,
+    LOCAL,
     MODEL,
     PADDING_ID,
     SENTINEL32,
@@ -29,6 +32,7 @@ SIZES = zip64_field(SIZE, SIZE)
 
 def vectors() -> Iterator[Invalid]:
     yield from headers()
+    yield from lengths()
     yield from names()
     yield from fields()
     yield from versions()
@@ -113,6 +117,36 @@ def fields() -> Iterator[Invalid]:
         yield first(f"local_field_{name}", "L3", about, case=case, local=values)
     about = "The directory has another CRC-32 than data and local header."
     yield first("local_field_crc_central", "L3", about, case="h05", central={"crc32": 0x12345678})
+
+
+# --- L15 -----------------------------------------------------------------------------------------
+
+
+def lengths() -> Iterator[Invalid]:
+    def of(size: int, name: str = "a.bin", record: int = PADDING_ID) -> Entry:
+        """An entry whose local header has so many bytes with name and padding record."""
+        zeros = bytes(size - LOCAL.size - len(name) - 6)
+        return side_file(name, padding=extra_field(record, b"\x40\0" + zeros))
+
+    def refused(name: str, about: str, archive: Archive, index: int = 0) -> Invalid:
+        entry = archive.entries[index].name
+        return Invalid(name, about, "L15", bytes(archive.file), archive.headers[index], entry)
+
+    for name, record in (("", PADDING_ID), ("_a11e", ALIGNMENT_ID)):
+        about = f"The first local header has 65536 bytes, most of them in a record {record:#x}."
+        archive = Archive([of(65536, record=record), side_file("b.bin"), model()])
+        yield refused(f"local_length{name}", about, archive)
+    about = "The second local header has 65580 bytes, and its data is aligned."
+    archive = Archive([side_file(), of(65580, "b" * 20), model()])
+    yield refused("local_length_second", about, archive, 1)
+    about = "The first local header has 65600 bytes, and the model was replaced."
+    archive = Archive([of(65600, "a" * 40), model(wire.model())]).edit(model())
+    yield refused("local_length_edited", about, archive)
+    about = "Two faults: a local header of 65537 bytes, after which the data is not aligned."
+    yield refused("local_length_and_alignment", about, Archive([of(65537), model()]))
+    about = "Two faults: a local header of 65536 bytes, and another name in it."
+    archive = Archive([replace(of(65536), local_name="z.bin"), side_file("b.bin"), model()])
+    yield refused("local_length_and_name", about, archive)
 
 
 # --- L13 -----------------------------------------------------------------------------------------

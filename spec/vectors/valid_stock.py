@@ -150,8 +150,8 @@ def longer() -> Iterator[Valid]:
     about = "Data at a multiple of 4096, where the padding record says 64."
     record = extra_field(PADDING_ID, b"\x40\0" + padding(35, 4096)[6:])
     yield Valid("padding_longer_than_said", about, Archive([side_file(padding=record), model()]))
-    about = "The longest padding record: extra fields of 65501 bytes."
-    record = extra_field(PADDING_ID, b"\x40\0" + bytes(0x10000 - 35 - 6))
+    about = "The longest padding record of a first entry: its data begins at 65472."
+    record = extra_field(PADDING_ID, b"\x40\0" + bytes(65472 - 35 - 6))
     yield Valid("padding_longest_extra", about, Archive([Entry("a.bin", padding=record), model()]))
 
 

@@ -71,6 +71,7 @@ RULES = {
     "L12": "zip.padding.alignment",
     "L13": "zip.entry.version",
     "L14": "zip.extra.alignment",
+    "L15": "zip.local.header",
     "T1": "zip.data.crc",
     "G2": "archive.model.too_large",
     "G3": "archive.graph.link_marker",

@@ -42,13 +42,12 @@ struct Planned {
 /// All that is decided before anything is written.
 class Plan {
  public:
-  Plan(Bytes file, const zip::LenientDirectory& directory, const RepackOptions& options,
-       const LinkedNames& linked_names)
+  Plan(Bytes file, const zip::LenientDirectory& directory, const RepackOptions& options, const ModelReading& models)
       : file_(file),
         directory_(directory),
         options_(options),
         expansion_(file.size(), options.max_expansion),
-        linked_names_(linked_names),
+        models_(models),
         renames_(options.rename),
         archive_(is_archive(file)) {
     if (archive_) first_appended_ = first_appended(Archive::open(file, nullptr));
@@ -68,7 +67,7 @@ class Plan {
       }
     }
     add_model(directory_.entries()[model]);
-    check_new_names();
+    check_new_names(directory_.entries()[model]);
     if (!left_out.empty()) {
       expect_not_linked(left_out, directory_.entries()[model]);
       report.remarks.push_back({Severity::note,
@@ -170,7 +169,7 @@ class Plan {
   /// What the model and all further graphs link to.
   const base::KeyedSet<std::string>& linked_by(const zip::LenientEntry& model) {
     if (linked_) return *linked_;
-    linked_ = linked_names_(bytes_of(model));
+    linked_ = models_.linked_names(bytes_of(model));
     ZipExpansion reading(file_.size(), options_.max_expansion);
     for (const zip::LenientEntry& entry : directory_.entries()) {
       if (!is_graph_name(entry.name) || &entry == &model) continue;
@@ -184,7 +183,7 @@ class Plan {
                                                             ZipExpansion& reading) const {
     reading.add(graph);
     try {
-      return linked_names_(bytes_of(graph));
+      return models_.linked_names(bytes_of(graph));
     } catch (const Error& error) {
       if (kind(error.code()) != Kind::format) throw;
       return {};
@@ -200,12 +199,19 @@ class Plan {
     return bytes;
   }
 
-  void check_new_names() const {
+  void check_new_names(const zip::LenientEntry& model) const {
     if (renames_.empty()) return;
     renames_.expect_all_met("entry");
     static_cast<void>(zip::index_of_names(
         entries_.size(), [this](std::uint32_t i) { return entries_[i].name; },
         [this](std::uint32_t i) { return entries_[i].entry->central_offset; }));
+    std::vector<std::string_view> names;
+    for (const Planned& planned : entries_) names.push_back(planned.name);
+    try {
+      models_.prove_model_name(bytes_of(model), names);
+    } catch (const Error& error) {
+      throw Error(error.code(), error.message(), {std::string(model.name), model.central_offset});
+    }
   }
 
   void add(const zip::LenientEntry& entry, std::string_view name) {
@@ -255,7 +261,7 @@ class Plan {
   const zip::LenientDirectory& directory_;
   const RepackOptions& options_;
   ZipExpansion expansion_;
-  const LinkedNames& linked_names_;
+  const ModelReading& models_;
   Renames renames_;
   std::optional<base::KeyedSet<std::string>> linked_;
   bool archive_;
@@ -283,7 +289,7 @@ void write(Bytes file, const Plan& plan, const AcceptedCrcs& accepted, zip::Writ
 }  // namespace
 
 RepackReport repack_zip(const std::filesystem::path& input, const std::filesystem::path& output,
-                        const RepackOptions& options, const LinkedNames& linked_names) {
+                        const RepackOptions& options, const ModelReading& models) {
   check_alignment(options);
   // Before the input is read, which may be the same file.
   const auto lock = options.replace && !options.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
@@ -292,7 +298,7 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
   RepackReport report;
   try {
     const auto directory = zip::LenientDirectory::read(file, {});
-    Plan plan(file, directory, options, linked_names);
+    Plan plan(file, directory, options, models);
     plan.make(report);
     const AcceptedCrcs accepted(file, directory, options.accept_crc, report);
     const auto existing = options.replace ? base::Existing::replace : base::Existing::refuse;

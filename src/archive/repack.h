@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "base/keyed_hash.h"
 #include "onnxar/bytes.h"
@@ -11,11 +13,15 @@
 
 namespace onnxar {
 
-/// The names of entries that links of a model lead to. Errors: wire.*, onnx.*.
-using LinkedNames = std::function<base::KeyedSet<std::string>(Bytes model)>;
+/// What a reader of models says; asked only where entries get other names or would have to.
+struct ModelReading {
+  /// The names of entries that links of a model lead to. Errors: wire.*, onnx.*.
+  std::function<base::KeyedSet<std::string>(Bytes model)> linked_names;
+  /// Refuses names of entries that leave none to the model. Errors: archive.graph.name, wire.*; without a place.
+  std::function<void(Bytes model, std::span<const std::string_view> names)> prove_model_name;
+};
 
-/// `repack`; `linked_names` is asked only where entries get other names or would have to.
 RepackReport repack_zip(const std::filesystem::path& input, const std::filesystem::path& output,
-                        const RepackOptions& options, const LinkedNames& linked_names);
+                        const RepackOptions& options, const ModelReading& reading);
 
 }  // namespace onnxar

@@ -33,6 +33,7 @@ struct ArchiveEditor::Parts {
   std::size_t kept;
   std::vector<bool> removed;                  // by index
   std::optional<std::size_t> end_of_weights;  // once it was asked for
+  std::vector<std::size_t> unread = {};       // graphs that cannot be read to their end, known with `end_of_weights`
   bool is_settled = true;                     // whether `writer` knows of `kept`
   bool has_begun = false;                     // whether anything was added
   enum class Appended : std::uint8_t { nothing, side_files, all };

@@ -1,6 +1,8 @@
 #include "convert/entry_uses.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "archive/keys.h"
 #include "convert/archive_walk.h"
@@ -21,7 +23,8 @@ EntryKind EntryUses::kind_of(std::size_t index) const {
 }
 
 std::size_t EntryUses::end_of_weights() const {
-  const auto last = std::find(named_.rbegin(), named_.rend(), true);
+  const auto last =
+      std::find(named_.rbegin() + 1, named_.rend(), true);  // the model is last, and every edit writes one
   return static_cast<std::size_t>(named_.rend() - last);
 }
 
@@ -41,16 +44,35 @@ EntryUses uses_of(const Archive& archive, const LoadOptions& options) {
 
 EntryUses uses_as_far_as_read(const Archive& archive, const LoadOptions& options) {
   EntryUses uses(archive);
-  const auto note = [&uses](const onnx::TensorSite& site) { uses.note(site); };
-  walk_archive(archive, options, note);
-  for (const ArchiveEntry& graph : graph_entries(archive)) {
-    try {
-      onnx::walk_tensors(archive.bytes(graph), note, {options.max_depth});
-    } catch (const Error& error) {
-      if (kind(error.code()) != Kind::format) throw;
-    }
-  }
+  walk_archive(archive, options, [&uses](const onnx::TensorSite& site) { uses.note(site); });
+  for (const ArchiveEntry& graph : graph_entries(archive)) note_as_far_as_read(uses, archive, graph, options);
   return uses;
+}
+
+bool note_as_far_as_read(EntryUses& uses, const Archive& archive, const ArchiveEntry& graph,
+                         const LoadOptions& options) {
+  try {
+    const auto note = [&uses](const onnx::TensorSite& site) { uses.note(site); };
+    onnx::walk_tensors(archive.bytes(graph), note, {options.max_depth});
+    return true;
+  } catch (const Error& error) {
+    if (kind(error.code()) != Kind::format) throw;
+    return false;
+  }
+}
+
+void refuse_where_graphs_name_the_model(const Archive& archive, const std::function<bool(std::size_t)>& stays,
+                                        const LoadOptions& options) {
+  EntryUses uses(archive);
+  for (const ArchiveEntry& graph : graph_entries(archive)) {
+    if (!stays(graph.index)) continue;
+    note_as_far_as_read(uses, archive, graph, options);
+    if (!uses.is_named(archive.size() - 1)) continue;
+    throw Error(Code::usage_argument,
+                "a tensor of this graph is in the bytes of the model, and would have those of the new one; `onnxar "
+                "pack` makes an archive in which the tensor has its data for itself",
+                {std::string(graph.name), std::nullopt}, archive.path());
+  }
 }
 
 }  // namespace onnxar

@@ -1,6 +1,8 @@
 // What each entry of an archive is there for: the one place where that is decided.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "onnx/sites.h"
@@ -19,7 +21,7 @@ class EntryUses {
   void note(const onnx::TensorSite& site);
   [[nodiscard]] bool is_named(std::size_t index) const { return named_[index]; }
   [[nodiscard]] EntryKind kind_of(std::size_t index) const;
-  /// How many entries there are up to the last one that a tensor names.
+  /// How many entries there are up to the last one that a tensor names, the model aside.
   [[nodiscard]] std::size_t end_of_weights() const;
 
  private:
@@ -35,5 +37,14 @@ EntryUses uses_of(const Archive& archive, const LoadOptions& options);
 
 /// The same where a further graph may be broken: what was read of it counts. For those who look, and for taking it out.
 EntryUses uses_as_far_as_read(const Archive& archive, const LoadOptions& options);
+
+/// Notes the tensors of the model or of a graph. Whether it could be read to its end: what was read counts anyway.
+bool note_as_far_as_read(EntryUses& uses, const Archive& archive, const ArchiveEntry& graph,
+                         const LoadOptions& options);
+
+/// Refuses another model where a tensor of a graph is in the bytes of this one: it would have other data without a
+/// word. `stays` tells by index which graphs count. Errors: usage.argument, naming the graph. Cost: O(graphs).
+void refuse_where_graphs_name_the_model(const Archive& archive, const std::function<bool(std::size_t)>& stays,
+                                        const LoadOptions& options);
 
 }  // namespace onnxar

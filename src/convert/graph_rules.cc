@@ -30,16 +30,22 @@ std::optional<std::string> file_name_fault(const std::string& name) {
   return std::nullopt;
 }
 
-/// Nothing where an entry of this name could be added.
-std::optional<std::string> clash_of(const std::string& name, const EntryNames& names) {
+/// Why the first `count` names cannot be together; one more than there are takes `name` in.
+std::optional<std::string> clash_among(std::size_t count, const EntryNames& names, const std::string& name) {
   try {
     static_cast<void>(zip::index_of_names(
-        names.count + 1, [&](std::uint32_t i) { return i < names.count ? names.name_of(i) : std::string_view(name); },
+        count, [&](std::uint32_t i) { return i < names.count ? names.name_of(i) : std::string_view(name); },
         [](std::uint32_t) { return std::optional<std::uint64_t>(); }));
     return std::nullopt;
   } catch (const Error& error) {
     return error.message();
   }
+}
+
+/// Nothing where an entry of this name could be added. What the entries clash in themselves is not this name's fault.
+std::optional<std::string> clash_of(const std::string& name, const EntryNames& names) {
+  auto clash = clash_among(names.count + 1, names, name);
+  return clash && !clash_among(names.count, names, name) ? clash : std::nullopt;
 }
 
 }  // namespace
@@ -68,6 +74,12 @@ std::optional<MetadataFault> model_name_fault(Bytes model, const EntryNames& nam
                        concat("the model's name among the graphs, ", base::quoted(found.front().entry.value),
                               ", cannot be that of an entry ", base::quoted(name), ": ", *fault),
                        found.front().whole.begin};
+}
+
+std::vector<std::string> model_names_of(Bytes model) {
+  std::vector<std::string> names;
+  for (const onnx::MetadataEntry& found : names_in(model)) names.emplace_back(found.entry.value);
+  return names;
 }
 
 std::optional<std::string> model_name_of(Bytes model) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
@@ -34,6 +35,9 @@ struct EntryNames {
 /// G4: the model's name as one of several graphs is there once at most, and free. Errors: wire.*. Cost: O(fields of
 /// ModelProto itself), and O(entries) where there is a name.
 std::optional<MetadataFault> model_name_fault(Bytes model, const EntryNames& names);
+
+/// What the key has for values, in the order of the file. Errors: wire.*.
+std::vector<std::string> model_names_of(Bytes model);
 
 /// That name, if there is one that a file can have. Errors: wire.*.
 std::optional<std::string> model_name_of(Bytes model);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "convert/followed_links.h"
+#include "convert/graph_rules.h"
 #include "convert/link_marker.h"
 #include "convert/model_source.h"
 #include "convert/placing.h"
@@ -53,7 +54,7 @@ class Linking {
     const LinkMarker marker = LinkMarker::of(this->archive(), begin_, name);
     try {
       model_ = onnx::rewrite_tensors(source_.model(), [&](const onnx::TensorSite& site) { return edit(site, name); },
-                                     {}, {link_key_prefix, marker.fields()});
+                                     {}, {link_key_prefix, marker.fields(), model_name_key});
     } catch (const Error& error) {
       throw source_.located(error);
     }

@@ -153,4 +153,12 @@ void refuse_own_name(const Archive& archive, const std::filesystem::path& file) 
   }
 }
 
+void refuse_own_name(std::string_view name, const std::filesystem::path& file) {
+  if (!zip::equal_folded(name, file.filename().string())) return;
+  throw Error(Code::usage_own_name,
+              "the archive's file has this name, so a link to the file could be taken for one to the entry: give the "
+              "entry another name",
+              {std::string(name), std::nullopt}, file);
+}
+
 }  // namespace onnxar

@@ -43,5 +43,7 @@ struct LinkMarker {
 
 /// Errors: usage.own_name, if an entry has the name of the archive's own file: the location of links to the file, too.
 void refuse_own_name(const Archive& archive, const std::filesystem::path& file);
+/// The same for an entry that is to be added.
+void refuse_own_name(std::string_view name, const std::filesystem::path& file);
 
 }  // namespace onnxar

@@ -1,9 +1,13 @@
 #include "onnxar/repack.h"
 
+#include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "archive/repack.h"
 #include "base/keyed_hash.h"
+#include "convert/graph_rules.h"
 #include "onnx/sites.h"
 #include "onnxar/archive.h"
 #include "onnxar/error.h"
@@ -27,11 +31,16 @@ base::KeyedSet<std::string> linked_names(Bytes model) {
   return names;
 }
 
+void prove_model_name(Bytes model, std::span<const std::string_view> names) {
+  const auto fault = model_name_fault(model, {names.size(), [names](std::size_t i) { return names[i]; }});
+  if (fault) throw Error(fault->code, fault->message);
+}
+
 }  // namespace
 
 RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
                     const RepackOptions& options) {
-  return repack_zip(input, output, options, linked_names);
+  return repack_zip(input, output, options, {linked_names, prove_model_name});
 }
 
 }  // namespace onnxar

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "base/checked.h"
 #include "base/file_descriptor.h"
 #include "convert/entries_by_content.h"
+#include "convert/entry_uses.h"
 #include "convert/expansion.h"
 #include "convert/graph_rules.h"
 #include "convert/link_marker.h"
@@ -42,8 +44,10 @@ class Replacement {
     const Payload* payload;
   };
 
-  /// The first `kept` entries of the archive stay where they are, and only they can be linked to.
-  Replacement(const LoadedModel& model, const Archive& archive, std::size_t kept, const ReplaceOptions& options)
+  /// The first `kept` entries of the archive stay where they are, and only they can be linked to. Data that equals a
+  /// file that goes along is not linked to it: as a weight it would be a side file or a graph no more.
+  Replacement(const LoadedModel& model, const Archive& archive, const EntryUses& uses, std::size_t kept,
+              const ReplaceOptions& options)
       : model_(model),
         archive_(archive),
         kept_(kept),
@@ -53,7 +57,8 @@ class Replacement {
         expansion_(model),
         read_(model) {
     for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
-      if (i < kept) entries_.add(archive.entry(i));
+      const EntryKind what = uses.kind_of(i);
+      if (i < kept && (what == EntryKind::weight || what == EntryKind::unused)) entries_.add(archive.entry(i));
       // A key has no slash in it, so it can only clash with a whole name or the first folder of one.
       const std::string_view name = archive.entry(i).name;
       keys_.reserve(name.substr(0, name.find('/')));
@@ -78,7 +83,7 @@ class Replacement {
   /// The name that the old model has among the graphs is the archive's.
   [[nodiscard]] onnx::MetadataEdit kept_name() const {
     const auto name = model_name_of(archive_.model());
-    if (!name || model_name_of(model_.skeleton) == name) return {};
+    if (!name || model_names_of(model_.skeleton) == std::vector{*name}) return {};
     onnx::MetadataEdit edit;
     edit.drop_key = model_name_key;
     onnx::append_string_entry(edit.add, onnx::model_field::metadata_props, model_name_key, *name);
@@ -166,10 +171,16 @@ class Replacement {
 class NewFiles {
  public:
   NewFiles(ArchiveEditor& editor, const ReplaceOptions& options) {
-    for (const std::string& name : options.remove) editor.remove(name);
+    std::vector<std::string_view> removed(options.remove.begin(), options.remove.end());
     for (const AddedFile& file : options.add) {
       sources_.push_back(source_of(file));
-      if (editor.archive().find(file.name)) editor.remove(file.name);
+      if (editor.archive().find(file.name)) removed.push_back(file.name);
+    }
+    // A graph that is broken goes before what it may name.
+    std::ranges::stable_partition(removed, is_graph_name);
+    for (const std::string_view name : removed) {
+      editor.remove(name);
+      removed_.insert(editor.archive().find(name)->index);
     }
     // Graphs come last, as in every archive.
     for (const bool graphs : {false, true}) {
@@ -180,6 +191,8 @@ class NewFiles {
   }
 
   [[nodiscard]] const std::vector<std::pair<std::string_view, const ByteSource*>>& files() const { return files_; }
+  /// Whether the entry stays, also at another place.
+  [[nodiscard]] bool stays(std::size_t index) const { return !removed_.contains(index); }
 
  private:
   static std::unique_ptr<const ByteSource> source_of(const AddedFile& added) {
@@ -189,6 +202,7 @@ class NewFiles {
 
   std::vector<std::unique_ptr<const ByteSource>> sources_;
   std::vector<std::pair<std::string_view, const ByteSource*>> files_;
+  std::set<std::size_t> removed_;
 };
 
 /// Writes the entries and the model, or finds out what that would take.
@@ -223,12 +237,23 @@ void note_what_stays(const LoadedModel& model, ReplaceReport& report) {
     note(graph.name, "a further graph of the other archive; it stays there");
 }
 
-/// The model may bring a name of its own.
-void expect_free_name(const Archive& archive, Bytes skeleton) {
-  if (model_name_of(archive.model())) return;  // and keeps that one
-  const auto fault =
-      model_name_fault(skeleton, {archive.size(), [&archive](std::size_t i) { return archive.entry(i).name; }});
-  if (fault) throw Error(fault->code, fault->message);
+/// The model may bring a name of its own, and a new file may have the one that the model has.
+void expect_free_name(const Archive& archive, Bytes model, const NewFiles& files) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    if (files.stays(i)) names.push_back(archive.entry(i).name);
+  }
+  for (const auto& [name, source] : files.files()) names.push_back(name);
+  const auto fault = model_name_fault(model, {names.size(), [&names](std::size_t i) { return names[i]; }});
+  if (fault) throw Error(fault->code, fault->message, {std::string(model_entry_name), std::nullopt}, archive.path());
+}
+
+/// What tensors name before the edit. A model or graph that is broken may be what is mended by it.
+EntryUses uses_before(const Archive& archive, const LoadOptions& load) {
+  EntryUses uses(archive);
+  for (const ArchiveEntry& graph : graph_entries(archive)) note_as_far_as_read(uses, archive, graph, load);
+  note_as_far_as_read(uses, archive, archive.entry(archive.size() - 1), load);
+  return uses;
 }
 
 ReplaceReport replace(ArchiveEditor& editor, ModelSource source, const ReplaceOptions& options,
@@ -236,9 +261,11 @@ ReplaceReport replace(ArchiveEditor& editor, ModelSource source, const ReplaceOp
   const Archive& archive = editor.archive();
   const MovePolicy policy = policy_from(options.raw_data_threshold, options);
   const LoadedModel model = load_model(std::move(source), policy, load);
-  expect_free_name(archive, model.skeleton);
   const NewFiles files(editor, options);
-  Replacement plan(model, archive, editor.kept_entries(), options);
+  const bool is_named = model_name_of(archive.model()).has_value();  // and keeps that name
+  if (!is_named || !options.add.empty()) expect_free_name(archive, is_named ? archive.model() : model.skeleton, files);
+  refuse_where_graphs_name_the_model(archive, [&files](std::size_t index) { return files.stays(index); }, load);
+  Replacement plan(model, archive, uses_before(archive, load), editor.kept_entries(), options);
   const wire::Rope proto = plan.rewrite();
   ReplaceReport report;
   report.remarks = model.remarks;
@@ -255,7 +282,10 @@ ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOpt
   // Every link of the model is resolved or made here; those of files are what they are.
   edit.verify_model = std::ranges::any_of(options.add, [](const AddedFile& file) { return is_graph_name(file.name); });
   ArchiveEditor editor = ArchiveEditor::open(archive, edit);
-  for (const std::filesystem::path& file : {archive, base::real_path(archive)}) refuse_own_name(editor.archive(), file);
+  for (const std::filesystem::path& file : {archive, base::real_path(archive)}) {
+    refuse_own_name(editor.archive(), file);
+    for (const AddedFile& added : options.add) refuse_own_name(added.name, file);
+  }
   return editor;
 }
 
@@ -278,6 +308,7 @@ ReplaceReport replace_model(const std::filesystem::path& archive, Bytes model, c
 ReplaceReport replace_files(const std::filesystem::path& archive, const ReplaceOptions& options) {
   ArchiveEditor editor = open_editor(archive, options);
   const NewFiles files(editor, options);
+  if (!options.add.empty()) expect_free_name(editor.archive(), editor.archive().model(), files);
   const ArchiveEntry model = editor.archive().entry(editor.archive().size() - 1);
   ReplaceReport report;
   write(editor, {}, files, EntrySource(editor.archive(), model), options, report);

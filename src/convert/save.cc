@@ -2,9 +2,14 @@
 
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/text.h"
 #include "convert/checksum.h"
 #include "convert/entries_by_content.h"
+#include "convert/graph_rules.h"
 #include "convert/placing.h"
 #include "convert/progress.h"
 #include "onnxar/archive_writer.h"
@@ -73,6 +78,21 @@ std::uint64_t size_of_archive(std::span<const NewEntry> entries, std::uint64_t m
   return archive_size(sizes, model_size, alignment);
 }
 
+/// The name that the model brings is one that an archive's model can have. Keys of tensors clash with none.
+void expect_free_model_name(const LoadedModel& model, const Kept& kept, const std::filesystem::path& output) {
+  std::vector<std::string_view> names;
+  for (const SideFile& file : kept.side_files) names.push_back(file.name);
+  for (const PlacedGraph& graph : kept.graphs) names.push_back(graph.name);
+  for (const SideFile& graph : kept.whole_graphs) names.push_back(graph.name);
+  for (const ArchiveEntry& weight : kept.weights) names.push_back(weight.name);
+  const auto fault = model_name_fault(model.skeleton, {names.size(), [&names](std::size_t i) { return names[i]; }});
+  if (!fault) return;
+  throw Error(
+      fault->code,
+      base::concat(fault->message, "; another name is possible, and `onnxar unpack` writes a model without any"),
+      {std::string(model_entry_name), std::nullopt}, output);
+}
+
 }  // namespace
 
 void save_archive(const LoadedModel& model, const Kept& kept, const std::filesystem::path& output,
@@ -81,6 +101,7 @@ void save_archive(const LoadedModel& model, const Kept& kept, const std::filesys
   const bool verify_model = kept.has_graphs();
   ArchiveWriter writer = ArchiveWriter::create(
       output, {options.alignment, options.replace, options.sync, options.num_threads, verify_model});
+  expect_free_model_name(model, kept, output);
   const KeptWeights weights(kept);
   KeyMaker keys;
   reserve_names(keys, kept.side_files);

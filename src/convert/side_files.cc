@@ -102,7 +102,7 @@ class Gathering {
       if (kind == EntryKind::side_file) side_files_.add(file_of(archive, entry));
       if (kind == EntryKind::graph && goes_along(entry.name)) graphs_.add(file_of(archive, entry));
       if (kind == EntryKind::weight && uses.is_named(i)) kept_.weights.push_back(entry);
-      if (kind == EntryKind::model && uses.is_named(i)) refuse_link_to_model(entry);
+      if (kind != EntryKind::weight && uses.is_named(i)) refuse_link_to(entry);
     }
     kept_.archive = std::move(archive);
   }
@@ -116,10 +116,12 @@ class Gathering {
     return {std::string(entry.name), std::make_shared<OwnedSource>(std::move(source), archive)};
   }
 
-  [[noreturn]] static void refuse_link_to_model(const ArchiveEntry& model) {
+  /// The model is another one from now on, and a graph of this name may be.
+  [[noreturn]] static void refuse_link_to(const ArchiveEntry& graph) {
     throw Error(Code::onnx_external_missing,
-                "a graph has a tensor in the bytes of the model, which is another one from now on",
-                {std::string(model.name), model.header_offset});
+                "a graph that is to go along has a tensor in the bytes of this model or graph, which may be another "
+                "one from now on; `onnxar pack` makes an archive in which the tensor has its data for itself",
+                {std::string(graph.name), graph.header_offset});
   }
 
   const LoadedModel& model_;

@@ -5,10 +5,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "archive/writer_parts.h"
 #include "base/checked.h"
+#include "base/crc32.h"
 #include "base/text.h"
+#include "convert/archive_walk.h"
 #include "convert/entry_uses.h"
 #include "convert/external_tensor.h"
 #include "convert/graph_rules.h"
@@ -76,6 +80,10 @@ void prove_written_graph(std::string_view name, Bytes model, const EntryWriter::
   }
 }
 
+bool is_same(const ArchiveEntry& entry, Bytes bytes) {
+  return entry.size == bytes.size() && entry.crc32 == base::crc32(0, bytes);
+}
+
 /// What `model` links to stays where it is.
 void prove_kept(const Archive& archive, const std::function<bool(std::size_t)>& moves, Bytes model) {
   onnx::walk_tensors(model, [&](const onnx::TensorSite& site) {
@@ -87,6 +95,30 @@ void prove_kept(const Archive& archive, const std::function<bool(std::size_t)>& 
                        ", which an edit that removes entries before it would move; remove those by another edit"),
                 {std::string(entry->name), std::nullopt}, archive.path());
   });
+}
+
+/// What may be removed, as far as it can be told.
+struct Removable {
+  std::size_t end_of_weights;
+  std::vector<std::size_t> unread;  // graphs
+};
+
+Removable removable_in(const Archive& archive) {
+  Removable found;
+  EntryUses uses(archive);
+  walk_archive(archive, {}, [&uses](const onnx::TensorSite& site) { uses.note(site); });
+  for (const ArchiveEntry& graph : graph_entries(archive)) {
+    if (!note_as_far_as_read(uses, archive, graph, {})) found.unread.push_back(graph.index);
+  }
+  found.end_of_weights = uses.end_of_weights();
+  return found;
+}
+
+[[noreturn]] void refuse_removal_beside(const Archive& archive, const ArchiveEntry& entry, const ArchiveEntry& graph) {
+  throw Error(Code::usage_argument,
+              concat("it cannot be removed or replaced in place, as a tensor of the graph ", base::quoted(graph.name),
+                     " may be in it: that graph cannot be read to its end; remove or replace the graph first"),
+              {std::string(entry.name), std::nullopt}, archive.path());
 }
 
 [[noreturn]] void refuse_removal(const Archive& archive, const ArchiveEntry& entry, std::size_t end_of_weights) {
@@ -119,8 +151,16 @@ void ArchiveEditor::remove(std::string_view name) {
                                   : "an archive has a model; `commit` replaces it",
                   place);
     }
-    if (!parts.end_of_weights) parts.end_of_weights = uses_as_far_as_read(parts.archive, {}).end_of_weights();
+    if (!parts.end_of_weights) {
+      Removable found = removable_in(parts.archive);
+      parts.end_of_weights = found.end_of_weights;
+      parts.unread = std::move(found.unread);
+    }
     if (entry->index < *parts.end_of_weights) refuse_removal(parts.archive, *entry, *parts.end_of_weights);
+    for (const std::size_t graph : parts.unread) {
+      if (graph == entry->index || parts.removed[graph]) continue;
+      refuse_removal_beside(parts.archive, *entry, parts.archive.entry(graph));
+    }
     parts.removed[entry->index] = true;
     parts.kept = std::min(parts.kept, entry->index);
     parts.is_settled = false;
@@ -135,6 +175,10 @@ void ArchiveEditor::commit(const ByteSource& model) {
     proof = [&parts](std::string_view name, Bytes written, const EntryWriter::Entries& entries) {
       prove_written_graph(name, written, entries);
       prove_kept(parts.archive, [&parts](std::size_t index) { return parts.moves(index); }, written);
+      const ArchiveEntry old = parts.archive.entry(parts.archive.size() - 1);
+      if (name != model_entry_name || is_same(old, written)) return;
+      refuse_where_graphs_name_the_model(parts.archive, [&parts](std::size_t index) { return !parts.removed[index]; },
+                                         {});
     };
   }
   parts.writer.finish("commit", model, parts.sync(), parts.sync(), proof);

@@ -15,6 +15,7 @@
 #include "base/callables.h"
 #include "base/text.h"
 #include "convert/expansion.h"
+#include "convert/graph_rules.h"
 #include "convert/save.h"
 #include "model/messages.h"
 #include "model/text_losses.h"
@@ -161,6 +162,12 @@ TextSource::TextSource(const LoadedModel& model, LargeData large, std::uint64_t 
   });
 }
 
+void TextSource::drop_model_name() {
+  auto& pairs = *proto_.mutable_metadata_props();
+  pairs.erase(std::remove_if(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.key() == model_name_key; }),
+              pairs.end());
+}
+
 std::uint64_t TextSource::size() const {
   std::uint64_t size = 0;
   read([&size](Bytes piece) { size += piece.size(); });
@@ -182,7 +189,8 @@ std::vector<Finding> TextSource::losses() const { return losses_; }
 
 ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
                         const std::filesystem::path& input) {
-  const TextSource text(model, LargeData::printed, 0);
+  TextSource text(model, LargeData::printed, 0);
+  text.drop_model_name();
   ConvertReport report;
   if (auto note = note_of_left_out(model)) report.remarks.push_back(std::move(*note));
   report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());

@@ -22,6 +22,9 @@ class TextSource final : public ByteSource {
   /// usage.not_loaded where data is to be printed that is in a file; onnx.model.expansion.
   TextSource(const LoadedModel& model, LargeData large, std::uint64_t threshold);
 
+  /// Takes out the name that the model has among the graphs of an archive.
+  void drop_model_name();
+
   /// Prints everything once, to count it.
   [[nodiscard]] std::uint64_t size() const override;
   void read(const ByteSink& sink) const override;

@@ -59,8 +59,8 @@ class Directory {
   /// Where entry `index` has to end: the next local header, or the directory.
   [[nodiscard]] std::uint64_t limit_of(std::size_t index) const noexcept;
 
-  /// Proves the local header of an entry, whether it was before or not. Errors: zip.local.*, zip.padding.*,
-  /// zip.extra.*, zip.entry.gap.
+  /// Proves the local header of an entry, whether it was before or not. Errors: as
+  /// read_local_header.
   [[nodiscard]] LocalEntry prove_local(Bytes file, std::size_t index) const;
   /// How long the local header of an entry is, name and extra fields with it, if the entry ends where writers usually
   /// have it; 0 where it does not.

@@ -71,6 +71,7 @@ inline constexpr std::uint64_t alignment_maximum = 32768;        // the largest 
 inline constexpr std::uint64_t alignment_extra_maximum = 16384;  // bit 15 of an alignment record says something else
 inline constexpr std::uint64_t page_alignment = 4096;
 inline constexpr std::uint64_t page_aligned_from = 1ULL << 20U;  // entries of this size and more begin on a page
+inline constexpr std::uint64_t local_header_maximum = 65535;  // with name and extra fields; 7-Zip reads no longer ones
 inline constexpr std::uint64_t name_maximum = 1024;
 inline constexpr std::uint64_t name_part_maximum = 255;  // what file systems take
 

@@ -35,6 +35,15 @@ void check_same_fields(const LocalFileHeader& header, const DirectoryEntry& entr
   same(header.crc32, entry.crc32, "CRC-32");
 }
 
+/// 7-Zip does not take a longer one for the beginning of a zip file. It looks for the next one, and where that is the
+/// model before an edit, it reads that.
+void check_length(std::uint64_t length, const DirectoryEntry& entry) {
+  if (length <= local_header_maximum) return;
+  refuse(entry, Code::zip_local_header,
+         base::concat("the local file header takes ", length, " bytes with name and extra fields; at most ",
+                      local_header_maximum, " are read the same by all: `onnxar repack` shortens it"));
+}
+
 /// Stock writers state another version here than in the directory: it says what to read the entry with, not what it is.
 void check_version(const LocalFileHeader& header, const DirectoryEntry& entry) {
   if (header.version_needed >= version_plain && header.version_needed <= version_zip64) return;
@@ -155,6 +164,7 @@ LocalEntry read_local_header(Bytes room, const DirectoryEntry& entry) {
   if (length > room.size()) {
     refuse(entry, Code::zip_local_header, "the local file header runs into the next entry or the directory");
   }
+  check_length(length, entry);
   const std::string_view name = as_text(room.subspan(local_file_header_size, header->file_name_length));
   if (name != entry.name) {
     refuse(entry, Code::zip_local_name, base::concat("the local header has another name: ", base::quoted(name)));

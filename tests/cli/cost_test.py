@@ -92,6 +92,27 @@ class Cost(ToolCase):
         path = self.write("m.onnx", model(block(NODE, node("If", [], ["y"], body)) + block(OUTPUT, value_info("y", [1]))))
         self.succeeds("freeze", path, "-o", self.output, tool=self.in_memory(BASE + 128 * MIB))
 
+    # --- graphs ----------------------------------------------------------------------------------
+
+    def test_very_many_graphs_over_the_same_entries_cost_what_they_take(self) -> None:
+        count, keys = 10_000, [f"w{i}" for i in range(10)]
+        graph = model(b"".join(block(5, linked(key, 4, 0, key)) for key in keys))
+        entries = [*((key, bytes(4)) for key in keys), *((f"g{i}.onnx", graph) for i in range(count))]
+        path = self.archived(*entries, (MODEL, model(b"")))
+        size = path.stat().st_size
+        tool = self.in_memory(BASE + PER_BYTE * size)
+        file = self.write("new", b"[1]")
+        for arguments in (("ls", path), ("pack", path, "-o", self.output, "-f"), ("repack", path, "-o", self.output, "-f"),
+                          ("replace", path, "--remove", "g0.onnx", "--add", f"t.json={file}")):  # fmt: skip
+            with self.subTest(verb=arguments[0]):
+                done = self.succeeds(*arguments, tool=tool)
+                self.assertLess(len(done.stdout), size)
+                if self.output.exists():
+                    self.assertLess(self.output.stat().st_size, 2 * size)
+        self.assertLess(path.stat().st_size, 3 * size)
+        found = self.succeeds("check", "--data", path, tool=tool).stdout
+        self.assertLess(len(found), 200 * len(keys) * count)
+
     # --- analysis --------------------------------------------------------------------------------
 
     def hard_to_analyse(self) -> Iterator[tuple[str, bytes]]:

@@ -184,7 +184,16 @@ class Unpacking(GraphsCase):
     def test_text_has_graphs_beside_it(self) -> None:
         files = self.restored("--text")
         self.assertEqual(weights_in(files["b.onnx"], {}), self.WANTED["b.onnx"])
-        self.assertIn("a.textproto", files)
+        self.assertNotIn(NAME_KEY.encode(), files["a.textproto"])
+        self.succeeds("unpack", "--text", self.archive_path, "-o", self.output)
+        self.assertNotIn(NAME_KEY.encode(), self.output.read_bytes())
+
+    def test_link_has_no_name_among_graphs(self) -> None:
+        link = self.folder / "link.onnx"
+        self.succeeds("link", self.archive_path, "-o", link)
+        self.assertNotIn(NAME_KEY.encode(), link.read_bytes())
+        self.succeeds("replace", self.archive_path, link)
+        self.assertIn(NAME_KEY.encode(), entries_of(self.archive_path)[MODEL])
 
     def test_file_leaves_graphs_out_and_says_so(self) -> None:
         done = self.succeeds("unpack", self.archive_path, "-o", self.output)
@@ -341,6 +350,93 @@ class Editing(GraphsCase):
             told = self.succeeds(*arguments, "--dry-run").stderr
         done = self.succeeds(*arguments).stderr
         self.assertEqual(told.replace("would replace", "replaced"), done)
+
+
+class Refused(GraphsCase):
+    """What would be read in two ways, or would lose something, is refused before anything is written."""
+
+    def refuses(self, kind: int, fault: Fault, at: Path, *arguments: object) -> str:
+        with self.nothing_changes():
+            return self.fails(kind, fault.line(at), *arguments)
+
+    def test_model_is_not_replaced_where_a_graph_names_its_bytes(self) -> None:
+        path = self.archive_of(*weights("w"), graph("b.onnx", linked(MODEL, 2)), model_of(linked("w")))
+        new = self.model(wire.tensor("w"), wire.tensor("new"))
+        line = self.refuses(USAGE, Fault("usage.argument", "b.onnx"), path, "replace", path, new)
+        self.assertIn("a tensor of this graph is in the bytes of the model", line)
+        self.succeeds("replace", path, "--add", f"t.json={self.write('new', b'[1]')}")
+        self.succeeds("replace", path, new, "--remove", "b.onnx")
+        self.succeeds("check", "--data", path)
+
+    def test_added_entry_with_the_archive_s_own_name_is_refused(self) -> None:
+        path, file = self.several(name="own.onnxar"), self.write("new", b"[1]")
+        link = self.folder / "link.onnxar"
+        link.symlink_to(path.name)
+        for name in ("own.onnxar", "OWN.onnxar", "link.onnxar"):
+            at = path if name != "link.onnxar" else link
+            self.refuses(USAGE, Fault("usage.own_name", name), at, "replace", link, "--add", f"{name}={file}")
+
+    def test_model_keeps_its_name_once(self) -> None:
+        pairs = b"".join(wire.block(14, wire.entry(NAME_KEY, name)) for name in ("a", "z"))
+        new = self.write("new.onnx", wire.plain(wire.tensor("w")) + pairs)
+        self.succeeds("replace", self.archive_path, new)
+        self.succeeds("check", self.archive_path)
+        self.assertEqual(entries_of(self.archive_path)[MODEL].count(NAME_KEY.encode()), 1)
+
+    def test_no_writer_makes_an_archive_whose_model_has_a_wrong_name(self) -> None:
+        fault = Fault("archive.graph.name", MODEL)
+        for names in (("x", "y"), ("a/b",), ("",)):
+            pairs = b"".join(wire.block(14, wire.entry(NAME_KEY, name)) for name in names)
+            file = self.write("wrong.onnx", wire.plain(wire.tensor("w")) + pairs)
+            for verb in ("pack", "freeze"):
+                with self.subTest(names=names, verb=verb):
+                    line = self.refuses(FORMAT, fault, self.output, verb, file, "-o", self.output)
+                    self.assertIn("`onnxar unpack` writes a model without any", line)
+            self.succeeds("unpack", file, "-o", self.folder / "right.onnx", "-f")
+            self.succeeds("pack", self.folder / "right.onnx", "-o", self.folder / "right.onnxar", "-f")
+
+    def test_file_that_takes_the_model_s_name_is_refused(self) -> None:
+        file, fault = self.write("new", b"[1]"), Fault("archive.graph.name", MODEL)
+        named = wire.plain(wire.tensor("w")) + wire.block(14, wire.entry(NAME_KEY, "a"))
+        model = self.write("named.onnx", named)
+        add = ("--add", f"a.onnx/x={file}")
+        self.refuses(FORMAT, fault, self.output, "pack", model, "-o", self.output, *add)
+        self.refuses(FORMAT, fault, self.archive_path, "replace", self.archive_path, *add)
+        self.refuses(FORMAT, fault, self.archive_path, "replace", self.archive_path, self.model(), *add)
+        for names in ("b.onnx=a.onnx", "b.onnx=A.onnx", "t.json=a.onnx/t.json"):
+            line = ("repack", self.archive_path, "-o", self.output, "--rename", names)
+            done = self.fails(FORMAT, "onnxar: error[archive.graph.name]", *line)
+            self.assertIn(MODEL, done)
+
+    def test_what_clashes_among_files_is_not_put_down_to_the_model_s_name(self) -> None:
+        file = self.write("new", b"[1]")
+        fault = Fault("zip.name.duplicate", "T.json")
+        self.refuses(FORMAT, fault, self.archive_path, "replace", self.archive_path, "--add", f"T.json={file}")
+
+    def test_new_weight_is_not_linked_to_a_side_file_of_the_same_bytes(self) -> None:
+        """As a weight it would be a side file no more, and `unpack` would not write it."""
+        path = self.archive_of(*weights("w"), Entry("x.bin", weight("new")), model_of(linked("w")))
+        self.succeeds("replace", path, self.model(wire.tensor("w"), wire.tensor("new")))
+        self.assertEqual(keys_of(path), ["w", "x.bin", "new"])
+        self.succeeds("unpack", path, "-o", f"{self.folder}/restored/")
+        self.assertEqual((self.folder / "restored" / "x.bin").read_bytes(), weight("new"))
+
+    def test_weight_without_an_identifier_for_its_key_is_linked_to(self) -> None:
+        tensor = wire.fields_of("w", wire.FLOAT, [300], wire.DataFile("x.bin").link(length=1200))
+        path = self.archive_of(Entry("x.bin", weight("w")), model_of(tensor))
+        self.succeeds("replace", path, self.model(wire.tensor("w")))
+        self.assertEqual(keys_of(path), ["x.bin"])
+
+    def test_nothing_is_removed_beside_a_graph_that_cannot_be_read(self) -> None:
+        """It may name anything, so it goes first."""
+        broken = Entry("b.onnx", wire.block(7, b"\x0b") + wire.plain(linked("v")))
+        path = self.archive_of(*weights("w", "v"), Entry("t.json", b"{}"), broken, model_of())
+        for name in ("v", "t.json"):
+            fault = Fault("usage.argument", name)
+            line = self.refuses(USAGE, fault, path, "replace", path, "--remove", name)
+            self.assertIn('a tensor of the graph "b.onnx" may be in it', line)
+        self.succeeds("replace", path, "--remove", "t.json", "--remove", "b.onnx")
+        self.assertEqual(keys_of(path), ["w", "v"])
 
 
 class Looking(GraphsCase):

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <string>
+#include <vector>
 
 #include "base/sha1.h"
 #include "convert/samples.h"
@@ -82,6 +83,16 @@ TEST_F(ChecksumCostTest, AnArchiveOfSharedEntriesIsSummedOnceToo) {
     list.push_back(linked_floats(name, count, "w", 0).external_data("checksum", sum_));
   }
   const auto path = folder_.write_file("a", archive_of(model_of(list), {zip_entry("w", data_)}).bytes);
+  bytes_hashed = 0;
+  EXPECT_THAT(found(path), Not(Contains(checksum_fault)));
+  EXPECT_EQ(bytes_hashed, 4 * count);
+}
+
+TEST_F(ChecksumCostTest, AnEntryThatAThousandGraphsNameIsSummedOnce) {
+  const Message graph = model_of({linked_floats("t", count, "w", 0).external_data("checksum", sum_)});
+  std::vector<ZipEntry> entries = {zip_entry("w", data_)};
+  for (int i = 0; i < 1000; ++i) entries.push_back(zip_entry("g" + std::to_string(i) + ".onnx", graph.view()));
+  const auto path = folder_.write_file("a", archive_of(model_of({}), entries).bytes);
   bytes_hashed = 0;
   EXPECT_THAT(found(path), Not(Contains(checksum_fault)));
   EXPECT_EQ(bytes_hashed, 4 * count);

@@ -7,8 +7,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/sha1.h"
 #include "convert/samples.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/check.h"
@@ -190,6 +192,70 @@ TEST_F(GraphsTest, NewModelMayNotNameWhatAnEditMoves) {
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), Code::usage_argument);
   EXPECT_EQ(error->entry(), "b.onnx");
+}
+
+TEST_F(GraphsTest, ModelWhoseBytesAGraphNamesIsNotReplacedByAnother) {
+  const Message model_bytes = model_of({named_weight("w")});
+  const Message graph = model_of({linked_floats("m", 1, "__MODEL_PROTO")});
+  const std::filesystem::path path = folder_.write_file(
+      "named",
+      archive_of(model_bytes, {zip_entry("w", pattern(4 * graph_weight, 1)), zip_entry("b.onnx", graph.view())}).bytes);
+  {
+    ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+    const auto error = thrown_by([&] { editor.commit(model_of({}).view()); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), Code::usage_argument);
+    EXPECT_EQ(error->entry(), "b.onnx");
+  }
+  {
+    ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+    editor.add("t.json", pattern(5));
+    editor.commit(model_bytes.view());
+  }
+  expect_good(path);
+  ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+  editor.remove("b.onnx");
+  editor.commit(model_of({}).view());
+  expect_good(path);
+}
+
+TEST_F(GraphsTest, GraphThatNamesTheBytesOfAnotherOneDoesNotGoAlongBesideAnotherOfThatName) {
+  const Message named = model_of({named_weight("w")});
+  const Message naming = model_of({linked_floats("g", 1, "b.onnx")});
+  const std::filesystem::path path = folder_.write_file(
+      "naming", archive_of(model_of({}), {zip_entry("w", pattern(4 * graph_weight, 1)),
+                                          zip_entry("b.onnx", named.view()), zip_entry("c.onnx", naming.view())})
+                    .bytes);
+  SaveOptions save = saved_as(Format::archive);
+  save.side_files_of = path;
+  save.add = {{"b.onnx", folder_.write_file("other", model_of({}).view())}};
+  const auto error = thrown_by([&] { ModelWriter().save(model_of({}).view(), folder_ / "saved", save); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::onnx_external_missing);
+  EXPECT_EQ(error->entry(), "b.onnx");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "saved"));
+}
+
+TEST_F(GraphsTest, ChecksumsOfAGraphAreHeldAgainstTheEntryAndFoundUnderItsName) {
+  const auto found_with = [this](const std::string& checksum) {
+    const Message graph = model_of({linked_floats("w", graph_weight, "w").external_data("checksum", checksum)});
+    const std::filesystem::path path = folder_.write_file(
+        "sums", archive_of(model_of({named_weight("w")}),
+                           {zip_entry("w", pattern(4 * graph_weight, 1)), zip_entry("b.onnx", graph.view())})
+                    .bytes);
+    CheckOptions options;
+    options.data = true;
+    std::vector<std::pair<Severity, std::string>> found;
+    for (const Finding& finding : check(path, options)) {
+      if (finding.code == Code::onnx_external_checksum) found.emplace_back(finding.severity, finding.place.entry);
+    }
+    return found;
+  };
+  base::Sha1 sum;
+  sum.update(pattern(4 * graph_weight, 1));
+  EXPECT_THAT(found_with(std::move(sum).hex()), IsEmpty());
+  EXPECT_THAT(found_with(std::string(40, 'a')), ElementsAre(std::pair(Severity::error, "b.onnx")));
+  EXPECT_THAT(found_with("sha1"), ElementsAre(std::pair(Severity::warning, "b.onnx")));
 }
 
 TEST_F(GraphsTest, RemovalsComeBeforeAdditions) {

@@ -409,6 +409,14 @@ def end_before_edit() -> bytes:
     return build((replace(first, end=ALL_END), second))
 
 
+def long_header_before_edit() -> bytes:
+    """The first local header has 65600 bytes, and the next one is that of a model that was
+    replaced: 7-Zip begins there, and takes the old model."""
+    long = Item("n" * 40, b"data", longer=1023)
+    old, new = (Item(MODEL, b"\x3a\x02" + text) for text in (b"\x12\x00", b"\x0a\x00"))
+    return build((State((long, old)), State((new,))))
+
+
 def locator_in_data() -> bytes:
     """An entry that holds zip64 end records whose offset is right for the whole file."""
     inner = bytearray(build((replace(plain("x"), end=ALL_END),)))
@@ -433,6 +441,7 @@ def crafted() -> dict[str, bytes]:
     return {
         "zip64 field out of order": zip64_field_out_of_order(),
         "end before an edit": end_before_edit(),
+        "long header before an edit": long_header_before_edit(),
         "locator in data": locator_in_data(),
         "names composed both ways": composed_both_ways(),
         **{f"setuid, host {host}": setuid_of_host(host) for host in range(20)},

@@ -5,6 +5,8 @@ Usage: PYTHONPATH=tests media_type_test.py
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import struct
 import unittest
@@ -100,6 +102,22 @@ class SharedMimeInfo(FolderCase):
     def test_it_has_a_name_for_people(self) -> None:
         said = (self.folder / "mime" / f"{TYPE}.xml").read_text()
         self.assertIn("<comment>ONNX archive</comment>", said)
+
+
+class Page(FolderCase):
+    def test_its_commands_tell_an_archive_from_an_installation_under_a_prefix(self) -> None:
+        share = self.folder / "share"
+        for source, folder in ((MAGIC, share / "file"), (XML, share / "mime/packages")):
+            folder.mkdir(parents=True)
+            shutil.copy(source, folder)
+        archive = self.write("model.onnxar", Archive([model_of()]).file)
+        (script,) = re.findall("```sh\n(.*?)```", (SPEC / "media-type.md").read_text(), re.S)
+        script = script.replace("PREFIX=/usr/local ", f"PREFIX={self.folder} ")
+        data_dirs = f"XDG_DATA_DIRS={share}:{os.environ.get('XDG_DATA_DIRS', '/usr/share')}"
+        words = ["env", "-C", self.folder, f"XDG_DATA_HOME={self.folder}", data_dirs]
+        said = output_of(*words, "bash", "-ec", script).decode()
+        self.assertIn(f"{archive.name}: ONNX archive\n", said)
+        self.assertIn(f"standard::content-type: {TYPE}\n", said)
 
 
 class OnePlaceForEachFact(unittest.TestCase):

@@ -200,6 +200,17 @@ class Loader(FolderCase):
         with self.assertRaisesRegex(ArchiveError, "no_type"):
             archive.array(found)
 
+    def test_numbers_of_a_link_that_are_not_utf_8_are_refused(self) -> None:
+        for key in ("offset", "length", "location"):
+            pair = wire.block(13, wire.block(1, key) + wire.block(2, b"\xff"))
+            fields = wire.scalar(2, 1) + wire.scalar(14, 1) + pair
+            if key != "location":
+                fields += wire.block(13, wire.block(1, "location") + wire.block(2, "w"))
+            made = Made([*weights("w", count=300), model_of(fields)])
+            path = self.write("odd.onnxar", made.file)
+            with self.subTest(key), self.assertRaisesRegex(ArchiveError, "onnx.external_data"):
+                load(path)
+
     def test_links_are_kept_on_request(self) -> None:
         path = self.write("sound.onnxar", self.sound().file)
         model = load(path, load_external_data=False)
@@ -271,6 +282,30 @@ class CanonicalWriter(ToolCase):
                     same += 1
         self.assertGreaterEqual(same, 200)
 
+    def test_signalling_nans_keep_their_bits(self) -> None:
+        count, saved = 300, self.folder / "saved.onnxar"
+        single = b"\1\0\x80\x7f\1\0\xa0\xff\0\0\x80\x3f" * (count // 3)
+        double = b"\1\0\0\0\0\0\xf0\x7f\1\0\0\0\0\0\xf4\xff" * (count // 2)
+        tensors = [
+            wire.scalar(1, dims) + wire.scalar(2, number) + wire.block(field, data) + wire.block(8, name)
+            for number, field, data, dims, name in (
+                (1, wire.FLOAT_DATA, single, count, b"single"),
+                (11, wire.DOUBLE_DATA, double, count, b"double"),
+                (14, wire.FLOAT_DATA, single, count // 2, b"complex"),
+                (15, wire.DOUBLE_DATA, double, count // 2, b"complex_double"),
+                (1, wire.FLOAT_DATA, single[:24], 6, b"small"),
+            )
+        ]
+        for threshold in (1024, 1):
+            with self.subTest(threshold):
+                path = self.model(*tensors)
+                model = onnx.ModelProto.FromString(path.read_bytes())
+                onnxar("pack", path, "-o", self.output, "-fq", "--no-sync", "--threshold", threshold)
+                save(model, saved, threshold=threshold)
+                self.assertEqual(saved.read_bytes(), self.output.read_bytes())
+                self.assertEqual(bytes(Container(saved)["single"]), single)
+                self.assertEqual(bytes(Container(saved)["complex_double"]), double)
+
     def test_the_vectors_of_a_canonical_writer_are_made_from_their_entries(self) -> None:
         for name in ("smallest", "typical"):
             self.same_container(VECTORS / "valid" / f"{name}.onnxar")
@@ -302,6 +337,18 @@ class Writing(FolderCase):
     def test_messages_without_fields_are_kept(self) -> None:
         save(onnx.ModelProto.FromString(b"\x3a\0"), self.output)
         self.assertEqual(bytes(Container(self.output)[MODEL]), b"\x3a\0")
+
+    def test_strings_that_are_not_utf_8_are_kept(self) -> None:
+        odd = b"\xff\xfe"
+        node = wire.block(1, odd) + wire.block(5, wire.block(1, odd) + wire.block(5, wire.tensor("v")))
+        tensor = wire.tensor("w") + wire.block(8, odd) + wire.block(12, odd)
+        graph = wire.block(1, node) + wire.block(2, odd) + wire.block(5, tensor)
+        pair = wire.block(1, odd) + wire.block(2, odd)
+        data = wire.scalar(1, 8) + wire.block(7, graph) + wire.block(14, pair)
+        model = onnx.ModelProto.FromString(data)
+        save(model, self.output)
+        self.assertIn("__", Archive(self.output))
+        self.assertEqual(load(self.output).SerializeToString(), model.SerializeToString())
 
     def test_truth_values_other_than_0_and_1_stay(self) -> None:
         model = onnx.ModelProto.FromString(wire.plain())

@@ -74,6 +74,16 @@ TEST(LocalHeader, NoPartMayRunIntoTheNextEntry) {
   EXPECT_EQ(code_of_local([](LocalFields& l) { l.extra_length = std::uint16_t{1088 - 30}; }), Code::zip_local_header);
 }
 
+TEST(LocalHeader, LengthIsAtMost65535Bytes) {
+  const auto code_of_length = [](std::size_t length) {
+    return code_of_fields(padded(0xD935, 64, length - 31));  // the name ends at 31
+  };
+  EXPECT_EQ(code_of_length(65472), std::nullopt);  // the last multiple of 64
+  EXPECT_EQ(code_of_length(65535), Code::zip_padding_alignment);
+  EXPECT_EQ(code_of_length(65536), Code::zip_local_header);
+  EXPECT_EQ(code_of_length(31 + 65535), Code::zip_local_header);
+}
+
 TEST(LocalHeader, NameIsTheDirectorys) {
   EXPECT_EQ(code_of_local([](LocalFields& l) { l.name = "v"; }), Code::zip_local_name);
   EXPECT_EQ(code_of_local([](LocalFields& l) { l.name = "W"; }), Code::zip_local_name);

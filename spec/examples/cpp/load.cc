@@ -12,7 +12,8 @@
 #include "onnxar/listing.h"
 
 int main(int argc, char** argv) try {
-  const onnxar::Archive archive = onnxar::Archive::open(argc == 2 ? argv[1] : "");
+  if (argc != 2) throw std::invalid_argument("usage: load ARCHIVE");
+  const onnxar::Archive archive = onnxar::Archive::open(argv[1]);
   for (const onnxar::Finding& finding : onnxar::check(argv[1])) {  // no byte of a weight is read
     if (finding.severity == onnxar::Severity::error) throw std::runtime_error(to_string(finding));
   }

@@ -1,16 +1,15 @@
 // Writes an ONNX archive with this library: write [--large] ARCHIVE
 #include <cstring>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "onnxar/archive_writer.h"
-#include "onnxar/error.h"
 
 namespace {
 
-std::string varint(std::uint64_t value) {
-  std::string out;
+std::string varint(std::uint64_t value, std::string out = {}) {
   for (; value >= 0x80; value >>= 7U) out += static_cast<char>(value | 0x80U);
   return out + static_cast<char>(value);
 }
@@ -24,18 +23,18 @@ std::string linked(const std::string& name, std::uint64_t rows, std::uint64_t co
                      pair("offset", "0") + pair("length", std::to_string(4 * rows * columns)) + number(14, 1));
 }
 std::string value(std::uint32_t field, const std::string& name, std::uint64_t columns) {
-  const std::string shape = text(1, number(1, 16)) + text(1, number(1, columns));
-  return text(field, text(1, name) + text(2, text(1, number(1, 1) + text(2, shape))));
+  const std::string type = number(1, 1) + text(2, text(1, number(1, 16)) + text(1, number(1, columns)));
+  return text(field, text(1, name) + text(2, text(1, type)));
 }
 std::string node(const std::string& left, const std::string& right, const std::string& out, const std::string& type) {
   return text(1, text(1, left) + text(1, right) + text(2, out) + text(4, type));
 }
 
 onnxar::StreamReader floats() {  // 0, 1, ... 2^18 - 1, and again
-  return [i = 0U](std::span<std::byte> target) mutable {
-    for (std::size_t at = 0; at + 4 <= target.size(); at += 4, i = (i + 1) % (1U << 18U)) {
-      const auto element = static_cast<float>(i);
-      std::memcpy(target.data() + at, &element, 4);
+  return [next = 0.0F](std::span<std::byte> target) mutable {
+    for (std::size_t at = 0; at + 4 <= target.size(); at += 4) {
+      std::memcpy(target.data() + at, &next, 4);
+      next = next == (1U << 18U) - 1 ? 0 : next + 1;
     }
     return target.size() / 4 * 4;
   };
@@ -44,9 +43,10 @@ onnxar::StreamReader floats() {  // 0, 1, ... 2^18 - 1, and again
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const bool large = argc == 3 && std::string_view(argv[1]) == "--large";
+  const bool large = argc > 1 && std::string_view(argv[1]) == "--large";
+  if (argc != (large ? 3 : 2)) throw std::invalid_argument("usage: write [--large] ARCHIVE");
   const std::uint64_t rows = large ? (1U << 20U) + 1024 : 64, columns = large ? 1024 : 32;
-  onnxar::ArchiveWriter writer = onnxar::ArchiveWriter::create(argv[argc - 1], {.replace = true});
+  auto writer = onnxar::ArchiveWriter::create(argv[argc - 1], {.replace = true});
   writer.add("weight", 4 * rows * columns, floats());
   writer.add("bias", 4ULL * 16 * columns, floats());
   const std::string graph = node("x", "weight", "xw", "MatMul") + node("xw", "bias", "y", "Add") + text(2, "example") +

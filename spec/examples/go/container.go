@@ -16,8 +16,7 @@ type spy struct { // remembers where archive/zip has read: it does not tell wher
 }
 
 func (s *spy) ReadAt(to []byte, at int64) (int, error) { s.at = at; return s.ReaderAt.ReadAt(to, at) }
-func max(a, b int64) int64                             { return b + (a-b)&^((a-b)>>63) }
-func min(a, b int64) int64                             { return a + b - max(a, b) }
+
 func read(file io.ReaderAt, at, size int64) []byte {
 	bytes := make([]byte, size)
 	_, err := file.ReadAt(bytes, at)
@@ -25,7 +24,12 @@ func read(file io.ReaderAt, at, size int64) []byte {
 	return bytes
 }
 func directory(file io.ReaderAt, length int64) (found [3]uint64) { // number of entries, size and offset
-	tail := append(make([]byte, max(0, 98-length)), read(file, max(0, length-98), min(98, length))...)
+	need(length >= 22, "the file is too short for an archive")
+	begin := length - 98
+	if begin < 0 {
+		begin = 0
+	}
+	tail := append(make([]byte, 98-(length-begin)), read(file, begin, length-begin)...)
 	end, place, zip64 := tail[76:], length-22, le.Uint32(tail[56:]) == 0x07064B50
 	need(le.Uint32(end) == 0x06054B50 && le.Uint16(end[20:]) == 0, "there is not an end record at the end")
 	short := [3]uint64{uint64(le.Uint16(end[10:])), uint64(le.Uint32(end[12:])), uint64(le.Uint32(end[16:]))}

@@ -42,7 +42,9 @@ func show(t tensor, entries map[string]*io.SectionReader) {
 }
 func main() {
 	defer report()
+	need(len(os.Args) == 2, "usage: load ARCHIVE")
 	file := must(os.Open(os.Args[1]))
+	defer file.Close()
 	entries := entriesOf(file, must(file.Stat()).Size())
 	need(entries["__MODEL_PROTO"] != nil, "there is not a model")
 	for _, t := range tensors(must(io.ReadAll(entries["__MODEL_PROTO"]))) {

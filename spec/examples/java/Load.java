@@ -22,10 +22,9 @@ class Load {
       boolean once = List.of("location", "offset", "length", "checksum").contains(pair.getKey());
       Container.need(link.put(pair.getKey(), pair.getValue()) == null || !once, "a key is given twice");
     }
-    int type = tensor.type();
-    boolean known = type > 0 && type < BITS.length && BITS[type] > 0;
-    Container.need(known && tensor.dims().size() <= 1024, "bad type or shape");
-    BigInteger bits = BigInteger.valueOf(BITS[type]);
+    int type = tensor.type(), each = type < 0 || type >= BITS.length ? 0 : BITS[type];
+    Container.need(each > 0 && tensor.dims().size() <= 1024, "bad type or shape");
+    BigInteger bits = BigInteger.valueOf(each);
     for (long dim : tensor.dims()) {
       Container.need(dim >= 0, "a dimension is negative");
       bits = bits.multiply(BigInteger.valueOf(dim));
@@ -33,12 +32,13 @@ class Load {
     BigInteger size = bits.add(BigInteger.valueOf(7)).shiftRight(3), offset = number(link.getOrDefault("offset", "0"));
     Container.need(number(link.getOrDefault("length", size.toString())).equals(size), "another length");
     Container.Place entry = entries.get(link.get("location"));
-    Container.need(entry != null, "there is not such an entry");
-    Container.need(offset.add(size).compareTo(BigInteger.valueOf(entry.size())) <= 0, "beyond the end of the entry");
+    boolean inside = entry != null && offset.add(size).compareTo(BigInteger.valueOf(entry.size())) <= 0;
+    Container.need(inside, "an entry that is not there or is too short");
     return new Container.Place(entry.begin() + offset.longValue(), size.longValue());
   }
+  static String only(String[] words) { Container.need(words.length == 1, "usage: Load ARCHIVE"); return words[0]; }
   public static void main(String[] words) {
-    try (var file = FileChannel.open(Path.of(words[0]))) {
+    try (var file = FileChannel.open(Path.of(only(words)))) {
       var entries = Container.entries(Path.of(words[0]), file);
       Container.Place model = entries.get("__MODEL_PROTO");
       Container.need(model != null, "there is not a model");

@@ -50,7 +50,11 @@ class Wire {
     }
     throw new IllegalArgumentException("a number is too long");
   }
-  private static List<Long> numbers(Map<Integer, List<Object>> message, int field) {  // packed or not
+  private static List<Long> scalars(Map<Integer, List<Object>> message, int field) {
+    return message.getOrDefault(field, List.of()).stream().filter(Long.class::isInstance).map(Long.class::cast)
+        .toList();
+  }
+  private static List<Long> repeated(Map<Integer, List<Object>> message, int field) {  // packed or not
     var found = new ArrayList<Long>();
     for (Object value : message.getOrDefault(field, List.of())) {
       if (value instanceof Long number) found.add(number);
@@ -89,16 +93,18 @@ class Wire {
   /** The initializers of a model. */
   static List<Tensor> tensors(ByteBuffer model) {
     var found = new ArrayList<Tensor>();
-    for (ByteBuffer bytes : bytes(fields(last(bytes(fields(model), 7), null)), 5)) {
+    ByteBuffer graph = last(bytes(fields(model), 7), null);
+    Container.need(graph != null, "there is not a graph");
+    for (ByteBuffer bytes : bytes(fields(graph), 5)) {
       var tensor = fields(bytes);
       var link = new ArrayList<Map.Entry<String, String>>();
       for (ByteBuffer pair : bytes(tensor, 13)) {
         var fields = fields(pair);
         link.add(Map.entry(string(fields, 1), string(fields, 2)));
       }
-      var places = numbers(tensor, 14).stream().map(Long::intValue).filter(place -> place == 0 || place == 1).toList();
-      int type = last(numbers(tensor, 2), 0L).intValue();
-      found.add(new Tensor(string(tensor, 8), type, numbers(tensor, 1), last(places, 0) == 1, link));
+      var places = scalars(tensor, 14).stream().map(Long::intValue).filter(place -> place == 0 || place == 1).toList();
+      int type = last(scalars(tensor, 2), 0L).intValue();
+      found.add(new Tensor(string(tensor, 8), type, repeated(tensor, 1), last(places, 0) == 1, link));
     }
     return found;
   }

@@ -1,4 +1,4 @@
-// Writes an ONNX archive with Commons Compress: java -cp commons-compress.jar Write.java [--large] ARCHIVE
+// Writes an ONNX archive with Commons Compress: java -cp ... Write [--large] ARCHIVE
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -20,7 +20,11 @@ class Write {
     archive.closeArchiveEntry();
   }
   public static void main(String[] words) throws IOException {
-    boolean large = words[0].equals("--large");
+    boolean large = words.length > 0 && words[0].equals("--large");
+    if (words.length != (large ? 2 : 1)) {
+      System.err.println("usage: Write [--large] ARCHIVE");
+      System.exit(2);
+    }
     long rows = large ? (1 << 20) + 1024 : 64, columns = large ? 1024 : 32;
     var floats = ByteBuffer.allocate(1 << 20).order(ByteOrder.LITTLE_ENDIAN);
     for (int i = 0; i < 1 << 18; ++i) floats.putFloat(i);

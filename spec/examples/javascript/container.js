@@ -1,6 +1,4 @@
 // The part of zip that a loader needs, after ../../loading.md: what other programs take from a library, in part.
-const fs = require('fs');
-
 const NAME = /^(__MODEL_PROTO|(?!__[A-Z])[ !#-)+-9=@-[\]-{}~]+)$/, FULL = 0xFFFFFFFF;
 const need = (condition, what) => { if (!condition) throw new Error(what); };
 const u16 = (bytes, at) => bytes.readUInt16LE(at), u32 = (bytes, at) => bytes.readUInt32LE(at);
@@ -41,7 +39,8 @@ function entries(read, length) {  // a Map from names to [place, size]
     end = after + u16(headers, at + 32);
     need(u32(headers, at) === 0x02014B50 && end <= size, 'bad header in the directory');
     need((u16(headers, at + 8) & 0x2049) === 0 && u16(headers, at + 10) === 0, 'an entry is not plainly stored');
-    const long = zip64Field(headers.subarray(begin, after), 1, 0xA11E), short = [24, 20, 42].map(n => u32(headers, at + n));
+    const long = zip64Field(headers.subarray(begin, after), 1, 0xA11E);
+    const short = [24, 20, 42].map(field => u32(headers, at + field));
     list.push([headers.latin1Slice(at + 46, begin), ...values(short, long)]);
   }
   need(list.length === count && list[0][3] === 0, 'bad number of entries, or place of the first one');

@@ -16,17 +16,19 @@ function opened(path) {
   };
   return [read, length];
 }
-const all = (message, field, type = 'object') =>  // a field of another wire type is an unknown one
-  message.filter(([n, value]) => n === field && typeof value === type).map(([, value]) => value);
-const dimsOf = tensor => tensor.filter(([n]) => n === 1)
-  .flatMap(([, value]) => typeof value === 'bigint' ? value : varints(value)[0]).map(value => BigInt.asIntN(64, value));
-const typeOf = tensor => Number(BigInt.asIntN(32, all(tensor, 2, 'bigint').at(-1) ?? 0n));
+const all = (message, field) => message.filter(([n]) => n === field).map(([, value]) => value);
+const isNumber = value => typeof value === 'bigint';
+const numbers = (message, field) => all(message, field).filter(isNumber);
+const blocks = (message, field) => all(message, field).filter(value => !isNumber(value));
+const string = (message, field) => String(blocks(message, field).at(-1) ?? '');
+const dimsOf = tensor => all(tensor, 1).flatMap(value => isNumber(value) ? value : varints(value)[0])
+  .map(value => BigInt.asIntN(64, value));
+const typeOf = tensor => Number(BigInt.asIntN(32, numbers(tensor, 2).at(-1) ?? 0n));
 function place(tensor, found) {  // [offset in the file, size] of its data
-  const pairs = all(tensor, 13).map(entry => [1, 2].map(field => String(all(fields(entry), field).at(-1) ?? '')));
+  const pairs = blocks(tensor, 13).map(fields).map(pair => [string(pair, 1), string(pair, 2)]);
   const values = key => pairs.filter(pair => pair[0] === key).map(pair => pair[1]);
   need(['location', 'offset', 'length', 'checksum'].every(key => values(key).length < 2), 'a key is given twice');
-  const dims = dimsOf(tensor);
-  const bits = BITS[typeOf(tensor)];
+  const dims = dimsOf(tensor), bits = BITS[typeOf(tensor)];
   need(bits && dims.length <= 1024 && dims.every(n => n >= 0n), 'a type that is not known, or a bad shape');
   const size = (dims.reduce((product, n) => product * n, BigInt(bits)) + 7n) / 8n;
   const [offset = '0'] = values('offset'), [length = String(size)] = values('length');
@@ -37,16 +39,18 @@ function place(tensor, found) {  // [offset in the file, size] of its data
 }
 
 try {
+  need(process.argv.length === 3, 'usage: node load.js ARCHIVE');
   const [read, length] = opened(process.argv[2]), found = entries(read, length);
   need(found.has('__MODEL_PROTO'), 'there is not a model');
-  const graph = all(fields(read(...found.get('__MODEL_PROTO'))), 7).at(-1);
-  for (const tensor of all(fields(graph), 5).map(fields)) {
-    if (all(tensor, 14, 'bigint').map(n => BigInt.asUintN(32, n)).findLast(n => n < 2n) !== 1n) continue;
+  const graph = blocks(fields(read(...found.get('__MODEL_PROTO'))), 7).at(-1);
+  need(graph, 'there is not a graph');
+  for (const tensor of blocks(fields(graph), 5).map(fields)) {
+    if (numbers(tensor, 14).map(value => BigInt.asUintN(32, value)).findLast(value => value < 2n) !== 1n) continue;
     const [at, size] = place(tensor, found);
     let crc = 0;
     for (let done = 0; done < size; done += 2 ** 20) crc = crc32(read(at + done, Math.min(2 ** 20, size - done)), crc);
     const hex = crc.toString(16).padStart(8, '0');
-    console.log(`${all(tensor, 8).at(-1) ?? ''} ${typeOf(tensor)} ${dimsOf(tensor)} ${hex}`);
+    console.log(`${string(tensor, 8)} ${typeOf(tensor)} ${dimsOf(tensor)} ${hex}`);
   }
 } catch (error) {
   console.error(`load.js: ${error.message}`);

@@ -7,11 +7,16 @@ const record = (...fields) => Buffer.concat(fields.map(([size, ...values]) =>  /
   Buffer.concat(values.map(value => bytesOf(size, value)))));
 const short = value => Math.min(value, 0xFFFFFFFF);
 
-const [rows, columns] = process.argv[2] === '--large' ? [2 ** 20 + 1024, 1024] : [64, 32];
+const words = process.argv.slice(2), large = words[0] === '--large';
+if (words.length !== (large ? 2 : 1)) {
+  console.error('usage: node write.js [--large] ARCHIVE');
+  process.exit(2);
+}
+const [rows, columns] = large ? [2 ** 20 + 1024, 1024] : [64, 32];
 const model = modelOf(rows, columns);
 const floats = Buffer.from(Float32Array.from({ length: 2 ** 18 }, (_, i) => i).buffer);  // a weight repeats them
 
-const file = fs.openSync(process.argv.at(-1), 'w'), headers = [];
+const file = fs.openSync(words.at(-1), 'w'), headers = [];
 const write = (bytes, at) => {
   for (let n = 0; n < bytes.length;) n += fs.writeSync(file, bytes, n, bytes.length - n, at + n);
 };

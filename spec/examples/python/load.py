@@ -16,7 +16,7 @@ BITS = (0, 32, 8, 8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64, 64, 128, 16, 8, 8, 8,
 def linked(tensor: TensorProto, entries: dict[str, memoryview]) -> memoryview:
     keys, link = [pair.key for pair in tensor.external_data], {p.key: p.value for p in tensor.external_data}
     need(all(keys.count(key) < 2 for key in ("location", "offset", "length", "checksum")), "a key is given twice")
-    bits = BITS[tensor.data_type] if tensor.data_type < len(BITS) else 0
+    bits = BITS[tensor.data_type] if 0 <= tensor.data_type < len(BITS) else 0
     need(bits and len(tensor.dims) <= 1024 and min(tensor.dims, default=0) >= 0, "bad type or shape")
     size = (prod(tensor.dims) * bits + 7) // 8
     offset, length = link.get("offset", "0"), link.get("length", str(size))
@@ -26,6 +26,8 @@ def linked(tensor: TensorProto, entries: dict[str, memoryview]) -> memoryview:
     return data[int(offset) : int(offset) + size]
 
 
+if len(sys.argv) != 2:
+    sys.exit("usage: load.py ARCHIVE")
 try:
     with open(sys.argv[1], "rb") as source, ZipFile(source) as archive:
         found = entries(mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ), archive)

@@ -21,8 +21,7 @@ def pieces(size: int) -> Iterator[bytes]:
 
 def add(archive: ZipFile, file: BinaryIO, name: str, size: int, data: Iterator[bytes]) -> None:
     info = ZipInfo(name)
-    unpadded = file.tell() + 30 + len(name) + 6 + (20 if size > LIMIT else 0)
-    zeros = -unpadded % 64
+    zeros = -(file.tell() + 30 + len(name) + 6 + (20 if size > LIMIT else 0)) % 64
     info.extra = struct.pack("<3H", 0xD935, 2 + zeros, 64) + bytes(zeros)
     with archive.open(info, "w", force_zip64=size > LIMIT) as entry:
         for piece in data:
@@ -54,4 +53,7 @@ def write(path: str, rows: int, columns: int) -> None:
         add(archive, file, "__MODEL_PROTO", len(model), iter([model]))
 
 
-write(sys.argv[-1], *((1 << 20) + 1024, 1024) if "--large" in sys.argv else (64, 32))
+large = sys.argv[1:2] == ["--large"]
+if len(sys.argv) != (3 if large else 2):
+    sys.exit("usage: write.py [--large] ARCHIVE")
+write(sys.argv[-1], *((1 << 20) + 1024, 1024) if large else (64, 32))

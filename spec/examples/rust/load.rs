@@ -47,8 +47,12 @@ fn load(path: &str) -> Maybe<()> {
     Ok(())
 }
 fn main() {
-    let path = std::env::args().nth(1).unwrap_or_default();
-    if let Err(error) = load(&path) {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [path] = &words[..] else {
+        eprintln!("usage: load ARCHIVE");
+        std::process::exit(2);
+    };
+    if let Err(error) = load(path) {
         eprintln!("load: {error}");
         std::process::exit(1);
     }

@@ -84,8 +84,18 @@ fn bytes<'a>(message: &[(u64, Value<'a>)], field: u64) -> Vec<&'a [u8]> {
         })
         .collect()
 }
-/// Numbers of a field, be they packed or not.
-fn numbers(message: &[(u64, Value)], field: u64) -> Result<Vec<u64>, String> {
+/// Numbers of a field that is not repeated.
+fn scalars(message: &[(u64, Value)], field: u64) -> Vec<u64> {
+    message
+        .iter()
+        .filter_map(|(id, value)| match value {
+            Value::Number(number) if *id == field => Some(*number),
+            _ => None,
+        })
+        .collect()
+}
+/// Numbers of a repeated field, packed or not.
+fn repeated(message: &[(u64, Value)], field: u64) -> Result<Vec<u64>, String> {
     let mut found = vec![];
     for (_, value) in message.iter().filter(|(id, _)| *id == field) {
         match value {
@@ -114,7 +124,7 @@ pub struct Tensor {
 }
 fn tensor(message: &[u8]) -> Result<Tensor, String> {
     let tensor = fields(message)?;
-    let places = numbers(&tensor, 14)?;
+    let places = scalars(&tensor, 14);
     let mut link = vec![];
     for pair in bytes(&tensor, 13) {
         let pair = fields(pair)?;
@@ -122,8 +132,8 @@ fn tensor(message: &[u8]) -> Result<Tensor, String> {
     }
     Ok(Tensor {
         name: last(&tensor, 8),
-        kind: numbers(&tensor, 2)?.last().unwrap_or(&0) & 0xFFFFFFFF,
-        dims: numbers(&tensor, 1)?,
+        kind: scalars(&tensor, 2).last().unwrap_or(&0) & 0xFFFFFFFF,
+        dims: repeated(&tensor, 1)?,
         linked: places.iter().rfind(|place| **place as u32 <= 1).is_some_and(|place| *place as u32 == 1),
         link,
     })

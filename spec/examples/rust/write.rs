@@ -15,9 +15,14 @@ fn add(archive: &mut ZipWriter<File>, name: &str, size: u64, repeated: &[u8]) ->
 }
 fn main() -> zip::result::ZipResult<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let (rows, columns) = if words[0] == "--large" { ((1 << 20) + 1024, 1024) } else { (64, 32) };
+    let large = words.first().is_some_and(|word| word == "--large");
+    if words.len() != if large { 2 } else { 1 } {
+        eprintln!("usage: write [--large] ARCHIVE");
+        std::process::exit(2);
+    }
+    let (rows, columns) = if large { ((1 << 20) + 1024, 1024) } else { (64, 32) };
     let floats: Vec<u8> = (0..1 << 18).flat_map(|i| (i as f32).to_le_bytes()).collect();
-    let mut archive = ZipWriter::new(File::create(words.last().unwrap())?);
+    let mut archive = ZipWriter::new(File::create(&words[words.len() - 1])?);
     add(&mut archive, "weight", 4 * rows * columns, &floats)?;
     add(&mut archive, "bias", 4 * 16 * columns, &floats)?;
     let model = wire::model(rows, columns);

@@ -66,8 +66,8 @@ class Container(Mapping[str, memoryview]):
 
     def __init__(self, path: PathLike) -> None:
         with open(path, "rb") as file:
-            is_long = os.fstat(file.fileno()).st_size >= END.size
-            require(is_long, "zip.end.missing", "the file is too short for an archive")
+            size = os.fstat(file.fileno()).st_size
+            require(size >= END.size, "zip.end.missing", "the file is too short for an archive")
             self._file = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         count, begin, end = _read_end(self._file)
         at, entries = begin, []
@@ -76,18 +76,16 @@ class Container(Mapping[str, memoryview]):
             entries.append(entry)
         require(at == end, "zip.directory.count", "the directory is longer than its entries")
         self.entries = {entry.name: entry for entry in entries}
-        is_unique = len(self.entries) == count
-        require(is_unique, "zip.name.duplicate", "two entries have the same name")  # N10
+        require(len(self.entries) == count, "zip.name.duplicate", "two entries have one name")
         require(MODEL in self.entries, "archive.model.missing", f"there is no {MODEL}")  # P6
-        is_first = entries[0].offset == 0
-        require(is_first, "zip.entry.first_offset", "the first entry is not at offset 0")  # P1
-        self._limits: dict[str, int] = {}  # where the next entry or the directory begins
-        for entry, limit in zip(entries, [*(each.offset for each in entries[1:]), begin]):
+        require(entries[0].offset == 0, "zip.entry.first_offset", "no entry is at the file's start")
+        limits = [*(each.offset for each in entries[1:]), begin]  # where the next one begins
+        self._limits = dict(zip(self.entries, limits))
+        for entry, limit in zip(entries, limits):
             what, is_last = f"{entry.name!r} does not end where it has to", entry is entries[-1]
             require(is_last or entry.offset < limit, "zip.entry.order", what)  # P2
             fits = entry.offset + LOCAL.size + len(entry.name) + entry.size <= limit
             require(fits, "zip.entry.bounds" if is_last else "zip.entry.overlap", what)  # P3, P4
-            self._limits[entry.name] = limit
 
     def __getitem__(self, name: str) -> memoryview:
         entry, begin = self.entries[name], self.offset(name)
@@ -114,23 +112,20 @@ def _read_end(file: memoryview) -> tuple[int, int, int]:
     locator_at = at - LOCATOR.size
     if bytes(file[max(locator_at, 0) : at][:4]) == b"PK\6\7":
         end = locator_at - ZIP64_END.size
-        points = end >= 0 and LOCATOR.unpack_from(file, locator_at)[2] == end
-        require(points, "zip.zip64.locator", "the zip64 locator points elsewhere")  # E5
+        is_right = end >= 0 and LOCATOR.unpack_from(file, locator_at)[2] == end
+        require(is_right, "zip.zip64.locator", "the zip64 locator points elsewhere")  # E5
         record = ZIP64_END.unpack_from(file, end)
         is_record = record[:2] == (b"PK\6\6", 44) and 10 <= record[3] <= 45
         require(is_record, "zip.zip64.record", "the zip64 end record is missing")  # E6
         count, size, offset = record[7:]
-        nones = (NONE_16, NONE_32, NONE_32)
-        agree = all(v in (none, wide) for v, none, wide in zip(own, nones, record[7:]))
+        agree = all(a in (b, c) for a, b, c in zip(own, (NONE_16, NONE_32, NONE_32), record[7:]))
         require(agree, "zip.zip64.disagree", "the two end records disagree")  # E7
     else:
         is_narrow = count != NONE_16 and NONE_32 not in (size, offset)
         require(is_narrow, "zip.zip64.locator", "the zip64 locator is missing")  # E5
-    fits = offset + size == end
-    require(fits, "zip.end.directory_bounds", "the directory does not end at the end records")
+    require(offset + size == end, "zip.end.directory_bounds", "the directory ends elsewhere")
     require(count > 0, "zip.directory.empty", "there are no entries")  # E9
-    fits = count <= size // HEADER.size
-    require(fits, "zip.directory.count", "the directory is too short for its entries")  # E10
+    require(count <= size // HEADER.size, "zip.directory.count", "the directory is too short")
     return count, offset, end
 
 
@@ -143,14 +138,12 @@ def _read_header(file: memoryview, at: int, end: int) -> tuple[Entry, int]:
     next_at = end_of_extra + fields[12]
     require(next_at <= end, "zip.directory.header", f"the header at {at} is cut off")  # D1
     name = str(file[at + HEADER.size : extra_at], "latin-1")
-    is_portable = re.fullmatch(PORTABLE, name) is not None
-    require(is_portable, "zip.name.character", f"the name {name!r} is not portable")  # N14
-    is_ours = name == MODEL or re.match("__[A-Z]", name) is None
-    require(is_ours, "archive.name.reserved", f"{name!r} is reserved: a newer file")  # N13
-    is_encrypted = fields[3] & (1 << 0 | 1 << 6 | 1 << 13) != 0
-    require(not is_encrypted, "zip.entry.encrypted", f"{name!r} is encrypted")  # D2
-    has_descriptor = fields[3] & 1 << 3 != 0
-    require(not has_descriptor, "zip.entry.descriptor", f"{name!r} has a data descriptor")  # D3
+    portable = re.fullmatch(PORTABLE, name)
+    require(portable is not None, "zip.name.character", f"the name {name!r} is not portable")
+    free = name == MODEL or re.match("__[A-Z]", name) is None  # N13
+    require(free, "archive.name.reserved", f"the name {name!r} needs a newer reader")
+    require(fields[3] & 0x2041 == 0, "zip.entry.encrypted", f"{name!r} is encrypted")  # D2
+    require(fields[3] & 8 == 0, "zip.entry.descriptor", f"{name!r} has a data descriptor")  # D3
     require(fields[4] == 0, "zip.entry.method", f"{name!r} is compressed")  # D5
     extra = _read_extra(file[extra_at:end_of_extra], name)
     is_known = extra.keys() <= {ZIP64_ID, OTHER_PADDING_ID}

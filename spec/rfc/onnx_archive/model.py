@@ -101,8 +101,9 @@ def _link(tensor: TensorProto) -> tuple[str, int, int | None]:
     require(len(pairs) == len(said), "onnx.external_data.duplicate_key", f"{what}: two of a key")
     require(said.get("location", "") != "", "onnx.external_data.no_location", f"{what}: nowhere")
     for key in {"offset", "length"} & said.keys():
-        is_number = re.fullmatch("0|[1-9][0-9]{0,19}", said[key]) and int(said[key]) < 1 << 64
-        require(bool(is_number), f"onnx.external_data.bad_{key}", f"{what}: {key} {said[key]!r}")
+        number = re.fullmatch(b"0|[1-9][0-9]{0,19}", _bytes(said[key]))
+        is_number = number is not None and int(said[key]) < 1 << 64
+        require(is_number, f"onnx.external_data.bad_{key}", f"{what}: {key} {said[key]!r}")
     length = int(said["length"]) if "length" in said else None
     return said["location"], int(said.get("offset", "0")), length
 
@@ -158,7 +159,8 @@ def save(
         mover, skeleton = _Mover(writer, threshold, sources or {}, side_files or {}), ModelProto()
         mover.copy(model, skeleton, True)
         for i in reversed(range(len(skeleton.metadata_props))):
-            if skeleton.metadata_props[i].key.startswith("onnxar.link."):  # K7: no longer a link
+            key = _bytes(skeleton.metadata_props[i].key)
+            if key.startswith(b"onnxar.link."):  # K7: no longer a link
                 del skeleton.metadata_props[i]
         for name, data in (side_files or {}).items():
             writer.add(name, data)
@@ -181,9 +183,12 @@ class _Mover:
         self._shared: dict[tuple[str, int, int], str] = {}  # ranges of sources that are entries
 
     def copy(self, source: Any, target: Any, may_move: bool) -> None:
-        is_tensor = isinstance(source, TensorProto)
+        is_tensor, fields = isinstance(source, TensorProto), source.ListFields()
         left_out = self._place(source, target, may_move) if is_tensor else set()
-        for field, value in source.ListFields():
+        if not left_out and not any(_inner(field, value) for field, value in fields):
+            target.CopyFrom(source)
+            return
+        for field, value in fields:
             made = getattr(target, field.name)
             inner_may_move = may_move and field.name not in _STAYS
             if field.name in left_out:
@@ -194,6 +199,9 @@ class _Mover:
             elif field.message_type is not None:
                 for each in value:
                     self.copy(each, made.add(), inner_may_move)
+            elif field.type in (field.TYPE_STRING, field.TYPE_BYTES):
+                values = value if hasattr(value, "MergeFrom") else [value]
+                target.MergeFromString(b"".join(_block(field.number, each) for each in values))
             elif hasattr(value, "MergeFrom"):
                 made.MergeFrom(value)
             else:
@@ -232,9 +240,9 @@ class _Mover:
             self._shared[shared] = name
         return name
 
-    def _key(self, name: str) -> str:
+    def _key(self, name: str | bytes) -> str:
         """A name for the entry (W12)."""
-        stem = re.sub(rb"[^A-Za-z0-9_]", b"_", name.encode()[:200]).decode() or "tensor"
+        stem = re.sub(rb"[^A-Za-z0-9_]", b"_", _bytes(name)[:200]).decode() or "tensor"
         stem = f"_{stem}" if stem[0].isdigit() else stem
         is_reserved = re.match("__[A-Z]", stem) is not None or not is_name(stem)  # a device
         stem = (f"t_{stem}" if is_reserved else stem)[:200]
@@ -253,16 +261,29 @@ def _payload(tensor: TensorProto, size: int | None) -> bytes | memoryview | None
     data = None
     if filled == {"raw_data"}:
         data = tensor.raw_data
+    elif filled == {name} and name in ("float_data", "double_data"):
+        data = _packed(tensor, name)
     elif filled == {name} and size is not None:
         values = np.array(getattr(tensor, name), "u8" if name == "uint64_data" else None)
         code = _DTYPES[data_type].str[1:]
-        parts = {"c8": "f4", "c16": "f8", "f2": "u2", "b1": "u1"}  # two floats, bits, 0 and 1
-        element = np.dtype("<" + parts.get(code, code))
-        stored = values.astype(element)
-        is_exact = element.kind == "f" or bool((stored == values).all())
+        stored = values.astype("<" + {"f2": "u2", "b1": "u1"}.get(code, code))  # bits; 0 and 1
+        is_exact = bool((stored == values).all())
         is_exact = is_exact and not (data_type == TensorProto.BOOL and stored.max(initial=0) > 1)
         data = stored.tobytes() if is_exact else None
     return data if data is not None and size in (None, len(data)) else None
+
+
+def _packed(tensor: TensorProto, name: str) -> bytes:
+    """A field of numbers as it is serialised: as Python's, signalling NaNs would turn quiet."""
+    alone = TensorProto()
+    alone.CopyFrom(tensor)
+    alone.DiscardUnknownFields()
+    for field, _ in tensor.ListFields():
+        if field.name != name:
+            alone.ClearField(field.name)
+    count = len(getattr(tensor, name))
+    serialised = alone.SerializeToString()
+    return serialised[len(serialised) - count * (4 if name == "float_data" else 8) :]
 
 
 def _unknown_fields(message: Message) -> bytes:
@@ -270,13 +291,22 @@ def _unknown_fields(message: Message) -> bytes:
     out = b""
     fields = UnknownFieldSet(message)
     for field in (fields[i] for i in range(len(fields))):
-        out += _varint(field.field_number << 3 | field.wire_type)
         if field.wire_type == 2:
-            out += _varint(len(field.data)) + field.data
+            out += _block(field.field_number, field.data)
         else:
             size = {1: 8, 5: 4}.get(field.wire_type)
+            out += _varint(field.field_number << 3 | field.wire_type)
             out += field.data.to_bytes(size, "little") if size else _varint(field.data)
     return out
+
+
+def _bytes(text: str | bytes) -> bytes:
+    """Of a string field: protobuf gives bytes where they are not UTF-8."""
+    return text if isinstance(text, bytes) else text.encode()
+
+
+def _block(number: int, value: str | bytes) -> bytes:
+    return _varint(number << 3 | 2) + _varint(len(_bytes(value))) + _bytes(value)
 
 
 def _varint(value: int) -> bytes:
