@@ -30,11 +30,11 @@ std::string node(const std::string& left, const std::string& right, const std::s
   return text(1, text(1, left) + text(1, right) + text(2, out) + text(4, type));
 }
 
-onnxar::StreamReader floats() {  // 0, 1, ... 2^18 - 1, and again
+onnxar::StreamReader floats() {  // 0, 1, ... 2^18 - 1 = 262143, and again
   return [next = 0.0F](std::span<std::byte> target) mutable {
     for (std::size_t at = 0; at + 4 <= target.size(); at += 4) {
       std::memcpy(target.data() + at, &next, 4);
-      next = next == (1U << 18U) - 1 ? 0 : next + 1;
+      next = next == 262143.0F ? 0 : next + 1;
     }
     return target.size() / 4 * 4;
   };
