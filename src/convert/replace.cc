@@ -185,7 +185,7 @@ class NewFiles {
     // Graphs come last, as in every archive.
     for (const bool graphs : {false, true}) {
       for (std::size_t i = 0; i < sources_.size(); ++i) {
-        if (is_graph_name(options.add[i].name) == graphs) files_.push_back({options.add[i].name, sources_[i].get()});
+        if (is_graph_name(options.add[i].name) == graphs) files_.emplace_back(options.add[i].name, sources_[i].get());
       }
     }
   }
