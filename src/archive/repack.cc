@@ -289,7 +289,7 @@ void write(Bytes file, const Plan& plan, const AcceptedCrcs& accepted, zip::Writ
 }  // namespace
 
 RepackReport repack_zip(const std::filesystem::path& input, const std::filesystem::path& output,
-                        const RepackOptions& options, const ModelReading& models) {
+                        const RepackOptions& options, const ModelReading& reading) {
   check_alignment(options);
   // Before the input is read, which may be the same file.
   const auto lock = options.replace && !options.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
@@ -298,7 +298,7 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
   RepackReport report;
   try {
     const auto directory = zip::LenientDirectory::read(file, {});
-    Plan plan(file, directory, options, models);
+    Plan plan(file, directory, options, reading);
     plan.make(report);
     const AcceptedCrcs accepted(file, directory, options.accept_crc, report);
     const auto existing = options.replace ? base::Existing::replace : base::Existing::refuse;

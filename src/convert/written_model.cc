@@ -99,7 +99,7 @@ void prove_kept(const Archive& archive, const std::function<bool(std::size_t)>& 
 
 /// What may be removed, as far as it can be told.
 struct Removable {
-  std::size_t end_of_weights;
+  std::size_t end_of_weights = 0;
   std::vector<std::size_t> unread;  // graphs
 };
 
