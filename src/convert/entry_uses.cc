@@ -45,7 +45,7 @@ EntryUses uses_of(const Archive& archive, const LoadOptions& options) {
 EntryUses uses_as_far_as_read(const Archive& archive, const LoadOptions& options) {
   EntryUses uses(archive);
   walk_archive(archive, options, [&uses](const onnx::TensorSite& site) { uses.note(site); });
-  for (const ArchiveEntry& graph : graph_entries(archive)) note_as_far_as_read(uses, archive, graph, options);
+  static_cast<void>(note_graphs_as_far_as_read(uses, archive, options));
   return uses;
 }
 
@@ -59,6 +59,15 @@ bool note_as_far_as_read(EntryUses& uses, const Archive& archive, const ArchiveE
     if (kind(error.code()) != Kind::format) throw;
     return false;
   }
+}
+
+std::vector<std::size_t> note_graphs_as_far_as_read(EntryUses& uses, const Archive& archive,
+                                                    const LoadOptions& options) {
+  std::vector<std::size_t> unread;
+  for (const ArchiveEntry& graph : graph_entries(archive)) {
+    if (!note_as_far_as_read(uses, archive, graph, options)) unread.push_back(graph.index);
+  }
+  return unread;
 }
 
 void refuse_where_graphs_name_the_model(const Archive& archive, const std::function<bool(std::size_t)>& stays,

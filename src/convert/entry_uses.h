@@ -42,6 +42,10 @@ EntryUses uses_as_far_as_read(const Archive& archive, const LoadOptions& options
 bool note_as_far_as_read(EntryUses& uses, const Archive& archive, const ArchiveEntry& graph,
                          const LoadOptions& options);
 
+/// The same of all further graphs. The indices of those that could not be read to their end.
+std::vector<std::size_t> note_graphs_as_far_as_read(EntryUses& uses, const Archive& archive,
+                                                    const LoadOptions& options);
+
 /// Refuses another model where a tensor of a graph is in the bytes of this one: it would have other data without a
 /// word. `stays` tells by index which graphs count. Errors: usage.argument, naming the graph. Cost: O(graphs).
 void refuse_where_graphs_name_the_model(const Archive& archive, const std::function<bool(std::size_t)>& stays,

@@ -251,7 +251,7 @@ void expect_free_name(const Archive& archive, Bytes model, const NewFiles& files
 /// What tensors name before the edit. A model or graph that is broken may be what is mended by it.
 EntryUses uses_before(const Archive& archive, const LoadOptions& load) {
   EntryUses uses(archive);
-  for (const ArchiveEntry& graph : graph_entries(archive)) note_as_far_as_read(uses, archive, graph, load);
+  static_cast<void>(note_graphs_as_far_as_read(uses, archive, load));
   note_as_far_as_read(uses, archive, archive.entry(archive.size() - 1), load);
   return uses;
 }

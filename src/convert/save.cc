@@ -80,11 +80,7 @@ std::uint64_t size_of_archive(std::span<const NewEntry> entries, std::uint64_t m
 
 /// The name that the model brings is one that an archive's model can have. Keys of tensors clash with none.
 void expect_free_model_name(const LoadedModel& model, const Kept& kept, const std::filesystem::path& output) {
-  std::vector<std::string_view> names;
-  for (const SideFile& file : kept.side_files) names.push_back(file.name);
-  for (const PlacedGraph& graph : kept.graphs) names.push_back(graph.name);
-  for (const SideFile& graph : kept.whole_graphs) names.push_back(graph.name);
-  for (const ArchiveEntry& weight : kept.weights) names.push_back(weight.name);
+  const std::vector<std::string_view> names = kept.names();
   const auto fault = model_name_fault(model.skeleton, {names.size(), [&names](std::size_t i) { return names[i]; }});
   if (!fault) return;
   throw Error(

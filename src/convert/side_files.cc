@@ -153,13 +153,8 @@ void rename(Kept& kept, const std::vector<RenamedEntry>& list) {
 
 /// What the writer would only come to after all of the weights.
 void check_names(const Kept& kept) {
-  std::vector<std::string_view> names;
-  for (const ArchiveEntry& weight : kept.weights) names.push_back(weight.name);
-  const std::size_t given = names.size();
-  for (const SideFile& file : kept.side_files) names.push_back(file.name);
-  for (const PlacedGraph& graph : kept.graphs) names.push_back(graph.name);
-  for (const SideFile& graph : kept.whole_graphs) names.push_back(graph.name);
-  for (const std::string_view name : std::span(names).subspan(given)) {
+  const std::vector<std::string_view> names = kept.names();
+  for (const std::string_view name : std::span(names).subspan(kept.weights.size())) {
     const Place place{std::string(name), std::nullopt};
     check_reserved(name, place);
     if (const auto fault = zip::name_fault(name)) {
@@ -172,6 +167,15 @@ void check_names(const Kept& kept) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> Kept::names() const {
+  std::vector<std::string_view> names;
+  for (const ArchiveEntry& weight : weights) names.push_back(weight.name);
+  for (const SideFile& file : side_files) names.push_back(file.name);
+  for (const PlacedGraph& graph : graphs) names.push_back(graph.name);
+  for (const SideFile& graph : whole_graphs) names.push_back(graph.name);
+  return names;
+}
 
 std::vector<ArchiveEntry> side_files(const Archive& archive, const LoadOptions& options) {
   const EntryUses uses = uses_of(archive, options);

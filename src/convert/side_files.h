@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convert/loaded_model.h"
@@ -23,6 +24,8 @@ struct Kept {
   std::shared_ptr<const Archive> archive;  ///< the other one; null where there is none
 
   [[nodiscard]] bool has_graphs() const noexcept { return !graphs.empty() || !whole_graphs.empty(); }
+  /// Of all entries: those of `weights` first.
+  [[nodiscard]] std::vector<std::string_view> names() const;
 };
 
 /// The file that is added, mapped. Errors: usage.argument (it is named like a tensor's key); io.*.

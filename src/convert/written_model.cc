@@ -107,9 +107,7 @@ Removable removable_in(const Archive& archive) {
   Removable found;
   EntryUses uses(archive);
   walk_archive(archive, {}, [&uses](const onnx::TensorSite& site) { uses.note(site); });
-  for (const ArchiveEntry& graph : graph_entries(archive)) {
-    if (!note_as_far_as_read(uses, archive, graph, {})) found.unread.push_back(graph.index);
-  }
+  found.unread = note_graphs_as_far_as_read(uses, archive, {});
   found.end_of_weights = uses.end_of_weights();
   return found;
 }

@@ -37,13 +37,7 @@ class StockJourney(Journey):
         onnxar("check", "--data", "-q", self.archive)
         onnxar("unpack", self.archive, "-o", self.back, "--no-sync", "-q")
         hold("unpack: as it came", self.back.read_bytes() == self.model.read_bytes())
-        self.look()
-        self.take_out()
-        self.compare()
-        self.link()
-        self.freeze()
-        self.repack()
-        self.edit()
+        self.go_through_verbs()
 
     def repack(self) -> None:
         for verb in ("repack", "pack"):

@@ -40,6 +40,9 @@ class Journey:
         self.entries = entries_of(self.archive)
         self.data = self.archive.read_bytes()
         onnxar("unpack", self.archive, "-o", self.back, "--no-sync", "-q")
+        self.go_through_verbs()
+
+    def go_through_verbs(self) -> None:
         self.look()
         self.take_out()
         self.compare()
