@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "onnx/fields.h"
-#include "onnxar/model.h"
+#include "onnxar/model/model.h"
 #include "wire/encode.h"
 
 namespace onnxar {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "convert/loaded_model.h"
 #include "onnx/fields.h"
 #include "onnxar/convert.h"
+#include "skeleton/loaded_model.h"
 #include "wire/encode.h"
 #include "zip/layout.h"
 
@@ -64,7 +64,7 @@ SaveOptions quick(Format format) {
 
 void split_model(benchmark::State& state) {
   const ModelFolder model(state.range(0));
-  const MovePolicy policy = MovePolicy::of(SaveOptions());
+  const ExternalPolicy policy = ExternalPolicy::of(SaveOptions());
   for (auto _ : state) {
     const LoadedModel loaded = load_model(model.path(), policy, {});
     if (loaded.payloads.size() != static_cast<std::size_t>(state.range(0)))

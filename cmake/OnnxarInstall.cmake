@@ -2,10 +2,9 @@
 # files, the files' media type.
 include(CMakePackageConfigHelpers)
 
-set(model_headers include/onnxar/diff.h include/onnxar/freeze.h include/onnxar/inspect.h include/onnxar/model.h include/onnxar/text.h)
 set(c_headers include/onnxar/onnxar_c.h)
 file(GLOB core_headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS include/onnxar/*.h include/onnxar/*.inc)
-list(REMOVE_ITEM core_headers ${model_headers} ${c_headers})
+list(REMOVE_ITEM core_headers ${c_headers})
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/onnxar)
 
 # The way from the .pc file to the prefix, so that an installed tree can be moved.
@@ -21,7 +20,7 @@ if(NOT BUILD_SHARED_LIBS)
   set(core_libs " -pthread -Wl,--exclude-libs,libonnxar_core.a")
   set(model_libs " -Wl,--exclude-libs,libonnxar_model.a")
 else()
-  set(shared_cflags " -DONNXAR_SHARED")  # onnxar/visibility.h
+  set(shared_cflags " -DONNXAR_SHARED")  # onnxar/version.h
 endif()
 
 function(onnxar_install name)
@@ -37,8 +36,8 @@ if(ONNXAR_BUILD_C)
   onnxar_install(c ${c_headers})
 endif()
 if(ONNXAR_BUILD_MODEL)
-  file(GLOB model_headers ${model_headers})
-  onnxar_install(model ${model_headers} ${PROJECT_BINARY_DIR}/generated/onnxar/onnx.pb.h)
+  onnxar_install(model ${PROJECT_BINARY_DIR}/generated/onnxar/onnx.pb.h)
+  install(DIRECTORY include/onnxar/model DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/onnxar)
 endif()
 
 configure_package_config_file(cmake/onnxar-config.cmake.in onnxar-config.cmake INSTALL_DESTINATION ${package_dir})

@@ -11,10 +11,9 @@
 #include <optional>
 #include <string_view>
 
-#include "onnxar/byte_source.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
-#include "onnxar/visibility.h"
+#include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
 
@@ -154,7 +153,7 @@ class Archive {
   [[nodiscard]] const std::filesystem::path& path() const noexcept;
 
  private:
-  friend class ArchiveInspector;
+  friend class ArchiveAccess;
   struct Parts;
   explicit Archive(std::unique_ptr<Parts> parts) noexcept;
   void check_own(const ArchiveEntry& entry) const;

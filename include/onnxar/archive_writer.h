@@ -11,9 +11,8 @@
 #include <string_view>
 #include <utility>
 
-#include "onnxar/byte_source.h"
 #include "onnxar/bytes.h"
-#include "onnxar/visibility.h"
+#include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
 

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
-#include "onnxar/visibility.h"
+#include "onnxar/tensor.h"
+#include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
 
@@ -71,5 +73,114 @@ ConvertReport convert(const std::filesystem::path& input, const std::filesystem:
 /// Other makers' zips are not read from memory.
 ConvertReport convert(Bytes input, const std::filesystem::path& output, const SaveOptions& save,
                       const LoadOptions& load = {});
+
+// --- check.h ---
+// Checking archives and models.
+
+struct CheckOptions {
+  bool data = false;    ///< also compare the CRC-32 of every entry, and checksums that links have: reads all bytes
+  bool strict = false;  ///< warnings and superseded tails of edits become errors
+  LoadOptions load;     ///< where external data lies, limits, how many threads compare CRCs
+};
+
+/// All that is wrong or worth a word about the archive or `.onnx` file at `path`.
+///
+/// The first fault of the directory ends the container's pass, as nothing after it can be trusted; local headers, CRCs
+/// and the model's tensors are all looked at. What ONNX's own checker refuses of a tensor is an error here, too, or a
+/// warning. A plain model whose name ends in .onnxar is a warning (archive.plain_model). Errors (thrown): archive.busy,
+/// io.* (io.changed where faults are found in a file that changes). Cost: O(directory + model), with `data` O(bytes).
+[[nodiscard]] std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions& options = {});
+
+/// Whether no finding is an error.
+[[nodiscard]] bool passed(const std::vector<Finding>& findings) noexcept;
+
+// --- extract.h ---
+// Tensors of a model as files of their own.
+
+struct ExtractOptions {
+  bool raw = false;      ///< write the tensor's raw bytes alone; otherwise NumPy's format, `.npy`
+  bool replace = false;  ///< replace existing outputs
+  bool sync = true;      ///< sync files and folder before returning
+  bool dry_run = false;  ///< find out what would be written, and write nothing
+  LoadOptions load;
+};
+
+/// One tensor that was written.
+struct ExtractedTensor {
+  TensorInfo tensor;
+  std::filesystem::path path;    ///< of the file
+  std::uint64_t file_bytes = 0;  ///< its size
+  std::string descr;             ///< the type of the elements in a `.npy`, as NumPy writes it: `<f4`
+  /// Whether NumPy lacks the tensor's type: the elements are then its bits as integers of one byte or two, those
+  /// below 8 bits one a byte.
+  bool as_integers = false;
+};
+
+/// Writes one tensor of the model at `model`, in whatever form it is, from whatever site.
+///
+/// `which` is the tensor's name, else its key in the archive, else its site as TensorInfo has it
+/// (`graph.node[3].attr.value`); then `output` is the file, or a folder that exists or a path that ends in `/`. Where
+/// no tensor has that name, key or site and it holds `*`, `?` or `[`, it is a pattern, as shells have them, for the
+/// names (the sites of tensors without one) of tensors, and `output` a folder, made if need be; a file in it is named
+/// by the tensor's key as KeyMaker makes it. No data but that of these tensors is looked at; it is copied a piece at a
+/// time, and what the archive has a CRC-32 for is verified. All files are complete before the first appears.
+///
+/// Errors: usage.no_such_tensor, naming near names; usage.ambiguous_tensor, with the sites of the candidates;
+/// usage.argument; onnx.model.expansion; onnx.tensor.* (what `check` calls an error; .no_data, .strings;
+/// .not_converted: NumPy has no such type, or typed data of too many values or out of range); output.exists, io.*, and
+/// as `convert`. Cost: O(model) and what is written.
+std::vector<ExtractedTensor> extract(const std::filesystem::path& model, std::string_view which,
+                                     const std::filesystem::path& output, const ExtractOptions& options = {});
+
+// --- replace.h ---
+// Another model for an archive, in place: no weight is moved.
+
+/// Which inline tensors become entries is said as for `convert`; of the other options only `add`, `sync` and `dry_run`
+/// mean anything here: the archive is what it is. `add` are side files and graphs, each in the place of one of the same
+/// name if there is one.
+struct ReplaceOptions : SaveOptions {
+  bool append_external = false;          ///< take data files beside the model in, too
+  std::vector<std::string> remove = {};  ///< side files and graphs that go
+};
+
+/// What a replacement did, or would do.
+struct ReplaceReport {
+  std::uint64_t tensors_outside = 0;  ///< tensors of the new model whose data is in entries
+  std::uint64_t entries_added = 0;
+  std::uint64_t bytes_added = 0;  ///< of data in them
+  std::uint64_t model_bytes = 0;  ///< of the ModelProto
+  std::uint64_t file_bytes = 0;   ///< of the archive
+  std::uint64_t file_bytes_before = 0;
+  std::vector<Finding> remarks;
+};
+
+/// Makes `model` the model of the archive at `archive`, by an edit (edit.h).
+///
+/// Where the model is itself a link (link.h), what it says of its archive's file leads to that file and nowhere else.
+/// Other links lead, in this order, to an entry of the archive; to a range of the archive's own file, given by
+/// its file name and an absolute offset, that lies in one entry; with `append_external` to a data file beside the
+/// model. Links of a model that is itself an archive lead to that one's entries. Data that the archive has in an entry,
+/// byte for byte, is linked to it; other data that is to be outside becomes a new entry, whose key no entry has.
+/// Entries that no tensor refers to any more stay, and so does the checksum of a link to a whole entry.
+///
+/// Further graphs stay, and so does the name that the model has among them (spec G4). Side files and graphs can be
+/// replaced and removed as ArchiveEditor::remove has it: where no weight lies after them. Data that equals a side file
+/// or a graph byte for byte is not linked to it: that entry stays what it is.
+///
+/// A model that has a link which leads nowhere is refused; after any error the archive is as it was, byte for byte.
+/// Errors: usage.own_name (an entry has, or would have, the name of the archive's file, ASCII case aside, so that one
+/// could be taken for the other); usage.argument (a tensor of a graph that stays is in the bytes of the old model);
+/// archive.graph.name (the name of the model, twice or not free); onnx.external_data.missing, .out_of_range and all of
+/// `convert`; archive.busy, archive.torn, archive.model.too_large, io.*. Cost: O(both models + graphs + directory +
+/// data added); data is compared where size and CRC agree.
+ReplaceReport replace_model(const std::filesystem::path& archive, const std::filesystem::path& model,
+                            const ReplaceOptions& options = {}, const LoadOptions& load = {});
+
+/// The same for a serialised ModelProto in memory; data files are looked for in `load.external_data_dir` alone.
+ReplaceReport replace_model(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options = {},
+                            const LoadOptions& load = {});
+
+/// Only `options.add` and `options.remove`: the model stays what it is. Errors: as above.
+ReplaceReport replace_files(const std::filesystem::path& archive, const ReplaceOptions& options);
 
 }  // namespace ONNXAR_API onnxar

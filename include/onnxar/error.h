@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "onnxar/visibility.h"
+#include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
 

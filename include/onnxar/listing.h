@@ -12,7 +12,7 @@
 #include "onnxar/bytes.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
-#include "onnxar/visibility.h"
+#include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
 

@@ -27,7 +27,6 @@
 #include <vector>
 
 #include "onnxar/archive.h"
-#include "onnxar/feed.h"
 #include "onnxar/link.h"
 
 namespace onnxar::ort {
@@ -53,11 +52,11 @@ inline Ort::Session session_from_link(const Ort::Env& env, const std::filesystem
 /// A session of an open archive, which may be in memory, part of another file, or removed since (feed.h).
 inline Ort::Session session_from_memory(const Ort::Env& env, const Archive& archive,
                                         const Ort::SessionOptions& options) {
-  const Feed feed = make_feed(archive);
+  const RuntimeModel feed = make_runtime_model(archive);
   const auto memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
   std::vector<std::string> names;
   std::vector<Ort::Value> values;
-  for (const FedTensor& tensor : feed.tensors) {
+  for (const RuntimeTensor& tensor : feed.tensors) {
     names.push_back(tensor.info.name);
     // A value can be written to, but ONNX Runtime only reads the ones that it copies.
     values.push_back(Ort::Value::CreateTensor(memory, const_cast<std::byte*>(tensor.bytes.data()), tensor.bytes.size(),

@@ -11,21 +11,21 @@
 
 #include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
-#include "onnxar/visibility.h"
+#include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
 
 /// Which tensor payloads are large, and where large ones may begin.
 struct TensorBufferOptions {
-  std::uint64_t raw_data_threshold = 0;  ///< bytes; payloads of at least this many are large
-  std::uint64_t alignment = 0;           ///< bytes, a power of two; 0 = none asked for
+  std::uint64_t threshold = 0;  ///< bytes; payloads of at least this many are large
+  std::uint64_t alignment = 0;  ///< bytes, a power of two; 0 = none asked for
 };
 
 /// Makes a model in protobuf's text format its bytes on the wire. Errors: onnx.text.syntax.
 using TextParser = std::function<std::vector<std::byte>(Bytes text)>;
 
 struct LoadOptions : TensorBufferOptions {
-  LoadOptions() { raw_data_threshold = 1024; }
+  LoadOptions() { threshold = 1024; }
 
   /// Whether payloads stay where they lie, in a mapped file or in the bytes that are given. Else the model owns copies.
   /// Unless set: yes for files and for bytes with an owner, no for bytes that the caller keeps alive. For Model::load.
@@ -48,8 +48,9 @@ struct LoadOptions : TensorBufferOptions {
   /// where entries that an edit appended are copied to while parts of them are read; empty: the output's folder, or,
   /// where there is no output, the system's for temporary files.
   std::filesystem::path temporary_dir;
-  /// What reads a model in protobuf's text format, which is told apart by content: `text_parser()` of onnxar/text.h, as
-  /// onnxar::core has no protobuf. Model has it without being told. Without one, text is usage.no_text_parser.
+  /// What reads a model in protobuf's text format, which is told apart by content: `text_parser()` of
+  /// onnxar/model/model.h, as onnxar::core has no protobuf. Model has it without being told. Without one, text is
+  /// usage.no_text_parser.
   TextParser text_parser;
   /// Compare the CRC-32 of archive entries, and the checksum that a link has, whenever their bytes are copied.
   bool verify_data = true;
@@ -60,7 +61,7 @@ enum class Format : std::uint8_t {
   archive,        ///< one archive
   onnx_inline,    ///< one ModelProto with all data in it; below 2 GiB
   onnx_external,  ///< a ModelProto and one data file beside it, or one for each tensor
-  textproto,      ///< a ModelProto as text with all data in it; by Model::save and convert_to_text (onnxar/text.h)
+  textproto,  ///< a ModelProto as text with all data in it; by Model::save and convert_to_text (onnxar/model/model.h)
 };
 
 /// What links in a model hold their data's bytes against, beside the CRC-32 that every archive entry has.
@@ -77,7 +78,7 @@ using ProgressCallback = std::function<void(std::uint64_t done, std::uint64_t to
 
 struct SaveOptions : TensorBufferOptions {
   SaveOptions() {
-    raw_data_threshold = 1024;
+    threshold = 1024;
     alignment = 64;
   }
 

@@ -18,7 +18,7 @@
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 #include "onnxar/tensor.h"
-#include "onnxar/visibility.h"
+#include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
 

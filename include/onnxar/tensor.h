@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "onnxar/bytes.h"
-#include "onnxar/visibility.h"
+#include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
 

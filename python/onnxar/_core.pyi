@@ -78,7 +78,7 @@ class LoadOptions:
     verify_data: bool
 
 class SaveOptions:
-    raw_data_threshold: int
+    threshold: int
     alignment: int
     format: Format
     all_sites: bool

@@ -13,7 +13,7 @@
 
 #include "binding.h"
 #include "onnxar/listing.h"
-#include "onnxar/model_reader.h"
+#include "onnxar/model_stream.h"
 
 namespace onnxar::python {
 namespace {

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <optional>
 
-#include "onnxar/byte_source.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 

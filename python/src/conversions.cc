@@ -13,12 +13,8 @@
 #include <vector>
 
 #include "binding.h"
-#include "onnxar/check.h"
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
-#include "onnxar/extract.h"
-#include "onnxar/repack.h"
-#include "onnxar/replace.h"
 
 namespace onnxar::python {
 namespace {

@@ -25,7 +25,7 @@ void bind_options(nb::module_& module) {
       .def_rw("verify_data", &LoadOptions::verify_data);
   nb::class_<SaveOptions>(module, "SaveOptions")
       .def(nb::init<>())
-      .def_rw("raw_data_threshold", &SaveOptions::raw_data_threshold)
+      .def_rw("threshold", &SaveOptions::threshold)
       .def_rw("alignment", &SaveOptions::alignment)
       .def_rw("format", &SaveOptions::format)
       .def_rw("all_sites", &SaveOptions::all_sites)

@@ -11,7 +11,7 @@
 #include "conversions.h"
 #include "exclusive.h"
 #include "onnxar/archive_writer.h"
-#include "onnxar/model_writer.h"
+#include "onnxar/model_stream.h"
 
 namespace onnxar::python {
 namespace {

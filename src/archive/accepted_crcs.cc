@@ -9,7 +9,7 @@ namespace {
 
 using base::concat;
 
-std::uint32_t crc_of(Bytes file, const zip::LenientEntry& entry) {
+std::uint32_t crc_of(Bytes file, const zip::ForeignEntry& entry) {
   std::uint32_t crc = 0;
   zip::data_source(file, entry)->read([&crc](Bytes piece) { crc = base::crc32(crc, piece); });
   return crc;
@@ -17,7 +17,7 @@ std::uint32_t crc_of(Bytes file, const zip::LenientEntry& entry) {
 
 }  // namespace
 
-AcceptedCrcs::AcceptedCrcs(Bytes file, const zip::LenientDirectory& directory, std::span<const std::string> names,
+AcceptedCrcs::AcceptedCrcs(Bytes file, const zip::ForeignDirectory& directory, std::span<const std::string> names,
                            RepackReport& report) {
   for (const std::string& name : names) {
     const auto index = directory.find(name);
@@ -25,7 +25,7 @@ AcceptedCrcs::AcceptedCrcs(Bytes file, const zip::LenientDirectory& directory, s
       throw Error(Code::usage_no_such_entry,
                   concat("no entry is named ", base::quoted(name), ", so there is no CRC-32 to accept"));
     }
-    const zip::LenientEntry& entry = directory.entries()[*index];
+    const zip::ForeignEntry& entry = directory.entries()[*index];
     if (true_crcs_.contains(entry.header_offset)) continue;  // named twice
     const std::uint32_t crc = crc_of(file, entry);
     const Place place{name, entry.data_offset};
@@ -40,7 +40,7 @@ AcceptedCrcs::AcceptedCrcs(Bytes file, const zip::LenientDirectory& directory, s
   }
 }
 
-bool AcceptedCrcs::accepts(const zip::LenientEntry& entry, std::uint32_t crc) const {
+bool AcceptedCrcs::accepts(const zip::ForeignEntry& entry, std::uint32_t crc) const {
   const auto found = true_crcs_.find(entry.header_offset);
   return found != true_crcs_.end() && found->second == crc;
 }

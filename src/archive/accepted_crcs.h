@@ -7,8 +7,8 @@
 #include <string>
 
 #include "onnxar/bytes.h"
-#include "onnxar/repack.h"
-#include "zip/lenient_directory.h"
+#include "onnxar/edit.h"
+#include "zip/foreign_directory.h"
 
 namespace onnxar {
 
@@ -18,11 +18,11 @@ class AcceptedCrcs {
  public:
   /// Sums the named entries and adds a warning for each to the report.
   /// Errors: usage.no_such_entry; usage.argument (the CRC-32 is right already); zip.data.inflate.
-  AcceptedCrcs(Bytes file, const zip::LenientDirectory& directory, std::span<const std::string> names,
+  AcceptedCrcs(Bytes file, const zip::ForeignDirectory& directory, std::span<const std::string> names,
                RepackReport& report);
 
   /// Whether the entry is a named one and its bytes still have the CRC-32 that was summed.
-  [[nodiscard]] bool accepts(const zip::LenientEntry& entry, std::uint32_t crc) const;
+  [[nodiscard]] bool accepts(const zip::ForeignEntry& entry, std::uint32_t crc) const;
 
  private:
   std::map<std::uint64_t, std::uint32_t> true_crcs_;  // by the entry's header offset

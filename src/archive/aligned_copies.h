@@ -7,7 +7,6 @@
 #include <mutex>
 #include <utility>
 
-#include "onnxar/byte_source.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "archive/access.h"
 #include "archive/aligned_copies.h"
 #include "archive/changed.h"
 #include "archive/entry_source.h"
-#include "archive/inspector.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
 #include "archive/plain_zip.h"
@@ -119,7 +119,7 @@ std::optional<ArchiveEntry> Archive::find(std::string_view name) const& noexcept
 
 EntryLocation Archive::locate(const ArchiveEntry& entry) const {
   check_own(entry);
-  const zip::LocalEntry local = ArchiveInspector::local(*this, entry.index);
+  const zip::LocalEntry local = ArchiveAccess::local(*this, entry.index);
   return {local.data_offset, local.alignment};
 }
 
@@ -199,18 +199,18 @@ const std::shared_ptr<const void>& Archive::owner() const noexcept { return part
 Bytes Archive::file() const& noexcept { return parts_->file; }
 const std::filesystem::path& Archive::path() const noexcept { return parts_->path; }
 
-Archive ArchiveInspector::open(Bytes bytes, std::shared_ptr<const void> owner, const std::filesystem::path& path,
-                               const OpenOptions& options) {
+Archive ArchiveAccess::open(Bytes bytes, std::shared_ptr<const void> owner, const std::filesystem::path& path,
+                            const OpenOptions& options) {
   Archive archive = Archive::open(bytes, std::move(owner), options);
   archive.parts_->path = path;
   return archive;
 }
 
-AlignedCopies& ArchiveInspector::copies(const Archive& archive) noexcept { return *archive.parts_->copies; }
+AlignedCopies& ArchiveAccess::copies(const Archive& archive) noexcept { return *archive.parts_->copies; }
 
-const zip::Directory& ArchiveInspector::directory(const Archive& archive) noexcept { return archive.parts_->directory; }
+const zip::Directory& ArchiveAccess::directory(const Archive& archive) noexcept { return archive.parts_->directory; }
 
-zip::LocalEntry ArchiveInspector::local(const Archive& archive, std::size_t index) {
+zip::LocalEntry ArchiveAccess::local(const Archive& archive, std::size_t index) {
   try {
     return archive.parts_->directory.prove_local(archive.file(), index);
   } catch (const Error& error) {

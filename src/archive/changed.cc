@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "archive/inspector.h"
+#include "archive/access.h"
 #include "base/file_descriptor.h"
 #include "base/mapped_file.h"
 
@@ -41,7 +41,7 @@ bool is_changed(const Archive& archive) {
     if (size < place->offset + file.size()) return true;
     // One that only grew was edited: what was there stays.
     if (size == place->offset + file.size() && base::MappedFile::is_changed(file)) return true;
-    return !has_directory(*place, ArchiveInspector::directory(archive));
+    return !has_directory(*place, ArchiveAccess::directory(archive));
   } catch (const Error&) {
     return true;  // it cannot be opened any more
   }

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "archive/inspector.h"
+#include "archive/access.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
 
@@ -13,8 +13,7 @@ using base::concat;
 
 class ContainerCheck {
  public:
-  explicit ContainerCheck(const Archive& archive)
-      : archive_(archive), directory_(ArchiveInspector::directory(archive)) {}
+  explicit ContainerCheck(const Archive& archive) : archive_(archive), directory_(ArchiveAccess::directory(archive)) {}
 
   std::vector<Finding> run() {
     if (directory_.unneeded_zip64()) {
@@ -28,7 +27,7 @@ class ContainerCheck {
  private:
   void check_entry(const ArchiveEntry& entry) {
     try {
-      const zip::LocalEntry local = ArchiveInspector::local(archive_, entry.index);
+      const zip::LocalEntry local = ArchiveAccess::local(archive_, entry.index);
       if (local.unneeded_zip64 || directory_.entries()[entry.index].unneeded_zip64) {
         remark(Severity::warning, Code::zip_zip64_unneeded, {std::string(entry.name), entry.header_offset},
                "a zip64 field that nothing calls for; some tools warn about it");
@@ -67,7 +66,7 @@ class ContainerCheck {
       const Archive earlier = Archive::open(archive_.file().first(state_end), archive_.owner());
       for (std::size_t i = 0; i < earlier.size(); ++i) {
         const ArchiveEntry entry = earlier.entry(i);
-        const std::uint64_t limit = ArchiveInspector::directory(earlier).limit_of(i);
+        const std::uint64_t limit = ArchiveAccess::directory(earlier).limit_of(i);
         if (earlier.locate(entry).offset + entry.size != limit) ends.push_back(limit);
       }
     }

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "archive/access.h"
 #include "archive/check.h"
-#include "archive/inspector.h"
 #include "archive/opening.h"
 #include "base/crc32.h"
 #include "base/mapped_file.h"
@@ -53,7 +53,7 @@ std::optional<EarlierState> whole_state(Bytes file) {
 bool is_sound(Bytes file, const std::vector<std::uint64_t>& sound) {
   return passes([&] {
     const Archive archive = Archive::open(file, nullptr);
-    const zip::Directory& directory = ArchiveInspector::directory(archive);
+    const zip::Directory& directory = ArchiveAccess::directory(archive);
     for (std::size_t i = 0; i < archive.size(); ++i) {
       const ArchiveEntry entry = archive.entry(i);
       const std::uint64_t limit = directory.limit_of(i);

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "archive/access.h"
 #include "archive/check.h"
 #include "archive/entry_source.h"
-#include "archive/inspector.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
 #include "archive/writer_parts.h"
@@ -31,7 +31,7 @@ std::uint64_t small_alignment_of(const Archive& archive) {
 }
 
 bool has_zip64_end(const Archive& archive) {
-  const zip::Directory& directory = ArchiveInspector::directory(archive);
+  const zip::Directory& directory = ArchiveAccess::directory(archive);
   return directory.offset() + directory.headers().size() + zip::end_record_size != archive.file().size();
 }
 
@@ -42,7 +42,7 @@ zip::Writer writer_for(const Archive& archive, const base::FileDescriptor& file,
   const std::uint64_t size = archive.file().size();
   base::OutputFile tail = base::OutputFile::extend(file.duplicate(), archive.path(), size);
   return {{std::move(tail), options.sync, size},
-          ArchiveInspector::directory(archive),
+          ArchiveAccess::directory(archive),
           kept,
           has_zip64_end(archive),
           {options.open.max_entries, options.open.max_directory_size}};

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "archive/access.h"
 #include "archive/changed.h"
-#include "archive/inspector.h"
 #include "base/crc32.h"
 #include "base/file_status.h"
 #include "zip/crc_fault.h"
@@ -28,7 +28,7 @@ std::uint32_t CopiedSource::read_and_sum(const ByteSink& sink) const {
   return crc;
 }
 
-bool EntrySource::may_change() const { return entry_.index >= ArchiveInspector::directory(archive_).first_appended(); }
+bool EntrySource::may_change() const { return entry_.index >= ArchiveAccess::directory(archive_).first_appended(); }
 
 void EntrySource::copy(const ByteSink& sink) const { expect(CopiedSource(bytes_).read_and_sum(sink)); }
 

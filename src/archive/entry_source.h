@@ -10,7 +10,7 @@
 
 #include "archive/spool.h"
 #include "onnxar/archive.h"
-#include "onnxar/byte_source.h"
+#include "onnxar/bytes.h"
 
 namespace onnxar {
 

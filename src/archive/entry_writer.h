@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/steps.h"
-#include "onnxar/byte_source.h"
+#include "onnxar/bytes.h"
 #include "zip/writer.h"
 
 namespace onnxar {

@@ -55,9 +55,9 @@ bool has_stand_ins(const ByteSource& model) {
 }
 
 /// The folder that all files are in; empty where they are in none or in several.
-std::string common_folder(const zip::LenientDirectory& directory) {
+std::string common_folder(const zip::ForeignDirectory& directory) {
   std::optional<std::string_view> folder;
-  for (const zip::LenientEntry& entry : directory.entries()) {
+  for (const zip::ForeignEntry& entry : directory.entries()) {
     if (is_left_out(entry)) continue;
     const std::string_view here = entry.name.substr(0, entry.name.find('/') + 1);
     if (folder && *folder != here) return "";
@@ -66,13 +66,13 @@ std::string common_folder(const zip::LenientDirectory& directory) {
   return std::string(folder.value_or(""));
 }
 
-[[noreturn]] void refuse_many(const zip::LenientEntry& first, const zip::LenientEntry& second) {
+[[noreturn]] void refuse_many(const zip::ForeignEntry& first, const zip::ForeignEntry& second) {
   throw Error(Code::archive_model_missing,
               concat("the zip holds two models, ", base::quoted(first.name), " and this one: take one of them out"),
               {std::string(second.name), second.central_offset});
 }
 
-[[noreturn]] void refuse_none(const zip::LenientDirectory& directory) {
+[[noreturn]] void refuse_none(const zip::ForeignDirectory& directory) {
   throw Error(Code::archive_model_missing,
               concat("no ", model_entry_name, ", ", tf2onnx_model_name,
                      " or .onnx file is in the root of this zip file, or in its one folder: it holds no ONNX model"),
@@ -80,7 +80,7 @@ std::string common_folder(const zip::LenientDirectory& directory) {
 }
 
 /// The only `*.onnx` that is right in the folder.
-std::size_t find_onnx_file(const zip::LenientDirectory& directory, std::string_view folder) {
+std::size_t find_onnx_file(const zip::ForeignDirectory& directory, std::string_view folder) {
   const auto entries = directory.entries();
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -107,11 +107,11 @@ std::string_view to_string(Dialect dialect) noexcept {
   return "a zip";
 }
 
-bool is_left_out(const zip::LenientEntry& entry) noexcept {
+bool is_left_out(const zip::ForeignEntry& entry) noexcept {
   return entry.folder || entry.name.starts_with(finder_folder);
 }
 
-ForeignModel find_foreign_model(Bytes file, const zip::LenientDirectory& directory, ZipExpansion& expansion) {
+ForeignModel find_foreign_model(Bytes file, const zip::ForeignDirectory& directory, ZipExpansion& expansion) {
   std::string folder = common_folder(directory);
   const auto plain = directory.find(folder + std::string(model_entry_name));
   const auto suffixed = directory.find(folder + std::string(tf2onnx_model_name));

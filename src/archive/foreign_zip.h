@@ -6,10 +6,9 @@
 #include <string_view>
 
 #include "archive/zip_expansion.h"
-#include "onnxar/byte_source.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
-#include "zip/lenient_directory.h"
+#include "zip/foreign_directory.h"
 
 namespace onnxar {
 
@@ -34,13 +33,13 @@ struct ForeignModel {
 };
 
 /// Whether the entry is no file of the archive to be: a folder, or what a Mac's Finder notes of files.
-[[nodiscard]] bool is_left_out(const zip::LenientEntry& entry) noexcept;
+[[nodiscard]] bool is_left_out(const zip::ForeignEntry& entry) noexcept;
 
 /// The model of the zip file: `__MODEL_PROTO`, `__MODEL_PROTO.onnx` or the only `*.onnx` in its root; where nothing is
 /// in its root, the same in its one folder. A model named `__MODEL_PROTO` is searched for stand-ins. The model counts
 /// as used in `expansion`. Errors: archive.model.missing (none, or more than one); zip.data.inflate,
 /// zip.limit.expansion.
-[[nodiscard]] ForeignModel find_foreign_model(Bytes file, const zip::LenientDirectory& directory,
+[[nodiscard]] ForeignModel find_foreign_model(Bytes file, const zip::ForeignDirectory& directory,
                                               ZipExpansion& expansion);
 
 }  // namespace onnxar

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "archive/access.h"
 #include "archive/changed.h"
-#include "archive/inspector.h"
 #include "base/mapped_file.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -86,7 +86,7 @@ ByteSpan bytes_of(int descriptor, const base::FilePart& part, const std::filesys
 }
 
 void read_local_headers(const Archive& archive, int descriptor, std::uint64_t begin) {
-  const zip::Directory& directory = ArchiveInspector::directory(archive);
+  const zip::Directory& directory = ArchiveAccess::directory(archive);
   std::vector<std::byte> header;
   for (std::size_t i = 0; i < archive.size(); ++i) {
     header.resize(directory.regular_header_size(i));
@@ -100,7 +100,7 @@ Archive open_part(int descriptor, const base::FilePart& part, const std::filesys
                   const OpenOptions& options, LocalHeaders headers) {
   const ByteSpan span = bytes_of(descriptor, part, path, options);
   try {
-    Archive archive = ArchiveInspector::open(span.bytes(), span.owner(), path, options);
+    Archive archive = ArchiveAccess::open(span.bytes(), span.owner(), path, options);
     if (headers == LocalHeaders::read_at_once) read_local_headers(archive, descriptor, part.offset);
     return archive;
   } catch (const Error& error) {

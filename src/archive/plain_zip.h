@@ -13,7 +13,7 @@ bool is_portable_name_fault(Code code) noexcept;
 bool is_plain_zip_fault(Code code) noexcept;
 
 /// Whether a file that is refused as an archive for this fault may be a zip file of another maker: whatever is wrong
-/// with its form as a zip, or with the model's place in it. What is read then, zip::LenientDirectory alone decides.
+/// with its form as a zip, or with the model's place in it. What is read then, zip::ForeignDirectory alone decides.
 bool may_be_foreign_zip(Code code) noexcept;
 
 /// Whether the zip file is an archive: it opens, and every local header is right. Cost: O(entries).

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "archive/accepted_crcs.h"
+#include "archive/access.h"
 #include "archive/changed.h"
 #include "archive/entry_source.h"
 #include "archive/foreign_zip.h"
-#include "archive/inspector.h"
 #include "archive/keys.h"
 #include "archive/new_names.h"
 #include "archive/opening.h"
@@ -33,7 +33,7 @@ using base::concat;
 
 /// An entry of the input, as it goes to the output.
 struct Planned {
-  const zip::LenientEntry* entry;
+  const zip::ForeignEntry* entry;
   std::string_view name;
   std::uint64_t alignment;
   bool may_change;  ///< an edit appended it, so `undo` may take it away
@@ -42,7 +42,7 @@ struct Planned {
 /// All that is decided before anything is written.
 class Plan {
  public:
-  Plan(Bytes file, const zip::LenientDirectory& directory, const RepackOptions& options, const ModelReading& models)
+  Plan(Bytes file, const zip::ForeignDirectory& directory, const RepackOptions& options, const ModelReading& models)
       : file_(file),
         directory_(directory),
         options_(options),
@@ -55,9 +55,9 @@ class Plan {
 
   void make(RepackReport& report) {
     const std::size_t model = archive_ ? directory_.entries().size() - 1 : find_model(report);
-    std::vector<const zip::LenientEntry*> left_out;
+    std::vector<const zip::ForeignEntry*> left_out;
     for (std::size_t i = 0; i < directory_.entries().size(); ++i) {
-      const zip::LenientEntry& entry = directory_.entries()[i];
+      const zip::ForeignEntry& entry = directory_.entries()[i];
       if (i == model) continue;
       if (entry.folder) continue;
       if (is_left_out(entry)) {
@@ -88,7 +88,7 @@ class Plan {
   /// The model of a zip that is no archive; says that it is none.
   std::size_t find_model(RepackReport& report) {
     const ForeignModel model = find_foreign_model(file_, directory_, expansion_);
-    const zip::LenientEntry& entry = directory_.entries()[model.index];
+    const zip::ForeignEntry& entry = directory_.entries()[model.index];
     const Place place{std::string(entry.name), entry.central_offset};
     if (model.dialect == Dialect::pytorch) {
       throw Error(Code::archive_model_missing,
@@ -110,7 +110,7 @@ class Plan {
   }
 
   /// The name in the archive. What the model refers to keeps its name, as the model is not edited.
-  std::string_view new_name(const zip::LenientEntry& entry, const zip::LenientEntry& model) {
+  std::string_view new_name(const zip::ForeignEntry& entry, const zip::ForeignEntry& model) {
     const Place place{std::string(entry.name), entry.central_offset};
     const std::string_view name = renames_(entry.name);
     const auto fault = zip::name_fault(name);
@@ -130,7 +130,7 @@ class Plan {
 
   /// What is left out must not be a tensor's data. A model that cannot be read is copied as it is, and refers to
   /// nothing.
-  void expect_not_linked(const std::vector<const zip::LenientEntry*>& left_out, const zip::LenientEntry& model) {
+  void expect_not_linked(const std::vector<const zip::ForeignEntry*>& left_out, const zip::ForeignEntry& model) {
     const base::KeyedSet<std::string>* linked = nullptr;
     try {
       linked = &linked_by(model);
@@ -138,7 +138,7 @@ class Plan {
       if (kind(error.code()) != Kind::format) throw;
       return;
     }
-    for (const zip::LenientEntry* entry : left_out) {
+    for (const zip::ForeignEntry* entry : left_out) {
       if (!linked->contains(entry->name)) continue;
       throw Error(Code::archive_name_reserved,
                   "the model refers to it, and no archive has such a name; repack does not edit a model: `onnxar pack` "
@@ -148,7 +148,7 @@ class Plan {
   }
 
   /// A graph names entries, and a side file does not: with its name it would take their use away.
-  void check_kind(const zip::LenientEntry& entry, std::string_view name) const {
+  void check_kind(const zip::ForeignEntry& entry, std::string_view name) const {
     if (is_graph_name(entry.name) == is_graph_name(name)) return;
     const Place place{std::string(entry.name), entry.central_offset};
     if (is_graph_name(name)) {
@@ -167,11 +167,11 @@ class Plan {
   }
 
   /// What the model and all further graphs link to.
-  const base::KeyedSet<std::string>& linked_by(const zip::LenientEntry& model) {
+  const base::KeyedSet<std::string>& linked_by(const zip::ForeignEntry& model) {
     if (linked_) return *linked_;
     linked_ = models_.linked_names(bytes_of(model));
     ZipExpansion reading(file_.size(), options_.max_expansion);
-    for (const zip::LenientEntry& entry : directory_.entries()) {
+    for (const zip::ForeignEntry& entry : directory_.entries()) {
       if (!is_graph_name(entry.name) || &entry == &model) continue;
       for (const std::string& name : linked_by_graph(entry, reading)) linked_->insert(name);
     }
@@ -179,7 +179,7 @@ class Plan {
   }
 
   /// A graph that cannot be read is copied as it is, and refers to nothing. All that are read count in `reading`.
-  [[nodiscard]] base::KeyedSet<std::string> linked_by_graph(const zip::LenientEntry& graph,
+  [[nodiscard]] base::KeyedSet<std::string> linked_by_graph(const zip::ForeignEntry& graph,
                                                             ZipExpansion& reading) const {
     reading.add(graph);
     try {
@@ -190,7 +190,7 @@ class Plan {
     }
   }
 
-  [[nodiscard]] std::vector<std::byte> bytes_of(const zip::LenientEntry& model) const {
+  [[nodiscard]] std::vector<std::byte> bytes_of(const zip::ForeignEntry& model) const {
     check_model_size(model);
     std::vector<std::byte> bytes;
     zip::data_source(file_, model)->read([&bytes](Bytes piece) {
@@ -199,7 +199,7 @@ class Plan {
     return bytes;
   }
 
-  void check_new_names(const zip::LenientEntry& model) const {
+  void check_new_names(const zip::ForeignEntry& model) const {
     if (renames_.empty()) return;
     renames_.expect_all_met("entry");
     static_cast<void>(zip::index_of_names(
@@ -214,13 +214,13 @@ class Plan {
     }
   }
 
-  void add(const zip::LenientEntry& entry, std::string_view name) {
+  void add(const zip::ForeignEntry& entry, std::string_view name) {
     check_reserved(name, {std::string(name), entry.central_offset});
     expansion_.add(entry);
     entries_.push_back({&entry, name, alignment_of(entry), may_change(entry)});
   }
 
-  static void check_model_size(const zip::LenientEntry& entry) {
+  static void check_model_size(const zip::ForeignEntry& entry) {
     if (entry.size <= OpenOptions().max_model_size) return;
     throw Error(Code::archive_model_too_large,
                 concat("the model is ", base::human_size(entry.size),
@@ -228,20 +228,20 @@ class Plan {
                 {std::string(entry.name), entry.central_offset});
   }
 
-  void add_model(const zip::LenientEntry& entry) {
+  void add_model(const zip::ForeignEntry& entry) {
     check_model_size(entry);
     entries_.push_back({&entry, model_entry_name, alignment_of(entry), may_change(entry)});
   }
 
   static std::uint64_t first_appended(const Archive& archive) {
-    const std::size_t first = ArchiveInspector::directory(archive).first_appended();
+    const std::size_t first = ArchiveAccess::directory(archive).first_appended();
     return first < archive.size() ? archive.entry(first).header_offset : archive.file().size();
   }
-  [[nodiscard]] bool may_change(const zip::LenientEntry& entry) const {
+  [[nodiscard]] bool may_change(const zip::ForeignEntry& entry) const {
     return archive_ && entry.data_offset >= first_appended_;
   }
 
-  [[nodiscard]] std::uint64_t alignment_of(const zip::LenientEntry& entry) const {
+  [[nodiscard]] std::uint64_t alignment_of(const zip::ForeignEntry& entry) const {
     const std::uint64_t recorded = std::max(entry.alignment, zip::alignment_minimum);
     return zip::entry_alignment(options_.alignment.value_or(recorded), entry.size);
   }
@@ -258,7 +258,7 @@ class Plan {
   }
 
   Bytes file_;
-  const zip::LenientDirectory& directory_;
+  const zip::ForeignDirectory& directory_;
   const RepackOptions& options_;
   ZipExpansion expansion_;
   const ModelReading& models_;
@@ -297,7 +297,7 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
   const Bytes file = mapping.bytes();
   RepackReport report;
   try {
-    const auto directory = zip::LenientDirectory::read(file, {});
+    const auto directory = zip::ForeignDirectory::read(file, {});
     Plan plan(file, directory, options, reading);
     plan.make(report);
     const AcceptedCrcs accepted(file, directory, options.accept_crc, report);
@@ -322,8 +322,8 @@ std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, s
   const Bytes file = mapping.bytes();
   std::vector<EntryAlignment> entries;
   try {
-    const auto directory = zip::LenientDirectory::read(file, {});
-    for (const zip::LenientEntry& entry : directory.entries()) {
+    const auto directory = zip::ForeignDirectory::read(file, {});
+    for (const zip::ForeignEntry& entry : directory.entries()) {
       const auto kind = entry.folder     ? EntryAlignment::Kind::folder
                         : entry.deflated ? EntryAlignment::Kind::compressed
                                          : EntryAlignment::Kind::stored;

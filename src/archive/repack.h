@@ -9,7 +9,7 @@
 
 #include "base/keyed_hash.h"
 #include "onnxar/bytes.h"
-#include "onnxar/repack.h"
+#include "onnxar/edit.h"
 
 namespace onnxar {
 

@@ -35,7 +35,7 @@ Bytes Spool::bytes(std::uint64_t header_offset, const Fill& fill) {
   return mapping_->bytes().subspan(place.offset, place.size);
 }
 
-void inflate(Bytes zip, const zip::LenientEntry& entry, const ByteSink& sink) {
+void inflate(Bytes zip, const zip::ForeignEntry& entry, const ByteSink& sink) {
   std::uint32_t crc = 0;
   zip::data_source(zip, entry)->read([&](Bytes piece) {
     crc = base::crc32(crc, piece);

@@ -11,8 +11,8 @@
 
 #include "base/mapped_file.h"
 #include "base/output_file.h"
-#include "onnxar/byte_source.h"
-#include "zip/lenient_directory.h"
+#include "onnxar/bytes.h"
+#include "zip/foreign_directory.h"
 
 namespace onnxar {
 
@@ -53,6 +53,6 @@ class Spool {
 
 /// Hands out what a deflated entry is inflated to, and compares the CRC-32 at the end.
 /// Errors: zip.data.inflate, zip.data.crc.
-void inflate(Bytes zip, const zip::LenientEntry& entry, const ByteSink& sink);
+void inflate(Bytes zip, const zip::ForeignEntry& entry, const ByteSink& sink);
 
 }  // namespace onnxar

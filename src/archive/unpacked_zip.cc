@@ -25,7 +25,7 @@ auto naming(const std::filesystem::path& path, Bytes file, const Action& action)
 /// A stored entry, held against its CRC-32 while it is read.
 class StoredSource final : public ByteSource {
  public:
-  StoredSource(Bytes file, const zip::LenientEntry& entry, const std::filesystem::path& path, std::size_t threads)
+  StoredSource(Bytes file, const zip::ForeignEntry& entry, const std::filesystem::path& path, std::size_t threads)
       : file_(file), entry_(entry), path_(path), threads_(threads) {}
   [[nodiscard]] std::uint64_t size() const override { return entry_.size; }
   void read(const ByteSink& sink) const override {
@@ -36,7 +36,7 @@ class StoredSource final : public ByteSource {
 
  private:
   Bytes file_;
-  const zip::LenientEntry& entry_;
+  const zip::ForeignEntry& entry_;
   const std::filesystem::path& path_;
   std::size_t threads_;
 };
@@ -44,7 +44,7 @@ class StoredSource final : public ByteSource {
 /// A deflated entry that goes straight to the reader, held against its CRC-32.
 class InflatingSource final : public ByteSource {
  public:
-  InflatingSource(Bytes file, const zip::LenientEntry& entry, const std::filesystem::path& path)
+  InflatingSource(Bytes file, const zip::ForeignEntry& entry, const std::filesystem::path& path)
       : file_(file), entry_(entry), path_(path) {}
   [[nodiscard]] std::uint64_t size() const override { return entry_.size; }
   void read(const ByteSink& sink) const override {
@@ -63,18 +63,18 @@ class InflatingSource final : public ByteSource {
 
  private:
   Bytes file_;
-  const zip::LenientEntry& entry_;
+  const zip::ForeignEntry& entry_;
   const std::filesystem::path& path_;
 };
 
-Bytes spooled(Spool& spool, Bytes file, const zip::LenientEntry& entry) {
+Bytes spooled(Spool& spool, Bytes file, const zip::ForeignEntry& entry) {
   return spool.bytes(entry.header_offset, [&](const ByteSink& sink) { inflate(file, entry, sink); });
 }
 
 /// A part of what a deflated entry is inflated to.
 class SpooledSource final : public ByteSource {
  public:
-  SpooledSource(Spool& spool, Bytes file, const zip::LenientEntry& entry, Bytes part, const std::filesystem::path& path)
+  SpooledSource(Spool& spool, Bytes file, const zip::ForeignEntry& entry, Bytes part, const std::filesystem::path& path)
       : spool_(spool), file_(file), entry_(entry), part_(part), path_(path) {}
   [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
   void read(const ByteSink& sink) const override {
@@ -85,7 +85,7 @@ class SpooledSource final : public ByteSource {
  private:
   Spool& spool_;
   Bytes file_;
-  const zip::LenientEntry& entry_;
+  const zip::ForeignEntry& entry_;
   Bytes part_;
   const std::filesystem::path& path_;
 };
@@ -96,7 +96,7 @@ UnpackedZip::UnpackedZip(const std::filesystem::path& path, std::filesystem::pat
     : path_(path),
       folder_(std::move(folder)),
       file_(base::MappedFile::open(path)),
-      directory_(naming(path, file_.bytes(), [this] { return zip::LenientDirectory::read(file_.bytes(), {}); })),
+      directory_(naming(path, file_.bytes(), [this] { return zip::ForeignDirectory::read(file_.bytes(), {}); })),
       expansion_(file_.bytes().size(), max_expansion),
       model_(naming(path, file_.bytes(), [this] { return find_foreign_model(file_.bytes(), directory_, expansion_); })),
       used_(directory_.entries().size()) {
@@ -113,7 +113,7 @@ Bytes UnpackedZip::place_of(std::size_t index) {
   use(index);
   if (!entry(index).deflated) return file_.bytes().subspan(entry(index).data_offset, entry(index).size);
   if (!spool_) {
-    const auto is_used = [](const zip::LenientEntry& entry) { return !is_left_out(entry); };
+    const auto is_used = [](const zip::ForeignEntry& entry) { return !is_left_out(entry); };
     spool_ = std::make_unique<Spool>(folder_, room_to_inflate(directory_, expansion_, is_used));
   }
   return spool_->place_of(entry(index).header_offset, entry(index).size);

@@ -11,8 +11,8 @@
 #include "archive/spool.h"
 #include "archive/zip_expansion.h"
 #include "base/mapped_file.h"
-#include "onnxar/byte_source.h"
-#include "zip/lenient_directory.h"
+#include "onnxar/bytes.h"
+#include "zip/foreign_directory.h"
 
 namespace onnxar {
 
@@ -26,11 +26,11 @@ class UnpackedZip {
   /// Errors: io.*, zip.*, archive.model.missing. Cost: O(entries), and O(bytes) of the model.
   UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion);
 
-  [[nodiscard]] const zip::LenientDirectory& directory() const noexcept { return directory_; }
+  [[nodiscard]] const zip::ForeignDirectory& directory() const noexcept { return directory_; }
   [[nodiscard]] const ForeignModel& model() const noexcept { return model_; }
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   [[nodiscard]] std::uint64_t file_size() const noexcept { return file_.bytes().size(); }
-  [[nodiscard]] const zip::LenientEntry& entry(std::size_t index) const { return directory_.entries()[index]; }
+  [[nodiscard]] const zip::ForeignEntry& entry(std::size_t index) const { return directory_.entries()[index]; }
 
   /// The bytes of a file that may be read at once: inflated by now, and not verified if it is stored.
   /// Errors: zip.*, io.*.
@@ -52,7 +52,7 @@ class UnpackedZip {
   std::filesystem::path path_;
   std::filesystem::path folder_;
   base::MappedFile file_;
-  zip::LenientDirectory directory_;
+  zip::ForeignDirectory directory_;
   ZipExpansion expansion_;
   ForeignModel model_;
   std::vector<bool> used_;  // by index: counted in expansion_

@@ -9,7 +9,7 @@
 
 namespace onnxar {
 
-void ZipExpansion::add(const zip::LenientEntry& entry) {
+void ZipExpansion::add(const zip::ForeignEntry& entry) {
   // Sizes are at most a thousand times what is stored, and no stored byte is in two entries: no sum wraps.
   bytes_ += entry.size;
   check(bytes_, {std::string(entry.name), entry.central_offset});

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "zip/foreign_directory.h"
 #include "zip/format.h"
-#include "zip/lenient_directory.h"
 
 namespace onnxar {
 
@@ -17,7 +17,7 @@ class ZipExpansion {
   ZipExpansion(std::uint64_t input_bytes, std::uint64_t times) : input_bytes_(input_bytes), times_(times) {}
 
   /// Counts the bytes of an entry that is going to be used. Errors: zip.limit.expansion.
-  void add(const zip::LenientEntry& entry);
+  void add(const zip::ForeignEntry& entry);
   /// Holds the size of all that is made against the limit. Errors: zip.limit.expansion.
   void check(std::uint64_t bytes) const { check(bytes, {}); }
   /// The most that may be made.
@@ -33,10 +33,10 @@ class ZipExpansion {
 
 /// What a Spool has to hold for the deflated entries that are used: no more than what they say, nor than may be made.
 template <typename IsUsed>
-std::uint64_t room_to_inflate(const zip::LenientDirectory& directory, const ZipExpansion& expansion,
+std::uint64_t room_to_inflate(const zip::ForeignDirectory& directory, const ZipExpansion& expansion,
                               const IsUsed& is_used) {
   std::uint64_t said = 0, deflated = 0;
-  for (const zip::LenientEntry& entry : directory.entries()) {
+  for (const zip::ForeignEntry& entry : directory.entries()) {
     if (!entry.deflated || !is_used(entry)) continue;
     said += entry.size;
     ++deflated;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "onnxar/byte_source.h"
+#include "onnxar/bytes.h"
 #include "onnxar/error.h"
 
 namespace onnxar::base {

@@ -6,7 +6,7 @@
 
 #include "base/callables.h"
 #include "onnx/sites.h"
-#include "onnxar/model.h"
+#include "onnxar/model/model.h"
 
 namespace onnxar {
 namespace {

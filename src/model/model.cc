@@ -1,4 +1,4 @@
-#include "onnxar/model.h"
+#include "onnxar/model/model.h"
 
 #include <cstdint>
 #include <limits>
@@ -6,15 +6,15 @@
 #include <utility>
 
 #include "base/text.h"
-#include "convert/loaded_model.h"
-#include "convert/message_view.h"
-#include "convert/save.h"
-#include "convert/storage.h"
-#include "model/messages.h"
-#include "model/text_writer.h"
 #include "onnx/external_data.h"
 #include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
+#include "proto/messages.h"
+#include "sink/save.h"
+#include "skeleton/loaded_model.h"
+#include "skeleton/payload_memory.h"
+#include "tensors/message_view.h"
+#include "text/text_writer.h"
 
 namespace onnxar {
 namespace {
@@ -114,7 +114,7 @@ Model::~Model() = default;
 
 Model Model::load(const std::filesystem::path& path, const LoadOptions& options) {
   try {
-    LoadedModel loaded = load_model(path, MovePolicy::of(options), with_text_parser(options));
+    LoadedModel loaded = load_model(path, ExternalPolicy::of(options), with_text_parser(options));
     return Model(Parts::of(std::move(loaded), options, options.no_copy.value_or(true)));
   } catch (const Error& error) {
     throw error.with_path(path);
@@ -127,7 +127,7 @@ Model Model::load(Bytes bytes, std::shared_ptr<const void> owner, const LoadOpti
   const bool no_copy = options.no_copy.value_or(owner != nullptr);
   const LoadOptions with_text = with_text_parser(options);
   LoadedModel loaded =
-      load_model(ModelSource::of(bytes, std::move(owner), with_text), MovePolicy::of(options), options);
+      load_model(ModelSource::of(bytes, std::move(owner), with_text), ExternalPolicy::of(options), options);
   return Model(Parts::of(std::move(loaded), options, no_copy));
 }
 
@@ -194,7 +194,7 @@ ConvertReport Model::save(const std::filesystem::path& path, const SaveOptions& 
   saved.source = nullptr;  // links of the messages lead into the table and nowhere else
   try {
     set_skeleton(saved, std::make_shared<const std::vector<std::byte>>(serialised(parts_->proto)),
-                 MovePolicy::of(options), parts_->options);
+                 ExternalPolicy::of(options), parts_->options);
     return options.format == Format::textproto ? save_text(saved, path, options) : save_model(saved, path, options);
   } catch (const Error& error) {
     throw error.with_path(path);

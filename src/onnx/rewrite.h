@@ -8,7 +8,7 @@
 
 #include "onnx/external_data.h"
 #include "onnx/sites.h"
-#include "onnxar/byte_source.h"
+#include "onnxar/bytes.h"
 #include "wire/rope.h"
 
 namespace onnxar::onnx {

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "onnx/tensor_view.h"
-#include "onnxar/byte_source.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::onnx {

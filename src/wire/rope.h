@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "onnxar/byte_source.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::wire {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "onnxar/byte_source.h"
+#include "onnxar/bytes.h"
 #include "wire/cursor.h"
 #include "wire/rope.h"
 

@@ -11,9 +11,9 @@ namespace onnxar::zip {
 namespace {
 
 /// Places cost an allocation, so they are made where something is wrong.
-class Refusal {
+class ErrorContext {
  public:
-  Refusal(std::string_view name, std::uint64_t offset) : name_(name), offset_(offset) {}
+  ErrorContext(std::string_view name, std::uint64_t offset) : name_(name), offset_(offset) {}
   [[noreturn]] void operator()(Code code, std::string_view message) const {
     throw Error(code, std::string(message), {std::string(name_), offset_});
   }
@@ -23,7 +23,7 @@ class Refusal {
   std::uint64_t offset_;
 };
 
-void check_flags(const CentralFileHeader& header, const Refusal& refuse) {
+void check_flags(const CentralFileHeader& header, const ErrorContext& refuse) {
   if ((header.flags & (flag_encrypted | flag_strong_encryption | flag_masked)) != 0) {
     refuse(Code::zip_entry_encrypted, "the entry is encrypted");
   }
@@ -41,7 +41,7 @@ bool is_regular_file(std::uint32_t external_attributes) {
          (external_attributes & (dos_directory | dos_volume | windows_reparse_point)) == 0;
 }
 
-void check_fixed_fields(const CentralFileHeader& header, const Refusal& refuse) {
+void check_fixed_fields(const CentralFileHeader& header, const ErrorContext& refuse) {
   if (header.method != method_stored) {
     refuse(Code::zip_entry_method,
            base::concat("the entry is compressed (method ", header.method, "); entries must be stored"));
@@ -66,7 +66,7 @@ void check_fixed_fields(const CentralFileHeader& header, const Refusal& refuse) 
 }
 
 void read_sizes(const CentralFileHeader& header, const ExtraFields& extra, DirectoryEntry& entry,
-                const Refusal& refuse) {
+                const ErrorContext& refuse) {
   const WideFields wide = read_wide_fields(header, extra.zip64, entry.name, entry.central_offset, Rules::archive);
   if (wide.size != wide.compressed_size) {
     refuse(Code::zip_entry_sizes, "the entry is stored, but its two sizes differ");
@@ -77,7 +77,7 @@ void read_sizes(const CentralFileHeader& header, const ExtraFields& extra, Direc
 }
 
 /// What the directory repeats of the local header's alignment record; 0 where it does not.
-std::uint16_t read_alignment(const ExtraFields& extra, const Refusal& refuse) {
+std::uint16_t read_alignment(const ExtraFields& extra, const ErrorContext& refuse) {
   if (!extra.padding) return 0;
   const auto alignment =
       extra.padding->size() == 2 ? recorded_alignment(extra.padding_id, *extra.padding) : std::nullopt;
@@ -108,7 +108,7 @@ std::uint64_t read_central_header(Bytes directory, std::uint64_t offset, Directo
   const std::uint64_t length = proved_length(header, directory, offset);
   entry.central_offset = offset;
   entry.name = as_text(directory.subspan(central_file_header_size, header->file_name_length));
-  const Refusal refuse(entry.name, offset);
+  const ErrorContext refuse(entry.name, offset);
   if (const auto fault = name_fault(entry.name)) refuse(fault->code, fault->message);
   check_flags(*header, refuse);
   check_fixed_fields(*header, refuse);

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "onnxar/byte_source.h"
+#include "onnxar/bytes.h"
 #include "onnxar/error.h"
 
 namespace onnxar::zip {

@@ -20,7 +20,7 @@ struct NameFault {
 /// device of Windows. No allocation.
 std::optional<NameFault> name_fault(std::string_view name) noexcept;
 
-/// The first fault for which not even a lenient reader takes `name`, because other readers see another entry or none:
+/// The first fault for which not even a foreign reader takes `name`, because other readers see another entry or none:
 /// it is empty or too long, is not UTF-8, has a control character or backslash in it, is an absolute path, or has a
 /// part that is empty, "." or "..". Such a reader makes no files; names that only break other rules can be replaced.
 /// No allocation.

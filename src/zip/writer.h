@@ -12,7 +12,7 @@
 
 #include "base/buffered_output.h"
 #include "base/steps.h"
-#include "onnxar/byte_source.h"
+#include "onnxar/bytes.h"
 #include "zip/directory.h"
 #include "zip/layout.h"
 #include "zip/name_index.h"

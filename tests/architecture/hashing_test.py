@@ -10,13 +10,14 @@ import re
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LAYERS = ("src/onnx", "src/convert", "src/model", "tools")  # what reads models; keys of rules are the code's own
+LEFT_OUT = {"base", "zip", "archive", "wire"}  # what reads no models; keys of rules are the code's own
+ROOMS = [room for room in (ROOT / "src").iterdir() if room.is_dir() and room.name not in LEFT_OUT] + [ROOT / "tools"]
 SEEDED = re.compile(r"std::unordered_(?:map|set)<(?:std::)?string(?:_view)?\b[^;]*")
 
 
 class Hashing(unittest.TestCase):
     def test_no_table_of_what_reads_models_has_strings_for_keys_under_a_known_seed(self) -> None:
-        sources = [path for layer in LAYERS for path in sorted((ROOT / layer).rglob("*.[ch]*"))]
+        sources = [path for room in ROOMS for path in sorted(room.rglob("*.[ch]*"))]
         self.assertGreater(len(sources), 100)
         for path in sources:
             found = SEEDED.findall(path.read_text())

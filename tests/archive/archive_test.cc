@@ -144,7 +144,7 @@ TEST(Resolve, GivesTheSliceThatALinkNames) {
 TEST(Resolve, SlicesThatLeaveTheEntryAreRefused) {
   const Archive archive = opened(smallest_archive().bytes);
   constexpr std::uint64_t largest = ~std::uint64_t{0};
-  const Refusal out{Code::onnx_external_out_of_range, "w", 0};
+  const ErrorContext out{Code::onnx_external_out_of_range, "w", 0};
   for (const std::uint64_t offset : {std::uint64_t{1025}, largest, largest - 1023}) {
     EXPECT_EQ(refusal_of([&] { return archive.resolve("w", offset); }), out);
     EXPECT_EQ(refusal_of([&] { return archive.resolve("w", offset, 0); }), out);
@@ -159,7 +159,7 @@ TEST(Resolve, LocationsThatAreNoEntryAreRefused) {
   const Archive archive = opened(smallest_archive().bytes);
   for (const std::string_view location : {"v", "W", "", "./w", "../w", "/w", "w/"}) {
     EXPECT_EQ(refusal_of([&] { return archive.resolve(location); }),
-              (Refusal{Code::onnx_external_missing, std::string(location)}));
+              (ErrorContext{Code::onnx_external_missing, std::string(location)}));
   }
 }
 
@@ -235,7 +235,7 @@ TEST(Verify, ComparesTheCrcOfTheData) {
     Blob damaged = built.bytes;
     flip_bit(damaged, data + at);
     const Archive archive = opened(damaged);
-    EXPECT_EQ(refusal_of([&] { archive.verify(archive.entry(0)); }), (Refusal{Code::zip_data_crc, "w", data}));
+    EXPECT_EQ(refusal_of([&] { archive.verify(archive.entry(0)); }), (ErrorContext{Code::zip_data_crc, "w", data}));
     EXPECT_EQ(refusal_of([&] { archive.verify(archive.entry(1)); }), std::nullopt);
   }
 }
@@ -244,14 +244,14 @@ TEST(Verify, TakesACrcOf0ForAValueLikeAnyOther) {
   ZipBuilder builder = smallest_builder();
   builder.entry("w").in_both([](HeaderFields& header) { header.crc = 0U; });
   const Archive archive = opened(builder.build());
-  EXPECT_EQ(refusal_of([&] { archive.verify(archive.entry(0)); }), (Refusal{Code::zip_data_crc, "w", 64}));
+  EXPECT_EQ(refusal_of([&] { archive.verify(archive.entry(0)); }), (ErrorContext{Code::zip_data_crc, "w", 64}));
 }
 
 TEST(LocalHeader, IsProvedAtFirstUseOfEachEntry) {
   Built built = smallest_archive();
   flip_bit(built.bytes, built.entry("w").header_offset + 6);
   const Archive archive = opened(built.bytes);
-  const Refusal wrong{Code::zip_local_field, "w", 0};
+  const ErrorContext wrong{Code::zip_local_field, "w", 0};
   EXPECT_EQ(refusal_of([&] { return archive.bytes(archive.entry(0)); }), wrong);
   EXPECT_EQ(refusal_of([&] { return archive.locate(archive.entry(0)).offset; }), wrong);
   EXPECT_EQ(refusal_of([&] { return archive.resolve("w"); }), wrong);

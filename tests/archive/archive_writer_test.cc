@@ -39,7 +39,7 @@ class ArchiveWriterTest : public ::testing::Test {
     return error_of([&] { other.add(std::forward<Arguments>(arguments)...); });
   }
   template <typename... Arguments>
-  std::optional<Refusal> refusal_of_adding(Arguments&&... arguments) {
+  std::optional<ErrorContext> refusal_of_adding(Arguments&&... arguments) {
     ArchiveWriter other = ArchiveWriter::create(folder_ / "a");
     return refusal_of([&] { other.add(std::forward<Arguments>(arguments)...); });
   }
@@ -55,7 +55,7 @@ class ArchiveWriterTest : public ::testing::Test {
   }
 
   TempDir folder_;
-  // What is proved of models is tests/convert/written_model_test.cc's.
+  // What is proved of models is tests/verbs/written_model_test.cc's.
   ArchiveWriter writer_ = ArchiveWriter::create(folder_ / "a", {.verify_model = false});
 };
 
@@ -126,7 +126,8 @@ TEST_F(ArchiveWriterTest, StreamIsCopiedWhateverItsPiecesAre) {
 
 TEST_F(ArchiveWriterTest, StreamThatEndsEarlyIsRefused) {
   const Blob data = pattern(1000);
-  EXPECT_EQ(refusal_of_adding("w", std::uint64_t{1001}, stream_of(data, 100)), (Refusal{Code::io_source_size, "w"}));
+  EXPECT_EQ(refusal_of_adding("w", std::uint64_t{1001}, stream_of(data, 100)),
+            (ErrorContext{Code::io_source_size, "w"}));
   expect_nothing_seen();
 }
 
@@ -186,10 +187,10 @@ TEST_F(ArchiveWriterTest, NameThatTheModelsWouldClashWithIsRefusedAtOnce) {
 }
 
 TEST_F(ArchiveWriterTest, BadAndClashingNamesAreRefused) {
-  EXPECT_EQ(refusal_of_adding("../w", Bytes()), (Refusal{Code::zip_name_part, "../w"}));
+  EXPECT_EQ(refusal_of_adding("../w", Bytes()), (ErrorContext{Code::zip_name_part, "../w"}));
   EXPECT_EQ(error_of_adding("", Bytes())->path(), folder_ / "a");
   writer_.add("w", Bytes());
-  EXPECT_EQ(refusal_of([&] { writer_.add("w", Bytes()); }), (Refusal{Code::zip_name_duplicate, "w"}));
+  EXPECT_EQ(refusal_of([&] { writer_.add("w", Bytes()); }), (ErrorContext{Code::zip_name_duplicate, "w"}));
 }
 
 TEST_F(ArchiveWriterTest, TargetThatAppearedMeanwhileIsNotReplaced) {

@@ -9,7 +9,6 @@
 
 #include "onnxar/archive.h"
 #include "onnxar/edit.h"
-#include "onnxar/repack.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"

@@ -147,7 +147,7 @@ TEST(EntrySource, RefusesDamagedDataAtItsEnd) {
   flip_bit(built.bytes, 64 + 500);
   const Archive archive = opened(built.bytes);
   const EntrySource source(archive, archive.entry(0));
-  EXPECT_EQ(refusal_of([&] { source.read([](Bytes) {}); }), (Refusal{Code::zip_data_crc, "w", 64}));
+  EXPECT_EQ(refusal_of([&] { source.read([](Bytes) {}); }), (ErrorContext{Code::zip_data_crc, "w", 64}));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 using Strings = std::vector<std::string>;
 using NamesAndSizes = std::vector<std::pair<std::string_view, std::uint64_t>>;
 
-/// What is proved of models is tests/convert/written_model_test.cc's.
+/// What is proved of models is tests/verbs/written_model_test.cc's.
 constexpr EditOptions of_any_model = {.sync = false, .open = {}, .verify_model = false};
 
 const Blob& new_model() {
@@ -60,7 +60,7 @@ class EditTest : public ::testing::Test {
   }
   /// What the action is refused for; the editor is gone then, and the file as it was.
   template <typename Action>
-  std::optional<Refusal> refusal(const Action& action) {
+  std::optional<ErrorContext> refusal(const Action& action) {
     const auto refused = refusal_of([&] {
       ArchiveEditor open = editor();
       action(open);
@@ -241,19 +241,19 @@ TEST_F(EditTest, NamesThatAreTakenAreRefused) {
   start_with(append_edit(before_, new_model(), {zip_entry("Folder/x", pattern(5)), zip_entry("unused", pattern(5))}));
   const auto adding = [](const std::string& name) { return [name](ArchiveEditor& open) { open.add(name, Bytes()); }; };
   for (const std::string name : {"w", "W", "folder/X", "UNUSED"}) {
-    EXPECT_EQ(refusal(adding(name)), (Refusal{Code::zip_name_duplicate, name}));
+    EXPECT_EQ(refusal(adding(name)), (ErrorContext{Code::zip_name_duplicate, name}));
   }
   for (const std::string name : {"folder", "w/y"}) {
-    EXPECT_EQ(refusal(adding(name)), (Refusal{Code::zip_name_prefix, name}));
+    EXPECT_EQ(refusal(adding(name)), (ErrorContext{Code::zip_name_prefix, name}));
   }
-  EXPECT_EQ(refusal(adding("__MODEL_PROTO")), (Refusal{Code::archive_name_reserved, "__MODEL_PROTO"}));
-  EXPECT_EQ(refusal(adding("../x")), (Refusal{Code::zip_name_part, "../x"}));
+  EXPECT_EQ(refusal(adding("__MODEL_PROTO")), (ErrorContext{Code::archive_name_reserved, "__MODEL_PROTO"}));
+  EXPECT_EQ(refusal(adding("../x")), (ErrorContext{Code::zip_name_part, "../x"}));
 }
 
 TEST_F(EditTest, SourcesThatFailLeaveTheFileAsItWas) {
   const auto short_stream = [calls = 0](std::span<std::byte>) mutable { return std::size_t{calls++ == 0 ? 7U : 0U}; };
   EXPECT_EQ(refusal([&](ArchiveEditor& open) { open.add("b", 8, short_stream); }),
-            (Refusal{Code::io_source_size, "b"}));
+            (ErrorContext{Code::io_source_size, "b"}));
   const StreamReader thrower = [](std::span<std::byte>) -> std::size_t { throw std::runtime_error("from below"); };
   EXPECT_THROW(editor().add("b", 8, thrower), std::runtime_error);
   expect_unchanged();

@@ -88,7 +88,7 @@ void expect_whole(const Archive& archive, const Built& built) {
 // --- local headers ---------------------------------------------------------------------------------------------------
 
 /// Opens an archive whose local header of `w` is wrong before, or becomes so right after.
-std::optional<Refusal> use_of_damaged(LocalHeaders headers, bool before) {
+std::optional<ErrorContext> use_of_damaged(LocalHeaders headers, bool before) {
   const TempDir folder;
   const Built built = smallest_archive();
   const fs::path path = folder.write_file("a", built.bytes);
@@ -229,7 +229,7 @@ TEST(DescriptorRange, OffsetsInErrorsCountFromTheArchive) {
   const Embedded host(4160, built);
   const Archive archive = Archive::open(host.range());
   EXPECT_EQ(refusal_of([&] { return archive.model(); }),
-            (Refusal{Code::zip_local_field, std::string(model_entry), built.entry(model_entry).header_offset}));
+            (ErrorContext{Code::zip_local_field, std::string(model_entry), built.entry(model_entry).header_offset}));
 }
 
 TEST(DescriptorRange, WhatIsNoOpenRegularFileIsRefused) {

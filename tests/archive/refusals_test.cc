@@ -21,7 +21,7 @@ std::optional<Error> error_of_opening(const Blob& bytes, const OpenOptions& opti
   return error_of([&] { return Archive::open(bytes, nullptr, options).size(); });
 }
 
-std::optional<Refusal> refusal_of_opening(const Blob& bytes, const OpenOptions& options = {}) {
+std::optional<ErrorContext> refusal_of_opening(const Blob& bytes, const OpenOptions& options = {}) {
   return refusal_of([&] { return Archive::open(bytes, nullptr, options).size(); });
 }
 
@@ -68,13 +68,13 @@ TEST(Opening, OnnxFileIsNoArchive) { EXPECT_EQ(error_of_opening(smallest_model()
 
 TEST(Opening, ModelMustBeThere) {
   const Built built = changed_archive([](ZipBuilder& b) { b.entries.pop_back(); });
-  EXPECT_EQ(refusal_of_opening(built.bytes), (Refusal{Code::archive_model_missing, "", built.directory_offset}));
+  EXPECT_EQ(refusal_of_opening(built.bytes), (ErrorContext{Code::archive_model_missing, "", built.directory_offset}));
 }
 
 TEST(Opening, ModelMustBeLast) {
   const Built built = changed_archive([](ZipBuilder& b) { std::swap(b.entries[0], b.entries[1]); });
-  EXPECT_EQ(refusal_of_opening(built.bytes),
-            (Refusal{Code::archive_model_not_last, std::string(model_entry), built.entry(model_entry).central_offset}));
+  EXPECT_EQ(refusal_of_opening(built.bytes), (ErrorContext{Code::archive_model_not_last, std::string(model_entry),
+                                                           built.entry(model_entry).central_offset}));
 }
 
 TEST(Opening, ModelMayBeTheOnlyEntry) {
@@ -90,7 +90,7 @@ TEST(Opening, ModelIsNoLargerThanAskedFor) {
   EXPECT_EQ(refusal_of_opening(built.bytes, options), std::nullopt);
   --options.max_model_size;
   EXPECT_EQ(refusal_of_opening(built.bytes, options),
-            (Refusal{Code::archive_model_too_large, std::string(model_entry), model.central_offset}));
+            (ErrorContext{Code::archive_model_too_large, std::string(model_entry), model.central_offset}));
 }
 
 TEST(Opening, LimitsOfTheDirectoryArePassedOn) {
@@ -106,7 +106,7 @@ TEST(Opening, ReservedNamesAreRefused) {
   for (const std::string name : {"__A", "__MODEL", "__MODEL_PROTO2", "__Zebra", "__EXTERNAL"}) {
     const Built built = changed_archive([&](ZipBuilder& b) { b.entries[0].name = name; });
     EXPECT_EQ(refusal_of_opening(built.bytes),
-              (Refusal{Code::archive_name_reserved, name, built.entry(name).central_offset}));
+              (ErrorContext{Code::archive_name_reserved, name, built.entry(name).central_offset}));
     EXPECT_THAT(std::string(error_of_opening(built.bytes)->what()), HasSubstr("a newer reader is needed"));
   }
 }

@@ -1,10 +1,9 @@
 // Making archives of zip files.
-#include "onnxar/repack.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "archive/repacking.h"
+#include "onnxar/edit.h"
 
 namespace onnxar::testing {
 namespace {

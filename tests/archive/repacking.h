@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "onnxar/archive.h"
-#include "onnxar/repack.h"
+#include "onnxar/edit.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 #include "support/zip_builder.h"
@@ -47,12 +47,12 @@ class RepackTest : public ::testing::Test {
   }
 
   /// Refused for this, and nothing is left behind; gives the message.
-  std::string expect_refused(const Blob& bytes, const Refusal& refusal, const RepackOptions& options = quick()) {
+  std::string expect_refused(const Blob& bytes, const ErrorContext& refusal, const RepackOptions& options = quick()) {
     const std::filesystem::path path = input(bytes);
     const auto error = error_of([&] { return repack(path, folder_ / "out", options); });
     EXPECT_TRUE(error);
     if (!error) return "";
-    EXPECT_EQ((Refusal{error->code(), error->entry(), error->offset()}), refusal);
+    EXPECT_EQ((ErrorContext{error->code(), error->entry(), error->offset()}), refusal);
     EXPECT_EQ(error->path(), path);
     EXPECT_THAT(folder_.file_names(), ::testing::ElementsAre("in"));
     return error->message();

@@ -1,5 +1,5 @@
 // A share in a payload that is gone at the semicolon.
-#include "onnxar/model.h"
+#include "onnxar/model/model.h"
 
 onnxar::Bytes dangling(const onnxar::Model& model, const onnxar::schema::TensorProto& tensor) {
   return model.payload(tensor).bytes();

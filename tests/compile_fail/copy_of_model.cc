@@ -1,4 +1,4 @@
 // A model owns its table: it is moved, not copied.
-#include "onnxar/model.h"
+#include "onnxar/model/model.h"
 
 onnxar::Model second(const onnxar::Model& first) { return first; }

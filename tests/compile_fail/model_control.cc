@@ -1,7 +1,7 @@
 // What the sources about models must not do, done lawfully: this one must compile.
 #include <utility>
 
-#include "onnxar/model.h"
+#include "onnxar/model/model.h"
 #include "onnxar/resolve.h"
 
 std::size_t lawful(const onnxar::schema::TensorProto& tensor, const onnxar::Archive& archive) {

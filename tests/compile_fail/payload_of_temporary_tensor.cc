@@ -1,4 +1,4 @@
 // A view of data in a message that is gone at the semicolon.
-#include "onnxar/model.h"
+#include "onnxar/model/model.h"
 
 onnxar::ByteSpan dangling(const onnxar::Model& model) { return model.payload(onnxar::schema::TensorProto()); }

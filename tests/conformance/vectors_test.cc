@@ -9,7 +9,7 @@
 #include <set>
 
 #include "onnxar/archive.h"
-#include "onnxar/check.h"
+#include "onnxar/convert.h"
 #include "support/child_process.h"
 #include "support/temp_dir.h"
 

@@ -10,13 +10,13 @@
 #include <filesystem>
 #include <string>
 
-#include "convert/loaded_model.h"
-#include "convert/model_source.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/reader.h"
 #include "onnxar/archive.h"
-#include "onnxar/check.h"
+#include "onnxar/convert.h"
 #include "onnxar/listing.h"
+#include "skeleton/loaded_model.h"
+#include "source/model_source.h"
 
 namespace onnxar::fuzz {
 namespace {
@@ -107,7 +107,7 @@ void run(Bytes input) {
   });
   must("an archive that passes can be listed", [&] { return list(copy.path(), options.load); });
   must("an archive that passes can be loaded",
-       [&] { return load_model(copy.path(), MovePolicy::of(SaveOptions()), options.load); });
+       [&] { return load_model(copy.path(), ExternalPolicy::of(SaveOptions()), options.load); });
 }
 
 }  // namespace onnxar::fuzz

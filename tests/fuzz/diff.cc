@@ -1,7 +1,7 @@
 // Two models compared: each with itself has no difference, and what differs one way differs the other way.
 //
 // Input: both models; 2 bytes: how long the second is.
-#include "onnxar/diff.h"
+#include "onnxar/model/diff.h"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ namespace {
 
 std::optional<Model> loaded(Bytes bytes) {
   LoadOptions options;
-  options.raw_data_threshold = 1;  // what fuzzers make is small
+  options.threshold = 1;  // what fuzzers make is small
   options.no_copy = true;
   return accepted([&] { return Model::load(bytes, options); });
 }

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "convert/external_files.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/reader.h"
 #include "fuzz/scratch.h"
+#include "source/external_files.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::fuzz {

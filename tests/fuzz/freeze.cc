@@ -1,6 +1,6 @@
 // Any bytes as a model that is frozen: refused as a fault of its format, or all that is left is needed: nothing waits
 // for itself or for what is not there, outputs are the same, freezing again takes nothing out, and it can be saved.
-#include "onnxar/freeze.h"
+#include "onnxar/model/freeze.h"
 
 #include <filesystem>
 #include <string>
@@ -8,8 +8,8 @@
 
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"
-#include "onnxar/diff.h"
-#include "onnxar/inspect.h"
+#include "onnxar/model/diff.h"
+#include "onnxar/model/inspect.h"
 
 namespace onnxar::fuzz {
 namespace {
@@ -45,7 +45,7 @@ void check_saved(const Model& model) {
 
 void run(Bytes input) {
   LoadOptions load;
-  load.raw_data_threshold = 1;  // what fuzzers make is small
+  load.threshold = 1;  // what fuzzers make is small
   load.no_copy = true;
   auto model = accepted([&] { return Model::load(input, load); });
   if (!model) return;

@@ -1,6 +1,6 @@
 // Any bytes to `inspect`, a model, an archive or text: refused as a fault of their format, or described by numbers that
 // agree with each other; and what `show` prints of it commands neither a terminal nor a browser, whatever names say.
-#include "onnxar/inspect.h"
+#include "onnxar/model/inspect.h"
 
 #include <algorithm>
 #include <iostream>
@@ -10,7 +10,7 @@
 
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"
-#include "onnxar/text.h"
+#include "onnxar/model/model.h"
 #include "with_model/show_text.h"
 
 namespace onnxar::fuzz {

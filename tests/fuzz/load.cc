@@ -9,7 +9,7 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"
 #include "onnx/text_format.h"
-#include "onnxar/model.h"
+#include "onnxar/model/model.h"
 
 namespace onnxar::fuzz {
 namespace {
@@ -18,7 +18,7 @@ using Blob = std::vector<std::byte>;
 
 LoadOptions loaded_as(bool no_copy) {
   LoadOptions options;
-  options.raw_data_threshold = 1;  // what fuzzers make is small
+  options.threshold = 1;  // what fuzzers make is small
   options.no_copy = no_copy;
   return options;
 }
@@ -76,7 +76,7 @@ void check_saved(const Model& model, Format format, const std::map<std::string, 
   options.format = format;
   options.data_file = "load.data";
   options.all_sites = true;
-  options.raw_data_threshold = 1;
+  options.threshold = 1;
   options.replace = true;
   options.sync = false;
   const std::filesystem::path path = scratch() / "load";

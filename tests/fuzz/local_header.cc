@@ -4,11 +4,11 @@
 #include <bit>
 #include <cstddef>
 
+#include "archive/access.h"
 #include "archive/check.h"
-#include "archive/inspector.h"
 #include "fuzz/fuzz.h"
 #include "onnxar/archive.h"
-#include "onnxar/check.h"
+#include "onnxar/convert.h"
 
 namespace onnxar::fuzz {
 namespace {
@@ -21,7 +21,7 @@ struct Used {
 
 /// Where the entry has to end: the next local header, or the directory.
 std::uint64_t limit_of(const Archive& archive, const ArchiveEntry& entry) {
-  return ArchiveInspector::directory(archive).limit_of(entry.index);
+  return ArchiveAccess::directory(archive).limit_of(entry.index);
 }
 
 void check_place(const Archive& archive, const ArchiveEntry& entry, const EntryLocation& place, std::uint64_t before) {

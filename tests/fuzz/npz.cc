@@ -1,13 +1,13 @@
 // Any bytes as a `.npy` and as a `.npz`: refused as a fault of their format, or arrays whose data is as large as they
 // say and lies where it should; `freeze` fills a model with them, or says why not.
-#include "convert/npz.h"
+#include "numpy/npz.h"
 
 #include <string>
 
 #include "base/checked.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"
-#include "onnxar/freeze.h"
+#include "onnxar/model/freeze.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::fuzz {

@@ -1,7 +1,5 @@
 // Any bytes as a zip file of any maker: refused, or its entries lie in the file and apart; what `repack` makes of it is
 // an archive, and stays the same when it is repacked. An archive is read as its own reader reads it.
-#include "onnxar/repack.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -11,18 +9,19 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"
 #include "onnxar/archive.h"
-#include "onnxar/check.h"
-#include "zip/lenient_directory.h"
+#include "onnxar/convert.h"
+#include "onnxar/edit.h"
+#include "zip/foreign_directory.h"
 
 namespace onnxar::fuzz {
 namespace {
 
 using testing::TempDir;
 
-void check_places(const zip::LenientDirectory& directory, std::uint64_t file_size) {
+void check_places(const zip::ForeignDirectory& directory, std::uint64_t file_size) {
   require(directory.offset() <= file_size, "the directory lies in the file");
   std::uint64_t end = 0;
-  for (const zip::LenientEntry& entry : directory.entries()) {
+  for (const zip::ForeignEntry& entry : directory.entries()) {
     require(entry.header_offset >= end, "entries ascend and do not overlap");
     require(entry.data_offset >= entry.header_offset + 30 + entry.name.size(), "data lies behind its header");
     require(entry.stored_size <= directory.offset() && entry.data_offset <= directory.offset() - entry.stored_size,
@@ -37,7 +36,7 @@ void check_places(const zip::LenientDirectory& directory, std::uint64_t file_siz
 }
 
 /// The bytes of an entry; nothing where they are damaged.
-std::optional<std::vector<std::byte>> bytes_of(Bytes file, const zip::LenientEntry& entry) {
+std::optional<std::vector<std::byte>> bytes_of(Bytes file, const zip::ForeignEntry& entry) {
   return accepted([&] {
     std::vector<std::byte> data;
     zip::data_source(file, entry)->read([&](Bytes piece) {
@@ -49,17 +48,17 @@ std::optional<std::vector<std::byte>> bytes_of(Bytes file, const zip::LenientEnt
   });
 }
 
-/// Whether all of it can be read; then the lenient reader must see the same.
+/// Whether all of it can be read; then the foreign reader must see the same.
 bool is_sound_archive(Bytes input) {
   const auto archive = accepted([&] { return Archive::open(input, nullptr); });
   if (!archive || !passed(check_container(*archive))) return false;
   for (std::size_t i = 0; i < archive->size(); ++i) {
     if (!accepted([&] { return archive->verify(archive->entry(i)), true; })) return false;
   }
-  const auto directory = must("an archive is a zip", [&] { return zip::LenientDirectory::read(input, {}); });
+  const auto directory = must("an archive is a zip", [&] { return zip::ForeignDirectory::read(input, {}); });
   require(directory.entries().size() == archive->size(), "with as many entries");
   for (std::size_t i = 0; i < archive->size(); ++i) {
-    const zip::LenientEntry& entry = directory.entries()[i];
+    const zip::ForeignEntry& entry = directory.entries()[i];
     const Bytes bytes = archive->bytes(archive->entry(i));
     require(entry.name == archive->entry(i).name, "of the same names");
     const std::uint64_t alignment = std::max<std::uint64_t>(entry.alignment, 64);  // which it is without a record
@@ -88,11 +87,11 @@ void check_output(const TempDir& folder, std::uint64_t announced) {
 
 void run(Bytes input) {
   const TempDir& folder = scratch();
-  const auto directory = accepted([&] { return zip::LenientDirectory::read(input, {}); });
+  const auto directory = accepted([&] { return zip::ForeignDirectory::read(input, {}); });
   bool all_read = directory.has_value();
   if (directory) {
     check_places(*directory, input.size());
-    for (const zip::LenientEntry& entry : directory->entries()) {
+    for (const zip::ForeignEntry& entry : directory->entries()) {
       all_read = (entry.folder || bytes_of(input, entry).has_value()) && all_read;
     }
   }

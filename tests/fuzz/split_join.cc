@@ -8,7 +8,6 @@
 #include "fuzz/scratch.h"
 #include "onnx/sites.h"
 #include "onnxar/archive.h"
-#include "onnxar/check.h"
 #include "onnxar/convert.h"
 #include "wire/cursor.h"
 #include "wire/encode.h"
@@ -127,11 +126,11 @@ void run(Bytes input) {
   const Blob model(input.begin(), input.end());
   if (looks_like_zip(input)) return;  // the other targets' matter
   SaveOptions everything;
-  everything.raw_data_threshold = 0;
+  everything.threshold = 0;
   everything.all_sites = true;
   round_trip(model, everything);
   const SaveOptions usual;
-  if (model.size() >= usual.raw_data_threshold) round_trip(model, usual);
+  if (model.size() >= usual.threshold) round_trip(model, usual);
 }
 
 }  // namespace onnxar::fuzz

@@ -6,8 +6,8 @@
 
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
-#include "onnxar/check.h"
-#include "onnxar/model.h"
+#include "onnxar/convert.h"
+#include "onnxar/model/model.h"
 #include "onnxar/version.h"
 
 int main(int argc, char** argv) {

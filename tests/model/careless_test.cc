@@ -5,12 +5,11 @@
 #include <functional>
 #include <string>
 
-#include "model/samples.h"
-#include "onnxar/freeze.h"
-#include "onnxar/inspect.h"
-#include "onnxar/model.h"
+#include "onnxar/model/freeze.h"
+#include "onnxar/model/inspect.h"
+#include "onnxar/model/model.h"
 #include "onnxar/resolve.h"
-#include "onnxar/text.h"
+#include "support/model_samples.h"
 
 namespace onnxar::testing {
 namespace {

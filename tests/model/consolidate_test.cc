@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "model/samples.h"
 #include "onnxar/archive.h"
 #include "support/mappings.h"
+#include "support/model_samples.h"
 
 namespace onnxar::testing {
 namespace {
@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 
 TensorBufferOptions of(std::uint64_t threshold, std::uint64_t alignment = 0) {
   TensorBufferOptions options;
-  options.raw_data_threshold = threshold;
+  options.threshold = threshold;
   options.alignment = alignment;
   return options;
 }
@@ -30,7 +30,7 @@ Message sample() {
 
 Model load_all(const Message& message) {
   LoadOptions options;
-  options.raw_data_threshold = 0;
+  options.threshold = 0;
   return Model::load(message.view(), options);
 }
 

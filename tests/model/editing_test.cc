@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "model/samples.h"
 #include "onnxar/archive.h"
+#include "support/model_samples.h"
 
 namespace onnxar::testing {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "model/random_models.h"
-#include "model/samples.h"
 #include "onnx/sites.h"
+#include "support/model_samples.h"
+#include "support/random_models.h"
 
 namespace onnxar::testing {
 namespace {

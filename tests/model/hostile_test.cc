@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/samples.h"
+#include "support/model_samples.h"
 
 namespace onnxar::testing {
 namespace {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "model/samples.h"
+#include "support/model_samples.h"
 
 namespace onnxar::testing {
 namespace {

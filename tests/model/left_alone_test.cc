@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "model/samples.h"
 #include "onnxar/archive.h"
+#include "support/model_samples.h"
 
 namespace onnxar::testing {
 namespace {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "model/samples.h"
 #include "onnxar/archive.h"
 #include "support/mappings.h"
+#include "support/model_samples.h"
 
 namespace onnxar::testing {
 namespace {

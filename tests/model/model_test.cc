@@ -1,4 +1,4 @@
-#include "onnxar/model.h"
+#include "onnxar/model/model.h"
 
 #include <gmock/gmock.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "model/samples.h"
 #include "onnxar/archive.h"
+#include "support/model_samples.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
 

@@ -22,7 +22,6 @@
 #include "onnxar/convert.h"
 #include "onnxar/onnx.pb.h"
 #include "onnxar/onnxruntime.h"
-#include "onnxar/replace.h"
 #include "support/mappings.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
@@ -125,7 +124,7 @@ class SessionTest : public ::testing::Test {
  protected:
   fs::path packed(const fs::path& model) {
     SaveOptions options;
-    options.raw_data_threshold = 0;
+    options.threshold = 0;
     options.all_sites = true;
     options.replace = true;
     options.sync = false;

@@ -17,13 +17,13 @@ inline void PrintTo(Code code, std::ostream* out) {  // NOLINT(readability-ident
 
 namespace testing {
 
-struct Refusal {
+struct ErrorContext {
   Code code;
   std::string entry = {};
   std::optional<std::uint64_t> offset = {};
 
-  friend bool operator==(const Refusal&, const Refusal&) = default;
-  friend void PrintTo(const Refusal& refusal, std::ostream* out) {  // NOLINT(readability-identifier-naming)
+  friend bool operator==(const ErrorContext&, const ErrorContext&) = default;
+  friend void PrintTo(const ErrorContext& refusal, std::ostream* out) {  // NOLINT(readability-identifier-naming)
     *out << id(refusal.code) << " entry \"" << escaped(refusal.entry) << '"';
     if (refusal.offset) *out << " at " << *refusal.offset;
   }
@@ -42,10 +42,10 @@ std::optional<Error> error_of(const Action& action) {
 
 /// Code and place of that error.
 template <typename Action>
-std::optional<Refusal> refusal_of(const Action& action) {
+std::optional<ErrorContext> refusal_of(const Action& action) {
   const std::optional<Error> error = error_of(action);
   if (!error) return std::nullopt;
-  return Refusal{error->code(), error->entry(), error->offset()};
+  return ErrorContext{error->code(), error->entry(), error->offset()};
 }
 
 /// The code alone, where the place is none of the test's business.

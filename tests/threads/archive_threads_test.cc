@@ -16,7 +16,7 @@
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/listing.h"
-#include "onnxar/model_writer.h"
+#include "onnxar/model_stream.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "convert/samples.h"
-#include "convert/storage.h"
+#include "skeleton/payload_memory.h"
+#include "support/samples.h"
 
 namespace onnxar::testing {
 namespace {
@@ -27,7 +27,7 @@ Built archive_of_all_kinds() {
 
 LoadedModel load(const Built& archive) {
   const LoadOptions options;
-  return load_model(ModelSource::of(archive.bytes, nullptr, options), MovePolicy::of(options), options);
+  return load_model(ModelSource::of(archive.bytes, nullptr, options), ExternalPolicy::of(options), options);
 }
 
 void expect_right(const LoadedModel& model) {

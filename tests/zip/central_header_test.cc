@@ -64,14 +64,14 @@ TEST(CentralHeader, TellsTheEntry) {
 
 TEST(CentralHeader, SignatureIsWantedWhereOneHasToBe) {
   const Built built = changed_entry([](ZipEntry& w) { w.central.signature = 0x02014b51U; });
-  EXPECT_EQ(refusal_of_directory(built.bytes), (Refusal{Code::zip_directory_header, "", built.directory_offset}));
+  EXPECT_EQ(refusal_of_directory(built.bytes), (ErrorContext{Code::zip_directory_header, "", built.directory_offset}));
 }
 
 TEST(CentralHeader, NoPartMayRunPastTheDirectory) {
   const auto expect_refused = [](const auto& change) {
     const Built built = changed_archive([&](ZipBuilder& b) { change(b.entry(model_entry).central); });
     EXPECT_EQ(refusal_of_directory(built.bytes),
-              (Refusal{Code::zip_directory_header, "", built.entry(model_entry).central_offset}));
+              (ErrorContext{Code::zip_directory_header, "", built.entry(model_entry).central_offset}));
   };
   expect_refused([](CentralFields& central) { central.name_length = std::uint16_t{14}; });
   expect_refused([](CentralFields& central) { central.name_length = std::uint16_t{0xFFFF}; });

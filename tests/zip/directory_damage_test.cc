@@ -19,7 +19,7 @@ Blob part(const Built& built, std::size_t first, std::size_t last) {
 
 std::size_t end_of(const PlacedEntry& entry) { return entry.data_offset + entry.data_size; }
 
-Refusal gap_behind_w(const Built& built) { return {Code::zip_entry_gap, "w", end_of(built.entry("w"))}; }
+ErrorContext gap_behind_w(const Built& built) { return {Code::zip_entry_gap, "w", end_of(built.entry("w"))}; }
 
 Built edited_once() { return append_edit(smallest_archive(), smallest_model(256, "edited")); }
 
@@ -65,7 +65,7 @@ TEST(Appending, SecondEndRecordIsRefused) {
   const Built built = smallest_archive();
   const Blob end = part(built, built.end_offset, built.bytes.size());
   const Blob twice = joined(built.bytes, end);
-  EXPECT_EQ(refusal_of_directory(twice), (Refusal{Code::zip_end_directory_bounds, "", built.bytes.size()}));
+  EXPECT_EQ(refusal_of_directory(twice), (ErrorContext{Code::zip_end_directory_bounds, "", built.bytes.size()}));
 }
 
 /// Version needed 10 with this bit flipped is still from 10 to 45.
@@ -198,21 +198,21 @@ TEST(SupersededTail, NoneStandsBehindTheModel) {
   put_u32(again, first.directory_size + 16, static_cast<std::uint32_t>(first.bytes.size()));
   const PlacedEntry& model = first.entry(model_entry);
   EXPECT_EQ(refusal_of_directory(joined(first.bytes, again)),
-            (Refusal{Code::zip_entry_gap, std::string(model_entry), end_of(model)}));
+            (ErrorContext{Code::zip_entry_gap, std::string(model_entry), end_of(model)}));
 }
 
 TEST(SupersededTail, FirstEntryStaysAt0) {
   // An archive of the model alone that was edited by appending: nothing listed lies at 0 any more.
   const Built only_model = archive_of_names({});
   const Built second = append_edit(only_model, smallest_model(256, "edited"));
-  EXPECT_EQ(refusal_of_directory(second.bytes), (Refusal{Code::zip_entry_first_offset, std::string(model_entry),
-                                                         second.entry(model_entry).central_offset}));
+  EXPECT_EQ(refusal_of_directory(second.bytes), (ErrorContext{Code::zip_entry_first_offset, std::string(model_entry),
+                                                              second.entry(model_entry).central_offset}));
 }
 
 TEST(SupersededTail, LocalHeaderBeforeItIsProvedAtOnce) {
   Built second = edited_once();
   flip_bit(second.bytes, second.entry("w").header_offset + 10);
-  EXPECT_EQ(refusal_of_directory(second.bytes), (Refusal{Code::zip_local_field, "w", 0}));
+  EXPECT_EQ(refusal_of_directory(second.bytes), (ErrorContext{Code::zip_local_field, "w", 0}));
 }
 
 }  // namespace

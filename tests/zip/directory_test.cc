@@ -26,7 +26,7 @@ Built changed_four(const Change& change) {
   return builder.build_placed();
 }
 
-Refusal behind_data(Code code, const Built& built, std::string_view entry) {
+ErrorContext behind_data(Code code, const Built& built, std::string_view entry) {
   const PlacedEntry& place = built.entry(entry);
   return {code, std::string(entry), place.data_offset + place.data_size};
 }
@@ -149,7 +149,7 @@ TEST(Directory, UsualPlaceThatIsNotTheDatasIsSeenAtFirstUse) {
   const zip::Directory directory = zip::Directory::read(built.bytes, {});
   EXPECT_EQ(directory.regular_header_size(0), 128U);
   EXPECT_EQ(refusal_of([&] { return directory.data_offset(built.bytes, 0); }),
-            (Refusal{Code::zip_entry_gap, std::string(34, 'w'), 64 + 1024}));
+            (ErrorContext{Code::zip_entry_gap, std::string(34, 'w'), 64 + 1024}));
 }
 
 TEST(Directory, HeadersOfOtherEntriesAreReadWithTheFile) {
@@ -182,19 +182,19 @@ TEST(Directory, OpeningAStockArchiveTouchesNoPageBeforeTheDirectory) {
 
 TEST(Directory, ArchiveWithoutEntriesIsRefused) {
   const Built built = changed_archive([](ZipBuilder& b) { b.entries.clear(); });
-  EXPECT_EQ(refusal_of_directory(built.bytes), (Refusal{Code::zip_directory_empty, "", 0}));
+  EXPECT_EQ(refusal_of_directory(built.bytes), (ErrorContext{Code::zip_directory_empty, "", 0}));
   const Built said = changed_archive([](ZipBuilder& b) { b.end.entries = b.end.entries_on_disk = std::uint16_t{0}; });
-  EXPECT_EQ(refusal_of_directory(said.bytes), (Refusal{Code::zip_directory_empty, "", said.directory_offset}));
+  EXPECT_EQ(refusal_of_directory(said.bytes), (ErrorContext{Code::zip_directory_empty, "", said.directory_offset}));
 }
 
 TEST(Directory, CountIsHeldAgainstTheDirectorysSizeFirst) {
   const Built more = changed_archive([](ZipBuilder& b) { b.end.entries = b.end.entries_on_disk = std::uint16_t{3}; });
-  EXPECT_EQ(refusal_of_directory(more.bytes), (Refusal{Code::zip_directory_count, "", more.directory_offset}));
+  EXPECT_EQ(refusal_of_directory(more.bytes), (ErrorContext{Code::zip_directory_count, "", more.directory_offset}));
   const Built most = changed_archive([](ZipBuilder& b) {
     b.force_zip64 = true;
     b.zip64_end.entries = b.zip64_end.entries_on_disk = 1ULL << 40U;
   });
-  EXPECT_EQ(refusal_of_directory(most.bytes), (Refusal{Code::zip_directory_count, "", most.directory_offset}));
+  EXPECT_EQ(refusal_of_directory(most.bytes), (ErrorContext{Code::zip_directory_count, "", most.directory_offset}));
 }
 
 TEST(Directory, CountThatIsTooHighRunsOutOfHeaders) {
@@ -202,13 +202,13 @@ TEST(Directory, CountThatIsTooHighRunsOutOfHeaders) {
     b.entries[0].name = std::string(60, 'n');
     b.end.entries = b.end.entries_on_disk = std::uint16_t{3};
   });
-  EXPECT_EQ(refusal_of_directory(built.bytes), (Refusal{Code::zip_directory_header, "", built.end_offset}));
+  EXPECT_EQ(refusal_of_directory(built.bytes), (ErrorContext{Code::zip_directory_header, "", built.end_offset}));
 }
 
 TEST(Directory, CountThatIsTooLowLeavesHeadersOver) {
   const Built built = changed_archive([](ZipBuilder& b) { b.end.entries = b.end.entries_on_disk = std::uint16_t{1}; });
   EXPECT_EQ(refusal_of_directory(built.bytes),
-            (Refusal{Code::zip_directory_count, "", built.entry(model_entry).central_offset}));
+            (ErrorContext{Code::zip_directory_count, "", built.entry(model_entry).central_offset}));
 }
 
 TEST(Directory, CountModulo65536IsRefused) {
@@ -223,22 +223,23 @@ TEST(Directory, CountModulo65536IsRefused) {
   put_u32(built.bytes, built.end_offset + 12, static_cast<std::uint32_t>(built.directory_size));
   put_u32(built.bytes, built.end_offset + 16, static_cast<std::uint32_t>(built.directory_offset));
   EXPECT_EQ(refusal_of_directory(built.bytes),
-            (Refusal{Code::zip_directory_count, "", built.entries[1].central_offset}));
+            (ErrorContext{Code::zip_directory_count, "", built.entries[1].central_offset}));
 }
 
 TEST(Directory, BytesBehindTheLastHeaderAreRefused) {
   const Built built = changed_archive([](ZipBuilder& b) { b.directory_tail = blob("PK\5\5signature"); });
   const PlacedEntry& model = built.entry(model_entry);
   EXPECT_EQ(refusal_of_directory(built.bytes),
-            (Refusal{Code::zip_directory_count, "", model.central_offset + model.central_size}));
+            (ErrorContext{Code::zip_directory_count, "", model.central_offset + model.central_size}));
 }
 
 TEST(Directory, LimitsAreKept) {
   const Built built = four_entries().build_placed();
   const auto refusal = [&](const zip::Limits& limits) { return refusal_of_directory(built.bytes, limits); };
   EXPECT_EQ(refusal({4, built.directory_size}), std::nullopt);
-  EXPECT_EQ(refusal({3, built.directory_size}), (Refusal{Code::zip_limit_entries, "", built.directory_offset}));
-  EXPECT_EQ(refusal({4, built.directory_size - 1}), (Refusal{Code::zip_limit_directory, "", built.directory_offset}));
+  EXPECT_EQ(refusal({3, built.directory_size}), (ErrorContext{Code::zip_limit_entries, "", built.directory_offset}));
+  EXPECT_EQ(refusal({4, built.directory_size - 1}),
+            (ErrorContext{Code::zip_limit_directory, "", built.directory_offset}));
 }
 
 TEST(Directory, FirstEntryLiesAt0) {
@@ -255,7 +256,7 @@ TEST(Directory, OffsetsCountFromTheStartOfTheFile) {
     b.prefix = Blob(64);
     b.offset_base = 64;
   });
-  EXPECT_EQ(refusal_of_directory(built.bytes), (Refusal{Code::zip_end_directory_bounds, "", built.end_offset}));
+  EXPECT_EQ(refusal_of_directory(built.bytes), (ErrorContext{Code::zip_end_directory_bounds, "", built.end_offset}));
 }
 
 TEST(Directory, EntriesLieInTheOrderOfTheDirectory) {
@@ -333,7 +334,7 @@ TEST(Directory, LastEntryBeginsBeforeTheDirectory) {
 TEST(Directory, OffsetIntoDataIsRefused) {
   const Built built =
       changed_archive([](ZipBuilder& b) { b.entry(model_entry).central.header_offset = std::uint64_t{100}; });
-  EXPECT_EQ(refusal_of_directory(built.bytes), (Refusal{Code::zip_entry_overlap, "w", 0}));
+  EXPECT_EQ(refusal_of_directory(built.bytes), (ErrorContext{Code::zip_entry_overlap, "w", 0}));
 }
 
 TEST(Directory, BytesOfNoEntryAreRefused) {
@@ -349,7 +350,7 @@ TEST(Directory, BytesOfNoEntryAreRefused) {
 TEST(Directory, NamesAreDifferent) {
   const Built equal = changed_four([](ZipBuilder& b) { b.entry("c").in_both([](HeaderFields& h) { h.name = "a"; }); });
   EXPECT_EQ(refusal_of_directory(equal.bytes),
-            (Refusal{Code::zip_name_duplicate, "a", equal.entry("c").central_offset}));
+            (ErrorContext{Code::zip_name_duplicate, "a", equal.entry("c").central_offset}));
   const Built two_models = changed_four(
       [](ZipBuilder& b) { b.entry("a").in_both([](HeaderFields& h) { h.name = std::string(model_entry); }); });
   EXPECT_EQ(refusal_of_directory(two_models.bytes), in_directory(Code::zip_name_duplicate, two_models, model_entry));

@@ -10,7 +10,7 @@
 namespace onnxar::testing {
 namespace {
 
-std::optional<Refusal> refusal_of_end(const Blob& bytes) {
+std::optional<ErrorContext> refusal_of_end(const Blob& bytes) {
   const GuardedBuffer file = GuardedBuffer::ending_at_guard(bytes);
   return refusal_of([&] { return zip::read_end(file.bytes()).entries; });
 }
@@ -97,20 +97,20 @@ TEST(EndRecords, MakerOfTheZip64RecordIsFree) {
   EXPECT_EQ(code_of_record([](ZipBuilder& b) { b.zip64_end.version_made_by = std::uint16_t{0xFFFF}; }), std::nullopt);
 }
 
-TEST(EndRecords, EmptyFileIsRefused) { EXPECT_EQ(refusal_of_end({}), (Refusal{Code::zip_end_missing, "", 0})); }
+TEST(EndRecords, EmptyFileIsRefused) { EXPECT_EQ(refusal_of_end({}), (ErrorContext{Code::zip_end_missing, "", 0})); }
 
 TEST(EndRecords, FileOfFewerThan22BytesIsRefused) {
   const Blob bytes = smallest_archive().bytes;
   for (std::size_t size = 1; size < 22; ++size) {
     EXPECT_EQ(refusal_of_end({bytes.end() - static_cast<std::ptrdiff_t>(size), bytes.end()}),
-              (Refusal{Code::zip_end_missing, "", size}));
+              (ErrorContext{Code::zip_end_missing, "", size}));
   }
 }
 
 TEST(EndRecords, FileWithoutAnEndRecordIsRefused) {
   const Built built = changed_archive([](ZipBuilder& b) { b.write_end = false; });
-  EXPECT_EQ(refusal_of_end(built.bytes), (Refusal{Code::zip_end_missing, "", built.bytes.size()}));
-  EXPECT_EQ(refusal_of_end(pattern(100000)), (Refusal{Code::zip_end_missing, "", 100000}));
+  EXPECT_EQ(refusal_of_end(built.bytes), (ErrorContext{Code::zip_end_missing, "", built.bytes.size()}));
+  EXPECT_EQ(refusal_of_end(pattern(100000)), (ErrorContext{Code::zip_end_missing, "", 100000}));
 }
 
 TEST(EndRecords, BytesBehindTheEndRecordAreRefusedAndItsPlaceNamed) {
@@ -121,7 +121,7 @@ TEST(EndRecords, BytesBehindTheEndRecordAreRefusedAndItsPlaceNamed) {
 
 TEST(EndRecords, NothingIsSearchedForFartherAway) {
   const Built built = changed_archive([](ZipBuilder& b) { b.trailing = Blob(70000); });
-  EXPECT_EQ(refusal_of_end(built.bytes), (Refusal{Code::zip_end_missing, "", built.bytes.size()}));
+  EXPECT_EQ(refusal_of_end(built.bytes), (ErrorContext{Code::zip_end_missing, "", built.bytes.size()}));
 }
 
 TEST(EndRecords, CommentThatIsAnnouncedButMissingIsRefused) {
@@ -146,7 +146,7 @@ TEST(EndRecords, ArchiveCommentIsCalledOne) {
 TEST(EndRecords, CommentThatEndsInAnEndRecordHidesNothing) {
   const Built inner = changed_archive([](ZipBuilder& b) { b.entries.clear(); });
   const Built built = changed_archive([&](ZipBuilder& b) { b.comment = text_of(inner.bytes); });
-  EXPECT_EQ(refusal_of_end(built.bytes), (Refusal{Code::zip_end_directory_bounds, "", built.bytes.size() - 22}));
+  EXPECT_EQ(refusal_of_end(built.bytes), (ErrorContext{Code::zip_end_directory_bounds, "", built.bytes.size() - 22}));
 }
 
 TEST(EndRecords, SeveralDisksAreRefused) {
@@ -190,11 +190,11 @@ TEST(EndRecords, BytesPutInOrTakenOutBeforeTheDirectoryAreSeen) {
   const Built built = smallest_archive();
   Blob shorter = built.bytes;
   erase(shorter, 0, 1);
-  EXPECT_EQ(refusal_of_end(shorter), (Refusal{Code::zip_end_directory_bounds, "", built.end_offset - 1}));
+  EXPECT_EQ(refusal_of_end(shorter), (ErrorContext{Code::zip_end_directory_bounds, "", built.end_offset - 1}));
   Blob twice = built.bytes;
   twice.insert(twice.end(), built.bytes.begin(), built.bytes.end());
   EXPECT_EQ(refusal_of_end(twice),
-            (Refusal{Code::zip_end_directory_bounds, "", built.bytes.size() + built.end_offset}));
+            (ErrorContext{Code::zip_end_directory_bounds, "", built.bytes.size() + built.end_offset}));
 }
 
 TEST(EndRecords, SentinelsWithoutALocatorAreRefused) {
@@ -232,7 +232,7 @@ TEST(EndRecords, LocatorWithoutRoomForARecordIsRefused) {
     ZipBuilder builder;
     builder.write_zip64_locator = true;
     builder.zip64_locator.record_offset = offset;
-    EXPECT_EQ(refusal_of_end(builder.build()), (Refusal{Code::zip_zip64_locator, "", 0}));
+    EXPECT_EQ(refusal_of_end(builder.build()), (ErrorContext{Code::zip_zip64_locator, "", 0}));
   }
 }
 

@@ -48,11 +48,11 @@ Inflated inflated(const Blob& stream, std::uint64_t size) {
   return result;
 }
 
-std::optional<Refusal> refusal_of_stream(const Blob& stream, std::uint64_t size) {
+std::optional<ErrorContext> refusal_of_stream(const Blob& stream, std::uint64_t size) {
   return refusal_of([&] { return inflated(stream, size).data.size(); });
 }
 
-const Refusal refused{Code::zip_data_inflate, "w", 77};
+const ErrorContext refused{Code::zip_data_inflate, "w", 77};
 
 TEST(InflateSource, GivesBackWhatWasDeflated) {
   for (const std::size_t size : {0U, 1U, 1000U, 300000U, 3000000U}) {

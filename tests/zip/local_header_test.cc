@@ -227,7 +227,7 @@ TEST(LocalHeader, DataIsAlignedTo64WithoutAPaddingRecord) {
   EXPECT_EQ(local_of_w(local_of_name(98)).data_offset, 128U);
   for (const std::size_t length : {1U, 33U, 35U, 66U}) {
     EXPECT_EQ(refusal_of_archive(local_of_name(length).bytes),
-              (Refusal{Code::zip_padding_alignment, std::string(length, 'w'), 0}));
+              (ErrorContext{Code::zip_padding_alignment, std::string(length, 'w'), 0}));
   }
   EXPECT_EQ(code_of_fields(zip64_record({1024, 1024})), Code::zip_padding_alignment);
 }
@@ -335,7 +335,7 @@ TEST(LocalHeader, EveryByteOfThePaddingIsZero) {
 TEST(LocalHeader, BytesBehindTheDataAreRefusedWhereTheyBegin) {
   const Built built = changed_entry([](ZipEntry& w) { w.gap_after = blob("gap"); });
   const PlacedEntry& w = built.entry("w");
-  EXPECT_EQ(refusal_of_directory(built.bytes), (Refusal{Code::zip_entry_gap, "w", w.data_offset + w.data_size}));
+  EXPECT_EQ(refusal_of_directory(built.bytes), (ErrorContext{Code::zip_entry_gap, "w", w.data_offset + w.data_size}));
 }
 
 TEST(LocalHeader, DataThatThePaddingPushesIntoTheNextEntryIsRefused) {

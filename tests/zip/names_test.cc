@@ -118,7 +118,7 @@ TEST(NameFault, DevicesOfWindowsAreRefusedInEveryPart) {
   }
 }
 
-// A lenient reader writes no such names, so it only refuses what other readers take for another entry.
+// A foreign reader writes no such names, so it only refuses what other readers take for another entry.
 TEST(UnreadableNameFault, NamesThatBreakTheRulesOfArchivesOnlyAreRead) {
   for (const std::string_view name : {"onnx::Conv_1", "weights;1", "gr\xc3\xb6\xc3\x9f", "a.", "con", "C:x", "w"}) {
     EXPECT_FALSE(zip::unreadable_name_fault(name)) << name;

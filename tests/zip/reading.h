@@ -14,13 +14,13 @@
 namespace onnxar::testing {
 
 /// What the directory is refused for; nothing when `open` would go on.
-inline std::optional<Refusal> refusal_of_directory(const Blob& bytes, const zip::Limits& limits = {}) {
+inline std::optional<ErrorContext> refusal_of_directory(const Blob& bytes, const zip::Limits& limits = {}) {
   const GuardedBuffer file = GuardedBuffer::ending_at_guard(bytes);
   return refusal_of([&] { return zip::Directory::read(file.bytes(), limits).entries().size(); });
 }
 
 /// The same, with every local header proved afterwards.
-inline std::optional<Refusal> refusal_of_archive(const Blob& bytes) {
+inline std::optional<ErrorContext> refusal_of_archive(const Blob& bytes) {
   const GuardedBuffer file = GuardedBuffer::ending_at_guard(bytes);
   return refusal_of([&] {
     const zip::Directory directory = zip::Directory::read(file.bytes(), {});
@@ -31,10 +31,10 @@ inline std::optional<Refusal> refusal_of_archive(const Blob& bytes) {
 }
 
 /// Refused at the entry's header in the directory, or at its local one.
-inline Refusal in_directory(Code code, const Built& built, std::string_view entry) {
+inline ErrorContext in_directory(Code code, const Built& built, std::string_view entry) {
   return {code, std::string(entry), built.entry(entry).central_offset};
 }
-inline Refusal at_header(Code code, const Built& built, std::string_view entry) {
+inline ErrorContext at_header(Code code, const Built& built, std::string_view entry) {
   return {code, std::string(entry), built.entry(entry).header_offset};
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/output_file.h"
-#include "onnxar/byte_source.h"
+#include "onnxar/bytes.h"
 #include "support/temp_dir.h"
 #include "zip/writer.h"
 

@@ -31,11 +31,11 @@ class WriterTest : public ::testing::Test {
   void add(std::string_view name, const Blob& data) {
     writer_.add(name, zip::entry_alignment(alignment_, data.size()), SpanSource(data));
   }
-  std::optional<Refusal> refusal_of_adding(std::string_view name, const ByteSource& source = SpanSource(Bytes())) {
+  std::optional<ErrorContext> refusal_of_adding(std::string_view name, const ByteSource& source = SpanSource(Bytes())) {
     return refusal_of([&] { writer_.add(name, 64, source); });
   }
   /// By a writer of its own: one that failed adds nothing more.
-  std::optional<Refusal> refusal_of_another(std::string_view name) {
+  std::optional<ErrorContext> refusal_of_another(std::string_view name) {
     zip::Writer other{base::BufferedOutput(base::OutputFile::create(folder_ / "b", base::Existing::refuse), false)};
     return refusal_of([&] { other.add(name, 64, SpanSource(Bytes())); });
   }
@@ -100,20 +100,20 @@ TEST_F(WriterTest, PiecesOfASourceMayBeOfAnySize) {
 }
 
 TEST_F(WriterTest, SourceThatGivesFewerBytesIsRefused) {
-  EXPECT_EQ(refusal_of_adding("w", PieceSource(101, {pattern(100)})), (Refusal{Code::io_source_size, "w"}));
+  EXPECT_EQ(refusal_of_adding("w", PieceSource(101, {pattern(100)})), (ErrorContext{Code::io_source_size, "w"}));
 }
 
 TEST_F(WriterTest, SourceThatGivesNothingIsRefused) {
-  EXPECT_EQ(refusal_of_adding("w", PieceSource(1, {})), (Refusal{Code::io_source_size, "w"}));
+  EXPECT_EQ(refusal_of_adding("w", PieceSource(1, {})), (ErrorContext{Code::io_source_size, "w"}));
 }
 
 TEST_F(WriterTest, SourceThatGivesMoreBytesIsRefused) {
-  EXPECT_EQ(refusal_of_adding("w", PieceSource(99, {pattern(100)})), (Refusal{Code::io_source_size, "w"}));
+  EXPECT_EQ(refusal_of_adding("w", PieceSource(99, {pattern(100)})), (ErrorContext{Code::io_source_size, "w"}));
 }
 
 TEST_F(WriterTest, SourceThatGivesOneByteTooManyLaterIsRefused) {
   EXPECT_EQ(refusal_of_adding("w", PieceSource(100, {pattern(50), pattern(50), pattern(1)})),
-            (Refusal{Code::io_source_size, "w"}));
+            (ErrorContext{Code::io_source_size, "w"}));
 }
 
 TEST_F(WriterTest, EntryThatFitsNoFileIsRefused) {
@@ -132,13 +132,13 @@ TEST_F(WriterTest, NamesBreakNoRule) {
                                                  {std::string(256, 'n'), Code::zip_name_part_too_long},
                                                  {"w/", Code::zip_name_directory},
                                                  {std::string(1025, 'n'), Code::zip_name_too_long}}) {
-    EXPECT_EQ(refusal_of_another(name), (Refusal{code, name}));
+    EXPECT_EQ(refusal_of_another(name), (ErrorContext{code, name}));
   }
 }
 
 TEST_F(WriterTest, EqualNameIsRefused) {
   add("w", {});
-  EXPECT_EQ(refusal_of_adding("w"), (Refusal{Code::zip_name_duplicate, "w"}));
+  EXPECT_EQ(refusal_of_adding("w"), (ErrorContext{Code::zip_name_duplicate, "w"}));
 }
 
 TEST_F(WriterTest, NameThatIsEqualUnderFoldingIsRefused) {
@@ -150,12 +150,12 @@ TEST_F(WriterTest, NameThatIsEqualUnderFoldingIsRefused) {
 
 TEST_F(WriterTest, NameBeneathAnotherIsRefused) {
   add("a/b", {});
-  EXPECT_EQ(refusal_of_adding("A/B/c"), (Refusal{Code::zip_name_prefix, "A/B/c"}));
+  EXPECT_EQ(refusal_of_adding("A/B/c"), (ErrorContext{Code::zip_name_prefix, "A/B/c"}));
 }
 
 TEST_F(WriterTest, NameThatIsTheFolderOfAnotherIsRefused) {
   add("x/y/z", {});
-  EXPECT_EQ(refusal_of_adding("X/y"), (Refusal{Code::zip_name_prefix, "X/y"}));
+  EXPECT_EQ(refusal_of_adding("X/y"), (ErrorContext{Code::zip_name_prefix, "X/y"}));
 }
 
 TEST_F(WriterTest, NamesBesideEachOtherAreFine) {

@@ -1,11 +1,10 @@
-#include "onnxar/check.h"
-
 #include <algorithm>
 #include <iostream>
 #include <memory>
 
 #include "command.h"
 #include "json.h"
+#include "onnxar/convert.h"
 
 namespace onnxar::tool {
 namespace {

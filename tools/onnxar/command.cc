@@ -105,7 +105,7 @@ void add_save_options(CLI::App& verb, SaveOptions& save) {
 }
 
 void add_move_options(CLI::App& verb, SaveOptions& save) {
-  add_size(verb, "--threshold", save.raw_data_threshold, "Move tensors of at least this many bytes out of the model")
+  add_size(verb, "--threshold", save.threshold, "Move tensors of at least this many bytes out of the model")
       ->capture_default_str();
   verb.add_flag("!--no-attributes", save.attributes, "Leave tensors in node attributes where they are");
   verb.add_flag(

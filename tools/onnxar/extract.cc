@@ -1,9 +1,8 @@
-#include "onnxar/extract.h"
-
 #include <iostream>
 #include <memory>
 
 #include "command.h"
+#include "onnxar/convert.h"
 
 namespace onnxar::tool {
 namespace {

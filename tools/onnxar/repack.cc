@@ -1,5 +1,3 @@
-#include "onnxar/repack.h"
-
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "command.h"
+#include "onnxar/edit.h"
 #include "pairs.h"
 
 namespace onnxar::tool {

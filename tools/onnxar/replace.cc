@@ -1,11 +1,10 @@
-#include "onnxar/replace.h"
-
 #include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "command.h"
+#include "onnxar/convert.h"
 #include "pairs.h"
 
 namespace onnxar::tool {

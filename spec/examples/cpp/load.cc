@@ -8,7 +8,7 @@
 #include <string>
 
 #include "onnxar/archive.h"
-#include "onnxar/check.h"
+#include "onnxar/convert.h"
 #include "onnxar/listing.h"
 
 int main(int argc, char** argv) try {

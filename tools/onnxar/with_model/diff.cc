@@ -1,4 +1,4 @@
-#include "onnxar/diff.h"
+#include "onnxar/model/diff.h"
 
 #include <iostream>
 #include <memory>

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "command.h"
-#include "onnxar/text.h"
+#include "onnxar/model/model.h"
 
 namespace onnxar::tool {
 namespace {

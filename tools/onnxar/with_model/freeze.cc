@@ -1,4 +1,4 @@
-#include "onnxar/freeze.h"
+#include "onnxar/model/freeze.h"
 
 #include <iostream>
 #include <memory>

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "command.h"
-#include "onnxar/inspect.h"
+#include "onnxar/model/inspect.h"
 #include "show_text.h"
 
 namespace onnxar::tool {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "json.h"
-#include "onnxar/inspect.h"
+#include "onnxar/model/inspect.h"
 
 namespace onnxar::tool {
 

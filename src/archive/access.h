@@ -1,0 +1,25 @@
+// What the library itself needs of an archive beyond its public face.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "archive/aligned_copies.h"
+#include "onnxar/archive.h"
+#include "zip/directory.h"
+
+namespace onnxar {
+
+class ArchiveAccess {
+ public:
+  /// Opens bytes that are those of the file at `path`.
+  static Archive open(Bytes bytes, std::shared_ptr<const void> owner, const std::filesystem::path& path,
+                      const OpenOptions& options);
+  /// Copies that the archive keeps.
+  static AlignedCopies& copies(const Archive& archive) noexcept;
+  static const zip::Directory& directory(const Archive& archive) noexcept;
+  /// Proves the local header of an entry. Errors: as Archive::locate.
+  static zip::LocalEntry local(const Archive& archive, std::size_t index);
+};
+
+}  // namespace onnxar

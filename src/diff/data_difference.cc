@@ -1,0 +1,180 @@
+#include "diff/data_difference.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <complex>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "base/little_endian.h"
+#include "onnx/narrow_floats.h"
+
+namespace onnxar {
+namespace {
+
+/// Exact before it is rounded once, also where the difference of signed numbers would overflow.
+template <std::integral T>
+double distance(T a, T b) {
+  using Unsigned = std::make_unsigned_t<T>;
+  return static_cast<double>(static_cast<Unsigned>(a > b ? Unsigned(a) - Unsigned(b) : Unsigned(b) - Unsigned(a)));
+}
+double distance(double a, double b) { return std::abs(a - b); }
+double distance(std::complex<double> a, std::complex<double> b) { return std::abs(a - b); }
+
+template <typename T>
+double magnitude(T value) {
+  return std::abs(static_cast<double>(value));
+}
+double magnitude(std::complex<double> value) { return std::abs(value); }
+
+template <std::integral T>
+bool is_finite(T /*value*/) {
+  return true;
+}
+bool is_finite(double value) { return std::isfinite(value); }
+bool is_finite(std::complex<double> value) { return is_finite(value.real()) && is_finite(value.imag()); }
+
+/// The bits of a complex number.
+template <typename Part>
+struct Pair {
+  Part real, imaginary;
+  friend bool operator==(const Pair&, const Pair&) = default;
+};
+
+class DataComparison {
+ public:
+  DataComparison(DataType type, std::uint64_t elements) : type_(type) { found_.elements = elements; }
+
+  std::optional<DataDifference> run(Bytes before, Bytes after) {
+    // Most pieces of most tensors are the same, and memcmp sees that at the speed of memory.
+    constexpr std::size_t step = 64U << 10U;
+    for (std::size_t at = 0; at < before.size(); at += step) {
+      const std::size_t size = std::min(step, before.size() - at);
+      if (std::memcmp(before.data() + at, after.data() + at, size) == 0) continue;
+      if (narrow_.empty()) narrow_ = onnx::values_of_narrow_float(type_);
+      const unsigned bits = bits_per_element(type_);
+      compare(before.subspan(at, size), after.subspan(at, size), bits == 0 ? at : at * 8 / bits);
+    }
+    if (found_.differing == 0) return std::nullopt;
+    return found_;
+  }
+
+ private:
+  /// `first` is the number of the first element.
+  void compare(Bytes a, Bytes b, std::uint64_t first) {
+    switch (type_) {
+      case DataType::float32: return whole<std::uint32_t>(a, b, first, [](auto bits) { return real(bits); });
+      case DataType::float64: return whole<std::uint64_t>(a, b, first, [](auto bits) { return real(bits); });
+      case DataType::complex64: return pairs<std::uint32_t>(a, b, first);
+      case DataType::complex128: return pairs<std::uint64_t>(a, b, first);
+      case DataType::boolean:
+      case DataType::uint8: return integers<std::uint8_t>(a, b, first);
+      case DataType::int8: return integers<std::int8_t>(a, b, first);
+      case DataType::uint16: return integers<std::uint16_t>(a, b, first);
+      case DataType::int16: return integers<std::int16_t>(a, b, first);
+      case DataType::uint32: return integers<std::uint32_t>(a, b, first);
+      case DataType::int32: return integers<std::int32_t>(a, b, first);
+      case DataType::uint64: return integers<std::uint64_t>(a, b, first);
+      case DataType::int64: return integers<std::int64_t>(a, b, first);
+      case DataType::float16:
+      case DataType::bfloat16: return whole<std::uint16_t>(a, b, first, [this](auto bits) { return narrow(bits); });
+      case DataType::float8e4m3fn:
+      case DataType::float8e4m3fnuz:
+      case DataType::float8e5m2:
+      case DataType::float8e5m2fnuz:
+      case DataType::float8e8m0: return whole<std::uint8_t>(a, b, first, [this](auto bits) { return narrow(bits); });
+      case DataType::float4e2m1: return packed(a, b, first, [this](unsigned bits) { return narrow(bits); });
+      case DataType::uint4:
+      case DataType::uint2: return packed(a, b, first, [](unsigned bits) { return bits; });
+      case DataType::int4:
+      case DataType::int2: return packed(a, b, first, [this](unsigned bits) { return with_sign(bits); });
+      case DataType::undefined:
+      case DataType::string: break;
+    }
+    whole<std::uint8_t>(a, b, first, [](auto) { return NoNumber(); });
+  }
+
+  struct NoNumber {};
+
+  static double real(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+  static double real(std::uint64_t bits) { return std::bit_cast<double>(bits); }
+  [[nodiscard]] double narrow(std::size_t bits) const { return narrow_[bits]; }
+  [[nodiscard]] int with_sign(unsigned bits) const {
+    const unsigned sign = 1U << (bits_per_element(type_) - 1);
+    return static_cast<int>(bits ^ sign) - static_cast<int>(sign);
+  }
+
+  template <typename T>
+  void integers(Bytes a, Bytes b, std::uint64_t first) {
+    whole<std::make_unsigned_t<T>>(a, b, first, [](auto bits) { return static_cast<T>(bits); });
+  }
+
+  template <typename Bits, typename Decode>
+  void whole(Bytes a, Bytes b, std::uint64_t first, const Decode& decode) {
+    for (std::size_t at = 0; at + sizeof(Bits) <= a.size(); at += sizeof(Bits), ++first) {
+      const Bits left = base::load<Bits>(a, at);
+      const Bits right = base::load<Bits>(b, at);
+      if (left != right) add(first, decode(left), decode(right));
+    }
+  }
+
+  template <typename Part>
+  void pairs(Bytes a, Bytes b, std::uint64_t first) {
+    const auto load = [](Bytes bytes, std::size_t at) {
+      return Pair<Part>{base::load<Part>(bytes, at), base::load<Part>(bytes, at + sizeof(Part))};
+    };
+    const auto value = [](Pair<Part> pair) { return std::complex(real(pair.real), real(pair.imaginary)); };
+    for (std::size_t at = 0; at + 2 * sizeof(Part) <= a.size(); at += 2 * sizeof(Part), ++first) {
+      const Pair<Part> left = load(a, at);
+      const Pair<Part> right = load(b, at);
+      if (left != right) add(first, value(left), value(right));
+    }
+  }
+
+  /// Elements below 8 bits, the first in the lowest bits of a byte.
+  template <typename Decode>
+  void packed(Bytes a, Bytes b, std::uint64_t first, const Decode& decode) {
+    const unsigned bits = bits_per_element(type_);
+    const unsigned mask = (1U << bits) - 1;
+    for (std::size_t at = 0; at < a.size(); ++at) {
+      for (unsigned shift = 0; shift < 8 && first < found_.elements; shift += bits, ++first) {
+        const unsigned left = (std::to_integer<unsigned>(a[at]) >> shift) & mask;
+        const unsigned right = (std::to_integer<unsigned>(b[at]) >> shift) & mask;
+        if (left != right) add(first, decode(left), decode(right));
+      }
+    }
+  }
+
+  void count(std::uint64_t element) {
+    if (found_.differing++ == 0) found_.first = element;
+  }
+  void add(std::uint64_t element, NoNumber /*left*/, NoNumber /*right*/) { count(element); }
+  template <typename T>
+  void add(std::uint64_t element, T left, T right) {
+    count(element);
+    const bool finite = is_finite(left) && is_finite(right);
+    if (!finite) ++found_.not_finite;
+    const double absolute = finite ? distance(left, right) : 0;
+    const double larger = finite ? std::max(magnitude(left), magnitude(right)) : 0;
+    found_.max_absolute = std::max(found_.max_absolute.value_or(0), absolute);
+    found_.max_relative = std::max(found_.max_relative.value_or(0), larger == 0 ? 0 : absolute / larger);
+  }
+
+  DataType type_;
+  std::vector<float> narrow_;  // by bit pattern; made when it is needed
+  DataDifference found_;
+};
+
+}  // namespace
+
+std::optional<DataDifference> compare_data(Bytes before, Bytes after, DataType type, std::uint64_t elements) {
+  if (before.data() == after.data()) return std::nullopt;  // one mapping
+  return DataComparison(type, elements).run(before, after);
+}
+
+}  // namespace onnxar

@@ -1,0 +1,179 @@
+#include "onnxar/model/diff.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <tuple>
+
+#include "diff/data_difference.h"
+#include "diff/file_difference.h"
+#include "diff/message_difference.h"
+#include "proto/messages.h"
+#include "skeleton/expansion.h"
+
+namespace onnxar {
+namespace {
+
+using TensorPair = MessageDifference::TensorPair;
+
+TensorInfo info_of(const schema::TensorProto& tensor, const std::string& site) {
+  return {tensor.name(), static_cast<DataType>(tensor.data_type()), {tensor.dims().begin(), tensor.dims().end()}, site};
+}
+
+/// As many bytes as type and dimensions call for; those of a payload of a type that is not known, where it is raw.
+std::uint64_t bytes_of(const Model& model, const schema::TensorProto& tensor, const TensorInfo& info) {
+  if (const auto size = payload_size(info.type, info.dims)) return *size;
+  const bool is_raw = info.type != DataType::string && (tensor.has_raw_data() || is_linked(tensor));
+  return is_raw ? model.payload(tensor).size() : 0;
+}
+
+std::optional<DataDifference> compare_strings(const schema::TensorProto& before, const schema::TensorProto& after) {
+  DataDifference found;
+  const int size = std::max(before.string_data_size(), after.string_data_size());
+  found.elements = static_cast<std::uint64_t>(size);
+  for (int i = 0; i < size; ++i) {
+    const bool in_both = i < before.string_data_size() && i < after.string_data_size();
+    if (in_both && before.string_data(i) == after.string_data(i)) continue;
+    if (found.differing++ == 0) found.first = static_cast<std::uint64_t>(i);
+  }
+  if (found.differing == 0) return std::nullopt;
+  return found;
+}
+
+class Comparison {
+ public:
+  Comparison(const Model& before, const Model& after, std::uint64_t max_expansion)
+      : before_(before),
+        after_(after),
+        expansion_(distinct_bytes(places_of(before)) + distinct_bytes(places_of(after)), max_expansion) {}
+
+  Difference run() {
+    MessageDifference messages(found_.graph, [this](const TensorPair& pair) { tensor(pair); });
+    messages.compare(before_.proto(), after_.proto());
+    return std::move(found_);
+  }
+
+ private:
+  void tensor(const TensorPair& pair) {
+    TensorChange change;
+    if (pair.before != nullptr) {
+      change.before = info_of(*pair.before, pair.site_before);
+      change.bytes_before = bytes_of(before_, *pair.before, *change.before);
+    }
+    if (pair.after != nullptr) {
+      change.after = info_of(*pair.after, pair.site_after);
+      change.bytes_after = bytes_of(after_, *pair.after, *change.after);
+    }
+    change.site = change.before ? pair.site_before : pair.site_after;
+    if (!change.before) change.change = Change::added;
+    if (!change.after) change.change = Change::removed;
+    if (change.change == Change::changed && same(pair, change)) return;
+    found_.tensors.push_back(std::move(change));
+  }
+
+  bool same(const TensorPair& pair, TensorChange& change) {
+    ++found_.compared;
+    if (change.before->type != change.after->type || change.before->dims != change.after->dims ||
+        change.bytes_before != change.bytes_after) {
+      return false;
+    }
+    change.data = data(pair, *change.before, change.bytes_before);
+    return !change.data;
+  }
+
+  std::optional<DataDifference> data(const TensorPair& pair, const TensorInfo& info, std::uint64_t bytes) {
+    if (info.type == DataType::string) return compare_strings(*pair.before, *pair.after);
+    // A byte an element, where elements are known.
+    const std::uint64_t elements =
+        bits_per_element(info.type) == 0 ? bytes : payload_size(DataType::uint8, info.dims).value_or(bytes);
+    try {
+      const ByteSpan first = before_.payload(*pair.before);
+      const ByteSpan second = after_.payload(*pair.after);
+      const Bytes a = first.bytes().first(bytes);
+      const Bytes b = second.bytes().first(bytes);
+      const bool shared = is_linked(*pair.before) && is_linked(*pair.after);  // else it is a copy that goes
+      return shared ? once(a, b, info.type, elements) : compare_data(a, b, info.type, elements);
+    } catch (const Error& error) {
+      if (!says_no_raw_bytes(error.code())) throw;
+      return as_it_stands(*pair.before, *pair.after, std::max<std::uint64_t>(elements, 1));
+    }
+  }
+
+  /// Whether the message of a tensor has no raw bytes, or none that are beyond doubt.
+  static bool says_no_raw_bytes(Code code) {
+    return code == Code::onnx_tensor_not_converted || code == Code::onnx_tensor_length ||
+           code == Code::onnx_tensor_data_beside || code == Code::onnx_tensor_wrong_field ||
+           code == Code::onnx_tensor_no_type;
+  }
+
+  /// Tensors may share their bytes, which are compared once; slices that overlap are not a linear number of bytes.
+  std::optional<DataDifference> once(Bytes before, Bytes after, DataType type, std::uint64_t elements) {
+    const Key key(before.data(), after.data(), before.size(), type, elements);
+    if (const auto known = known_.find(key); known != known_.end()) return known->second;
+    expansion_.add(before.size());
+    expansion_.add(after.size());
+    return known_[key] = compare_data(before, after, type, elements);
+  }
+
+  /// Where data lies that is not in the messages.
+  static std::vector<Bytes> places_of(const Model& model) {
+    std::vector<Bytes> places;
+    for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo&) {
+      if (is_linked(tensor)) places.push_back(bytes_if_loaded(model, tensor));
+    });
+    return places;
+  }
+  static Bytes bytes_if_loaded(const Model& model, const schema::TensorProto& tensor) try {
+    return model.span(tensor).bytes();
+  } catch (const Error&) {
+    return {};  // it is told where it matters
+  }
+
+  /// Typed data that is no array of elements, or no data at all.
+  static std::optional<DataDifference> as_it_stands(const schema::TensorProto& before, const schema::TensorProto& after,
+                                                    std::uint64_t elements) {
+    if (before.SerializePartialAsString() == after.SerializePartialAsString()) return std::nullopt;
+    DataDifference found;
+    found.elements = found.differing = elements;
+    return found;
+  }
+
+  using Key = std::tuple<const std::byte*, const std::byte*, std::size_t, DataType, std::uint64_t>;
+
+  const Model& before_;
+  const Model& after_;
+  Expansion expansion_;
+  std::map<Key, std::optional<DataDifference>> known_;
+  Difference found_;
+};
+
+Model load_mapped(const std::filesystem::path& path, const LoadOptions& load) {
+  LoadOptions options = load;
+  options.no_copy = true;
+  return Model::load(path, options);
+}
+
+}  // namespace
+
+std::string_view to_string(Change change) noexcept {
+  switch (change) {
+    case Change::added: return "added";
+    case Change::removed: return "removed";
+    case Change::changed: return "changed";
+  }
+  return "";
+}
+
+Difference diff(const Model& before, const Model& after) {
+  return Comparison(before, after, LoadOptions().max_expansion).run();
+}
+
+Difference diff(const std::filesystem::path& before, const std::filesystem::path& after, const LoadOptions& load) {
+  const Model first = load_mapped(before, load);
+  const Model second = load_mapped(after, load);
+  Difference found = Comparison(first, second, load.max_expansion).run();
+  found.files = compare_side_files(before, after, load);
+  return found;
+}
+
+}  // namespace onnxar

@@ -1,0 +1,149 @@
+#include "inspect/file_map.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/checked.h"
+#include "onnx/external_data.h"
+#include "onnxar/listing.h"
+
+namespace onnxar {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uint64_t end_of(const FileBlock& block) { return block.offset + block.size; }
+std::uint64_t end_of(const FileMap& map) { return map.blocks.empty() ? 0 : end_of(map.blocks.back()); }
+
+/// Adds the bytes from the last block's end up to `end`, if there are any.
+void append(FileMap& map, BlockKind kind, std::uint64_t end, const std::string& name,
+            DataType type = DataType::undefined) {
+  const std::uint64_t begin = end_of(map);
+  if (end > begin) map.blocks.push_back({kind, begin, end - begin, type, name});
+}
+
+std::uint64_t size_of(const fs::path& path) {
+  std::error_code failed;
+  const std::uintmax_t size = fs::file_size(path, failed);
+  return failed ? 0 : size;
+}
+
+std::string name_of(const ListedEntry& entry) {
+  if (entry.tensors.empty()) return entry.name;
+  const std::string& name = entry.tensors.front().name;
+  const std::size_t others = entry.tensors.size() - 1;
+  return (name.empty() ? entry.name : name) + (others == 0 ? "" : " and " + std::to_string(others) + " more");
+}
+
+/// An entry's records, its padding and its data.
+void append_entry(FileMap& map, const ListedEntry& entry) {
+  append(map, BlockKind::unused, entry.header_offset, "earlier state of the model");
+  append(map, BlockKind::header, entry.offset - entry.padding, "header of " + entry.name);
+  append(map, BlockKind::padding, entry.offset, "padding");
+}
+
+}  // namespace
+
+std::string_view to_string(BlockKind kind) noexcept {
+  switch (kind) {
+    case BlockKind::data: return "data";
+    case BlockKind::graph: return "graph";
+    case BlockKind::header: return "header";
+    case BlockKind::padding: return "padding";
+    case BlockKind::unused: return "unused";
+  }
+  return "";
+}
+
+void FileMapper::add(const onnx::TensorSite& site) {
+  const onnx::TensorView& tensor = site.tensor;
+  if (tensor.is_external()) {
+    add_link(site);
+    return;
+  }
+  const std::string name(tensor.name);
+  if (tensor.raw_data) {
+    inline_.push_back({BlockKind::data, tensor.raw_data->begin, tensor.raw_data->size(), tensor.type, name});
+  } else if (tensor.typed_data) {
+    inline_.push_back({BlockKind::data, tensor.range.begin, tensor.range.size(), tensor.type, name});
+  }
+}
+
+void FileMapper::add_link(const onnx::TensorSite& site) {
+  if (source_.archive() != nullptr) return;  // the listing knows
+  const onnx::TensorView& tensor = site.tensor;
+  const onnx::ExternalSlice slice = onnx::parse_external_data(tensor.external, tensor.range.begin);
+  const std::uint64_t size = slice.length.value_or(tensor.expected_size().value_or(0));
+  slices_[slice.location].push_back({BlockKind::data, slice.offset, size, tensor.type, std::string(tensor.name)});
+}
+
+void FileMapper::append_model(FileMap& map, std::uint64_t offset, std::uint64_t size) {
+  std::ranges::sort(inline_, {}, &FileBlock::offset);
+  for (const FileBlock& block : inline_) {
+    append(map, BlockKind::graph, offset + block.offset, "graph");
+    append(map, BlockKind::data, offset + end_of(block), block.name, block.type);
+  }
+  append(map, BlockKind::graph, offset + size, "graph");
+}
+
+FileMap FileMapper::map_of_archive(StorageSummary& storage) {
+  const Listing listing = list(path_, options_);
+  FileMap map{path_, false, listing.file_size, {}};
+  storage.unused_bytes = listing.unused_bytes;
+  storage.padding_bytes = listing.padding_bytes;
+  for (const ListedEntry& entry : listing.entries) {
+    append_entry(map, entry);
+    const bool is_used = entry.kind == EntryKind::weight;
+    const bool is_leftover = entry.kind == EntryKind::unused;
+    append(map, is_leftover ? BlockKind::unused : BlockKind::data, entry.offset + entry.size, name_of(entry),
+           entry.tensors.empty() ? DataType::undefined : entry.tensors.front().type);
+    (is_used ? storage.archived_bytes : is_leftover ? storage.unused_bytes : storage.side_bytes) += entry.size;
+  }
+  append_entry(map, listing.model);
+  append_model(map, listing.model.offset, listing.model.size);
+  append(map, BlockKind::header, listing.file_size, "directory");
+  return map;
+}
+
+FileMap FileMapper::map_of_data_file(const std::string& location, std::vector<FileBlock>& slices,
+                                     StorageSummary& storage) const {
+  constexpr std::uint64_t largest_padding = 65536;  // what data files are aligned to at most
+  const auto file_size = source_.size_of_data_file(location);
+  FileMap map{source_.data_folder() / location, !file_size, file_size.value_or(0), {}};
+  std::ranges::stable_sort(slices, {}, &FileBlock::offset);
+  for (const FileBlock& slice : slices) {
+    const std::uint64_t room = slice.offset < map.size ? map.size - slice.offset : 0;
+    const std::uint64_t size = slice.size == 0 ? room : std::min(slice.size, room);
+    if (size == 0) continue;
+    const std::uint64_t before = end_of(map);
+    const bool is_padding = slice.offset > before && slice.offset - before < largest_padding;
+    append(map, is_padding ? BlockKind::padding : BlockKind::unused, slice.offset, is_padding ? "padding" : "unused");
+    append(map, BlockKind::data, slice.offset + size, slice.name, slice.type);
+  }
+  append(map, BlockKind::unused, map.size, "unused");
+  for (const FileBlock& block : map.blocks) {
+    if (block.kind == BlockKind::data) storage.external_bytes += block.size;
+    if (block.kind == BlockKind::padding) storage.padding_bytes += block.size;
+    if (block.kind == BlockKind::unused) storage.unused_bytes += block.size;
+  }
+  return map;
+}
+
+std::vector<FileMap> FileMapper::finish(StorageSummary& storage) && {
+  std::vector<FileMap> files;
+  storage.model_bytes = source_.model().size();
+  for (const FileBlock& block : inline_) storage.inline_bytes += block.size;
+  if (source_.archive() != nullptr) {
+    files.push_back(map_of_archive(storage));
+  } else {
+    FileMap& map = files.emplace_back(FileMap{path_, false, size_of(path_), {}});
+    if (source_.from_text()) inline_.clear();  // it stands elsewhere in the text
+    append_model(map, 0, map.size);
+  }
+  storage.file_bytes = files.front().size;
+  for (auto& [location, slices] : slices_) files.push_back(map_of_data_file(location, slices, storage));
+  return files;
+}
+
+}  // namespace onnxar

@@ -1,0 +1,37 @@
+// Which bytes of a model's files hold what.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "onnxar/model/inspect.h"
+#include "source/model_source.h"
+
+namespace onnxar {
+
+class FileMapper {
+ public:
+  /// `path` is the file that `source` was opened from; both must outlive this.
+  FileMapper(const std::filesystem::path& path, const ModelSource& source, const LoadOptions& options)
+      : path_(path), source_(source), options_(options) {}
+
+  void add(const onnx::TensorSite& site);
+  /// The model's file first, then data files by name; adds up what they hold. Errors: as `list`.
+  std::vector<FileMap> finish(StorageSummary& storage) &&;
+
+ private:
+  void add_link(const onnx::TensorSite& site);
+  FileMap map_of_archive(StorageSummary& storage);
+  FileMap map_of_data_file(const std::string& location, std::vector<FileBlock>& slices, StorageSummary& storage) const;
+  void append_model(FileMap& map, std::uint64_t offset, std::uint64_t size);
+
+  const std::filesystem::path& path_;
+  const ModelSource& source_;
+  const LoadOptions& options_;
+  std::vector<FileBlock> inline_;                         // offsets count from the model's first byte
+  std::map<std::string, std::vector<FileBlock>> slices_;  // by location; a size of 0: to the end
+};
+
+}  // namespace onnxar

@@ -1,0 +1,104 @@
+#include "onnxar/model/inspect.h"
+
+#include "archive/changed.h"
+#include "base/text.h"
+#include "cost/cost.h"
+#include "graph/graph_summary.h"
+#include "graph/node_list.h"
+#include "inspect/tensor_summary.h"
+#include "onnx/domains.h"
+#include "proto/messages.h"
+#include "skeleton/loaded_model.h"
+#include "text/text_writer.h"
+
+namespace onnxar {
+namespace {
+
+void add_head(Inspection& inspection, const schema::ModelProto& model) {
+  inspection.producer_name = model.producer_name();
+  inspection.producer_version = model.producer_version();
+  inspection.domain = model.domain();
+  inspection.doc_string = model.doc_string();
+  inspection.ir_version = model.ir_version();
+  inspection.model_version = model.model_version();
+  inspection.training_infos = static_cast<std::uint64_t>(model.training_info_size());
+  for (const auto& opset : model.opset_import()) {
+    inspection.opsets.push_back({std::string(onnx::canonical_domain(opset.domain())), opset.version()});
+  }
+  for (const auto& entry : model.metadata_props()) inspection.metadata.emplace_back(entry.key(), entry.value());
+}
+
+void add_functions(Inspection& inspection, const schema::ModelProto& model) {
+  for (const auto& function : model.functions()) {
+    FunctionSummary& summary = inspection.functions.emplace_back();
+    summary.domain = onnx::canonical_domain(function.domain());
+    summary.name = function.name();
+    summary.overload = function.overload();
+    summary.inputs.assign(function.input().begin(), function.input().end());
+    summary.outputs.assign(function.output().begin(), function.output().end());
+    for_each_node(function.node(), {}, [&summary](const auto&, const auto&) { ++summary.nodes; });
+  }
+}
+
+void add_nodes(Inspection& inspection, const schema::ModelProto& model, const std::string& op) {
+  for_each_node(model, [&](const schema::NodeProto& node, const NodeSite& site) {
+    if (op.empty() || node.op_type() == op) inspection.nodes.push_back(summary_of(node, site));
+  });
+}
+
+ModelForm form_of(const ModelSource& source) {
+  if (source.archive() != nullptr) return ModelForm::archive;
+  return source.from_text() ? ModelForm::textproto : ModelForm::onnx;
+}
+
+Inspection inspection_of(const LoadedModel& loaded, const std::filesystem::path& path, const InspectOptions& options) {
+  const Archive* archive = loaded.source->archive();
+  try {
+    schema::ModelProto model;
+    parse(model, loaded.skeleton, loaded.max_depth);
+    Inspection inspection;
+    inspection.form = form_of(*loaded.source);
+    inspection.remarks = loaded.remarks;
+    add_head(inspection, model);
+    add_functions(inspection, model);
+    inspection.graph = summary_of_graph(model);
+    add_tensors(inspection, path, *loaded.source, model, options);
+    inspection.cost = estimate_cost(model);
+    if (options.nodes) add_nodes(inspection, model, options.op);
+    if (archive != nullptr) expect_not_cut(*archive);
+    return inspection;
+  } catch (const Error& error) {
+    throw archive != nullptr ? told_apart_in_model(error, *archive) : error;
+  }
+}
+
+}  // namespace
+
+std::string to_string(const OpsetSummary& opset) {
+  const std::string_view domain = opset.domain.empty() ? onnx::default_domain : std::string_view(opset.domain);
+  return base::concat(domain, " ", opset.version);
+}
+
+std::string_view to_string(ModelForm form) noexcept {
+  switch (form) {
+    case ModelForm::archive: return "archive";
+    case ModelForm::onnx: return "onnx";
+    case ModelForm::textproto: return "textproto";
+  }
+  return "";
+}
+
+Inspection inspect(const std::filesystem::path& path, const InspectOptions& options) {
+  InspectOptions unread = options;
+  unread.load = with_text_parser(options.load);
+  unread.load.load_external_data = false;
+  unread.load.verify_data = false;
+  try {
+    const LoadedModel loaded = load_model(path, ExternalPolicy::of(unread.load), unread.load, Companions::left);
+    return inspection_of(loaded, path, unread);
+  } catch (const Error& error) {
+    throw error.with_path(path);
+  }
+}
+
+}  // namespace onnxar

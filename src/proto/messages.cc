@@ -1,0 +1,51 @@
+#include "proto/messages.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/stubs/logging.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "base/text.h"
+#include "onnxar/error.h"
+
+namespace onnxar {
+
+using base::concat;
+
+void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
+  if (skeleton.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw Error(Code::onnx_model_too_large,
+                concat("without its large tensors it is ", base::human_size(skeleton.size()),
+                       ", and protobuf reads less than 2 GiB; a lower threshold helps"));
+  }
+  const google::protobuf::LogSilencer silent;  // names that are no UTF-8 are reported on stderr by debug builds
+  google::protobuf::io::CodedInputStream input(reinterpret_cast<const std::uint8_t*>(skeleton.data()),
+                                               static_cast<int>(skeleton.size()));
+  input.SetRecursionLimit(static_cast<int>(std::min<std::size_t>(max_depth, std::numeric_limits<int>::max())));
+  if (proto.ParsePartialFromCodedStream(&input) && input.ConsumedEntireMessage()) return;
+  throw Error(Code::onnx_model_invalid, "protobuf cannot parse the model: some message in it is damaged");
+}
+
+std::vector<std::byte> serialised(const google::protobuf::MessageLite& message) {
+  const google::protobuf::LogSilencer silent;
+  std::vector<std::byte> bytes(message.ByteSizeLong());
+  // Protobuf's own limit; the skeleton of a model that large holds data that should be payloads.
+  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
+      !message.SerializePartialToArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    throw Error(Code::onnx_model_too_large,
+                concat("the messages are ", base::human_size(bytes.size()), ", and protobuf writes less than 2 GiB; ",
+                       "give large tensors their data with set_payload"));
+  }
+  return bytes;
+}
+
+std::string_view location_of(const schema::TensorProto& tensor) {
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == "location") return entry.value();
+  }
+  return {};
+}
+
+}  // namespace onnxar

@@ -1,0 +1,16 @@
+#include "sink/destination.h"
+
+namespace onnxar {
+
+namespace fs = std::filesystem;
+
+Destination Destination::of(const fs::path& output, const fs::path& input, Format format) {
+  if (output.empty() || output.has_filename() || format == Format::archive) return {output, {}};
+  const std::string stem = input.stem().empty() ? "model" : input.stem().string();
+  return {output == output.root_path() ? output : output.parent_path(),
+          stem + (format == Format::textproto ? ".textproto" : ".onnx")};
+}
+
+fs::path Destination::folder_above() const { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+}  // namespace onnxar

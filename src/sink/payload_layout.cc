@@ -1,0 +1,125 @@
+#include "sink/payload_layout.h"
+
+#include "base/text.h"
+#include "onnx/rewrite.h"
+#include "onnxar/archive_writer.h"
+#include "skeleton/expansion.h"
+#include "source/graph_rules.h"
+
+namespace onnxar {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t protobuf_maximum = (1ULL << 31U) - 1;
+
+/// A link that loading left alone goes on counting from its folder, and its file must stay as it is.
+void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, const fs::path* inline_output) {
+  const std::string_view location = site.tensor.external.location.value_or("");
+  const auto refuse = [&](std::string_view why) {
+    throw Error(Code::usage_not_loaded, base::concat(describe(site), ": its data is in ", base::quoted(location),
+                                                     ", which was not loaded; ", why));
+  };
+  if (inline_output == nullptr) refuse("only an inline model may keep such links; load the data, too");
+  const fs::path& target = *inline_output;
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : ".";
+  std::error_code ignored;  // what cannot be found is not the same
+  if (model.data_folder.empty() || !fs::equivalent(folder, model.data_folder, ignored)) {
+    refuse("save the model in the folder that its links count from, or load the data, too");
+  }
+  if (fs::equivalent(model.data_folder / location, target, ignored)) {
+    refuse("choose another output: this would replace the data");
+  }
+}
+
+}  // namespace
+
+onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payload& payload) {
+  ++tensors_;
+  const Bytes bytes = payload.span.bytes();
+  if (bytes.empty()) return add(site, payload);  // converted while it is read: it has no address to share
+  const auto [known, added] = known_.try_emplace({bytes.data(), bytes.size()});
+  if (added) known->second = add(site, payload);
+  return known->second;
+}
+
+onnx::ExternalLink PayloadLayout::add(const onnx::TensorSite& site, const Payload& payload) {
+  Placement place = place_(site, payload);
+  if (place.data == Data::written) placed_.push_back({place.slice, &payload});
+  return std::move(place.slice);
+}
+
+void PayloadLayout::note_without_data(const onnx::TensorSite& site) {
+  remarks_.push_back({Severity::warning, Code::onnx_tensor_no_data, {}, no_data(site)});
+}
+
+void PayloadLayout::add_to(ConvertReport& report) const {
+  report.remarks.insert(report.remarks.end(), remarks_.begin(), remarks_.end());
+  report.tensors_outside = tensors_;
+  report.payloads = placed_.size();
+  for (const Placed& placed : placed_) report.payload_bytes += placed.payload->size();
+}
+
+wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, PayloadLayout& outside,
+                          std::vector<PlacedGraph>& graphs, const fs::path* output) {
+  const ExternalPolicy policy = ExternalPolicy::of(options);
+  Expansion expansion(model);
+  const auto decide = [&](const onnx::TensorSite& site) {
+    const Payload* payload = model.payload_of(site);
+    if (payload == nullptr) {
+      if (site.tensor.is_external()) check_kept_link(model, site, output);
+      if (site.tensor.lacks_data()) outside.note_without_data(site);
+      return onnx::TensorEdit::keep();
+    }
+    if (policy.is_external(site, payload->size())) {
+      expansion.add_once(*payload);  // before a checksum is computed of it
+      return onnx::TensorEdit::link_to(outside.put(site, *payload));
+    }
+    expansion.add(*payload);
+    return onnx::TensorEdit::put_inline(payload->source);
+  };
+  onnx::MetadataEdit metadata;
+  if (options.format != Format::archive) metadata.drop_key = model_name_key;
+  wire::Rope proto = onnx::rewrite_tensors(model.skeleton, decide, {model.max_depth}, metadata);
+  for (PlacedGraph& graph : graphs) {
+    graph.proto = onnx::rewrite_tensors(graph.graph->skeleton, decide, {model.max_depth});
+  }
+  return proto;
+}
+
+std::vector<PlacedGraph> graphs_of(const LoadedModel& model) {
+  std::vector<PlacedGraph> graphs;
+  for (const LoadedGraph& graph : model.graphs) graphs.push_back({graph.name, &graph});
+  return graphs;
+}
+
+std::uint64_t size_of(const std::vector<PlacedGraph>& graphs) {
+  std::uint64_t size = 0;
+  for (const PlacedGraph& graph : graphs) size += graph.proto.size();
+  return size;
+}
+
+bool fits_inline(std::uint64_t size) noexcept { return size <= protobuf_maximum; }
+
+void check_model_size(std::uint64_t size, const std::filesystem::path& output, std::string_view advice) {
+  if (fits_inline(size)) return;
+  throw Error(
+      Code::onnx_model_too_large,
+      base::concat("the model would be ", base::human_size(size), ", and protobuf reads less than 2 GiB; ", advice), {},
+      output);
+}
+
+void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files) {
+  for (const SideFile& file : side_files) {
+    // A key has no slash in it, so it can only clash with a whole name or the first folder of one.
+    keys.reserve(std::string_view(file.name).substr(0, file.name.find('/')));
+  }
+}
+
+std::uint64_t size_of(const std::vector<SideFile>& side_files) {
+  std::uint64_t size = 0;
+  for (const SideFile& file : side_files) size += file.source->size();
+  return size;
+}
+
+}  // namespace onnxar

@@ -1,0 +1,24 @@
+#include "sink/progress.h"
+
+#include <algorithm>
+
+namespace onnxar {
+
+void Progress::pass(Bytes bytes, const ByteSink& sink) {
+  constexpr std::uint64_t step = 16U << 20U;
+  if (!tell_) {
+    sink(bytes);
+    return;
+  }
+  while (!bytes.empty()) {
+    const Bytes piece = bytes.first(std::min<std::uint64_t>(bytes.size(), step - (done_ - told_)));
+    sink(piece);
+    done_ += piece.size();
+    bytes = bytes.subspan(piece.size());
+    if (done_ - told_ < step && done_ != total_) continue;
+    told_ = done_;
+    tell_(done_, total_);
+  }
+}
+
+}  // namespace onnxar

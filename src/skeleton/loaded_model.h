@@ -1,0 +1,86 @@
+// A model in memory: a skeleton and a table of payloads.
+//
+// The skeleton is the ModelProto with large payloads replaced by links `#onnxar:<id>:<index>`; the table holds what
+// they link to. Every source is split into this form and every target is written from it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "onnxar/error.h"
+#include "onnxar/options.h"
+#include "skeleton/policy.h"
+#include "source/model_source.h"
+
+namespace onnxar {
+
+/// An archive entry that no tensor names and that is no key: `tokenizer.json`.
+struct SideFile {
+  std::string name;
+  std::shared_ptr<const ByteSource> source;
+};
+
+/// A further graph of an archive, as it is in memory: a skeleton with links to the payloads of the model beside it.
+struct LoadedGraph {
+  std::string name;  ///< of its entry: `decoder.onnx`
+  std::vector<std::byte> skeleton;
+};
+
+struct LoadedModel {
+  std::shared_ptr<ModelSource> source;  ///< what payloads are views of; null for a model made in memory
+  std::uint64_t id = 0;                 ///< stands in the skeleton's links
+  std::size_t max_depth = 100;          ///< of the messages in the skeleton, as it was allowed in loading
+  std::uint64_t input_size = 0;         ///< of the files that it was loaded from; 0 for a model made in memory
+  std::uint64_t max_expansion = 8;      ///< as it was allowed in loading: see expansion.h
+  std::vector<std::byte> skeleton;
+  std::vector<Payload> payloads;    ///< by index in the links; without a source where it was released
+  std::vector<LoadedGraph> graphs;  ///< further ones of an archive; their payloads are in the same table
+  std::vector<SideFile> side_files;
+  std::vector<std::string> left_out;  ///< entries of the source that no tensor names and that are no side files
+  std::uint64_t left_out_bytes = 0;
+  std::vector<Finding> remarks;
+
+  /// Where the files lie that tensors with external data are still linked to, as loading left them alone; empty where
+  /// that is no folder.
+  std::filesystem::path data_folder;
+
+  /// The payload of a tensor whose link names one of this model's; null for one that is inline or linked to a file.
+  [[nodiscard]] const Payload* payload_of(const onnx::TensorSite& site) const;
+  /// The payload that a location names, if it is one of this model's.
+  [[nodiscard]] const Payload* payload_at(std::string_view location) const;
+};
+
+/// A note for the report of writing the model anew, which names what is left out; nothing where nothing is.
+std::optional<Finding> note_of_left_out(const LoadedModel& model);
+
+/// A random number: what tells the links of one model from those of another.
+std::uint64_t new_model_id();
+
+/// Whether the further graphs of an archive, and its side files, are loaded with the model.
+enum class Companions : std::uint8_t { taken, left };
+
+/// Opens the model at `path` and splits it: every external payload, every inline one that `policy` moves, and large
+/// ones that can be put back as they were go to the table. No payload byte is touched, but for typed fields, whose
+/// values are looked at. Errors: as `convert`. Cost: O(fields).
+LoadedModel load_model(const std::filesystem::path& path, const ExternalPolicy& policy, const LoadOptions& options,
+                       Companions companions = Companions::taken);
+/// The same of a model that is open already.
+LoadedModel load_model(ModelSource source, const ExternalPolicy& policy, const LoadOptions& options,
+                       Companions companions = Companions::taken);
+/// The same of a source in which some links may name payloads that `model`, which has an id, holds already.
+void split_model(LoadedModel& model, ModelSource source, const ExternalPolicy& policy, const LoadOptions& options,
+                 Companions companions = Companions::taken);
+
+/// Makes `bytes`, a serialised ModelProto whose links are of `model`, its skeleton; inline payloads that `policy` moves
+/// go to the table, as views of `bytes`. Links to files stay if `options` let loading leave them alone. Errors: wire.*,
+/// onnx.*; onnx.external_data.marker where a link names the payload of another model, usage.not_loaded where it leads
+/// to a file and may not.
+void set_skeleton(LoadedModel& model, std::shared_ptr<const std::vector<std::byte>> bytes, const ExternalPolicy& policy,
+                  const LoadOptions& options);
+
+}  // namespace onnxar

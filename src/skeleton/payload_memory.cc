@@ -1,0 +1,178 @@
+#include "skeleton/payload_memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/checked.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "skeleton/expansion.h"
+
+namespace onnxar {
+namespace {
+
+/// Payloads of the same bytes in memory.
+using Extent = std::pair<const std::byte*, std::size_t>;
+
+/// The payloads that `wanted` chooses, by their place: those that share one are together. What has no place, as it is
+/// decoded while it is read, is alone.
+template <typename Wanted>
+std::vector<std::vector<std::size_t>> by_place(const std::vector<Payload>& payloads, const Wanted& wanted) {
+  std::vector<std::vector<std::size_t>> groups;
+  std::map<Extent, std::size_t> known;
+  for (std::size_t i = 0; i < payloads.size(); ++i) {
+    if (!payloads[i].source || !wanted(payloads[i])) continue;
+    const Bytes bytes = payloads[i].span.bytes();
+    const auto [group, added] = known.try_emplace({bytes.data(), bytes.size()}, groups.size());
+    if (added || bytes.empty()) {
+      groups.push_back({i});
+    } else {
+      groups[group->second].push_back(i);
+    }
+  }
+  return groups;
+}
+
+bool is_decoded(const Payload& payload) { return payload.span.empty() && payload.size() != 0; }
+
+void own_side_files(LoadedModel& model) {
+  for (SideFile& file : model.side_files) file.source = payload_of(gathered(*file.source)).source;
+}
+
+const std::byte* end_of(Bytes bytes) { return bytes.data() + bytes.size(); }
+
+// --- prefetching ----------------------------------------------------------------------------------------------------
+
+/// The payloads' bytes in ascending order, neighbours of one owner as one: a call for each of 100 000 tensors would
+/// take its time. What lies between two that have an owner in common is there, too.
+std::vector<Bytes> ranges_of(const std::vector<Payload>& payloads) {
+  constexpr std::ptrdiff_t most_between = 64 << 10;
+  std::vector<const ByteSpan*> spans;
+  for (const Payload& payload : payloads) {
+    if (!payload.owned && !payload.span.empty()) spans.push_back(&payload.span);
+  }
+  std::ranges::sort(spans, std::less(), [](const ByteSpan* span) { return span->bytes().data(); });
+  std::vector<Bytes> ranges;
+  const void* owner = nullptr;
+  for (const ByteSpan* span : spans) {
+    const Bytes bytes = span->bytes();
+    if (ranges.empty() || span->owner().get() != owner || bytes.data() - end_of(ranges.back()) > most_between) {
+      ranges.push_back(bytes);
+    } else {
+      ranges.back() = Bytes(ranges.back().data(), std::max(end_of(ranges.back()), end_of(bytes)));
+    }
+    owner = span->owner().get();
+  }
+  return ranges;
+}
+
+/// A hostile model may have a million tensors that overlap in one file: copies would take far more than what was read.
+void check_expansion(const LoadedModel& model, const std::vector<std::vector<std::size_t>>& groups) {
+  Expansion expansion(model);
+  for (const auto& group : groups) {
+    const Payload& payload = model.payloads[group.front()];
+    if (!payload.owned && !is_decoded(payload)) expansion.add(payload);
+  }
+}
+
+// --- one buffer -----------------------------------------------------------------------------------------------------
+
+/// Pages are the largest unit that anybody aligns to: 1 GiB at most.
+constexpr std::uint64_t most_alignment = 1ULL << 30U;
+
+std::uint64_t checked_alignment(std::uint64_t alignment) {
+  if (alignment == 0) return 1;
+  if (std::has_single_bit(alignment) && alignment <= most_alignment) return alignment;
+  throw Error(
+      Code::usage_argument,
+      base::concat("alignment ", alignment, " is not possible; it must be 0 or a power of two up to ", most_alignment));
+}
+
+/// What is copied at once, to its place in the buffer.
+struct Piece {
+  const Payload* payload;
+  std::size_t begin;  // in the payload
+  std::size_t size;
+  std::uint64_t target;
+};
+
+/// Cuts what may be copied in any order; what is verified or decoded goes from front to back.
+void add_pieces(std::vector<Piece>& pieces, const Payload& payload, std::uint64_t target) {
+  constexpr std::size_t step = 8U << 20U;
+  const std::size_t size = payload.size();
+  const bool any_order = !payload.entry && !is_decoded(payload);
+  for (std::size_t begin = 0; begin < size;) {
+    const std::size_t part = any_order ? std::min(step, size - begin) : size;
+    pieces.push_back({&payload, begin, part, target + begin});
+    begin += part;
+  }
+}
+
+void copy(const Piece& piece, std::byte* buffer) {
+  std::byte* target = buffer + piece.target;
+  if (piece.size != piece.payload->size()) {
+    std::memcpy(target, piece.payload->span.bytes().data() + piece.begin, piece.size);
+    return;
+  }
+  piece.payload->source->read([&target](Bytes bytes) {
+    if (bytes.empty()) return;  // which may have no address, and memcpy wants one
+    std::memcpy(target, bytes.data(), bytes.size());
+    target += bytes.size();
+  });
+}
+
+}  // namespace
+
+void own_payloads(LoadedModel& model, Ownership ownership, std::size_t threads) {
+  const bool all = ownership == Ownership::all;
+  std::vector<Payload>& payloads = model.payloads;
+  const auto groups = by_place(payloads, [all](const Payload& payload) { return all || is_decoded(payload); });
+  check_expansion(model, groups);
+  base::parallel_for(groups.size(), threads, [&](std::size_t i) {
+    Payload& first = payloads[groups[i].front()];
+    first = payload_of(gathered(*first.source));
+    for (const std::size_t other : groups[i]) payloads[other] = first;
+  });
+  if (!all) return;
+  own_side_files(model);
+  model.source = nullptr;
+}
+
+void prefetch_payloads(const LoadedModel& model, Prefetch prefetch) {
+  if (prefetch == Prefetch::none) return;
+  for (const Bytes range : ranges_of(model.payloads)) base::prefetch(range, prefetch);
+}
+
+std::shared_ptr<const void> consolidate(LoadedModel& model, const TensorBufferOptions& options) {
+  const std::uint64_t alignment = checked_alignment(options.alignment);
+  const auto groups = by_place(model.payloads, [&options](const Payload& payload) {
+    return payload.size() != 0 && payload.size() >= options.threshold;
+  });
+  if (groups.empty()) return nullptr;
+  check_expansion(model, groups);
+  std::uint64_t size = 0;
+  std::vector<std::uint64_t> offsets;
+  std::vector<Piece> pieces;
+  for (const auto& group : groups) {
+    const Payload& payload = model.payloads[group.front()];
+    offsets.push_back(base::align_up(size, alignment));
+    add_pieces(pieces, payload, offsets.back());
+    size = offsets.back() + payload.size();
+  }
+  const std::shared_ptr<std::byte> buffer = base::allocate(size, alignment);
+  base::parallel_for(pieces.size(), 0, [&](std::size_t i) { copy(pieces[i], buffer.get()); });
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const Bytes bytes(buffer.get() + offsets[i], model.payloads[groups[i].front()].size());
+    const Payload moved = payload_of(ByteSpan::borrow(bytes, buffer));
+    for (const std::size_t payload : groups[i]) model.payloads[payload] = moved;
+  }
+  return buffer;
+}
+
+}  // namespace onnxar

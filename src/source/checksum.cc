@@ -1,0 +1,40 @@
+#include "source/checksum.h"
+
+#include <utility>
+
+#include "base/sha1.h"
+#include "base/text.h"
+
+namespace onnxar {
+
+std::optional<std::string> parse_checksum(std::string_view text) {
+  constexpr std::string_view hexadecimal = "0123456789abcdefABCDEF";
+  if (text.size() != checksum_length || text.find_first_not_of(hexadecimal) != std::string_view::npos)
+    return std::nullopt;
+  std::string checksum(text);
+  for (char& c : checksum) {
+    if (c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return checksum;
+}
+
+std::string no_checksum(std::string_view text) {
+  return base::concat("its checksum ", base::quoted(text), " is no SHA-1 in 40 hexadecimal digits");
+}
+
+std::string checksum_of(const ByteSource& source) {
+  base::Sha1 sum;
+  source.read([&sum](Bytes piece) { sum.update(piece); });
+  return std::move(sum).hex();
+}
+
+void ChecksumSource::read(const ByteSink& sink) const {
+  base::Sha1 sum;
+  source_->read([&](Bytes piece) {
+    sum.update(piece);
+    sink(piece);
+  });
+  if (std::move(sum).hex() != checksum_) throw Error(mismatch_.code, mismatch_.message, mismatch_.place, path_);
+}
+
+}  // namespace onnxar

@@ -1,0 +1,48 @@
+// The `checksum` of external data: SHA-1 of the whole file that the location names, 40 hexadecimal digits
+// (onnx.proto, TensorProto.external_data).
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "onnxar/bytes.h"
+#include "onnxar/error.h"
+
+namespace onnxar {
+
+inline constexpr std::size_t checksum_length = 40;
+
+/// The checksum in lower case; nothing if it is not one.
+std::optional<std::string> parse_checksum(std::string_view text);
+
+/// Says so of one that is not.
+std::string no_checksum(std::string_view text);
+
+/// The checksum of all bytes of a source.
+std::string checksum_of(const ByteSource& source);
+
+/// Hands out the bytes of another source and throws `mismatch`, of the file at `path`, at their end if they have
+/// another checksum.
+class ChecksumSource final : public ByteSource {
+ public:
+  ChecksumSource(std::shared_ptr<const ByteSource> source, std::string checksum, Finding mismatch,
+                 std::filesystem::path path)
+      : source_(std::move(source)),
+        checksum_(std::move(checksum)),
+        mismatch_(std::move(mismatch)),
+        path_(std::move(path)) {}
+  [[nodiscard]] std::uint64_t size() const override { return source_->size(); }
+  void read(const ByteSink& sink) const override;
+
+ private:
+  std::shared_ptr<const ByteSource> source_;
+  std::string checksum_;
+  Finding mismatch_;
+  std::filesystem::path path_;
+};
+
+}  // namespace onnxar

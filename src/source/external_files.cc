@@ -1,0 +1,113 @@
+#include "source/external_files.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/beneath.h"
+#include "base/checked.h"
+#include "base/text.h"
+#include "onnxar/error.h"
+
+namespace onnxar {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path real_folder_of(const fs::path& file) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  std::error_code failed;
+  fs::path real = fs::canonical(folder, failed);
+  if (failed) throw base::system_error(failed.value(), "cannot enter the folder", folder);
+  return real;
+}
+
+}  // namespace
+
+std::optional<std::string> location_fault(std::string_view location) {
+  if (location.empty()) return "is empty";
+  if (location.find('\0') != std::string_view::npos) return "has a zero byte in it";
+  const fs::path path(location);
+  if (path.is_absolute()) return "is an absolute path; data must lie in the model's folder";
+  if (std::ranges::find(path, fs::path("..")) != path.end())
+    return "goes up with `..`; data must lie in the model's folder";
+  return std::nullopt;
+}
+
+ExternalFiles::ExternalFiles(const fs::path& model, const fs::path& data_dir)
+    : folder_(data_dir.empty() ? real_folder_of(model) : base::real_path(data_dir)),
+      link_folder_(data_dir.empty() ? base::real_path(model).parent_path() : folder_) {}
+
+ExternalFiles::Mapping ExternalFiles::open(const std::string& location, std::uint64_t offset) const {
+  const Place place{"", offset};
+  if (const auto fault = location_fault(location)) {
+    throw Error(Code::onnx_external_bad_location, base::concat("the location ", base::quoted(location), " ", *fault),
+                place);
+  }
+  const base::FileDescriptor file = base::open_beneath(folder_, link_folder_, location);
+  if (file.valid()) return std::make_shared<const base::MappedFile>(base::MappedFile::map(file, folder_ / location));
+  const int reason = errno;
+  if (reason == EXDEV || reason == ELOOP) {
+    throw Error(Code::onnx_external_outside,
+                base::concat("the data file ", base::quoted(location), " leads out of the model's folder by a link"),
+                place);
+  }
+  if (reason == ENOENT || reason == ENOTDIR) {
+    throw Error(Code::onnx_external_missing,
+                base::concat("the data file ", base::quoted(location), " is not in ", escaped_path(folder_),
+                             "; put it beside the model, or name its folder with --data-dir"),
+                place);
+  }
+  throw base::system_error(reason, "cannot open the data file", folder_ / location);
+}
+
+ExternalFiles::Mapping ExternalFiles::map(const std::string& location, std::uint64_t offset) {
+  const auto known = by_location_.find(location);
+  if (known != by_location_.end()) return known->second;
+  Mapping file = open(location, offset);
+  // Two names of one file share a mapping, so that equal slices are seen to be equal.
+  file = files_.try_emplace(std::pair(file->identity().device, file->identity().inode), file).first->second;
+  sizes_[file->bytes().data()] = file->bytes().size();
+  by_location_.emplace(location, file);
+  return file;
+}
+
+ByteSpan ExternalFiles::resolve(const onnx::ExternalSlice& slice, std::optional<std::uint64_t> expected,
+                                std::uint64_t offset) {
+  const Mapping file = map(slice.location, offset);
+  const Bytes all = file->bytes();
+  const std::uint64_t rest = slice.offset <= all.size() ? all.size() - slice.offset : 0;
+  const std::uint64_t length = slice.length.value_or(expected.value_or(rest));
+  const auto part = base::slice(all, slice.offset, length);
+  if (!part) {
+    throw Error(
+        Code::onnx_external_out_of_range,
+        base::concat("offset ", slice.offset, " and length ", length, " leave the data file ",
+                     base::quoted(slice.location), " of ", all.size(), " bytes: it was cut short or is another one"),
+        {"", offset});
+  }
+  return ByteSpan::borrow(*part, file);
+}
+
+std::optional<std::uint64_t> ExternalFiles::size_of(const std::string& location) const {
+  if (location_fault(location)) return std::nullopt;
+  const base::FileDescriptor file = base::open_beneath(folder_, link_folder_, location);
+  try {
+    if (file.valid()) return base::examine(file.get(), {}, folder_ / location).length;
+  } catch (const Error&) {
+    return std::nullopt;  // a folder, a pipe
+  }
+  return std::nullopt;
+}
+
+bool ExternalFiles::is_whole_file(Bytes bytes) const noexcept {
+  const auto file = sizes_.find(bytes.data());
+  return file != sizes_.end() && file->second == bytes.size();
+}
+
+std::uint64_t ExternalFiles::size() const noexcept {
+  std::uint64_t size = 0;
+  for (const auto& [identity, file] : files_) size += file->bytes().size();
+  return size;
+}
+
+}  // namespace onnxar

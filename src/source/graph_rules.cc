@@ -1,0 +1,93 @@
+#include "source/graph_rules.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "archive/keys.h"
+#include "base/text.h"
+#include "onnx/string_entry.h"
+#include "source/link_marker.h"
+#include "zip/names.h"
+#include "zip/unique_names.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+
+std::vector<onnx::MetadataEntry> names_in(Bytes model) {
+  std::vector<onnx::MetadataEntry> found = onnx::find_metadata(model, model_name_key);
+  std::erase_if(found, [](const onnx::MetadataEntry& entry) { return entry.entry.key != model_name_key; });
+  return found;
+}
+
+/// Why a graph cannot have this file name, whatever other entries there are.
+std::optional<std::string> file_name_fault(const std::string& name) {
+  if (!name.ends_with(graph_suffix) || name.size() == graph_suffix.size()) return "is empty";
+  if (const auto fault = zip::name_fault(name)) return std::string(fault->message);
+  if (name.find('/') != std::string::npos) return "has a slash in it";
+  if (is_reserved_name(name)) return "begins as the format's own names do";
+  return std::nullopt;
+}
+
+/// Why the first `count` names cannot be together; one more than there are takes `name` in.
+std::optional<std::string> clash_among(std::size_t count, const EntryNames& names, const std::string& name) {
+  try {
+    static_cast<void>(zip::index_of_names(
+        count, [&](std::uint32_t i) { return i < names.count ? names.name_of(i) : std::string_view(name); },
+        [](std::uint32_t) { return std::optional<std::uint64_t>(); }));
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error.message();
+  }
+}
+
+/// Nothing where an entry of this name could be added. What the entries clash in themselves is not this name's fault.
+std::optional<std::string> clash_of(const std::string& name, const EntryNames& names) {
+  auto clash = clash_among(names.count + 1, names, name);
+  return clash && !clash_among(names.count, names, name) ? clash : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<MetadataFault> link_marker_fault(Bytes graph) {
+  const auto found = onnx::find_metadata(graph, link_key_prefix);
+  if (found.empty()) return std::nullopt;
+  return MetadataFault{Code::archive_graph_link_marker,
+                       concat("metadata_props has ", base::quoted(found.front().entry.key),
+                              ", which makes it a link to an archive: its locations would be files and not entries"),
+                       found.front().whole.begin};
+}
+
+std::optional<MetadataFault> model_name_fault(Bytes model, const EntryNames& names) {
+  const std::vector<onnx::MetadataEntry> found = names_in(model);
+  if (found.empty()) return std::nullopt;
+  if (found.size() > 1) {
+    return MetadataFault{Code::archive_graph_name, concat("metadata_props has ", model_name_key, " twice"),
+                         found[1].whole.begin};
+  }
+  const std::string name = concat(found.front().entry.value, graph_suffix);
+  auto fault = file_name_fault(name);
+  if (!fault) fault = clash_of(name, names);
+  if (!fault) return std::nullopt;
+  return MetadataFault{Code::archive_graph_name,
+                       concat("the model's name among the graphs, ", base::quoted(found.front().entry.value),
+                              ", cannot be that of an entry ", base::quoted(name), ": ", *fault),
+                       found.front().whole.begin};
+}
+
+std::vector<std::string> model_names_of(Bytes model) {
+  std::vector<std::string> names;
+  for (const onnx::MetadataEntry& found : names_in(model)) names.emplace_back(found.entry.value);
+  return names;
+}
+
+std::optional<std::string> model_name_of(Bytes model) {
+  const std::vector<onnx::MetadataEntry> found = names_in(model);
+  if (found.empty()) return std::nullopt;
+  const std::string_view name = found.front().entry.value;
+  if (file_name_fault(concat(name, graph_suffix))) return std::nullopt;
+  return std::string(name);
+}
+
+}  // namespace onnxar

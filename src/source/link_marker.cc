@@ -1,0 +1,164 @@
+#include "source/link_marker.h"
+
+#include <limits>
+#include <utility>
+
+#include "archive/access.h"
+#include "base/checked.h"
+#include "base/crc32.h"
+#include "base/text.h"
+#include "onnx/fields.h"
+#include "onnx/string_entry.h"
+#include "zip/format.h"
+#include "zip/names.h"
+
+namespace onnxar {
+namespace {
+
+constexpr std::string_view archive_key = "onnxar.link.archive", offset_key = "onnxar.link.offset",
+                           size_key = "onnxar.link.size", model_key = "onnxar.link.model_crc32",
+                           directory_key = "onnxar.link.directory_crc32";
+
+std::uint32_t model_crc32_of(const Archive& archive) { return archive.entry(archive.size() - 1).crc32; }
+
+std::uint32_t directory_crc32_of(const Archive& archive) {
+  return base::crc32(0, ArchiveAccess::directory(archive).headers());
+}
+
+/// The entries of a model's marker.
+class MarkerEntries {
+ public:
+  explicit MarkerEntries(std::vector<onnx::MetadataEntry> entries) : entries_(std::move(entries)) {}
+
+  [[nodiscard]] std::string_view text(std::string_view key) const {
+    const auto found = find(key);
+    if (!found || found->empty()) refuse(base::concat("has no ", base::quoted(key)));
+    return *found;
+  }
+
+  [[nodiscard]] std::uint64_t number(std::string_view key, std::uint64_t most) const {
+    const std::string_view value = text(key);
+    const auto number = base::plain_decimal(value);
+    if (!number || *number > most) refuse(key, value);
+    return *number;
+  }
+
+  /// Where the archive begins: at 0 if nothing is said.
+  [[nodiscard]] std::uint64_t offset() const {
+    const auto value = find(offset_key);
+    if (!value) return 0;
+    const auto number = base::plain_decimal(*value);
+    if (!number || *number % zip::alignment_minimum != 0) refuse(offset_key, *value);
+    return *number;
+  }
+
+ private:
+  [[nodiscard]] std::optional<std::string_view> find(std::string_view key) const {
+    std::optional<std::string_view> found;
+    for (const onnx::MetadataEntry& each : entries_) {
+      if (each.entry.key != key) continue;
+      if (found) refuse(base::concat("has ", base::quoted(key), " twice"));
+      found = each.entry.value;
+    }
+    return found;
+  }
+
+  [[noreturn]] void refuse(std::string_view key, std::string_view value) const {
+    refuse(base::concat("has ", base::quoted(value), " for ", base::quoted(key)));
+  }
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(Code::onnx_link_bad_marker,
+                base::concat("what the model's metadata says of the archive that it links to was changed: it ", what,
+                             "; make the link again with `onnxar link`"),
+                {"", entries_.front().whole.begin});
+  }
+
+  std::vector<onnx::MetadataEntry> entries_;
+};
+
+std::vector<onnx::MetadataEntry> marker_entries(Bytes model) {
+  try {
+    return onnx::find_metadata(model, link_key_prefix);
+  } catch (const Error&) {
+    return {};  // who walks through the model comes to the damage in its turn
+  }
+}
+
+}  // namespace
+
+LinkMarker LinkMarker::of(const Archive& archive, std::uint64_t offset, std::string name) {
+  return {std::move(name), offset, archive.file().size(), model_crc32_of(archive), directory_crc32_of(archive)};
+}
+
+std::optional<LinkMarker> LinkMarker::read(Bytes model) {
+  auto found = marker_entries(model);
+  if (found.empty()) return std::nullopt;
+  const MarkerEntries entries(std::move(found));
+  constexpr std::uint64_t most64 = std::numeric_limits<std::uint64_t>::max();
+  constexpr std::uint64_t most32 = std::numeric_limits<std::uint32_t>::max();
+  return LinkMarker{std::string(entries.text(archive_key)), entries.offset(), entries.number(size_key, most64),
+                    static_cast<std::uint32_t>(entries.number(model_key, most32)),
+                    static_cast<std::uint32_t>(entries.number(directory_key, most32))};
+}
+
+std::set<std::string> LinkMarker::archives(Bytes model) {
+  std::set<std::string> names;
+  for (const onnx::MetadataEntry& each : marker_entries(model)) {
+    if (each.entry.key == archive_key) names.emplace(each.entry.value);
+  }
+  return names;
+}
+
+std::string LinkMarker::fields() const {
+  std::string out;
+  const auto add = [&out](std::string_view key, const std::string& value) {
+    onnx::append_string_entry(out, onnx::model_field::metadata_props, key, value);
+  };
+  add(archive_key, archive);
+  if (offset != 0) add(offset_key, std::to_string(offset));
+  add(size_key, std::to_string(size));
+  add(model_key, std::to_string(model_crc32));
+  add(directory_key, std::to_string(directory_crc32));
+  return out;
+}
+
+Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path) const {
+  const auto state = base::slice(file, offset, size);
+  try {
+    if (state) {
+      Archive opened = ArchiveAccess::open(*state, std::move(owner), path, {});
+      if (model_crc32_of(opened) == model_crc32 && directory_crc32_of(opened) == directory_crc32) return opened;
+    }
+  } catch (const Error& error) {
+    if (kind(error.code()) != Kind::format) throw;
+  }
+  throw Error(Code::onnx_link_stale,
+              base::concat("the archive ", base::quoted(archive),
+                           " was written anew since this link to it was made, so its weights lie elsewhere or are "
+                           "others (repack, undo and overwriting do that, replace does not); make the link again "
+                           "with `onnxar link`"));
+}
+
+void refuse_own_name(const Archive& archive, const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const ArchiveEntry entry = archive.entry(i);
+    if (!zip::equal_folded(entry.name, name)) continue;  // on some file systems case does not tell names apart
+    throw Error(Code::usage_own_name,
+                base::concat("the archive's file has the name of an entry in it, so a link to the file could be taken "
+                             "for one to the entry: rename the file, or the entry with `onnxar repack --rename ",
+                             base::quoted(entry.name), "=NEW`"),
+                {std::string(entry.name), entry.header_offset}, file);
+  }
+}
+
+void refuse_own_name(std::string_view name, const std::filesystem::path& file) {
+  if (!zip::equal_folded(name, file.filename().string())) return;
+  throw Error(Code::usage_own_name,
+              "the archive's file has this name, so a link to the file could be taken for one to the entry: give the "
+              "entry another name",
+              {std::string(name), std::nullopt}, file);
+}
+
+}  // namespace onnxar

@@ -1,0 +1,55 @@
+#include "tensors/archive_walk.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "archive/changed.h"
+#include "tensors/entry_uses.h"
+
+namespace onnxar {
+
+namespace {
+
+void walk_graph(const Archive& archive, const ArchiveEntry& graph, const LoadOptions& options,
+                const std::function<void(const onnx::TensorSite&)>& visit) {
+  const Bytes bytes = archive.bytes(graph);
+  try {
+    onnx::walk_tensors(bytes, visit, {options.max_depth});
+  } catch (const Error& error) {
+    throw located_in_graph(archive, graph, error);
+  }
+}
+
+}  // namespace
+
+void walk_archive(const Archive& archive, const LoadOptions& options,
+                  const std::function<void(const onnx::TensorSite&)>& visit) {
+  walk_graph(archive, archive.entry(archive.size() - 1), options, visit);
+}
+
+void walk_all_graphs(const Archive& archive, const LoadOptions& options,
+                     const std::function<void(const ArchiveEntry& graph, const onnx::TensorSite&)>& visit) {
+  std::vector<ArchiveEntry> graphs = graph_entries(archive);
+  graphs.insert(graphs.begin(), archive.entry(archive.size() - 1));
+  for (const ArchiveEntry& graph : graphs) {
+    walk_graph(archive, graph, options, [&](const onnx::TensorSite& site) { visit(graph, site); });
+  }
+}
+
+Error located_in_model(const Archive& archive, const Error& error) {
+  return located_in_graph(archive, archive.entry(archive.size() - 1), error);
+}
+
+Error located_in_graph(const Archive& archive, const ArchiveEntry& graph, const Error& error) {
+  if (!error.path().empty() || !error.entry().empty()) return error;
+  Place place{std::string(graph.name), error.offset()};
+  if (place.offset) *place.offset += static_cast<std::uint64_t>(archive.bytes(graph).data() - archive.file().data());
+  return told_apart_in_model({error.code(), error.message(), std::move(place), archive.path()}, archive);
+}
+
+TensorInfo info_of(const onnx::TensorSite& site) {
+  return {std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()};
+}
+
+}  // namespace onnxar

@@ -1,0 +1,41 @@
+#include "tensors/entries_by_content.h"
+
+#include <algorithm>
+
+#include "base/crc32.h"
+
+namespace onnxar {
+namespace {
+
+constexpr std::size_t most_compared = 4;
+
+std::uint32_t crc_of(const ByteSource& source) {
+  std::uint32_t crc = 0;
+  source.read([&crc](Bytes piece) { crc = base::crc32(crc, piece); });
+  return crc;
+}
+
+bool has_bytes(const ByteSource& source, Bytes bytes) {
+  bool same = true;
+  source.read([&](Bytes piece) {
+    same = same && std::ranges::equal(piece, bytes.first(piece.size()));
+    bytes = bytes.subspan(piece.size());
+  });
+  return same;
+}
+
+}  // namespace
+
+std::optional<ArchiveEntry> EntriesByContent::find(const ByteSource& source) const {
+  const auto of_size = by_size_and_crc_.lower_bound({source.size(), 0});
+  if (of_size == by_size_and_crc_.end() || of_size->first.first != source.size()) return std::nullopt;
+  const auto [first, last] = by_size_and_crc_.equal_range({source.size(), crc_of(source)});
+  std::size_t compared = 0;
+  for (auto each = first; each != last && compared < most_compared; ++each, ++compared) {
+    const ArchiveEntry entry = archive_.entry(each->second);
+    if (has_bytes(source, archive_.bytes(entry))) return entry;
+  }
+  return std::nullopt;
+}
+
+}  // namespace onnxar

@@ -1,0 +1,87 @@
+#include "tensors/entry_uses.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "archive/keys.h"
+#include "tensors/archive_walk.h"
+
+namespace onnxar {
+
+void EntryUses::note(const onnx::TensorSite& site) {
+  if (!site.tensor.is_external() || !site.tensor.external.location) return;
+  if (const auto entry = archive_.find(*site.tensor.external.location)) named_[entry->index] = true;
+}
+
+EntryKind EntryUses::kind_of(std::size_t index) const {
+  if (index + 1 == archive_.size()) return EntryKind::model;
+  const std::string_view name = archive_.entry(index).name;
+  if (is_graph_name(name)) return EntryKind::graph;
+  if (named_[index]) return EntryKind::weight;
+  return is_identifier(name) ? EntryKind::unused : EntryKind::side_file;
+}
+
+std::size_t EntryUses::end_of_weights() const {
+  const auto last =
+      std::find(named_.rbegin() + 1, named_.rend(), true);  // the model is last, and every edit writes one
+  return static_cast<std::size_t>(named_.rend() - last);
+}
+
+std::vector<ArchiveEntry> graph_entries(const Archive& archive) {
+  std::vector<ArchiveEntry> found;
+  for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
+    if (is_graph_name(archive.entry(i).name)) found.push_back(archive.entry(i));
+  }
+  return found;
+}
+
+EntryUses uses_of(const Archive& archive, const LoadOptions& options) {
+  EntryUses uses(archive);
+  walk_all_graphs(archive, options, [&uses](const ArchiveEntry&, const onnx::TensorSite& site) { uses.note(site); });
+  return uses;
+}
+
+EntryUses uses_as_far_as_read(const Archive& archive, const LoadOptions& options) {
+  EntryUses uses(archive);
+  walk_archive(archive, options, [&uses](const onnx::TensorSite& site) { uses.note(site); });
+  static_cast<void>(note_graphs_as_far_as_read(uses, archive, options));
+  return uses;
+}
+
+bool note_as_far_as_read(EntryUses& uses, const Archive& archive, const ArchiveEntry& graph,
+                         const LoadOptions& options) {
+  try {
+    const auto note = [&uses](const onnx::TensorSite& site) { uses.note(site); };
+    onnx::walk_tensors(archive.bytes(graph), note, {options.max_depth});
+    return true;
+  } catch (const Error& error) {
+    if (kind(error.code()) != Kind::format) throw;
+    return false;
+  }
+}
+
+std::vector<std::size_t> note_graphs_as_far_as_read(EntryUses& uses, const Archive& archive,
+                                                    const LoadOptions& options) {
+  std::vector<std::size_t> unread;
+  for (const ArchiveEntry& graph : graph_entries(archive)) {
+    if (!note_as_far_as_read(uses, archive, graph, options)) unread.push_back(graph.index);
+  }
+  return unread;
+}
+
+void refuse_where_graphs_name_the_model(const Archive& archive, const std::function<bool(std::size_t)>& stays,
+                                        const LoadOptions& options) {
+  EntryUses uses(archive);
+  for (const ArchiveEntry& graph : graph_entries(archive)) {
+    if (!stays(graph.index)) continue;
+    note_as_far_as_read(uses, archive, graph, options);
+    if (!uses.is_named(archive.size() - 1)) continue;
+    throw Error(Code::usage_argument,
+                "a tensor of this graph is in the bytes of the model, and would have those of the new one; `onnxar "
+                "pack` makes an archive in which the tensor has its data for itself",
+                {std::string(graph.name), std::nullopt}, archive.path());
+  }
+}
+
+}  // namespace onnxar

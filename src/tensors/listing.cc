@@ -1,0 +1,106 @@
+#include "onnxar/listing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "archive/access.h"
+#include "archive/changed.h"
+#include "tensors/archive_walk.h"
+#include "tensors/entry_uses.h"
+#include "zip/format.h"
+#include "zip/layout.h"
+
+namespace onnxar {
+namespace {
+
+/// The padding record: what stands between header and data besides the name and the sizes.
+std::uint64_t padding_of(const ListedEntry& entry, bool zip64) {
+  const std::uint64_t before =
+      zip::local_file_header_size + entry.name.size() + (zip64 ? zip::local_zip64_extra_size : 0);
+  return entry.offset - entry.header_offset - before;
+}
+
+void add_tensors(Listing& listing, const Archive& archive, const LoadOptions& options) {
+  walk_archive(archive, options, [&](const onnx::TensorSite& site) {
+    if (!site.tensor.is_external() || !site.tensor.external.location) return;
+    const auto entry = archive.find(*site.tensor.external.location);
+    if (!entry || entry->name == model_entry_name) return;  // `check` speaks of broken links
+    listing.entries[entry->index].tensors.push_back(info_of(site));
+  });
+}
+
+void add_kinds(Listing& listing, const Archive& archive, const LoadOptions& options) {
+  const EntryUses uses = uses_as_far_as_read(archive, options);  // and of broken graphs
+  for (std::size_t i = 0; i < listing.entries.size(); ++i) listing.entries[i].kind = uses.kind_of(i);
+  listing.model.kind = EntryKind::model;
+}
+
+}  // namespace
+
+std::string_view to_string(EntryKind kind) noexcept {
+  switch (kind) {
+    case EntryKind::weight: return "weight";
+    case EntryKind::side_file: return "side file";
+    case EntryKind::graph: return "graph";
+    case EntryKind::unused: return "unused";
+    case EntryKind::model: return "model";
+  }
+  return "entry";
+}
+
+std::vector<EntryKind> entry_kinds(const Archive& archive, const LoadOptions& options) {
+  const EntryUses uses = uses_of(archive, options);
+  std::vector<EntryKind> kinds;
+  for (std::size_t i = 0; i < archive.size(); ++i) kinds.push_back(uses.kind_of(i));
+  return kinds;
+}
+
+std::vector<ArchiveEntry> graphs(const Archive& archive) { return graph_entries(archive); }
+
+std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOptions& options) {
+  EntryUses uses(archive);
+  walk_all_graphs(archive, options, [&uses](const ArchiveEntry& graph, const onnx::TensorSite& site) {
+    if (graph.name != model_entry_name) uses.note(site);
+  });
+  std::vector<ArchiveEntry> entries;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    if (uses.is_named(i)) entries.push_back(archive.entry(i));
+  }
+  return entries;
+}
+
+Listing list(const std::filesystem::path& path, const LoadOptions& options) {
+  return list(Archive::open(path), options);
+}
+
+Listing list(const Archive& archive, const LoadOptions& options) {
+  const zip::Directory& directory = ArchiveAccess::directory(archive);
+  Listing listing;
+  listing.file_size = archive.file().size();
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    const ArchiveEntry entry = archive.entry(i);
+    const zip::LocalEntry local = ArchiveAccess::local(archive, i);
+    ListedEntry& row = listing.entries.emplace_back(ListedEntry{std::string(entry.name),
+                                                                local.data_offset,
+                                                                entry.size,
+                                                                entry.crc32,
+                                                                local.alignment,
+                                                                entry.header_offset,
+                                                                0,
+                                                                {},
+                                                                EntryKind::weight});
+    const bool zip64 = zip::needs_zip64_local(entry.size) || local.unneeded_zip64;
+    row.padding = padding_of(row, zip64);
+    listing.padding_bytes += row.padding;
+    listing.unused_bytes += directory.limit_of(i) - local.data_offset - entry.size;  // superseded tails
+    listing.alignment = i == 0 ? row.alignment : std::min(listing.alignment, row.alignment);
+  }
+  listing.model = std::move(listing.entries.back());  // the model is the last entry, and has a place of its own here
+  listing.entries.pop_back();
+  add_tensors(listing, archive, options);
+  add_kinds(listing, archive, options);
+  expect_not_cut(archive);
+  return listing;
+}
+
+}  // namespace onnxar

@@ -1,0 +1,90 @@
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "archive/access.h"
+#include "base/checked.h"
+#include "base/text.h"
+#include "onnx/tensor_values.h"
+#include "onnx/typed_data.h"
+#include "onnxar/listing.h"
+#include "tensors/archive_walk.h"
+#include "tensors/external_tensor.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+
+/// What type and dimensions call for; data inside a model may be longer.
+Bytes cut_to_size(Bytes bytes, const onnx::TensorView& tensor) {
+  return bytes.first(tensor.expected_size().value_or(bytes.size()));
+}
+
+ByteSpan external_data(const Archive& archive, const onnx::TensorView& tensor) {
+  return ByteSpan::borrow(part_named(archive, tensor, proved_link(tensor)).bytes, archive.owner());
+}
+
+ByteSpan aligned_copy(const Archive& archive, const onnx::TensorView& tensor, const ByteSource& source) {
+  const AlignedCopies::Key key{tensor.range.begin, tensor.range.end};
+  return ArchiveAccess::copies(archive).get(key, source, archive.model().size());
+}
+
+/// Protobuf puts bytes anywhere; who reads them wants elements.
+ByteSpan aligned(const Archive& archive, const onnx::TensorView& tensor, Bytes bytes) {
+  if (alignment_of(bytes) >= AlignedCopies::alignment) return ByteSpan::borrow(bytes, archive.owner());
+  return aligned_copy(archive, tensor, SpanSource(bytes));
+}
+
+ByteSpan inline_data(const Archive& archive, const onnx::TensorView& tensor) {
+  onnx::prove_values(archive.model(), tensor);
+  if (tensor.type == DataType::string) onnx::refuse_conversion(tensor);
+  if (tensor.raw_data) {
+    return aligned(archive, tensor, cut_to_size(tensor.raw_data->of(archive.model()), tensor));
+  }
+  if (tensor.expected_size() == 0) return {};
+  if (const auto raw = onnx::packed_raw_bytes(archive.model(), tensor)) return aligned(archive, tensor, *raw);
+  const auto source = onnx::typed_data_source(archive.model(), tensor);
+  if (source) return aligned_copy(archive, tensor, *source);
+  onnx::refuse_conversion(tensor);
+}
+
+/// The message that is meant, unless the tensor is of another archive: what stands at its place here is then something
+/// else, or not a tensor at all.
+onnx::TensorView own_tensor(const Archive& archive, const StoredTensor& tensor) {
+  const Bytes model = archive.model();
+  std::optional<onnx::TensorView> found;
+  try {
+    if (base::in_range(tensor.offset, tensor.size, model.size())) {
+      found = onnx::read_tensor(model, {tensor.offset, tensor.offset + tensor.size});
+    }
+  } catch (const Error&) {
+    found.reset();  // `tensors` would have refused the model
+  }
+  if (found && found->name == tensor.name && found->type == tensor.type && found->dims == tensor.dims) return *found;
+  throw Error(Code::usage_foreign_entry,
+              "it is not in this archive's model; use what `tensors` gave for this very archive", {}, archive.path());
+}
+
+}  // namespace
+
+std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& options) {
+  std::vector<StoredTensor> found;
+  walk_archive(archive, options, [&](const onnx::TensorSite& site) {
+    found.push_back({info_of(site), site.tensor.range.begin, site.tensor.range.size()});
+  });
+  return found;
+}
+
+ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor) {
+  try {
+    const onnx::TensorView view = own_tensor(archive, tensor);
+    onnx::prove_type(view);
+    return view.is_external() ? external_data(archive, view) : inline_data(archive, view);
+  } catch (const Error& error) {
+    const std::string message = concat("tensor ", base::quoted(tensor.name), " (", tensor.site, "): ", error.message());
+    throw located_in_model(archive, Error(error.code(), message, error.finding().place, error.path()));
+  }
+}
+
+}  // namespace onnxar

@@ -1,0 +1,65 @@
+// Protobuf's parser of text, with faults as errors.
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "onnxar/model/model.h"
+#include "proto/messages.h"
+
+namespace onnxar {
+namespace {
+
+/// Keeps the first fault; those behind it are often its echo.
+class FirstFault final : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, int column, const std::string& message) override {
+    if (text_) return;
+    // What protobuf says quotes the text, a word of which may be as long as the file.
+    const std::string what = message.size() <= base::longest_quoted ? escaped(message) : base::quoted(message);
+    // Counted from 0; none where the fault is no place's.
+    text_ = line < 0 ? what : base::concat("line ", line + 1, ", column ", column + 1, ": ", what);
+  }
+  [[nodiscard]] const std::optional<std::string>& text() const noexcept { return text_; }
+
+ private:
+  std::optional<std::string> text_;
+};
+
+}  // namespace
+
+std::vector<std::byte> parse_text(Bytes text, std::size_t max_depth) {
+  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
+  if (text.size() > most) {
+    throw Error(Code::onnx_model_too_large,
+                base::concat("the text is ", base::human_size(text.size()),
+                             ", and protobuf reads less than 2 GiB; keep large tensors in a "
+                             "data file beside it"));
+  }
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  if (as_text(text).starts_with(byte_order_mark)) text = text.subspan(byte_order_mark.size());
+  const google::protobuf::LogSilencer silent;
+  google::protobuf::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
+  google::protobuf::TextFormat::Parser parser;
+  FirstFault fault;
+  parser.RecordErrorsTo(&fault);
+  parser.SetRecursionLimit(static_cast<int>(std::min(max_depth, most)));
+  schema::ModelProto proto;
+  if (!parser.Parse(&input, &proto)) {
+    throw Error(Code::onnx_text_syntax, fault.text().value_or("protobuf cannot parse the text"));
+  }
+  return serialised(proto);
+}
+
+TextParser text_parser(std::size_t max_depth) {
+  return [max_depth](Bytes text) { return parse_text(text, max_depth); };
+}
+
+}  // namespace onnxar

@@ -1,0 +1,241 @@
+#include "text/text_writer.h"
+
+#include <google/protobuf/io/zero_copy_stream.h>
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/callables.h"
+#include "base/text.h"
+#include "onnx/external_data.h"
+#include "onnxar/model/model.h"
+#include "proto/messages.h"
+#include "sink/save.h"
+#include "skeleton/expansion.h"
+#include "source/graph_rules.h"
+#include "text/text_losses.h"
+
+namespace onnxar {
+namespace {
+
+using google::protobuf::TextFormat;
+
+/// Hands what protobuf prints to a sink, a buffer at a time.
+class SinkStream final : public google::protobuf::io::ZeroCopyOutputStream {
+ public:
+  explicit SinkStream(const ByteSink& sink) : sink_(sink), buffer_(buffer_size) {}
+
+  bool Next(void** data, int* size) override {
+    flush();
+    used_ = buffer_.size();
+    *data = buffer_.data();
+    *size = static_cast<int>(buffer_.size());
+    return true;
+  }
+  void BackUp(int count) override { used_ -= std::min(used_, static_cast<std::size_t>(count)); }
+  [[nodiscard]] std::int64_t ByteCount() const override { return static_cast<std::int64_t>(handed_out_ + used_); }
+
+  void flush() {
+    if (used_ != 0) sink_(Bytes(buffer_).first(used_));
+    handed_out_ += used_;
+    used_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t buffer_size = 64U << 10U;
+
+  const ByteSink& sink_;
+  std::vector<std::byte> buffer_;
+  std::size_t used_ = 0;
+  std::uint64_t handed_out_ = 0;
+};
+
+/// What each byte is in a string of the text format: itself, `\n` and its like, or three octal digits.
+std::array<std::string, 256> make_escapes() {
+  constexpr std::string_view named = "\n\r\t\"'\\";
+  constexpr std::string_view names = "nrt\"'\\";
+  std::array<std::string, 256> escapes;
+  for (unsigned byte = 0; byte < escapes.size(); ++byte) {
+    const auto c = static_cast<char>(byte);
+    std::string& escape = escapes.at(byte);
+    const std::size_t found = named.find(c);
+    if (found != std::string_view::npos) {
+      escape = {'\\', names[found]};
+    } else if (byte >= 0x20 && byte < 0x7f) {
+      escape = c;
+    } else {
+      const auto digit = [byte](unsigned shift) { return static_cast<char>('0' + ((byte >> shift) & 7U)); };
+      escape = {'\\', digit(6), digit(3), digit(0)};
+    }
+  }
+  return escapes;
+}
+
+std::string escaped_bytes(Bytes bytes) {
+  static const std::array<std::string, 256> escapes = make_escapes();
+  std::string text;
+  text.reserve(4 * bytes.size());
+  for (const std::byte byte : bytes) text += escapes[std::to_integer<std::size_t>(byte)];
+  return text;
+}
+
+/// Prints TensorProto.raw_data: a link into the table as the bytes that it leads to; what is large as a comment, if it
+/// is to be left out.
+class RawDataPrinter final : public TextFormat::FastFieldValuePrinter {
+ public:
+  RawDataPrinter(const LoadedModel& model, LargeData large, std::uint64_t threshold)
+      : model_(model), large_(large), threshold_(threshold) {}
+
+  using TextFormat::FastFieldValuePrinter::PrintFieldName;
+  void PrintFieldName(const google::protobuf::Message& message, const google::protobuf::Reflection* reflection,
+                      const google::protobuf::FieldDescriptor* field,
+                      TextFormat::BaseTextGenerator* generator) const override {
+    if (is_left_out(static_cast<const schema::TensorProto&>(message).raw_data())) generator->PrintLiteral("# ");
+    FastFieldValuePrinter::PrintFieldName(message, reflection, field, generator);
+  }
+
+  void PrintBytes(const std::string& value, TextFormat::BaseTextGenerator* generator) const override {
+    const Payload* payload = model_.payload_at(value);
+    if (is_left_out(value)) {
+      generator->PrintString(
+          base::concat(payload == nullptr ? value.size() : payload->size(), " bytes, left out here"));
+      return;
+    }
+    if (payload == nullptr) {
+      FastFieldValuePrinter::PrintBytes(value, generator);
+      return;
+    }
+    generator->PrintLiteral("\"");
+    payload->source->read([generator](Bytes piece) {
+      for (; !piece.empty(); piece = piece.subspan(std::min(piece.size(), step))) {
+        generator->PrintString(escaped_bytes(piece.first(std::min(piece.size(), step))));
+      }
+    });
+    generator->PrintLiteral("\"");
+  }
+
+ private:
+  static constexpr std::size_t step = 16U << 10U;
+
+  [[nodiscard]] bool is_left_out(const std::string& value) const {
+    if (large_ == LargeData::printed) return false;
+    return value.size() >= threshold_ || model_.payload_at(value) != nullptr;
+  }
+
+  const LoadedModel& model_;
+  LargeData large_;
+  std::uint64_t threshold_;
+};
+
+[[noreturn]] void refuse_what_is_not_loaded(const schema::TensorProto& tensor) {
+  throw Error(
+      Code::usage_not_loaded,
+      base::concat("tensor ", base::quoted(tensor.name()), ": its data is in ", base::quoted(location_of(tensor)),
+                   ", which was not loaded, and text has all data in it; load the data, too"));
+}
+
+}  // namespace
+
+TextSource::TextSource(const LoadedModel& model, LargeData large, std::uint64_t threshold)
+    : model_(model), large_(large), threshold_(threshold) {
+  parse(proto_, model.skeleton, model.max_depth);
+  if (large == LargeData::printed) losses_ = text_losses(model, proto_);
+  Expansion expansion(model);
+  for_each_tensor(proto_, [&](schema::TensorProto& tensor) {
+    const Payload* payload = is_linked(tensor) ? model.payload_at(location_of(tensor)) : nullptr;
+    if (is_linked(tensor) && payload == nullptr && large == LargeData::printed) refuse_what_is_not_loaded(tensor);
+    if (payload != nullptr && large == LargeData::printed) expansion.add(*payload);
+    if (payload != nullptr) {
+      tensor.set_raw_data(std::string(location_of(tensor)));  // a name that nobody else can know
+      tensor.clear_external_data();
+      tensor.clear_data_location();
+    }
+    if (large == LargeData::left_out && (payload != nullptr || tensor.raw_data().size() >= threshold)) ++left_out_;
+  });
+}
+
+void TextSource::drop_model_name() {
+  auto& pairs = *proto_.mutable_metadata_props();
+  pairs.erase(std::remove_if(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.key() == model_name_key; }),
+              pairs.end());
+}
+
+std::uint64_t TextSource::size() const {
+  std::uint64_t size = 0;
+  read([&size](Bytes piece) { size += piece.size(); });
+  return size;
+}
+
+void TextSource::read(const ByteSink& sink) const {
+  TextFormat::Printer printer;
+  printer.SetHideUnknownFields(true);  // their numbers alone could not be read back
+  auto raw_data = std::make_unique<RawDataPrinter>(model_, large_, threshold_);
+  const auto* field = schema::TensorProto::descriptor()->FindFieldByNumber(schema::TensorProto::kRawDataFieldNumber);
+  printer.RegisterFieldValuePrinter(field, raw_data.release());  // it owns it now: the field had none before
+  SinkStream stream(sink);
+  static_cast<void>(printer.Print(proto_, &stream));  // the stream takes all or throws
+  stream.flush();
+}
+
+std::vector<Finding> TextSource::losses() const { return losses_; }
+
+ConvertReport save_text(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
+                        const std::filesystem::path& input) {
+  TextSource text(model, LargeData::printed, 0);
+  text.drop_model_name();
+  ConvertReport report;
+  if (auto note = note_of_left_out(model)) report.remarks.push_back(std::move(*note));
+  report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());
+  for (Finding& loss : text.losses()) report.remarks.push_back(std::move(loss));
+  save_alone(text, model, Destination::of(output, name_in_folder(model, input), Format::textproto), options, report);
+  return report;
+}
+
+LoadOptions with_text_parser(const LoadOptions& options) {
+  LoadOptions with = options;
+  if (!with.text_parser) with.text_parser = text_parser(options.max_depth);
+  return with;
+}
+
+TextReport print_text(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options) {
+  base::check_callable(sink, "the ByteSink");
+  LoadOptions load = with_text_parser(options.load);
+  if (!options.with_data) load.load_external_data = false;
+  const ExternalPolicy policy = options.with_data ? ExternalPolicy::everything_inline() : ExternalPolicy::of(load);
+  try {
+    const Companions companions = options.with_data ? Companions::taken : Companions::left;
+    const LoadedModel loaded = load_model(model, policy, load, companions);
+    const TextSource text(loaded, options.with_data ? LargeData::printed : LargeData::left_out, load.threshold);
+    text.read(sink);
+    TextReport report{text.left_out(), loaded.remarks};
+    for (Finding& loss : text.losses()) report.remarks.push_back(std::move(loss));
+    const auto note = [&report](const std::string& name, const char* text) {
+      report.remarks.push_back({Severity::note, Code::onnx_text_loss, {name, std::nullopt}, text});
+    };
+    for (const SideFile& file : loaded.side_files) note(file.name, "this side file is not part of the model's text");
+    for (const LoadedGraph& graph : loaded.graphs) note(graph.name, "this further graph is not part of the text");
+    return report;
+  } catch (const Error& error) {
+    throw error.with_path(model);
+  }
+}
+
+ConvertReport convert_to_text(const std::filesystem::path& input, const std::filesystem::path& output,
+                              const SaveOptions& save, const LoadOptions& load) {
+  LoadOptions options = with_text_parser(load);
+  options.load_external_data = true;
+  try {
+    return save_text(load_model(input, ExternalPolicy::everything_inline(), options), output, save, input);
+  } catch (const Error& error) {
+    throw error.with_path(input);
+  }
+}
+
+}  // namespace onnxar

@@ -1,0 +1,267 @@
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "base/buffered_output.h"
+#include "base/glob.h"
+#include "base/near_names.h"
+#include "base/output_file.h"
+#include "base/text.h"
+#include "numpy/numpy_format.h"
+#include "onnx/tensor_values.h"
+#include "onnx/typed_data.h"
+#include "onnxar/archive_writer.h"
+#include "onnxar/convert.h"
+#include "skeleton/expansion.h"
+#include "source/model_source.h"
+
+namespace onnxar {
+namespace {
+
+namespace fs = std::filesystem;
+using base::concat;
+
+/// Which tensors are meant; by their numbers in the order of the walk.
+class Selection {
+ public:
+  Selection(const ModelSource& source, std::string_view which, const LoadOptions& load)
+      : source_(source), which_(which), load_(load) {
+    std::size_t number = 0;
+    walk([&](const onnx::TensorSite& site) { consider(site, number++); });
+  }
+
+  /// Whether `which` is a pattern.
+  [[nodiscard]] bool is_pattern() const { return exact() == nullptr; }
+
+  /// Errors: usage.no_such_tensor, usage.ambiguous_tensor.
+  [[nodiscard]] const std::vector<std::size_t>& chosen() const {
+    if (const auto* one = exact()) {
+      if (one->size() > 1) refuse_ambiguous(*one);
+      return *one;
+    }
+    if (by_pattern_.empty()) refuse_unknown();
+    return by_pattern_;
+  }
+
+ private:
+  void consider(const onnx::TensorSite& site, std::size_t number) {
+    const std::string path = site.path();
+    const std::string_view name = site.tensor.name;
+    if (name == which_) by_name_.push_back(number);
+    if (is_key(site)) by_key_.push_back(number);
+    if (path == which_) by_site_.push_back(number);
+    if (matches(name.empty() ? path : std::string(name))) by_pattern_.push_back(number);
+  }
+
+  [[nodiscard]] bool is_key(const onnx::TensorSite& site) const {
+    return source_.archive() != nullptr && site.tensor.is_external() && site.tensor.external.location == which_;
+  }
+
+  [[nodiscard]] bool matches(const std::string& name) const {
+    return base::is_pattern(which_) && base::matches(which_, name);
+  }
+
+  /// What goes by the first of name, key and site that is anybody's; null where that is none.
+  [[nodiscard]] const std::vector<std::size_t>* exact() const {
+    if (which_.empty()) return nullptr;  // many tensors have no name
+    for (const auto* list : {&by_name_, &by_key_, &by_site_}) {
+      if (!list->empty()) return list;
+    }
+    return nullptr;
+  }
+
+  [[noreturn]] void refuse_ambiguous(const std::vector<std::size_t>& candidates) const {
+    constexpr std::size_t most = 20;
+    std::string sites;
+    std::size_t number = 0;
+    std::size_t listed = 0;
+    walk([&](const onnx::TensorSite& site) {
+      if (!std::ranges::binary_search(candidates, number++) || listed++ >= most) return;
+      sites += (sites.empty() ? "" : ", ") + escaped(site.path());
+    });
+    throw Error(Code::usage_ambiguous_tensor,
+                concat(candidates.size(), " tensors go by ", base::quoted(which_),
+                       "; name one of them by its site: ", sites, listed > most ? ", ..." : ""));
+  }
+
+  [[noreturn]] void refuse_unknown() const {
+    NearNames near(which_);
+    walk([&near](const onnx::TensorSite& site) { near.consider(site.tensor.name); });
+    throw Error(Code::usage_no_such_tensor,
+                concat("no tensor of the model has ", base::quoted(which_),
+                       " for its name, key or site, nor matches it as a pattern", near.text()));
+  }
+
+  void walk(const std::function<void(const onnx::TensorSite&)>& visit) const {
+    onnx::walk_tensors(source_.model(), visit, {load_.max_depth});
+  }
+
+  const ModelSource& source_;
+  std::string which_;
+  const LoadOptions& load_;
+  std::vector<std::size_t> by_name_, by_key_, by_site_, by_pattern_;
+};
+
+/// Writes tensors one after another, and publishes them together.
+class Extractor {
+ public:
+  Extractor(ModelSource& source, const fs::path& output, bool to_folder, const ExtractOptions& options)
+      : source_(source), output_(output), to_folder_(to_folder), options_(options) {}
+  Extractor(const Extractor&) = delete;
+  Extractor& operator=(const Extractor&) = delete;
+  ~Extractor() {
+    files_.clear();
+    std::error_code ignored;
+    if (made_folder_) fs::remove(output_, ignored);  // only if nothing was published into it
+  }
+
+  void add(const onnx::TensorSite& site) try {
+    std::shared_ptr<const ByteSource> bytes = payload_of(site);
+    const NumpyType numpy = numpy_type(site.tensor.type);
+    std::string header;
+    if (!options_.raw) {
+      if (numpy.descr.empty()) {
+        throw Error(
+            Code::onnx_tensor_not_converted,
+            concat("NumPy has no type for the data type ", to_string(site.tensor.type), "; --raw writes its bytes"),
+            {"", site.tensor.range.begin});
+      }
+      header = numpy_header(numpy.descr, site.tensor.dims);
+      bytes = numpy_elements(std::move(bytes), site.tensor.type, elements_of(site.tensor));
+    }
+    ExtractedTensor& row = extracted_.emplace_back();
+    row.tensor = {std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()};
+    row.path = path_for(row.tensor);
+    row.file_bytes = header.size() + bytes->size();
+    if (!options_.raw) std::tie(row.descr, row.as_integers) = std::pair(numpy.descr, numpy.as_integers);
+    if (site.tensor.is_external()) shared_.push_back(bytes->size());
+    contents_.push_back({std::move(header), std::move(bytes)});
+  } catch (const Error& error) {
+    if (!error.path().empty() || !error.entry().empty() || kind(error.code()) != Kind::format) throw;
+    throw source_.located(Error(error.code(), concat(describe(site), ": ", error.message()), error.finding().place));
+  }
+
+  /// Writes what was added, once all of it is known. Errors: onnx.model.expansion, before anything is written.
+  void write() {
+    Expansion expansion(source_.input_size(), options_.load.max_expansion);
+    for (const std::uint64_t bytes : shared_) expansion.add(bytes);
+    if (to_folder_ && !options_.dry_run) make_folder();
+    for (std::size_t i = 0; i < contents_.size(); ++i) write(extracted_[i], contents_[i]);
+  }
+
+  std::vector<ExtractedTensor> publish() && {
+    for (base::OutputFile& file : files_) file.publish(sync());
+    return std::move(extracted_);
+  }
+
+ private:
+  [[nodiscard]] base::Sync sync() const { return options_.sync ? base::Sync::full : base::Sync::none; }
+
+  void make_folder() {
+    std::error_code failed;
+    made_folder_ = fs::create_directory(output_, failed);
+    std::error_code unseen;
+    if (!made_folder_ && !fs::is_directory(output_, unseen)) {
+      throw base::system_error(failed ? failed.value() : ENOTDIR, "cannot make the folder", output_);
+    }
+    folder_ = base::Folder::open(output_);  // all files go to this one, whatever is put in its place meanwhile
+  }
+
+  fs::path path_for(const TensorInfo& tensor) {
+    if (!to_folder_) return output_;
+    const std::string name = keys_.make(tensor.name.empty() ? tensor.site : tensor.name);
+    return output_ / (name + (options_.raw ? ".bin" : ".npy"));
+  }
+
+  static std::uint64_t elements_of(const onnx::TensorView& tensor) {
+    const auto bytes = payload_size(DataType::uint8, tensor.dims);  // a byte an element
+    return bytes.value_or(0);
+  }
+
+  std::shared_ptr<const ByteSource> payload_of(const onnx::TensorSite& site) {
+    const onnx::TensorView& tensor = site.tensor;
+    onnx::prove_type(tensor);
+    if (tensor.is_external()) return source_.external_payload(site).source;
+    onnx::prove_values(site.model, tensor);
+    if (tensor.type == DataType::string) onnx::refuse_conversion(tensor);
+    if (tensor.raw_data) {
+      const Bytes raw = tensor.raw_data->of(site.model);
+      const std::uint64_t size = tensor.expected_size().value_or(raw.size());  // what is there beyond it means nothing
+      return std::make_shared<SpanSource>(raw.first(size));
+    }
+    if (tensor.expected_size() == 0) return std::make_shared<SpanSource>(Bytes());
+    if (!tensor.typed_data) {
+      throw Error(Code::onnx_tensor_no_data, "the model has no data for this tensor", {"", tensor.range.begin});
+    }
+    if (auto typed = onnx::typed_data_source(site.model, tensor)) return typed;
+    onnx::refuse_conversion(tensor);
+  }
+
+  struct Content {
+    std::string header;
+    std::shared_ptr<const ByteSource> bytes;
+  };
+
+  void write(const ExtractedTensor& row, const Content& content) {
+    const auto existing = options_.replace ? base::Existing::replace : base::Existing::refuse;
+    if (options_.dry_run) {
+      base::OutputFile::check_target(row.path, existing);
+      return;
+    }
+    auto file = folder_ ? base::OutputFile::create(folder_, row.path.filename().string(), existing)
+                        : base::OutputFile::create(row.path, existing);
+    base::BufferedOutput out(std::move(file), options_.sync);
+    out.reserve(row.file_bytes);
+    out.append(as_bytes(content.header));
+    content.bytes->read([&out](Bytes piece) { out.append(piece); });
+    files_.push_back(std::move(out).finish());
+    if (to_folder_) files_.back().park(sync());
+  }
+
+  ModelSource& source_;
+  const fs::path& output_;
+  bool to_folder_;
+  const ExtractOptions& options_;
+  bool made_folder_ = false;
+  std::shared_ptr<const base::Folder> folder_;  // where there are many files
+  KeyMaker keys_;
+  std::vector<ExtractedTensor> extracted_;
+  std::vector<Content> contents_;      // of each of them
+  std::vector<std::uint64_t> shared_;  // sizes of what may be made of the same bytes
+  std::vector<base::OutputFile> files_;
+};
+
+bool names_a_folder(const fs::path& path) {
+  std::error_code ignored;
+  return !path.has_filename() || fs::is_directory(path, ignored);
+}
+
+}  // namespace
+
+std::vector<ExtractedTensor> extract(const fs::path& model, std::string_view which, const fs::path& output,
+                                     const ExtractOptions& options) {
+  ModelSource source = ModelSource::open(model, options.load);
+  try {
+    const Selection selection(source, which, options.load);
+    const std::vector<std::size_t>& chosen = selection.chosen();
+    const bool to_folder = names_a_folder(output);
+    if (selection.is_pattern() && !to_folder) {
+      throw Error(Code::usage_argument, concat("a pattern may be many tensors: the output must be a folder, such as \"",
+                                               escaped_path(output), "/\""));
+    }
+    Extractor extractor(source, output, to_folder, options);
+    std::size_t number = 0;
+    onnx::walk_tensors(source.model(),
+                       [&](const onnx::TensorSite& site) {
+                         if (std::ranges::binary_search(chosen, number++)) extractor.add(site);
+                       },
+                       {options.load.max_depth});
+    extractor.write();
+    return std::move(extractor).publish();
+  } catch (const Error& error) {
+    throw kind(error.code()) == Kind::format ? source.located(error) : error.with_path(model);
+  }
+}
+
+}  // namespace onnxar

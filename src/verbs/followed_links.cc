@@ -1,0 +1,31 @@
+#include "verbs/followed_links.h"
+
+#include "onnx/domains.h"
+
+namespace onnxar {
+namespace {
+
+bool is_constant(Bytes model, wire::Range node) {
+  return onnx::op_type_of(model, node) == "Constant" && onnx::is_default_domain(onnx::domain_of(model, node));
+}
+
+}  // namespace
+
+bool FollowedLinks::follows(const onnx::TensorSite& site) {
+  std::size_t depth = site.levels.size();
+  while (depth > 0 && site.levels[depth - 1].message != onnx::Message::graph &&
+         site.levels[depth - 1].message != onnx::Message::node) {
+    --depth;
+  }
+  if (depth == 0 || site.levels[depth - 1].message == onnx::Message::graph) return true;
+  if (nodes_.size() < depth) nodes_.resize(depth);
+  const wire::Range range = site.levels[depth - 1].field.value;
+  Node& node = nodes_[depth - 1];
+  if (!node.read || node.begin != range.begin) {
+    node = {range.begin, true, is_constant(site.model, range)};
+    ++nodes_read_;
+  }
+  return node.is_constant;
+}
+
+}  // namespace onnxar

@@ -1,0 +1,150 @@
+#include "onnxar/link.h"
+
+#include <utility>
+
+#include "archive/opening.h"
+#include "base/buffered_output.h"
+#include "base/file_descriptor.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "onnx/rewrite.h"
+#include "sink/payload_layout.h"
+#include "source/graph_rules.h"
+#include "source/link_marker.h"
+#include "source/model_source.h"
+#include "verbs/followed_links.h"
+
+namespace onnxar {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Why readers of external data would not follow a location of this name; nothing if they do.
+std::optional<std::string_view> name_fault(std::string_view name) {
+  if (name.starts_with('#')) return "begins with `#`, which to them names memory";
+  if (name.find("..") != std::string_view::npos) return "has `..` in it, which to them leaves the folder";
+  if (!base::is_utf8(name)) return "is no UTF-8";
+  return std::nullopt;
+}
+
+/// Below this a link would take as much room as the data, and ONNX Runtime itself copies data as small as that.
+constexpr std::size_t smallest_linked = 128;
+
+Archive open_archive(const fs::path& path, const ArchiveRange& range) {
+  if (range.offset == 0 && !range.length) return open_at_rest(path, {}, LocalHeaders::read_at_once);
+  const base::FileDescriptor file = base::open_file(path, base::Access::read);
+  return open_range({file.get(), range.offset, range.length}, {}, path, LocalHeaders::read_at_once);
+}
+
+/// An archive, and its model with the links in it rewritten.
+class Linking {
+ public:
+  Linking(const fs::path& archive, const ArchiveRange& range)
+      : path_(base::real_path(archive)),
+        begin_(range.offset),
+        source_(ModelSource::of(open_archive(path_, range), {})) {
+    const std::string name = archive_name();
+    if (const auto fault = name_fault(name)) {
+      throw Error(
+          Code::usage_argument,
+          base::concat("ONNX's readers of external data would refuse the archive, as its name ", *fault, "; rename it"),
+          {}, path_);
+    }
+    refuse_own_name(this->archive(), path_);
+    const LinkMarker marker = LinkMarker::of(this->archive(), begin_, name);
+    try {
+      model_ = onnx::rewrite_tensors(source_.model(), [&](const onnx::TensorSite& site) { return edit(site, name); },
+                                     {}, {link_key_prefix, marker.fields(), model_name_key});
+    } catch (const Error& error) {
+      throw source_.located(error);
+    }
+    check_model_size(model_.size(), path_, "a lower --threshold of `onnxar pack` moves more tensors out of it");
+  }
+
+  [[nodiscard]] const fs::path& path() const noexcept { return path_; }
+  [[nodiscard]] fs::path folder() const { return path_.parent_path(); }
+  [[nodiscard]] std::string archive_name() const { return path_.filename().string(); }
+  [[nodiscard]] const Archive& archive() const noexcept { return *source_.archive(); }
+  [[nodiscard]] const wire::Rope& model() const noexcept { return model_; }
+  [[nodiscard]] std::uint64_t tensors() const noexcept { return tensors_; }
+
+ private:
+  onnx::TensorEdit edit(const onnx::TensorSite& site, const std::string& name) {
+    if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
+    Payload payload = source_.external_payload(site);
+    const Bytes bytes = payload.span.bytes();
+    if (bytes.size() < smallest_linked || !followed_.follows(site)) {
+      return onnx::TensorEdit::put_inline(std::move(payload.source));
+    }
+    ++tensors_;
+    const auto offset = static_cast<std::uint64_t>(bytes.data() - archive().file().data());
+    return onnx::TensorEdit::link_to({name, begin_ + offset, bytes.size()});
+  }
+
+  fs::path path_;
+  std::uint64_t begin_;  // of the archive in the file
+  ModelSource source_;
+  FollowedLinks followed_;
+  wire::Rope model_;
+  std::uint64_t tensors_ = 0;
+};
+
+void check_place(const fs::path& target, const Linking& linking) {
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (base::identity_of(folder) != base::identity_of(linking.folder())) {
+    throw Error(Code::usage_argument,
+                base::concat("a link has to lie beside its archive, as runtimes open external data beneath a model's "
+                             "folder only; write it to ",
+                             escaped_path(linking.folder() / target.filename())),
+                {}, target);
+  }
+  if (base::identity_of(target) == base::identity_of(linking.path())) {
+    throw Error(Code::usage_argument, "is the archive itself, which the link needs; choose another name", {}, target);
+  }
+}
+
+bool is_link(ModelSource source) {
+  bool linked = false;
+  const auto look = [&](const onnx::TensorSite& site) {
+    if (!site.tensor.is_external() || !site.tensor.external.location) return;
+    const std::string location(*site.tensor.external.location);
+    linked = source.linked_archive(location, site.tensor.range.begin) != nullptr || linked;
+  };
+  try {
+    onnx::walk_tensors(source.model(), look);
+  } catch (const Error& error) {
+    throw source.located(error);
+  }
+  return linked;
+}
+
+}  // namespace
+
+Link make_link(const fs::path& archive, const ArchiveRange& range) {
+  const Linking linking(archive, range);
+  return {linking.model().flat(), linking.folder(), linking.archive_name(), linking.archive().file().size(),
+          linking.tensors()};
+}
+
+LinkReport write_link(const fs::path& archive, const fs::path& output, const LinkOptions& options) {
+  const Linking linking(archive, options.range);
+  auto file = base::OutputFile::create(output, options.replace ? base::Existing::replace : base::Existing::refuse);
+  check_place(file.target(), linking);
+  const LinkReport report{linking.tensors(), linking.model().size()};
+  if (options.dry_run) return report;
+  base::BufferedOutput out(std::move(file), options.sync);
+  out.reserve(report.model_bytes);
+  linking.model().read([&out](Bytes piece) { out.append(piece); });
+  std::move(out).finish().publish(options.sync ? base::Sync::full : base::Sync::none);
+  return report;
+}
+
+bool verify_link(const fs::path& model) { return is_link(ModelSource::open(model, {})); }
+
+bool verify_link(Bytes model, const fs::path& folder) {
+  LoadOptions options;
+  options.external_data_dir = folder;
+  return is_link(ModelSource::of(model, nullptr, options));
+}
+
+}  // namespace onnxar

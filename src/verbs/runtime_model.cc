@@ -1,0 +1,64 @@
+#include <string>
+#include <utility>
+
+#include "archive/access.h"
+#include "onnx/rewrite.h"
+#include "onnxar/link.h"
+#include "sink/payload_layout.h"
+#include "skeleton/expansion.h"
+#include "source/link_marker.h"
+#include "source/model_source.h"
+
+namespace onnxar {
+namespace {
+
+/// What names tell apart for a runtime: initializers of the main graph, and nothing else.
+bool can_be_fed(const onnx::TensorSite& site) {
+  return site.kind == onnx::SiteKind::initializer && site.levels.size() == 2 &&
+         site.levels.front().message == onnx::Message::graph;
+}
+
+class Feeding {
+ public:
+  explicit Feeding(const Archive& archive)
+      : source_(ModelSource::of(ArchiveAccess::open(archive.file(), archive.owner(), archive.path(), {}), {})),
+        expansion_(source_.input_size(), LoadOptions().max_expansion,
+                   "a link (onnxar/link.h) leaves them in the archive") {}
+
+  RuntimeModel run() {
+    try {
+      const wire::Rope model = onnx::rewrite_tensors(
+          source_.model(), [this](const onnx::TensorSite& site) { return edit(site); }, {}, {link_key_prefix, {}});
+      check_model_size(model.size(), source_.archive()->path(),
+                       "data that a runtime cannot be given by name has to be in it; use a link");
+      feed_.model = model.flat();
+    } catch (const Error& error) {
+      throw source_.located(error);
+    }
+    feed_.owner = source_.owner();
+    return std::move(feed_);
+  }
+
+ private:
+  onnx::TensorEdit edit(const onnx::TensorSite& site) {
+    if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
+    Payload payload = source_.external_payload(site);
+    const Bytes bytes = payload.span.bytes();
+    if (!can_be_fed(site) || bytes.empty()) {
+      expansion_.add(payload);
+      return onnx::TensorEdit::put_inline(std::move(payload.source));
+    }
+    feed_.tensors.push_back({{std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()}, bytes});
+    return onnx::TensorEdit::keep();
+  }
+
+  ModelSource source_;
+  Expansion expansion_;
+  RuntimeModel feed_;
+};
+
+}  // namespace
+
+RuntimeModel make_runtime_model(const Archive& archive) { return Feeding(archive).run(); }
+
+}  // namespace onnxar

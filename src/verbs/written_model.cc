@@ -1,0 +1,185 @@
+// The last step of writing and of editing an archive, which looks into the model: that takes ONNX, of which the layer
+// below, where the rest of both classes is, knows nothing.
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "archive/writer_parts.h"
+#include "base/checked.h"
+#include "base/crc32.h"
+#include "base/text.h"
+#include "onnx/sites.h"
+#include "onnx/tensor_values.h"
+#include "source/graph_rules.h"
+#include "source/model_source.h"
+#include "tensors/archive_walk.h"
+#include "tensors/entry_uses.h"
+#include "tensors/external_tensor.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+
+/// Proves the link of one tensor against the entries of the archive. Errors: as `resolve`.
+void prove_target(const onnx::TensorView& tensor, const EntryWriter::Entries& entries) {
+  const onnx::ExternalSlice slice = proved_link(tensor);
+  const auto size = EntryWriter::size_of(entries, slice.location);
+  if (!size) {
+    throw Error(Code::onnx_external_missing,
+                concat("it refers to ", base::quoted(slice.location), ", which is not an entry of the archive"));
+  }
+  const std::uint64_t rest = slice.offset <= *size ? *size - slice.offset : 0;
+  const std::uint64_t length = slice.length.value_or(tensor.expected_size().value_or(rest));
+  if (base::in_range(slice.offset, length, *size)) return;
+  throw Error(Code::onnx_external_out_of_range,
+              concat("offset ", slice.offset, " and length ", length, " leave the entry ", base::quoted(slice.location),
+                     " of ", *size, " bytes"));
+}
+
+void prove_tensor(const onnx::TensorSite& site, const EntryWriter::Entries& entries, bool with_values) {
+  try {
+    if (with_values) onnx::prove_type(site.tensor);
+    if (site.tensor.is_external()) prove_target(site.tensor, entries);
+    if (with_values && !site.tensor.is_external()) onnx::prove_values(site.model, site.tensor);
+  } catch (const Error& error) {
+    throw Error(error.code(), concat(describe(site), ": ", error.message()));
+  }
+}
+
+void prove_metadata(const std::optional<MetadataFault>& fault) {
+  if (fault) throw Error(fault->code, fault->message);
+}
+
+/// Errors without a place: offsets count from the model's first byte, which has a place in the file that is never seen.
+void prove_written_graph(std::string_view name, Bytes model, const EntryWriter::Entries& entries) {
+  const bool is_graph = name != model_entry_name;
+  try {
+    if (is_graph && model.size() > OpenOptions().max_model_size) {
+      throw Error(Code::archive_model_too_large, "protobuf reads less than 2 GiB");
+    }
+    // A model that is written as the user has it may hold values that a runtime refuses; a graph is one that was made
+    // for an archive.
+    onnx::walk_tensors(model, [&](const onnx::TensorSite& site) { prove_tensor(site, entries, is_graph); });
+    prove_metadata(
+        is_graph ? link_marker_fault(model)
+                 : model_name_fault(model, {entries.size(), [&entries](std::size_t i) { return entries[i].first; }}));
+  } catch (const Error& error) {
+    const std::string message =
+        is_graph ? concat("a file NAME.onnx in the root is a graph of the archive, and this one cannot be one: ",
+                          error.message(), "; in a folder, as `extra/", name, "`, it is a side file")
+                 : concat("the model is not what an archive may end with: ", error.message(),
+                          error.code() == Code::onnx_external_missing
+                              ? "; add that entry before the model, or turn verify_model off"
+                              : "");
+    throw Error(error.code(), message, {std::string(name), std::nullopt});
+  }
+}
+
+bool is_same(const ArchiveEntry& entry, Bytes bytes) {
+  return entry.size == bytes.size() && entry.crc32 == base::crc32(0, bytes);
+}
+
+/// What `model` links to stays where it is.
+void prove_kept(const Archive& archive, const std::function<bool(std::size_t)>& moves, Bytes model) {
+  onnx::walk_tensors(model, [&](const onnx::TensorSite& site) {
+    if (!site.tensor.is_external() || !site.tensor.external.location) return;
+    const auto entry = archive.find(*site.tensor.external.location);
+    if (!entry || !moves(entry->index)) return;
+    throw Error(Code::usage_argument,
+                concat(describe(site), ": its data would be in ", base::quoted(entry->name),
+                       ", which an edit that removes entries before it would move; remove those by another edit"),
+                {std::string(entry->name), std::nullopt}, archive.path());
+  });
+}
+
+/// What may be removed, as far as it can be told.
+struct Removable {
+  std::size_t end_of_weights = 0;
+  std::vector<std::size_t> unread;  // graphs
+};
+
+Removable removable_in(const Archive& archive) {
+  Removable found;
+  EntryUses uses(archive);
+  walk_archive(archive, {}, [&uses](const onnx::TensorSite& site) { uses.note(site); });
+  found.unread = note_graphs_as_far_as_read(uses, archive, {});
+  found.end_of_weights = uses.end_of_weights();
+  return found;
+}
+
+[[noreturn]] void refuse_removal_beside(const Archive& archive, const ArchiveEntry& entry, const ArchiveEntry& graph) {
+  throw Error(Code::usage_argument,
+              concat("it cannot be removed or replaced in place, as a tensor of the graph ", base::quoted(graph.name),
+                     " may be in it: that graph cannot be read to its end; remove or replace the graph first"),
+              {std::string(entry.name), std::nullopt}, archive.path());
+}
+
+[[noreturn]] void refuse_removal(const Archive& archive, const ArchiveEntry& entry, std::size_t end_of_weights) {
+  const std::string_view last = archive.entry(end_of_weights - 1).name;
+  const std::string where = entry.name == last ? "a tensor of the model or of a graph is in it"
+                                               : concat("the weight ", base::quoted(last), " lies after it");
+  throw Error(Code::usage_argument,
+              concat("it cannot be removed or replaced in place, as ", where,
+                     ", and an edit moves no weight; `onnxar pack` makes an archive anew"),
+              {std::string(entry.name), std::nullopt}, archive.path());
+}
+
+}  // namespace
+
+void ArchiveWriter::finish(const ByteSource& model) {
+  EntryWriter::ProveModel proof;
+  if (parts_->verify_model) proof = prove_written_graph;
+  parts_->writer.finish("finish", model, base::Sync::none, parts_->sync, proof);
+}
+
+void ArchiveEditor::remove(std::string_view name) {
+  Parts& parts = *parts_;
+  parts.writer.attempt("remove", [&] {
+    const Place place{std::string(name), std::nullopt};
+    const auto entry = parts.archive.find(name);
+    if (!entry) throw Error(Code::usage_no_such_entry, "there is no such entry to remove", place);
+    if (entry->name == model_entry_name || parts.has_begun) {
+      throw Error(Code::usage_argument,
+                  parts.has_begun ? "entries are removed before the first one is added"
+                                  : "an archive has a model; `commit` replaces it",
+                  place);
+    }
+    if (!parts.end_of_weights) {
+      Removable found = removable_in(parts.archive);
+      parts.end_of_weights = found.end_of_weights;
+      parts.unread = std::move(found.unread);
+    }
+    if (entry->index < *parts.end_of_weights) refuse_removal(parts.archive, *entry, *parts.end_of_weights);
+    for (const std::size_t graph : parts.unread) {
+      if (graph == entry->index || parts.removed[graph]) continue;
+      refuse_removal_beside(parts.archive, *entry, parts.archive.entry(graph));
+    }
+    parts.removed[entry->index] = true;
+    parts.kept = std::min(parts.kept, entry->index);
+    parts.is_settled = false;
+  });
+}
+
+void ArchiveEditor::commit(const ByteSource& model) {
+  Parts& parts = *parts_;
+  parts.append_run_before(model_entry_name);
+  EntryWriter::ProveModel proof;
+  if (parts.options.verify_model) {
+    proof = [&parts](std::string_view name, Bytes written, const EntryWriter::Entries& entries) {
+      prove_written_graph(name, written, entries);
+      prove_kept(parts.archive, [&parts](std::size_t index) { return parts.moves(index); }, written);
+      const ArchiveEntry old = parts.archive.entry(parts.archive.size() - 1);
+      if (name != model_entry_name || is_same(old, written)) return;
+      refuse_where_graphs_name_the_model(parts.archive, [&parts](std::size_t index) { return !parts.removed[index]; },
+                                         {});
+    };
+  }
+  parts.writer.finish("commit", model, parts.sync(), parts.sync(), proof);
+}
+
+}  // namespace onnxar

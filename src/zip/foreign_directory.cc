@@ -1,0 +1,169 @@
+#include "zip/foreign_directory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/little_endian.h"
+#include "base/text.h"
+#include "onnxar/error.h"
+#include "zip/crc_fault.h"
+#include "zip/format.h"
+#include "zip/inflate.h"
+#include "zip/names.h"
+#include "zip/unique_names.h"
+
+namespace onnxar::zip {
+
+using base::concat;
+using base::hex;
+
+namespace {
+
+void check_overlap(const ForeignEntry& before, const ForeignEntry& entry) {
+  if (before.end <= entry.header_offset) return;
+  throw Error(Code::zip_entry_overlap,
+              concat("the entry ends at ", hex(before.end), ", behind the start of the next entry ",
+                     base::quoted(entry.name), " at ", hex(entry.header_offset)),
+              {std::string(before.name), before.header_offset});
+}
+
+}  // namespace
+
+ForeignDirectory ForeignDirectory::read(Bytes file, const Limits& limits) {
+  const EndOfZip found = find_end(file);
+  check_limits(found.end, limits);
+  ForeignDirectory directory;
+  directory.offset_ = found.end.directory_offset;
+  directory.read_headers(file, found.end);
+  directory.read_local_headers(file);
+  directory.check_rivals(found.rivals);
+  directory.check_front(file);
+  directory.index_files();
+  return directory;
+}
+
+void ForeignDirectory::read_headers(Bytes file, const EndOfArchive& end) {
+  bytes_ = std::make_unique_for_overwrite<std::byte[]>(end.directory_size);
+  std::memcpy(bytes_.get(), file.data() + offset_, end.directory_size);
+  Bytes rest(bytes_.get(), end.directory_size);
+  entries_.reserve(end.entries);
+  while (entries_.size() < end.entries) {
+    const ForeignHeader header = read_foreign_central(rest, end.directory_end() - rest.size());
+    entries_.push_back(header.entry);
+    rest = rest.subspan(header.length);
+  }
+  if (!rest.empty()) {
+    throw Error(Code::zip_directory_count,
+                concat("the end record counts ", end.entries, " entries, but the directory goes on after them"),
+                {"", end.directory_end() - rest.size()});
+  }
+  std::ranges::sort(entries_, {}, [](const ForeignEntry& e) { return std::pair(e.header_offset, e.central_offset); });
+}
+
+/// In the order of the file, up to the first two that overlap: so no byte is read for many entries.
+void ForeignDirectory::read_local_headers(Bytes file) {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    read_foreign_local(file, offset_, entries_[i]);
+    if (i != 0) check_overlap(entries_[i - 1], entries_[i]);
+  }
+}
+
+/// Readers that begin at the front of the file take the first record there for the zip's.
+void ForeignDirectory::check_front(Bytes file) const {
+  constexpr auto size = sizeof local_file_signature;
+  const Bytes front = file.first(entries_.front().header_offset);
+  for (std::size_t at = 0; at + size <= front.size(); ++at) {
+    const auto signature = base::load<std::uint32_t>(front, at);
+    if (signature == local_file_signature) {
+      throw Error(Code::zip_entry_unlisted,
+                  concat("a local header is before the first entry, ", base::quoted(entries_.front().name),
+                         ", and the directory does not list it: readers that begin at the front of the file see an "
+                         "entry that others do not; make the zip anew"),
+                  {"", at});
+    }
+    if (signature == end_signature || signature == zip64_end_signature) {
+      throw Error(
+          Code::zip_end_ambiguous,
+          concat("the signature of an end record is before the first entry, ", base::quoted(entries_.front().name),
+                 ": readers that begin at the front of the file take the zip for an empty one; make the zip "
+                 "anew"),
+          {"", at});
+    }
+  }
+}
+
+void ForeignDirectory::check_rivals(std::span<const std::uint64_t> rivals) const {
+  for (const std::uint64_t rival : rivals) {
+    const auto next = std::ranges::upper_bound(entries_, rival, {}, &ForeignEntry::data_offset);
+    const bool in_data = next != entries_.begin() && rival < std::prev(next)->end;
+    if (in_data) continue;
+    throw Error(Code::zip_end_ambiguous,
+                "a second end record stands here, and readers differ in which of the two they take; make the zip anew "
+                "without an archive comment",
+                {"", rival});
+  }
+}
+
+void ForeignDirectory::index_files() {
+  for (std::uint32_t i = 0; i < entries_.size(); ++i) {
+    if (!entries_[i].folder) files_.push_back(i);
+  }
+  index_ = index_of_names(
+      files_.size(), [this](std::uint32_t i) { return entries_[files_[i]].name; },
+      [this](std::uint32_t i) { return entries_[files_[i]].central_offset; });
+  check_folders();
+  check_omissions();
+}
+
+void ForeignDirectory::check_folders() const {
+  const auto name_of = [this](std::uint32_t i) { return entries_[files_[i]].name; };
+  for (const ForeignEntry& entry : entries_) {
+    if (!entry.folder) continue;
+    const auto file = index_.find_folder_of(entry.name, name_of);
+    if (!file) continue;
+    throw Error(Code::zip_name_prefix,
+                concat("the entry ", base::quoted(name_of(*file)), " is a file, and this folder would have its place"),
+                {std::string(entry.name), entry.central_offset});
+  }
+}
+
+/// Only names that no archive may have lose something, so that nearly every zip is through after one look at each name.
+void ForeignDirectory::check_omissions() const {
+  const auto name_of_file = [this](std::uint32_t i) { return entries_[files_[i]].name; };
+  const auto is_portable = [this](std::uint32_t i) { return !name_fault(entries_[i].name); };
+  if (std::ranges::all_of(files_, is_portable)) return;
+  std::vector<std::string> kept(files_.size());
+  NameIndex index(files_.size());
+  for (std::uint32_t i = 0; i < files_.size(); ++i) {
+    kept[i] = name_without_omissions(name_of_file(i));
+    const auto clash = index.insert(i, [&kept](std::uint32_t k) { return std::string_view(kept[k]); });
+    if (!clash) continue;
+    throw Error(Code::zip_name_duplicate,
+                concat("some readers take this name and ", base::quoted(name_of_file(*clash)),
+                       " for one: they leave out `c:` at the start, `;1` at the end, or dots and spaces at the end of "
+                       "a part; make the zip anew with other names"),
+                {std::string(name_of_file(i)), entries_[files_[i]].central_offset});
+  }
+}
+
+std::optional<std::size_t> ForeignDirectory::find(std::string_view name) const noexcept {
+  const auto found = index_.find(name, [this](std::uint32_t i) { return entries_[files_[i]].name; });
+  if (!found) return std::nullopt;
+  return files_[*found];
+}
+
+std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& entry) {
+  const Bytes stored = file.subspan(entry.data_offset, entry.stored_size);
+  if (!entry.deflated) return std::make_unique<SpanSource>(stored);
+  return std::make_unique<InflateSource>(stored, entry.size, Place{std::string(entry.name), entry.data_offset});
+}
+
+void expect_crc(Bytes file, const ForeignEntry& entry, std::uint32_t crc) {
+  if (crc == entry.crc32) return;
+  const Bytes data = entry.deflated ? Bytes() : file.subspan(entry.data_offset, entry.size);
+  throw crc_fault({std::string(entry.name), entry.data_offset}, "the zip", entry.crc32, crc, data);
+}
+
+}  // namespace onnxar::zip

@@ -1,0 +1,237 @@
+#include "onnxar/model/inspect.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "onnxar/convert.h"
+#include "onnxar/model/model.h"
+#include "support/model_samples.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class InspectTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] Inspection inspected(const Message& model, bool nodes = false) {
+    InspectOptions options;
+    options.nodes = nodes;
+    options.files = true;
+    return inspect(folder_.write_file("m", model.view()), options);
+  }
+
+  TempDir folder_;
+};
+
+Message weight(std::string_view name, const Dims& dims) {
+  std::int64_t size = 4;
+  for (const std::int64_t dim : dims) size *= dim;
+  return tensor(name, dtype::float32, dims).raw_data(Blob(static_cast<std::size_t>(size)));
+}
+
+Message graph_of(const Messages& nodes, const Messages& initializers = {}, const Messages& inputs = {}) {
+  return model({.graph = graph({.nodes = nodes, .initializers = initializers, .inputs = inputs})});
+}
+
+TEST_F(InspectTest, TensorsAreAddedUpByTypeAndSite) {
+  const Message constant_node = constant("c", tensor("", dtype::uint8, {7}).raw_data(Blob(7)));
+  const Inspection found = inspected(graph_of({constant_node}, {weight("w", {3, 5}), weight("v", {2})}));
+  EXPECT_EQ(found.tensors.tensors, 3U);
+  EXPECT_EQ(found.tensors.bytes, 75U);
+  EXPECT_EQ(found.parameters, 17U);
+  ASSERT_THAT(found.by_type, SizeIs(2));
+  EXPECT_EQ(found.by_type[0].first, DataType::float32);
+  EXPECT_EQ(found.by_type[0].second.elements, 17U);
+  ASSERT_THAT(found.by_site, SizeIs(2));
+  EXPECT_EQ(found.by_site[1].first, "attribute");
+  EXPECT_EQ(found.largest.front().tensor.name, "w");
+}
+
+TEST_F(InspectTest, MultiplyAddsOfAProductAreCountedAndItsDepthIsSeen) {
+  const Inspection found = inspected(graph_of({node("MatMul", {"x", "w"}, {"y"}), node("Relu", {"y"}, {"z"})},
+                                              {weight("w", {3, 5})}, {value_info("x", dtype::float32, {2, 3})}));
+  EXPECT_EQ(found.cost.multiply_adds, 30U);
+  EXPECT_EQ(found.graph.depth, 2U);
+  EXPECT_THAT(found.cost.not_known, IsEmpty());
+}
+
+TEST_F(InspectTest, NodesOfSubgraphsFollowTheirNodeWithTheirSites) {
+  const Message body = graph({.nodes = {node("Relu", {"x"}, {"y"})}});
+  const Inspection found = inspected(graph_of({node("Loop", {"x"}, {"z"}, {attribute_g("body", body)})}), true);
+  ASSERT_THAT(found.nodes, SizeIs(2));
+  EXPECT_EQ(found.nodes[1].site, "graph.node[0].attr.body.node[0]");
+  EXPECT_EQ(found.nodes[1].level, 1U);
+  EXPECT_EQ(found.nodes[0].attributes.front().second, "graph \"g\"");
+}
+
+TEST_F(InspectTest, AttributesOfACallReachTheBodyOfItsFunction) {
+  Message by_reference = Message().string(1, "transB");
+  by_reference.string(21, "turned").varint(20, 2);
+  const Message called = function({.name = "F",
+                                   .domain = "f",
+                                   .inputs = {"a", "b"},
+                                   .outputs = {"c"},
+                                   .nodes = {node("Gemm", {"a", "b"}, {"c"}, {by_reference})}});
+  const auto cost_of = [&](std::int64_t turned, const Dims& dims) {
+    const Message call = node("F", {"x", "w"}, {"y"}, {attribute_i("turned", turned)}, "f");
+    const Message last = node("MatMul", {"y", "v"}, {"z"});
+    return inspected(model({.graph = graph({.nodes = {call, last},
+                                            .initializers = {weight("w", dims), weight("v", {7, 1})},
+                                            .inputs = {value_info("x", dtype::float32, {2, 3})}}),
+                            .functions = {called}}))
+        .cost.multiply_adds;
+  };
+  EXPECT_EQ(cost_of(0, {3, 7}), 2U * 3 * 7 + 2 * 7);
+  EXPECT_EQ(cost_of(1, {7, 3}), 2U * 3 * 7 + 2 * 7);
+}
+
+TEST_F(InspectTest, ShapesBeyondAllReasonWrapNothing) {
+  constexpr std::int64_t huge = INT64_MAX;
+  const Message input = value_info("x", dtype::float32, {huge, huge, huge, huge});
+  const Message input_2d = value_info("a", dtype::float32, {huge, huge});
+  for (const Message& suspect :
+       {node("MatMul", {"x", "x"}, {"y"}),
+        node("Conv", {"x", "x"}, {"y"}, {attribute_ints("pads", {huge, huge, huge, huge})}),
+        node("ConvTranspose", {"x", "x"}, {"y"}, {attribute_ints("strides", {huge, huge}), attribute_i("group", huge)}),
+        node("Gemm", {"a", "a"}, {"y"}), node("Flatten", {"x"}, {"y"}, {attribute_i("axis", 2)}),
+        node("Concat", {"x", "x"}, {"y"}, {attribute_i("axis", 0)}), node("Split", {"x"}, {"y", "y2"}),
+        node("MaxPool", {"x"}, {"y"},
+             {attribute_ints("kernel_shape", {-huge, huge}), attribute_ints("dilations", {huge, -huge})}),
+        node("Slice", {"x"}, {"y"}, {attribute_ints("starts", {-huge}), attribute_ints("ends", {huge})}),
+        node("Pad", {"x"}, {"y"}, {attribute_ints("pads", {huge, huge, huge, huge, huge, huge, huge, huge})}),
+        node("Transpose", {"x"}, {"y"}, {attribute_ints("perm", {9, -9, huge, 0})}),
+        node("Unsqueeze", {"x"}, {"y"}, {attribute_ints("axes", {huge, -huge, 0, 0})}),
+        node("Shape", {"x"}, {"y"}, {attribute_i("start", -huge), attribute_i("end", huge)})}) {
+    const Message after = node("MatMul", {"y", "y"}, {"z"});
+    EXPECT_NO_THROW(static_cast<void>(inspected(graph_of({suspect, after}, {}, {input, input_2d}))));
+  }
+}
+
+TEST_F(InspectTest, NamesOnThePageAreNoMarkup) {
+  const Inspection found = inspected(graph_of({node("<b>", {}, {"y"})}, {weight("a<script>&\"'", {300})}));
+  const std::string page = html_page(found, "<title>");
+  EXPECT_THAT(page, HasSubstr("a&lt;script&gt;&amp;&quot;&#39;"));
+  EXPECT_THAT(page, HasSubstr("<h1><bdi>&lt;title&gt;</bdi></h1>"));
+  EXPECT_THAT(page, Not(HasSubstr("<script>")));
+  EXPECT_THAT(page, Not(HasSubstr("<b>")));
+}
+
+TEST_F(InspectTest, APageAppearsWholeAndReplacesNothingUnasked) {
+  const Inspection found = inspected(graph_of({}, {weight("w", {3})}));
+  SaveOptions unsynced;
+  unsynced.sync = false;
+  write_html(found, "m", folder_ / "page.html", unsynced);
+  EXPECT_EQ(folder_.read_text("page.html"), html_page(found, "m"));
+  EXPECT_EQ(error_of([&] { write_html(found, "m", folder_ / "page.html", unsynced); }).code(), Code::output_exists);
+}
+
+/// Every vector of the specification, sound and broken.
+TEST_F(InspectTest, VectorsAreLookedIntoOrRefusedWithTheirPath) {
+  std::size_t looked_into = 0;
+  std::size_t refused = 0;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::filesystem::path(ONNXAR_SOURCE_DIR) / "spec/vectors")) {
+    if (entry.path().extension() != ".onnxar") continue;
+    SCOPED_TRACE(entry.path());
+    InspectOptions options;
+    options.nodes = options.files = true;
+    ExtractOptions quickly;
+    quickly.replace = true;
+    quickly.sync = false;
+    const auto look = [&] {
+      EXPECT_THAT(html_page(inspect(entry.path(), options), "vector"), HasSubstr("</html>"));
+      ++looked_into;
+    };
+    const auto print = [&] { print_text(entry.path(), [](Bytes) {}); };
+    const auto take_out = [&] { extract(entry.path(), "*", folder_ / "out/", quickly); };
+    for (const std::function<void()>& action :
+         {std::function<void()>(look), std::function<void()>(print), std::function<void()>(take_out)}) {
+      try {
+        action();
+      } catch (const Error& error) {
+        EXPECT_EQ(error.path(), entry.path()) << error.what();
+        ++refused;
+      }
+    }
+  }
+  EXPECT_GT(looked_into, 50U);
+  EXPECT_GT(refused, 500U);
+}
+
+// --- models of other makers ------------------------------------------------------------------------------------------
+
+std::string text_with_data(const std::filesystem::path& path, TextReport& report) {
+  std::string text;
+  TextOptions options;
+  options.with_data = true;
+  report = print_text(path, [&text](Bytes piece) { text += as_text(piece); }, options);
+  return text;
+}
+
+/// Text, packed, is the packed model byte for byte, unless something was said to be lost.
+bool expect_text_packs_alike(const std::filesystem::path& path, const TempDir& folder) {
+  TextReport report;
+  const std::string text = text_with_data(path, report);
+  const Blob bytes = parse_text(as_bytes(text));
+  SaveOptions save = saved_as(Format::archive);
+  save.replace = true;
+  save.threshold = 0;
+  convert(path, folder / "expected", save);
+  convert(bytes, folder / "found", save);
+  if (!report.remarks.empty()) return false;
+  EXPECT_EQ(folder.read_file("found"), folder.read_file("expected"));
+  return true;
+}
+
+/// Every tensor by its site; how many were written.
+std::size_t expect_all_extracted(const std::filesystem::path& path, const TempDir& folder) {
+  ExtractOptions options;
+  options.sync = false;
+  options.replace = true;
+  Model model = Model::load(path);
+  std::size_t written = 0;
+  for_each_tensor(model.proto(), [&](schema::TensorProto& tensor, const TensorInfo& info) {
+    if (info.type == DataType::string) return;
+    const auto rows = extract(path, info.site, folder / "tensor", options);
+    EXPECT_EQ(rows.front().tensor.site, info.site);
+    options.raw = true;
+    extract(path, info.site, folder / "raw", options);
+    options.raw = false;
+    EXPECT_EQ(folder.read_file("raw"), copied(model.payload(tensor))) << info.site;
+    ++written;
+  });
+  return written;
+}
+
+TEST(InspectTestdataSlow, EveryModelIsShownDumpedAndExtracted) {
+  const std::vector<std::filesystem::path> models = onnx_test_models();
+  if (models.empty()) GTEST_SKIP() << "libonnx-testdata is not installed";
+  const TempDir folder;
+  std::size_t alike = 0;
+  std::size_t tensors = 0;
+  for (const std::filesystem::path& path : models) {
+    SCOPED_TRACE(path);
+    InspectOptions options;
+    options.nodes = options.files = true;
+    const Inspection found = inspect(path, options);
+    EXPECT_EQ(found.nodes.size(), found.graph.all_nodes);
+    EXPECT_THAT(found.graph.cycle, IsEmpty());
+    EXPECT_THAT(html_page(found, path.filename()), HasSubstr("</html>"));
+    alike += expect_text_packs_alike(path, folder) ? 1U : 0U;
+    tensors += expect_all_extracted(path, folder);
+  }
+  EXPECT_GT(models.size(), 1000U);
+  EXPECT_GT(alike, 1000U);
+  EXPECT_GT(tensors, 350U);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,138 @@
+// What somebody else does to the output while it is written.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/file_descriptor.h"
+#include "onnxar/convert.h"
+#include "onnxar/edit.h"
+#include "support/samples.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An archive with a side file in a folder; `meanwhile` happens when all files are written and none has its name.
+class OutputRaceTest : public ::testing::Test {
+ protected:
+  Error error_with(const std::function<void()>& meanwhile) {
+    SaveOptions options = saved_as(Format::onnx_inline);
+    options.progress = [&, done_before = false](std::uint64_t done, std::uint64_t total) mutable {
+      if (done == total && !std::exchange(done_before, true)) meanwhile();
+    };
+    return error_of([&] { convert(input_, folder_ / "new/", options); });
+  }
+
+  [[nodiscard]] std::vector<std::string> names_in(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_ / name)) {
+      names.push_back(entry.path().filename().string());
+    }
+    return names;
+  }
+
+  TempDir folder_;
+  fs::path input_ = folder_.write_file(
+      "in", archive_of(model_of({linked_floats("w", 256, "w")}),
+                       {zip_entry("w", pattern(1024)), zip_entry("d/authorized_keys", blob("a stranger's key"))})
+                .bytes);
+};
+
+TEST_F(OutputRaceTest, AFolderThatIsSwappedForALinkLeadsNowhere) {
+  fs::create_directory(folder_ / "victim");
+  const Error error = error_with([this] {
+    fs::rename(folder_ / "new/d", folder_ / "new/gone");
+    fs::create_directory_symlink(folder_ / "victim", folder_ / "new/d");
+  });
+  EXPECT_EQ(error.code(), Code::io_changed);
+  EXPECT_EQ(error.path(), folder_ / "new/d");
+  EXPECT_THAT(names_in("victim"), ::testing::IsEmpty());
+  EXPECT_THAT(names_in("new"), ::testing::UnorderedElementsAre("d", "gone"));
+}
+
+TEST_F(OutputRaceTest, AFolderThatIsSwappedForAnotherOneGetsNothing) {
+  const Error error = error_with([this] {
+    fs::rename(folder_ / "new/d", folder_ / "new/gone");
+    fs::create_directory(folder_ / "new/d");
+  });
+  EXPECT_EQ(error.code(), Code::io_changed);
+  EXPECT_THAT(names_in("new"), ::testing::UnorderedElementsAre("gone"));
+}
+
+TEST_F(OutputRaceTest, AnOutputFolderThatIsSwappedForALinkLeadsNowhere) {
+  fs::create_directory(folder_ / "victim");
+  const Error error = error_with([this] {
+    fs::rename(folder_ / "new", folder_ / "moved");
+    fs::create_directory_symlink(folder_ / "victim", folder_ / "new");
+  });
+  EXPECT_EQ(error.code(), Code::io_changed);
+  EXPECT_THAT(names_in("victim"), ::testing::IsEmpty());
+}
+
+TEST_F(OutputRaceTest, AnEmptyFolderThatWasThereKeepsWhatIsWrittenWhereverItIsMoved) {
+  fs::create_directories(folder_ / "victim");
+  fs::create_directories(folder_ / "new");
+  SaveOptions options = saved_as(Format::onnx_inline);
+  options.progress = [&, swapped = false](std::uint64_t, std::uint64_t) mutable {
+    if (std::exchange(swapped, true)) return;
+    fs::rename(folder_ / "new", folder_ / "moved");
+    fs::create_directory_symlink(folder_ / "victim", folder_ / "new");
+  };
+  convert(input_, folder_ / "new/", options);
+  EXPECT_THAT(names_in("victim"), ::testing::IsEmpty());
+  EXPECT_THAT(names_in("moved"), ::testing::UnorderedElementsAre("d", "authorized_keys", "in.onnx"));
+}
+
+TEST_F(OutputRaceTest, AnArchiveIsLockedAgainstEditsFromReadingItToReplacingIt) {
+  SaveOptions options = saved_as(Format::archive);
+  options.replace = true;
+  std::vector<base::Locking> locking;
+  options.progress = [&](std::uint64_t, std::uint64_t) {
+    const base::FileDescriptor editor = base::open_file(input_, base::Access::read);
+    locking.push_back(base::try_lock(editor, base::Lock::exclusive));
+  };
+  convert(input_, input_, options);
+  EXPECT_THAT(locking, ::testing::Each(base::Locking::busy));
+  EXPECT_FALSE(locking.empty());
+}
+
+TEST_F(OutputRaceTest, AnArchiveThatChangesWhileItIsCopiedIsNeitherCopiedNorCalledBroken) {
+  constexpr std::size_t count = 5U << 20U;  // floats: more than what is written between two calls of progress
+  const auto edit = [&](std::uint32_t seed) {
+    EditOptions unsynced;
+    unsynced.sync = false;
+    ArchiveEditor editor = ArchiveEditor::open(input_, unsynced);
+    editor.add("v", pattern(4 * count, seed));
+    editor.commit(model_of({linked_floats("w", 256, "w"), linked_floats("v", count, "v")}).view());
+  };
+  edit(1);
+  for (const Format format : {Format::archive, Format::onnx_inline, Format::onnx_external}) {
+    SaveOptions options = saved_as(format);
+    options.progress = [&, changed = false](std::uint64_t, std::uint64_t) mutable {
+      if (std::exchange(changed, true)) return;
+      undo(input_, {.sync = false, .dry_run = false});
+      edit(static_cast<std::uint32_t>(2 + static_cast<int>(format)));
+    };
+    EXPECT_EQ(error_of([&] { convert(input_, folder_ / "out", options); }).code(), Code::io_changed);
+    EXPECT_THAT(folder_.file_names(), ::testing::ElementsAre("in"));
+  }
+}
+
+TEST_F(OutputRaceTest, AFileThatIsNotToBeReplacedIsNotLocked) {
+  SaveOptions options = saved_as(Format::archive);
+  options.progress = [&](std::uint64_t, std::uint64_t) {
+    const base::FileDescriptor editor = base::open_file(input_, base::Access::read);
+    EXPECT_EQ(base::try_lock(editor, base::Lock::exclusive), base::Locking::done);
+  };
+  convert(input_, folder_ / "other", options);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

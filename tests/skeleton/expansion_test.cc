@@ -1,0 +1,152 @@
+// Tensors may share bytes, and so may whole models be made of a few: what is written stays in proportion to the input.
+#include "skeleton/expansion.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "onnxar/convert.h"
+#include "onnxar/link.h"
+#include "support/samples.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr std::size_t floats_in_all = 100'000;
+
+class ExpansionTest : public ::testing::Test {
+ protected:
+  /// A model of tensors that are all of the data file.
+  [[nodiscard]] std::filesystem::path sharing(std::size_t tensors) const {
+    Messages list;
+    for (std::size_t i = 0; i < tensors; ++i) {
+      list.push_back(linked_floats("t" + std::to_string(i), floats_in_all, "w.bin"));
+    }
+    return written(list, 4 * floats_in_all);
+  }
+  /// A model of tensors that are the data file but for a few bytes at its end or front.
+  [[nodiscard]] std::filesystem::path overlapping(std::size_t tensors) const {
+    Messages list;
+    for (std::size_t i = 0; i < tensors; ++i) {
+      list.push_back(linked_floats("t" + std::to_string(i), floats_in_all, "w.bin", 4 * i));
+    }
+    return written(list, 4 * (floats_in_all + tensors));
+  }
+  [[nodiscard]] std::filesystem::path written(const Messages& tensors, std::size_t data) const {
+    folder_.write_file("w.bin", pattern(data));
+    return folder_.write_file("m", model_of(tensors).view());
+  }
+  [[nodiscard]] std::filesystem::path archive_of_shared(std::size_t tensors) const {
+    convert(sharing(tensors), folder_ / "m.onnxar", saved_as(Format::archive));
+    return folder_ / "m.onnxar";
+  }
+
+  void expect_too_much(const std::filesystem::path& input, Format format) const {
+    SaveOptions save = saved_as(format);
+    if (format == Format::onnx_external) save.data_file = "new.bin";
+    const Error error = expect_refused(folder_, input, save, Code::onnx_model_expansion, "", std::nullopt);
+    EXPECT_THAT(error.what(), HasSubstr("more than 8 times the input of "));
+    EXPECT_THAT(error.what(), HasSubstr("--max-expansion"));
+    SaveOptions dry = save;
+    dry.dry_run = true;
+    expect_refused(folder_, input, dry, Code::onnx_model_expansion, "", std::nullopt);
+  }
+
+  TempDir folder_;
+};
+
+TEST_F(ExpansionTest, SharedBytesAreCopiedIntoAModelEightTimesAndNotNine) {
+  EXPECT_NO_THROW(convert(sharing(8), folder_ / "eight", saved_as(Format::onnx_inline)));
+  expect_too_much(sharing(9), Format::onnx_inline);
+}
+
+TEST_F(ExpansionTest, SharedBytesAreOneEntryHoweverManyTensorsShareThem) {
+  const ConvertReport report = convert(sharing(1000), folder_ / "out", saved_as(Format::archive));
+  EXPECT_EQ(report.payload_bytes, 4 * floats_in_all);
+}
+
+TEST_F(ExpansionTest, SlicesThatOverlapAreRefusedInEveryForm) {
+  for (const Format format : {Format::archive, Format::onnx_external, Format::onnx_inline}) {
+    expect_too_much(overlapping(20), format);
+  }
+}
+
+TEST_F(ExpansionTest, TheOptionAllowsMore) {
+  LoadOptions load;
+  load.max_expansion = 20;
+  const ConvertReport report = convert(overlapping(20), folder_ / "out", saved_as(Format::archive), load);
+  EXPECT_EQ(report.payload_bytes, std::size_t{20} * 4 * floats_in_all);
+  load.max_expansion = 1;
+  std::filesystem::remove(folder_ / "out");
+  expect_refused(folder_, sharing(2), saved_as(Format::onnx_inline), Code::onnx_model_expansion, "", std::nullopt,
+                 load);
+}
+
+TEST_F(ExpansionTest, AChecksumIsNotComputedOfWhatIsRefused) {
+  SaveOptions save = saved_as(Format::archive);
+  save.checksum = Checksum::sha1;
+  expect_refused(folder_, overlapping(20), save, Code::onnx_model_expansion, "", std::nullopt);
+}
+
+TEST_F(ExpansionTest, AnArchiveOfSharedEntriesIsHeldAgainstItsOwnSize) {
+  const auto archive = archive_of_shared(20);
+  EXPECT_NO_THROW(convert(archive, folder_ / "again", saved_as(Format::archive)));
+  expect_too_much(archive, Format::onnx_inline);
+}
+
+TEST_F(ExpansionTest, ExtractWritesNothingWhereAPatternWouldWriteTheSameBytesTooOften) {
+  const auto archive = archive_of_shared(20);
+  ExtractOptions options;
+  options.sync = false;
+  const auto before = folder_.file_names();
+  const Error error = error_of([&] { extract(archive, "t*", folder_ / "x/", options); });
+  EXPECT_EQ(id(error.code()), "onnx.model.expansion") << error.what();
+  EXPECT_EQ(folder_.file_names(), before);
+  EXPECT_THAT(extract(archive, "t[1-7]", folder_ / "x/", options), SizeIs(7));
+}
+
+TEST_F(ExpansionTest, ElementsBelowAByteCountAsTheBytesThatNumpyHasForThem) {
+  Messages list;
+  for (int i = 0; i < 8; ++i) {
+    list.push_back(tensor("t" + std::to_string(i), dtype::int4, {200'000}).external("w.bin", {}, 100'000));
+  }
+  const auto path = written(list, 100'000);
+  ExtractOptions options;
+  options.sync = false;
+  EXPECT_EQ(id(error_of([&] { extract(path, "*", folder_ / "x/", options); }).code()), "onnx.model.expansion");
+  options.raw = true;  // eight times the packed bytes
+  EXPECT_THAT(extract(path, "*", folder_ / "x/", options), SizeIs(8));
+}
+
+TEST_F(ExpansionTest, AFeedDoesNotPutSharedBytesIntoTheModelTooOften) {
+  Messages nodes;
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = std::to_string(i);
+    nodes.push_back(constant("c" + name, linked_floats(name, floats_in_all, "w")));
+  }
+  const Built archive =
+      archive_of(model({.graph = graph({.nodes = nodes})}), {zip_entry("w", pattern(4 * floats_in_all))});
+  const Archive open = Archive::open(archive.bytes, nullptr);
+  EXPECT_EQ(id(error_of([&] { static_cast<void>(make_runtime_model(open)); }).code()), "onnx.model.expansion");
+}
+
+TEST(DistinctBytes, EachByteIsCountedOnce) {
+  const Blob blob = pattern(100);
+  const Bytes bytes(blob);
+  EXPECT_EQ(distinct_bytes({}), 0U);
+  EXPECT_EQ(distinct_bytes({bytes.subspan(10, 20), bytes.subspan(10, 20), bytes.subspan(15, 30), bytes.subspan(0, 5)}),
+            40U);
+  EXPECT_EQ(distinct_bytes({bytes, bytes.subspan(50, 10), Bytes()}), 100U);
+}
+
+TEST(Expansion, NumbersThatWouldWrapAreRefused) {
+  Expansion expansion(1U << 20U, ~0ULL);
+  expansion.add(~0ULL);
+  EXPECT_EQ(error_of([&] { expansion.add(1); }).code(), Code::onnx_model_expansion);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

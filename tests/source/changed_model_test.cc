@@ -1,0 +1,107 @@
+// Models that change while they are looked at: none of that is called damage.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <ios>
+#include <string>
+
+#include "onnxar/archive.h"
+#include "onnxar/convert.h"
+#include "onnxar/edit.h"
+#include "onnxar/listing.h"
+#include "source/model_source.h"
+#include "support/refusal.h"
+#include "support/samples.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An archive whose model an edit appended.
+class ChangedModelTest : public ::testing::Test {
+ protected:
+  ChangedModelTest() {
+    path_ = folder_.write_file("a.onnxar", archive_of(model_of({}), {zip_entry("w", pattern(2048))}).bytes);
+    edit(model_of({floats("x", 20'000)}).view());
+  }
+
+  void edit(Bytes model) const {
+    EditOptions options;
+    options.sync = false;
+    options.verify_model = false;  // it may be half of one
+    ArchiveEditor::open(path_, options).commit(model);
+  }
+  /// What is at the place of the old model then is not one.
+  void undo_and_edit() const {
+    undo(path_, {.sync = false, .dry_run = false});
+    edit(Blob(90'000));
+  }
+
+  /// What a reader sees of the model that an edit is writing where another one was: header and directory are there.
+  void write_into_model(char byte) const {
+    const Archive archive = Archive::open(path_);
+    const Bytes model = archive.model();
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(model.data() - archive.file().data());
+    file << std::string(model.size(), byte);
+  }
+
+  TempDir folder_;
+  fs::path path_;
+};
+
+TEST_F(ChangedModelTest, WhatIsReadAtThePlaceOfAModelThatIsGoneIsNotCalledDamage) {
+  const Archive archive = Archive::open(path_);
+  write_into_model('\0');
+  EXPECT_EQ(code_of([&] { return list(archive); }), Code::io_changed);
+  EXPECT_EQ(code_of([&] { return side_files(archive); }), Code::io_changed);
+  EXPECT_EQ(code_of([&] { return tensors(archive); }), Code::io_changed);
+}
+
+TEST_F(ChangedModelTest, AModelThatIsReadFromTheMappingIsNotCalledDamagedEither) {
+  LoadOptions unverified;
+  unverified.verify_data = false;
+  const ModelSource source = ModelSource::of(Archive::open(path_), unverified);
+  const Error error(Code::wire_tag, "no protobuf field has the tag 0", {"", 0});
+  EXPECT_EQ(source.located(error).code(), Code::wire_tag);
+  undo_and_edit();
+  EXPECT_EQ(source.located(error).code(), Code::io_changed);
+}
+
+TEST_F(ChangedModelTest, ACopyOfTheModelThatWasVerifiedIsDamagedWhateverBecomesOfTheFile) {
+  const ModelSource source = ModelSource::of(Archive::open(path_), {});
+  undo_and_edit();
+  EXPECT_EQ(source.located(Error(Code::wire_tag, "", {"", 0})).code(), Code::wire_tag);
+}
+
+TEST_F(ChangedModelTest, AListingOfTwoStatesIsNotGiven) {
+  const Archive archive = Archive::open(path_);
+  const Blob before = folder_.read_file("a.onnxar");
+  write_into_model('\0');
+  static_cast<void>(folder_.write_file("a.onnxar", before));
+  EXPECT_EQ(code_of([&] { return list(archive); }), Code::io_changed);
+}
+
+TEST_F(ChangedModelTest, WhatWasReplacedByRenamingOrOnlyGrewIsListedAsItWasOpened) {
+  const Archive archive = Archive::open(path_);
+  edit(model_of({}).view());
+  EXPECT_EQ(list(archive).model.size, model_of({floats("x", 20'000)}).view().size());
+  fs::rename(folder_.write_file("other", "something else"), path_);
+  EXPECT_EQ(list(archive).model.size, model_of({floats("x", 20'000)}).view().size());
+}
+
+TEST_F(ChangedModelTest, CheckFindsNoFaultInAFileThatSomebodyIsWriting) {
+  const fs::path text = folder_.write_file("model.txt", "ir_version: 8");
+  CheckOptions options;
+  options.load.text_parser = [&](Bytes) -> std::vector<std::byte> {
+    static_cast<void>(folder_.write_file("model.txt", "ir_version: 8 graph {}"));
+    throw Error(Code::onnx_text_syntax, "a brace is missing");
+  };
+  EXPECT_EQ(code_of([&] { return check(text, options); }), Code::io_changed);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

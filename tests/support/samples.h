@@ -1,0 +1,95 @@
+// Models and archives that the tests of conversion share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "onnxar/convert.h"
+#include "onnxar/error.h"
+#include "support/temp_dir.h"
+#include "support/wire_builder.h"
+#include "support/zip_builder.h"
+#include "wire/error_of.h"
+
+namespace onnxar::testing {
+
+/// Nothing is synced: no test cuts the power.
+inline ReplaceOptions unsynced_edit() {
+  ReplaceOptions options;
+  options.sync = false;
+  return options;
+}
+
+/// Options for one form. Nothing is synced: no test cuts the power.
+inline SaveOptions saved_as(Format format) {
+  SaveOptions options;
+  options.format = format;
+  options.sync = false;
+  if (format == Format::onnx_external) options.data_file = "w.bin";
+  return options;
+}
+
+/// A FLOAT tensor with raw data that differs from seed to seed.
+inline TensorBuilder floats(std::string_view name, std::size_t count, std::uint32_t seed = 0) {
+  return tensor(name, dtype::float32, {static_cast<std::int64_t>(count)}).raw_data(pattern(4 * count, seed));
+}
+
+/// The same tensor with its data elsewhere, in the words of a writer: location, offset, length.
+inline TensorBuilder linked_floats(std::string_view name, std::size_t count, std::string_view location,
+                                   std::uint64_t offset = 0) {
+  return tensor(name, dtype::float32, {static_cast<std::int64_t>(count)}).external(location, offset, 4 * count);
+}
+
+inline Message model_of(const Messages& initializers) {
+  return model({.graph = graph({.initializers = initializers})});
+}
+
+inline Built archive_of(const Message& model, std::vector<ZipEntry> entries = {}) {
+  ZipBuilder builder;
+  builder.entries = std::move(entries);
+  builder.entries.push_back(zip_entry(model_entry, model.view()));
+  return builder.build_placed();
+}
+
+/// Where `part` stands in `whole`, once and no second time.
+inline std::uint64_t place_in(std::span<const std::byte> whole, const Message& part) {
+  const auto found = std::search(whole.begin(), whole.end(), part.view().begin(), part.view().end());
+  if (found == whole.end()) throw std::out_of_range("it is not in there");
+  const auto again = std::search(found + 1, whole.end(), part.view().begin(), part.view().end());
+  if (again != whole.end()) throw std::out_of_range("it is in there twice");
+  return static_cast<std::uint64_t>(found - whole.begin());
+}
+
+inline void expect_error(const Error& error, Code code, const std::string& entry, std::optional<std::uint64_t> offset) {
+  EXPECT_EQ(id(error.code()), id(code)) << error.what();
+  EXPECT_EQ(error.entry(), entry) << error.what();
+  EXPECT_EQ(error.offset(), offset) << error.what();
+}
+
+/// Converts `input`, which must be refused with this code and place, to the file `out`; nothing may be left behind.
+inline Error expect_refused(const TempDir& folder, const std::filesystem::path& input, const SaveOptions& save,
+                            Code code, const std::string& entry, std::optional<std::uint64_t> offset,
+                            const LoadOptions& load = {}) {
+  const std::vector<std::string> before = folder.file_names();
+  Error error = error_of([&] { convert(input, folder / "out", save, load); });
+  expect_error(error, code, entry, offset);
+  EXPECT_EQ(folder.file_names(), before) << "something was left behind";
+  return error;
+}
+
+/// The ids of findings, in their order: `warning onnx.external.small`.
+inline std::vector<std::string> ids_of(const std::vector<Finding>& findings) {
+  std::vector<std::string> ids;
+  for (const Finding& finding : findings) {
+    ids.push_back(std::string(to_string(finding.severity)) + " " + std::string(id(finding.code)));
+  }
+  return ids;
+}
+
+}  // namespace onnxar::testing

@@ -1,0 +1,401 @@
+// Models change their form and keep their bytes: what is written is what an independent builder writes, and comes back.
+#include "onnxar/convert.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "support/samples.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ConvertTest : public ::testing::Test {
+ protected:
+  /// What becomes of a file with these bytes.
+  [[nodiscard]] Blob converted(const Blob& input, const SaveOptions& save, const LoadOptions& load = {}) {
+    const fs::path path = folder_.write_file("in", input);
+    fs::remove(folder_ / "out");
+    report_ = convert(path, folder_ / "out", save, load);
+    return folder_.read_file("out");
+  }
+  [[nodiscard]] Blob packed(const Message& model, const SaveOptions& save = saved_as(Format::archive)) {
+    return converted(model.view(), save);
+  }
+  [[nodiscard]] Blob unpacked(const Blob& archive) { return converted(archive, saved_as(Format::onnx_inline)); }
+
+  TempDir folder_;
+  ConvertReport report_;
+};
+
+SaveOptions archive_with_threshold(std::uint64_t threshold, bool all_sites = false) {
+  SaveOptions options = saved_as(Format::archive);
+  options.threshold = threshold;
+  options.all_sites = all_sites;
+  return options;
+}
+
+/// Tensors of many sizes at sites of every kind, with fields that the schema does not know in between.
+Message model_of_all_sites() {
+  std::uint32_t seed = 0;
+  const auto next = [&seed](std::size_t count) {
+    ++seed;
+    return floats("t/" + std::to_string(seed), count, seed).message();
+  };
+  const auto sparse = [&] {
+    return sparse_tensor(next(300), tensor("", dtype::int64, {300}).raw_data(pattern(2400)), {9});
+  };
+  const Message inner = graph({.nodes = {constant("c", next(400))},
+                               .initializers = {next(256), next(0), next(5)},
+                               .sparse_initializers = {sparse()}});
+  const Message loop = node("Loop", {}, {},
+                            {attribute_g("body", inner), attribute_tensors("many", {next(500), next(7)}),
+                             attribute_sparse_tensor("s", sparse())});
+  Message whole = model(
+      {.graph = graph({.nodes = {loop}, .initializers = {next(4096), next(70000)}, .sparse_initializers = {sparse()}}),
+       .metadata = {string_entry("k", "v")},
+       .functions = {function({.nodes = {loop}, .attribute_protos = {attribute_t("d", next(600))}})},
+       .training = {training_info(graph({.initializers = {next(700)}}), inner)}});
+  return whole.fixed32(7777, 1).string(7778, "unknown");
+}
+
+TEST_F(ConvertTest, AnInlineModelBecomesTheArchiveThatItsBuilderWrites) {
+  const Message inside = model_of({floats("w", 256, 1), floats("b", 3), floats("v", 300, 2)});
+  const Message outside = model_of({linked_floats("w", 256, "w"), floats("b", 3), linked_floats("v", 300, "v")});
+  const Built expected = archive_of(outside, {zip_entry("w", pattern(1024, 1)), zip_entry("v", pattern(1200, 2))});
+  EXPECT_EQ(packed(inside), expected.bytes);
+  EXPECT_EQ(unpacked(expected.bytes), inside.view());
+}
+
+TEST_F(ConvertTest, FormatThatThereIsNotIsRefusedAndNothingWritten) {
+  const fs::path input = folder_.write_file("in.onnx", model_of({floats("w", 256)}).view());
+  expect_refused(folder_, input, saved_as(static_cast<Format>(99)), Code::usage_argument, "", {});
+}
+
+// std::filesystem throws an exception of its own for a name that no file can have.
+TEST_F(ConvertTest, DataFileWhoseNameIsTooLongForTheFileSystemIsAnErrorOfThisLibrary) {
+  const fs::path input = folder_.write_file("in.onnx", model_of({floats("w", 256)}).view());
+  SaveOptions options = saved_as(Format::onnx_external);
+  options.data_file = std::string(300, 'w');
+  EXPECT_EQ(kind(error_of([&] { convert(input, folder_ / "out.onnx", options); }).code()), Kind::io);
+}
+
+TEST_F(ConvertTest, InlineToArchiveAndBackIsTheSameFile) {
+  const Message model = model_of_all_sites();
+  for (const std::uint64_t threshold : {0U, 1U, 20U, 1024U, 100000U, 1000000U}) {
+    for (const bool all_sites : {false, true}) {
+      const Blob archive = packed(model, archive_with_threshold(threshold, all_sites));
+      EXPECT_EQ(unpacked(archive), model.view()) << threshold << ' ' << all_sites;
+    }
+  }
+}
+
+TEST_F(ConvertTest, InlineToExternalAndBackIsTheSameFile) {
+  const Message model = model_of_all_sites();
+  SaveOptions external = saved_as(Format::onnx_external);
+  external.all_sites = true;
+  const Blob outside = converted(model.view(), external);
+  EXPECT_NE(outside, model.view());
+  EXPECT_EQ(unpacked(outside), model.view());
+}
+
+TEST_F(ConvertTest, AnArchiveConvertedToAnArchiveIsTheSameFile) {
+  const Blob archive = packed(model_of_all_sites());
+  EXPECT_EQ(converted(archive, saved_as(Format::archive)), archive);
+}
+
+TEST_F(ConvertTest, ExternalDataIsLaidOutOneAlignedSliceBehindTheOther) {
+  const Message inside = model_of({floats("a", 257, 1), floats("b", 3), floats("c", 256, 2)});
+  const Message outside =
+      model_of({linked_floats("a", 257, "w.bin"), floats("b", 3), linked_floats("c", 256, "w.bin", 1088)});
+  EXPECT_EQ(converted(inside.view(), saved_as(Format::onnx_external)), outside.view());
+  Blob data = pattern(1028, 1);
+  data.resize(1088);
+  const Blob c = pattern(1024, 2);
+  data.insert(data.end(), c.begin(), c.end());
+  EXPECT_EQ(folder_.read_file("w.bin"), data);
+  EXPECT_EQ(report_.file_bytes, outside.size() + data.size());
+}
+
+TEST_F(ConvertTest, ExternalToArchiveAndBackIsTheSameModelAndData) {
+  const Message outside = model_of({linked_floats("a", 256, "w.bin"), linked_floats("b", 300, "w.bin", 1024)});
+  folder_.write_file("w.bin", pattern(2224));
+  const Blob archive = packed(outside);
+  fs::remove(folder_ / "w.bin");
+  EXPECT_EQ(converted(archive, saved_as(Format::onnx_external)), outside.view());
+  EXPECT_EQ(folder_.read_file("w.bin"), pattern(2224));
+}
+
+TEST_F(ConvertTest, SmallExternalTensorsComeIntoTheModel) {
+  const Blob data = pattern(16);
+  folder_.write_file("w.bin", data);
+  const Blob archive = packed(model_of({linked_floats("w", 4, "w.bin")}));
+  EXPECT_EQ(archive, archive_of(model_of({floats("w", 4)})).bytes);
+}
+
+TEST_F(ConvertTest, TensorsOfOneSliceShareOneEntry) {
+  const Message outside = model_of({linked_floats("tied", 256, "w.bin", 64), linked_floats("embed", 256, "./w.bin", 64),
+                                    linked_floats("overlap", 300, "w.bin", 64)});
+  folder_.write_file("w.bin", pattern(2000));
+  const Blob file = pattern(2000);
+  const Blob archive = packed(outside);
+  const auto slice = [&file](std::ptrdiff_t size) { return Blob(file.begin() + 64, file.begin() + 64 + size); };
+  EXPECT_EQ(archive, archive_of(model_of({linked_floats("tied", 256, "tied"), linked_floats("embed", 256, "tied"),
+                                          linked_floats("overlap", 300, "overlap")}),
+                                {zip_entry("tied", slice(1024)), zip_entry("overlap", slice(1200))})
+                         .bytes);
+  EXPECT_EQ(report_.tensors_outside, 3U);
+  EXPECT_EQ(report_.payloads, 2U);
+  EXPECT_EQ(report_.payload_bytes, 2224U);
+  EXPECT_EQ(converted(archive, saved_as(Format::archive)), archive) << "shared they stay";
+}
+
+TEST_F(ConvertTest, TypedDataMovesAsRawBytes) {
+  const std::vector<float> values(256, 1.5F);
+  std::vector<std::int32_t> halves(600, -2);
+  const Message typed = model_of({tensor("f", dtype::float32, {256}).float_data(values, Repeated::unpacked),
+                                  tensor("i", dtype::int16, {600}).int32_data(halves)});
+  Blob f, i;
+  for (std::size_t n = 0; n < 256; ++n)
+    f.insert(f.end(), {std::byte{0}, std::byte{0}, std::byte{0xc0}, std::byte{0x3f}});
+  for (std::size_t n = 0; n < 600; ++n) i.insert(i.end(), {std::byte{0xfe}, std::byte{0xff}});
+  const Blob archive = packed(typed);
+  EXPECT_EQ(archive, archive_of(model_of({tensor("f", dtype::float32, {256}).external("f", 0, 1024),
+                                          tensor("i", dtype::int16, {600}).external("i", 0, 1200)}),
+                                {zip_entry("f", f), zip_entry("i", i)})
+                         .bytes);
+  EXPECT_EQ(
+      unpacked(archive),
+      model_of({tensor("f", dtype::float32, {256}).raw_data(f), tensor("i", dtype::int16, {600}).raw_data(i)}).view());
+}
+
+TEST_F(ConvertTest, WhatMustStayInTheModelStaysAtAnyThreshold) {
+  const Message stays =
+      model_of({tensor("shape", dtype::int64, {127}).raw_data(pattern(1016)),
+                tensor("axes", dtype::int32, {2}).int32_data({1, -1}),
+                tensor("names", dtype::string, {2}).string_data({"a", std::string(5000, 'b')}),
+                tensor("none", dtype::float32, {0}).raw_data({}), floats("part", 300).segment(0, 300)});
+  EXPECT_EQ(packed(stays, archive_with_threshold(0, true)), archive_of(stays).bytes);
+  EXPECT_EQ(report_.tensors_outside, 0U);
+  EXPECT_THAT(report_.remarks, IsEmpty());
+}
+
+TEST_F(ConvertTest, NamesBecomeKeysThatDoNotClash) {
+  const Messages inside = {
+      floats("a.b", 256, 1), floats("a/b", 256, 2), floats("A_B", 256, 3),          floats("", 256, 4),
+      floats("0", 256, 5),   floats("CON", 256, 6), floats("__MODEL_PROTO", 256, 7)};
+  const std::vector<std::string> keys = {"a_b", "a_b_2", "A_B_3", "tensor", "_0", "t_CON", "t___MODEL_PROTO"};
+  Messages outside;
+  std::vector<ZipEntry> entries;
+  const std::vector<std::string> names = {"a.b", "a/b", "A_B", "", "0", "CON", "__MODEL_PROTO"};
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    outside.push_back(linked_floats(names[i], 256, keys[i]));
+    entries.push_back(zip_entry(keys[i], pattern(1024, static_cast<std::uint32_t>(i + 1))));
+  }
+  const Blob archive = packed(model_of(inside));
+  EXPECT_EQ(archive, archive_of(model_of(outside), entries).bytes);
+  EXPECT_EQ(unpacked(archive), model_of(inside).view());
+}
+
+TEST_F(ConvertTest, SideFilesAreKeptInArchivesAndInFoldersAndLeftOutOfFiles) {
+  const Message proto = model_of({linked_floats("w", 256, "w")});
+  const std::vector<ZipEntry> kept = {zip_entry("w", pattern(1024)), zip_entry("tokenizer.json", blob("{}")),
+                                      zip_entry("docs/a.md", pattern(5000))};
+  std::vector<ZipEntry> with_rest = kept;
+  with_rest.insert(with_rest.begin(), zip_entry("left_over", pattern(9)));
+  const Blob archive = archive_of(proto, with_rest).bytes;
+  EXPECT_EQ(converted(archive, saved_as(Format::archive)), archive_of(proto, kept).bytes);
+  EXPECT_THAT(ids_of(report_.remarks), ElementsAre("note archive.entry.unused"));
+  EXPECT_THAT(report_.remarks.at(0).message, HasSubstr("the entry \"left_over\" (9 bytes)"));
+  EXPECT_EQ(unpacked(archive), model_of({floats("w", 256)}).view());
+  EXPECT_THAT(ids_of(report_.remarks), ElementsAre("note archive.entry.unused"));
+  EXPECT_EQ(report_.side_files, 0U);
+  EXPECT_EQ(report_.side_files_left_out, 2U);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "tokenizer.json"));
+  const ConvertReport report =
+      convert(folder_.write_file("m.onnxar", archive), folder_ / "all/", saved_as(Format::onnx_inline));
+  EXPECT_EQ(report.side_files, 2U);
+  EXPECT_EQ(report.side_files_left_out, 0U);
+  EXPECT_EQ(report.model_path, folder_ / "all/m.onnx");
+  EXPECT_EQ(folder_.read_file("all/m.onnx"), model_of({floats("w", 256)}).view());
+  EXPECT_EQ(folder_.read_file("all/tokenizer.json"), blob("{}"));
+  EXPECT_EQ(folder_.read_file("all/docs/a.md"), pattern(5000));
+}
+
+TEST_F(ConvertTest, SideFilesOfAnArchiveThatIsReplacedGoAlongUnlessTheModelHasSomeOfTheirNames) {
+  const Message proto = model_of({linked_floats("w", 256, "w")});
+  const ZipEntry weight = zip_entry("w", pattern(1024));
+  const Blob replaced = archive_of(proto, {zip_entry("left_over", pattern(9)), weight, zip_entry("a.txt", blob("old")),
+                                           zip_entry("b/c.txt", blob("kept")), zip_entry("d.txt", blob("old"))})
+                            .bytes;
+  const Blob input = archive_of(proto, {weight, zip_entry("a.txt", blob("of the model"))}).bytes;
+  SaveOptions options = saved_as(Format::archive);
+  options.side_files_of = folder_.write_file("replaced", replaced);
+  options.add = {{"d.txt", folder_.write_file("given", blob("given"))}};
+  const Blob expected = archive_of(proto, {weight, zip_entry("a.txt", blob("of the model")),
+                                           zip_entry("b/c.txt", blob("kept")), zip_entry("d.txt", blob("given"))})
+                            .bytes;
+  EXPECT_EQ(converted(input, options), expected);
+  EXPECT_EQ(report_.side_files, 3U);
+}
+
+TEST_F(ConvertTest, AFileThatIsNotAZipHasNoSideFilesAndABrokenArchiveIsRefused) {
+  const Message proto = model_of({linked_floats("w", 256, "w")});
+  const Built archive = archive_of(proto, {zip_entry("w", pattern(1024)), zip_entry("a.txt", blob("old"))});
+  SaveOptions options = saved_as(Format::archive);
+  for (const Blob& none : {Blob(), blob("text"), proto.view()}) {
+    options.side_files_of = folder_.write_file("replaced", none);
+    static_cast<void>(packed(model_of({floats("w", 256)}), options));
+    EXPECT_EQ(report_.side_files, 0U);
+  }
+  Blob damaged = archive.bytes;
+  flip_bit(damaged, archive.entry("a.txt").data_offset);
+  options.side_files_of = folder_.write_file("replaced", damaged);
+  const fs::path input = folder_.write_file("in", archive_of(model_of({})).bytes);
+  fs::remove(folder_ / "out");
+  expect_refused(folder_, input, options, Code::zip_data_crc, "a.txt", archive.entry("a.txt").data_offset);
+  options.side_files_of = folder_.write_file("replaced", copy_of(Bytes(archive.bytes).first(archive.bytes.size() - 1)));
+  const Error error = error_of([&] { convert(input, folder_ / "out", options); });
+  EXPECT_EQ(error.path(), folder_ / "replaced");
+  EXPECT_THAT(error.message(), ::testing::HasSubstr("side files"));
+  options = saved_as(Format::onnx_inline);
+  options.side_files_of = folder_ / "replaced";
+  EXPECT_EQ(error_of([&] { convert(input, folder_ / "out", options); }).code(), Code::usage_argument);
+}
+
+TEST_F(ConvertTest, KeysKeepClearOfTheFoldersOfSideFiles) {
+  const Blob archive = archive_of(model_of({linked_floats("Docs", 256, "k")}),
+                                  {zip_entry("k", pattern(1024)), zip_entry("docs/a", blob("a"))})
+                           .bytes;
+  EXPECT_EQ(converted(archive, saved_as(Format::archive)),
+            archive_of(model_of({linked_floats("Docs", 256, "Docs_2")}),
+                       {zip_entry("Docs_2", pattern(1024)), zip_entry("docs/a", blob("a"))})
+                .bytes);
+}
+
+TEST_F(ConvertTest, EveryEntryBeginsAtTheAlignmentAskedFor) {
+  SaveOptions options = saved_as(Format::archive);
+  options.alignment = 4096;
+  ZipBuilder expected;
+  expected.alignment = 4096;
+  expected.entries = {zip_entry("w", pattern(1024)),
+                      zip_entry(model_entry, model_of({linked_floats("w", 256, "w")}).view())};
+  EXPECT_EQ(packed(model_of({floats("w", 256)}), options), expected.build_placed().bytes);
+}
+
+TEST_F(ConvertTest, LargeSlicesOfADataFileBeginOnAPage) {
+  const Message inside = model_of({floats("a", 256, 1), floats("b", 1U << 18U, 2)});
+  EXPECT_EQ(converted(inside.view(), saved_as(Format::onnx_external)),
+            model_of({linked_floats("a", 256, "w.bin"), linked_floats("b", 1U << 18U, "w.bin", 4096)}).view());
+}
+
+TEST_F(ConvertTest, TheReportCountsWhatWasWritten) {
+  const Message inside = model_of({floats("a", 256, 1), floats("b", 300, 2), floats("c", 3)});
+  const Blob archive = packed(inside);
+  EXPECT_EQ(report_.tensors_outside, 2U);
+  EXPECT_EQ(report_.payloads, 2U);
+  EXPECT_EQ(report_.payload_bytes, 2224U);
+  EXPECT_EQ(report_.file_bytes, archive.size());
+  const ConvertReport of_archive = report_;
+  EXPECT_EQ(unpacked(archive).size(), inside.size());
+  EXPECT_EQ(report_.model_bytes, inside.size());
+  EXPECT_EQ(report_.file_bytes, inside.size());
+  EXPECT_EQ(report_.tensors_outside, 0U);
+  EXPECT_LT(of_archive.model_bytes, inside.size());
+}
+
+TEST_F(ConvertTest, ADryRunReportsTheSameAndWritesNothing) {
+  const fs::path input = folder_.write_file("in", model_of({floats("a", 256, 1), floats("b", 300, 2)}).view());
+  for (const Format format : {Format::archive, Format::onnx_inline, Format::onnx_external}) {
+    SaveOptions options = saved_as(format);
+    options.dry_run = true;
+    const ConvertReport planned = convert(input, folder_ / "out", options);
+    EXPECT_THAT(folder_.file_names(), ElementsAre("in"));
+    options.dry_run = false;
+    const ConvertReport done = convert(input, folder_ / "out", options);
+    EXPECT_EQ(planned.file_bytes, done.file_bytes);
+    EXPECT_EQ(planned.model_bytes, done.model_bytes);
+    EXPECT_EQ(planned.payloads, done.payloads);
+    fs::remove(folder_ / "out");
+    fs::remove(folder_ / "w.bin");
+  }
+}
+
+TEST_F(ConvertTest, AnOutputIsReplacedWholeAndKeepsItsMode) {
+  const fs::path input = folder_.write_file("in", model_of({floats("w", 256)}).view());
+  SaveOptions options = saved_as(Format::archive);
+  options.replace = true;
+  fs::permissions(folder_.write_file("out", pattern(100000)), fs::perms::owner_read | fs::perms::owner_write);
+  convert(input, folder_ / "out", options);
+  EXPECT_EQ(folder_.read_file("out"),
+            archive_of(model_of({linked_floats("w", 256, "w")}), {zip_entry("w", pattern(1024))}).bytes);
+  EXPECT_EQ(fs::status(folder_ / "out").permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_THAT(folder_.file_names(), ElementsAre("in", "out"));
+}
+
+TEST_F(ConvertTest, AModelMayTakeThePlaceOfItsOwnFile) {
+  const Message inside = model_of({floats("a", 256, 1), floats("b", 300, 2)});
+  const fs::path path = folder_.write_file("m", inside.view());
+  for (const Format format : {Format::archive, Format::onnx_external, Format::onnx_external, Format::onnx_inline}) {
+    SaveOptions options = saved_as(format);
+    options.replace = true;
+    convert(path, path, options);
+  }
+  EXPECT_EQ(folder_.read_file("m"), inside.view());
+  EXPECT_THAT(folder_.file_names(), ElementsAre("m", "w.bin"));
+}
+
+TEST_F(ConvertTest, DataInAnotherFolderIsFoundThere) {
+  folder_.write_file("data/w.bin", pattern(1024));
+  LoadOptions load;
+  load.external_data_dir = folder_ / "data";
+  const Message outside = model_of({linked_floats("w", 256, "w.bin")});
+  EXPECT_EQ(converted(outside.view(), saved_as(Format::onnx_inline), load), model_of({floats("w", 256)}).view());
+}
+
+TEST_F(ConvertTest, AnInlineModelIsCopiedInlineWithoutGatheringItsPayloads) {
+  LoadOptions load;
+  load.max_skeleton_size = 1000;
+  const Message inside = model_of({floats("w", 4096), floats("b", 3)});
+  EXPECT_EQ(converted(inside.view(), saved_as(Format::onnx_inline), load), inside.view());
+}
+
+TEST_F(ConvertTest, AnInlineModelIsCopiedInlineHoweverItIsSpelt) {
+  const Blob data = pattern(4096);
+  constexpr std::uint32_t raw_data = tensor_field::raw_data;
+  const TensorBuilder w = tensor("w", dtype::int8, {4096}).raw_data(data).doc_string("d");
+  for (const Message& odd : Messages{
+           TensorBuilder(w).order({raw_data}),
+           TensorBuilder(w).raw_data(data),
+           TensorBuilder(w).data_location(0),
+           TensorBuilder(w).external_data("location", "stale"),
+           TensorBuilder(w).float_data({}),
+           TensorBuilder(w).float_data({1}),
+           TensorBuilder(w).packed_dims().field(raw_data, Message().varint(raw_data, 1)),
+           TensorBuilder(w).without(raw_data).field(raw_data, Message().padded_length_bytes(raw_data, data, 5)),
+           TensorBuilder(w).without(raw_data).field(
+               raw_data, Message().padded_tag(raw_data, wire_type::length, 3).raw_varint(4096).raw(data)),
+       }) {
+    const Message model = model_of({floats("first", 3), odd});
+    EXPECT_TRUE(converted(model.view(), saved_as(Format::onnx_inline)) == model.view()) << odd.size();
+  }
+}
+
+TEST_F(ConvertTest, AModelDeeperThanUsualIsConvertedWhereThatIsAllowed) {
+  LoadOptions load;
+  load.max_depth = 200;
+  const Message deep = model({.graph = subgraph_of_depth(40, graph({.initializers = {floats("w", 256)}}))});
+  const Blob archive = converted(deep.view(), saved_as(Format::archive), load);
+  EXPECT_EQ(converted(archive, saved_as(Format::onnx_inline), load), deep.view());
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,117 @@
+// What unpacking into a folder has the system look up: folders within folders are not looked up anew for each.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdarg>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "onnxar/convert.h"
+#include "support/samples.h"
+
+namespace {
+
+std::atomic<std::uint64_t> names_looked_up = 0;
+
+}  // namespace
+
+/// This program's own, in place of the C library's: it counts the names in paths that openat2 is given, and calls it.
+// The C library's name of the parameter is reserved.
+extern "C" long syscall(long number, ...) noexcept {  // NOLINT(readability-inconsistent-declaration-parameter-name)
+  using Function = long (*)(long, ...);
+  static const auto real = reinterpret_cast<Function>(::dlsym(RTLD_NEXT, "syscall"));
+  va_list list;
+  va_start(list, number);
+  long arguments[6];
+  for (long& argument : arguments) argument = va_arg(list, long);
+  va_end(list);
+  if (number == SYS_openat2) {
+    const std::string_view path = std::bit_cast<const char*>(arguments[1]);
+    names_looked_up += 1 + static_cast<std::uint64_t>(std::ranges::count(path, '/'));
+  }
+  return real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
+}
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t depth = 400;
+/// Writing a file and publishing it comes from the outermost folder a few times.
+constexpr std::uint64_t most_times = 12;
+
+class FolderCostTest : public ::testing::Test {
+ protected:
+  /// An archive with side files at the end of long ways, which have no folder in common.
+  [[nodiscard]] static Built archive_of_deep_files(std::size_t count) {
+    std::vector<ZipEntry> entries;
+    for (std::size_t i = 0; i < count; ++i) {
+      std::string name = std::to_string(i);
+      for (std::size_t k = 1; k < depth; ++k) name += "/d";
+      entries.push_back(zip_entry(name + "/f.txt", blob(name.substr(0, 1))));
+    }
+    return archive_of(model_of({}), entries);
+  }
+
+  /// How many names were looked up while `action` ran.
+  template <typename Action>
+  static std::uint64_t lookups(const Action& action) {
+    const std::uint64_t before = names_looked_up;
+    action();
+    return names_looked_up - before;
+  }
+
+  TempDir folder_;
+};
+
+TEST_F(FolderCostTest, EachFileCostsAFewTimesTheFoldersThatItIsIn) {
+  const fs::path input = folder_.write_file("in", archive_of_deep_files(3).bytes);
+  EXPECT_LE(lookups([&] { convert(input, folder_ / "new/", saved_as(Format::onnx_inline)); }), 3 * most_times * depth);
+  std::string way = "new/2";
+  for (std::size_t k = 1; k < depth; ++k) way += "/d";
+  EXPECT_TRUE(fs::exists(folder_ / way / "f.txt"));
+}
+
+TEST_F(FolderCostTest, NamesDoNotMakeMoreFoldersThanTheirFilesAreWorth) {
+  const fs::path few = folder_.write_file("few", archive_of_deep_files(10).bytes);
+  SaveOptions options = saved_as(Format::onnx_inline);
+  options.dry_run = true;
+  EXPECT_EQ(convert(few, folder_ / "new/", options).side_files, 10U);
+  const fs::path many = folder_.write_file("many", archive_of_deep_files(11).bytes);
+  for (const bool dry_run : {true, false}) {
+    options.dry_run = dry_run;
+    EXPECT_EQ(error_of([&] { convert(many, folder_ / "new/", options); }).code(), Code::zip_limit_folders);
+    EXPECT_FALSE(fs::exists(folder_ / "new"));
+  }
+  EXPECT_EQ(convert(many, folder_ / "alone.onnx", options).side_files_left_out, 11U);
+}
+
+TEST_F(FolderCostTest, FoldersThatFilesShareAreCountedOnce) {
+  std::vector<ZipEntry> entries;
+  for (int i = 0; i < 5000; ++i) entries.push_back(zip_entry("a/b/" + std::to_string(i) + ".txt", blob("x")));
+  const fs::path input = folder_.write_file("in", archive_of(model_of({}), entries).bytes);
+  SaveOptions options = saved_as(Format::onnx_inline);
+  options.dry_run = true;
+  EXPECT_EQ(convert(input, folder_ / "new/", options).side_files, 5000U);
+}
+
+TEST_F(FolderCostTest, FoldersOfAFailureAreRemovedAtTheSameCost) {
+  Built built = archive_of_deep_files(3);
+  flip_bit(built.bytes, built.entries[2].data_offset);
+  const fs::path input = folder_.write_file("in", built.bytes);
+  EXPECT_LE(lookups([&] {
+              EXPECT_EQ(error_of([&] { convert(input, folder_ / "new/", saved_as(Format::onnx_inline)); }).code(),
+                        Code::zip_data_crc);
+            }),
+            3 * most_times * depth);
+  EXPECT_FALSE(fs::exists(folder_ / "new"));
+}
+
+}  // namespace
+}  // namespace onnxar::testing

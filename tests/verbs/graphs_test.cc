@@ -1,0 +1,285 @@
+// Further graphs of an archive: what writers prove of them, what saving keeps of them, and entries that an editor takes
+// out.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/sha1.h"
+#include "onnxar/archive_writer.h"
+#include "onnxar/convert.h"
+#include "onnxar/edit.h"
+#include "onnxar/listing.h"
+#include "onnxar/model_stream.h"
+#include "support/samples.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::size_t graph_weight = 300;
+
+Message named_weight(const std::string& name) { return linked_floats(name, graph_weight, name); }
+
+std::vector<std::string> names_in(const Archive& archive) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < archive.size(); ++i) names.emplace_back(archive.entry(i).name);
+  return names;
+}
+
+class GraphsTest : public ::testing::Test {
+ protected:
+  /// `w` is the model's and the graph's, `v` is the graph's alone; then a side file.
+  std::filesystem::path several() {
+    const Message graph = model_of({named_weight("w"), named_weight("v")});
+    return folder_.write_file(
+        "several",
+        archive_of(model_of({named_weight("w")}),
+                   {zip_entry("w", pattern(4 * graph_weight, 1)), zip_entry("v", pattern(4 * graph_weight, 2)),
+                    zip_entry("t.json", pattern(5)), zip_entry("b.onnx", graph.view())})
+            .bytes);
+  }
+
+  static std::optional<Error> thrown_by(const std::function<void()>& action) {
+    try {
+      action();
+    } catch (const Error& error) {
+      return error;
+    }
+    return std::nullopt;
+  }
+
+  static EditOptions unsynced() {
+    EditOptions options;
+    options.sync = false;
+    return options;
+  }
+
+  ArchiveWriter writer() {
+    WriterOptions options;
+    options.sync = false;
+    return ArchiveWriter::create(folder_ / "written", options);
+  }
+
+  void expect_good(const std::filesystem::path& path) {
+    CheckOptions options;
+    options.data = true;
+    EXPECT_TRUE(passed(check(path, options)));
+  }
+
+  TempDir folder_;
+};
+
+TEST_F(GraphsTest, KindsCountTheTensorsOfAllGraphs) {
+  const Archive archive = Archive::open(several());
+  EXPECT_THAT(entry_kinds(archive), ElementsAre(EntryKind::weight, EntryKind::weight, EntryKind::side_file,
+                                                EntryKind::graph, EntryKind::model));
+  ASSERT_EQ(graphs(archive).size(), 1U);
+  EXPECT_EQ(graphs(archive).front().name, "b.onnx");
+  EXPECT_EQ(entries_of_graphs(archive).size(), 2U);
+  EXPECT_EQ(side_files(archive).size(), 1U);
+}
+
+TEST_F(GraphsTest, WriterProvesAGraphThatWasAdded) {
+  const auto error = thrown_by([this] {
+    ArchiveWriter archive = writer();
+    archive.add("b.onnx", model_of({named_weight("nowhere")}).view());
+    archive.finish(model_of({}).view());
+  });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::onnx_external_missing);
+  EXPECT_EQ(error->entry(), "b.onnx");
+  EXPECT_THAT(error->message(), HasSubstr("extra/b.onnx"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "written"));
+}
+
+TEST_F(GraphsTest, WriterRefusesTheModelsNameWhereAGraphHasIt) {
+  const Message model_b = model({.graph = graph({}), .metadata = {string_entry("onnxar.model.name", "b")}});
+  const auto error = thrown_by([&] {
+    ArchiveWriter archive = writer();
+    archive.add("b.onnx", model_of({}).view());
+    archive.finish(model_b.view());
+  });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::archive_graph_name);
+}
+
+TEST_F(GraphsTest, SavingAnotherModelInTheirPlaceKeepsGraphsAndTheirWeights) {
+  const std::filesystem::path path = several();
+  SaveOptions save = saved_as(Format::archive);
+  save.replace = true;
+  save.side_files_of = path;
+  ModelWriter weights;
+  const Message other = model_of({floats("w", graph_weight, 1), floats("new", graph_weight, 7)});
+  const ConvertReport report = weights.save(other.view(), path, save);
+  EXPECT_EQ(report.graphs, 1U);
+  const Archive archive = Archive::open(path);
+  // `w` is there already: it is not written again, and keeps its key.
+  EXPECT_THAT(names_in(archive), ElementsAre("new", "w", "v", "t.json", "b.onnx", "__MODEL_PROTO"));
+  expect_good(path);
+  EXPECT_EQ(entries_of_graphs(archive).size(), 2U);
+}
+
+TEST_F(GraphsTest, KeyOfANewTensorKeepsClearOfWeightsThatGraphsKeep) {
+  const std::filesystem::path path = several();
+  SaveOptions save = saved_as(Format::archive);
+  save.replace = true;
+  save.side_files_of = path;
+  static_cast<void>(ModelWriter().save(model_of({floats("v", graph_weight, 9)}).view(), path, save));
+  EXPECT_THAT(names_in(Archive::open(path)), ElementsAre("v_2", "w", "v", "t.json", "b.onnx", "__MODEL_PROTO"));
+  expect_good(path);
+}
+
+TEST_F(GraphsTest, EditorReplacesASideFileAndAppendsWhatFollowsIt) {
+  const std::filesystem::path path = several();
+  {
+    ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+    EXPECT_EQ(editor.kept_entries(), 4U);
+    editor.remove("t.json");
+    EXPECT_EQ(editor.kept_entries(), 2U);
+    editor.add("x", pattern(4 * graph_weight, 3));
+    editor.add("t.json", pattern(9));
+    editor.commit(model_of({named_weight("w"), named_weight("x")}).view());
+  }
+  const Archive archive = Archive::open(path);
+  EXPECT_THAT(names_in(archive), ElementsAre("w", "v", "x", "t.json", "b.onnx", "__MODEL_PROTO"));
+  expect_good(path);
+}
+
+TEST_F(GraphsTest, SizeOfAnEditIsKnownBefore) {
+  const std::filesystem::path path = several();
+  std::uint64_t expected = 0;
+  {
+    ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+    editor.remove("t.json");
+    const Message next = model_of({named_weight("w")});
+    expected = editor.size_with(std::vector<std::pair<std::string_view, std::uint64_t>>{{"x", 70}, {"u.json", 9}},
+                                next.view().size());
+    editor.reserve(expected);
+    editor.add("x", pattern(70));
+    editor.add("u.json", pattern(9));
+    editor.commit(next.view());
+  }
+  EXPECT_EQ(std::filesystem::file_size(path), expected);
+}
+
+TEST_F(GraphsTest, EditorRefusesToMoveAWeight) {
+  const std::filesystem::path path = several();
+  for (const char* name : {"w", "v", "__MODEL_PROTO"}) {
+    ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+    const auto error = thrown_by([&] { editor.remove(name); });
+    ASSERT_TRUE(error) << name;
+    EXPECT_EQ(error->code(), Code::usage_argument) << name;
+    // It has failed, and publishes nothing.
+    EXPECT_EQ(thrown_by([&] { editor.commit(model_of({}).view()); })->code(), Code::usage_writer_failed);
+  }
+  expect_good(path);
+}
+
+TEST_F(GraphsTest, NewModelMayNotNameWhatAnEditMoves) {
+  const std::filesystem::path path = several();
+  ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+  editor.remove("t.json");
+  const auto error = thrown_by([&] { editor.commit(model_of({linked_floats("g", 1, "b.onnx")}).view()); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::usage_argument);
+  EXPECT_EQ(error->entry(), "b.onnx");
+}
+
+TEST_F(GraphsTest, ModelWhoseBytesAGraphNamesIsNotReplacedByAnother) {
+  const Message model_bytes = model_of({named_weight("w")});
+  const Message graph = model_of({linked_floats("m", 1, "__MODEL_PROTO")});
+  const std::filesystem::path path = folder_.write_file(
+      "named",
+      archive_of(model_bytes, {zip_entry("w", pattern(4 * graph_weight, 1)), zip_entry("b.onnx", graph.view())}).bytes);
+  {
+    ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+    const auto error = thrown_by([&] { editor.commit(model_of({}).view()); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), Code::usage_argument);
+    EXPECT_EQ(error->entry(), "b.onnx");
+  }
+  {
+    ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+    editor.add("t.json", pattern(5));
+    editor.commit(model_bytes.view());
+  }
+  expect_good(path);
+  ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+  editor.remove("b.onnx");
+  editor.commit(model_of({}).view());
+  expect_good(path);
+}
+
+TEST_F(GraphsTest, GraphThatNamesTheBytesOfAnotherOneDoesNotGoAlongBesideAnotherOfThatName) {
+  const Message named = model_of({named_weight("w")});
+  const Message naming = model_of({linked_floats("g", 1, "b.onnx")});
+  const std::filesystem::path path = folder_.write_file(
+      "naming", archive_of(model_of({}), {zip_entry("w", pattern(4 * graph_weight, 1)),
+                                          zip_entry("b.onnx", named.view()), zip_entry("c.onnx", naming.view())})
+                    .bytes);
+  SaveOptions save = saved_as(Format::archive);
+  save.side_files_of = path;
+  save.add = {{"b.onnx", folder_.write_file("other", model_of({}).view())}};
+  const auto error = thrown_by([&] { ModelWriter().save(model_of({}).view(), folder_ / "saved", save); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::onnx_external_missing);
+  EXPECT_EQ(error->entry(), "b.onnx");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "saved"));
+}
+
+TEST_F(GraphsTest, ChecksumsOfAGraphAreHeldAgainstTheEntryAndFoundUnderItsName) {
+  const auto found_with = [this](const std::string& checksum) {
+    const Message graph = model_of({linked_floats("w", graph_weight, "w").external_data("checksum", checksum)});
+    const std::filesystem::path path = folder_.write_file(
+        "sums", archive_of(model_of({named_weight("w")}),
+                           {zip_entry("w", pattern(4 * graph_weight, 1)), zip_entry("b.onnx", graph.view())})
+                    .bytes);
+    CheckOptions options;
+    options.data = true;
+    std::vector<std::pair<Severity, std::string>> found;
+    for (const Finding& finding : check(path, options)) {
+      if (finding.code == Code::onnx_external_checksum) found.emplace_back(finding.severity, finding.place.entry);
+    }
+    return found;
+  };
+  base::Sha1 sum;
+  sum.update(pattern(4 * graph_weight, 1));
+  EXPECT_THAT(found_with(std::move(sum).hex()), IsEmpty());
+  EXPECT_THAT(found_with(std::string(40, 'a')), ElementsAre(std::pair(Severity::error, "b.onnx")));
+  EXPECT_THAT(found_with("sha1"), ElementsAre(std::pair(Severity::warning, "b.onnx")));
+}
+
+TEST_F(GraphsTest, RemovalsComeBeforeAdditions) {
+  ArchiveEditor editor = ArchiveEditor::open(several(), unsynced());
+  editor.add("x.json", pattern(3));
+  EXPECT_EQ(thrown_by([&] { editor.remove("t.json"); })->code(), Code::usage_argument);
+}
+
+TEST_F(GraphsTest, EveryEditOfARunCanBeUndone) {
+  const std::filesystem::path path = several();
+  const auto first = std::filesystem::file_size(path);
+  for (const char* name : {"t.json", "b.onnx"}) {
+    ArchiveEditor editor = ArchiveEditor::open(path, unsynced());
+    editor.remove(name);
+    editor.commit(model_of({named_weight("w")}).view());
+  }
+  EXPECT_THAT(names_in(Archive::open(path)), ElementsAre("w", "v", "__MODEL_PROTO"));
+  expect_good(path);
+  static_cast<void>(undo(path, {false, false}));
+  EXPECT_THAT(names_in(Archive::open(path)), ElementsAre("w", "v", "b.onnx", "__MODEL_PROTO"));
+  static_cast<void>(undo(path, {false, false}));
+  EXPECT_EQ(std::filesystem::file_size(path), first);
+  expect_good(path);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,144 @@
+// A model and its large data for callers with a protobuf of their own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "onnxar/convert.h"
+#include "onnxar/model_stream.h"
+#include "onnxar/onnx.pb.h"
+#include "support/samples.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr std::size_t floats_in_weight = 512;
+const Blob data_of_w = pattern(4 * floats_in_weight, 3);
+
+Archive archive_around(const Message& model, std::vector<ZipEntry> entries = {zip_entry("w", data_of_w)}) {
+  auto built = std::make_shared<const Built>(archive_of(model, std::move(entries)));
+  const Bytes bytes = built->bytes;
+  return Archive::open(bytes, std::move(built));
+}
+
+Blob data_of(const ModelReader& reader, std::size_t index) {
+  Blob data;
+  reader.read(index, [&](Bytes piece) { data.insert(data.end(), piece.begin(), piece.end()); });
+  EXPECT_EQ(data.size(), reader.size_of(index));
+  return data;
+}
+
+std::string text_of(std::span<const FieldStep> steps) {
+  std::string text;
+  for (const FieldStep& step : steps) {
+    text += std::string(step.field) + (step.index ? "[" + std::to_string(*step.index) + "]" : "") + " ";
+  }
+  return text;
+}
+
+TEST(ModelReaderTest, EveryTensorWhoseDataIsBesideTheModelIsNamedByTheStepsToIt) {
+  const Messages nodes = {constant("a", floats("small", 4)),
+                          constant("b", linked_floats("in_node", floats_in_weight, "w"))};
+  const ModelReader reader(archive_around(model(
+      {.graph =
+           graph({.nodes = nodes, .initializers = {floats("i", 4), linked_floats("w", floats_in_weight, "w")}})})));
+  std::vector<std::string> paths;
+  reader.for_each([&](std::size_t index, std::span<const FieldStep> steps) {
+    EXPECT_EQ(index, paths.size());
+    paths.push_back(text_of(steps));
+  });
+  EXPECT_THAT(paths, ElementsAre("graph node[1] attribute[0] t ", "graph initializer[1] "));
+  ASSERT_EQ(reader.size(), 2U);
+  EXPECT_EQ(data_of(reader, 0), data_of_w);
+  EXPECT_EQ(data_of(reader, 1), data_of_w);
+}
+
+TEST(ModelReaderTest, TheModelParsesAndItsTensorsAreThoseOfTheSteps) {
+  const ModelReader reader(archive_around(model_of({floats("i", 4), linked_floats("w", floats_in_weight, "w")})));
+  schema::ModelProto proto;
+  ASSERT_TRUE(proto.ParseFromArray(reader.model().data(), static_cast<int>(reader.model().size())));
+  EXPECT_EQ(proto.graph().initializer(1).name(), "w");
+  EXPECT_FALSE(proto.graph().initializer(1).has_raw_data());
+  EXPECT_EQ(proto.graph().initializer(0).raw_data().size(), 16U);
+}
+
+TEST(ModelReaderTest, WhatCheckCallsAnErrorIsRefusedWithItsCode) {
+  const Blob four = pattern(4);
+  const std::vector<Message> broken = {
+      tensor("w", dtype::float32, {static_cast<std::int64_t>(floats_in_weight)}).raw_data(pattern(4)),
+      linked_floats("w", floats_in_weight, "none"),
+      tensor("w", dtype::float32, {3}).external("w", 0, 8),
+      tensor("w", dtype::string, {1}).external("w", 0, 8),
+      tensor("w", dtype::float32, {-1}).raw_data(four),
+  };
+  const TempDir folder;
+  for (const Message& each : broken) {
+    const Built archive = archive_of(model_of({each}), {zip_entry("w", data_of_w)});
+    const std::vector<Finding> findings = check(folder.write_file("a.onnxar", archive.bytes));
+    const auto fault = std::ranges::find(findings, Severity::error, &Finding::severity);
+    ASSERT_NE(fault, findings.end());
+    const Error error = error_of([&] { ModelReader(Archive::open(folder / "a.onnxar")); });
+    EXPECT_EQ(id(error.code()), id(fault->code));
+    EXPECT_EQ(error.offset(), fault->place.offset);
+    EXPECT_EQ(error.path(), folder / "a.onnxar");
+  }
+}
+
+TEST(ModelReaderTest, AFaultOfAnEntryThatNoTensorNamesIsRefusedToo) {
+  Built archive =
+      archive_of(model_of({floats("i", 4)}), {zip_entry("first", data_of_w), zip_entry("other", data_of_w)});
+  const std::uint64_t header = archive.entries.at(1).header_offset;
+  archive.bytes[header + 10] ^= std::byte{1};  // the time: the directory has another
+  const Error error = error_of([&] { ModelReader(Archive::open(archive.bytes, nullptr)); });
+  EXPECT_EQ(kind(error.code()), Kind::format);
+}
+
+TEST(ModelReaderTest, DataIsComparedWithItsCrcUnlessThatIsNotWanted) {
+  const auto damaged = [] {
+    auto built = std::make_shared<Built>(
+        archive_of(model_of({linked_floats("w", floats_in_weight, "w")}), {zip_entry("w", data_of_w)}));
+    built->bytes[built->entries.at(0).data_offset + 7] ^= std::byte{1};
+    const Bytes bytes = built->bytes;
+    return Archive::open(bytes, std::move(built));
+  };
+  const ModelReader reader(damaged());
+  EXPECT_EQ(error_of([&] { data_of(reader, 0); }).code(), Code::zip_data_crc);
+  LoadOptions unverified;
+  unverified.verify_data = false;
+  EXPECT_EQ(data_of(ModelReader(damaged(), unverified), 0).size(), data_of_w.size());
+}
+
+TEST(ModelReaderTest, CallerIsToldOfEmptyFunctionsAndOfTensorsThatThereAreNot) {
+  const ModelReader reader(archive_around(model_of({linked_floats("a", floats_in_weight, "w")})));
+  EXPECT_EQ(error_of([&] { reader.read(0, ByteSink()); }).code(), Code::usage_argument);
+  EXPECT_EQ(error_of([&] { reader.for_each({}); }).code(), Code::usage_argument);
+  EXPECT_EQ(error_of([&] { data_of(reader, 1); }).code(), Code::usage_no_such_tensor);
+  EXPECT_EQ(error_of([&] { static_cast<void>(reader.size_of(1)); }).code(), Code::usage_no_such_tensor);
+}
+
+TEST(ModelReaderTest, WhatTensorsShareTakesAtMostMaxExpansionTimesTheArchive) {
+  constexpr std::size_t large = 1U << 16U;  // of bytes: what the archive has besides is small against it
+  const auto sharing = [](std::size_t tensors) {
+    Messages initializers;
+    for (std::size_t i = 0; i < tensors; ++i) {
+      initializers.push_back(linked_floats("w" + std::to_string(i), large / 4, "w"));
+    }
+    return archive_around(model_of(initializers), {zip_entry("w", pattern(large))});
+  };
+  EXPECT_EQ(ModelReader(sharing(8)).size(), 8U);
+  EXPECT_EQ(error_of([&] { ModelReader(sharing(9)); }).code(), Code::onnx_model_expansion);
+  LoadOptions more;
+  more.max_expansion = 9;
+  EXPECT_EQ(ModelReader(sharing(9), more).size(), 9U);
+  more.max_expansion = ~0ULL;
+  EXPECT_EQ(ModelReader(sharing(30), more).size(), 30U);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,169 @@
+// Models whose messages the caller holds: weights come from sources, and go where `convert` would have them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "onnxar/archive.h"
+#include "onnxar/model_stream.h"
+#include "support/samples.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// Makes its bytes when it is read, and counts how often.
+class MadeSource final : public ByteSource {
+ public:
+  MadeSource(std::size_t size, std::uint32_t seed, std::size_t made) : size_(size), seed_(seed), made_(made) {}
+  MadeSource(std::size_t size, std::uint32_t seed) : MadeSource(size, seed, size) {}
+  [[nodiscard]] std::uint64_t size() const override { return size_; }
+  void read(const ByteSink& sink) const override {
+    ++reads;
+    sink(pattern(made_, seed_));
+  }
+
+  mutable int reads = 0;
+
+ private:
+  std::size_t size_;
+  std::uint32_t seed_;
+  std::size_t made_;
+};
+
+class ModelWriterTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::vector<std::string> entries() const {
+    const Archive archive = Archive::open(path_);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i + 1 < archive.size(); ++i) names.emplace_back(archive.entry(i).name);
+    return names;
+  }
+
+  ConvertReport save(const Message& model, const SaveOptions& options = saved_as(Format::archive),
+                     const LoadOptions& load = {}) {
+    return writer_.save(model.view(), path_, options, load);
+  }
+
+  TempDir folder_;
+  std::filesystem::path path_ = folder_ / "a.onnxar";
+  ModelWriter writer_;
+};
+
+TEST_F(ModelWriterTest, TheArchiveIsTheOneOfTheInlineModel) {
+  const auto first = std::make_shared<MadeSource>(4096, 1);
+  const auto second = std::make_shared<MadeSource>(2048, 2);
+  const std::string at_second = writer_.add(second);
+  const std::string at_first = writer_.add(first);
+  const ConvertReport report = save(model_of({linked_floats("a", 1024, at_first), linked_floats("b", 512, at_second)}));
+  EXPECT_EQ(report.tensors_outside, 2U);
+  const auto inline_model = folder_.write_file("m.onnx", model_of({floats("a", 1024, 1), floats("b", 512, 2)}).view());
+  convert(inline_model, folder_ / "b.onnxar", saved_as(Format::archive));
+  EXPECT_EQ(folder_.read_file("a.onnxar"), folder_.read_file("b.onnxar"));
+  EXPECT_EQ(first->reads, 1);
+  EXPECT_EQ(second->reads, 1);
+}
+
+TEST_F(ModelWriterTest, WhatIsSmallGoesIntoTheModelAndWhatNoTensorNamesNowhere) {
+  const auto small = std::make_shared<MadeSource>(512, 1);
+  const auto unused = std::make_shared<MadeSource>(4096, 2);
+  static_cast<void>(writer_.add(unused));
+  save(model_of({linked_floats("a", 128, writer_.add(small))}));
+  EXPECT_THAT(entries(), IsEmpty());
+  EXPECT_EQ(unused->reads, 0);
+  EXPECT_THAT(folder_.read_file("a.onnxar"), ::testing::SizeIs(::testing::Lt(1024U)));
+}
+
+TEST_F(ModelWriterTest, DataInsideAndInFilesIsTakenAlong) {
+  folder_.write_file("w.data", pattern(4096, 3));
+  LoadOptions load;
+  load.external_data_dir = folder_.path();
+  const std::string location = writer_.add(std::make_shared<MadeSource>(4096, 1));
+  save(model_of(
+           {linked_floats("made", 1024, location), floats("inside", 1024, 2), linked_floats("file", 1024, "w.data")}),
+       saved_as(Format::archive), load);
+  EXPECT_THAT(entries(), ElementsAre("made", "inside", "file"));
+}
+
+TEST_F(ModelWriterTest, AWeightOfAnotherSizeIsRefusedAndNothingIsLeft) {
+  for (const std::size_t made : {4095U, 4097U}) {
+    writer_ = ModelWriter();
+    const std::string location = writer_.add(std::make_shared<MadeSource>(4096, 1, made));
+    const Error error = error_of([&] { save(model_of({linked_floats("a", 1024, location)})); });
+    EXPECT_EQ(error.code(), Code::io_source_size);
+    EXPECT_EQ(error.path(), path_);
+  }
+  EXPECT_THAT(folder_.file_names(), IsEmpty());
+}
+
+TEST_F(ModelWriterTest, AWeightOfAnotherSizeIsRefusedWhateverIsWritten) {
+  SaveOptions in_file = saved_as(Format::onnx_external);
+  in_file.data_file = "data";
+  SaveOptions in_files = saved_as(Format::onnx_external);
+  in_files.file_per_tensor = true;
+  SaveOptions within = saved_as(Format::archive);
+  within.threshold = 1U << 20U;  // the data is in the archive's model
+  for (const SaveOptions& options : {saved_as(Format::onnx_inline), in_file, in_files, within}) {
+    for (const std::size_t made : {4095U, 4097U}) {
+      writer_ = ModelWriter();
+      static_cast<void>(writer_.add(std::make_shared<MadeSource>(4, 1)));
+      const std::string location = writer_.add(std::make_shared<MadeSource>(4096, 1, made));
+      const Error error = error_of([&] { save(model_of({linked_floats("a", 1024, location)}), options); });
+      EXPECT_EQ(error.code(), Code::io_source_size);
+      EXPECT_EQ(error.path(), path_);
+      EXPECT_THAT(error.message(), ::testing::HasSubstr("weight 1 in the order of `add`"));
+    }
+  }
+  EXPECT_THAT(folder_.file_names(), IsEmpty());
+}
+
+TEST_F(ModelWriterTest, AChecksumOfAnUnknownNumberIsRefused) {
+  SaveOptions options = saved_as(Format::archive);
+  options.checksum = static_cast<Checksum>(9);
+  EXPECT_EQ(error_of([&] { save(model_of({floats("a", 4)}), options); }).code(), Code::usage_argument);
+  EXPECT_THAT(folder_.file_names(), IsEmpty());
+}
+
+TEST_F(ModelWriterTest, StaysFailedWhenACallHasFailed) {
+  const Error refused = error_of([&] { static_cast<void>(writer_.add(nullptr)); });
+  EXPECT_EQ(refused.code(), Code::usage_argument);
+  const auto expect_failed = [](const Error& error) {
+    EXPECT_EQ(error.code(), Code::usage_writer_failed);
+    EXPECT_THAT(error.message(), ::testing::HasSubstr("null pointer")) << "what failed first is told";
+  };
+  expect_failed(error_of([&] { static_cast<void>(writer_.add(std::make_shared<MadeSource>(4096, 1))); }));
+  expect_failed(error_of([&] { save(model_of({floats("a", 4)})); }));
+  EXPECT_THAT(folder_.file_names(), IsEmpty());
+}
+
+TEST_F(ModelWriterTest, TheSizeIsWhatTheShapeCallsFor) {
+  const std::string location = writer_.add(std::make_shared<MadeSource>(4096, 1));
+  const Message other_shape = tensor("a", dtype::float32, {7}).external(location);
+  EXPECT_EQ(error_of([&] { save(model_of({other_shape})); }).code(), Code::onnx_tensor_length);
+}
+
+TEST_F(ModelWriterTest, LocationsOfAnotherWriterAreRefused) {
+  ModelWriter other;
+  const std::string location = other.add(std::make_shared<MadeSource>(4096, 1));
+  const Error error = error_of([&] { save(model_of({linked_floats("a", 1024, location)})); });
+  EXPECT_EQ(error.code(), Code::onnx_external_marker);
+}
+
+TEST_F(ModelWriterTest, ItSavesAgainAndAsAnything) {
+  const auto source = std::make_shared<MadeSource>(4096, 1);
+  const Message proto = model_of({linked_floats("a", 1024, writer_.add(source))});
+  save(proto);
+  SaveOptions options = saved_as(Format::onnx_inline);
+  options.replace = true;
+  save(proto, options);
+  EXPECT_EQ(source->reads, 2);
+  EXPECT_THAT(folder_.read_file("a.onnxar"), ::testing::SizeIs(::testing::Gt(4096U)));
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,353 @@
+// Another model for an archive: where its links lead, what is added, what is refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "onnxar/archive.h"
+#include "onnxar/convert.h"
+#include "support/refusal.h"
+#include "support/samples.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Strings = std::vector<std::string>;
+
+ReplaceOptions with_files() {
+  ReplaceOptions options = unsynced_edit();
+  options.append_external = true;
+  return options;
+}
+
+ReplaceOptions replacing_from(std::uint64_t threshold) {
+  ReplaceOptions options = unsynced_edit();
+  options.threshold = threshold;
+  return options;
+}
+
+class ReplaceTest : public ::testing::Test {
+ protected:
+  /// An archive of two weights, `a` and `b`, of 300 floats each.
+  void SetUp() override {
+    start_with(archive_of(model_of({linked_floats("a", 300, "a"), linked_floats("b", 300, "b")}),
+                          {zip_entry("a", pattern(1200, 1)), zip_entry("b", pattern(1200, 2))}));
+  }
+  void start_with(Built built) {
+    before_ = std::move(built);
+    archive_ = folder_.write_file("x.onnxar", before_.bytes);
+  }
+  [[nodiscard]] Blob now() const { return folder_.read_file("x.onnxar"); }
+  fs::path write(const Message& model) { return folder_.write_file("m.onnx", model.view()); }
+
+  /// The archive is what an independent builder makes of the edit.
+  void expect_edit(const Message& model, std::vector<ZipEntry> extra = {}) {
+    EXPECT_EQ(now(), append_edit(before_, model.view(), std::move(extra)).bytes);
+    for (const Finding& finding : check(archive_, {.data = true, .strict = false, .load = {}})) {
+      EXPECT_NE(finding.severity, Severity::error) << to_string(finding);
+    }
+  }
+  /// The model in the file `m.onnx` becomes `expected`, with these entries added.
+  void expect_replaced(const Message& model, const Message& expected, std::vector<ZipEntry> extra = {},
+                       const ReplaceOptions& options = unsynced_edit()) {
+    report_ = replace_model(archive_, write(model), options);
+    expect_edit(expected, std::move(extra));
+    EXPECT_EQ(report_.file_bytes, now().size());
+    EXPECT_EQ(report_.file_bytes_before, before_.bytes.size());
+    EXPECT_EQ(report_.model_bytes, expected.size());
+  }
+  Error expect_refused(const Message& model, Code code, const ReplaceOptions& options = unsynced_edit()) {
+    const fs::path path = write(model);
+    const Strings files = folder_.file_names();
+    Error error = error_of([&] { replace_model(archive_, path, options); });
+    EXPECT_EQ(id(error.code()), id(code)) << error.what();
+    EXPECT_EQ(now(), before_.bytes);
+    EXPECT_EQ(folder_.file_names(), files);
+    return error;
+  }
+  [[nodiscard]] std::uint64_t offset_of(std::string_view entry) const { return before_.entry(entry).data_offset; }
+
+  TempDir folder_;
+  fs::path archive_;
+  Built before_;
+  ReplaceReport report_;
+};
+
+// --- Links -----------------------------------------------------------------------------------------------------------
+
+TEST_F(ReplaceTest, LinksToEntriesStayAsTheyAre) {
+  const Message model = model_of({linked_floats("b", 300, "b"), linked_floats("half", 150, "a", 600)});
+  expect_replaced(model, model);
+  EXPECT_EQ(report_.tensors_outside, 2U);
+  EXPECT_EQ(report_.entries_added, 0U);
+  EXPECT_EQ(report_.bytes_added, 0U);
+}
+
+TEST_F(ReplaceTest, LinkWithoutLengthGetsOne) {
+  expect_replaced(model_of({tensor("a", dtype::float32, {300}).external("a")}),
+                  model_of({linked_floats("a", 300, "a")}));
+}
+
+TEST_F(ReplaceTest, ChecksumsOfWholeEntriesStay) {
+  const auto with = [](TensorBuilder tensor, std::string_view checksum) {
+    return tensor.external_data("checksum", checksum);
+  };
+  const std::string sum(40, 'a');
+  const auto part = [] { return tensor("c", dtype::float32, {100}).external("a", 400, 400); };
+  const Message model = model_of({with(linked_floats("a", 300, "a"), sum), with(linked_floats("b", 300, "b"), "none"),
+                                  with(part(), sum), with(linked_floats("d", 300, "x.onnxar", offset_of("b")), sum)});
+  const Message expected = model_of(
+      {with(linked_floats("a", 300, "a"), sum), linked_floats("b", 300, "b"), part(), linked_floats("d", 300, "b")});
+  replace_model(archive_, write(model), unsynced_edit());
+  EXPECT_EQ(now(), append_edit(before_, expected.view()).bytes);
+}
+
+TEST_F(ReplaceTest, LinksIntoTheArchivesFileLeadToItsEntries) {
+  expect_replaced(
+      model_of({linked_floats("a", 300, "x.onnxar", offset_of("a")),
+                linked_floats("rest", 100, "x.onnxar", offset_of("b") + 800),
+                tensor("b", dtype::float32, {300}).external("x.onnxar", offset_of("b"))}),
+      model_of({linked_floats("a", 300, "a"), linked_floats("rest", 100, "b", 800), linked_floats("b", 300, "b")}));
+}
+
+TEST_F(ReplaceTest, LinksIntoTheArchivesFileLieInOneEntry) {
+  for (const std::uint64_t offset :
+       {std::uint64_t{0}, offset_of("a") - 4, offset_of("a") + 4, offset_of("b") - 1, offset_of("b") + 4,
+        offset_of(model_entry), std::uint64_t{before_.bytes.size()}, ~std::uint64_t{0} - 3}) {
+    const Error error =
+        expect_refused(model_of({linked_floats("w", 300, "x.onnxar", offset)}), Code::onnx_external_out_of_range);
+    EXPECT_THAT(error.what(), HasSubstr("\"w\"")) << offset;
+  }
+}
+
+TEST_F(ReplaceTest, EntryOfTheArchivesOwnNameIsRefusedInAnyCase) {
+  for (const std::string name : {"x.onnxar", "X.Onnxar"}) {
+    start_with(archive_of(model_of({linked_floats("w", 300, name)}), {zip_entry(name, pattern(1200, 1))}));
+    const Error error = expect_refused(model_of({linked_floats("other", 300, name)}), Code::usage_own_name);
+    EXPECT_EQ(error.entry(), name);
+    EXPECT_THAT(error.what(), HasSubstr("--rename"));
+  }
+}
+
+TEST_F(ReplaceTest, LinkThatLeadsNowhereNamesTheTensor) {
+  const Error error = expect_refused(model_of({linked_floats("a", 300, "a"), linked_floats("w", 300, "A")}),
+                                     Code::onnx_external_missing);
+  EXPECT_THAT(error.what(), HasSubstr("tensor \"w\" (graph.initializer[1])"));
+  EXPECT_THAT(error.what(), HasSubstr("--append-external"));
+  EXPECT_EQ(error.path(), folder_ / "m.onnx");
+}
+
+TEST_F(ReplaceTest, LinkToTheModelThatGoesIsRefused) {
+  expect_refused(model_of({tensor("w", dtype::uint8, {4}).external(model_entry, {}, 4)}), Code::onnx_external_missing);
+}
+
+TEST_F(ReplaceTest, LinksThatLeaveTheirEntryAreRefused) {
+  expect_refused(model_of({linked_floats("a", 301, "a")}), Code::onnx_external_out_of_range);
+  expect_refused(model_of({linked_floats("a", 300, "a", 4)}), Code::onnx_external_out_of_range);
+  expect_refused(model_of({tensor("a", dtype::float32, {299}).external("a", {}, 1200)}), Code::onnx_tensor_length);
+  expect_refused(model_of({tensor("a", dtype::float32, {300}).external("a", {}, 1200).raw_data(pattern(1200))}),
+                 Code::onnx_external_data_beside);
+}
+
+// --- Data ------------------------------------------------------------------------------------------------------------
+
+TEST_F(ReplaceTest, DataThatTheArchiveHasIsLinkedToIt) {
+  expect_replaced(
+      model_of({floats("new name", 300, 2), floats("a", 300, 1), floats("again", 300, 1)}),
+      model_of({linked_floats("new name", 300, "b"), linked_floats("a", 300, "a"), linked_floats("again", 300, "a")}));
+}
+
+TEST_F(ReplaceTest, OtherDataIsAddedUnderNewKeys) {
+  expect_replaced(
+      model_of({floats("a", 300, 3), linked_floats("b", 300, "b"), floats("B", 400, 4), floats("c", 300, 5)}),
+      model_of({linked_floats("a", 300, "a_2"), linked_floats("b", 300, "b"), linked_floats("B", 400, "B_2"),
+                linked_floats("c", 300, "c")}),
+      {zip_entry("a_2", pattern(1200, 3)), zip_entry("B_2", pattern(1600, 4)), zip_entry("c", pattern(1200, 5))});
+  EXPECT_EQ(report_.entries_added, 3U);
+  EXPECT_EQ(report_.bytes_added, 4000U);
+  EXPECT_EQ(report_.tensors_outside, 4U);
+}
+
+TEST_F(ReplaceTest, KeysOfDroppedTensorsAreNotUsedAgain) {
+  replace_model(archive_, write(model_of({linked_floats("b", 300, "b")})), unsynced_edit());
+  start_with(append_edit(before_, model_of({linked_floats("b", 300, "b")}).view()));
+  expect_replaced(model_of({floats("a", 300, 7)}), model_of({linked_floats("a", 300, "a_2")}),
+                  {zip_entry("a_2", pattern(1200, 7))});
+}
+
+TEST_F(ReplaceTest, KeysClashWithNoFolder) {
+  start_with(archive_of(model_of({linked_floats("a", 300, "a")}),
+                        {zip_entry("a", pattern(1200, 1)), zip_entry("docs/readme.txt", pattern(10))}));
+  expect_replaced(model_of({floats("docs", 300, 7)}), model_of({linked_floats("docs", 300, "docs_2")}),
+                  {zip_entry("docs_2", pattern(1200, 7))});
+}
+
+TEST_F(ReplaceTest, DataOfEqualSizeAndCrcIsCompared) {
+  // A CRC that lies: the entry is damaged, so its bytes are not those of the tensor.
+  Built damaged = before_;
+  flip_bit(damaged.bytes, damaged.entry("a").data_offset + 700);
+  start_with(damaged);
+  report_ = replace_model(archive_, write(model_of({floats("a", 300, 1)})), unsynced_edit());
+  EXPECT_EQ(report_.entries_added, 1U);
+  EXPECT_EQ(now(), append_edit(before_, model_of({linked_floats("a", 300, "a_2")}).view(),
+                               {zip_entry("a_2", pattern(1200, 1))})
+                       .bytes);
+}
+
+TEST_F(ReplaceTest, SmallDataStaysInTheModelUnlessItIsThere) {
+  start_with(archive_of(model_of({linked_floats("s", 5, "s")}), {zip_entry("s", pattern(20, 1))}));
+  const Message ints = tensor("i", dtype::int64, {2}).raw_data(pattern(16, 1));
+  expect_replaced(model_of({floats("s", 5, 1), floats("t", 5, 2), ints}),
+                  model_of({linked_floats("s", 5, "s"), floats("t", 5, 2), ints}));
+}
+
+TEST_F(ReplaceTest, ThresholdSaysWhatIsAdded) {
+  expect_replaced(model_of({floats("s", 5, 3)}), model_of({linked_floats("s", 5, "s")}),
+                  {zip_entry("s", pattern(20, 3))}, replacing_from(20));
+  start_with(append_edit(before_, model_of({linked_floats("s", 5, "s")}).view(), {zip_entry("s", pattern(20, 3))}));
+  expect_replaced(model_of({floats("t", 400, 3)}), model_of({floats("t", 400, 3)}), {}, replacing_from(1601));
+}
+
+TEST_F(ReplaceTest, SmallIntegersStayEvenIfAnEntryIsEqual) {
+  start_with(archive_of(model_of({linked_floats("s", 4, "s")}), {zip_entry("s", pattern(16, 1))}));
+  const Message model = model_of({tensor("i", dtype::int64, {2}).raw_data(pattern(16, 1))});
+  expect_replaced(model, model);
+}
+
+TEST_F(ReplaceTest, TypedDataIsLinkedAsRawBytes) {
+  const std::vector<float> values(300, 1.5F);
+  Blob raw;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    raw.insert(raw.end(), {std::byte{0}, std::byte{0}, std::byte{0xC0}, std::byte{0x3F}});
+  const Message typed = tensor("t", dtype::float32, {300}).float_data(values);
+  expect_replaced(model_of({typed}), model_of({linked_floats("t", 300, "t")}), {zip_entry("t", raw)});
+  start_with(append_edit(before_, model_of({linked_floats("t", 300, "t")}).view(), {zip_entry("t", raw)}));
+  expect_replaced(model_of({typed}), model_of({linked_floats("t", 300, "t")}));
+}
+
+TEST_F(ReplaceTest, EqualSlicesOfTheSourceShareAnEntry) {
+  const Blob file = pattern(4000, 9);
+  folder_.write_file("w.bin", file);
+  expect_replaced(model_of({linked_floats("u", 300, "w.bin", 64), linked_floats("v", 300, "w.bin", 64)}),
+                  model_of({linked_floats("u", 300, "u"), linked_floats("v", 300, "u")}),
+                  {zip_entry("u", {file.begin() + 64, file.begin() + 1264})}, with_files());
+}
+
+// --- Where the model comes from --------------------------------------------------------------------------------------
+
+TEST_F(ReplaceTest, DataFilesAreTakenInIfThatIsWanted) {
+  folder_.write_file("w.bin", pattern(1200, 9));
+  const Message model = model_of({linked_floats("w", 300, "w.bin"), linked_floats("a", 300, "a")});
+  expect_refused(model, Code::onnx_external_missing);
+  expect_replaced(model, model_of({linked_floats("w", 300, "w"), linked_floats("a", 300, "a")}),
+                  {zip_entry("w", pattern(1200, 9))}, with_files());
+}
+
+TEST_F(ReplaceTest, DataFileThatIsMissingOrOutsideIsRefused) {
+  expect_refused(model_of({linked_floats("w", 300, "none.bin")}), Code::onnx_external_missing, with_files());
+  expect_refused(model_of({linked_floats("w", 300, "../w.bin")}), Code::onnx_external_bad_location, with_files());
+  folder_.write_file("w.bin", pattern(1199));
+  expect_refused(model_of({linked_floats("w", 300, "w.bin")}), Code::onnx_external_out_of_range, with_files());
+}
+
+TEST_F(ReplaceTest, ModelOfAnotherArchiveBringsItsData) {
+  // Its entry `a` is not ours; its entry `w` is our `b`.
+  const Built other = archive_of(model_of({linked_floats("a", 300, "a"), linked_floats("w", 300, "w")}),
+                                 {zip_entry("a", pattern(1200, 8)), zip_entry("w", pattern(1200, 2))});
+  report_ = replace_model(archive_, folder_.write_file("y.onnxar", other.bytes), unsynced_edit());
+  expect_edit(model_of({linked_floats("a", 300, "a_2"), linked_floats("w", 300, "b")}),
+              {zip_entry("a_2", pattern(1200, 8))});
+}
+
+TEST_F(ReplaceTest, SideFilesOfAnotherArchiveStayThere) {
+  const Built other = archive_of(model_of({linked_floats("c", 400, "c")}),
+                                 {zip_entry("c", pattern(1600, 8)), zip_entry("docs/a.txt", pattern(10))});
+  report_ = replace_model(archive_, folder_.write_file("y.onnxar", other.bytes), unsynced_edit());
+  expect_edit(model_of({linked_floats("c", 400, "c")}), {zip_entry("c", pattern(1600, 8))});
+  EXPECT_THAT(ids_of(report_.remarks), ElementsAre("note archive.entry.unused"));
+}
+
+TEST_F(ReplaceTest, DamagedDataOfAnotherArchiveIsRefused) {
+  Built other = archive_of(model_of({linked_floats("c", 400, "c")}), {zip_entry("c", pattern(1600, 8))});
+  flip_bit(other.bytes, other.entry("c").data_offset);
+  const fs::path path = folder_.write_file("y.onnxar", other.bytes);
+  EXPECT_EQ(error_of([&] { replace_model(archive_, path, unsynced_edit()); }).code(), Code::zip_data_crc);
+  EXPECT_EQ(now(), before_.bytes);
+}
+
+TEST_F(ReplaceTest, OwnModelChangesNothingButTheEnd) {
+  report_ = replace_model(archive_, archive_, unsynced_edit());
+  expect_edit(model_of({linked_floats("a", 300, "a"), linked_floats("b", 300, "b")}));
+}
+
+TEST_F(ReplaceTest, ModelMayBeBytes) {
+  const Message model = model_of({linked_floats("b", 300, "x.onnxar", offset_of("b")), floats("c", 300, 5)});
+  report_ = replace_model(archive_, model.view(), unsynced_edit());
+  expect_edit(model_of({linked_floats("b", 300, "b"), linked_floats("c", 300, "c")}),
+              {zip_entry("c", pattern(1200, 5))});
+}
+
+TEST_F(ReplaceTest, BytesFindDataFilesInTheFolderThatIsGiven) {
+  folder_.write_file("data/w.bin", pattern(1200, 9));
+  const Message model = model_of({linked_floats("w", 300, "w.bin")});
+  EXPECT_EQ(error_of([&] { replace_model(archive_, model.view(), with_files()); }).code(), Code::onnx_external_missing);
+  LoadOptions load;
+  load.external_data_dir = folder_ / "data";
+  report_ = replace_model(archive_, model.view(), with_files(), load);
+  expect_edit(model_of({linked_floats("w", 300, "w")}), {zip_entry("w", pattern(1200, 9))});
+}
+
+// --- The archive -----------------------------------------------------------------------------------------------------
+
+TEST_F(ReplaceTest, ArchiveOfAModelAloneIsWrittenAnew) {
+  start_with(archive_of(model_of({floats("s", 5, 1)})));
+  replace_model(archive_, write(model_of({floats("w", 300, 5)})), unsynced_edit());
+  EXPECT_EQ(now(), archive_of(model_of({linked_floats("w", 300, "w")}), {zip_entry("w", pattern(1200, 5))}).bytes);
+  EXPECT_THAT(check(archive_, {.data = true, .strict = true, .load = {}}), IsEmpty());
+}
+
+TEST_F(ReplaceTest, DryRunWritesNothing) {
+  ReplaceOptions options = unsynced_edit();
+  options.dry_run = true;
+  const Message model = model_of({floats("c", 300, 5)});
+  report_ = replace_model(archive_, write(model), options);
+  EXPECT_EQ(now(), before_.bytes);
+  const ReplaceReport real = replace_model(archive_, write(model), unsynced_edit());
+  EXPECT_EQ(real.file_bytes, report_.file_bytes);
+  EXPECT_EQ(real.entries_added, report_.entries_added);
+  EXPECT_EQ(now().size(), report_.file_bytes);
+}
+
+TEST_F(ReplaceTest, CheckNotesWhatAnEditLeft) {
+  replace_model(archive_, write(model_of({linked_floats("b", 300, "b")})), unsynced_edit());
+  EXPECT_THAT(ids_of(check(archive_)), ElementsAre("note archive.tail.superseded", "note archive.entry.unused"));
+  EXPECT_THAT(ids_of(check(archive_, {.data = false, .strict = true, .load = {}})),
+              ElementsAre("error archive.tail.superseded", "note archive.entry.unused"));
+  convert(archive_, folder_ / "packed", saved_as(Format::archive));
+  EXPECT_EQ(folder_.read_file("packed"),
+            archive_of(model_of({linked_floats("b", 300, "b")}), {zip_entry("b", pattern(1200, 2))}).bytes);
+}
+
+TEST_F(ReplaceTest, DepthOfTheModelIsLimited) {
+  LoadOptions load;
+  load.max_depth = 2;
+  const fs::path path = write(model_of({floats("w", 300, 5)}));
+  replace_model(archive_, path, unsynced_edit(), load);
+  EXPECT_EQ(Archive::open(archive_).size(), 3U) << "at the deepest level there is no room for a link";
+}
+
+TEST_F(ReplaceTest, BrokenModelsAreRefused) {
+  expect_refused(Message().raw(blob("no model")), Code::wire_type);
+  expect_refused(Message(), Code::onnx_model_invalid);
+  EXPECT_EQ(error_of([&] { replace_model(archive_, folder_ / "none", unsynced_edit()); }).code(), Code::io_not_found);
+  EXPECT_EQ(now(), before_.bytes);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,121 @@
+// Feeds: initializers of the main graph beside the model, all other data in it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "onnxar/archive.h"
+#include "onnxar/archive_writer.h"
+#include "onnxar/link.h"
+#include "support/refusal.h"
+#include "support/samples.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::IsEmpty;
+
+/// An archive in memory with the entries `a` and `b` of 300 floats each, and this model.
+class Fed {
+ public:
+  explicit Fed(const Message& model)
+      : built_(archive_of(model, {zip_entry("a", pattern(1200, 1)), zip_entry("b", pattern(1200, 2))})),
+        archive_(Archive::open(built_.bytes, nullptr)),
+        feed_(make_runtime_model(archive_)) {}
+
+  [[nodiscard]] const Archive& archive() const { return archive_; }
+  [[nodiscard]] const RuntimeModel& feed() const { return feed_; }
+
+ private:
+  Built built_;
+  Archive archive_;
+  RuntimeModel feed_;
+};
+
+TensorBuilder inline_floats(std::string_view name, std::uint32_t seed) {
+  return tensor(name, dtype::float32, {300}).raw_data(pattern(1200, seed));
+}
+
+TEST(RuntimeModel, InitializersOfTheMainGraphAreGivenByName) {
+  const Message half = linked_floats("half", 150, "a", 600), b = linked_floats("b", 300, "b");
+  const Message model = model_of({half, floats("inline", 300, 3), b});
+  const Fed fed(model);
+  EXPECT_EQ(fed.feed().model, model.view());
+  ASSERT_EQ(fed.feed().tensors.size(), 2U);
+  const RuntimeTensor& first = fed.feed().tensors[0];
+  EXPECT_EQ(first.info.name, "half");
+  EXPECT_EQ(first.info.type, DataType::float32);
+  EXPECT_EQ(first.info.dims, std::vector<std::int64_t>{150});
+  EXPECT_EQ(first.bytes.data(), fed.archive().resolve("a", 600).data());
+  EXPECT_EQ(first.bytes.size(), 600U);
+  EXPECT_EQ(fed.feed().tensors[1].bytes.data(), fed.archive().resolve("b").data());
+}
+
+TEST(RuntimeModel, AllOtherDataIsInTheModel) {
+  const auto with = [](const Message& held) {
+    const Message inner = graph({.nodes = {constant("c", held)}, .initializers = {held}});
+    const Message sparse = sparse_tensor(held, tensor("", dtype::int64, {1}).int64_data({1}), {300});
+    return model({.graph = graph({.nodes = {constant("d", held), node("If", {"x"}, {"y"}, {attribute_g("g", inner)})},
+                                  .sparse_initializers = {sparse}}),
+                  .functions = {function({.nodes = {constant("e", held)}})},
+                  .training = {training_info(inner, inner)}});
+  };
+  const Fed fed(with(linked_floats("a", 300, "a")));
+  EXPECT_EQ(fed.feed().model, with(inline_floats("a", 1)).view());
+  EXPECT_THAT(fed.feed().tensors, IsEmpty());
+}
+
+TEST(RuntimeModel, EmptyDataIsInTheModel) {
+  const Fed fed(model_of({tensor("e", dtype::float32, {0}).external("a", {}, 0)}));
+  EXPECT_EQ(fed.feed().model, model_of({tensor("e", dtype::float32, {0}).raw_data({})}).view());
+  EXPECT_THAT(fed.feed().tensors, IsEmpty());
+}
+
+TEST(RuntimeModel, OutlivesTheArchive) {
+  const auto bytes = std::make_shared<const Blob>(
+      archive_of(model_of({linked_floats("a", 300, "a")}), {zip_entry("a", pattern(1200, 1))}).bytes);
+  const RuntimeModel feed = make_runtime_model(Archive::open(*bytes, bytes));
+  EXPECT_EQ(bytes.use_count(), 2) << "its own share, and nobody else's";
+  EXPECT_EQ(Blob(feed.tensors[0].bytes.begin(), feed.tensors[0].bytes.end()), pattern(1200, 1));
+}
+
+TEST(RuntimeModel, WhatIsCopiedIsVerified) {
+  const Message model = testing::model({.graph = graph({.nodes = {constant("c", linked_floats("a", 300, "a"))}})});
+  Built built = archive_of(model, {zip_entry("a", pattern(1200, 1))});
+  flip_bit(built.bytes, built.entry("a").data_offset + 5);
+  const Archive archive = Archive::open(built.bytes, nullptr);
+  EXPECT_EQ(code_of([&] { make_runtime_model(archive); }), Code::zip_data_crc);
+}
+
+TEST(RuntimeModel, BrokenLinksAreRefused) {
+  const Built built = archive_of(model_of({linked_floats("w", 300, "none")}));
+  const Archive archive = Archive::open(built.bytes, nullptr);
+  const auto error = error_of([&] { make_runtime_model(archive); });
+  expect_error(error, Code::onnx_external_missing, std::string(model_entry), error.offset());
+}
+
+TEST(RuntimeModel, ModelsBeyondProtobufAreRefused) {
+  // 8 times 300 MiB, said in one entry: more often it may not be copied.
+  constexpr std::int64_t size = 300LL << 20;
+  const TempDir folder;
+  Messages nodes;
+  for (int i = 0; i < 8; ++i) {
+    const auto large = tensor("w", dtype::uint8, {size}).external("w", {}, static_cast<std::uint64_t>(size));
+    nodes.push_back(constant("c" + std::to_string(i), large));
+  }
+  WriterOptions unsynced;
+  unsynced.sync = false;
+  auto writer = ArchiveWriter::create(folder / "x.onnxar", unsynced);
+  writer.add("w", Blob(static_cast<std::size_t>(size)));
+  writer.finish(model({.graph = graph({.nodes = nodes})}).view());
+  const Archive archive = Archive::open(folder / "x.onnxar");
+  const auto error = error_of([&] { make_runtime_model(archive); });
+  expect_error(error, Code::onnx_model_too_large, "", {});
+  EXPECT_EQ(error.path(), folder / "x.onnxar");
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,76 @@
+// Zip files as other makers write them, and reading all of one.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/crc32.h"
+#include "zip/foreign_directory.h"
+#include "zip/reading.h"
+
+namespace onnxar::testing {
+
+/// Name and bytes of every file, in the order of the reader; CRCs are compared.
+inline std::vector<std::pair<std::string, Blob>> read_all(Bytes file) {
+  const auto directory = zip::ForeignDirectory::read(file, {});
+  std::vector<std::pair<std::string, Blob>> files;
+  for (const zip::ForeignEntry& entry : directory.entries()) {
+    if (entry.folder) continue;
+    Blob data;
+    zip::data_source(file, entry)->read([&](Bytes piece) { data.insert(data.end(), piece.begin(), piece.end()); });
+    zip::expect_crc(file, entry, base::crc32(0, data));
+    files.emplace_back(entry.name, std::move(data));
+  }
+  return files;
+}
+
+inline std::optional<ErrorContext> refusal_of_zip(const Blob& bytes, const zip::Limits& limits = {}) {
+  const GuardedBuffer file = GuardedBuffer::ending_at_guard(bytes);
+  return refusal_of([&] {
+    static_cast<void>(zip::ForeignDirectory::read(file.bytes(), limits));
+    return read_all(file.bytes()).size();
+  });
+}
+
+/// The model first, as exporters have it, then `a` (stored) and `b`.
+inline ZipBuilder plain_zip() {
+  ZipBuilder builder;
+  builder.entries = {plain_entry(zip_entry(model_entry, blob("model"))), plain_entry(zip_entry("a", pattern(100, 1))),
+                     plain_entry(zip_entry("b", pattern(200, 2)))};
+  return builder;
+}
+
+template <typename Change>
+Built changed(const Change& change) {
+  ZipBuilder builder = plain_zip();
+  change(builder);
+  return builder.build_placed();
+}
+
+template <typename Change>
+Built changed_a(const Change& change) {
+  return changed([&](ZipBuilder& builder) { change(builder.entry("a")); });
+}
+
+/// The names in the order of the reader; every byte has been read.
+inline std::vector<std::string> names_in(const Blob& bytes) {
+  const GuardedBuffer file = GuardedBuffer::ending_at_guard(bytes);
+  std::vector<std::string> names;
+  for (const auto& [name, data] : read_all(file.bytes())) names.push_back(name);
+  return names;
+}
+
+inline ErrorContext at_data(Code code, const Built& built, std::string_view name) {
+  return {code, std::string(name), built.entry(name).data_offset};
+}
+
+inline void expect_read(const Built& built) {
+  EXPECT_EQ(refusal_of_zip(built.bytes), std::nullopt);
+  EXPECT_THAT(names_in(built.bytes), ::testing::ElementsAre(model_entry, "a", "b"));
+}
+
+}  // namespace onnxar::testing

@@ -1,0 +1,215 @@
+// Headers of zip files of any maker: what has more than one reading is refused, at its place.
+#include <gtest/gtest.h>
+
+#include "zip/foreign.h"
+
+namespace onnxar::testing {
+namespace {
+
+TEST(ForeignHeaders, VersionsAbove45AreRefused) {
+  for (const std::uint16_t version : {std::uint16_t{46}, std::uint16_t{63}, std::uint16_t{0x0314}}) {
+    const Built central = changed_a([=](ZipEntry& e) { e.central.version_needed = version; });
+    EXPECT_EQ(refusal_of_zip(central.bytes), in_directory(Code::zip_entry_version, central, "a")) << version;
+    const Built local = changed_a([=](ZipEntry& e) { e.local.version_needed = version; });
+    EXPECT_EQ(refusal_of_zip(local.bytes), at_header(Code::zip_entry_version, local, "a")) << version;
+  }
+}
+
+TEST(ForeignHeaders, FlagsOfWhichTheHeadersTellTwoStoriesAreRefused) {
+  for (const std::uint16_t flags : {std::uint16_t{0x0002}, std::uint16_t{0x0008}, std::uint16_t{0x0802}}) {
+    const Built local = changed_a([=](ZipEntry& e) { e.local.flags = flags; });
+    EXPECT_EQ(refusal_of_zip(local.bytes), at_header(Code::zip_local_field, local, "a")) << flags;
+    const Built central = changed_a([=](ZipEntry& e) { e.central.flags = flags; });
+    EXPECT_EQ(refusal_of_zip(central.bytes), at_header(Code::zip_local_field, central, "a")) << flags;
+  }
+}
+
+TEST(ForeignHeaders, Utf8FlagMayDifferWhereTheNameIsAscii) {
+  const auto change = [](const char* name, bool in_local) {
+    return changed_a([=](ZipEntry& e) {
+      e.in_both([name](HeaderFields& h) {
+        h.name = name;
+        h.flags = std::uint16_t{0};
+      });
+      (in_local ? static_cast<HeaderFields&>(e.local) : e.central).flags = std::uint16_t{0x800};
+    });
+  };
+  for (const bool in_local : {false, true}) {
+    EXPECT_EQ(refusal_of_zip(change("a", in_local).bytes), std::nullopt);
+    const Built other = change("gr\xc3\xb6\xc3\x9f", in_local);
+    EXPECT_EQ(refusal_of_zip(other.bytes),
+              (ErrorContext{Code::zip_local_field, "gr\xc3\xb6\xc3\x9f", other.entry("a").header_offset}));
+  }
+}
+
+TEST(ForeignHeaders, EncryptionIsRefused) {
+  for (const std::uint16_t flags : std::vector<std::uint16_t>{0x0001, 0x0041, 0x2000}) {
+    const Built central = changed_a([=](ZipEntry& e) { e.central.flags = flags; });
+    EXPECT_EQ(refusal_of_zip(central.bytes), in_directory(Code::zip_entry_encrypted, central, "a"));
+    const Built local = changed_a([=](ZipEntry& e) { e.local.flags = flags; });
+    EXPECT_EQ(refusal_of_zip(local.bytes), at_header(Code::zip_entry_encrypted, local, "a"));
+  }
+  const Built patch = changed_a([](ZipEntry& e) { e.central.flags = std::uint16_t{0x20}; });
+  EXPECT_EQ(refusal_of_zip(patch.bytes), in_directory(Code::zip_entry_flags, patch, "a"));
+}
+
+TEST(ForeignHeaders, OtherMethodsAreRefused) {
+  for (const std::uint16_t method : std::vector<std::uint16_t>{1, 6, 9, 12, 14, 93, 95, 99}) {
+    const Built built = changed_a([=](ZipEntry& e) { e.in_both([=](HeaderFields& h) { h.method = method; }); });
+    EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_entry_method, built, "a")) << method;
+  }
+}
+
+TEST(ForeignHeaders, LinksAndDevicesAreRefused) {
+  for (const std::uint32_t mode : {0120777U, 0060644U, 0010644U, 0140644U, 0040755U}) {
+    const Built built = changed_a([=](ZipEntry& e) { e.central.external_attributes = mode << 16U; });
+    EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_entry_attributes, built, "a")) << mode;
+  }
+}
+
+TEST(ForeignHeaders, ALinkOfAnyHostIsRefused) {
+  for (const std::uint16_t host : {std::uint16_t{0}, std::uint16_t{3}, std::uint16_t{10}, std::uint16_t{19}}) {
+    for (const std::uint32_t attributes : {0120777U << 16U, 0100644U << 16U | 0x400U, 0x400U}) {
+      const Built built = changed_a([=](ZipEntry& e) {
+        e.central.version_made_by = static_cast<std::uint16_t>(std::uint32_t{host} << 8U | 20U);
+        e.central.external_attributes = attributes;
+      });
+      EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_entry_attributes, built, "a")) << attributes;
+    }
+  }
+}
+
+TEST(ForeignHeaders, AFileThatIsMarkedAsAFolderOrAVolumeIsRefused) {
+  for (const std::uint32_t attributes : {0x10U, 0x08U, 0x18U, 0100644U << 16U | 0x10U}) {
+    const Built built = changed_a([=](ZipEntry& e) { e.central.external_attributes = attributes; });
+    EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_entry_attributes, built, "a")) << attributes;
+  }
+}
+
+TEST(ForeignHeaders, AUnicodePathThatRenamesIsRefused) {
+  const auto with_path = [](std::string_view other, bool local) {
+    Blob content = {std::byte{1}};
+    content.resize(5);
+    put_u32(content, 1, bitwise_crc32(blob("a")));
+    const Blob name = blob(other);
+    content.insert(content.end(), name.begin(), name.end());
+    return changed_a([&](ZipEntry& e) {
+      (local ? static_cast<HeaderFields&>(e.local) : e.central).extra = extra_record(0x7075, content);
+    });
+  };
+  for (const bool local : {true, false}) {
+    expect_read(with_path("a", local));
+    const Built built = with_path("other", local);
+    EXPECT_EQ(refusal_of_zip(built.bytes), local ? at_header(Code::zip_extra_unknown, built, "a")
+                                                 : in_directory(Code::zip_extra_unknown, built, "a"));
+  }
+}
+
+TEST(ForeignHeaders, ExtraFieldsThatMisleadAreRefused) {
+  Blob overrun = extra_record(0x5455, pattern(9));
+  put_u16(overrun, 2, 10);
+  const Built local = changed_a([&](ZipEntry& e) { e.local.extra = overrun; });
+  EXPECT_EQ(refusal_of_zip(local.bytes), at_header(Code::zip_extra_malformed, local, "a"));
+  const Built central = changed_a([&](ZipEntry& e) { e.central.extra = overrun; });
+  EXPECT_EQ(refusal_of_zip(central.bytes), in_directory(Code::zip_extra_malformed, central, "a"));
+  Blob twice = zip64_record({100, 100});
+  const Blob second = zip64_record({100, 100});
+  twice.insert(twice.end(), second.begin(), second.end());
+  const Built doubled = changed_a([&](ZipEntry& e) { e.local.extra = twice; });
+  EXPECT_EQ(refusal_of_zip(doubled.bytes), at_header(Code::zip_extra_duplicate, doubled, "a"));
+  const Built missing = changed_a([](ZipEntry& e) { e.central.csize32 = e.central.usize32 = 0xffffffffU; });
+  EXPECT_EQ(refusal_of_zip(missing.bytes), in_directory(Code::zip_zip64_extra, missing, "a"));
+  const Built local_missing = changed_a([](ZipEntry& e) { e.local.usize32 = 0xffffffffU; });
+  EXPECT_EQ(refusal_of_zip(local_missing.bytes), at_header(Code::zip_zip64_extra, local_missing, "a"));
+}
+
+// Measured: with the first unzip makes a symbolic link of the entry, with the second bsdtar does.
+TEST(ForeignHeaders, FieldsByWhichSomeReadersMakeALinkOfAFileAreRefused) {
+  for (const std::uint16_t field : {std::uint16_t{0x756e}, std::uint16_t{0x6c78}}) {
+    const Built local = changed_a([&](ZipEntry& e) { e.local.extra = extra_record(field, pattern(9)); });
+    EXPECT_EQ(refusal_of_zip(local.bytes), at_header(Code::zip_extra_unknown, local, "a"));
+    const Built central = changed_a([&](ZipEntry& e) { e.central.extra = extra_record(field, pattern(9)); });
+    EXPECT_EQ(refusal_of_zip(central.bytes), in_directory(Code::zip_extra_unknown, central, "a"));
+  }
+}
+
+TEST(ForeignHeaders, StrayBytesAfterExtraFieldsAreRefused) {
+  Blob after_a_field = extra_record(0x5455, pattern(9));
+  after_a_field.push_back(std::byte{7});
+  Blob after_zeros = zeros(63);
+  after_zeros.back() = std::byte{1};
+  for (const Blob& extra : {blob("x"), blob("xyz"), after_a_field, after_zeros}) {
+    const Built local = changed_a([&](ZipEntry& e) { e.local.extra = extra; });
+    EXPECT_EQ(refusal_of_zip(local.bytes), at_header(Code::zip_extra_malformed, local, "a"));
+    const Built central = changed_a([&](ZipEntry& e) { e.central.extra = extra; });
+    EXPECT_EQ(refusal_of_zip(central.bytes), in_directory(Code::zip_extra_malformed, central, "a"));
+  }
+}
+
+TEST(ForeignHeaders, ALocalZip64FieldOfWhichOneSizeIsTakenIsRefused) {
+  const auto refused = [](const Blob& field, bool size, bool stored_size) {
+    const Built built = changed([&](ZipBuilder& b) {
+      b.entries[1] = plain_entry(deflated_entry("a", pattern(50)));  // of two sizes
+      b.entries[1].local.extra = field;
+      if (size) b.entries[1].local.usize32 = 0xffffffffU;
+      if (stored_size) b.entries[1].local.csize32 = 0xffffffffU;
+    });
+    EXPECT_EQ(refusal_of_zip(built.bytes), at_header(Code::zip_zip64_extra, built, "a"));
+  };
+  const std::uint64_t stored = deflated_entry("a", pattern(50)).data.size();
+  refused(zip64_record({50}), true, false);
+  refused(zip64_record({stored}), false, true);
+  refused(zip64_record({50, stored}), true, false);
+  refused(zip64_record({50, stored}), false, true);
+  refused(zip64_record({50}), true, true);
+}
+
+TEST(ForeignHeaders, Zip64FieldsThatContradictTheHeaderAreRefused) {
+  for (const std::vector<std::uint64_t>& values :
+       {std::vector<std::uint64_t>{99}, std::vector<std::uint64_t>{100, 99}}) {
+    const Built local = changed_a([&](ZipEntry& e) { e.local.extra = zip64_record(values); });
+    EXPECT_EQ(refusal_of_zip(local.bytes), at_header(Code::zip_zip64_extra, local, "a"));
+    const Built central = changed_a([&](ZipEntry& e) { e.central.extra = zip64_record(values); });
+    EXPECT_EQ(refusal_of_zip(central.bytes), in_directory(Code::zip_zip64_extra, central, "a"));
+  }
+  // The first value is the size to a reader that goes by places, and the stored size to one that goes by sentinels.
+  const Built out_of_step = changed_a([](ZipEntry& e) {
+    e.central.extra = zip64_record({100, 100});
+    e.central.csize32 = 0xffffffffU;
+  });
+  EXPECT_EQ(refusal_of_zip(out_of_step.bytes), in_directory(Code::zip_zip64_extra, out_of_step, "a"));
+}
+
+TEST(ForeignHeaders, TwoStoriesAboutOneEntryAreRefused) {
+  const auto expect_local = [](Code code, const auto& change) {
+    const Built built = changed_a(change);
+    EXPECT_EQ(refusal_of_zip(built.bytes), at_header(code, built, "a"));
+  };
+  expect_local(Code::zip_local_header, [](ZipEntry& e) { e.local.signature = 0x04034b51U; });
+  expect_local(Code::zip_local_header, [](ZipEntry& e) { e.local.extra_length = std::uint16_t{60000}; });
+  expect_local(Code::zip_local_name, [](ZipEntry& e) { e.local.name = "c"; });
+  expect_local(Code::zip_local_name, [](ZipEntry& e) { e.local.name = "aa"; });
+  expect_local(Code::zip_local_size, [](ZipEntry& e) { e.local.usize = 99; });
+  expect_local(Code::zip_local_size, [](ZipEntry& e) { e.local.csize = 0; });
+  expect_local(Code::zip_local_field, [](ZipEntry& e) { e.local.crc = 1U; });
+  expect_local(Code::zip_local_field, [](ZipEntry& e) { e.local.crc = 0U; });
+  expect_local(Code::zip_local_field, [](ZipEntry& e) { e.local.method = std::uint16_t{8}; });
+  expect_local(Code::zip_local_field, [](ZipEntry& e) { e.central.method = std::uint16_t{8}; });
+}
+
+TEST(ForeignHeaders, ADescriptorThatSaysOtherwiseIsRefused) {
+  const auto refused = [](const auto& change) {
+    const Built built = changed([&](ZipBuilder& b) {
+      b.entries[1] = plain_entry(streamed_entry("a", pattern(100, 1)));
+      change(b.entries[1]);
+    });
+    EXPECT_EQ(refusal_of_zip(built.bytes), at_header(Code::zip_entry_descriptor, built, "a"));
+  };
+  refused([](ZipEntry& e) { e.gap_after.clear(); });
+  refused([](ZipEntry& e) { flip_bit(e.gap_after, 4); });   // its CRC
+  refused([](ZipEntry& e) { flip_bit(e.gap_after, 8); });   // its compressed size
+  refused([](ZipEntry& e) { flip_bit(e.gap_after, 12); });  // its size
+}
+
+}  // namespace
+}  // namespace onnxar::testing
