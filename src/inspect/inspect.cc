@@ -89,7 +89,7 @@ std::string_view to_string(ModelForm form) noexcept {
   return "";
 }
 
-Inspection inspect(const std::filesystem::path& path, const InspectOptions& options) {
+Inspection show(const std::filesystem::path& path, const InspectOptions& options) {
   InspectOptions unread = options;
   unread.load = with_text_parser(options.load);
   unread.load.load_external_data = false;

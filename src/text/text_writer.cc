@@ -202,7 +202,7 @@ LoadOptions with_text_parser(const LoadOptions& options) {
   return with;
 }
 
-TextReport print_text(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options) {
+TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options) {
   base::check_callable(sink, "the ByteSink");
   LoadOptions load = with_text_parser(options.load);
   if (!options.with_data) load.load_external_data = false;
@@ -225,8 +225,8 @@ TextReport print_text(const std::filesystem::path& model, const ByteSink& sink, 
   }
 }
 
-ConvertReport convert_to_text(const std::filesystem::path& input, const std::filesystem::path& output,
-                              const SaveOptions& save, const LoadOptions& load) {
+ConvertReport dump(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
+                   const LoadOptions& load) {
   LoadOptions options = with_text_parser(load);
   options.load_external_data = true;
   try {

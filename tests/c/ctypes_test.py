@@ -336,7 +336,7 @@ class Tensors(Case):
         self.refused(USAGE, "usage.no_such_tensor", "get_tensor_bytes", found, len(refused), out)
 
     def test_models_that_can_be_read_in_two_ways_have_no_tensors(self):
-        key_twice = linked("a") + wire.block(wire.EXTERNAL_DATA, wire.entry("offset", "0")) * 2
+        key_twice = linked("a") + wire.block(wire.EXTERNAL_DATA, wire.pair("offset", "0")) * 2
         graph_twice = MadeEntry(MODEL, wire.plain(linked("a")) + wire.plain(linked("a")))
         for model, code in ((model_of(key_twice), "onnx.external_data.duplicate_key"), (graph_twice, "wire.repeated_message")):
             self.path.write_bytes(Archive([*weights("a"), model]).file)
