@@ -67,20 +67,6 @@ onnxar_report report_of(const std::vector<ExtractedTensor>& done) {
   return report;
 }
 
-void convert_file(std::uint32_t abi, const char* model, const char* archive, Verb verb, const onnxar_options* options,
-                  const char* input, const char* output, onnxar_report** report) {
-  check_abi(abi);
-  check_argument(model != nullptr, "model");
-  check_argument(archive != nullptr, "archive");
-  const VerbOptions given(options, verb);
-  give_report(report, report_of(convert(input, output, given.save(), given.load())));
-}
-
-ReplaceReport replace_in(const char* archive, const char* model, const VerbOptions& options) {
-  if (model == nullptr) return replace_files(archive, options.replace());
-  return replace_model(archive, model, options.replace(), options.load());
-}
-
 }  // namespace
 }  // namespace onnxar::c
 
@@ -92,12 +78,24 @@ using namespace onnxar::c;
 
 onnxar_status onnxar_pack(uint32_t abi, const char* model, const char* archive, const onnxar_options* options,
                           onnxar_report** report, onnxar_error** error) {
-  return guarded(error, [&] { convert_file(abi, model, archive, Verb::pack, options, model, archive, report); });
+  return guarded(error, [&] {
+    check_abi(abi);
+    check_argument(model != nullptr, "model");
+    check_argument(archive != nullptr, "archive");
+    const VerbOptions given(options, Verb::pack);
+    give_report(report, report_of(pack(model, archive, given.save(), given.load())));
+  });
 }
 
 onnxar_status onnxar_unpack(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
                             onnxar_report** report, onnxar_error** error) {
-  return guarded(error, [&] { convert_file(abi, model, archive, Verb::unpack, options, archive, model, report); });
+  return guarded(error, [&] {
+    check_abi(abi);
+    check_argument(archive != nullptr, "archive");
+    check_argument(model != nullptr, "model");
+    const VerbOptions given(options, Verb::unpack);
+    give_report(report, report_of(unpack(archive, model, given.save(), given.load())));
+  });
 }
 
 onnxar_status onnxar_check(uint32_t abi, const char* path, const onnxar_options* options, onnxar_report** report,
@@ -127,7 +125,10 @@ onnxar_status onnxar_replace(uint32_t abi, const char* archive, const char* mode
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
-    give_report(report, report_of(replace_in(archive, model, VerbOptions(options, Verb::replace))));
+    const VerbOptions given(options, Verb::replace);
+    const ReplaceOptions replacing = given.replace();
+    give_report(report, report_of(model == nullptr ? replace(archive, replacing)
+                                                   : replace(archive, model, replacing, given.load())));
   });
 }
 
@@ -155,7 +156,7 @@ onnxar_status onnxar_link(uint32_t abi, const char* archive, const char* model, 
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
     check_argument(model != nullptr, "model");
-    give_report(report, report_of(write_link(archive, model, VerbOptions(options, Verb::link).link())));
+    give_report(report, report_of(onnxar::link(archive, model, VerbOptions(options, Verb::link).link())));
   });
 }
 
