@@ -28,7 +28,8 @@ class Writer {
       : output_(std::move(output)), threads_(threads) {}
   /// Goes on after the archive that `before` is the directory of, and lists the first `kept` of its entries.
   /// `before` must outlive the writer; the directory will not be larger than `limits`.
-  Writer(base::BufferedOutput output, const Directory& before, std::size_t kept, bool zip64_end, const Limits& limits);
+  Writer(base::BufferedOutput output, const Directory& before, std::size_t kept, bool zip64_end, const Limits& limits,
+         std::size_t threads = 0);
 
   /// Errors: zip.name.* (the name breaks a rule or clashes), io.source_size (the source gave another number of bytes
   /// than its size), io.*.
