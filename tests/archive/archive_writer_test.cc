@@ -257,9 +257,8 @@ TEST(CreatingAWriter, RefusesAnImpossibleAlignment) {
 
 TEST(CreatingAWriter, RefusesADryRunAndWritesNothing) {
   const TempDir folder;
-  const Error error = error_of([&] { return ArchiveWriter::create(folder / "a", {.output = {.dry_run = true}}); });
-  EXPECT_EQ(error.code(), Code::usage_argument);
-  EXPECT_THAT(error.message(), HasSubstr("archive_size"));
+  EXPECT_EQ(code_of([&] { return ArchiveWriter::create(folder / "a", {.output = {.dry_run = true}}); }),
+            Code::usage_argument);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
