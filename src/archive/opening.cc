@@ -79,7 +79,7 @@ bool ends_in_end_record(const base::FileDescriptor& file) noexcept {
 /// The bytes of an open file with what keeps them: mapped, or copied if that was asked for.
 ByteSpan bytes_of(int descriptor, const base::FilePart& part, const std::filesystem::path& path,
                   const OpenOptions& options) {
-  if (options.copy_in) return base::read_in(descriptor, part, zip::alignment_maximum, options.num_threads, path);
+  if (options.copy_in) return base::read_in(descriptor, part, zip::alignment_maximum, options.threads, path);
   auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(descriptor, part, path));
   const Bytes bytes = mapping->bytes();
   return ByteSpan::borrow(bytes, std::move(mapping));
