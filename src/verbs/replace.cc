@@ -10,6 +10,7 @@
 #include "archive/keys.h"
 #include "base/checked.h"
 #include "base/file_descriptor.h"
+#include "base/text.h"
 #include "onnx/fields.h"
 #include "onnx/rewrite.h"
 #include "onnx/string_entry.h"
