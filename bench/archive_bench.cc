@@ -59,11 +59,11 @@ BENCHMARK(open_archive)->Arg(100)->Arg(10'000)->Arg(200'000)->Unit(benchmark::kM
 void open_descriptor(benchmark::State& state) {
   constexpr std::size_t entries = 10'000;
   const TemporaryArchive file(entries, 64);
-  const base::FileDescriptor descriptor = base::open_file(file.path(), base::Access::read);
+  const os::File descriptor = base::open_file(file.path(), os::Access::read);
   OpenOptions options;
   options.copy_in = state.range(0) == 1;
   for (auto _ : state) {
-    const Archive archive = Archive::open({descriptor.get(), 0, std::nullopt}, options);
+    const Archive archive = Archive::open({static_cast<int>(descriptor.get()), 0, std::nullopt}, options);
     if (archive.size() != entries + 1) state.SkipWithError("wrong number of entries");
   }
 }

@@ -1,8 +1,5 @@
 #include "sink/file_set.h"
 
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <utility>
 
 #include "base/file_status.h"
@@ -95,7 +92,7 @@ FileSet::~FileSet() {
 
 /// Removes what was made in a folder that `here` is a descriptor of; a folder in which there is something by now stays.
 /// False where `here` is not of that folder any more, as somebody moved one within.
-bool FileSet::remove_within(const Made& made, base::FileDescriptor& here) {
+bool FileSet::remove_within(const Made& made, os::File& here) {
   for (const auto& [name, within] : made.within) {
     if (!within.within.empty() && within.folder->enter(here)) {
       if (!remove_within(within, here) || !within.folder->leave(here)) return false;
@@ -108,7 +105,7 @@ bool FileSet::remove_within(const Made& made, base::FileDescriptor& here) {
 void FileSet::remove_folders() noexcept {
   if (root_.within.empty()) return;
   try {
-    base::FileDescriptor here = root_.folder->descriptor();
+    os::File here = root_.folder->descriptor();
     static_cast<void>(remove_within(root_, here));
   } catch (const Error&) {
     return;  // no descriptor is free: they stay
@@ -133,7 +130,7 @@ void FileSet::claim(const std::string& name) {
 
 std::shared_ptr<const base::Folder> FileSet::folder_for(const fs::path& relative) {
   Made* made = &root_;
-  base::FileDescriptor here;  // of `made`, once a folder is to be made in it
+  os::File here;  // of `made`, once a folder is to be made in it
   for (const fs::path& part : relative) {
     const std::string name = part.string();
     auto within = made->within.find(name);

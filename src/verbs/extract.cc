@@ -163,7 +163,8 @@ class Extractor {
     made_folder_ = fs::create_directory(output_, failed);
     std::error_code unseen;
     if (!made_folder_ && !fs::is_directory(output_, unseen)) {
-      throw base::system_error(failed ? failed.value() : ENOTDIR, "cannot make the folder", output_);
+      if (!failed) failed = std::make_error_code(std::errc::not_a_directory);
+      throw base::system_error(failed, "cannot make the folder", output_);
     }
     folder_ = base::Folder::open(output_);  // all files go to this one, whatever is put in its place meanwhile
   }

@@ -32,8 +32,8 @@ constexpr std::size_t smallest_linked = 128;
 
 Archive open_archive(const fs::path& path, const ArchiveRange& range) {
   if (range.offset == 0 && !range.length) return open_at_rest(path, {}, LocalHeaders::read_at_once);
-  const base::FileDescriptor file = base::open_file(path, base::Access::read);
-  return open_range({file.get(), range.offset, range.length}, {}, path, LocalHeaders::read_at_once);
+  const os::File file = base::open_file(path, os::Access::read);
+  return open_range(file, {range.offset, range.length}, {}, path, LocalHeaders::read_at_once);
 }
 
 /// An archive, and its model with the links in it rewritten.

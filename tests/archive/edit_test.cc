@@ -324,8 +324,8 @@ TEST_F(EditTest, SecondEditorWaitsForAMoment) {
 
 TEST_F(EditTest, FileThatWasRenamedToThePathMeanwhileIsTheOneEdited) {
   const Built renamed = smallest_builder(pattern(2048, 9)).build_placed();
-  auto held = std::make_unique<base::FileDescriptor>(base::open_file(path_, base::Access::read));
-  ASSERT_EQ(::flock(held->get(), LOCK_EX), 0);
+  auto held = std::make_unique<os::File>(base::open_file(path_, os::Access::read));
+  ASSERT_EQ(::flock(static_cast<int>(held->get()), LOCK_EX), 0);
   std::jthread second([&] { editor().commit(new_model()); });
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   fs::rename(folder_.write_file("b", renamed.bytes), path_);

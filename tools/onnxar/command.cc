@@ -1,16 +1,14 @@
 #include "command.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <iostream>
 #include <limits>
 #include <utility>
+
+#include "os/process.h"
 
 namespace onnxar::tool {
 
@@ -48,12 +46,11 @@ std::vector<std::byte> standard_input() {
   for (;;) {
     const std::size_t before = bytes.size();
     bytes.resize(before + step);
-    const ssize_t got = ::read(STDIN_FILENO, bytes.data() + before, step);
-    bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    std::error_code failed;
+    const std::size_t got = os::read_input(std::span(bytes).subspan(before), failed);
+    bytes.resize(before + got);
+    if (failed) throw Error(Code::io_failed, "cannot read the standard input: " + failed.message());
     if (got == 0) return bytes;
-    if (got < 0 && errno != EINTR) {
-      throw Error(Code::io_failed, std::string("cannot read the standard input: ") + std::strerror(errno));
-    }
   }
 }
 
@@ -158,12 +155,13 @@ ConvertReport convert_input(const std::filesystem::path& input, const std::files
 
 void write_to_stdout(Bytes bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
-    if (written < 0 && errno == EFAULT) throw Error(Code::io_failed, "an input file was shortened while it was read");
-    if (written < 0 && errno != EINTR) {
-      throw Error(Code::io_failed, std::string("cannot write to the standard output: ") + std::strerror(errno));
+    std::error_code failed;
+    const std::size_t written = os::write_output(bytes, failed);
+    if (failed == std::errc::bad_address) {
+      throw Error(Code::io_failed, "an input file was shortened while it was read");
     }
-    if (written > 0) bytes = bytes.subspan(static_cast<std::size_t>(written));
+    if (failed) throw Error(Code::io_failed, "cannot write to the standard output: " + failed.message());
+    bytes = bytes.subspan(written);
   }
 }
 
