@@ -16,6 +16,7 @@ namespace onnxar {
 using base::concat;
 
 void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
+  // Checked here, because protobuf takes an int, and the size may come from a file.
   if (skeleton.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw Error(Code::onnx_model_too_large,
                 concat("without its large tensors it is ", base::human_size(skeleton.size()),
