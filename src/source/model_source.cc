@@ -8,6 +8,7 @@
 #include "archive/plain_zip.h"
 #include "base/checked.h"
 #include "base/text.h"
+#include "onnx/tensor_length.h"
 #include "onnx/tensor_values.h"
 #include "onnx/text_format.h"
 #include "source/checksum.h"
@@ -103,8 +104,8 @@ std::string describe(const onnx::TensorSite& site) {
 
 std::string no_data(const onnx::TensorSite& site) {
   const auto size = site.tensor.expected_size();
-  return base::concat(describe(site), ": it has no data, and type ", to_string(site.tensor.type),
-                      " and the dimensions call for ", size ? base::concat(*size, " bytes") : "elements",
+  const std::string amount = size ? base::concat(*size, " bytes") : "elements";
+  return base::concat(describe(site), ": it has no data, and ", onnx::required_amount(site.tensor.type, amount),
                       "; `onnxar dump --with-data` prints them, `onnxar freeze --weights` fills them in");
 }
 

@@ -162,9 +162,7 @@ TextSource::TextSource(const LoadedModel& model, LargeData large, std::uint64_t 
 }
 
 void TextSource::drop_model_name() {
-  auto& pairs = *proto_.mutable_metadata_props();
-  pairs.erase(std::remove_if(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.key() == model_name_key; }),
-              pairs.end());
+  keep_only(*proto_.mutable_metadata_props(), [](const auto& pair) { return pair.key() != model_name_key; });
 }
 
 std::uint64_t TextSource::size() const {
