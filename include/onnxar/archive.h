@@ -36,7 +36,7 @@ struct OpenOptions {
   /// Read the file into memory instead of mapping it: for network file systems, where mapping is slow, and for files
   /// that other processes may shorten. Needs as much memory as the archive is long.
   bool copy_in = false;
-  std::size_t num_threads = 0;  ///< threads that read with copy_in; 0: one for each core
+  std::size_t threads = 0;  ///< threads that read with copy_in; 0: one for each core
 };
 
 /// A part of an open file, such as an archive that is embedded in another file.

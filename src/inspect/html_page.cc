@@ -187,7 +187,7 @@ std::string html_page(const Inspection& inspection, const std::string& title) {
 
 void write_html(const Inspection& inspection, const std::string& title, const std::filesystem::path& output,
                 const SaveOptions& save) {
-  base::BufferedOutput out(base::OutputFile::create(output, existing(save)), save.sync);
+  base::BufferedOutput out(base::OutputFile::create(output, existing(save)), save.output.sync);
   out.append(as_bytes(html_page(inspection, title)));
   std::move(out).finish().publish(sync_of(save));
 }

@@ -95,7 +95,7 @@ struct Model::Parts {
     parse(parts->proto, loaded.skeleton, options.max_depth);
     loaded.skeleton = {};
     prefetch_payloads(loaded, options.prefetch);
-    own_payloads(loaded, no_copy ? Ownership::decoded : Ownership::all, options.num_threads);
+    own_payloads(loaded, no_copy ? Ownership::decoded : Ownership::all, options.threads);
     parts->loaded = std::move(loaded);
     return parts;
   }

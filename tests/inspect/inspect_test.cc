@@ -127,7 +127,7 @@ TEST_F(InspectTest, NamesOnThePageAreNoMarkup) {
 TEST_F(InspectTest, APageAppearsWholeAndReplacesNothingUnasked) {
   const Inspection found = inspected(graph_of({}, {weight("w", {3})}));
   SaveOptions unsynced;
-  unsynced.sync = false;
+  unsynced.output.sync = false;
   write_html(found, "m", folder_ / "page.html", unsynced);
   EXPECT_EQ(folder_.read_text("page.html"), html_page(found, "m"));
   EXPECT_EQ(error_of([&] { write_html(found, "m", folder_ / "page.html", unsynced); }).code(), Code::output_exists);
@@ -144,8 +144,8 @@ TEST_F(InspectTest, VectorsAreLookedIntoOrRefusedWithTheirPath) {
     InspectOptions options;
     options.nodes = options.files = true;
     ExtractOptions quickly;
-    quickly.replace = true;
-    quickly.sync = false;
+    quickly.output.overwrite = true;
+    quickly.output.sync = false;
     const auto look = [&] {
       EXPECT_THAT(html_page(onnxar::show(entry.path(), options), "vector"), HasSubstr("</html>"));
       ++looked_into;
@@ -182,7 +182,7 @@ bool expect_text_packs_alike(const std::filesystem::path& path, const TempDir& f
   const std::string text = text_with_data(path, report);
   const Blob bytes = parse_text(as_bytes(text));
   SaveOptions save = saved_as(Format::archive);
-  save.replace = true;
+  save.output.overwrite = true;
   save.threshold = 0;
   pack_or_unpack(path, folder / "expected", save);
   pack_or_unpack(bytes, folder / "found", save);
@@ -194,8 +194,8 @@ bool expect_text_packs_alike(const std::filesystem::path& path, const TempDir& f
 /// Every tensor by its site; how many were written.
 std::size_t expect_all_extracted(const std::filesystem::path& path, const TempDir& folder) {
   ExtractOptions options;
-  options.sync = false;
-  options.replace = true;
+  options.output.sync = false;
+  options.output.overwrite = true;
   Model model = Model::load(path);
   std::size_t written = 0;
   for_each_tensor(model.proto(), [&](schema::TensorProto& tensor, const TensorInfo& info) {

@@ -17,11 +17,11 @@ struct FreezeOptions {
   bool strip_docs = false;      ///< doc strings, everywhere
   bool strip_metadata = false;  ///< metadata_props, everywhere
   /// Another model, or an `.npz`, whose tensors fill what is open; empty: nothing is filled.
-  std::filesystem::path weights;
+  std::filesystem::path weights = {};
   /// How `weights` and, for the function of two paths, the model are read. Deflated arrays are inflated to a file
   /// without a name in `load.temporary_dir` (empty: the output's folder, else the system's for such files): at most
   /// `load.max_expansion` times the size of the `.npz`, else zip.limit.expansion.
-  LoadOptions load;
+  LoadOptions load = {};
 };
 
 /// What was taken out or filled in, or would be.

@@ -47,7 +47,7 @@ Verb add_show(CLI::App& app) {
   writes_file(verb->add_option("--html", arguments->html, "Write one page that stands alone, with a map of the file")
                   ->excludes(json)
                   ->excludes(nodes));
-  verb->add_flag("-f,--force", arguments->save.replace, "Replace a page that exists");
+  verb->add_flag("-f,--force", arguments->save.output.overwrite, "Replace a page that exists");
   arguments->options.load = load_options();
   add_data_dir(*verb, arguments->options.load);
   add_verbosity(*verb, arguments->verbosity);
