@@ -1,6 +1,10 @@
 // The version of the library. The build reads its version from here; it stands nowhere else.
 #pragma once
 
+#if defined(__cplusplus) && __cplusplus < 202002L && (!defined(_MSVC_LANG) || _MSVC_LANG < 202002L)
+#error "onnxar takes C++20: compile with -std=c++20, or set CMAKE_CXX_STANDARD to 20. onnxar_c.h takes any standard."
+#endif
+
 #define ONNXAR_VERSION_MAJOR 0
 #define ONNXAR_VERSION_MINOR 1
 #define ONNXAR_VERSION_PATCH 0
