@@ -5,10 +5,10 @@
 namespace onnxar {
 
 void write_file(const std::filesystem::path& target, Bytes bytes, const WriterOptions& options) {
-  const auto existing = options.replace ? base::Existing::replace : base::Existing::refuse;
-  base::BufferedOutput out(base::OutputFile::create(target, existing), options.sync);
+  const auto existing = options.output.overwrite ? base::Existing::replace : base::Existing::refuse;
+  base::BufferedOutput out(base::OutputFile::create(target, existing), options.output.sync);
   out.append(bytes);
-  std::move(out).finish().publish(options.sync ? base::Sync::full : base::Sync::none);
+  std::move(out).finish().publish(options.output.sync ? base::Sync::full : base::Sync::none);
 }
 
 }  // namespace onnxar
