@@ -24,9 +24,8 @@ void ZipExpansion::check(std::uint64_t bytes, const Place& place) const {
   const std::uint64_t needed = (bytes - 1) / input_bytes_ + 1;
   throw Error(Code::zip_limit_expansion,
               base::concat(base::human_size(bytes), " or more would be made of a zip file of ",
-                           base::human_size(input_bytes_), ", and the limit is ", times_,
-                           " times the file; if you trust it, raise the limit: --max-expansion ", needed),
-              place);
+                           base::human_size(input_bytes_), ", and the limit is ", times_, " times the file"),
+              place, {}, {Hint::max_expansion_of, std::to_string(needed)});
 }
 
 }  // namespace onnxar

@@ -74,7 +74,7 @@ std::string random_name(const std::string& target) {
 }
 
 Error already_exists(const fs::path& target) {
-  return {Code::output_exists, "the output exists already; choose another name, or --force to replace it", {}, target};
+  return {Code::output_exists, "the output exists already", {}, target, {Hint::overwrite}};
 }
 
 /// What `lstat` said of a target, or failed with.

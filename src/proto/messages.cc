@@ -35,8 +35,8 @@ std::vector<std::byte> serialised(const google::protobuf::MessageLite& message) 
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
       !message.SerializePartialToArray(bytes.data(), static_cast<int>(bytes.size()))) {
     throw Error(Code::onnx_model_too_large,
-                concat("the messages are ", base::human_size(bytes.size()), ", and protobuf writes less than 2 GiB; ",
-                       "give large tensors their data with set_payload"));
+                concat("the messages are ", base::human_size(bytes.size()), ", and protobuf writes less than 2 GiB"),
+                {}, {}, {Hint::set_large_payloads});
   }
   return bytes;
 }

@@ -32,8 +32,8 @@ std::uint64_t distinct_bytes(std::vector<Bytes> places) {
   return count;
 }
 
-Expansion::Expansion(std::uint64_t input, std::uint64_t most_times, std::string_view advice) noexcept
-    : input_(input), most_times_(most_times), advice_(advice) {}
+Expansion::Expansion(std::uint64_t input, std::uint64_t most_times, Hint hint) noexcept
+    : input_(input), most_times_(most_times), hint_(hint) {}
 
 Expansion::Expansion(const LoadedModel& model) : Expansion(input_of(model), model.max_expansion) {
   if (model.source) path_ = model.source->path();
@@ -48,8 +48,8 @@ void Expansion::add(std::uint64_t bytes) {
   }
   throw Error(Code::onnx_model_expansion,
               base::concat("its tensors share bytes, or overlap: what is made of them would be more than ", most_times_,
-                           " times the input of ", base::human_size(input_), "; ", advice_),
-              {}, path_);
+                           " times the input of ", base::human_size(input_)),
+              {}, path_, {hint_});
 }
 
 void Expansion::add_once(const Payload& payload) {

@@ -1,5 +1,6 @@
 #include "onnxar/resolve.h"
 
+#include "base/annotate.h"
 #include "base/text.h"
 #include "onnx/tensor_values.h"
 #include "tensors/archive_walk.h"
@@ -21,14 +22,6 @@ std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::Tenso
                            " and the dimensions call for ", *expected));
 }
 
-/// The same error with the tensor's name. Of a message nobody knows where in the model it stood: only places in entries
-/// are kept.
-Error naming(const TensorMessage& tensor, const Archive& archive, const Error& error) {
-  const Place place = error.entry().empty() ? Place{} : error.finding().place;
-  return {error.code(), base::concat("tensor ", base::quoted(tensor.name), ": ", error.message()), place,
-          archive.path()};
-}
-
 }  // namespace
 
 void prove_model(const Archive& archive) {
@@ -42,7 +35,9 @@ std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor
     if (!tensor.external) return inline_data(tensor, view);
     return part_named(archive, view, proved_link(view)).bytes;
   } catch (const Error& error) {
-    throw naming(tensor, archive, error);
+    // The message may come from anywhere, so an offset in it is not a place in the file.
+    const std::string name = base::concat("tensor ", base::quoted(tensor.name));
+    throw base::annotate(error, {.prefix = name, .place = Place{}, .path = archive.path()});
   }
 }
 

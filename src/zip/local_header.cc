@@ -17,8 +17,8 @@
 namespace onnxar::zip {
 namespace {
 
-[[noreturn]] void refuse(const DirectoryEntry& entry, Code code, std::string_view message) {
-  throw Error(code, std::string(message), {std::string(entry.name), entry.header_offset});
+[[noreturn]] void refuse(const DirectoryEntry& entry, Code code, std::string_view message, Hint hint = Hint::none) {
+  throw Error(code, std::string(message), {std::string(entry.name), entry.header_offset}, {}, {hint});
 }
 
 void check_same_fields(const LocalFileHeader& header, const DirectoryEntry& entry) {
@@ -41,7 +41,8 @@ void check_length(std::uint64_t length, const DirectoryEntry& entry) {
   if (length <= local_header_maximum) return;
   refuse(entry, Code::zip_local_header,
          base::concat("the local file header takes ", length, " bytes with name and extra fields; at most ",
-                      local_header_maximum, " are read the same by all: `onnxar repack` shortens it"));
+                      local_header_maximum, " are read the same by all"),
+         Hint::repack_shortens);
 }
 
 /// Stock writers state another version here than in the directory: it says what to read the entry with, not what it is.
