@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "onnxar/archive.h"
+#include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "onnxar/tensor.h"
@@ -46,11 +47,10 @@ struct Link {
   std::uint64_t tensors = 0;       ///< whose data is in the archive
 };
 
+/// Of `write_link`.
 struct LinkOptions {
-  bool replace = false;     ///< of write_link: replace an existing output
-  bool sync = true;         ///< of write_link: sync file and folder before returning
-  bool dry_run = false;     ///< of write_link: find every fault, and write nothing
-  ArchiveRange range = {};  ///< of write_link: where in its file the archive is
+  OutputOptions output = {};  ///< `threads` does not apply
+  ArchiveRange range = {};    ///< where in its file the archive is
 };
 
 /// The link to the archive at `archive`, which may be a symbolic link to it, or in the file there. Every tensor site is
@@ -65,7 +65,7 @@ struct LinkOptions {
 /// byte of a weight is touched. Memory: the model without its large tensors, twice, and some 1 KiB a tensor.
 Link make_link(const std::filesystem::path& archive, const ArchiveRange& range = {});
 
-/// What `write_link` did.
+/// What `link` did.
 struct LinkReport {
   std::uint64_t tensors = 0;      ///< whose data is in the archive
   std::uint64_t model_bytes = 0;  ///< of the file that was written
@@ -76,8 +76,14 @@ struct LinkReport {
 ///
 /// The file appears whole or not at all. Errors: as `make_link`; usage.argument (another folder, or the archive
 /// itself); output.exists, io.*.
-LinkReport write_link(const std::filesystem::path& archive, const std::filesystem::path& output,
-                      const LinkOptions& options = {});
+LinkReport link(const std::filesystem::path& archive, const std::filesystem::path& output,
+                const LinkOptions& options = {});
+
+[[deprecated("use link")]]
+inline LinkReport write_link(const std::filesystem::path& archive, const std::filesystem::path& output,
+                             const LinkOptions& options = {}) {
+  return link(archive, output, options);
+}
 
 /// Whether the `.onnx` file at `model` is a link, after proving that its archive is there and still begins with the
 /// state that the link is for. False for a model that is none: an archive, data inside or in files of its own.

@@ -41,7 +41,7 @@ Archive open_path(const std::filesystem::path& path, bool copy_in, Prefetch pref
   OpenOptions options;
   options.copy_in = copy_in;
   options.prefetch = prefetch;
-  options.num_threads = num_threads;
+  options.threads = num_threads;
   return without_gil([&] { return Archive::open(path, options); });
 }
 
@@ -95,7 +95,7 @@ nb::dict as_dict(const ListedEntry& entry) {
 
 /// All entries, the model as the last one.
 nb::list entry_list(const Archive& archive) {
-  const Listing listing = without_gil([&] { return list(archive); });
+  const Listing listing = without_gil([&] { return ls(archive); });
   nb::list rows;
   for (const ListedEntry& entry : listing.entries) rows.append(as_dict(entry));
   rows.append(as_dict(listing.model));

@@ -8,7 +8,7 @@
 
 #include "base/checked.h"
 #include "base/keyed_hash.h"
-#include "graph/node_list.h"
+#include "graph/walk.h"
 #include "inspect/file_map.h"
 #include "onnx/domains.h"
 
@@ -29,7 +29,7 @@ std::string_view name_of(SiteKind kind) {
   return "";
 }
 
-/// A sum that stays at the end of its range rather than wrap.
+/// Saturates: dimensions may claim any number of elements.
 void add(std::uint64_t& sum, std::uint64_t more) { sum = base::checked_add(sum, more).value_or(UINT64_MAX); }
 
 void add(TensorTotals& totals, std::uint64_t elements, std::uint64_t bytes) {
@@ -38,11 +38,11 @@ void add(TensorTotals& totals, std::uint64_t elements, std::uint64_t bytes) {
   add(totals.bytes, bytes);
 }
 
-/// Names of running means and variances: inputs 3 and 4 of BatchNormalization.
+/// The names of running means and variances: inputs 3 and 4 of BatchNormalization, which are not trained.
 base::KeyedSet<std::string_view> statistics_of(const schema::ModelProto& model) {
   constexpr int mean = 3;
   base::KeyedSet<std::string_view> names;
-  for_each_node(model, [&names](const schema::NodeProto& node, const NodeSite&) {
+  for_each_node(model, [&names](const schema::NodeProto& node, const Site&) {
     if (node.op_type() != "BatchNormalization" || !onnx::is_default_domain(node.domain())) return;
     for (int i = mean; i < node.input_size(); ++i) names.insert(node.input(i));
   });

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -20,7 +21,7 @@ void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
                 concat("without its large tensors it is ", base::human_size(skeleton.size()),
                        ", and protobuf reads less than 2 GiB; a lower threshold helps"));
   }
-  const google::protobuf::LogSilencer silent;  // names that are no UTF-8 are reported on stderr by debug builds
+  const google::protobuf::LogSilencer silent;  // protobuf's debug builds report names that are not UTF-8 on stderr
   google::protobuf::io::CodedInputStream input(reinterpret_cast<const std::uint8_t*>(skeleton.data()),
                                                static_cast<int>(skeleton.size()));
   input.SetRecursionLimit(static_cast<int>(std::min<std::size_t>(max_depth, std::numeric_limits<int>::max())));
@@ -31,7 +32,7 @@ void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
 std::vector<std::byte> serialised(const google::protobuf::MessageLite& message) {
   const google::protobuf::LogSilencer silent;
   std::vector<std::byte> bytes(message.ByteSizeLong());
-  // Protobuf's own limit; the skeleton of a model that large holds data that should be payloads.
+  // Protobuf's own limit. A skeleton reaches it only if data that should be payloads was put into messages.
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
       !message.SerializePartialToArray(bytes.data(), static_cast<int>(bytes.size()))) {
     throw Error(Code::onnx_model_too_large,
@@ -39,6 +40,32 @@ std::vector<std::byte> serialised(const google::protobuf::MessageLite& message) 
                 {}, {}, {Hint::set_large_payloads});
   }
   return bytes;
+}
+
+void for_each_message(const google::protobuf::Message& message,
+                      const std::function<void(const google::protobuf::Message&)>& visit) {
+  visit(message);
+  const auto& reflection = *message.GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  for (const auto* field : fields) {
+    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    if (!field->is_repeated()) {
+      for_each_message(reflection.GetMessage(message, field), visit);
+      continue;
+    }
+    for (int i = 0; i < reflection.FieldSize(message, field); ++i) {
+      for_each_message(reflection.GetRepeatedMessage(message, field, i), visit);
+    }
+  }
+}
+
+void for_each_message(google::protobuf::Message& message,
+                      const std::function<void(google::protobuf::Message&)>& visit) {
+  // Every message that is visited is part of `message`, which the caller may change.
+  for_each_message(std::as_const(message), [&visit](const google::protobuf::Message& part) {
+    visit(const_cast<google::protobuf::Message&>(part));
+  });
 }
 
 std::string_view location_of(const schema::TensorProto& tensor) {

@@ -145,26 +145,16 @@ Payload ForeignSource::resolve_in_zip(const onnx::TensorView& tensor, const onnx
                 place);
   }
   const auto index = find(slice.location);
-  if (!index) {
-    throw Error(Code::onnx_external_missing,
-                concat("it refers to ", base::quoted(slice.location), ", which is no entry of the zip file"), place);
-  }
+  if (!index) onnx::refuse_missing(slice.location, "the zip file", tensor.range.begin);
   const Bytes whole = zip_->place_of(*index);
-  const std::uint64_t rest = slice.offset <= whole.size() ? whole.size() - slice.offset : 0;
-  const std::uint64_t length = slice.length.value_or(tensor.expected_size().value_or(rest));
-  const auto part = base::slice(whole, slice.offset, length);
-  if (!part) {
-    throw Error(Code::onnx_external_out_of_range,
-                concat("offset ", slice.offset, " and length ", length, " leave the entry ",
-                       base::quoted(slice.location), " of ", whole.size(), " bytes"),
-                place);
-  }
-  ByteSpan span = ByteSpan::borrow(*part, shared_from_this());
-  if (zip_->entry(*index).deflated) return {zip_->inflated_source(*index, *part), std::move(span), index};
-  if (!options_.verify_data) return {std::make_shared<SpanSource>(*part), std::move(span), index};
-  if (part->size() == whole.size()) return {zip_->source(*index, options_.num_threads), std::move(span), index};
+  const Bytes part = whole.subspan(
+      slice.offset, onnx::length_in(slice, tensor.expected_size(), whole.size(), "entry", tensor.range.begin));
+  ByteSpan span = ByteSpan::borrow(part, shared_from_this());
+  if (zip_->entry(*index).deflated) return {zip_->inflated_source(*index, part), std::move(span), index};
+  if (!options_.verify_data) return {std::make_shared<SpanSource>(part), std::move(span), index};
+  if (part.size() == whole.size()) return {zip_->source(*index, options_.threads), std::move(span), index};
   if (verified_.insert(*index).second) zip_->verify(*index);
-  return {std::make_shared<SpanSource>(*part), std::move(span), index};
+  return {std::make_shared<SpanSource>(part), std::move(span), index};
 }
 
 void ForeignSource::describe(LoadedModel& model) {
@@ -192,7 +182,7 @@ void ForeignSource::describe(LoadedModel& model) {
            "with a dot");
       continue;
     }
-    model.side_files.push_back({name, zip_->source(i, options_.num_threads)});
+    model.side_files.push_back({name, zip_->source(i, options_.threads)});
   }
 }
 

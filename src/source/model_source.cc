@@ -9,6 +9,7 @@
 #include "base/annotate.h"
 #include "base/checked.h"
 #include "base/text.h"
+#include "onnx/tensor_length.h"
 #include "onnx/tensor_values.h"
 #include "onnx/text_format.h"
 #include "source/checksum.h"
@@ -103,8 +104,8 @@ std::string describe(const onnx::TensorSite& site) {
 
 std::string no_data(const onnx::TensorSite& site) {
   const auto size = site.tensor.expected_size();
-  return base::concat(describe(site), ": it has no data, and type ", to_string(site.tensor.type),
-                      " and the dimensions call for ", size ? base::concat(*size, " bytes") : "elements");
+  const std::string amount = size ? base::concat(*size, " bytes") : "elements";
+  return base::concat(describe(site), ": it has no data, and ", onnx::required_amount(site.tensor.type, amount));
 }
 
 void check_payload(const onnx::TensorSite& site, std::uint64_t size) {
@@ -432,7 +433,7 @@ Payload ModelSource::payload_in(const Archive& archive, const ArchiveEntry& entr
 }
 
 std::shared_ptr<const ByteSource> ModelSource::entry_source(const Archive& archive, const ArchiveEntry& entry) const {
-  if (options_.verify_data) return std::make_shared<EntrySource>(archive, entry, options_.num_threads);
+  if (options_.verify_data) return std::make_shared<EntrySource>(archive, entry, options_.threads);
   return std::make_shared<SpanSource>(archive.bytes(entry));
 }
 

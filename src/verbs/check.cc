@@ -13,6 +13,7 @@
 #include "base/mapped_file.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "onnx/tensor_length.h"
 #include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
 #include "onnxar/convert.h"
@@ -137,14 +138,11 @@ class ModelCheck {
     }
     const std::uint64_t size = tensor.raw_data ? tensor.raw_data->size() : 0;
     if (size > tensor.expected_size().value_or(size)) {
-      add(Severity::warning, Code::onnx_tensor_long_raw, site,
-          concat("raw_data holds ", size, " bytes, but type ", to_string(tensor.type), " and the dimensions call for ",
-                 *tensor.expected_size()));
+      add(Severity::warning, Code::onnx_tensor_long_raw, site, onnx::raw_size_text(tensor, *tensor.expected_size()));
     }
     if (const auto surplus = onnx::surplus_values(site.model, tensor)) {
       add(Severity::warning, Code::onnx_tensor_long_typed, site,
-          concat("it holds ", surplus->held, " values, but type ", to_string(tensor.type),
-                 " and the dimensions call for ", surplus->wanted));
+          concat("it holds ", surplus->held, " values, but ", onnx::required_amount(tensor.type, surplus->wanted)));
     }
   }
 
@@ -300,7 +298,7 @@ bool model_is_readable(const Archive& archive) {
 bool check_model(ModelSource& source, const CheckOptions& options, std::vector<Finding>& findings) {
   const bool is_readable = ModelCheck(source, options, findings).run();
   if (options.data && source.linked_archive() != nullptr) {
-    check_data(*source.linked_archive(), options.load.num_threads, findings);
+    check_data(*source.linked_archive(), options.load.threads, findings);
   }
   return is_readable;
 }
@@ -322,7 +320,7 @@ void check_plain_model(ModelSource source, const std::filesystem::path& path, co
 
 void check_archive(Archive archive, const CheckOptions& options, std::vector<Finding>& findings) {
   findings = check_container(archive);
-  if (options.data) check_data(archive, options.load.num_threads, findings);
+  if (options.data) check_data(archive, options.load.threads, findings);
   if (!model_is_readable(archive)) return;
   ModelSource source = ModelSource::of(std::move(archive), options.load);
   check_model(source, options, findings);

@@ -30,7 +30,7 @@ class ProgressTest : public ::testing::TestWithParam<Format> {
     if (!std::filesystem::exists(folder_ / "in")) {
       folder_.write_file("in", model_of({floats("a", large, 1), floats("b", 300, 2)}).view());
     }
-    return convert(folder_ / "in", folder_ / "out", save_);
+    return pack_or_unpack(folder_ / "in", folder_ / "out", save_);
   }
 
   TempDir folder_;
@@ -61,7 +61,7 @@ TEST_P(ProgressTest, WhatItThrowsCancelsAndNothingIsLeft) {
 }
 
 TEST_P(ProgressTest, ADryRunWritesNothingAndTellsNothing) {
-  save_.dry_run = true;
+  save_.output.dry_run = true;
   convert_all();
   EXPECT_TRUE(told_.empty());
 }
@@ -70,7 +70,7 @@ TEST_P(ProgressTest, ThePiecesMakeTheSameFile) {
   convert_all();
   const Blob told = folder_.read_file("out");
   save_.progress = nullptr;
-  save_.replace = true;
+  save_.output.overwrite = true;
   convert_all();
   EXPECT_EQ(folder_.read_file("out"), told);
 }
@@ -81,7 +81,7 @@ TEST(Progress, SideFilesAreCounted) {
   std::vector<std::uint64_t> done;
   options.progress = [&](std::uint64_t now, std::uint64_t) { done.push_back(now); };
   const Built archive = archive_of(model_of({floats("w", 3)}), {zip_entry("notes.txt", pattern(1000))});
-  const ConvertReport report = convert(folder.write_file("in", archive.bytes), folder / "out", options);
+  const ConvertReport report = pack_or_unpack(folder.write_file("in", archive.bytes), folder / "out", options);
   EXPECT_THAT(done, ElementsAre(report.model_bytes + 1000));
 }
 

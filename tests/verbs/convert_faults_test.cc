@@ -48,7 +48,7 @@ TEST_F(ConvertFaultsTest, AnOutputThatExistsIsLeftAlone) {
     const Error error = expect_refused(folder_, input, saved_as(format), Code::output_exists, "", std::nullopt);
     EXPECT_EQ(error.path(), folder_ / "out");
     SaveOptions dry = saved_as(format);
-    dry.dry_run = true;
+    dry.output.dry_run = true;
     expect_refused(folder_, input, dry, Code::output_exists, "", std::nullopt);
   }
   EXPECT_EQ(folder_.read_text("out"), "precious");
@@ -66,7 +66,7 @@ TEST_F(ConvertFaultsTest, TheInputIsNotReplacedUnasked) {
   const fs::path input = inline_model();
   const Blob before = folder_.read_file("in");
   for (const Format format : all_formats()) {
-    EXPECT_EQ(error_of([&] { convert(input, input, saved_as(format)); }).code(), Code::output_exists);
+    EXPECT_EQ(error_of([&] { pack_or_unpack(input, input, saved_as(format)); }).code(), Code::output_exists);
   }
   EXPECT_EQ(folder_.read_file("in"), before);
 }
@@ -76,7 +76,7 @@ TEST_F(ConvertFaultsTest, AFolderIsNoOutputEvenToReplace) {
   const fs::path input = inline_model();
   for (const Format format : all_formats()) {
     SaveOptions options = saved_as(format);
-    options.replace = true;
+    options.output.overwrite = true;
     expect_refused(folder_, input, options, Code::io_not_a_file, "", std::nullopt);
   }
 }
@@ -84,7 +84,8 @@ TEST_F(ConvertFaultsTest, AFolderIsNoOutputEvenToReplace) {
 TEST_F(ConvertFaultsTest, AFolderThatIsNotThereIsNotMade) {
   const fs::path input = inline_model();
   for (const Format format : all_formats()) {
-    EXPECT_EQ(error_of([&] { convert(input, folder_ / "none/out", saved_as(format)); }).code(), Code::io_not_found);
+    EXPECT_EQ(error_of([&] { pack_or_unpack(input, folder_ / "none/out", saved_as(format)); }).code(),
+              Code::io_not_found);
   }
   EXPECT_THAT(folder_.file_names(), ::testing::ElementsAre("in"));
 }
@@ -101,7 +102,7 @@ TEST_F(ConvertFaultsTest, DamagedDataIsNeverPublished) {
   expect_refused_always(input, Code::zip_data_crc, "b", archive.entry("b").data_offset);
   LoadOptions trusting;
   trusting.verify_data = false;
-  EXPECT_NO_THROW(convert(input, folder_ / "out", saved_as(Format::onnx_inline), trusting));
+  EXPECT_NO_THROW(unpack(input, folder_ / "out", saved_as(Format::onnx_inline), trusting));
 }
 
 TEST_F(ConvertFaultsTest, DamagedDataKeepsAnOlderOutput) {
@@ -112,7 +113,7 @@ TEST_F(ConvertFaultsTest, DamagedDataKeepsAnOlderOutput) {
   folder_.write_file("w.bin", "older data");
   for (const Format format : all_formats()) {
     SaveOptions options = saved_as(format);
-    options.replace = true;
+    options.output.overwrite = true;
     expect_refused(folder_, input, options, Code::zip_data_crc, "a", archive.entry("a").data_offset);
   }
   EXPECT_EQ(folder_.read_text("out"), "older");
@@ -193,8 +194,8 @@ TEST_F(ConvertFaultsTest, AnInlineModelOf2GiBIsRefusedAndTheWayOutNamed) {
   EXPECT_EQ(error.path(), folder_ / "out");
   EXPECT_EQ(error.advice().hint, Hint::external_data);
   SaveOptions dry = saved_as(Format::archive);
-  dry.dry_run = true;
-  EXPECT_GT(convert(input, folder_ / "out", dry).file_bytes, two_gib);
+  dry.output.dry_run = true;
+  EXPECT_GT(pack_or_unpack(input, folder_ / "out", dry).file_bytes, two_gib);
   dry.threshold = 1ULL << 40U;
   expect_refused(folder_, input, dry, Code::onnx_model_too_large, "", std::nullopt);
 }
@@ -233,7 +234,7 @@ TEST_F(ConvertFaultsTest, TheModelsNameMayNotLeadToItsDataFile) {
   const fs::path input = inline_model();
   for (const bool replace : {false, true}) {
     SaveOptions options = saved_as(Format::onnx_external);
-    options.replace = replace;
+    options.output.overwrite = replace;
     expect_refused(folder_, input, options, Code::usage_argument, "", std::nullopt);
   }
 }
@@ -243,7 +244,7 @@ TEST_F(ConvertFaultsTest, TheDataFilesNameMayNotLeadElsewhere) {
   fs::create_symlink("other", folder_ / "w.bin");
   const fs::path input = inline_model();
   SaveOptions options = saved_as(Format::onnx_external);
-  options.replace = true;
+  options.output.overwrite = true;
   expect_refused(folder_, input, options, Code::usage_argument, "", std::nullopt);
   EXPECT_EQ(folder_.read_text("other"), "precious");
 }
@@ -254,7 +255,7 @@ TEST_F(ConvertFaultsTest, ABrokenArchiveIsRefusedWithItsPath) {
   const fs::path input = folder_.write_file("in", archive.bytes);
   for (const Format format : all_formats()) {
     const std::vector<std::string> before = folder_.file_names();
-    const Error error = error_of([&] { convert(input, folder_ / "out", saved_as(format)); });
+    const Error error = error_of([&] { pack_or_unpack(input, folder_ / "out", saved_as(format)); });
     EXPECT_EQ(kind(error.code()), Kind::format);
     EXPECT_EQ(error.path(), input);
     EXPECT_EQ(folder_.file_names(), before);

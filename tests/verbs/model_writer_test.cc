@@ -63,7 +63,7 @@ TEST_F(ModelWriterTest, TheArchiveIsTheOneOfTheInlineModel) {
   const ConvertReport report = save(model_of({linked_floats("a", 1024, at_first), linked_floats("b", 512, at_second)}));
   EXPECT_EQ(report.tensors_outside, 2U);
   const auto inline_model = folder_.write_file("m.onnx", model_of({floats("a", 1024, 1), floats("b", 512, 2)}).view());
-  convert(inline_model, folder_ / "b.onnxar", saved_as(Format::archive));
+  pack(inline_model, folder_ / "b.onnxar", saved_as(Format::archive));
   EXPECT_EQ(folder_.read_file("a.onnxar"), folder_.read_file("b.onnxar"));
   EXPECT_EQ(first->reads, 1);
   EXPECT_EQ(second->reads, 1);
@@ -159,7 +159,7 @@ TEST_F(ModelWriterTest, ItSavesAgainAndAsAnything) {
   const Message proto = model_of({linked_floats("a", 1024, writer_.add(source))});
   save(proto);
   SaveOptions options = saved_as(Format::onnx_inline);
-  options.replace = true;
+  options.output.overwrite = true;
   save(proto, options);
   EXPECT_EQ(source->reads, 2);
   EXPECT_THAT(folder_.read_file("a.onnxar"), ::testing::SizeIs(::testing::Gt(4096U)));

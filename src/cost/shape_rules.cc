@@ -1,0 +1,140 @@
+// How shapes follow from shapes, operator by operator (onnx/docs/Operators.md).
+#include "cost/shape_rules.h"
+
+#include <algorithm>
+#include <array>
+
+#include "onnx/domains.h"
+
+namespace onnxar {
+namespace shape_rules {
+namespace {
+
+Known same(const Call& call) { return {call.input(0)}; }
+
+Known same_shape(const Call& call) { return one(call.shape(0)); }
+
+Known broadcast_all(const Call& call) {
+  std::optional<Shape> shape = call.shape(0);
+  for (int i = 1; i < call.inputs() && shape; ++i) {
+    shape = call.shape(i) ? broadcast(*shape, *call.shape(i)) : std::nullopt;
+  }
+  return one(shape);
+}
+
+/// The output has the shape of the first input.
+constexpr auto same_shape_ops = std::to_array<std::string_view>({"Relu",
+                                                                 "Sigmoid",
+                                                                 "Tanh",
+                                                                 "Erf",
+                                                                 "Gelu",
+                                                                 "Softmax",
+                                                                 "LogSoftmax",
+                                                                 "Dropout",
+                                                                 "LeakyRelu",
+                                                                 "Elu",
+                                                                 "Selu",
+                                                                 "Celu",
+                                                                 "Clip",
+                                                                 "Exp",
+                                                                 "Log",
+                                                                 "Sqrt",
+                                                                 "Neg",
+                                                                 "Abs",
+                                                                 "Floor",
+                                                                 "Ceil",
+                                                                 "Round",
+                                                                 "Reciprocal",
+                                                                 "Sin",
+                                                                 "Cos",
+                                                                 "HardSigmoid",
+                                                                 "HardSwish",
+                                                                 "Softplus",
+                                                                 "Softsign",
+                                                                 "Not",
+                                                                 "Sign",
+                                                                 "IsNaN",
+                                                                 "LRN",
+                                                                 "Mish",
+                                                                 "Swish",
+                                                                 "Hardmax",
+                                                                 "CastLike",
+                                                                 "PRelu",
+                                                                 "Trilu",
+                                                                 "CumSum",
+                                                                 "Shrink",
+                                                                 "ThresholdedRelu",
+                                                                 "LayerNormalization",
+                                                                 "BatchNormalization",
+                                                                 "InstanceNormalization",
+                                                                 "GroupNormalization",
+                                                                 "RMSNormalization",
+                                                                 "SimplifiedLayerNormalization",
+                                                                 "LpNormalization",
+                                                                 "MeanVarianceNormalization",
+                                                                 "QuantizeLinear",
+                                                                 "DequantizeLinear",
+                                                                 "DynamicQuantizeLinear",
+                                                                 "ScatterND",
+                                                                 "ScatterElements",
+                                                                 "FastGelu",
+                                                                 "BiasGelu",
+                                                                 "QuickGelu",
+                                                                 "RotaryEmbedding"});
+/// The output has the shape of all inputs, broadcast.
+constexpr auto broadcasting_ops =
+    std::to_array<std::string_view>({"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Sum", "Mean", "Mod", "And", "Or",
+                                     "Xor", "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", "Where"});
+
+Rules make_rules() {
+  Rules rules = {{"Identity", same}, {"Cast", same}};
+  add_layers(rules);
+  add_rearrangements(rules);
+  add_parts(rules);
+  add_constants(rules);
+  for (const std::string_view op : same_shape_ops) rules.emplace(op, same_shape);
+  for (const std::string_view op : broadcasting_ops) rules.emplace(op, broadcast_all);
+  return rules;
+}
+
+}  // namespace
+
+std::optional<std::size_t> place(std::int64_t axis, std::size_t rank) {
+  const auto size = static_cast<std::int64_t>(rank);
+  if (axis < -size || axis >= size) return std::nullopt;
+  return static_cast<std::size_t>(axis < 0 ? axis + size : axis);
+}
+
+namespace {
+
+/// A bound on the work of any rule: it looks at each value of each input a few times, and makes outputs of that size.
+std::uint64_t work_of(const schema::NodeProto& node, const Values& values) {
+  std::size_t largest = 1;
+  for (const std::string& name : node.input()) {
+    const KnownValue& input = values.at(name);
+    largest = std::max({largest, input.shape ? input.shape->size() : 0, input.integers ? input.integers->size() : 0});
+  }
+  const auto inputs = static_cast<std::uint64_t>(node.input_size());
+  const auto outputs = static_cast<std::uint64_t>(node.output_size());
+  return 4 * largest * (1 + inputs + outputs);
+}
+
+}  // namespace
+}  // namespace shape_rules
+
+std::vector<KnownValue> infer(const schema::NodeProto& node, const Attributes& attributes, const Values& values) {
+  if (!onnx::is_default_domain(node.domain()) && node.domain() != "com.microsoft") return {};
+  static const shape_rules::Rules rules = shape_rules::make_rules();
+  const auto rule = rules.find(node.op_type());
+  if (rule == rules.end()) return {};
+  if (!values.budget().spend(shape_rules::work_of(node, values))) return {};
+  std::vector<KnownValue> outputs = rule->second({node, attributes, values});
+  if (values.budget().is_spent()) return {};  // the rule may have missed an input
+  for (KnownValue& output : outputs) {        // keeps a chain of nodes from growing them without end
+    if (output.shape) output.shape = shape_of(*output.shape);
+    if (output.integers && output.integers->size() > most_values) output.integers.reset();
+  }
+  return outputs;
+}
+
+}  // namespace onnxar

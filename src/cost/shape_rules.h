@@ -1,0 +1,67 @@
+// Rules by which the shape of an operator's outputs follows from those of its inputs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/checked.h"
+#include "base/keyed_hash.h"
+#include "cost/shapes.h"
+
+namespace onnxar::shape_rules {
+
+using Integers = std::vector<std::int64_t>;
+using base::CheckedInt;
+
+/// Slices are computed for numbers up to this: sums and products of two of them do not overflow.
+inline constexpr std::int64_t largest_dim = 1LL << 30U;
+
+/// A node, with what is known about its inputs.
+class Call {
+ public:
+  Call(const schema::NodeProto& node, const Attributes& attributes, const Values& values)
+      : node_(node), attributes_(attributes), values_(values) {}
+
+  [[nodiscard]] const KnownValue& input(int index) const {
+    static const KnownValue nothing;
+    return index < node_.input_size() ? values_.at(node_.input(index)) : nothing;
+  }
+  [[nodiscard]] const std::optional<Shape>& shape(int index) const { return input(index).shape; }
+  [[nodiscard]] bool has(int index) const { return index < node_.input_size() && !node_.input(index).empty(); }
+  [[nodiscard]] int inputs() const { return node_.input_size(); }
+  [[nodiscard]] int outputs() const { return node_.output_size(); }
+  [[nodiscard]] const Attributes& attributes() const { return attributes_; }
+
+  /// Axes and the like: an attribute in older operator sets, an input in newer ones.
+  [[nodiscard]] std::optional<Integers> integers(std::string_view attribute, int index) const {
+    if (auto values = attributes_.integers(attribute)) return values;
+    return has(index) ? input(index).integers : std::nullopt;
+  }
+
+ private:
+  const schema::NodeProto& node_;
+  const Attributes& attributes_;
+  const Values& values_;
+};
+
+using Known = std::vector<KnownValue>;
+using Rule = std::function<Known(const Call&)>;
+using Rules = base::KeyedMap<std::string_view, Rule>;
+
+inline Known one(std::optional<Shape> shape) { return {{std::move(shape), std::nullopt}}; }
+
+/// The index of an axis, which may count from the end. Empty if it is out of range.
+std::optional<std::size_t> place(std::int64_t axis, std::size_t rank);
+
+// The tables of rules, one for each source shapes_of_*.cc.
+void add_layers(Rules& rules);
+void add_rearrangements(Rules& rules);
+void add_parts(Rules& rules);
+void add_constants(Rules& rules);
+
+}  // namespace onnxar::shape_rules

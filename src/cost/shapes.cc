@@ -1,0 +1,177 @@
+#include "cost/shapes.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/checked.h"
+#include "onnxar/tensor.h"
+
+namespace onnxar {
+namespace {
+
+std::optional<Shape> stated_shape(const schema::TensorShapeProto& shape) {
+  if (static_cast<std::size_t>(shape.dim_size()) > most_values) return std::nullopt;
+  Shape dims;
+  for (const auto& dim : shape.dim()) {
+    dims.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? dim.dim_value() : unknown_dim);
+  }
+  return dims;
+}
+
+template <typename Integer>
+std::vector<std::int64_t> integers_of_raw(const std::string& raw) {
+  std::vector<std::int64_t> values(raw.size() / sizeof(Integer));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Integer value = 0;
+    std::memcpy(&value, raw.data() + i * sizeof value, sizeof value);
+    values[i] = value;
+  }
+  return values;
+}
+
+std::span<const std::int64_t> integers_of(const google::protobuf::RepeatedField<std::int64_t>& list) {
+  return {list.data(), static_cast<std::size_t>(list.size())};
+}
+
+KnownValue known(const schema::TensorProto& tensor) {
+  return {shape_of(integers_of(tensor.dims())), small_integers(tensor)};
+}
+
+}  // namespace
+
+std::optional<std::vector<std::int64_t>> small_integers(const schema::TensorProto& tensor) {
+  const auto type = static_cast<DataType>(tensor.data_type());
+  const auto dims = shape_of(integers_of(tensor.dims()));
+  const auto count = dims ? elements(*dims) : std::nullopt;
+  if ((type != DataType::int64 && type != DataType::int32) || !count || *count > most_values) return std::nullopt;
+  std::vector<std::int64_t> values;
+  if (tensor.has_raw_data()) {
+    const std::size_t size = type == DataType::int64 ? sizeof(std::int64_t) : sizeof(std::int32_t);
+    if (tensor.raw_data().size() / size != *count) return std::nullopt;  // before the copy, as it may be long
+    values = type == DataType::int64 ? integers_of_raw<std::int64_t>(tensor.raw_data())
+                                     : integers_of_raw<std::int32_t>(tensor.raw_data());
+  } else if (type == DataType::int64 && static_cast<std::uint64_t>(tensor.int64_data_size()) == *count) {
+    values.assign(tensor.int64_data().begin(), tensor.int64_data().end());
+  } else if (type == DataType::int32 && static_cast<std::uint64_t>(tensor.int32_data_size()) == *count) {
+    values.assign(tensor.int32_data().begin(), tensor.int32_data().end());
+  }
+  if (values.size() != *count) return std::nullopt;
+  return values;
+}
+
+const schema::AttributeProto* Attributes::find(std::string_view name) const {
+  if (!budget_.spend(static_cast<std::uint64_t>(node_.attribute_size()) * Budget::of_name(name.size()))) return nullptr;
+  for (const auto& attribute : node_.attribute()) {
+    if (attribute.name() != name) continue;
+    if (attribute.ref_attr_name().empty()) return &attribute;
+    return call_ == nullptr ? nullptr : call_->find(attribute.ref_attr_name());
+  }
+  return nullptr;
+}
+
+std::int64_t Attributes::integer(std::string_view name, std::int64_t otherwise) const {
+  const auto* attribute = find(name);
+  return attribute != nullptr && attribute->has_i() ? attribute->i() : otherwise;
+}
+
+std::string_view Attributes::text(std::string_view name) const {
+  const auto* attribute = find(name);
+  return attribute == nullptr ? std::string_view() : std::string_view(attribute->s());
+}
+
+std::optional<std::vector<std::int64_t>> Attributes::integers(std::string_view name) const {
+  const auto* attribute = find(name);
+  if (attribute == nullptr || !budget_.spend(static_cast<std::uint64_t>(attribute->ints_size()))) return std::nullopt;
+  return std::vector<std::int64_t>(attribute->ints().begin(), attribute->ints().end());
+}
+
+/// A row of the table counts as several steps, because it takes more memory than one step stands for.
+bool Values::pay_for(std::string_view name, std::uint64_t values) const {
+  constexpr std::uint64_t row = 16;
+  return budget_.spend(row + Budget::of_name(name.size()) + 4 * values);
+}
+
+void Values::add(const google::protobuf::RepeatedPtrField<schema::ValueInfoProto>& values) {
+  for (const auto& value : values) {
+    const auto& type = value.type().tensor_type();
+    if (!pay_for(value.name(), static_cast<std::uint64_t>(type.shape().dim_size()))) return;
+    if (type.has_shape()) values_.try_emplace(value.name()).first->second.shape = stated_shape(type.shape());
+  }
+}
+
+void Values::add(const schema::GraphProto& graph) {
+  add(graph.value_info());
+  add(graph.output());
+  add(graph.input());
+  for (const auto& tensor : graph.initializer()) {
+    if (!pay_for(tensor.name(), static_cast<std::uint64_t>(tensor.dims_size()))) return;
+    values_[tensor.name()] = known(tensor);
+  }
+  for (const auto& sparse : graph.sparse_initializer()) {
+    if (!pay_for(sparse.values().name(), static_cast<std::uint64_t>(sparse.dims_size()))) return;
+    values_[sparse.values().name()].shape = shape_of(integers_of(sparse.dims()));
+  }
+}
+
+void Values::set(std::string_view name, KnownValue value) {
+  const std::size_t values = (value.shape ? value.shape->size() : 0) + (value.integers ? value.integers->size() : 0);
+  if (name.empty() || !pay_for(name, values)) return;
+  KnownValue& stated = values_[name];
+  // A shape that value_info states in full wins over an inferred one.
+  const bool better = !stated.shape || std::ranges::find(*stated.shape, unknown_dim) != stated.shape->end();
+  if (better && value.shape) stated.shape = std::move(value.shape);
+  if (value.integers) stated.integers = std::move(value.integers);
+}
+
+const KnownValue& Values::at(std::string_view name) const {
+  static const KnownValue nothing;
+  for (const Values* scope = this; scope != nullptr; scope = scope->outer_) {
+    if (!budget_.spend(Budget::of_name(name.size()))) break;
+    const auto found = scope->values_.find(name);
+    if (found != scope->values_.end()) return found->second;
+  }
+  return nothing;
+}
+
+bool Values::is_known(std::string_view name) const {
+  const auto& dims = shape(name);
+  return dims && std::ranges::find(*dims, unknown_dim) == dims->end();
+}
+
+std::optional<std::uint64_t> elements(const Shape& shape) {
+  std::optional<std::uint64_t> count = 1;
+  for (const std::int64_t dim : shape) {
+    if (dim < 0) return std::nullopt;
+    if (count) count = base::checked_multiply(*count, static_cast<std::uint64_t>(dim));
+  }
+  return count;
+}
+
+std::optional<Shape> shape_of(std::span<const std::int64_t> dims) {
+  if (dims.size() > most_values) return std::nullopt;
+  Shape shape(dims.begin(), dims.end());
+  for (std::int64_t& dim : shape) dim = std::max(dim, unknown_dim);
+  return shape;
+}
+
+std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
+  Shape result(std::max(a.size(), b.size()));
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    // Dimensions are aligned from the right; a missing one is 1.
+    const std::int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
+    const std::int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    std::int64_t& dim = result[result.size() - 1 - i];
+    if (x == y || y == 1) {
+      dim = x;
+    } else if (x == 1) {
+      dim = y;
+    } else if (x == unknown_dim || y == unknown_dim) {
+      dim = std::max(x, y);  // the unknown dimension is 1, or equal to the other
+    } else {
+      return std::nullopt;
+    }
+  }
+  return result;
+}
+
+}  // namespace onnxar

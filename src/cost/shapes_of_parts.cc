@@ -1,0 +1,181 @@
+// Operators whose output has a part of the input's elements, or those of several inputs.
+#include <algorithm>
+#include <numeric>
+
+#include "cost/shape_rules.h"
+
+namespace onnxar::shape_rules {
+namespace {
+
+Known concat(const Call& call) {
+  std::optional<Shape> shape = call.shape(0);
+  std::optional<Integers> integers = Integers();
+  const auto axis = shape ? place(call.attributes().integer("axis", 0), shape->size()) : std::nullopt;
+  for (int i = 0; i < call.inputs() && axis; ++i) {
+    const auto& part = call.shape(i);
+    if (!part || part->size() != shape->size()) return one(std::nullopt);
+    const auto& values = call.input(i).integers;
+    if (integers && values && part->size() == 1 && integers->size() <= most_values) {
+      integers->insert(integers->end(), values->begin(), values->end());
+    } else {
+      integers.reset();
+    }
+    if (i == 0) continue;
+    std::int64_t& sum = (*shape)[*axis];
+    const bool is_open = sum < 0 || (*part)[*axis] < 0;
+    sum = is_open ? unknown_dim : (CheckedInt(sum) + (*part)[*axis]).value_or(unknown_dim);
+  }
+  if (!axis) return one(std::nullopt);
+  return {{shape, integers}};
+}
+
+Known split(const Call& call) {
+  const auto& x = call.shape(0);
+  const auto axis = x ? place(call.attributes().integer("axis", 0), x->size()) : std::nullopt;
+  if (!axis) return {};
+  const auto sizes = call.integers("split", 1);
+  Known outputs;
+  const std::int64_t count = call.outputs();
+  const std::int64_t whole = (*x)[*axis];
+  for (std::int64_t i = 0; i < count; ++i) {
+    Shape shape = *x;
+    const std::int64_t each = whole < 0 ? unknown_dim : whole / count + (whole % count == 0 ? 0 : 1);
+    const std::int64_t rest = (whole - CheckedInt(i) * each).value_or(0);  // an overflow is beyond the end
+    shape[*axis] = each < 0 ? unknown_dim : std::clamp<std::int64_t>(rest, 0, each);
+    if (sizes) shape[*axis] = i < std::ssize(*sizes) ? (*sizes)[static_cast<std::size_t>(i)] : unknown_dim;
+    outputs.push_back({shape, std::nullopt});
+  }
+  return outputs;
+}
+
+Known gather(const Call& call) {
+  const auto& x = call.shape(0);
+  const auto& indices = call.shape(1);
+  const auto axis = x ? place(call.attributes().integer("axis", 0), x->size()) : std::nullopt;
+  if (!axis || !indices) return one(std::nullopt);
+  const auto at = x->begin() + static_cast<std::ptrdiff_t>(*axis);
+  Shape shape(x->begin(), at);
+  shape.insert(shape.end(), indices->begin(), indices->end());
+  shape.insert(shape.end(), at + 1, x->end());
+  KnownValue value{shape, std::nullopt};
+  const auto& from = call.input(0).integers;
+  const auto& chosen = call.input(1).integers;
+  if (from && chosen && x->size() == 1) {
+    Integers picked;
+    for (const std::int64_t index : *chosen) {
+      const auto where = place(index, from->size());
+      if (where) picked.push_back((*from)[*where]);
+    }
+    if (picked.size() == chosen->size()) value.integers = picked;
+  }
+  return {value};
+}
+
+struct Slicing {
+  Integers starts, ends, axes, steps;
+};
+
+/// Empty if starts, ends, axes or steps are not constants, or differ in number.
+std::optional<Slicing> slicing_of(const Call& call, std::size_t rank) {
+  const auto starts = call.integers("starts", 1);
+  const auto ends = call.integers("ends", 2);
+  if (!starts || !ends || starts->size() != ends->size()) return std::nullopt;
+  if ((call.has(3) && !call.input(3).integers) || (call.has(4) && !call.input(4).integers)) return std::nullopt;
+  Slicing slicing{*starts, *ends, call.integers("axes", 3).value_or(Integers()),
+                  call.integers("steps", 4).value_or(Integers(starts->size(), 1))};
+  if (slicing.axes.empty()) {  // the first axes, one for each start
+    slicing.axes.resize(std::min(starts->size(), rank));
+    std::iota(slicing.axes.begin(), slicing.axes.end(), 0);
+  }
+  if (slicing.axes.size() != starts->size() || slicing.steps.size() != starts->size()) return std::nullopt;
+  return slicing;
+}
+
+/// The elements that a slice takes along one axis.
+struct Taken {
+  std::int64_t start = 0, count = 0, step = 1;
+};
+
+/// `size` is the number of elements along the axis. Empty if a number is too large to compute with.
+std::optional<Taken> taken(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t size) {
+  if (step == 0 || size < 0 || size > largest_dim || step < -largest_dim || step > largest_dim) return std::nullopt;
+  const std::int64_t low = step > 0 ? 0 : -1;
+  const std::int64_t high = step > 0 ? size : size - 1;
+  // With a negative step, an end below -size is how ONNX says "to the first element inclusive".
+  const auto bound = [&](std::int64_t at) {
+    return std::clamp(at < 0 ? std::max(at, -largest_dim) + size : at, low, high);
+  };
+  const std::int64_t distance = step > 0 ? bound(end) - bound(start) : bound(start) - bound(end);
+  const std::int64_t stride = step > 0 ? step : -step;
+  return Taken{bound(start), std::max<std::int64_t>(0, (distance + stride - 1) / stride), step};
+}
+
+Integers picked(const Integers& from, const Taken& taken) {
+  Integers values;
+  for (std::int64_t i = 0; i < taken.count; ++i) {
+    values.push_back(from[static_cast<std::size_t>(taken.start + i * taken.step)]);
+  }
+  return values;
+}
+
+Known slice(const Call& call) {
+  std::optional<Shape> shape = call.shape(0);
+  const auto slicing = shape ? slicing_of(call, shape->size()) : std::nullopt;
+  if (!slicing) return one(std::nullopt);
+  KnownValue value{shape, std::nullopt};
+  for (std::size_t i = 0; i < slicing->axes.size(); ++i) {
+    const auto axis = place(slicing->axes[i], shape->size());
+    if (!axis) return one(std::nullopt);
+    const std::int64_t size = (*shape)[*axis];
+    const auto part = taken(slicing->starts[i], slicing->ends[i], slicing->steps[i], size);
+    (*value.shape)[*axis] = part ? part->count : unknown_dim;
+    const auto& from = call.input(0).integers;
+    // The values of a vector are followed too: exporters slice shapes.
+    const bool is_vector = shape->size() == 1 && slicing->axes.size() == 1;
+    if (from && part && is_vector && std::ssize(*from) == size) value.integers = picked(*from, *part);
+  }
+  return {value};
+}
+
+Known reduce(const Call& call) {
+  const auto& x = call.shape(0);
+  const auto axes = call.integers("axes", 1);
+  if (!x || (!axes && call.has(1))) return one(std::nullopt);
+  const bool keep = call.attributes().integer("keepdims", 1) != 0;
+  const bool all = !axes || axes->empty();
+  if (all && call.attributes().integer("noop_with_empty_axes", 0) != 0) return one(x);
+  std::vector<bool> gone(x->size(), all);
+  for (const std::int64_t axis : axes.value_or(Integers())) {
+    const auto at = place(axis, x->size());
+    if (at) gone[*at] = true;
+  }
+  Shape shape;
+  for (std::size_t i = 0; i < x->size(); ++i) {
+    if (!gone[i] || keep) shape.push_back(gone[i] ? 1 : (*x)[i]);
+  }
+  return one(shape);
+}
+
+Known pad(const Call& call) {
+  std::optional<Shape> shape = call.shape(0);
+  const auto pads = call.integers("pads", 1);
+  if (!shape || !pads || call.has(3) || pads->size() != 2 * shape->size()) return one(std::nullopt);
+  for (std::size_t i = 0; i < shape->size(); ++i) {
+    std::int64_t& dim = (*shape)[i];
+    const auto padded = (CheckedInt(dim) + (*pads)[i] + (*pads)[i + shape->size()]).value();
+    dim = dim < 0 || !padded ? unknown_dim : std::max<std::int64_t>(0, *padded);
+  }
+  return one(shape);
+}
+
+}  // namespace
+
+void add_parts(Rules& rules) {
+  rules.insert({{"Concat", concat}, {"Split", split}, {"Gather", gather}, {"Slice", slice}, {"Pad", pad}});
+  for (const std::string_view op : {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1",
+                                    "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"}) {
+    rules.emplace(op, reduce);
+  }
+}
+
+}  // namespace onnxar::shape_rules
