@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "description.h"
+#include "shell/description.h"
 
 namespace onnxar::tool {
 namespace {

@@ -1,7 +1,7 @@
 // What a tool that was built without protobuf says of what needs it.
 #include <string>
 
-#include "command.h"
+#include "shell/command.h"
 
 namespace onnxar::tool {
 namespace {

@@ -1,8 +1,8 @@
 #include <utility>
 
-#include "command.h"
-#include "description.h"
 #include "onnxar/version.h"
+#include "shell/command.h"
+#include "shell/description.h"
 
 namespace onnxar::tool {
 namespace {

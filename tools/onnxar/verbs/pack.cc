@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "command.h"
-#include "pairs.h"
+#include "shell/command.h"
+#include "shell/pairs.h"
 
 namespace onnxar::tool {
 namespace {

@@ -1,8 +1,8 @@
 #include <iostream>
 #include <memory>
 
-#include "command.h"
 #include "onnxar/model/model.h"
+#include "shell/command.h"
 
 namespace onnxar::tool {
 namespace {

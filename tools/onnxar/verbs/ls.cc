@@ -4,9 +4,15 @@
 #include <iostream>
 #include <memory>
 
-#include "command.h"
-#include "json.h"
 #include "onnxar/listing.h"
+#include "shell/command.h"
+#include "shell/json.h"
+
+namespace onnxar {
+
+ONNXAR_JSON_OF(ListedEntry, name, offset, size, crc32, alignment, kind, tensors);
+
+}  // namespace onnxar
 
 namespace onnxar::tool {
 namespace {
@@ -17,28 +23,6 @@ struct LsArguments {
   Verbosity verbosity;
 };
 
-Json as_json(const TensorInfo& tensor) {
-  Json row;
-  row["name"] = tensor.name;
-  row["dtype"] = to_string(tensor.type);
-  row["shape"] = tensor.dims;
-  row["site"] = tensor.site;
-  return row;
-}
-
-Json as_json(const ListedEntry& entry) {
-  Json row;
-  row["name"] = entry.name;
-  row["offset"] = entry.offset;
-  row["size"] = entry.size;
-  row["crc32"] = entry.crc32;
-  row["alignment"] = entry.alignment;
-  row["kind"] = to_string(entry.kind);
-  row["tensors"] = Json::array();
-  for (const TensorInfo& tensor : entry.tensors) row["tensors"].push_back(as_json(tensor));
-  return row;
-}
-
 void print_json(const Listing& listing, const std::filesystem::path& path) {
   Json document;
   document["path"] = path.string();
@@ -47,8 +31,7 @@ void print_json(const Listing& listing, const std::filesystem::path& path) {
   document["unused_bytes"] = listing.unused_bytes;
   document["padding_bytes"] = listing.padding_bytes;
   document["model"] = {{"offset", listing.model.offset}, {"size", listing.model.size}, {"crc32", listing.model.crc32}};
-  document["entries"] = Json::array();
-  for (const ListedEntry& entry : listing.entries) document["entries"].push_back(as_json(entry));
+  document["entries"] = listing.entries;
   print(document);
 }
 

@@ -1,8 +1,8 @@
 // An inspection in words, and as JSON.
 #pragma once
 
-#include "json.h"
 #include "onnxar/model/inspect.h"
+#include "shell/json.h"
 
 namespace onnxar::tool {
 

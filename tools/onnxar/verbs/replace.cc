@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "command.h"
 #include "onnxar/convert.h"
-#include "pairs.h"
+#include "shell/command.h"
+#include "shell/pairs.h"
 
 namespace onnxar::tool {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "command.h"
 #include "onnxar/edit.h"
-#include "pairs.h"
+#include "shell/command.h"
+#include "shell/pairs.h"
 
 namespace onnxar::tool {
 namespace {

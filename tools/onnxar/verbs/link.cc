@@ -3,7 +3,7 @@
 #include <iostream>
 #include <memory>
 
-#include "command.h"
+#include "shell/command.h"
 
 namespace onnxar::tool {
 namespace {

@@ -1,8 +1,8 @@
 #include <memory>
 #include <vector>
 
-#include "command.h"
 #include "onnxar/archive.h"
+#include "shell/command.h"
 
 namespace onnxar::tool {
 namespace {

@@ -1,16 +1,14 @@
-#include "show_text.h"
+#include "verbs/with_model/show_text.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdio>
 #include <iostream>
-#include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "command.h"
+#include "shell/command.h"
 
 namespace onnxar::tool {
 namespace {
@@ -144,117 +142,6 @@ void print_storage(const StorageSummary& sums) {
   line("storage", text);
 }
 
-// --- JSON ------------------------------------------------------------------------------------------------------------
-
-Json as_json(const ValueSummary& value) {
-  Json row = {{"name", value.name}, {"type", value.type}, {"shape", nullptr}};
-  if (!value.shape) return row;
-  row["shape"] = Json::array();
-  for (const Dimension& dim : *value.shape) {
-    row["shape"].push_back(dim.value ? Json(*dim.value) : dim.name.empty() ? Json() : Json(dim.name));
-  }
-  return row;
-}
-
-Json as_json(const OpsetSummary& opset) { return {{"domain", opset.domain}, {"version", opset.version}}; }
-
-Json as_json(const FunctionSummary& function) {
-  return {{"domain", function.domain}, {"name", function.name},       {"overload", function.overload},
-          {"inputs", function.inputs}, {"outputs", function.outputs}, {"nodes", function.nodes}};
-}
-
-Json as_json(const OpCount& op) { return {{"domain", op.domain}, {"op", op.op}, {"nodes", op.nodes}}; }
-Json as_json(const DanglingInput& input) { return {{"site", input.site}, {"name", input.name}}; }
-
-Json as_json(const OpCost& op) {
-  return {{"domain", op.domain}, {"op", op.op}, {"nodes", op.nodes}, {"multiply_adds", op.multiply_adds}};
-}
-
-Json as_json(const UnknownCost& op) {
-  return {
-      {"domain", op.domain}, {"op", op.op}, {"nodes", op.nodes}, {"reason", op.reason}, {"first_site", op.first_site}};
-}
-
-Json as_json(const TensorTotals& totals) {
-  return {{"tensors", totals.tensors}, {"elements", totals.elements}, {"bytes", totals.bytes}};
-}
-
-Json as_json(const LargeTensor& large) {
-  const TensorInfo& tensor = large.tensor;
-  return {{"name", tensor.name},
-          {"dtype", to_string(tensor.type)},
-          {"shape", tensor.dims},
-          {"site", tensor.site},
-          {"bytes", large.bytes}};
-}
-
-/// The last one of a name. An ordered object looks for a key among all that it has, and there may be 100 000.
-Json as_json(const std::vector<std::pair<std::string, std::string>>& attributes) {
-  Json::object_t object;
-  std::map<std::string_view, std::size_t> places;
-  for (const auto& [name, value] : attributes) {
-    const auto [place, added] = places.try_emplace(name, object.size());
-    if (added) {
-      object.Json::object_t::Container::emplace_back(name, value);
-    } else {
-      (object.begin() + static_cast<std::ptrdiff_t>(place->second))->second = value;
-    }
-  }
-  return object;
-}
-
-Json as_json(const NodeSummary& node) {
-  const Json attributes = as_json(node.attributes);
-  return {{"site", node.site},     {"op", node.op},           {"domain", node.domain},   {"name", node.name},
-          {"inputs", node.inputs}, {"outputs", node.outputs}, {"attributes", attributes}};
-}
-
-Json as_json(const FileBlock& block) {
-  Json row = {{"kind", to_string(block.kind)}, {"offset", block.offset}, {"size", block.size}, {"name", block.name}};
-  if (block.kind == BlockKind::data) row["dtype"] = to_string(block.type);
-  return row;
-}
-
-Json as_json(const FileMap& map);
-
-template <typename Items>
-Json array_of(const Items& items) {
-  Json rows = Json::array();
-  for (const auto& item : items) rows.push_back(as_json(item));
-  return rows;
-}
-
-Json as_json(const FileMap& map) {
-  return {{"path", map.path.string()}, {"missing", map.missing}, {"size", map.size}, {"blocks", array_of(map.blocks)}};
-}
-
-Json as_json(const GraphSummary& graph) {
-  return {{"name", graph.name},
-          {"inputs", array_of(graph.inputs)},
-          {"outputs", array_of(graph.outputs)},
-          {"nodes", graph.nodes},
-          {"all_nodes", graph.all_nodes},
-          {"subgraphs", graph.subgraphs},
-          {"depth", graph.depth},
-          {"cycle", graph.cycle},
-          {"dangling", array_of(graph.dangling)},
-          {"ops", array_of(graph.ops)}};
-}
-
-Json as_json(const CostEstimate& cost) {
-  return {{"multiply_adds", cost.multiply_adds},
-          {"in_subgraphs", cost.in_subgraphs},
-          {"by_op", array_of(cost.by_op)},
-          {"not_known", array_of(cost.not_known)}};
-}
-
-Json as_json(const StorageSummary& sums) {
-  return {{"file_bytes", sums.file_bytes},         {"model_bytes", sums.model_bytes},
-          {"inline_bytes", sums.inline_bytes},     {"archived_bytes", sums.archived_bytes},
-          {"external_bytes", sums.external_bytes}, {"side_bytes", sums.side_bytes},
-          {"padding_bytes", sums.padding_bytes},   {"unused_bytes", sums.unused_bytes}};
-}
-
 }  // namespace
 
 void print_inspection(const Inspection& inspection, const std::string& path) {
@@ -312,37 +199,6 @@ void print_nodes(const Inspection& inspection) {
     for (const auto& [name, value] : node.attributes) text += " " + escaped(name) + "=" + escaped(value);
     std::cout << text << '\n';
   }
-}
-
-Json inspection_as_json(const Inspection& inspection, const std::string& path, bool with_nodes) {
-  Json document;
-  document["path"] = path;
-  document["form"] = to_string(inspection.form);
-  document["producer"] = {{"name", inspection.producer_name}, {"version", inspection.producer_version}};
-  document["domain"] = inspection.domain;
-  document["model_version"] = inspection.model_version;
-  document["doc_string"] = inspection.doc_string;
-  document["ir_version"] = inspection.ir_version;
-  document["opsets"] = array_of(inspection.opsets);
-  document["metadata"] = Json::array();
-  for (const auto& [key, value] : inspection.metadata) document["metadata"].push_back({{"key", key}, {"value", value}});
-  document["graph"] = as_json(inspection.graph);
-  document["functions"] = array_of(inspection.functions);
-  document["training_infos"] = inspection.training_infos;
-  document["parameters"] = inspection.parameters;
-  document["statistics"] = inspection.statistics;
-  document["tensors"] = as_json(inspection.tensors);
-  document["by_type"] = Json::object();
-  for (const auto& [type, totals] : inspection.by_type) document["by_type"][to_string(type)] = as_json(totals);
-  document["by_site"] = Json::object();
-  for (const auto& [site, totals] : inspection.by_site) document["by_site"][site] = as_json(totals);
-  document["largest"] = array_of(inspection.largest);
-  document["cost"] = as_json(inspection.cost);
-  document["storage"] = as_json(inspection.storage);
-  document["files"] = array_of(inspection.files);
-  document["remarks"] = findings_as_json(inspection.remarks);
-  if (with_nodes) document["nodes"] = array_of(inspection.nodes);
-  return document;
 }
 
 }  // namespace onnxar::tool

@@ -1,11 +1,11 @@
 #include <iostream>
 #include <memory>
 
-#include "command.h"
 #include "html/page.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/model/inspect.h"
-#include "show_text.h"
+#include "shell/command.h"
+#include "verbs/with_model/show_text.h"
 
 namespace onnxar::tool {
 namespace {

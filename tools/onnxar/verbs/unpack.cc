@@ -1,7 +1,7 @@
 #include <iostream>
 #include <memory>
 
-#include "command.h"
+#include "shell/command.h"
 
 namespace onnxar::tool {
 namespace {

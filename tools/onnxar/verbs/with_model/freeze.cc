@@ -3,8 +3,16 @@
 #include <iostream>
 #include <memory>
 
-#include "command.h"
-#include "json.h"
+#include "shell/command.h"
+#include "shell/json.h"
+
+namespace onnxar {
+
+ONNXAR_JSON_OF(ConvertReport, tensors_outside, payloads, payload_bytes, model_bytes, side_files, file_bytes, remarks);
+ONNXAR_JSON_OF(FreezeReport, nodes, initializers, inputs, functions, training_infos, opset_imports, filled, surplus,
+               saved);
+
+}  // namespace onnxar
 
 namespace onnxar::tool {
 namespace {
@@ -16,26 +24,6 @@ struct FreezeArguments {
   bool json = false;
   Verbosity verbosity;
 };
-
-void print_json(const FreezeReport& report) {
-  const ConvertReport& saved = report.saved;
-  print({{"nodes", report.nodes},
-         {"initializers", report.initializers},
-         {"inputs", report.inputs},
-         {"functions", report.functions},
-         {"training_infos", report.training_infos},
-         {"opset_imports", report.opset_imports},
-         {"filled", report.filled},
-         {"surplus", report.surplus},
-         {"saved",
-          {{"tensors_outside", saved.tensors_outside},
-           {"payloads", saved.payloads},
-           {"payload_bytes", saved.payload_bytes},
-           {"model_bytes", saved.model_bytes},
-           {"side_files", saved.side_files},
-           {"file_bytes", saved.file_bytes},
-           {"remarks", findings_as_json(saved.remarks)}}}});
-}
 
 void print_report(const FreezeReport& report, const FreezeArguments& arguments) {
   std::cerr << escaped_path(arguments.output) << ": without " << report.nodes << " nodes, " << report.initializers
@@ -55,7 +43,7 @@ void print_report(const FreezeReport& report, const FreezeArguments& arguments) 
 
 int freeze_model(const FreezeArguments& arguments) {
   const FreezeReport report = freeze(arguments.input, arguments.output, arguments.save, arguments.options);
-  if (arguments.json) print_json(report);
+  if (arguments.json) print(report);
   print_remarks(report.saved.remarks, arguments.verbosity);
   if (!arguments.verbosity.quiet) print_report(report, arguments);
   return exit_code::done;

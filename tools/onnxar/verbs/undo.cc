@@ -1,7 +1,7 @@
 #include <memory>
 
-#include "command.h"
 #include "onnxar/edit.h"
+#include "shell/command.h"
 
 namespace onnxar::tool {
 namespace {

@@ -1,9 +1,9 @@
-#include "description.h"
+#include "shell/description.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "command.h"
+#include "shell/command.h"
 
 namespace onnxar::tool {
 namespace {

@@ -1,8 +1,8 @@
 #include <iostream>
 #include <memory>
 
-#include "command.h"
-#include "description.h"
+#include "shell/command.h"
+#include "shell/description.h"
 
 namespace onnxar::tool {
 

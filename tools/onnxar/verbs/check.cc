@@ -2,10 +2,10 @@
 #include <iostream>
 #include <memory>
 
-#include "command.h"
-#include "json.h"
 #include "onnxar/convert.h"
+#include "shell/command.h"
 #include "shell/hints.h"
+#include "shell/json.h"
 
 namespace onnxar::tool {
 namespace {
@@ -20,7 +20,7 @@ struct CheckArguments {
 void print_json(const std::vector<Finding>& findings) {
   Json document;
   document["ok"] = passed(findings);
-  document["findings"] = findings_as_json(findings);
+  document["findings"] = findings;
   print(document);
 }
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "command.h"
+#include "shell/command.h"
 
 namespace onnxar::tool {
 

@@ -4,8 +4,43 @@
 #include <memory>
 #include <sstream>
 
-#include "command.h"
-#include "json.h"
+#include "shell/command.h"
+#include "shell/json.h"
+
+namespace onnxar {
+
+using tool::Json;
+
+ONNXAR_JSON_OF(DataDifference, elements, differing, first, max_absolute, max_relative, not_finite);
+
+inline void to_json(Json& json, const GraphChange& change) {
+  json = {{"change", change.change}, {"site", change.site}, {"name", change.name}};
+  json["before"] = change.change == Change::added ? Json() : Json(change.before);
+  json["after"] = change.change == Change::removed ? Json() : Json(change.after);
+}
+
+/// One side of a change.
+inline Json side_of(const std::optional<TensorInfo>& tensor, std::uint64_t bytes) {
+  if (!tensor) return {};
+  return {{"dtype", tensor->type}, {"shape", tensor->dims}, {"bytes", bytes}};
+}
+
+inline void to_json(Json& json, const TensorChange& change) {
+  const std::string& name = (change.before ? change.before : change.after)->name;
+  json = {{"change", change.change}, {"site", change.site}, {"name", name}};
+  json["before"] = side_of(change.before, change.bytes_before);
+  json["after"] = side_of(change.after, change.bytes_after);
+  json["data"] = change.data;
+}
+
+inline void to_json(Json& json, const FileChange& file) {
+  json = {{"change", file.change}, {"name", file.name}};
+  json["before"] = file.change == Change::added ? Json() : Json(file.bytes_before);
+  json["after"] = file.change == Change::removed ? Json() : Json(file.bytes_after);
+  json["first"] = file.change == Change::changed ? Json(file.first) : Json();
+}
+
+}  // namespace onnxar
 
 namespace onnxar::tool {
 namespace {
@@ -17,63 +52,14 @@ struct DiffArguments {
   Verbosity verbosity;
 };
 
-Json as_json(const GraphChange& change) {
-  Json row;
-  row["change"] = to_string(change.change);
-  row["site"] = change.site;
-  row["name"] = change.name;
-  row["before"] = change.change == Change::added ? Json() : Json(change.before);
-  row["after"] = change.change == Change::removed ? Json() : Json(change.after);
-  return row;
-}
-
-Json as_json(const std::optional<TensorInfo>& tensor, std::uint64_t bytes) {
-  if (!tensor) return {};
-  return {{"dtype", to_string(tensor->type)}, {"shape", tensor->dims}, {"bytes", bytes}};
-}
-
-Json as_json(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
-
-Json as_json(const std::optional<DataDifference>& data) {
-  if (!data) return {};
-  return {{"elements", data->elements},
-          {"differing", data->differing},
-          {"first", data->first},
-          {"max_absolute", as_json(data->max_absolute)},
-          {"max_relative", as_json(data->max_relative)},
-          {"not_finite", data->not_finite}};
-}
-
 const std::string& name_of(const TensorChange& change) { return (change.before ? change.before : change.after)->name; }
-
-Json as_json(const TensorChange& change) {
-  Json row;
-  row["change"] = to_string(change.change);
-  row["site"] = change.site;
-  row["name"] = name_of(change);
-  row["before"] = as_json(change.before, change.bytes_before);
-  row["after"] = as_json(change.after, change.bytes_after);
-  row["data"] = as_json(change.data);
-  return row;
-}
-
-Json as_json(const FileChange& file) {
-  Json row = {{"change", to_string(file.change)}, {"name", file.name}};
-  row["before"] = file.change == Change::added ? Json() : Json(file.bytes_before);
-  row["after"] = file.change == Change::removed ? Json() : Json(file.bytes_after);
-  row["first"] = file.change == Change::changed ? Json(file.first) : Json();
-  return row;
-}
 
 void print_json(const Difference& difference) {
   Json document;
   document["same"] = difference.none();
-  document["graph"] = Json::array();
-  for (const GraphChange& change : difference.graph) document["graph"].push_back(as_json(change));
-  document["tensors"] = Json::array();
-  for (const TensorChange& change : difference.tensors) document["tensors"].push_back(as_json(change));
-  document["files"] = Json::array();
-  for (const FileChange& file : difference.files) document["files"].push_back(as_json(file));
+  document["graph"] = difference.graph;
+  document["tensors"] = difference.tensors;
+  document["files"] = difference.files;
   document["compared"] = difference.compared;
   print(document);
 }

@@ -1,4 +1,4 @@
-#include "description.h"
+#include "shell/description.h"
 
 namespace onnxar::tool {
 namespace {

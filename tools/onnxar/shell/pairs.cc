@@ -1,4 +1,4 @@
-#include "pairs.h"
+#include "shell/pairs.h"
 
 namespace onnxar::tool {
 
