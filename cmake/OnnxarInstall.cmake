@@ -13,7 +13,7 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
 
 # A static library leaves its own dependencies to the one who links it; a shared one carries them.
 if(NOT BUILD_SHARED_LIBS)
-  set(core_requires "zlib libcrypto")
+  set(core_requires "zlib")
   if(ISAL_FOUND)
     string(APPEND core_requires " libisal")
   endif()
