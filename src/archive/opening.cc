@@ -80,7 +80,7 @@ bool ends_in_end_record(os::Handle file) noexcept {
 /// The bytes of an open file with what keeps them: mapped, or copied if that was asked for.
 ByteSpan bytes_of(os::Handle file, const base::FilePart& part, const std::filesystem::path& path,
                   const OpenOptions& options) {
-  if (options.copy_in) return base::read_in(file, part, zip::alignment_maximum, options.num_threads, path);
+  if (options.copy_in) return base::read_in(file, part, zip::alignment_maximum, options.threads, path);
   auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(file, part, path));
   const Bytes bytes = mapping->bytes();
   return ByteSpan::borrow(bytes, std::move(mapping));

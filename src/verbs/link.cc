@@ -128,14 +128,15 @@ Link make_link(const fs::path& archive, const ArchiveRange& range) {
 
 LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptions& options) {
   const Linking linking(archive, options.range);
-  auto file = base::OutputFile::create(output, options.replace ? base::Existing::replace : base::Existing::refuse);
+  auto file =
+      base::OutputFile::create(output, options.output.overwrite ? base::Existing::replace : base::Existing::refuse);
   check_place(file.target(), linking);
   const LinkReport report{linking.tensors(), linking.model().size()};
-  if (options.dry_run) return report;
-  base::BufferedOutput out(std::move(file), options.sync);
+  if (options.output.dry_run) return report;
+  base::BufferedOutput out(std::move(file), options.output.sync);
   out.reserve(report.model_bytes);
   linking.model().read([&out](Bytes piece) { out.append(piece); });
-  std::move(out).finish().publish(options.sync ? base::Sync::full : base::Sync::none);
+  std::move(out).finish().publish(options.output.sync ? base::Sync::full : base::Sync::none);
   return report;
 }
 

@@ -332,7 +332,7 @@ TEST(CopyIn, ManyPiecesAreReadByAnyNumberOfThreads) {
   const fs::path path = folder.write_file("a", large_archive().bytes);
   for (const std::size_t threads : {0U, 1U, 3U, 100U}) {
     OpenOptions options = copied;
-    options.num_threads = threads;
+    options.threads = threads;
     const Archive archive = Archive::open(path, options);
     EXPECT_TRUE(std::ranges::equal(archive.file(), large_archive().bytes)) << threads;
   }

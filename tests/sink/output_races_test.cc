@@ -92,7 +92,7 @@ TEST_F(OutputRaceTest, AnEmptyFolderThatWasThereKeepsWhatIsWrittenWhereverItIsMo
 
 TEST_F(OutputRaceTest, AnArchiveIsLockedAgainstEditsFromReadingItToReplacingIt) {
   SaveOptions options = saved_as(Format::archive);
-  options.replace = true;
+  options.output.overwrite = true;
   std::vector<os::Locking> locking;
   options.progress = [&](std::uint64_t, std::uint64_t) {
     const os::File editor = base::open_file(input_, os::Access::read);
@@ -107,7 +107,7 @@ TEST_F(OutputRaceTest, AnArchiveThatChangesWhileItIsCopiedIsNeitherCopiedNorCall
   constexpr std::size_t count = 5U << 20U;  // floats: more than what is written between two calls of progress
   const auto edit = [&](std::uint32_t seed) {
     EditOptions unsynced;
-    unsynced.sync = false;
+    unsynced.output.sync = false;
     ArchiveEditor editor = ArchiveEditor::open(input_, unsynced);
     editor.add("v", pattern(4 * count, seed));
     editor.commit(model_of({linked_floats("w", 256, "w"), linked_floats("v", count, "v")}).view());

@@ -96,17 +96,22 @@ CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& va
 void add_save_options(CLI::App& verb, SaveOptions& save) {
   add_size(verb, "--align", save.alignment, "Begin weights at multiples of this, a power of two")
       ->capture_default_str();
-  add_move_options(verb, save);
-  verb.add_flag("-f,--force", save.replace, "Replace an output that exists");
-  add_write_options(verb, save);
+  add_move_options(verb, save.threshold, save.attributes, save.all_sites);
+  verb.add_flag("-f,--force", save.output.overwrite, "Replace an output that exists");
+  add_write_options(verb, save.output);
 }
 
-void add_move_options(CLI::App& verb, SaveOptions& save) {
-  add_size(verb, "--threshold", save.threshold, "Move tensors of at least this many bytes out of the model")
+void add_write_options(CLI::App& verb, OutputOptions& output) {
+  verb.add_flag("-n,--dry-run", output.dry_run, "Plan and report, write nothing");
+  verb.add_flag("!--no-sync", output.sync, "Do not wait until the disk has it");
+}
+
+void add_move_options(CLI::App& verb, std::uint64_t& threshold, bool& attributes, bool& all_sites) {
+  add_size(verb, "--threshold", threshold, "Move tensors of at least this many bytes out of the model")
       ->capture_default_str();
-  verb.add_flag("!--no-attributes", save.attributes, "Leave tensors in node attributes where they are");
+  verb.add_flag("!--no-attributes", attributes, "Leave tensors in node attributes where they are");
   verb.add_flag(
-      "--all-sites", save.all_sites,
+      "--all-sites", all_sites,
       "Move sparse values, function attribute defaults and training info out, too (current onnx does not load "
       "those)");
 }
