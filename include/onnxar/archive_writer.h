@@ -122,4 +122,9 @@ class KeyMaker {
 [[nodiscard]] std::uint64_t archive_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
                                          std::uint64_t model_size, std::uint64_t alignment = 64);
 
+/// Writes a file that is not an archive in the way that archives are written: it gets the target's name when it is
+/// complete and synced, and replaces nothing unless `options` say so. A dry run finds out whether it could be written.
+/// `threads` does not apply. Errors: output.exists, io.*. Cost: O(bytes).
+void write_file(const std::filesystem::path& target, Bytes bytes, const OutputOptions& options = {});
+
 }  // namespace ONNXAR_API onnxar

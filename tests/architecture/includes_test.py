@@ -77,7 +77,7 @@ def reach(layer):
 
 
 def layer_of(include):
-    """The layer that an include of ours points to; None for a system header. KeyError: nobody knows it."""
+    """The layer that an include of ours points to; None for a system header. KeyError: no such public header."""
     folder, _, name = include.partition("/")
     if folder == "onnxar":
         return PUBLIC[name]
@@ -111,7 +111,7 @@ def fault(parts, include, files):
     try:
         target = layer_of(include)
         if parts[0] == "python" and target in WITH_PROTOBUF:
-            return "the Python module does without protobuf"
+            return "the Python module does not use protobuf"
         if parts[:2] == ("tools", "onnxar") and f"tools/onnxar/{include}" in files:
             return None  # the command has an os/ of its own
         if parts[0] in ("tools", "python"):
@@ -127,7 +127,7 @@ def fault(parts, include, files):
     if parts[0] == "include" and target and not include.startswith("onnxar/"):
         return "a public header may not use a private one"
     if layer not in WITH_PROTOBUF and (include.startswith("google/protobuf") or include.endswith(".pb.h")):
-        return "core does without protobuf"
+        return "core does not use protobuf"
     if target and not include.startswith("onnxar/") and f"src/{include}" not in files:
         return "no such file"
     return None
