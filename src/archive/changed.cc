@@ -34,12 +34,12 @@ bool is_changed(const Archive& archive) {
   try {
     auto place = base::MappedFile::find(file);
     if (!place) {
-      if (base::MappedFile::is_changed(file)) return true;  // the path leads elsewhere
+      if (base::MappedFile::is_changed(file)) return true;  // another file has the name now
       place = base::OpenPlace{base::open_file(archive.path(), base::Access::read), 0};
     }
     const auto size = base::examine(place->file.get(), {}, archive.path()).state.size;
     if (size < place->offset + file.size()) return true;
-    // One that only grew was edited: what was there stays.
+    // A file that only grew was edited. Edits append, so the bytes that were read are unchanged.
     if (size == place->offset + file.size() && base::MappedFile::is_changed(file)) return true;
     return !has_directory(*place, ArchiveAccess::directory(archive));
   } catch (const Error&) {
@@ -65,7 +65,7 @@ Error told_from_an_edit(const Error& error, const std::filesystem::path& path) {
     const base::FileDescriptor file = base::open_file(path, base::Access::read);
     return base::try_lock(file, base::Lock::shared) == base::Locking::busy ? being_edited(path) : error;
   } catch (const Error&) {
-    return error;  // it cannot be opened any more, which says nothing of what was read
+    return error;  // it cannot be opened any more, which says nothing about the bytes that were read
   }
 }
 

@@ -25,7 +25,7 @@ namespace {
 
 using base::concat;
 
-/// Whether the fault is in what an edit writes last, so that cutting may mend it.
+/// Whether the fault is in the records that an edit writes last, so that cutting off the edit may repair the file.
 bool is_fault_of_end(Code code) {
   switch (code) {
     case Code::zip_end_missing:
@@ -48,7 +48,7 @@ bool opens_as_archive(Bytes file, const OpenOptions& options) {
   }
 }
 
-/// Whether a local header begins there, or as much of it as is left.
+/// Whether `rest` begins with the signature of a local header, or is a prefix of it.
 bool begins_entry(Bytes rest) {
   std::vector<std::byte> header;
   zip::append_record(header, zip::LocalFileHeader());
@@ -56,7 +56,8 @@ bool begins_entry(Bytes rest) {
   return std::ranges::equal(rest.first(length), Bytes(header).first(length));
 }
 
-/// Readers that meet an edit hold the lock for a moment to see how it ended. Errors: archive.busy after a second.
+/// Readers that come upon an edit hold a shared lock for a moment, so an editor does not give up at once.
+/// Errors: archive.busy after a second.
 base::Locking lock_with_patience(const base::FileDescriptor& file, base::Lock lock, const std::filesystem::path& path) {
   using namespace std::chrono_literals;
   constexpr auto step = 10ms;
@@ -68,15 +69,16 @@ base::Locking lock_with_patience(const base::FileDescriptor& file, base::Lock lo
   throw being_edited(path);
 }
 
-/// An edit writes its end record last. What stands behind the one before may be cut off again while we look, so no
-/// mapping of it is touched.
+/// An edit writes its end record last. If the file does not end in one, an edit may be under way and may fail: the
+/// bytes that it appended are then cut off again, and touching a mapping of them would raise SIGBUS. So this reads by a
+/// call.
 bool ends_in_end_record(const base::FileDescriptor& file) noexcept {
   std::array<std::byte, zip::end_record_size> end{};
   const off_t at = ::lseek(file.get(), 0, SEEK_END) - std::ssize(end);
   return at >= 0 && ::pread(file.get(), end.data(), end.size(), at) == std::ssize(end) && zip::parse_end_record(end);
 }
 
-/// The bytes of an open file with what keeps them: mapped, or copied if that was asked for.
+/// The bytes of an open file and their owner: a mapping, or a copy if the options ask for it.
 ByteSpan bytes_of(int descriptor, const base::FilePart& part, const std::filesystem::path& path,
                   const OpenOptions& options) {
   if (options.copy_in) return base::read_in(descriptor, part, zip::alignment_maximum, options.num_threads, path);
@@ -108,7 +110,7 @@ Archive open_part(int descriptor, const base::FilePart& part, const std::filesys
   }
 }
 
-/// How to see whether a file is an archive without reading more of it than that takes.
+/// Options for finding out whether a file is an archive, without reading all of it.
 OpenOptions only_looking(OpenOptions options) {
   options.copy_in = false;
   options.prefetch = Prefetch::none;
@@ -124,7 +126,7 @@ Error with_way_back(const Error& error, Bytes file, const OpenOptions& options) 
   const std::uint64_t end = ends.back();
   const bool without_end = error.code() == Code::zip_end_missing || error.code() == Code::zip_end_not_last;
   if (without_end && begins_entry(file.subspan(end))) {
-    return {Code::archive_torn,
+    return {Code::archive_torn,  // X9
             concat("an edit did not finish, or a copy was cut short: ", file.size() - end,
                    " bytes follow the last whole state; `onnxar recover` cuts them off"),
             {"", end},
@@ -144,7 +146,7 @@ Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& optio
       if (kind(error.code()) != Kind::format) throw;
     }
   }
-  // It is broken, or somebody is at work on it: while nobody is, it is what it is.
+  // It is broken, or an edit is under way. Under the shared lock the file is stable, and the error is the file's own.
   if (base::try_lock(file, base::Lock::shared) == base::Locking::busy) throw being_edited(path);
   return open_locked(file, path, options, headers);
 }
@@ -163,11 +165,11 @@ Archive open_range(const DescriptorRange& range, const OpenOptions& options, con
 Archive open_locked(const base::FileDescriptor& file, const std::filesystem::path& path, const OpenOptions& options,
                     LocalHeaders headers) {
   try {
-    // Only what is an archive is worth reading as a whole.
+    // Makes sure that it is an archive before all of it is read.
     if (options.copy_in) static_cast<void>(open_part(file.get(), {}, path, only_looking(options), headers));
     return open_part(file.get(), {}, path, options, headers);
   } catch (const Error& error) {
-    if (!is_fault_of_end(error.code())) throw;  // nothing needs to be mapped for those
+    if (!is_fault_of_end(error.code())) throw;  // other faults need no second mapping
     const auto mapping = base::MappedFile::map(file, path);
     throw with_way_back(error, mapping.bytes(), options);
   }
@@ -179,7 +181,7 @@ base::FileDescriptor lock_for_editing(const std::filesystem::path& path) {
     if (lock_with_patience(file, base::Lock::exclusive, path) == base::Locking::failed) {
       throw base::system_error(errno, "cannot lock", path);
     }
-    // Who held the lock may have put another file in its place.
+    // The process that held the lock may have replaced the file by another one.
     if (base::identity_of(path) == base::identity_of(file)) return file;
   }
 }
@@ -191,7 +193,7 @@ base::FileDescriptor lock_for_replacing(const std::filesystem::path& path) {
     try {
       file = base::open_file(path, base::Access::read);
     } catch (const Error&) {
-      break;  // whatever may not be read may be replaced
+      break;  // a file that cannot be read cannot be edited either
     }
     if (lock_with_patience(file, base::Lock::shared, path) == base::Locking::failed) break;
     if (base::identity_of(path) == base::identity_of(file)) return file;

@@ -118,7 +118,7 @@ std::string name_in(const Message& element) {
     return base::concat(onnx::canonical_domain(function->domain()), ".", function->name(), overload);
   }
   if (const auto* opset = as<schema::OperatorSetIdProto>(element)) {
-    return onnx::is_default_domain(opset->domain()) ? std::string(onnx::default_domain) : opset->domain();
+    return std::string(onnx::shown_domain(opset->domain()));
   }
   if (const auto* sparse = as<schema::SparseTensorProto>(element)) return sparse->values().name();
   for (const char* const field : {"name", "key", "tensor_name", "configuration_id"}) {

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "inspect/html_map.h"
 #include "inspect/html_style.h"
+#include "onnx/domains.h"
 #include "onnxar/model/inspect.h"
 #include "sink/payload_layout.h"
 
@@ -37,7 +38,7 @@ std::string fact(const std::string& what, const std::string& html) {
 }
 
 std::string op_name(const std::string& domain, const std::string& op) {
-  return name(domain.empty() ? op : concat(domain, ".", op));
+  return name(onnx::is_default_domain(domain) ? op : concat(domain, ".", op));
 }
 
 std::string text_of(const ValueSummary& value) {
