@@ -1,7 +1,5 @@
 #include "archive/changed.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -16,14 +14,9 @@ namespace {
 bool has_directory(const base::OpenPlace& archive, const zip::Directory& directory) {
   const Bytes expected = directory.headers();
   std::vector<std::byte> found(expected.size());
-  std::size_t done = 0;
-  while (done < found.size()) {
-    const auto at = static_cast<off_t>(archive.offset + directory.offset() + done);
-    const ssize_t got = ::pread(archive.file.get(), found.data() + done, found.size() - done, at);
-    if (got <= 0) return false;
-    done += static_cast<std::size_t>(got);
-  }
-  return std::ranges::equal(found, expected);
+  std::error_code failed;
+  const std::size_t read = os::read_fully_at(archive.file, found, archive.offset + directory.offset(), failed);
+  return read == found.size() && std::ranges::equal(found, expected);
 }
 
 }  // namespace
@@ -34,10 +27,10 @@ bool is_changed(const Archive& archive) {
   try {
     auto place = base::MappedFile::find(file);
     if (!place) {
-      if (base::MappedFile::is_changed(file)) return true;  // another file has the name now
-      place = base::OpenPlace{base::open_file(archive.path(), base::Access::read), 0};
+      if (base::MappedFile::is_changed(file)) return true;  // the path leads elsewhere
+      place = base::OpenPlace{base::open_file(archive.path(), os::Access::read), 0};
     }
-    const auto size = base::examine(place->file.get(), {}, archive.path()).state.size;
+    const auto size = base::examine(place->file, {}, archive.path()).status.size;
     if (size < place->offset + file.size()) return true;
     // A file that only grew was edited. Edits append, so the bytes that were read are unchanged.
     if (size == place->offset + file.size() && base::MappedFile::is_changed(file)) return true;
@@ -62,8 +55,8 @@ Error being_edited(const std::filesystem::path& path) {
 Error told_from_an_edit(const Error& error, const std::filesystem::path& path) {
   if (kind(error.code()) != Kind::format) return error;
   try {
-    const base::FileDescriptor file = base::open_file(path, base::Access::read);
-    return base::try_lock(file, base::Lock::shared) == base::Locking::busy ? being_edited(path) : error;
+    const os::File file = base::open_file(path, os::Access::read);
+    return os::try_lock(file, os::Lock::shared) == os::Locking::busy ? being_edited(path) : error;
   } catch (const Error&) {
     return error;  // it cannot be opened any more, which says nothing about the bytes that were read
   }

@@ -45,6 +45,12 @@ class StreamSource final : public ByteSource {
 
 }  // namespace
 
+void refuse_dry_run(const OutputOptions& options) {
+  if (!options.dry_run) return;
+  throw Error(Code::usage_argument,
+              "a writer has no dry run; archive_size and ArchiveEditor::size_with say how large the file would be");
+}
+
 EntryWriter::EntryWriter(zip::Writer writer, std::uint64_t alignment, std::filesystem::path target)
     : writer_(std::move(writer)), alignment_(alignment), target_(std::move(target)) {
   zip::check_alignment(alignment);

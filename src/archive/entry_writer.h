@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/steps.h"
+#include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
 #include "zip/writer.h"
 
@@ -65,5 +66,8 @@ class EntryWriter {
   std::uint64_t alignment_;
   std::filesystem::path target_;
 };
+
+/// Refuses a dry run: a writer is told what to write call by call, and has no plan. Errors: usage.argument.
+void refuse_dry_run(const OutputOptions& options);
 
 }  // namespace onnxar

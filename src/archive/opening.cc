@@ -1,10 +1,7 @@
 #include "archive/opening.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -16,6 +13,7 @@
 #include "base/mapped_file.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "os/file.h"
 #include "zip/format.h"
 #include "zip/records.h"
 #include "zip/states.h"
@@ -58,12 +56,13 @@ bool begins_entry(Bytes rest) {
 
 /// Readers that come upon an edit hold a shared lock for a moment, so an editor does not give up at once.
 /// Errors: archive.busy after a second.
-base::Locking lock_with_patience(const base::FileDescriptor& file, base::Lock lock, const std::filesystem::path& path) {
+os::Locking lock_with_patience(os::Handle file, os::Lock lock, const std::filesystem::path& path,
+                               std::error_code& failed) {
   using namespace std::chrono_literals;
   constexpr auto step = 10ms;
   for (auto patience = 1000ms; patience > 0ms; patience -= step) {
-    const base::Locking locking = base::try_lock(file, lock);
-    if (locking != base::Locking::busy) return locking;
+    const os::Locking locking = os::try_lock(file, lock, failed);
+    if (locking != os::Locking::busy) return locking;
     std::this_thread::sleep_for(step);
   }
   throw being_edited(path);
@@ -72,38 +71,41 @@ base::Locking lock_with_patience(const base::FileDescriptor& file, base::Lock lo
 /// An edit writes its end record last. If the file does not end in one, an edit may be under way and may fail: the
 /// bytes that it appended are then cut off again, and touching a mapping of them would raise SIGBUS. So this reads by a
 /// call.
-bool ends_in_end_record(const base::FileDescriptor& file) noexcept {
+bool ends_in_end_record(os::Handle file) noexcept {
   std::array<std::byte, zip::end_record_size> end{};
-  const off_t at = ::lseek(file.get(), 0, SEEK_END) - std::ssize(end);
-  return at >= 0 && ::pread(file.get(), end.data(), end.size(), at) == std::ssize(end) && zip::parse_end_record(end);
+  std::error_code failed;
+  const std::uint64_t size = os::status_of(file, failed).size;
+  if (failed || size < end.size()) return false;
+  return os::read_fully_at(file, end, size - end.size(), failed) == end.size() && zip::parse_end_record(end);
 }
 
 /// The bytes of an open file and their owner: a mapping, or a copy if the options ask for it.
-ByteSpan bytes_of(int descriptor, const base::FilePart& part, const std::filesystem::path& path,
+ByteSpan bytes_of(os::Handle file, const base::FilePart& part, const std::filesystem::path& path,
                   const OpenOptions& options) {
-  if (options.copy_in) return base::read_in(descriptor, part, zip::alignment_maximum, options.num_threads, path);
-  auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(descriptor, part, path));
+  if (options.copy_in) return base::read_in(file, part, zip::alignment_maximum, options.threads, path);
+  auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(file, part, path));
   const Bytes bytes = mapping->bytes();
   return ByteSpan::borrow(bytes, std::move(mapping));
 }
 
-void read_local_headers(const Archive& archive, int descriptor, std::uint64_t begin) {
+void read_local_headers(const Archive& archive, os::Handle file, std::uint64_t begin) {
   const zip::Directory& directory = ArchiveAccess::directory(archive);
   std::vector<std::byte> header;
   for (std::size_t i = 0; i < archive.size(); ++i) {
     header.resize(directory.regular_header_size(i));
-    const auto at = static_cast<off_t>(begin + directory.entries()[i].header_offset);
-    const ssize_t got = ::pread(descriptor, header.data(), header.size(), at);
-    if (got > 0 && got == std::ssize(header)) directory.prove_regular(header, i);
+    const std::uint64_t at = begin + directory.entries()[i].header_offset;
+    std::error_code failed;
+    const std::size_t read = os::read_fully_at(file, header, at, failed);
+    if (read > 0 && read == header.size()) directory.prove_regular(header, i);
   }
 }
 
-Archive open_part(int descriptor, const base::FilePart& part, const std::filesystem::path& path,
+Archive open_part(os::Handle file, const base::FilePart& part, const std::filesystem::path& path,
                   const OpenOptions& options, LocalHeaders headers) {
-  const ByteSpan span = bytes_of(descriptor, part, path, options);
+  const ByteSpan span = bytes_of(file, part, path, options);
   try {
     Archive archive = ArchiveAccess::open(span.bytes(), span.owner(), path, options);
-    if (headers == LocalHeaders::read_at_once) read_local_headers(archive, descriptor, part.offset);
+    if (headers == LocalHeaders::read_at_once) read_local_headers(archive, file, part.offset);
     return archive;
   } catch (const Error& error) {
     throw error.with_path(path);
@@ -138,36 +140,36 @@ Error with_way_back(const Error& error, Bytes file, const OpenOptions& options) 
 }
 
 Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& options, LocalHeaders headers) {
-  const base::FileDescriptor file = base::open_file(path, base::Access::read);
+  const os::File file = base::open_file(path, os::Access::read);
   if (ends_in_end_record(file)) {
     try {
-      return open_part(file.get(), {}, path, options, headers);
+      return open_part(file, {}, path, options, headers);
     } catch (const Error& error) {
       if (kind(error.code()) != Kind::format) throw;
     }
   }
   // It is broken, or an edit is under way. Under the shared lock the file is stable, and the error is the file's own.
-  if (base::try_lock(file, base::Lock::shared) == base::Locking::busy) throw being_edited(path);
+  if (os::try_lock(file, os::Lock::shared) == os::Locking::busy) throw being_edited(path);
   return open_locked(file, path, options, headers);
 }
 
-Archive open_range(const DescriptorRange& range, const OpenOptions& options, const std::filesystem::path& path,
-                   LocalHeaders headers) {
-  if (range.offset % zip::alignment_minimum != 0) {
+Archive open_range(os::Handle file, const base::FilePart& part, const OpenOptions& options,
+                   const std::filesystem::path& path, LocalHeaders headers) {
+  if (part.offset % zip::alignment_minimum != 0) {
     throw Error(Code::usage_argument,
                 concat("an archive in another file begins at a multiple of ", zip::alignment_minimum,
-                       ", as its tensors are aligned; offset ", range.offset, " is none"),
+                       ", as its tensors are aligned; offset ", part.offset, " is none"),
                 {}, path);
   }
-  return open_part(range.descriptor, {range.offset, range.length}, path, options, headers);
+  return open_part(file, part, path, options, headers);
 }
 
-Archive open_locked(const base::FileDescriptor& file, const std::filesystem::path& path, const OpenOptions& options,
+Archive open_locked(os::Handle file, const std::filesystem::path& path, const OpenOptions& options,
                     LocalHeaders headers) {
   try {
     // Makes sure that it is an archive before all of it is read.
-    if (options.copy_in) static_cast<void>(open_part(file.get(), {}, path, only_looking(options), headers));
-    return open_part(file.get(), {}, path, options, headers);
+    if (options.copy_in) static_cast<void>(open_part(file, {}, path, only_looking(options), headers));
+    return open_part(file, {}, path, options, headers);
   } catch (const Error& error) {
     if (!is_fault_of_end(error.code())) throw;  // other faults need no second mapping
     const auto mapping = base::MappedFile::map(file, path);
@@ -175,27 +177,29 @@ Archive open_locked(const base::FileDescriptor& file, const std::filesystem::pat
   }
 }
 
-base::FileDescriptor lock_for_editing(const std::filesystem::path& path) {
+os::File lock_for_editing(const std::filesystem::path& path) {
   while (true) {
-    base::FileDescriptor file = base::open_file(path, base::Access::read_and_write);
-    if (lock_with_patience(file, base::Lock::exclusive, path) == base::Locking::failed) {
-      throw base::system_error(errno, "cannot lock", path);
+    os::File file = base::open_file(path, os::Access::read_and_write);
+    std::error_code failed;
+    if (lock_with_patience(file, os::Lock::exclusive, path, failed) == os::Locking::failed) {
+      throw base::system_error(failed, "cannot lock", path);
     }
     // The process that held the lock may have replaced the file by another one.
     if (base::identity_of(path) == base::identity_of(file)) return file;
   }
 }
 
-base::FileDescriptor lock_for_replacing(const std::filesystem::path& path) {
+os::File lock_for_replacing(const std::filesystem::path& path) {
   std::error_code ignored;
   while (std::filesystem::is_regular_file(path, ignored)) {
-    base::FileDescriptor file;
+    os::File file;
     try {
-      file = base::open_file(path, base::Access::read);
+      file = base::open_file(path, os::Access::read);
     } catch (const Error&) {
       break;  // a file that cannot be read cannot be edited either
     }
-    if (lock_with_patience(file, base::Lock::shared, path) == base::Locking::failed) break;
+    std::error_code failed;
+    if (lock_with_patience(file, os::Lock::shared, path, failed) == os::Locking::failed) break;
     if (base::identity_of(path) == base::identity_of(file)) return file;
   }
   return {};

@@ -6,6 +6,7 @@
 
 #include "base/file_descriptor.h"
 #include "onnxar/archive.h"
+#include "os/file.h"
 
 namespace onnxar {
 
@@ -22,13 +23,13 @@ Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& optio
                      LocalHeaders headers = LocalHeaders::at_first_use);
 
 /// Opens the archive in a part of an open file. `path` is only for messages. Errors: as Archive::open.
-Archive open_range(const DescriptorRange& range, const OpenOptions& options, const std::filesystem::path& path = {},
-                   LocalHeaders headers = LocalHeaders::at_first_use);
+Archive open_range(os::Handle file, const base::FilePart& part, const OpenOptions& options,
+                   const std::filesystem::path& path = {}, LocalHeaders headers = LocalHeaders::at_first_use);
 
 /// Maps and opens an archive whose file is open and locked, so that it does not change. Errors: as Archive::open;
 /// archive.torn after an interrupted edit: a local header follows a whole state, and the file has no end record at its
 /// end.
-Archive open_locked(const base::FileDescriptor& file, const std::filesystem::path& path, const OpenOptions& options,
+Archive open_locked(os::Handle file, const std::filesystem::path& path, const OpenOptions& options,
                     LocalHeaders headers = LocalHeaders::at_first_use);
 
 /// The same error; or a better word for it where the end of `file` is at fault and its beginning is a whole state of an
@@ -37,12 +38,12 @@ Error with_way_back(const Error& error, Bytes file, const OpenOptions& options =
 
 /// Opens the file for writing, takes the exclusive lock of editors, and makes sure that the path still leads to the
 /// locked file (X5). Errors: archive.busy after a second; io.*.
-base::FileDescriptor lock_for_editing(const std::filesystem::path& path);
+os::File lock_for_editing(const std::filesystem::path& path);
 
 /// Takes a shared lock on the file at `path`, which another file is going to replace (X8). Held from before the input
 /// is read until the output has the name, it keeps out edits, which would be lost. It does not hinder readers, which
-/// ask for a shared lock at most. Returns an invalid descriptor if there is nothing to lock: no regular file that may
-/// be read, or a file system without locks. Errors: archive.busy after a second.
-base::FileDescriptor lock_for_replacing(const std::filesystem::path& path);
+/// ask for a shared lock at most. Returns an invalid file if there is nothing to lock: no regular file that may be
+/// read, or a file system without locks. Errors: archive.busy after a second.
+os::File lock_for_replacing(const std::filesystem::path& path);
 
 }  // namespace onnxar

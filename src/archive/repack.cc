@@ -296,7 +296,8 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
                         const RepackOptions& options, const ModelReading& reading) {
   if (options.alignment) zip::check_alignment(*options.alignment);
   // Before the input is read, which may be the same file.
-  const auto lock = options.replace && !options.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
+  const auto lock =
+      options.output.overwrite && !options.output.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
   const auto mapping = base::MappedFile::open(input);
   const Bytes file = mapping.bytes();
   RepackReport report;
@@ -305,12 +306,12 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
     Plan plan(file, directory, options, reading);
     plan.make(report);
     const AcceptedCrcs accepted(file, directory, options.accept_crc, report);
-    const auto existing = options.replace ? base::Existing::replace : base::Existing::refuse;
-    zip::Writer writer({base::OutputFile::create(output, existing), options.sync}, options.num_threads);
-    if (options.dry_run) return report;
+    const auto existing = options.output.overwrite ? base::Existing::replace : base::Existing::refuse;
+    zip::Writer writer({base::OutputFile::create(output, existing), options.output.sync}, options.output.threads);
+    if (options.output.dry_run) return report;
     writer.reserve(report.file_bytes);
     write(file, plan, accepted, writer);
-    std::move(writer).finish().publish(options.sync ? base::Sync::full : base::Sync::none);
+    std::move(writer).finish().publish(options.output.sync ? base::Sync::full : base::Sync::none);
   } catch (const Error& error) {
     // What concerns the output names it already.
     throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(input), input), file, input);

@@ -39,8 +39,8 @@ struct ArchiveEditor::Parts {
   enum class Appended : std::uint8_t { nothing, side_files, all };
   Appended appended = Appended::nothing;  // of the run
 
-  [[nodiscard]] base::Sync sync() const { return options.sync ? base::Sync::full : base::Sync::none; }
   /// Whether the entry is in the run and stays.
+  [[nodiscard]] base::Sync sync() const { return options.output.sync ? base::Sync::full : base::Sync::none; }
   [[nodiscard]] bool moves(std::size_t index) const {
     return index >= kept && index + 1 < archive.size() && !removed[index];
   }

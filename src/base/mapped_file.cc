@@ -1,30 +1,24 @@
 #include "base/mapped_file.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <iterator>
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "base/checked.h"
+#include "os/pages.h"
 
 namespace onnxar::base {
 namespace {
 
-/// Mappings begin on pages: how many bytes before `position` one that holds it has to begin.
-std::size_t into_page(std::uint64_t position) noexcept {
-  return position % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
+/// How many bytes before `position`, in the file or in memory, the mapping that holds it begins.
+std::size_t into_page(std::uint64_t position) noexcept { return position % os::mapping_granularity(); }
 
 /// What is mapped where.
 struct KnownMapping {
   Bytes bytes;
   std::uint64_t offset = 0;  // of the first one in the file
-  FileState state;
+  os::FileStatus status;
   std::filesystem::path path;
 };
 
@@ -66,36 +60,35 @@ KnownMappings& known_mappings() {
 
 }  // namespace
 
-MappedFile MappedFile::open(const std::filesystem::path& path) { return map(open_file(path, Access::read), path); }
+MappedFile MappedFile::open(const std::filesystem::path& path) { return map(open_file(path, os::Access::read), path); }
 
-MappedFile MappedFile::map(const FileDescriptor& file, const std::filesystem::path& path) {
-  return map(file.get(), {}, path);
-}
+MappedFile MappedFile::map(os::Handle file, const std::filesystem::path& path) { return map(file, {}, path); }
 
-MappedFile MappedFile::map(int descriptor, const FilePart& part, const std::filesystem::path& path) {
-  const ExaminedFile file = examine(descriptor, part, path);
-  if (file.length == 0) return {Bytes(), file.state.identity};  // mmap refuses a length of 0
+MappedFile MappedFile::map(os::Handle file, const FilePart& part, const std::filesystem::path& path) {
+  const ExaminedFile found = examine(file, part, path);
+  if (found.length == 0) return {Bytes(), found.status.identity};  // no system maps 0 bytes
   const std::size_t before = into_page(part.offset);
-  void* address = ::mmap(nullptr, before + file.length, PROT_READ, MAP_SHARED, descriptor,
-                         static_cast<off_t>(part.offset - before));
-  if (address == MAP_FAILED) throw system_error(errno, "cannot map", path);
-  MappedFile mapping(Bytes(static_cast<const std::byte*>(address) + before, file.length), file.state.identity);
-  known_mappings().add({mapping.bytes_, part.offset, file.state, path});
+  std::error_code failed;
+  const Bytes mapped = os::map(file, part.offset - before, before + found.length, failed);
+  if (failed) throw system_error(failed, "cannot map", path);
+  MappedFile mapping(mapped.subspan(before), found.status.identity);
+  known_mappings().add({mapping.bytes_, part.offset, found.status, path});
   return mapping;
 }
 
 std::optional<OpenPlace> MappedFile::find(Bytes bytes) {
   const auto known = known_mappings().find(bytes);
   if (!known) return std::nullopt;
-  FileDescriptor file(::open(known->path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe by now: no waiting
-  // The mapping keeps the file from being deleted, and with that its number from being given to another one.
-  if (!file.valid() || identity_of(file) != known->state.identity) return std::nullopt;
+  std::error_code failed;
+  os::File file = os::open(known->path, os::Access::read, failed);
+  // The mapping keeps the file from being deleted, and so its number from being given to another file.
+  if (failed || identity_of(file) != known->status.identity) return std::nullopt;
   return OpenPlace{std::move(file), known->offset + static_cast<std::uint64_t>(bytes.data() - known->bytes.data())};
 }
 
 bool MappedFile::is_changed(Bytes bytes) {
   const auto known = known_mappings().find(bytes);
-  return known && !known->path.empty() && state_of(known->path) != known->state;
+  return known && !known->path.empty() && status_of(known->path) != known->status;
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
@@ -112,8 +105,7 @@ MappedFile::~MappedFile() {
   if (bytes_.empty()) return;
   known_mappings().remove(bytes_);
   const std::size_t before = into_page(reinterpret_cast<std::uintptr_t>(bytes_.data()));
-  // The mapping is ours alone, so taking the const away hands nobody a writable view.
-  ::munmap(const_cast<std::byte*>(bytes_.data()) - before, before + bytes_.size());
+  os::unmap(Bytes(bytes_.data() - before, before + bytes_.size()));
 }
 
 }  // namespace onnxar::base

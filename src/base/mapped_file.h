@@ -12,7 +12,7 @@ namespace onnxar::base {
 
 /// An open file and a place in it.
 struct OpenPlace {
-  FileDescriptor file;
+  os::File file;
   std::uint64_t offset = 0;  ///< bytes
 };
 
@@ -26,10 +26,10 @@ class MappedFile {
   /// Errors: io.not_found, io.permission, io.not_a_file (a directory, a pipe), io.failed.
   static MappedFile open(const std::filesystem::path& path);
   /// Maps the file that `file` is open on; `path` is for messages.
-  static MappedFile map(const FileDescriptor& file, const std::filesystem::path& path);
+  static MappedFile map(os::Handle file, const std::filesystem::path& path);
   /// Maps a part of the file. The descriptor stays the caller's, who may close it at once. The bytes begin as far into
   /// a page as the part does in the file. Errors: as `open`; usage.argument (the part leaves the file).
-  static MappedFile map(int descriptor, const FilePart& part, const std::filesystem::path& path);
+  static MappedFile map(os::Handle file, const FilePart& part, const std::filesystem::path& path);
 
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
@@ -39,7 +39,7 @@ class MappedFile {
 
   [[nodiscard]] Bytes bytes() const& noexcept { return bytes_; }
   Bytes bytes() const&& = delete;
-  [[nodiscard]] FileIdentity identity() const noexcept { return identity_; }
+  [[nodiscard]] os::FileIdentity identity() const noexcept { return identity_; }
 
   /// Where the bytes stand on the disk, if all of them are in one mapping of this class and its path still leads to the
   /// file, which is opened once more. Bytes are handed on as views that know no file; who writes them asks here.
@@ -53,10 +53,10 @@ class MappedFile {
   static bool is_changed(Bytes bytes);
 
  private:
-  MappedFile(Bytes bytes, FileIdentity identity) noexcept : bytes_(bytes), identity_(identity) {}
+  MappedFile(Bytes bytes, os::FileIdentity identity) noexcept : bytes_(bytes), identity_(identity) {}
 
   Bytes bytes_;
-  FileIdentity identity_;
+  os::FileIdentity identity_;
 };
 
 }  // namespace onnxar::base

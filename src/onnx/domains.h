@@ -18,7 +18,7 @@ constexpr std::string_view canonical_domain(std::string_view domain) noexcept {
 }
 
 /// The domain as it is shown: the default one by its name.
-constexpr std::string_view shown_domain(std::string_view domain) noexcept {
+constexpr std::string_view domain_name(std::string_view domain) noexcept {
   return is_default_domain(domain) ? default_domain : domain;
 }
 

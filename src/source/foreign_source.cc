@@ -151,7 +151,7 @@ Payload ForeignSource::resolve_in_zip(const onnx::TensorView& tensor, const onnx
   ByteSpan span = ByteSpan::borrow(part, shared_from_this());
   if (zip_->entry(*index).deflated) return {zip_->inflated_source(*index, part), std::move(span), index};
   if (!options_.verify_data) return {std::make_shared<SpanSource>(part), std::move(span), index};
-  if (part.size() == whole.size()) return {zip_->source(*index, options_.num_threads), std::move(span), index};
+  if (part.size() == whole.size()) return {zip_->source(*index, options_.threads), std::move(span), index};
   if (verified_.insert(*index).second) zip_->verify(*index);
   return {std::make_shared<SpanSource>(part), std::move(span), index};
 }
@@ -181,7 +181,7 @@ void ForeignSource::describe(LoadedModel& model) {
            "with a dot");
       continue;
     }
-    model.side_files.push_back({name, zip_->source(i, options_.num_threads)});
+    model.side_files.push_back({name, zip_->source(i, options_.threads)});
   }
 }
 

@@ -438,7 +438,7 @@ Payload ModelSource::payload_in(const Archive& archive, const ArchiveEntry& entr
 }
 
 std::shared_ptr<const ByteSource> ModelSource::entry_source(const Archive& archive, const ArchiveEntry& entry) const {
-  if (options_.verify_data) return std::make_shared<EntrySource>(archive, entry, options_.num_threads);
+  if (options_.verify_data) return std::make_shared<EntrySource>(archive, entry, options_.threads);
   return std::make_shared<SpanSource>(archive.bytes(entry));
 }
 

@@ -290,7 +290,7 @@ bool model_is_readable(const Archive& archive) {
 bool check_model(ModelSource& source, const CheckOptions& options, std::vector<Finding>& findings) {
   const bool is_readable = ModelCheck(source, options, findings).run();
   if (options.data && source.linked_archive() != nullptr) {
-    check_data(*source.linked_archive(), options.load.num_threads, findings);
+    check_data(*source.linked_archive(), options.load.threads, findings);
   }
   return is_readable;
 }
@@ -314,7 +314,7 @@ void check_plain_model(ModelSource source, const std::filesystem::path& path, co
 
 void check_archive(Archive archive, const CheckOptions& options, std::vector<Finding>& findings) {
   findings = check_container(archive);
-  if (options.data) check_data(archive, options.load.num_threads, findings);
+  if (options.data) check_data(archive, options.load.threads, findings);
   if (!model_is_readable(archive)) return;
   ModelSource source = ModelSource::of(std::move(archive), options.load);
   check_model(source, options, findings);
