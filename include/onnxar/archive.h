@@ -34,20 +34,11 @@ inline constexpr std::uint64_t model_size_maximum = (1ULL << 31U) - 1;
 
 struct OpenOptions {
   std::uint64_t max_entries = 1ULL << 20U;
-<<<<<<< HEAD
   std::uint64_t max_directory_size = 256ULL << 20U;  ///< bytes
-  std::uint64_t max_model_size = (1ULL << 31U) - 1;  ///< bytes; the limit of protobuf's parsers
+  std::uint64_t max_model_size = model_size_maximum;  ///< bytes; at most this constant
   Prefetch prefetch = Prefetch::none;                ///< of the whole file, once the directory is verified
   /// Read the file into memory instead of mapping it: for network file systems, where mapping is slow, and for files
   /// that other processes may shorten. Needs as much memory as the archive is long.
-=======
-  std::uint64_t max_directory_size = 256ULL << 20U;   ///< bytes
-  std::uint64_t max_model_size = model_size_maximum;  ///< bytes; not more than this constant
-  Prefetch prefetch = Prefetch::none;                 ///< of all bytes, once the directory is proved
-  /// Reads the file into memory instead of mapping it: for file systems where mapping hurts, such as network ones, and
-  /// for files that somebody may shorten. Takes as much memory as the archive is long. Bytes in memory stay as they
-  /// are.
->>>>>>> container
   bool copy_in = false;
   std::size_t threads = 0;  ///< threads that read with copy_in; 0: one for each core
 };

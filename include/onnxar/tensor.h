@@ -13,12 +13,7 @@
 
 namespace ONNXAR_API onnxar {
 
-<<<<<<< HEAD
 /// TensorProto.DataType. Tensors of other values are kept, and measured by their byte length.
-=======
-/// TensorProto.DataType. Tensors of a type that is not in this list are kept; the length of their data is taken as
-/// given.
->>>>>>> container
 enum class DataType : std::int32_t {
   undefined = 0,
   float32 = 1,
@@ -52,30 +47,17 @@ enum class DataType : std::int32_t {
 /// The name in TensorProto.DataType, such as "FLOAT"; the number for an unknown type.
 [[nodiscard]] std::string to_string(DataType type);
 
-<<<<<<< HEAD
 /// The bits of one element in raw data; 0 for strings and unknown types.
 [[nodiscard]] unsigned bits_per_element(DataType type) noexcept;
 
 /// The bytes of raw data of this type and shape. Elements below 8 bits are packed, and the last byte is padded. No
 /// dimensions mean one element. Absent for strings, unknown types, negative dimensions, and products beyond 64 bits.
-=======
-/// The bits of an element in raw data; 0 for strings and for unknown types.
-[[nodiscard]] unsigned bits_per_element(DataType type) noexcept;
-
-/// The number of bytes of raw data of this type and shape. Elements of less than 8 bits are packed, and the last byte
-/// is padded. Without dimensions there is one element. Nothing for strings, unknown types, a negative dimension, or a
-/// product beyond 64 bits.
->>>>>>> container
 [[nodiscard]] std::optional<std::uint64_t> payload_size(DataType type, std::span<const std::int64_t> dims) noexcept;
 
 /// `[64,3,7,7]`; `[]` without dimensions.
 [[nodiscard]] std::string shape_text(std::span<const std::int64_t> dims);
 
-<<<<<<< HEAD
 /// The description of one tensor of a model.
-=======
-/// A tensor of a model, without its bytes.
->>>>>>> container
 struct TensorInfo {
   std::string name;  ///< TensorProto.name, unchanged
   DataType type = DataType::undefined;

@@ -41,13 +41,9 @@ class EntrySource final : public ByteSource {
   void read(const ByteSink& sink) const override;
   /// Hands out copies and compares the CRC-32 of those.
   void copy(const ByteSink& sink) const;
-<<<<<<< HEAD
   /// Fills `buffer`, and compares the CRC-32 of what it then holds. REQUIRES: buffer.size() == size()
   void copy_to(std::span<std::byte> buffer) const;
-  /// Whether an edit appended it, so that it is copied.
-=======
   /// Whether an edit appended the entry, so that it is copied.
->>>>>>> container
   [[nodiscard]] bool may_change() const;
   /// Compares the CRC-32 without handing out bytes. On the caller's thread alone.
   void verify() const;

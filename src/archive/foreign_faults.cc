@@ -34,17 +34,4 @@ bool may_be_foreign_zip(Code code) noexcept {
   return id(code).starts_with("zip.") || code == Code::archive_model_missing || code == Code::archive_model_not_last;
 }
 
-<<<<<<< HEAD:src/archive/plain_zip.cc
-bool is_faultless_archive(Bytes file) {
-  try {
-    const Archive archive = Archive::open(file, nullptr);
-    for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
-=======
->>>>>>> container:src/archive/foreign_faults.cc
 }  // namespace onnxar

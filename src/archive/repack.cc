@@ -59,11 +59,7 @@ class Plan {
         expansion_(file.size(), options.max_expansion),
         models_(models),
         renames_(options.rename),
-<<<<<<< HEAD
-        archive_(is_faultless_archive(file)) {
-=======
         archive_(is_sound_archive(file)) {
->>>>>>> container
     if (archive_) first_appended_ = first_appended(Archive::open(file, nullptr));
   }
 
