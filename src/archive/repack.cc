@@ -14,7 +14,6 @@
 #include "archive/keys.h"
 #include "archive/new_names.h"
 #include "archive/opening.h"
-#include "archive/plain_zip.h"
 #include "archive/zip_expansion.h"
 #include "base/annotate.h"
 #include "base/mapped_file.h"
@@ -40,6 +39,17 @@ struct Planned {
   bool may_change;  ///< an edit appended it, so `undo` may take it away
 };
 
+/// Whether the zip file is an archive: it opens, and every local header is right. Cost: O(entries).
+bool is_sound_archive(Bytes file) {
+  try {
+    const Archive archive = Archive::open(file, nullptr);
+    for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 /// All that is decided before anything is written.
 class Plan {
  public:
@@ -50,7 +60,7 @@ class Plan {
         expansion_(file.size(), options.max_expansion),
         models_(models),
         renames_(options.rename),
-        archive_(is_archive(file)) {
+        archive_(is_sound_archive(file)) {
     if (archive_) first_appended_ = first_appended(Archive::open(file, nullptr));
   }
 
@@ -218,7 +228,7 @@ class Plan {
   }
 
   static void check_model_size(const zip::ForeignEntry& entry) {
-    if (entry.size <= OpenOptions().max_model_size) return;
+    if (entry.size <= model_size_maximum) return;
     throw Error(Code::archive_model_too_large,
                 concat("the model is ", base::human_size(entry.size), ", and no archive holds one of 2 GiB or more"),
                 {std::string(entry.name), entry.central_offset}, {}, {Hint::pack_moves_tensors});
@@ -265,12 +275,6 @@ class Plan {
   std::vector<Planned> entries_;
 };
 
-void check_alignment(const RepackOptions& options) {
-  if (!options.alignment || zip::is_valid_alignment(*options.alignment)) return;
-  throw Error(Code::usage_argument,
-              concat("alignment ", *options.alignment, " is not possible; it must be a power of two from 64 to 32768"));
-}
-
 void write(Bytes file, const Plan& plan, const AcceptedCrcs& accepted, zip::Writer& writer) {
   for (const Planned& planned : plan.entries()) {
     std::unique_ptr<const ByteSource> source = zip::data_source(file, *planned.entry);
@@ -286,7 +290,7 @@ void write(Bytes file, const Plan& plan, const AcceptedCrcs& accepted, zip::Writ
 
 RepackReport repack_zip(const std::filesystem::path& input, const std::filesystem::path& output,
                         const RepackOptions& options, const ModelReading& reading) {
-  check_alignment(options);
+  if (options.alignment) zip::check_alignment(*options.alignment);
   // Before the input is read, which may be the same file.
   const auto lock =
       options.output.overwrite && !options.output.dry_run ? lock_for_replacing(output) : base::FileDescriptor();

@@ -68,7 +68,7 @@ class MarkerEntries {
   }
 
   [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(Code::onnx_link_bad_marker,
+    throw Error(Code::onnx_link_bad_marker,  // K6
                 base::concat("what the model's metadata says of the archive that it links to was changed: it ", what),
                 {"", entries_.front().whole.begin}, {}, {Hint::link_again});
   }
@@ -132,7 +132,7 @@ Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const st
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;
   }
-  throw Error(Code::onnx_link_stale,
+  throw Error(Code::onnx_link_stale,  // K5
               base::concat("the archive ", base::quoted(archive),
                            " was written anew since this link to it was made, so its weights lie elsewhere or are "
                            "others (repack, undo and overwriting do that, replace does not)"),

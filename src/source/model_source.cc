@@ -5,7 +5,7 @@
 #include "archive/access.h"
 #include "archive/changed.h"
 #include "archive/entry_source.h"
-#include "archive/plain_zip.h"
+#include "archive/foreign_faults.h"
 #include "base/annotate.h"
 #include "base/checked.h"
 #include "base/text.h"
@@ -302,7 +302,7 @@ std::optional<ModelSource::Claim> ModelSource::claim_of(const Payload& payload, 
                                      " have another SHA-1 than the ", *checksum,
                                      " that the model gives: they were changed, or belong to another model");
   return Claim{std::move(*checksum),
-               {Severity::error, Code::onnx_external_checksum, place_of(site), std::move(message)}};
+               {Severity::error, Code::onnx_external_checksum, place_of(site), std::move(message)}};  // M22
 }
 
 void ModelSource::hold_against_checksum(Payload& payload, const onnx::TensorSite& site) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "archive/keys.h"
 #include "archive/writer_parts.h"
 #include "base/annotate.h"
 #include "base/crc32.h"
@@ -51,8 +52,8 @@ void prove_metadata(const std::optional<MetadataFault>& fault) {
 void prove_written_graph(std::string_view name, Bytes model, const EntryWriter::Entries& entries) {
   const bool is_graph = name != model_entry_name;
   try {
-    if (is_graph && model.size() > OpenOptions().max_model_size) {
-      throw Error(Code::archive_model_too_large, "protobuf reads less than 2 GiB");
+    if (is_graph && model.size() > model_size_maximum) {  // G2
+      throw Error(Code::archive_model_too_large, oversize_text("the graph is", model.size()));
     }
     // A model that is written as the user has it may hold values that a runtime refuses; a graph is one that was made
     // for an archive.
