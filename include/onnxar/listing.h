@@ -164,6 +164,8 @@ class TensorIndex {
   /// without a name is never found. Cost: O(1).
   [[nodiscard]] std::optional<ArchiveTensor> find(std::string_view name) const& noexcept;
   std::optional<ArchiveTensor> find(std::string_view name) const&& = delete;
+  /// The index of that tensor. Cost: O(1).
+  [[nodiscard]] std::optional<std::size_t> index_of(std::string_view name) const noexcept;
   /// How many tensors have this name; 0 for an empty name. Cost: O(1).
   [[nodiscard]] std::size_t count(std::string_view name) const noexcept;
 
