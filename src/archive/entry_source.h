@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 
 #include "archive/spool.h"
@@ -40,6 +41,8 @@ class EntrySource final : public ByteSource {
   void read(const ByteSink& sink) const override;
   /// Hands out copies and compares the CRC-32 of those.
   void copy(const ByteSink& sink) const;
+  /// Fills `buffer`, and compares the CRC-32 of what it then holds. REQUIRES: buffer.size() == size()
+  void copy_to(std::span<std::byte> buffer) const;
   /// Whether an edit appended the entry, so that it is copied.
   [[nodiscard]] bool may_change() const;
   /// Compares the CRC-32 without handing out bytes. On the caller's thread alone.
