@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string_view>
 
@@ -126,7 +127,10 @@ class Archive {
   ArchiveEntry entry(std::size_t index) const&& = delete;
   /// All entries in the order of the file, as a random-access range of ArchiveEntry values. Valid until the Archive is
   /// moved or destroyed.
-  [[nodiscard]] auto entries() const& noexcept { return detail::IndexRange(EntryAt{this}, size()); }
+  [[nodiscard]] auto entries() const& noexcept {
+    using Iterator = detail::IndexIterator<EntryAt>;
+    return std::ranges::subrange(Iterator({this}, 0), Iterator({this}, static_cast<std::ptrdiff_t>(size())));
+  }
   void entries() const&& = delete;
   /// The entry with exactly this name. Cost: O(1), no allocation.
   [[nodiscard]] std::optional<ArchiveEntry> find(std::string_view name) const& noexcept;

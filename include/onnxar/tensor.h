@@ -13,8 +13,7 @@
 
 namespace ONNXAR_API onnxar {
 
-/// TensorProto.DataType. Tensors of a type that is not in this list are kept; the length of their data is taken as
-/// given.
+/// TensorProto.DataType. Tensors of other values are kept, and measured by their byte length.
 enum class DataType : std::int32_t {
   undefined = 0,
   float32 = 1,
@@ -48,18 +47,17 @@ enum class DataType : std::int32_t {
 /// The name in TensorProto.DataType, such as "FLOAT"; the number for an unknown type.
 [[nodiscard]] std::string to_string(DataType type);
 
-/// The bits of an element in raw data; 0 for strings and for unknown types.
+/// The bits of one element in raw data; 0 for strings and unknown types.
 [[nodiscard]] unsigned bits_per_element(DataType type) noexcept;
 
-/// The number of bytes of raw data of this type and shape. Elements of less than 8 bits are packed, and the last byte
-/// is padded. Without dimensions there is one element. Nothing for strings, unknown types, a negative dimension, or a
-/// product beyond 64 bits.
+/// The bytes of raw data of this type and shape. Elements below 8 bits are packed, and the last byte is padded. No
+/// dimensions mean one element. Absent for strings, unknown types, negative dimensions, and products beyond 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> payload_size(DataType type, std::span<const std::int64_t> dims) noexcept;
 
 /// `[64,3,7,7]`; `[]` without dimensions.
 [[nodiscard]] std::string shape_text(std::span<const std::int64_t> dims);
 
-/// A tensor of a model, without its bytes.
+/// The description of one tensor of a model.
 struct TensorInfo {
   std::string name;  ///< TensorProto.name, unchanged
   DataType type = DataType::undefined;

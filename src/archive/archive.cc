@@ -10,6 +10,7 @@
 #include "archive/foreign_faults.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
+#include "base/annotate.h"
 #include "base/callables.h"
 #include "base/checked.h"
 #include "base/memory.h"
@@ -35,15 +36,8 @@ namespace {
 
 Error with_hint(const Error& error) {
   if (!is_foreign_fault(error.code())) return error;
-  if (is_portable_name_fault(error.code())) {
-    return {error.code(),
-            error.message() + "; `onnxar pack` names the entries of tensors anew and, with --rename, others",
-            error.finding().place, error.path()};
-  }
-  return {
-      error.code(),
-      error.message() + "; this is a plain zip or was changed by a zip tool: `onnxar repack` makes an archive of it",
-      error.finding().place, error.path()};
+  const bool is_name = is_portable_name_fault(error.code());
+  return base::annotate(error, {.advice = {is_name ? Hint::pack_names_entries : Hint::repack_plain_zip}});
 }
 
 void check_reserved_names(const zip::Directory& directory) {

@@ -50,7 +50,7 @@ class ContainerCheck {
     } catch (const Error& error) {
       false_tail_ = true;
       throw Error(Code::archive_tail_prefix,  // T2
-                  concat("the bytes that follow this entry are not the end of an earlier state: ", error.what()),
+                  concat("the bytes that follow this entry are not the end of an earlier state: ", error.line("")),
                   {std::string(entry.name), data_end});
     }
   }

@@ -122,11 +122,9 @@ EarlierState recover(const std::filesystem::path& path, const CutOptions& option
     const auto state = verified_state(bytes.first(end), at == ends.begin() ? 0 : *std::prev(at));
     if (state) return cut(std::move(file), path, bytes.size(), *state, options);
   }
-  throw Error(
-      Code::archive_unrecoverable,
-      "no front part of the file is a whole archive, so there is nothing to go back to: fetch it again, or make "
-      "it anew with `onnxar pack` or `onnxar repack`",
-      {}, path);
+  throw Error(Code::archive_unrecoverable,
+              "no front part of the file is a whole archive, so there is nothing to go back to", {}, path,
+              {Hint::make_anew});
 }
 
 EarlierState undo(const std::filesystem::path& path, const CutOptions& options) {

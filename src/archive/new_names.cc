@@ -41,8 +41,9 @@ std::string_view Renames::operator()(std::string_view name) {
 void Renames::expect_all_met(std::string_view what) const {
   for (const auto& [old_name, rename] : by_old_name_) {
     if (!rename.met) {
-      throw Error(Code::usage_argument, concat("cannot rename ", base::quoted(old_name), ": the input has no ", what,
-                                               " of this name; `onnxar ls` and `unzip -l` list them"));
+      throw Error(Code::usage_argument,
+                  concat("cannot rename ", base::quoted(old_name), ": the input has no ", what, " of this name"), {},
+                  {}, {Hint::list_entries});
     }
   }
 }

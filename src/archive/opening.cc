@@ -130,13 +130,16 @@ Error with_way_back(const Error& error, Bytes file, const OpenOptions& options) 
   if (without_end && begins_entry(file.subspan(end))) {
     return {Code::archive_torn,  // X9
             concat("an edit did not finish, or a copy was cut short: ", file.size() - end,
-                   " bytes follow the last whole state; `onnxar recover` cuts them off"),
+                   " bytes follow the last whole state"),
             {"", end},
-            error.path()};
+            error.path(),
+            {Hint::recover_cuts}};
   }
   return {error.code(),
-          concat(error.message(), "; the first ", end, " bytes are an archive: `onnxar recover` cuts off the rest"),
-          error.finding().place, error.path()};
+          concat(error.message(), "; the first ", end, " bytes are an archive"),
+          error.finding().place,
+          error.path(),
+          {Hint::recover_cuts}};
 }
 
 Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& options, LocalHeaders headers) {

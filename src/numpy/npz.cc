@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/annotate.h"
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/little_endian.h"
@@ -228,8 +229,7 @@ NpzFile::Array NpzFile::read(const std::string& name) {
     NpyArray array = parse_npy(bytes_of(*index));
     return {std::move(array.descr), std::move(array.dims), ByteSpan::borrow(array.data, contents_)};
   } catch (const Error& error) {
-    if (!error.entry().empty()) throw error.with_path(path_);
-    throw Error(error.code(), error.message(), {std::string(entry.name), error.offset()}, path_);
+    throw base::annotate(error, {.entry = std::string(entry.name), .path = path_});
   }
 }
 

@@ -176,8 +176,8 @@ std::optional<TypedField> typed_field_of(DataType type) {
 void refuse_conversion(const TensorView& tensor) {
   const Place place{"", tensor.range.begin};
   if (tensor.type == DataType::string) {
-    throw Error(Code::onnx_tensor_strings, "it holds strings, which have no raw bytes; `onnxar dump` shows them",
-                place);
+    throw Error(Code::onnx_tensor_strings, "it holds strings, which have no raw bytes", place, {},
+                {Hint::dump_strings});
   }
   throw Error(Code::onnx_tensor_not_converted,
               "its typed data does not convert to raw bytes (another count, or values out of range)", place);

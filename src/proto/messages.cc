@@ -36,8 +36,8 @@ std::vector<std::byte> serialised(const google::protobuf::MessageLite& message) 
   // Protobuf's own limit. A skeleton reaches it only if data that should be payloads was put into messages.
   if (bytes.size() > model_size_maximum ||
       !message.SerializePartialToArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    throw Error(Code::onnx_model_too_large, concat(oversize_text("the message is", bytes.size()),
-                                                   "; give large tensors their data with set_payload"));
+    throw Error(Code::onnx_model_too_large, oversize_text("the message is", bytes.size()), {}, {},
+                {Hint::set_large_payloads});
   }
   return bytes;
 }

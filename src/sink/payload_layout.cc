@@ -50,7 +50,7 @@ onnx::ExternalLink PayloadLayout::add(const onnx::TensorSite& site, const Payloa
 }
 
 void PayloadLayout::note_without_data(const onnx::TensorSite& site) {
-  remarks_.push_back({Severity::warning, Code::onnx_tensor_no_data, {}, no_data(site)});
+  remarks_.push_back({Severity::warning, Code::onnx_tensor_no_data, {}, no_data(site), {Hint::dump_or_freeze}});
 }
 
 void PayloadLayout::add_to(ConvertReport& report) const {
@@ -101,10 +101,9 @@ std::uint64_t size_of(const std::vector<PlacedGraph>& graphs) {
 
 bool fits_inline(std::uint64_t size) noexcept { return size <= model_size_maximum; }
 
-void check_model_size(std::uint64_t size, const std::filesystem::path& output, std::string_view advice) {
+void check_model_size(std::uint64_t size, const std::filesystem::path& output, Hint hint) {
   if (fits_inline(size)) return;
-  throw Error(Code::onnx_model_too_large, base::concat(oversize_text("the model would be", size), "; ", advice), {},
-              output);
+  throw Error(Code::onnx_model_too_large, oversize_text("the model would be", size), {}, output, {hint});
 }
 
 void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files) {

@@ -120,15 +120,18 @@ class ModelCheck {
       onnx::prove_values(site.model, site.tensor);
       remark_inline(site);
     } catch (const Error& error) {
-      add(Severity::error, error.code(), site, error.message());
+      add(Severity::error, error.code(), site, error.message(), error.advice());
     }
   }
 
   void remark_inline(const onnx::TensorSite& site) {
     const onnx::TensorView& tensor = site.tensor;
     if (tensor.lacks_data()) {
-      // R11
-      findings_.push_back({Severity::warning, Code::onnx_tensor_no_data, source_.place_of(site), no_data(site)});
+      findings_.push_back({Severity::warning,  // R11
+                           Code::onnx_tensor_no_data,
+                           source_.place_of(site),
+                           no_data(site),
+                           {Hint::dump_or_freeze}});
     }
     const std::uint64_t size = tensor.raw_data ? tensor.raw_data->size() : 0;
     if (size > tensor.expected_size().value_or(size)) {  // R8
@@ -176,7 +179,8 @@ class ModelCheck {
     if (kind(error.code()) == Kind::format) {
       findings_.push_back(error.finding());
     } else {
-      add(Severity::error, error.code(), site, error.what());  // of a data file: its path is in the text
+      // A finding has no path: that of a data file goes into the text.
+      add(Severity::error, error.code(), site, error.line(""), error.advice());
     }
   }
 
@@ -194,8 +198,8 @@ class ModelCheck {
           concat("only ", bytes.size(), " bytes are outside; some tools want tensors below 1024 bytes in the model"));
     }
     if (reinterpret_cast<std::uintptr_t>(bytes.data()) % default_alignment != 0) {  // R6
-      add(Severity::warning, Code::onnx_external_unaligned, site,
-          "its data does not begin at a multiple of 64 bytes; `onnxar pack` aligns it");
+      add(Severity::warning, Code::onnx_external_unaligned, site, "its data does not begin at a multiple of 64 bytes",
+          {Hint::pack_aligns});
     }
     if (source_.archive() != nullptr && !is_identifier(*external.location)) {  // R2
       add(Severity::warning, Code::archive_key_not_identifier, site,
@@ -237,16 +241,18 @@ class ModelCheck {
     for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
       const ArchiveEntry entry = archive.entry(i);
       if (!is_identifier(entry.name) || std::ranges::binary_search(used_, i)) continue;
-      findings_.push_back(  // R4: a note after an edit, which leaves entries unused
-          {edited ? Severity::note : Severity::warning,
-           Code::archive_entry_unused,
-           {std::string(entry.name), entry.header_offset},
-           concat("no tensor refers to this entry of ", entry.size, " bytes; `onnxar pack` leaves it out")});
+      // R4: a note after an edit, which leaves entries unused
+      findings_.push_back({edited ? Severity::note : Severity::warning,
+                           Code::archive_entry_unused,
+                           {std::string(entry.name), entry.header_offset},
+                           concat("no tensor refers to this entry of ", entry.size, " bytes"),
+                           {Hint::pack_leaves_out}});
     }
   }
 
-  void add(Severity severity, Code code, const onnx::TensorSite& site, const std::string& message) {
-    findings_.push_back({severity, code, source_.place_of(site), concat(describe(site), ": ", message)});
+  void add(Severity severity, Code code, const onnx::TensorSite& site, const std::string& message,
+           const Advice& advice = {}) {
+    findings_.push_back({severity, code, source_.place_of(site), concat(describe(site), ": ", message), advice});
   }
 
   ModelSource& source_;
@@ -303,13 +309,11 @@ void check_plain_model(ModelSource source, const std::filesystem::path& path, co
   std::string extension = path.extension().string();
   std::ranges::transform(extension, extension.begin(), [](char c) { return base::is_capital(c) ? c | 0x20 : c; });
   if (!is_model || extension != ".onnxar") return;
-  findings.insert(
-      findings.begin(),
-      {Severity::warning,
-       Code::archive_plain_model,
-       {},
-       "this is a plain ModelProto, not an archive, though its name ends in .onnxar; `onnxar pack` makes an "
-       "archive of it, or name it .onnx"});
+  findings.insert(findings.begin(), {Severity::warning,
+                                     Code::archive_plain_model,
+                                     {},
+                                     "this is a plain ModelProto, not an archive, though its name ends in .onnxar",
+                                     {Hint::pack_or_rename}});
 }
 
 void check_archive(Archive archive, const CheckOptions& options, std::vector<Finding>& findings) {
@@ -356,7 +360,9 @@ void refuse_faults(ModelSource& source, const LoadOptions& options) {
   std::vector<Finding> findings = check_container(*source.archive());
   ModelCheck(source, {false, false, options}, findings).run_model_alone();
   const auto fault = std::ranges::find(findings, Severity::error, &Finding::severity);
-  if (fault != findings.end()) throw Error(fault->code, fault->message, fault->place, source.archive()->path());
+  if (fault != findings.end()) {
+    throw Error(fault->code, fault->message, fault->place, source.archive()->path(), fault->advice);
+  }
 }
 
 bool passed(const std::vector<Finding>& findings) noexcept {

@@ -18,9 +18,10 @@ Error crc_fault(Place place, std::string_view who, std::uint32_t stated, std::ui
       Code::zip_data_crc,
       base::concat(differs, ", which is that of its last ", data.size() - *start,
                    " bytes alone: early writers without ISA-L began the sum anew after an empty piece, and then the "
-                   "data is right; compare it with its source, and `onnxar repack --accept-crc ",
-                   base::quoted(place.entry), "` states the CRC-32 that it has"),
-      place};
+                   "data is right"),
+      place,
+      {},
+      {Hint::repack_accept_crc, base::quoted(place.entry)}};
 }
 
 }  // namespace onnxar::zip
