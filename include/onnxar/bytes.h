@@ -224,24 +224,6 @@ class IndexIterator {
   difference_type index_ = 0;
 };
 
-/// A view of `size` values that `element(index)` makes.
-template <typename Element>
-class IndexRange : public std::ranges::view_interface<IndexRange<Element>> {
- public:
-  IndexRange() = default;
-  IndexRange(Element element, std::size_t size) : element_(std::move(element)), size_(size) {}
-  [[nodiscard]] auto begin() const { return IndexIterator<Element>(element_, 0); }
-  [[nodiscard]] auto end() const { return IndexIterator<Element>(element_, static_cast<std::ptrdiff_t>(size_)); }
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-
- private:
-  Element element_ = {};
-  std::size_t size_ = 0;
-};
-
 }  // namespace detail
 
 }  // namespace ONNXAR_API onnxar
-
-template <typename Element>
-inline constexpr bool std::ranges::enable_borrowed_range<onnxar::detail::IndexRange<Element>> = true;
