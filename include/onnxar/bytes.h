@@ -148,6 +148,17 @@ struct FileRange {
   std::optional<std::uint64_t> length;  ///< bytes; absent: to the end of the file
 };
 
+namespace base {
+class FileOrigin;
+}
+
+/// A run of bytes in memory that a source hands out as a view.
+struct Location {
+  Bytes bytes;                             ///< alive as long as the source
+  bool verified = false;                   ///< `read` compares them with a checksum; who takes them from here does not
+  const base::FileOrigin* file = nullptr;  ///< what they are mapped from, for the library's writers; null: no file
+};
+
 /// What a writer copies from: mapped memory, a rope, a conversion, a caller's stream. Weights are never gathered in
 /// memory on their way; pieces may be of any size.
 class ByteSource {
@@ -162,6 +173,10 @@ class ByteSource {
   /// call and takes one piece at a time. What it throws stops the reading: a source that catches it gains nothing, as
   /// the library throws it again. Writers prove the number of bytes (io.source_size), and ask for the size once.
   virtual void read(const ByteSink& sink) const = 0;
+  /// Tells `visit` where bytes of the source lie, if they lie anywhere before they are read: then a writer can have a
+  /// file system share their blocks. A source may tell of none, or of a part, in any order. A source that hands out
+  /// the pieces of another one passes the question on.
+  virtual void locate(const std::function<void(const Location&)>& /*visit*/) const {}
 };
 
 /// A view as a source.
@@ -178,6 +193,7 @@ class SpanSource final : public ByteSource {
     if (!sink) throw Error(Code::usage_argument, "the ByteSink that is to take the bytes is empty");
     sink(bytes_);
   }
+  void locate(const std::function<void(const Location&)>& visit) const override { visit({bytes_}); }
 
  private:
   Bytes bytes_;

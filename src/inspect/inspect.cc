@@ -46,7 +46,7 @@ void add_nodes(Inspection& inspection, const schema::ModelProto& model, const st
   });
 }
 
-ModelForm form_of(const ModelSource& source) {
+ModelForm form_of(const Resolver& source) {
   if (source.archive() != nullptr) return ModelForm::archive;
   return source.from_text() ? ModelForm::textproto : ModelForm::onnx;
 }

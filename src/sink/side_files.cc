@@ -193,7 +193,7 @@ std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archiv
       pairs.emplace_back(found.entry.key, found.entry.value);
     }
   } catch (const Error& error) {
-    throw located_in_model(archive, error);
+    throw annotate(error, archive);
   }
   return pairs;
 }

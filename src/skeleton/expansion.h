@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <set>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "onnxar/bytes.h"
@@ -15,7 +14,7 @@
 namespace onnxar {
 
 /// How many bytes there are at these places in memory, each counted once. Cost: O(n log n).
-std::uint64_t distinct_bytes(std::vector<Bytes> places);
+std::uint64_t distinct_bytes(const std::vector<Bytes>& places);
 
 /// Counts bytes that would be made of an input, and refuses what is out of proportion: tensors may name the same bytes
 /// many times, or slices that overlap. Data that is decoded is not shared, and is not counted.
@@ -30,7 +29,7 @@ class Expansion {
 
   /// So many bytes more. Errors: onnx.model.expansion.
   void add(std::uint64_t bytes);
-  void add(const Payload& payload) { add(payload.span.size()); }
+  void add(const Payload& payload) { add(payload.bytes().size()); }
   /// Only if bytes at this place were not added before: payloads that share a place are made once.
   void add_once(const Payload& payload);
 
@@ -42,7 +41,7 @@ class Expansion {
   std::uint64_t most_times_;
   std::string_view advice_;
   std::uint64_t made_ = 0;
-  std::set<std::pair<const std::byte*, std::size_t>> seen_;
+  std::set<Extent> seen_;
 };
 
 }  // namespace onnxar

@@ -15,15 +15,11 @@
 #include "onnxar/error.h"
 #include "onnxar/options.h"
 #include "skeleton/policy.h"
-#include "source/model_source.h"
+#include "source/other_entries.h"
+#include "source/payload.h"
+#include "source/resolver.h"
 
 namespace onnxar {
-
-/// An archive entry that no tensor names and that is no key: `tokenizer.json`.
-struct SideFile {
-  std::string name;
-  std::shared_ptr<const ByteSource> source;
-};
 
 /// A further graph of an archive, as it is in memory: a skeleton with links to the payloads of the model beside it.
 struct LoadedGraph {
@@ -32,11 +28,11 @@ struct LoadedGraph {
 };
 
 struct LoadedModel {
-  std::shared_ptr<ModelSource> source;  ///< what payloads are views of; null for a model made in memory
-  std::uint64_t id = 0;                 ///< stands in the skeleton's links
-  std::size_t max_depth = 100;          ///< of the messages in the skeleton, as it was allowed in loading
-  std::uint64_t input_size = 0;         ///< of the files that it was loaded from; 0 for a model made in memory
-  std::uint64_t max_expansion = 8;      ///< as it was allowed in loading: see expansion.h
+  std::shared_ptr<Resolver> source;  ///< what payloads are views of; null for a model made in memory
+  std::uint64_t id = 0;              ///< stands in the skeleton's links
+  std::size_t max_depth = 100;       ///< of the messages in the skeleton, as it was allowed in loading
+  std::uint64_t input_size = 0;      ///< of the files that it was loaded from; 0 for a model made in memory
+  std::uint64_t max_expansion = 8;   ///< as it was allowed in loading: see expansion.h
   std::vector<std::byte> skeleton;
   std::vector<Payload> payloads;    ///< by index in the links; without a source where it was released
   std::vector<LoadedGraph> graphs;  ///< further ones of an archive; their payloads are in the same table
@@ -70,11 +66,11 @@ enum class Companions : std::uint8_t { taken, left };
 LoadedModel load_model(const std::filesystem::path& path, const ExternalPolicy& policy, const LoadOptions& options,
                        Companions companions = Companions::taken);
 /// The same of a model that is open already.
-LoadedModel load_model(ModelSource source, const ExternalPolicy& policy, const LoadOptions& options,
+LoadedModel load_model(std::unique_ptr<Resolver> source, const ExternalPolicy& policy, const LoadOptions& options,
                        Companions companions = Companions::taken);
 /// The same of a source in which some links may name payloads that `model`, which has an id, holds already.
-void split_model(LoadedModel& model, ModelSource source, const ExternalPolicy& policy, const LoadOptions& options,
-                 Companions companions = Companions::taken);
+void split_model(LoadedModel& model, std::unique_ptr<Resolver> source, const ExternalPolicy& policy,
+                 const LoadOptions& options, Companions companions = Companions::taken);
 
 /// Makes `bytes`, a serialised ModelProto whose links are of `model`, its skeleton; inline payloads that `policy` moves
 /// go to the table, as views of `bytes`. Links to files stay if `options` let loading leave them alone. Errors: wire.*,

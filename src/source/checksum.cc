@@ -37,4 +37,11 @@ void ChecksumSource::read(const ByteSink& sink) const {
   if (std::move(sum).hex() != checksum_) throw Error(mismatch_.code, mismatch_.message, mismatch_.place, path_);
 }
 
+void ChecksumSource::locate(const std::function<void(const Location&)>& visit) const {
+  source_->locate([&visit](Location run) {
+    run.verified = true;
+    visit(run);
+  });
+}
+
 }  // namespace onnxar

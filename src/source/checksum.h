@@ -37,6 +37,7 @@ class ChecksumSource final : public ByteSource {
         path_(std::move(path)) {}
   [[nodiscard]] std::uint64_t size() const override { return source_->size(); }
   void read(const ByteSink& sink) const override;
+  void locate(const std::function<void(const Location&)>& visit) const override;
 
  private:
   std::shared_ptr<const ByteSource> source_;

@@ -66,13 +66,12 @@ ExternalFiles::Mapping ExternalFiles::map(const std::string& location, std::uint
   Mapping file = open(location, offset);
   // Two names of one file share a mapping, so that equal slices are seen to be equal.
   file = files_.try_emplace(std::pair(file->identity().device, file->identity().inode), file).first->second;
-  sizes_[file->bytes().data()] = file->bytes().size();
   by_location_.emplace(location, file);
   return file;
 }
 
-ByteSpan ExternalFiles::resolve(const onnx::ExternalSlice& slice, std::optional<std::uint64_t> expected,
-                                std::uint64_t offset) {
+ExternalFiles::Part ExternalFiles::resolve(const onnx::ExternalSlice& slice, std::optional<std::uint64_t> expected,
+                                           std::uint64_t offset) {
   const Mapping file = map(slice.location, offset);
   const Bytes all = file->bytes();
   const std::uint64_t rest = slice.offset <= all.size() ? all.size() - slice.offset : 0;
@@ -85,7 +84,7 @@ ByteSpan ExternalFiles::resolve(const onnx::ExternalSlice& slice, std::optional<
                      base::quoted(slice.location), " of ", all.size(), " bytes: it was cut short or is another one"),
         {"", offset});
   }
-  return ByteSpan::borrow(*part, file);
+  return {ByteSpan::borrow(*part, file), part->size() == all.size()};
 }
 
 std::optional<std::uint64_t> ExternalFiles::size_of(const std::string& location) const {
@@ -97,11 +96,6 @@ std::optional<std::uint64_t> ExternalFiles::size_of(const std::string& location)
     return std::nullopt;  // a folder, a pipe
   }
   return std::nullopt;
-}
-
-bool ExternalFiles::is_whole_file(Bytes bytes) const noexcept {
-  const auto file = sizes_.find(bytes.data());
-  return file != sizes_.end() && file->second == bytes.size();
 }
 
 std::uint64_t ExternalFiles::size() const noexcept {

@@ -25,9 +25,13 @@ class ExternalFiles {
   /// then not looked at).
   ExternalFiles(const std::filesystem::path& model, const std::filesystem::path& data_dir);
 
-  /// The bytes that `slice` names, `expected` long where it has no length, with a share in the mapping.
+  struct Part {
+    ByteSpan bytes;  ///< with a share in the mapping
+    bool is_whole = false;
+  };
+  /// The bytes that `slice` names, `expected` long where it has no length.
   /// Errors: onnx.external_data.bad_location, .outside, .missing, .out_of_range, io.*; at `offset` of the model.
-  ByteSpan resolve(const onnx::ExternalSlice& slice, std::optional<std::uint64_t> expected, std::uint64_t offset);
+  Part resolve(const onnx::ExternalSlice& slice, std::optional<std::uint64_t> expected, std::uint64_t offset);
 
   /// The whole file that `location` names. Errors: as `resolve`, but for .out_of_range.
   Mapping map(const std::string& location, std::uint64_t offset);
@@ -38,8 +42,6 @@ class ExternalFiles {
 
   /// The real path of the folder that the locations are beneath.
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
-  /// Whether bytes that `resolve` gave are all of their file.
-  [[nodiscard]] bool is_whole_file(Bytes bytes) const noexcept;
   /// Of all files that were mapped so far.
   [[nodiscard]] std::uint64_t size() const noexcept;
 
@@ -50,7 +52,6 @@ class ExternalFiles {
   std::filesystem::path link_folder_;  // real path of the folder of the file that the model's name leads to
   std::map<std::string, Mapping> by_location_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, Mapping> files_;  // by device and inode
-  std::map<const std::byte*, std::size_t> sizes_;                     // of the mappings, by where they begin
 };
 
 /// Why `location` can be no path beneath a folder; nothing if it can.

@@ -91,6 +91,8 @@ LinkMarker LinkMarker::of(const Archive& archive, std::uint64_t offset, std::str
   return {std::move(name), offset, archive.file().size(), model_crc32_of(archive), directory_crc32_of(archive)};
 }
 
+bool LinkMarker::is_in(Bytes model) { return !marker_entries(model).empty(); }
+
 std::optional<LinkMarker> LinkMarker::read(Bytes model) {
   auto found = marker_entries(model);
   if (found.empty()) return std::nullopt;

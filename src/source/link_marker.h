@@ -28,6 +28,8 @@ struct LinkMarker {
 
   /// Of the state that `archive` is in, which begins at `offset` of the file `name`.
   static LinkMarker of(const Archive& archive, std::uint64_t offset, std::string name);
+  /// Whether the model has one, be it damaged.
+  static bool is_in(Bytes model);
   /// Nothing where the model has none, or is damaged before it ends. Errors: onnx.link.bad_marker.
   static std::optional<LinkMarker> read(Bytes model);
   /// The archives that the marker, be it damaged, names: one as a rule. A link with such a location leads to that file

@@ -19,10 +19,11 @@ void walk_archive(const Archive& archive, const LoadOptions& options,
 void walk_all_graphs(const Archive& archive, const LoadOptions& options,
                      const std::function<void(const ArchiveEntry& graph, const onnx::TensorSite&)>& visit);
 
-/// `error`, whose offset counts from the model's first byte, with its place in the file; as it is where it has one.
-Error located_in_model(const Archive& archive, const Error& error);
-/// The same of any graph.
-Error located_in_graph(const Archive& archive, const ArchiveEntry& graph, const Error& error);
+/// `error`, whose offset counts from the model's first byte, with its place in the file. An error that has a place
+/// already stays as it is.
+Error annotate(const Error& error, const Archive& archive);
+/// The same for any graph of the archive.
+Error annotate(const Error& error, const Archive& archive, const ArchiveEntry& graph);
 
 TensorInfo info_of(const onnx::TensorSite& site);
 

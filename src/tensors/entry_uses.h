@@ -19,6 +19,7 @@ class EntryUses {
 
   /// A link names its entry, also where it is broken in another way.
   void note(const onnx::TensorSite& site);
+  void note(std::size_t index) { named_[index] = true; }
   [[nodiscard]] bool is_named(std::size_t index) const { return named_[index]; }
   [[nodiscard]] EntryKind kind_of(std::size_t index) const;
   /// How many entries there are up to the last one that a tensor names, the model aside.
@@ -28,9 +29,6 @@ class EntryUses {
   const Archive& archive_;
   std::vector<bool> named_;
 };
-
-/// The graphs of the archive apart from its model, in the order of the file.
-std::vector<ArchiveEntry> graph_entries(const Archive& archive);
 
 /// Walks the model and all graphs. Errors: wire.*, onnx.*, naming the entry. Cost: O(directory + model + graphs).
 EntryUses uses_of(const Archive& archive, const LoadOptions& options);

@@ -7,6 +7,7 @@
 #include "archive/changed.h"
 #include "tensors/archive_walk.h"
 #include "tensors/entry_uses.h"
+#include "tensors/graph_entries.h"
 #include "zip/format.h"
 #include "zip/layout.h"
 

@@ -21,9 +21,8 @@ std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::Tenso
                            " and the dimensions call for ", *expected));
 }
 
-/// The same error with the tensor's name. Of a message nobody knows where in the model it stood: only places in entries
-/// are kept.
-Error naming(const TensorMessage& tensor, const Archive& archive, const Error& error) {
+/// `error` with the tensor's name. A message does not know its offset in the model, so only places in entries are kept.
+Error annotate(const Error& error, const TensorMessage& tensor, const Archive& archive) {
   const Place place = error.entry().empty() ? Place{} : error.finding().place;
   return {error.code(), base::concat("tensor ", base::quoted(tensor.name), ": ", error.message()), place,
           archive.path()};
@@ -42,7 +41,7 @@ std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor
     if (!tensor.external) return inline_data(tensor, view);
     return part_named(archive, view, proved_link(view)).bytes;
   } catch (const Error& error) {
-    throw naming(tensor, archive, error);
+    throw annotate(error, tensor, archive);
   }
 }
 

@@ -83,7 +83,7 @@ ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor) {
     return view.is_external() ? external_data(archive, view) : inline_data(archive, view);
   } catch (const Error& error) {
     const std::string message = concat("tensor ", base::quoted(tensor.name), " (", tensor.site, "): ", error.message());
-    throw located_in_model(archive, Error(error.code(), message, error.finding().place, error.path()));
+    throw annotate(Error(error.code(), message, error.finding().place, error.path()), archive);
   }
 }
 

@@ -78,7 +78,7 @@ std::uint64_t shared_payloads(const LoadedModel& model) {
   std::set<std::pair<const std::byte*, std::size_t>> slices;
   std::uint64_t again = 0;
   for (const Payload& payload : model.payloads) {
-    const Bytes bytes = payload.span.bytes();
+    const Bytes bytes = payload.bytes();
     if (!bytes.empty() && !slices.emplace(bytes.data(), bytes.size()).second) ++again;
   }
   return again;

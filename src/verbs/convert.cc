@@ -7,6 +7,7 @@
 #include "sink/save.h"
 #include "sink/side_files.h"
 #include "skeleton/loaded_model.h"
+#include "source/open.h"
 
 namespace onnxar {
 namespace {
@@ -72,7 +73,7 @@ ConvertReport convert(const fs::path& input, const fs::path& output, const SaveO
 }
 
 ConvertReport convert(Bytes input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
-  return save_model(load_model(ModelSource::of(input, nullptr, load), ExternalPolicy::of(save), load), output, save);
+  return save_model(load_model(resolver_of(input, nullptr, load), ExternalPolicy::of(save), load), output, save);
 }
 
 }  // namespace onnxar
