@@ -75,9 +75,9 @@ BENCHMARK(split_model)->Arg(100)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
 void join_model(benchmark::State& state) {
   const ModelFolder model(state.range(0));
-  convert(model.path(), model.output(), quick(Format::archive));
+  pack(model.path(), model.output(), quick(Format::archive));
   const fs::path back = model.path().parent_path() / "back.onnx";
-  for (auto _ : state) convert(model.output(), back, quick(Format::onnx_inline));
+  for (auto _ : state) unpack(model.output(), back, quick(Format::onnx_inline));
   if (fs::file_size(back) != fs::file_size(model.path())) state.SkipWithError("another model came back");
 }
 BENCHMARK(join_model)->Arg(100)->Arg(10'000)->Unit(benchmark::kMillisecond);

@@ -3,7 +3,7 @@
 //   runtime_map [--all] [--populate] [--copy-in] ARCHIVE [KEY]
 //
 // Shows one weight, that of KEY or the largest; with --all, every tensor of the model and where its bytes are. Which
-// tensors there are is told by onnxar::list here; a runtime parses `archive.model()` with the protobuf it has, and
+// tensors there are is told by onnxar::ls here; a runtime parses `archive.model()` with the protobuf it has, and
 // calls onnxar::resolve (onnxar/resolve.h) for each of its TensorProtos.
 #include <chrono>
 #include <cstring>
@@ -68,7 +68,7 @@ void print_first_floats(onnxar::Bytes bytes) {
 }
 
 void print_all(const onnxar::Archive& archive) {
-  for (const onnxar::ListedEntry& entry : onnxar::list(archive.path()).entries) {
+  for (const onnxar::ListedEntry& entry : onnxar::ls(archive.path()).entries) {
     const onnxar::Bytes bytes = archive.resolve(entry.name);
     for (const onnxar::TensorInfo& tensor : entry.tensors) {
       std::cout << onnxar::escaped(tensor.name) << ' ' << to_string(tensor.type) << " [";

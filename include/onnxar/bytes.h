@@ -32,6 +32,10 @@ template <typename T>
 concept TemporaryContainer =
     !std::is_lvalue_reference_v<T> && std::ranges::contiguous_range<T> && !std::ranges::borrowed_range<T>;
 
+/// Bytes: where data in archives and data files begins unless a caller asks for more. 64 bytes serve every vector
+/// instruction, and are a cache line.
+inline constexpr std::uint64_t default_alignment = 64;
+
 /// The largest power of two that the address of `bytes` is a multiple of, at most 4096; 4096 for no bytes.
 inline std::size_t alignment_of(Bytes bytes) noexcept {
   constexpr std::uintptr_t page = 4096;

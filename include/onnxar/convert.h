@@ -67,12 +67,30 @@ struct ConvertReport {
 /// first unpacked to `load.temporary_dir`. Errors: io.*, output.exists, output.not_empty, archive.busy, zip.*,
 /// archive.*, wire.*, onnx.*; onnx.model.too_large where an inline model would reach 2 GiB; onnx.model.expansion;
 /// usage.argument (options).
-ConvertReport convert(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
-                      const LoadOptions& load = {});
-/// The same of bytes in memory, of an archive or of a `.onnx` whose external data lies in `load.external_data_dir`.
-/// Other makers' zips are not read from memory.
-ConvertReport convert(Bytes input, const std::filesystem::path& output, const SaveOptions& save,
-                      const LoadOptions& load = {});
+ConvertReport pack(const std::filesystem::path& input, const std::filesystem::path& output,
+                   const SaveOptions& save = {}, const LoadOptions& load = {});
+/// Packs bytes in memory, of an archive or of a `.onnx` whose external data lies in `load.external_data_dir`. Foreign
+/// zips are not read from memory.
+ConvertReport pack(Bytes input, const std::filesystem::path& output, const SaveOptions& save = {},
+                   const LoadOptions& load = {});
+
+/// Writes a plain model, as `pack` does an archive: `save.format` is onnx_inline (which Format::archive, the default of
+/// SaveOptions, stands for here) or onnx_external.
+ConvertReport unpack(const std::filesystem::path& input, const std::filesystem::path& output,
+                     const SaveOptions& save = {}, const LoadOptions& load = {});
+ConvertReport unpack(Bytes input, const std::filesystem::path& output, const SaveOptions& save = {},
+                     const LoadOptions& load = {});
+
+[[deprecated("use pack or unpack")]]
+inline ConvertReport convert(const std::filesystem::path& input, const std::filesystem::path& output,
+                             const SaveOptions& save, const LoadOptions& load = {}) {
+  return save.format == Format::archive ? pack(input, output, save, load) : unpack(input, output, save, load);
+}
+[[deprecated("use pack or unpack")]]
+inline ConvertReport convert(Bytes input, const std::filesystem::path& output, const SaveOptions& save,
+                             const LoadOptions& load = {}) {
+  return save.format == Format::archive ? pack(input, output, save, load) : unpack(input, output, save, load);
+}
 
 // --- check.h ---
 // Checking archives and models.
@@ -173,14 +191,29 @@ struct ReplaceReport {
 /// archive.graph.name (the name of the model, twice or not free); onnx.external_data.missing, .out_of_range and all of
 /// `convert`; archive.busy, archive.torn, archive.model.too_large, io.*. Cost: O(both models + graphs + directory +
 /// data added); data is compared where size and CRC agree.
-ReplaceReport replace_model(const std::filesystem::path& archive, const std::filesystem::path& model,
-                            const ReplaceOptions& options = {}, const LoadOptions& load = {});
+ReplaceReport replace(const std::filesystem::path& archive, const std::filesystem::path& model,
+                      const ReplaceOptions& options = {}, const LoadOptions& load = {});
 
 /// The same for a serialised ModelProto in memory; data files are looked for in `load.external_data_dir` alone.
-ReplaceReport replace_model(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options = {},
-                            const LoadOptions& load = {});
+ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options = {},
+                      const LoadOptions& load = {});
 
 /// Only `options.add` and `options.remove`: the model stays what it is. Errors: as above.
-ReplaceReport replace_files(const std::filesystem::path& archive, const ReplaceOptions& options);
+ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions& options);
+
+[[deprecated("use replace")]]
+inline ReplaceReport replace_model(const std::filesystem::path& archive, const std::filesystem::path& model,
+                                   const ReplaceOptions& options = {}, const LoadOptions& load = {}) {
+  return replace(archive, model, options, load);
+}
+[[deprecated("use replace")]]
+inline ReplaceReport replace_model(const std::filesystem::path& archive, Bytes model,
+                                   const ReplaceOptions& options = {}, const LoadOptions& load = {}) {
+  return replace(archive, model, options, load);
+}
+[[deprecated("use replace")]]
+inline ReplaceReport replace_files(const std::filesystem::path& archive, const ReplaceOptions& options) {
+  return replace(archive, options);
+}
 
 }  // namespace ONNXAR_API onnxar

@@ -47,10 +47,10 @@ struct Link {
 };
 
 struct LinkOptions {
-  bool replace = false;     ///< of write_link: replace an existing output
-  bool sync = true;         ///< of write_link: sync file and folder before returning
-  bool dry_run = false;     ///< of write_link: find every fault, and write nothing
-  ArchiveRange range = {};  ///< of write_link: where in its file the archive is
+  bool replace = false;     ///< of `link`: replace an existing output
+  bool sync = true;         ///< of `link`: sync file and folder before returning
+  bool dry_run = false;     ///< of `link`: find every fault, and write nothing
+  ArchiveRange range = {};  ///< of `link`: where in its file the archive is
 };
 
 /// The link to the archive at `archive`, which may be a symbolic link to it, or in the file there. Every tensor site is
@@ -65,7 +65,7 @@ struct LinkOptions {
 /// byte of a weight is touched. Memory: the model without its large tensors, twice, and some 1 KiB a tensor.
 Link make_link(const std::filesystem::path& archive, const ArchiveRange& range = {});
 
-/// What `write_link` did.
+/// What `link` did.
 struct LinkReport {
   std::uint64_t tensors = 0;      ///< whose data is in the archive
   std::uint64_t model_bytes = 0;  ///< of the file that was written
@@ -76,8 +76,14 @@ struct LinkReport {
 ///
 /// The file appears whole or not at all. Errors: as `make_link`; usage.argument (another folder, or the archive
 /// itself); output.exists, io.*.
-LinkReport write_link(const std::filesystem::path& archive, const std::filesystem::path& output,
-                      const LinkOptions& options = {});
+LinkReport link(const std::filesystem::path& archive, const std::filesystem::path& output,
+                const LinkOptions& options = {});
+
+[[deprecated("use link")]]
+inline LinkReport write_link(const std::filesystem::path& archive, const std::filesystem::path& output,
+                             const LinkOptions& options = {}) {
+  return link(archive, output, options);
+}
 
 /// Whether the `.onnx` file at `model` is a link, after proving that its archive is there and still begins with the
 /// state that the link is for. False for a model that is none: an archive, data inside or in files of its own.

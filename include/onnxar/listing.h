@@ -48,9 +48,18 @@ struct Listing {
 };
 
 /// Lists an archive. Errors: io.*, zip.*, archive.*, wire.*. Cost: O(directory + model); reads every local header.
-[[nodiscard]] Listing list(const std::filesystem::path& path, const LoadOptions& options = {});
+[[nodiscard]] Listing ls(const std::filesystem::path& path, const LoadOptions& options = {});
 /// The same of an archive that is open. Errors: io.changed, zip.*, wire.*.
-[[nodiscard]] Listing list(const Archive& archive, const LoadOptions& options = {});
+[[nodiscard]] Listing ls(const Archive& archive, const LoadOptions& options = {});
+
+[[deprecated("use ls")]] [[nodiscard]]
+inline Listing list(const std::filesystem::path& path, const LoadOptions& options = {}) {
+  return ls(path, options);
+}
+[[deprecated("use ls")]] [[nodiscard]]
+inline Listing list(const Archive& archive, const LoadOptions& options = {}) {
+  return ls(archive, options);
+}
 
 /// A tensor of an archive's model, wherever its data is.
 struct StoredTensor : TensorInfo {

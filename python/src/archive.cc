@@ -95,7 +95,7 @@ nb::dict as_dict(const ListedEntry& entry) {
 
 /// All entries, the model as the last one.
 nb::list entry_list(const Archive& archive) {
-  const Listing listing = without_gil([&] { return list(archive); });
+  const Listing listing = without_gil([&] { return ls(archive); });
   nb::list rows;
   for (const ListedEntry& entry : listing.entries) rows.append(as_dict(entry));
   rows.append(as_dict(listing.model));

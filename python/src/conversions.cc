@@ -46,19 +46,19 @@ nb::dict as_dict(const ReplaceReport& report) {
 nb::dict replace_by_file(const Path& archive, const Path& model, const SaveOptions& save, const LoadOptions& load,
                          const Names& remove, bool append_external) {
   const ReplaceOptions options = replace_options(save, remove, append_external);
-  return as_dict(without_gil([&] { return replace_model(archive, model, options, load); }));
+  return as_dict(without_gil([&] { return onnxar::replace(archive, model, options, load); }));
 }
 
 nb::dict replace_by_bytes(const Path& archive, const nb::bytes& model, const SaveOptions& save, const LoadOptions& load,
                           const Names& remove, bool append_external) {
   const ReplaceOptions options = replace_options(save, remove, append_external);
   const Bytes bytes = as_bytes({model.c_str(), model.size()});
-  return as_dict(without_gil([&] { return replace_model(archive, bytes, options, load); }));
+  return as_dict(without_gil([&] { return onnxar::replace(archive, bytes, options, load); }));
 }
 
 nb::dict replace_side_files(const Path& archive, const SaveOptions& save, const Names& remove) {
   const ReplaceOptions options = replace_options(save, remove, false);
-  return as_dict(without_gil([&] { return replace_files(archive, options); }));
+  return as_dict(without_gil([&] { return onnxar::replace(archive, options); }));
 }
 
 nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::uint64_t> alignment, bool replace,
@@ -141,7 +141,10 @@ nb::dict converted(const ConvertReport& report) {
 void bind_conversions(nb::module_& module) {
   module.def("convert", [](const Path& input, const Path& output, const SaveOptions& save, const LoadOptions& load) {
     const SaveOptions options = interruptible(save);
-    return converted(without_gil([&] { return convert(input, output, options, load); }));
+    const bool packing = save.format == Format::archive;
+    return converted(without_gil([&] {
+      return packing ? onnxar::pack(input, output, options, load) : onnxar::unpack(input, output, options, load);
+    }));
   });
   module.def("replace_file", replace_by_file);
   module.def("replace_bytes", replace_by_bytes);

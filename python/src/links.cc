@@ -34,7 +34,7 @@ void bind_links(nb::module_& module) {
     options.replace = replace;
     options.sync = sync;
     options.range = {offset, length};
-    without_gil([&] { return write_link(archive, output, options); });
+    without_gil([&] { return onnxar::link(archive, output, options); });
   });
   module.def("verify_link_file", [](const Path& path) { return without_gil([&] { return verify_link(path); }); });
   module.def("verify_link_bytes", verify_bytes);

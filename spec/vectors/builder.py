@@ -1,5 +1,7 @@
 """Lays archives out as ../onnx-archive.md wants them, and remembers where each record lies.
 
+The vectors and the project's own tests build their files with it.
+
 What is made conforms, unless an entry says otherwise or a record is changed afterwards: everything
 that a change does not name is computed around it, so that a file has the one fault it is made for.
 """
@@ -37,14 +39,14 @@ class Record:
             self.fields[name] = (at, f"<{code}")
             at += struct.calcsize(f"<{code}")
 
-    def pack(self, values: Mapping[str, int]) -> bytes:
+    def pack(self, **values: int) -> bytes:
         """Fields without a value are 0."""
         every = {**self.zeros, **values}  # in the order of the fields
         if len(every) != len(self.zeros):
             raise KeyError(f"no such fields: {sorted(values.keys() - self.zeros.keys())}")
         return self.struct.pack(self.signature, *every.values())
 
-    def put(self, file: bytearray, at: int, values: Mapping[str, int]) -> None:
+    def put(self, file: bytearray, at: int, **values: int) -> None:
         for name, value in values.items():
             offset, code = self.fields[name]
             struct.pack_into(code, file, at + offset, value)
@@ -143,7 +145,7 @@ class Entry:
             record = padding(end, self.alignment, self.record)
         extra = self.extra + record + self.after
         lengths = {"name_length": len(name), "extra_length": len(extra)}
-        return LOCAL.pack({**self.fields(), **lengths, **self.local}) + name + extra
+        return LOCAL.pack(**{**self.fields(), **lengths, **self.local}) + name + extra
 
     def directory_header(self, offset: int) -> bytes:
         """With name, extra fields and comment, for a local header at this offset."""
@@ -155,7 +157,7 @@ class Entry:
             "comment_length": len(self.comment),
             "offset": offset,
         }
-        header = CENTRAL.pack({**self.fields(), **own, **self.central})
+        header = CENTRAL.pack(**{**self.fields(), **own, **self.central})
         return header + name + self.central_extra + self.comment
 
 
@@ -204,15 +206,15 @@ class Archive:
         if zip64:
             values = self._finish_zip64(values)
         self.end = len(self.file)
-        self.file += END.pack(values)
+        self.file += END.pack(**values)
 
     def _finish_zip64(self, values: dict[str, int]) -> dict[str, int]:
         """Appends record and locator; returns what is left for the end record to say."""
         self.zip64_end = len(self.file)
         own = {"record_size": ZIP64_END.size - 12, "made_by": 45, "version": 45}
-        self.file += ZIP64_END.pack({**own, **values})
+        self.file += ZIP64_END.pack(**{**own, **values})
         self.locator = len(self.file)
-        self.file += LOCATOR.pack({"offset": self.zip64_end, "disks": 1})
+        self.file += LOCATOR.pack(offset=self.zip64_end, disks=1)
         counts = dict.fromkeys(("entries_here", "entries"), SENTINEL16)
         return {**counts, **dict.fromkeys(("directory_size", "directory_offset"), SENTINEL32)}
 
@@ -228,23 +230,23 @@ class Archive:
     # Changes of what stands there; they return the archive, so that one can follow another.
 
     def set_local(self, index: int, **values: int) -> Archive:
-        LOCAL.put(self.file, self.headers[index], values)
+        LOCAL.put(self.file, self.headers[index], **values)
         return self
 
     def set_central(self, index: int, **values: int) -> Archive:
-        CENTRAL.put(self.file, self.central[index], values)
+        CENTRAL.put(self.file, self.central[index], **values)
         return self
 
     def set_zip64_end(self, **values: int) -> Archive:
-        ZIP64_END.put(self.file, self.zip64_end, values)
+        ZIP64_END.put(self.file, self.zip64_end, **values)
         return self
 
     def set_locator(self, **values: int) -> Archive:
-        LOCATOR.put(self.file, self.locator, values)
+        LOCATOR.put(self.file, self.locator, **values)
         return self
 
     def set_end(self, **values: int) -> Archive:
-        END.put(self.file, self.end, values)
+        END.put(self.file, self.end, **values)
         return self
 
     def put(self, at: int, data: bytes) -> Archive:

@@ -82,14 +82,14 @@ def comments() -> Iterator[Invalid]:
 
 def ends_in_comments() -> Iterator[Invalid]:
     """Whoever does not search takes the inner end record, and what it says is false."""
-    empty = END.pack({})
+    empty = END.pack()
     archive = sample().set_end(comment_length=len(empty))
     about = "The comment is the end record of an empty archive, its directory at 0."
     file = bytes(archive.file) + empty
     at = len(archive.file)
     yield Invalid("end_comment_end_record", about, "E8", file, at, case="h80")
     about = "The comment is the end record of an empty archive, its directory right before it."
-    file = bytes(archive.file) + END.pack({"directory_offset": at})
+    file = bytes(archive.file) + END.pack(directory_offset=at)
     yield Invalid("end_comment_empty_archive", about, "E9", file, at, case="h80")
     inner = sample()
     archive = sample().set_end(comment_length=len(inner.file))
@@ -262,7 +262,7 @@ def wrong_counts() -> Iterator[Invalid]:
     at = archive.end
     file = bytes(archive.file[:at]) + b"PK\5\5\0\0"
     values = {"entries_here": 3, "entries": 3, "directory_offset": archive.directory}
-    file += END.pack({**values, "directory_size": len(file) - archive.directory})
+    file += END.pack(**{**values, "directory_size": len(file) - archive.directory})
     about = "A digital signature stands in the directory, behind the last header."
     yield Invalid("directory_signature", about, "E10", file, at, case="a20")
 

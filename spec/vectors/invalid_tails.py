@@ -82,11 +82,11 @@ def no_tails() -> Iterator[Invalid]:
 
 def misplaced_ends() -> Iterator[Invalid]:
     end = Archive([side_file(), side_file(WHERE)]).directory  # where the second one's data ends
-    record = END.pack({"directory_size": 10, "directory_offset": end - 10})
+    record = END.pack(directory_size=10, directory_offset=end - 10)
     about = "The tail is an end record whose directory would be the end of the entry's data."
     file, at = followed_by(record)
     yield Invalid("tail_directory_in_data", about, "P5", file, at, WHERE)
-    record = END.pack({"directory_size": end, "directory_offset": 0})
+    record = END.pack(directory_size=end, directory_offset=0)
     about = "The tail is an end record whose directory would be all that stands before it."
     file, at = followed_by(record)
     yield Invalid("tail_directory_at_0", about, "P5", file, at, WHERE)
@@ -206,7 +206,7 @@ def broken_headers() -> Iterator[Invalid]:
 
 
 def other_states() -> Iterator[Invalid]:
-    file, at = followed_by(END.pack({"directory_offset": sample().headers[-1]}))
+    file, at = followed_by(END.pack(directory_offset=sample().headers[-1]))
     about = "The tail is the end record of an archive without entries."
     yield Invalid("tail_empty_zip", about, "T2", file, at, WHERE, "check")
 

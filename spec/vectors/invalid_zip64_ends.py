@@ -35,7 +35,7 @@ def locators() -> Iterator[Invalid]:
         yield Invalid(f"locator_{name}", about, "E5", file, archive.locator, case=case)
     yield from displaced_records()
     # No directory, no record: 42 bytes in all.
-    file = LOCATOR.pack({"offset": 0, "disks": 1}) + END.pack({})
+    file = LOCATOR.pack(offset=0, disks=1) + END.pack()
     about = "There is no room for a zip64 end record before the locator."
     yield Invalid("locator_alone", about, "E5", file, 0, case="x07")
 
@@ -87,7 +87,7 @@ def _other_directory(base: Archive) -> bytes:
     """A zip64 end record as it is, and one that shows a directory inside of an entry."""
     real = bytes(base.file[base.zip64_end : base.locator])
     other = {"record_size": 44, "made_by": 45, "version": 45, "entries_here": 1, "entries": 1}
-    return real + ZIP64_END.pack({**other, "directory_size": 59, "directory_offset": base.data[0]})
+    return real + ZIP64_END.pack(**{**other, "directory_size": 59, "directory_offset": base.data[0]})
 
 
 def zip64_records() -> Iterator[Invalid]:
@@ -111,7 +111,7 @@ def zip64_records() -> Iterator[Invalid]:
     plain = sample()
     file = bytes(plain.file[: plain.end])
     at = len(file)
-    file += LOCATOR.pack({"offset": at - 56, "disks": 1}) + bytes(plain.file[plain.end :])
+    file += LOCATOR.pack(offset=at - 56, disks=1) + bytes(plain.file[plain.end :])
     yield Invalid("zip64_record_missing", about, "E6", file, at - 56)
 
 

@@ -95,5 +95,5 @@ def counted(archive: Archive, count: int) -> bytes:
     """With an end record that counts so many entries, instead of zip64 end records."""
     size = archive.zip64_end - archive.directory
     place = {"directory_size": size, "directory_offset": archive.directory}
-    end = END.pack({"entries_here": count, "entries": count, **place})
+    end = END.pack(**{"entries_here": count, "entries": count, **place})
     return bytes(archive.file[: archive.zip64_end]) + end

@@ -22,10 +22,10 @@ def scalar(number: int, value: int) -> bytes:
     return varint(number << 3) + varint(value)
 
 
-def block(number: int, value: bytes | str) -> bytes:
-    """A string, bytes or message."""
+def block(number: int, value: bytes | str, width: int = 0) -> bytes:
+    """A string, bytes, packed field or message; its length takes at least `width` bytes."""
     data = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(data)) + data
+    return varint(number << 3 | 2) + varint(len(data), width) + data
 
 
 # --- tensors -------------------------------------------------------------------------------------

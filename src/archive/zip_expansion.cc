@@ -1,30 +1,26 @@
 #include "archive/zip_expansion.h"
 
-#include <limits>
 #include <string>
 
-#include "base/checked.h"
 #include "base/text.h"
-#include "onnxar/error.h"
 
 namespace onnxar {
 
 void ZipExpansion::add(const zip::ForeignEntry& entry) {
-  // Sizes are at most a thousand times what is stored, and no stored byte is in two entries: no sum wraps.
-  bytes_ += entry.size;
-  check(bytes_, {std::string(entry.name), entry.central_offset});
+  if (budget_.add(entry.size)) return;
+  // The sum does not wrap: sizes are at most a thousand times the stored ones, and entries do not overlap.
+  refuse(budget_.made() + entry.size, {std::string(entry.name), entry.central_offset});
 }
 
-std::uint64_t ZipExpansion::most() const noexcept {
-  return base::checked_multiply(input_bytes_, times_).value_or(std::numeric_limits<std::uint64_t>::max());
+void ZipExpansion::check(std::uint64_t bytes) const {
+  if (!budget_.allows(bytes)) refuse(bytes, {});
 }
 
-void ZipExpansion::check(std::uint64_t bytes, const Place& place) const {
-  if (bytes <= most()) return;
-  const std::uint64_t needed = (bytes - 1) / input_bytes_ + 1;
+void ZipExpansion::refuse(std::uint64_t bytes, const Place& place) const {
+  const std::uint64_t needed = (bytes - 1) / budget_.input() + 1;
   throw Error(Code::zip_limit_expansion,
               base::concat(base::human_size(bytes), " or more would be made of a zip file of ",
-                           base::human_size(input_bytes_), ", and the limit is ", times_,
+                           base::human_size(budget_.input()), ", and the limit is ", budget_.times(),
                            " times the file; if you trust it, raise the limit: --max-expansion ", needed),
               place);
 }

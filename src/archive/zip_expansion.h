@@ -1,47 +1,46 @@
-// How many bytes may be made of a zip file.
+// How many bytes may be made of a foreign zip.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
+#include "base/byte_budget.h"
+#include "onnxar/error.h"
 #include "zip/foreign_directory.h"
 #include "zip/format.h"
 
 namespace onnxar {
 
-/// What is made of a zip file, counted before it is made. A few bytes of deflate may hold a thousand times as many, and
-/// files come from strangers: so as many bytes as the file has may become of it, times a number that the caller
-/// chooses.
+/// The budget of a zip file, from which the entries that are used are paid before they are inflated.
 class ZipExpansion {
  public:
-  ZipExpansion(std::uint64_t input_bytes, std::uint64_t times) : input_bytes_(input_bytes), times_(times) {}
+  ZipExpansion(std::uint64_t input_bytes, std::uint64_t times) : budget_(input_bytes, times) {}
 
   /// Counts the bytes of an entry that is going to be used. Errors: zip.limit.expansion.
   void add(const zip::ForeignEntry& entry);
-  /// Holds the size of all that is made against the limit. Errors: zip.limit.expansion.
-  void check(std::uint64_t bytes) const { check(bytes, {}); }
-  /// The most that may be made.
-  [[nodiscard]] std::uint64_t most() const noexcept;
+  /// Compares the size of everything that will be made with the limit. Errors: zip.limit.expansion.
+  void check(std::uint64_t bytes) const;
+  /// The most bytes that may be made.
+  [[nodiscard]] std::uint64_t most() const noexcept { return budget_.most(); }
 
  private:
-  void check(std::uint64_t bytes, const Place& place) const;
+  [[noreturn]] void refuse(std::uint64_t bytes, const Place& place) const;
 
-  std::uint64_t input_bytes_;
-  std::uint64_t times_;
-  std::uint64_t bytes_ = 0;
+  base::ByteBudget budget_;
 };
 
-/// What a Spool has to hold for the deflated entries that are used: no more than what they say, nor than may be made.
+/// The bytes that a Spool needs for the deflated entries that are used: as many as they state, but at most as many as
+/// may be made.
 template <typename IsUsed>
 std::uint64_t room_to_inflate(const zip::ForeignDirectory& directory, const ZipExpansion& expansion,
                               const IsUsed& is_used) {
-  std::uint64_t said = 0, deflated = 0;
+  std::uint64_t stated = 0, deflated = 0;
   for (const zip::ForeignEntry& entry : directory.entries()) {
     if (!entry.deflated || !is_used(entry)) continue;
-    said += entry.size;
+    stated += entry.size;  // at most a thousand times the stored size, and entries do not overlap: no sum wraps
     ++deflated;
   }
-  return std::min(said, expansion.most()) + deflated * zip::alignment_minimum;
+  return std::min(stated, expansion.most()) + deflated * zip::alignment_minimum;
 }
 
 }  // namespace onnxar

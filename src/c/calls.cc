@@ -1,16 +1,16 @@
 #include "c/calls.h"
 
+#include <cstdint>
 #include <new>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "base/text.h"
 #include "onnxar/error.h"
 
 struct onnxar_error {  // NOLINT(readability-identifier-naming): a name of C
   onnxar_status status = ONNXAR_INTERNAL;
-  std::string_view code;  // of the catalogue or of this file, which all end in NUL
+  std::string_view code;  // a literal, in the catalogue or in this file, so that a NUL follows it
   std::string message;
   std::string line;
   std::string entry;
@@ -21,13 +21,14 @@ struct onnxar_error {  // NOLINT(readability-identifier-naming): a name of C
 namespace onnxar::c {
 namespace {
 
-/// Where there is no memory for an account: there is one of these, that nobody frees.
+/// What callers get when there is no memory for a description. All share this one; onnxar_error_free leaves it alone.
 onnxar_error& no_memory() noexcept {
   static onnxar_error error = [] {
     onnxar_error made;
     made.status = ONNXAR_MEMORY;
     made.code = "c.memory";
-    made.message = made.line = "no memory";  // short enough to need none
+    // Short enough for the buffer inside std::string: making this error allocates nothing.
+    made.message = made.line = "no memory";
     return made;
   }();
   return error;
@@ -38,19 +39,21 @@ onnxar_status status_of(Kind kind) noexcept {
     case Kind::usage: return ONNXAR_USAGE;
     case Kind::io: return ONNXAR_IO;
     case Kind::format: return ONNXAR_FORMAT;
-    case Kind::remark: return ONNXAR_INTERNAL;
+    case Kind::remark: return ONNXAR_INTERNAL;  // remarks are never thrown
   }
   return ONNXAR_INTERNAL;
 }
 
-onnxar_error account_of(const Error& error) {
+onnxar_error description_of(const Error& error) {
   return {status_of(kind(error.code())), id(error.code()), error.message(), error.what(), error.entry(),
           error.path().string(),         error.offset()};
 }
 
-onnxar_error internal(const char* what) { return {ONNXAR_INTERNAL, "c.internal", what, what, {}, {}, {}}; }
+onnxar_error description_of(onnxar_status status, std::string_view code, const char* what) {
+  return {status, code, what, what, {}, {}, {}};
+}
 
-/// Calls `make`, which gives an account, and hands that over.
+/// Makes the description only if the caller wants it.
 template <typename Make>
 onnxar_status give(onnxar_error** error, onnxar_status status, const Make& make) noexcept {
   if (error == nullptr) return status;
@@ -62,25 +65,26 @@ onnxar_status give(onnxar_error** error, onnxar_status status, const Make& make)
   return status;
 }
 
-}  // namespace
-
-void check_argument(bool given, std::string_view name) {
-  if (given) return;
-  throw Error(Code::usage_argument, base::concat("the argument `", name, "` is NULL"));
+onnxar_status give(onnxar_error** error, onnxar_status status, std::string_view code, const char* what) noexcept {
+  return give(error, status, [&] { return description_of(status, code, what); });
 }
+
+}  // namespace
 
 onnxar_status status_of_current_exception(onnxar_error** error) noexcept {
   try {
     throw;
   } catch (const Error& thrown) {
-    return give(error, status_of(kind(thrown.code())), [&] { return account_of(thrown); });
+    return give(error, status_of(kind(thrown.code())), [&] { return description_of(thrown); });
+  } catch (const CallbackFailed& thrown) {
+    return give(error, ONNXAR_USAGE, "c.callback", thrown.what());
   } catch (const std::bad_alloc&) {
     if (error != nullptr) *error = &no_memory();
     return ONNXAR_MEMORY;
   } catch (const std::exception& thrown) {
-    return give(error, ONNXAR_INTERNAL, [&] { return internal(thrown.what()); });
+    return give(error, ONNXAR_INTERNAL, "c.internal", thrown.what());
   } catch (...) {
-    return give(error, ONNXAR_INTERNAL, [] { return internal("an unknown exception"); });
+    return give(error, ONNXAR_INTERNAL, "c.internal", "an unknown exception");
   }
 }
 

@@ -1,4 +1,4 @@
-// What every function of the C interface does: prove arguments, let no exception out, tell what went wrong.
+// What every function of the C interface does: check its arguments, let no exception out, describe what went wrong.
 #pragma once
 
 #include <exception>
@@ -8,11 +8,20 @@
 
 namespace onnxar::c {
 
-/// Errors: usage.argument, naming the argument, unless it is given.
-void check_argument(bool given, std::string_view name);
+/// A callback of the caller asked to stop. ONNXAR_USAGE with code c.callback: the catalogue of codes describes files
+/// and calls of the library, and only the caller knows why its callback failed.
+class CallbackFailed : public std::exception {
+ public:
+  /// `what` must be a literal.
+  explicit CallbackFailed(const char* what) noexcept : what_(what) {}
+  [[nodiscard]] const char* what() const noexcept override { return what_; }
 
-/// The status for what is being thrown; its account goes to `error`, where that is no null pointer. Call it in a
-/// handler. Never throws: where memory is short for the account, the account says just that.
+ private:
+  const char* what_;
+};
+
+/// The status for the exception that is being handled; its description goes to `error`, unless that is null. Call it in
+/// a handler. Never throws: without memory for the description, `error` says only that.
 onnxar_status status_of_current_exception(onnxar_error** error) noexcept;
 
 template <typename Action>

@@ -1,4 +1,4 @@
-// What the handles of the C interface are.
+// The handles that several files of the C interface share.
 #pragma once
 
 #include "onnxar/archive.h"

@@ -14,9 +14,9 @@
 #include "base/checked.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
-#include "graph/graph_summary.h"
-#include "graph/node_list.h"
-#include "graph/shapes.h"
+#include "cost/shapes.h"
+#include "graph/order.h"
+#include "graph/walk.h"
 #include "onnx/domains.h"
 
 namespace onnxar {
@@ -165,7 +165,7 @@ class Costs {
  private:
   void graph(const schema::GraphProto& graph, const std::string& site, Values& values, const Attributes* call,
              std::size_t level) {
-    for (const int i : orders_.of(graph)) node(graph.node(i), site_of_node(site, i), values, call, level);
+    for (const int i : orders_.of(graph).nodes) node(graph.node(i), site_of_node(site, i), values, call, level);
   }
 
   /// What it takes to come by a node, whatever it does.

@@ -1,7 +1,7 @@
 // How much a model multiplies and adds.
 #pragma once
 
-#include "graph/budget.h"
+#include "cost/budget.h"
 #include "onnxar/model/inspect.h"
 #include "onnxar/onnx.pb.h"
 

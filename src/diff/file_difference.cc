@@ -22,7 +22,7 @@ std::optional<Archive> archive_at(const std::filesystem::path& path) {
 
 SideBytes side_files_of(const Archive& archive, const LoadOptions& load) {
   SideBytes files;
-  for (const ListedEntry& entry : list(archive, load).entries) {
+  for (const ListedEntry& entry : ls(archive, load).entries) {
     if (entry.kind == EntryKind::side_file || entry.kind == EntryKind::graph) {
       files.emplace(entry.name, archive.bytes(*archive.find(entry.name)));
     }

@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 #include "diff/matching.h"
-#include "graph/node_list.h"
+#include "graph/walk.h"
 #include "onnx/domains.h"
 #include "onnx/site_text.h"
 #include "onnxar/tensor.h"

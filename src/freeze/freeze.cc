@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -14,8 +15,10 @@
 #include "base/near_names.h"
 #include "base/text.h"
 #include "freeze/prune.h"
+#include "freeze/prune_graph.h"
 #include "numpy/npz.h"
 #include "onnxar/model/inspect.h"
+#include "proto/messages.h"
 
 namespace onnxar {
 namespace {
@@ -178,10 +181,7 @@ class Filling {
     }
     constexpr std::int64_t first_without_inputs = 4;  // before that version, every initializer is an input, too
     if (model_.proto().ir_version() < first_without_inputs) return;
-    auto& inputs = *graph_.mutable_input();
-    inputs.erase(
-        std::remove_if(inputs.begin(), inputs.end(), [&](const auto& input) { return filled.contains(input.name()); }),
-        inputs.end());
+    keep_only(*graph_.mutable_input(), [&](const auto& input) { return !filled.contains(input.name()); });
   }
 
   /// Whether there are weights of this name; they are there for one tensor.
@@ -225,24 +225,12 @@ void fill_from(Model& model, const FreezeOptions& options, FreezeReport& report)
 
 // --- What is said on the side ----------------------------------------------------------------------------------------
 
-/// Clears fields of these names in a message and all within. Recursion is bounded by what protobuf's parser lets in.
-void clear_everywhere(google::protobuf::Message& message, const std::set<std::string_view>& names) {
-  const auto& reflection = *message.GetReflection();
-  std::vector<const google::protobuf::FieldDescriptor*> fields;
-  reflection.ListFields(message, &fields);
-  for (const auto* field : fields) {
-    if (names.contains(field->name())) {
-      reflection.ClearField(&message, field);
-    } else if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) {
-      continue;
-    } else if (!field->is_repeated()) {
-      clear_everywhere(*reflection.MutableMessage(&message, field), names);
-    } else {
-      for (int i = 0; i < reflection.FieldSize(message, field); ++i) {
-        clear_everywhere(*reflection.MutableRepeatedMessage(&message, field, i), names);
-      }
-    }
-  }
+/// Clears the fields of this name in all messages.
+void clear_everywhere(schema::ModelProto& model, const std::string& name) {
+  for_each_message(model, [&name](google::protobuf::Message& message) {
+    const auto* field = message.GetDescriptor()->FindFieldByName(name);
+    if (field != nullptr) message.GetReflection()->ClearField(&message, field);
+  });
 }
 
 }  // namespace
@@ -250,11 +238,9 @@ void clear_everywhere(google::protobuf::Message& message, const std::set<std::st
 FreezeReport freeze(Model& model, const FreezeOptions& options) {
   FreezeReport report;
   if (!options.weights.empty()) fill_from(model, options, report);
-  keep_what_is_reached(model.proto(), report);
-  std::set<std::string_view> stripped;
-  if (options.strip_docs) stripped.insert("doc_string");
-  if (options.strip_metadata) stripped.insert("metadata_props");
-  if (!stripped.empty()) clear_everywhere(model.proto(), stripped);
+  prune(model.proto(), report);
+  if (options.strip_docs) clear_everywhere(model.proto(), "doc_string");
+  if (options.strip_metadata) clear_everywhere(model.proto(), "metadata_props");
   return report;
 }
 

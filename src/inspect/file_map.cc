@@ -88,7 +88,7 @@ void FileMapper::append_model(FileMap& map, std::uint64_t offset, std::uint64_t 
 }
 
 FileMap FileMapper::map_of_archive(StorageSummary& storage) {
-  const Listing listing = list(path_, options_);
+  const Listing listing = ls(path_, options_);
   FileMap map{path_, false, listing.file_size, {}};
   storage.unused_bytes = listing.unused_bytes;
   storage.padding_bytes = listing.padding_bytes;

@@ -3,8 +3,9 @@
 #include "archive/changed.h"
 #include "base/text.h"
 #include "cost/cost.h"
-#include "graph/graph_summary.h"
-#include "graph/node_list.h"
+#include "graph/walk.h"
+#include "inspect/graph_summary.h"
+#include "inspect/node_summary.h"
 #include "inspect/tensor_summary.h"
 #include "onnx/domains.h"
 #include "proto/messages.h"
@@ -36,12 +37,12 @@ void add_functions(Inspection& inspection, const schema::ModelProto& model) {
     summary.overload = function.overload();
     summary.inputs.assign(function.input().begin(), function.input().end());
     summary.outputs.assign(function.output().begin(), function.output().end());
-    for_each_node(function.node(), {}, [&summary](const auto&, const auto&) { ++summary.nodes; });
+    for_each_node(function, {}, [&summary](const auto&, const auto&) { ++summary.nodes; });
   }
 }
 
 void add_nodes(Inspection& inspection, const schema::ModelProto& model, const std::string& op) {
-  for_each_node(model, [&](const schema::NodeProto& node, const NodeSite& site) {
+  for_each_node(model, [&](const schema::NodeProto& node, const Site& site) {
     if (op.empty() || node.op_type() == op) inspection.nodes.push_back(summary_of(node, site));
   });
 }
@@ -88,7 +89,7 @@ std::string_view to_string(ModelForm form) noexcept {
   return "";
 }
 
-Inspection inspect(const std::filesystem::path& path, const InspectOptions& options) {
+Inspection show(const std::filesystem::path& path, const InspectOptions& options) {
   InspectOptions unread = options;
   unread.load = with_text_parser(options.load);
   unread.load.load_external_data = false;

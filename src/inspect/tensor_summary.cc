@@ -8,7 +8,7 @@
 
 #include "base/checked.h"
 #include "base/keyed_hash.h"
-#include "graph/node_list.h"
+#include "graph/walk.h"
 #include "inspect/file_map.h"
 #include "onnx/domains.h"
 
@@ -42,7 +42,7 @@ void add(TensorTotals& totals, std::uint64_t elements, std::uint64_t bytes) {
 base::KeyedSet<std::string_view> statistics_of(const schema::ModelProto& model) {
   constexpr int mean = 3;
   base::KeyedSet<std::string_view> names;
-  for_each_node(model, [&names](const schema::NodeProto& node, const NodeSite&) {
+  for_each_node(model, [&names](const schema::NodeProto& node, const Site&) {
     if (node.op_type() != "BatchNormalization" || !onnx::is_default_domain(node.domain())) return;
     for (int i = mean; i < node.input_size(); ++i) names.insert(node.input(i));
   });

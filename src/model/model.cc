@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "onnx/external_data.h"
+#include "onnx/tensor_length.h"
 #include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
 #include "proto/messages.h"
@@ -39,9 +40,7 @@ void check_size(const schema::TensorProto& tensor, std::uint64_t size) {
   const std::span dims(tensor.dims().data(), static_cast<std::size_t>(tensor.dims_size()));
   const auto expected = payload_size(static_cast<DataType>(tensor.data_type()), dims);
   if (!expected || *expected == size) return;
-  throw Error(Code::onnx_tensor_length,
-              concat(size, " bytes were given, but type ", to_string(static_cast<DataType>(tensor.data_type())),
-                     " and the dimensions call for ", *expected));
+  throw onnx::length_fault(concat(size, " bytes were given"), static_cast<DataType>(tensor.data_type()), *expected);
 }
 
 void clear_data(schema::TensorProto& tensor) {

@@ -1,5 +1,6 @@
 #include "onnx/external_data.h"
 
+#include "base/ranges.h"
 #include "base/text.h"
 #include "onnx/fields.h"
 #include "onnx/string_entry.h"
@@ -10,13 +11,14 @@ namespace onnxar::onnx {
 namespace {
 
 constexpr std::string_view memory_prefix = "#onnxar:";
-// Addresses in memory, as ONNX Runtime writes them into models that never leave its process.
+// ONNX Runtime writes addresses in memory after this into models that never leave its process.
 constexpr std::string_view foreign_marker_begin = "*/_ORT_";
 
+/// Only plain decimals: readers differ in what they make of `+5`, `0x5` and `05`.
 std::uint64_t number_of(std::string_view text, std::string_view key, Code code, std::uint64_t offset) {
   const auto value = base::plain_decimal(text);
   if (!value) {
-    throw Error(code, base::concat("external_data ", key, " ", base::quoted(text), " is no plain decimal number"),
+    throw Error(code, base::concat("external_data ", key, " ", base::quoted(text), " is not a plain decimal number"),
                 {"", offset});
   }
   return *value;
@@ -39,7 +41,7 @@ void ExternalData::add(std::string_view key, std::string_view value, std::uint64
     if (!unknown_key) unknown_key = key;
     return;
   }
-  if (*known) {
+  if (*known) {  // M10: some readers take the first one, some the last
     throw Error(Code::onnx_external_duplicate_key,
                 base::concat("external_data has the key ", base::quoted(key), " twice"), {"", offset_of_pair});
   }
@@ -47,20 +49,41 @@ void ExternalData::add(std::string_view key, std::string_view value, std::uint64
 }
 
 ExternalSlice parse_external_data(const ExternalData& data, std::uint64_t offset_of_tensor) {
-  if (!data.location || data.location->empty()) {
+  if (!data.location || data.location->empty()) {  // M8
     throw Error(Code::onnx_external_no_location, "the tensor's data is external, but external_data has no location",
                 {"", offset_of_tensor});
   }
-  if (is_memory_location(*data.location) || data.location->starts_with(foreign_marker_begin)) {
+  if (is_memory_location(*data.location) || data.location->starts_with(foreign_marker_begin)) {  // M14
     throw Error(Code::onnx_external_marker,
                 base::concat("the location ", base::quoted(*data.location),
-                             " names memory of a process that is gone; export the model again"),
+                             " names memory of a process that has ended; export the model again"),
                 {"", offset_of_tensor});
   }
   ExternalSlice slice{std::string(*data.location), 0, std::nullopt};
-  if (data.offset) slice.offset = number_of(*data.offset, "offset", Code::onnx_external_bad_offset, offset_of_tensor);
-  if (data.length) slice.length = number_of(*data.length, "length", Code::onnx_external_bad_length, offset_of_tensor);
+  if (data.offset) {  // M11
+    slice.offset = number_of(*data.offset, "offset", Code::onnx_external_bad_offset, offset_of_tensor);
+  }
+  if (data.length) {  // M12
+    slice.length = number_of(*data.length, "length", Code::onnx_external_bad_length, offset_of_tensor);
+  }
   return slice;
+}
+
+std::uint64_t length_in(const ExternalSlice& slice, std::optional<std::uint64_t> expected, std::uint64_t size,
+                        std::string_view holder, std::uint64_t offset_of_tensor, std::string_view hint) {
+  const auto stated = slice.length ? slice.length : expected;
+  const auto length = base::length_within(slice.offset, stated, size);
+  // Without any length an offset beyond the end leaves no bytes, and that range is not in the holder either (M12, M13).
+  if (length) return *length;
+  const std::string whole = base::concat("the ", holder, " ", base::quoted(slice.location));
+  throw Error(Code::onnx_external_out_of_range,  // M13
+              base::concat(base::range_fault(slice.offset, stated, whole, size), hint), {"", offset_of_tensor});
+}
+
+void refuse_missing(std::string_view location, std::string_view holder, std::uint64_t offset_of_tensor) {
+  throw Error(Code::onnx_external_missing,  // M9
+              base::concat("it refers to ", base::quoted(location), ", which is not an entry of ", holder),
+              {"", offset_of_tensor});
 }
 
 std::string external_data_fields(const ExternalLink& link) {

@@ -1,5 +1,4 @@
-// The `external_data` of a TensorProto: key-value pairs of strings that say where the bytes are
-// (onnx/docs/ExternalData.md).
+// The `external_data` of a TensorProto: pairs of strings that say where the bytes are (onnx/docs/ExternalData.md).
 #pragma once
 
 #include <cstdint>
@@ -12,45 +11,54 @@
 
 namespace onnxar::onnx {
 
-/// The pairs as they stand in a model, not yet judged.
+/// The pairs as a model has them, not yet judged.
 struct ExternalData {
   std::optional<std::string_view> location, offset, length, checksum;
   std::optional<std::string_view> unknown_key;  ///< the first key that is none of the four
 
   /// Takes in one StringStringEntryProto. Errors: wire.*, onnx.external_data.duplicate_key.
   void add(Bytes model, wire::Range entry);
-  /// The same, read already; it stood at `offset_of_pair` of the model.
+  /// Takes in a pair that was read already, from `offset_of_pair` of the model.
   void add(std::string_view key, std::string_view value, std::uint64_t offset_of_pair);
 };
 
-/// A slice of something that a location names.
+/// A slice of the entry or data file that a location names.
 struct ExternalSlice {
   std::string location;
   std::uint64_t offset = 0;
-  std::optional<std::uint64_t> length;  ///< absent: to the end
+  std::optional<std::uint64_t> length;  ///< absent: what type and dimensions call for, or else to the end
 };
 
-/// What a link that we write says. Nothing of it is left out, also where a reader could do without: some readers take
-/// the pairs by their position, whatever the keys.
+/// A link that this library writes. Offset and length are written even where a reader could do without them: some
+/// readers take the pairs by position and ignore the keys (W10).
 struct ExternalLink {
   std::string location;
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
-  std::string checksum = {};  ///< SHA-1 of all that the location names, in hexadecimal digits; empty: none
+  std::string checksum = {};  ///< SHA-1 of the whole entry or file, in hexadecimal digits; empty: none
 };
 
 /// The pairs as a slice. Offsets and lengths are plain decimal numbers: no sign, no blank, no leading zero.
 /// Errors: onnx.external_data.no_location, .bad_offset, .bad_length, .marker, at `offset_of_tensor`.
 ExternalSlice parse_external_data(const ExternalData& data, std::uint64_t offset_of_tensor);
 
+/// The length of the slice in the `size` bytes that its location names: the stated one, or `expected`, which type and
+/// dimensions call for, or all the rest (M12). `holder` says what they are: `entry`, or `data file`. `hint`
+/// ends the message.
+/// Errors: onnx.external_data.out_of_range, at `offset_of_tensor`.
+std::uint64_t length_in(const ExternalSlice& slice, std::optional<std::uint64_t> expected, std::uint64_t size,
+                        std::string_view holder, std::uint64_t offset_of_tensor, std::string_view hint = {});
+
+/// Errors: onnx.external_data.missing, at `offset_of_tensor`: `location` names nothing in `holder` (`the archive`).
+[[noreturn]] void refuse_missing(std::string_view location, std::string_view holder, std::uint64_t offset_of_tensor);
+
 /// The link as fields 13 and 14 of a TensorProto: data_location = EXTERNAL after external_data, which is `location`,
 /// `offset` and `length`, in this order, and then the checksum, if there is one.
 std::string external_data_fields(const ExternalLink& link);
 
-/// Locations of our own, that name payloads of a loaded model: `#onnxar:<id of the model>:<index>`. They never reach
-/// a file.
+/// The location of a payload of a loaded model, `#onnxar:<id of the model>:<index>`. It is never written to a file.
 std::string memory_location(std::uint64_t model_id, std::size_t index);
-/// Whether it is one of any model.
+/// Whether it names a payload of any loaded model.
 bool is_memory_location(std::string_view location) noexcept;
 /// The index, if `location` names a payload of model `model_id`.
 std::optional<std::size_t> parse_memory_location(std::string_view location, std::uint64_t model_id) noexcept;

@@ -140,8 +140,8 @@ std::string_view domain_of(Bytes model, wire::Range node) noexcept {
   return string_in(model, node, node_field::domain);
 }
 
-std::string path_of(std::span<const Level> levels) {
-  std::string text;
+std::string path_of(std::span<const Level> levels, const std::string& root) {
+  std::string text = root;
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const Level& level = levels[i];
     const bool in_attribute = i > 0 && levels[i - 1].message == Message::attribute;

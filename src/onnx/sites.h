@@ -38,8 +38,8 @@ struct Level {
 };
 
 /// `graph.node[3].attr.value`, `graph.initializer[7]`, `functions[0].node[1].attribute[0]`: attributes by name where
-/// the name is an identifier. At most `longest_site` bytes.
-std::string path_of(std::span<const Level> levels);
+/// the name is an identifier. At most `longest_site` bytes. The levels are below the site `root`, if it is not empty.
+std::string path_of(std::span<const Level> levels, const std::string& root = {});
 
 /// The operator of the NodeProto at `node`, such as "Constant"; empty where it has none or is damaged before that.
 std::string_view op_type_of(Bytes model, wire::Range node) noexcept;

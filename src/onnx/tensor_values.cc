@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "onnx/fields.h"
+#include "onnx/tensor_length.h"
 #include "onnx/typed_data.h"
 #include "onnxar/error.h"
 
@@ -30,7 +31,7 @@ std::string_view name_of(std::uint32_t field) {
 
 bool has_raw_values(const TensorView& tensor) { return tensor.raw_data && tensor.raw_data->size() != 0; }
 
-/// The lowest typed field that holds values; there is one.
+/// The lowest typed field that holds values. REQUIRES: there is one.
 std::uint32_t first_field(const TensorView& tensor) {
   return static_cast<std::uint32_t>(std::countr_zero(tensor.typed_fields));
 }
@@ -59,7 +60,7 @@ std::string fields_with_values(const TensorView& tensor) {
 void prove_one_field(const TensorView& tensor) {
   const int typed = tensor.typed_fields != 0 ? std::popcount(tensor.typed_fields) : tensor.typed_data ? 1 : 0;
   if (typed + (has_raw_values(tensor) ? 1 : 0) <= 1) return;
-  refuse(Code::onnx_tensor_data_beside, tensor,
+  refuse(Code::onnx_tensor_data_beside, tensor,  // M20
          concat("it has values in ", fields_with_values(tensor), ", and readers take one or the other; keep one"));
 }
 
@@ -69,7 +70,7 @@ void prove_own_field(const TensorView& tensor) {
   const bool string_in_raw = tensor.type == DataType::string && has_raw_values(tensor);
   const bool in_other = tensor.typed_fields != 0 && first_field(tensor) != own->number;
   if (!string_in_raw && !in_other) return;
-  refuse(Code::onnx_tensor_wrong_field, tensor,
+  refuse(Code::onnx_tensor_wrong_field, tensor,  // M21
          concat("its values are in ", string_in_raw ? "raw_data" : name_of(first_field(tensor)), "; those of type ",
                 to_string(tensor.type), " belong in ", name_of(own->number),
                 tensor.type == DataType::string ? "" : " or raw_data"));
@@ -79,13 +80,11 @@ void prove_raw_size(const TensorView& tensor) {
   if (!tensor.raw_data) return;
   const std::uint64_t size = tensor.raw_data->size();
   const std::uint64_t expected = tensor.expected_size().value_or(0);
-  if (size >= expected) return;
-  refuse(Code::onnx_tensor_length, tensor,
-         concat("raw_data holds ", size, " bytes, but type ", to_string(tensor.type), " and the dimensions call for ",
-                expected));
+  if (size >= expected) return;  // longer raw data is a remark (R8): readers agree on which bytes count
+  refuse(Code::onnx_tensor_length, tensor, raw_size_text(tensor, expected));  // M18
 }
 
-/// How many values the typed field holds; its packed runs were proved to end with one.
+/// The number of values in the typed field. REQUIRES: its packed runs end with a whole value.
 std::uint64_t count_values(Bytes model, const TensorView& tensor, std::uint32_t number) {
   std::uint64_t count = 0;
   wire::Cursor cursor(model, tensor.range);
@@ -106,13 +105,13 @@ std::uint64_t count_values(Bytes model, const TensorView& tensor, std::uint32_t 
   return count;
 }
 
-/// The typed values of a tensor: how many there are, and how many type and dimensions call for. Nothing for a type that
-/// is not known.
+/// The number of typed values of a tensor, and the number that type and dimensions call for. Nothing for an unknown
+/// type.
 std::optional<Surplus> values_of(Bytes model, const TensorView& tensor) {
   const auto own = typed_field_of(tensor.type);
   if (!own) return std::nullopt;
   const std::uint64_t held = count_values(model, tensor, own->number);
-  // A string has no size: a byte an element gives how many there are. No tensor has 2^64 of them.
+  // A string has no fixed size: at a byte per element the size is the number of elements. No tensor has 2^64 of them.
   const auto bytes = own->width == 0 ? payload_size(DataType::uint8, tensor.dims) : tensor.expected_size();
   const std::uint64_t width = std::max<std::uint64_t>(own->width, 1);
   return Surplus{held, bytes.value_or(std::numeric_limits<std::uint64_t>::max()) / width};
@@ -120,15 +119,19 @@ std::optional<Surplus> values_of(Bytes model, const TensorView& tensor) {
 
 }  // namespace
 
+std::string raw_size_text(const TensorView& tensor, std::uint64_t required) {
+  return concat("raw_data holds ", tensor.raw_data->size(), " bytes, but ", required_amount(tensor.type, required));
+}
+
 void prove_type(const TensorView& tensor) {
   if (tensor.type != DataType::undefined) return;
-  refuse(Code::onnx_tensor_no_type, tensor, "it has no data type (data_type is missing, or UNDEFINED)");
+  refuse(Code::onnx_tensor_no_type, tensor, "it has no data type (data_type is missing, or UNDEFINED)");  // M19
 }
 
 void prove_value_fields(const TensorView& tensor) {
   prove_one_field(tensor);
   prove_own_field(tensor);
-  if (!tensor.has_elements() && (has_raw_values(tensor) || tensor.typed_data)) {
+  if (!tensor.has_elements() && (has_raw_values(tensor) || tensor.typed_data)) {  // M18
     refuse(Code::onnx_tensor_length, tensor,
            concat("the dimensions call for no elements, but there are values in ", where_values_are(tensor)));
   }
@@ -140,9 +143,8 @@ void prove_values(Bytes model, const TensorView& tensor) {
   if (tensor.typed_fields == 0) return;
   const auto values = values_of(model, tensor);
   if (!values || values->held >= values->wanted) return;
-  refuse(Code::onnx_tensor_length, tensor,
-         concat(name_of(first_field(tensor)), " holds ", values->held, " values, but type ", to_string(tensor.type),
-                " and the dimensions call for ", values->wanted));
+  throw length_fault(concat(name_of(first_field(tensor)), " holds ", values->held, " values"), tensor.type,  // M18
+                     values->wanted, {"", tensor.range.begin});
 }
 
 std::optional<Surplus> surplus_values(Bytes model, const TensorView& tensor) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -39,6 +40,32 @@ std::vector<std::byte> serialised(const google::protobuf::MessageLite& message) 
                        "give large tensors their data with set_payload"));
   }
   return bytes;
+}
+
+void for_each_message(const google::protobuf::Message& message,
+                      const std::function<void(const google::protobuf::Message&)>& visit) {
+  visit(message);
+  const auto& reflection = *message.GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  for (const auto* field : fields) {
+    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    if (!field->is_repeated()) {
+      for_each_message(reflection.GetMessage(message, field), visit);
+      continue;
+    }
+    for (int i = 0; i < reflection.FieldSize(message, field); ++i) {
+      for_each_message(reflection.GetRepeatedMessage(message, field, i), visit);
+    }
+  }
+}
+
+void for_each_message(google::protobuf::Message& message,
+                      const std::function<void(google::protobuf::Message&)>& visit) {
+  // Every message that is visited is part of `message`, which the caller may change.
+  for_each_message(std::as_const(message), [&visit](const google::protobuf::Message& part) {
+    visit(const_cast<google::protobuf::Message&>(part));
+  });
 }
 
 std::string_view location_of(const schema::TensorProto& tensor) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -22,5 +24,26 @@ inline bool is_linked(const schema::TensorProto& tensor) {
 
 /// Where a linked tensor's data is; empty where it does not say.
 std::string_view location_of(const schema::TensorProto& tensor);
+
+/// Removes the elements for which `keep` is false, and returns how many they were. `keep` is asked once for each, in
+/// order.
+template <typename T, typename Keep>
+std::uint64_t keep_only(google::protobuf::RepeatedPtrField<T>& list, const Keep& keep) {
+  int kept = 0;
+  for (int i = 0; i < list.size(); ++i) {
+    if (!keep(list[i])) continue;
+    if (i != kept) list.SwapElements(i, kept);
+    ++kept;
+  }
+  const int gone = list.size() - kept;
+  list.DeleteSubrange(kept, gone);
+  return static_cast<std::uint64_t>(gone);
+}
+
+/// Visits a message and then the messages in it, whatever their types; what `visit` clears is not entered. The depth of
+/// recursion is bounded by protobuf's parser.
+void for_each_message(const google::protobuf::Message& message,
+                      const std::function<void(const google::protobuf::Message&)>& visit);
+void for_each_message(google::protobuf::Message& message, const std::function<void(google::protobuf::Message&)>& visit);
 
 }  // namespace onnxar

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/checked.h"
 #include "base/text.h"
 
 namespace onnxar {
@@ -31,22 +30,17 @@ std::uint64_t distinct_bytes(const std::vector<Bytes>& places) {
 }
 
 Expansion::Expansion(std::uint64_t input, std::uint64_t most_times, std::string_view advice) noexcept
-    : input_(input), most_times_(most_times), advice_(advice) {}
+    : budget_(input, most_times), advice_(advice) {}
 
 Expansion::Expansion(const LoadedModel& model) : Expansion(input_of(model), model.max_expansion) {
   if (model.source) path_ = model.source->path();
 }
 
 void Expansion::add(std::uint64_t bytes) {
-  const auto sum = base::checked_add(made_, bytes);
-  const auto most = base::checked_multiply(input_, most_times_);  // none: more than there can be
-  if (sum && (!most || *sum <= *most)) {
-    made_ = *sum;
-    return;
-  }
+  if (budget_.add(bytes)) return;
   throw Error(Code::onnx_model_expansion,
-              base::concat("its tensors share bytes, or overlap: what is made of them would be more than ", most_times_,
-                           " times the input of ", base::human_size(input_), "; ", advice_),
+              base::concat("its tensors share bytes, or overlap: what is made of them would be more than ",
+                           budget_.times(), " times the input of ", base::human_size(budget_.input()), "; ", advice_),
               {}, path_);
 }
 

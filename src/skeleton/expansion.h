@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/byte_budget.h"
 #include "onnxar/bytes.h"
 #include "skeleton/loaded_model.h"
 
@@ -33,14 +34,12 @@ class Expansion {
   /// Only if bytes at this place were not added before: payloads that share a place are made once.
   void add_once(const Payload& payload);
 
-  [[nodiscard]] std::uint64_t made() const noexcept { return made_; }
+  [[nodiscard]] std::uint64_t made() const noexcept { return budget_.made(); }
 
  private:
   std::filesystem::path path_;  // of the model, for messages
-  std::uint64_t input_;
-  std::uint64_t most_times_;
+  base::ByteBudget budget_;
   std::string_view advice_;
-  std::uint64_t made_ = 0;
   std::set<Extent> seen_;
 };
 

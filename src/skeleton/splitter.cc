@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
 #include "source/checksum.h"
 #include "source/link_marker.h"
@@ -27,10 +28,9 @@ void check_payload(const onnx::TensorSite& site, std::uint64_t size) {
   }
 }
 
-[[noreturn]] void refuse_short(const onnx::TensorSite& site, std::uint64_t size, std::uint64_t expected) {
-  throw Error(Code::onnx_tensor_length,
-              base::concat(describe(site), ": raw_data holds ", size, " bytes, but type ", to_string(site.tensor.type),
-                           " and the dimensions call for ", expected),
+[[noreturn]] void refuse_short(const onnx::TensorSite& site, std::uint64_t expected) {
+  throw Error(Code::onnx_tensor_length,  // M18
+              base::concat(describe(site), ": ", onnx::raw_size_text(site.tensor, expected)),
               {"", site.tensor.range.begin});
 }
 
@@ -89,12 +89,11 @@ onnx::TensorEdit Splitter::split_raw(const onnx::TensorSite& site) {
   const onnx::TensorView& tensor = site.tensor;
   const std::uint64_t size = tensor.raw_data->size();
   const std::uint64_t expected = tensor.expected_size().value_or(size);
-  if (size < expected) refuse_short(site, size, expected);  // whether it moves or stays
+  if (size < expected) refuse_short(site, expected);  // whether it moves or stays
   if (!policy_.is_external(site, size)) return split_for_the_way(site);
   if (size > expected) {
-    remark(
-        site, Code::onnx_tensor_long_raw,
-        base::concat("raw_data holds ", size, " bytes, the dimensions call for ", expected, "; it stays in the model"));
+    remark(site, Code::onnx_tensor_long_raw,
+           base::concat(onnx::raw_size_text(tensor, expected), "; it stays in the model"));
     return onnx::TensorEdit::keep();
   }
   if (tensor.typed_data) {

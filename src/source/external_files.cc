@@ -4,7 +4,6 @@
 #include <cerrno>
 
 #include "base/beneath.h"
-#include "base/checked.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 
@@ -74,17 +73,9 @@ ExternalFiles::Part ExternalFiles::resolve(const onnx::ExternalSlice& slice, std
                                            std::uint64_t offset) {
   const Mapping file = map(slice.location, offset);
   const Bytes all = file->bytes();
-  const std::uint64_t rest = slice.offset <= all.size() ? all.size() - slice.offset : 0;
-  const std::uint64_t length = slice.length.value_or(expected.value_or(rest));
-  const auto part = base::slice(all, slice.offset, length);
-  if (!part) {
-    throw Error(
-        Code::onnx_external_out_of_range,
-        base::concat("offset ", slice.offset, " and length ", length, " leave the data file ",
-                     base::quoted(slice.location), " of ", all.size(), " bytes: it was cut short or is another one"),
-        {"", offset});
-  }
-  return {ByteSpan::borrow(*part, file), part->size() == all.size()};
+  const std::uint64_t length =
+      onnx::length_in(slice, expected, all.size(), "data file", offset, ": it was cut short, or is another file");
+  return {ByteSpan::borrow(all.subspan(slice.offset, length), file), length == all.size()};
 }
 
 std::optional<std::uint64_t> ExternalFiles::size_of(const std::string& location) const {

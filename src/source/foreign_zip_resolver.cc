@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "archive/keys.h"
-#include "base/checked.h"
 #include "source/external_files.h"
 #include "source/stand_ins.h"
 
@@ -83,29 +82,18 @@ Place ForeignZipResolver::place(std::optional<std::uint64_t> offset) const {
 
 Resolved ForeignZipResolver::find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
   const onnx::TensorView& tensor = site.tensor;
-  const Place place{"", tensor.range.begin};
   if (const auto fault = location_fault(slice.location)) {
     throw Error(Code::onnx_external_bad_location, concat("the location ", base::quoted(slice.location), " ", *fault),
-                place);
+                {"", tensor.range.begin});
   }
   const auto index = index_of(slice.location);
-  if (!index) {
-    throw Error(Code::onnx_external_missing,
-                concat("it refers to ", base::quoted(slice.location), ", which is no entry of the zip file"), place);
-  }
+  if (!index) onnx::refuse_missing(slice.location, "the zip file", tensor.range.begin);
   const Bytes whole = zip_->place_of(*index);
-  const std::uint64_t rest = slice.offset <= whole.size() ? whole.size() - slice.offset : 0;
-  const std::uint64_t length = slice.length.value_or(tensor.expected_size().value_or(rest));
-  const auto part = base::slice(whole, slice.offset, length);
-  if (!part) {
-    throw Error(Code::onnx_external_out_of_range,
-                concat("offset ", slice.offset, " and length ", length, " leave the entry ",
-                       base::quoted(slice.location), " of ", whole.size(), " bytes"),
-                place);
-  }
+  const Bytes part = whole.subspan(
+      slice.offset, onnx::length_in(slice, tensor.expected_size(), whole.size(), "entry", tensor.range.begin));
   used_.insert(*index);
   // Never said to be whole: its bytes are compared with the zip's own CRC-32, and a checksum is of another file.
-  return {this->part(*index, *part, whole.size())};
+  return {this->part(*index, part, whole.size())};
 }
 
 Payload ForeignZipResolver::part(std::size_t index, Bytes part, std::size_t size_of_entry) {

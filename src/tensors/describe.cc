@@ -1,6 +1,7 @@
 #include "tensors/describe.h"
 
 #include "base/text.h"
+#include "onnx/tensor_length.h"
 
 namespace onnxar {
 
@@ -10,8 +11,8 @@ std::string describe(const onnx::TensorSite& site) {
 
 std::string no_data(const onnx::TensorSite& site) {
   const auto size = site.tensor.expected_size();
-  return base::concat(describe(site), ": it has no data, and type ", to_string(site.tensor.type),
-                      " and the dimensions call for ", size ? base::concat(*size, " bytes") : "elements",
+  const std::string amount = size ? base::concat(*size, " bytes") : "elements";
+  return base::concat(describe(site), ": it has no data, and ", onnx::required_amount(site.tensor.type, amount),
                       "; `onnxar dump --with-data` prints them, `onnxar freeze --weights` fills them in");
 }
 

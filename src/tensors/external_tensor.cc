@@ -1,16 +1,16 @@
 #include "tensors/external_tensor.h"
 
-#include "base/checked.h"
 #include "base/text.h"
+#include "onnx/tensor_length.h"
 
 namespace onnxar {
 
 void check_link(const onnx::TensorView& tensor) {
   const Place place{"", tensor.range.begin};
-  if (tensor.type == DataType::string) {
+  if (tensor.type == DataType::string) {  // M15
     throw Error(Code::onnx_external_string, "strings cannot be external data", place);
   }
-  if (tensor.raw_data || tensor.typed_data) {
+  if (tensor.raw_data || tensor.typed_data) {  // M16
     throw Error(Code::onnx_external_data_beside, "the tensor's data is external, but the model holds data for it, too",
                 place);
   }
@@ -19,10 +19,8 @@ void check_link(const onnx::TensorView& tensor) {
 void check_length(const onnx::TensorView& tensor, std::uint64_t length) {
   const auto expected = tensor.expected_size();
   if (!expected || *expected == length) return;
-  throw Error(Code::onnx_tensor_length,
-              base::concat("the external data is ", length, " bytes long, but type ", to_string(tensor.type),
-                           " and the dimensions call for ", *expected),
-              {"", tensor.range.begin});
+  throw onnx::length_fault(base::concat("the external data is ", length, " bytes long"), tensor.type,  // M18
+                           *expected, {"", tensor.range.begin});
 }
 
 onnx::ExternalSlice proved_link(const onnx::TensorView& tensor) {
@@ -35,23 +33,14 @@ onnx::ExternalSlice proved_link(const onnx::TensorView& tensor) {
 Bytes part_of(const Archive& archive, const ArchiveEntry& entry, const onnx::TensorView& tensor,
               const onnx::ExternalSlice& slice) {
   const Bytes whole = archive.bytes(entry);
-  const std::uint64_t rest = slice.offset <= whole.size() ? whole.size() - slice.offset : 0;
-  const std::uint64_t length = slice.length.value_or(tensor.expected_size().value_or(rest));
-  const auto part = base::slice(whole, slice.offset, length);
-  if (part) return *part;
-  throw Error(Code::onnx_external_out_of_range,
-              base::concat("offset ", slice.offset, " and length ", length, " leave the entry ",
-                           base::quoted(slice.location), " of ", whole.size(), " bytes"),
-              {"", tensor.range.begin});
+  const std::uint64_t length =
+      onnx::length_in(slice, tensor.expected_size(), whole.size(), "entry", tensor.range.begin);  // M13
+  return whole.subspan(slice.offset, length);
 }
 
 NamedPart part_named(const Archive& archive, const onnx::TensorView& tensor, const onnx::ExternalSlice& slice) {
   const auto entry = archive.find(slice.location);
-  if (!entry) {
-    throw Error(Code::onnx_external_missing,
-                base::concat("it refers to ", base::quoted(slice.location), ", which is no entry of the archive"),
-                {"", tensor.range.begin});
-  }
+  if (!entry) onnx::refuse_missing(slice.location, "the archive", tensor.range.begin);  // M9
   return {*entry, part_of(archive, *entry, tensor, slice)};
 }
 

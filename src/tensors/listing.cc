@@ -70,11 +70,9 @@ std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOp
   return entries;
 }
 
-Listing list(const std::filesystem::path& path, const LoadOptions& options) {
-  return list(Archive::open(path), options);
-}
+Listing ls(const std::filesystem::path& path, const LoadOptions& options) { return ls(Archive::open(path), options); }
 
-Listing list(const Archive& archive, const LoadOptions& options) {
+Listing ls(const Archive& archive, const LoadOptions& options) {
   const zip::Directory& directory = ArchiveAccess::directory(archive);
   Listing listing;
   listing.file_size = archive.file().size();

@@ -1,6 +1,7 @@
 #include "onnxar/resolve.h"
 
 #include "base/text.h"
+#include "onnx/tensor_length.h"
 #include "onnx/tensor_values.h"
 #include "tensors/archive_walk.h"
 #include "tensors/external_tensor.h"
@@ -16,9 +17,8 @@ std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::Tenso
   if (message.type == DataType::string || (message.typed_data && data.empty())) return std::nullopt;
   const auto expected = tensor.expected_size();
   if (!expected || data.size() >= *expected) return data;
-  throw Error(Code::onnx_tensor_length,
-              base::concat("the message holds ", data.size(), " bytes of data, but type ", to_string(tensor.type),
-                           " and the dimensions call for ", *expected));
+  throw onnx::length_fault(base::concat("the message holds ", data.size(), " bytes of data"), tensor.type,  // M18
+                           *expected);
 }
 
 /// `error` with the tensor's name. A message does not know its offset in the model, so only places in entries are kept.

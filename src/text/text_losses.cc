@@ -25,61 +25,51 @@ bool is_odd_nan(Float value) {
          std::bit_cast<Bits>(value) != std::bit_cast<Bits>(std::numeric_limits<Float>::quiet_NaN());
 }
 
-/// Counts what would be lost, message by message. Recursion is bounded by what the parser lets in.
-class Losses {
- public:
-  void look_at(const google::protobuf::Message& message) {
-    const Reflection& reflection = *message.GetReflection();
-    if (!reflection.GetUnknownFields(message).empty()) ++unknown_;
-    std::vector<const FieldDescriptor*> fields;
-    reflection.ListFields(message, &fields);
-    for (const FieldDescriptor* field : fields) look_at(message, reflection, *field);
+std::uint64_t odd_nans(const google::protobuf::Message& message, const FieldDescriptor& field) {
+  const Reflection& reflection = *message.GetReflection();
+  const bool repeated = field.is_repeated();
+  const int size = repeated ? reflection.FieldSize(message, &field) : 1;
+  const bool is_float = field.cpp_type() == FieldDescriptor::CPPTYPE_FLOAT;
+  std::uint64_t count = 0;
+  for (int i = 0; i < size; ++i) {
+    const bool odd = is_float
+                         ? is_odd_nan<float, std::uint32_t>(repeated ? reflection.GetRepeatedFloat(message, &field, i)
+                                                                     : reflection.GetFloat(message, &field))
+                         : is_odd_nan<double, std::uint64_t>(repeated ? reflection.GetRepeatedDouble(message, &field, i)
+                                                                      : reflection.GetDouble(message, &field));
+    count += odd ? 1 : 0;
   }
+  return count;
+}
 
-  [[nodiscard]] std::uint64_t unknown() const noexcept { return unknown_; }
-  [[nodiscard]] std::uint64_t nans() const noexcept { return nans_; }
-
- private:
-  void look_at(const google::protobuf::Message& message, const Reflection& reflection, const FieldDescriptor& field) {
-    const bool repeated = field.is_repeated();
-    const int count = repeated ? reflection.FieldSize(message, &field) : 1;
-    const auto each = [count](const auto& look) {
-      for (int i = 0; i < count; ++i) look(i);
-    };
-    switch (field.cpp_type()) {
-      case FieldDescriptor::CPPTYPE_MESSAGE:
-        each([&](int i) {
-          look_at(repeated ? reflection.GetRepeatedMessage(message, &field, i)
-                           : reflection.GetMessage(message, &field));
-        });
-        break;
-      case FieldDescriptor::CPPTYPE_FLOAT:
-        each([&](int i) {
-          nans_ += static_cast<std::uint64_t>(is_odd_nan<float, std::uint32_t>(
-              repeated ? reflection.GetRepeatedFloat(message, &field, i) : reflection.GetFloat(message, &field)));
-        });
-        break;
-      case FieldDescriptor::CPPTYPE_DOUBLE:
-        each([&](int i) {
-          nans_ += static_cast<std::uint64_t>(is_odd_nan<double, std::uint64_t>(
-              repeated ? reflection.GetRepeatedDouble(message, &field, i) : reflection.GetDouble(message, &field)));
-        });
-        break;
-      default: break;
-    }
-  }
-
-  std::uint64_t unknown_ = 0;
-  std::uint64_t nans_ = 0;
+struct Losses {
+  std::uint64_t unknown = 0;  ///< messages with unknown fields
+  std::uint64_t nans = 0;
 };
+
+Losses losses_of(const schema::ModelProto& proto) {
+  Losses losses;
+  std::vector<const FieldDescriptor*> fields;
+  for_each_message(proto, [&](const google::protobuf::Message& message) {
+    const Reflection& reflection = *message.GetReflection();
+    if (!reflection.GetUnknownFields(message).empty()) ++losses.unknown;
+    fields.clear();
+    reflection.ListFields(message, &fields);
+    for (const FieldDescriptor* field : fields) {
+      const auto type = field->cpp_type();
+      const bool is_real = type == FieldDescriptor::CPPTYPE_FLOAT || type == FieldDescriptor::CPPTYPE_DOUBLE;
+      if (is_real) losses.nans += odd_nans(message, *field);
+    }
+  });
+  return losses;
+}
 
 /// Tensors that have the same bytes by being linked to them, beyond the first of each.
 std::uint64_t shared_payloads(const LoadedModel& model) {
-  std::set<std::pair<const std::byte*, std::size_t>> slices;
+  std::set<Extent> extents;
   std::uint64_t again = 0;
   for (const Payload& payload : model.payloads) {
-    const Bytes bytes = payload.bytes();
-    if (!bytes.empty() && !slices.emplace(bytes.data(), bytes.size()).second) ++again;
+    if (!payload.bytes().empty() && !extents.emplace(payload).second) ++again;
   }
   return again;
 }
@@ -91,13 +81,12 @@ std::vector<Finding> text_losses(const LoadedModel& model, const schema::ModelPr
   const auto add = [&found](std::uint64_t count, const std::string& message) {
     if (count != 0) found.push_back({Severity::warning, Code::onnx_text_loss, {}, message});
   };
-  Losses losses;
-  losses.look_at(proto);
-  add(losses.unknown(), base::concat(losses.unknown(),
-                                     " messages have fields that the schema does not know; text cannot "
-                                     "carry them"));
-  add(losses.nans(), base::concat(losses.nans(), " NaNs in typed fields have a sign or a payload; text has one NaN"));
-  if (losses.unknown() == 0 && serialised(proto) != model.skeleton) {
+  const Losses losses = losses_of(proto);
+  add(losses.unknown, base::concat(losses.unknown,
+                                   " messages have fields that the schema does not know; text cannot "
+                                   "carry them"));
+  add(losses.nans, base::concat(losses.nans, " NaNs in typed fields have a sign or a payload; text has one NaN"));
+  if (losses.unknown == 0 && serialised(proto) != model.skeleton) {
     add(1,
         "the fields of the model are not in the order or encoding that protobuf writes; a model made of the text says "
         "the same in other bytes");

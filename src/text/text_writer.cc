@@ -162,9 +162,7 @@ TextSource::TextSource(const LoadedModel& model, LargeData large, std::uint64_t 
 }
 
 void TextSource::drop_model_name() {
-  auto& pairs = *proto_.mutable_metadata_props();
-  pairs.erase(std::remove_if(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.key() == model_name_key; }),
-              pairs.end());
+  keep_only(*proto_.mutable_metadata_props(), [](const auto& pair) { return pair.key() != model_name_key; });
 }
 
 std::uint64_t TextSource::size() const {
@@ -204,7 +202,7 @@ LoadOptions with_text_parser(const LoadOptions& options) {
   return with;
 }
 
-TextReport print_text(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options) {
+TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options) {
   base::check_callable(sink, "the ByteSink");
   LoadOptions load = with_text_parser(options.load);
   if (!options.with_data) load.load_external_data = false;
@@ -227,8 +225,8 @@ TextReport print_text(const std::filesystem::path& model, const ByteSink& sink, 
   }
 }
 
-ConvertReport convert_to_text(const std::filesystem::path& input, const std::filesystem::path& output,
-                              const SaveOptions& save, const LoadOptions& load) {
+ConvertReport dump(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
+                   const LoadOptions& load) {
   LoadOptions options = with_text_parser(load);
   options.load_external_data = true;
   try {

@@ -13,6 +13,7 @@
 #include "base/mapped_file.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "onnx/tensor_length.h"
 #include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
 #include "onnxar/convert.h"
@@ -133,14 +134,11 @@ class ModelCheck {
     }
     const std::uint64_t size = tensor.raw_data ? tensor.raw_data->size() : 0;
     if (size > tensor.expected_size().value_or(size)) {
-      add(Severity::warning, Code::onnx_tensor_long_raw, site,
-          concat("raw_data holds ", size, " bytes, but type ", to_string(tensor.type), " and the dimensions call for ",
-                 *tensor.expected_size()));
+      add(Severity::warning, Code::onnx_tensor_long_raw, site, onnx::raw_size_text(tensor, *tensor.expected_size()));
     }
     if (const auto surplus = onnx::surplus_values(site.model, tensor)) {
       add(Severity::warning, Code::onnx_tensor_long_typed, site,
-          concat("it holds ", surplus->held, " values, but type ", to_string(tensor.type),
-                 " and the dimensions call for ", surplus->wanted));
+          concat("it holds ", surplus->held, " values, but ", onnx::required_amount(tensor.type, surplus->wanted)));
     }
   }
 

@@ -57,14 +57,16 @@ ConvertReport save_model(const LoadedModel& model, const fs::path& output, const
     case Format::onnx_external:
       save_onnx(model, Destination::of(output, name_in_folder(model, input), options.format), options, report);
       return report;
-    case Format::textproto:
-      throw Error(Code::usage_argument, "text is written by onnxar::model: Model::save or convert_to_text");
+    case Format::textproto: throw Error(Code::usage_argument, "text is written by onnxar::model: Model::save or dump");
   }
   throw Error(Code::usage_argument,
               base::concat("no format has the number ", static_cast<unsigned>(options.format), "; nothing is written"));
 }
 
-ConvertReport convert(const fs::path& input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
+namespace {
+
+ConvertReport convert_input(const fs::path& input, const fs::path& output, const SaveOptions& save,
+                            const LoadOptions& load) {
   LoadOptions options = load;
   // There has to be room, anyhow.
   if (options.temporary_dir.empty()) options.temporary_dir = Destination::of(output, {}, save.format).folder_above();
@@ -72,8 +74,38 @@ ConvertReport convert(const fs::path& input, const fs::path& output, const SaveO
   return save_model(load_model(input, ExternalPolicy::of(save), options), output, save, input);
 }
 
-ConvertReport convert(Bytes input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
+ConvertReport convert_input(Bytes input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
   return save_model(load_model(resolver_of(input, nullptr, load), ExternalPolicy::of(save), load), output, save);
+}
+
+const SaveOptions& as_archive(const SaveOptions& save) {
+  if (save.format == Format::archive) return save;
+  throw Error(Code::usage_argument, "`pack` writes archives; for another format call `unpack`");
+}
+
+/// SaveOptions begin with Format::archive, which only `pack` can mean.
+SaveOptions as_plain_model(const SaveOptions& save) {
+  SaveOptions plain = save;
+  if (plain.format == Format::archive) plain.format = Format::onnx_inline;
+  return plain;
+}
+
+}  // namespace
+
+ConvertReport pack(const fs::path& input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
+  return convert_input(input, output, as_archive(save), load);
+}
+
+ConvertReport pack(Bytes input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
+  return convert_input(input, output, as_archive(save), load);
+}
+
+ConvertReport unpack(const fs::path& input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
+  return convert_input(input, output, as_plain_model(save), load);
+}
+
+ConvertReport unpack(Bytes input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
+  return convert_input(input, output, as_plain_model(save), load);
 }
 
 }  // namespace onnxar

@@ -124,7 +124,7 @@ Link make_link(const fs::path& archive, const ArchiveRange& range) {
           linking.tensors()};
 }
 
-LinkReport write_link(const fs::path& archive, const fs::path& output, const LinkOptions& options) {
+LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptions& options) {
   const Linking linking(archive, options.range);
   auto file = base::OutputFile::create(output, options.replace ? base::Existing::replace : base::Existing::refuse);
   check_place(file.target(), linking);

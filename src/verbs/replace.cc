@@ -10,6 +10,7 @@
 #include "archive/keys.h"
 #include "base/checked.h"
 #include "base/file_descriptor.h"
+#include "base/text.h"
 #include "onnx/fields.h"
 #include "onnx/rewrite.h"
 #include "onnx/string_entry.h"
@@ -290,21 +291,21 @@ ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOpt
 
 }  // namespace
 
-ReplaceReport replace_model(const std::filesystem::path& archive, const std::filesystem::path& model,
-                            const ReplaceOptions& options, const LoadOptions& load) {
+ReplaceReport replace(const std::filesystem::path& archive, const std::filesystem::path& model,
+                      const ReplaceOptions& options, const LoadOptions& load) {
   ArchiveEditor editor = open_editor(archive, options);
   auto source = open_resolver_for(editor.archive(), model, file_links(options), load);
   return replace(editor, std::move(source), options, load);
 }
 
-ReplaceReport replace_model(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options,
-                            const LoadOptions& load) {
+ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options,
+                      const LoadOptions& load) {
   ArchiveEditor editor = open_editor(archive, options);
   auto source = resolver_for(editor.archive(), model, file_links(options), load);
   return replace(editor, std::move(source), options, load);
 }
 
-ReplaceReport replace_files(const std::filesystem::path& archive, const ReplaceOptions& options) {
+ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions& options) {
   ArchiveEditor editor = open_editor(archive, options);
   const NewFiles files(editor, options);
   if (!options.add.empty()) expect_free_name(editor.archive(), editor.archive().model(), files);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "archive/writer_parts.h"
-#include "base/checked.h"
 #include "base/crc32.h"
 #include "base/text.h"
 #include "onnx/sites.h"
@@ -29,16 +28,8 @@ using base::concat;
 void prove_target(const onnx::TensorView& tensor, const EntryWriter::Entries& entries) {
   const onnx::ExternalSlice slice = proved_link(tensor);
   const auto size = EntryWriter::size_of(entries, slice.location);
-  if (!size) {
-    throw Error(Code::onnx_external_missing,
-                concat("it refers to ", base::quoted(slice.location), ", which is not an entry of the archive"));
-  }
-  const std::uint64_t rest = slice.offset <= *size ? *size - slice.offset : 0;
-  const std::uint64_t length = slice.length.value_or(tensor.expected_size().value_or(rest));
-  if (base::in_range(slice.offset, length, *size)) return;
-  throw Error(Code::onnx_external_out_of_range,
-              concat("offset ", slice.offset, " and length ", length, " leave the entry ", base::quoted(slice.location),
-                     " of ", *size, " bytes"));
+  if (!size) onnx::refuse_missing(slice.location, "the archive", tensor.range.begin);
+  static_cast<void>(onnx::length_in(slice, tensor.expected_size(), *size, "entry", tensor.range.begin));
 }
 
 void prove_tensor(const onnx::TensorSite& site, const EntryWriter::Entries& entries, bool with_values) {

@@ -1,37 +1,35 @@
 #include "zip/central_header.h"
 
+#include <optional>
+
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/extra_fields.h"
+#include "zip/format.h"
+#include "zip/header_context.h"
 #include "zip/names.h"
 #include "zip/records.h"
+#include "zip/shared_checks.h"
 #include "zip/wide_fields.h"
+
+// The functions here check in the order of spec/checking.md, steps 15 to 30. A file is refused for the first rule that
+// it breaks, and the vectors state which one that is.
 
 namespace onnxar::zip {
 namespace {
 
-/// Places cost an allocation, so they are made where something is wrong.
-class ErrorContext {
- public:
-  ErrorContext(std::string_view name, std::uint64_t offset) : name_(name), offset_(offset) {}
-  [[noreturn]] void operator()(Code code, std::string_view message) const {
-    throw Error(code, std::string(message), {std::string(name_), offset_});
-  }
+using base::concat;
 
- private:
-  std::string_view name_;
-  std::uint64_t offset_;
-};
-
-void check_flags(const CentralFileHeader& header, const ErrorContext& refuse) {
-  if ((header.flags & (flag_encrypted | flag_strong_encryption | flag_masked)) != 0) {
+void check_flags(const CentralFileHeader& header, const HeaderContext& refuse) {
+  if ((header.flags & (flag_encrypted | flag_strong_encryption | flag_masked)) != 0) {  // D2
     refuse(Code::zip_entry_encrypted, "the entry is encrypted");
   }
+  // D3: a descriptor after stored data may look like data, so readers without the directory cannot find its end.
   if ((header.flags & flag_descriptor) != 0) {
-    refuse(Code::zip_entry_descriptor, "the entry's size and CRC stand behind its data (data descriptor)");
+    refuse(Code::zip_entry_descriptor, "the entry's size and CRC-32 follow its data (data descriptor)");
   }
-  if ((header.flags & ~unsigned{flag_utf8}) != 0) {  // says nothing of a name that is ASCII
-    refuse(Code::zip_entry_flags, base::concat("general purpose flags ", base::hex(header.flags), " are not allowed"));
+  if ((header.flags & ~unsigned{flag_utf8}) != 0) {  // D4; bit 11 is free, as names are ASCII
+    refuse(Code::zip_entry_flags, concat("general purpose flags ", base::hex(header.flags), " are not allowed"));
   }
 }
 
@@ -41,21 +39,11 @@ bool is_regular_file(std::uint32_t external_attributes) {
          (external_attributes & (dos_directory | dos_volume | windows_reparse_point)) == 0;
 }
 
-void check_fixed_fields(const CentralFileHeader& header, const ErrorContext& refuse) {
-  if (header.method != method_stored) {
-    refuse(Code::zip_entry_method,
-           base::concat("the entry is compressed (method ", header.method, "); entries must be stored"));
-  }
-  if (header.version_needed < version_plain || header.version_needed > version_zip64) {
-    refuse(Code::zip_entry_version,
-           base::concat("version ", header.version_needed, " needed to extract; 10 to 45 are read"));
-  }
-  if (header.disk_number_start != 0) refuse(Code::zip_entry_disk, "the entry is said to lie on another disk");
-  if (header.file_comment_length != 0) refuse(Code::zip_entry_comment, "the entry has a comment; none is allowed");
-  // 7-Zip reads the Unix mode of an entry from another host in that host's way: as a folder, for one.
+void check_attributes(const CentralFileHeader& header, const HeaderContext& refuse) {
+  // D9: 7-Zip interprets the Unix mode as the host defines it, and takes a file for a folder under some hosts.
   const auto host = static_cast<std::uint16_t>(header.version_made_by & 0xff00U);
   if (host != 0 && host != host_unix) {
-    refuse(Code::zip_entry_attributes, base::concat("made on host ", host >> 8U, "; 0 (MS-DOS) and 3 (Unix) are read"));
+    refuse(Code::zip_entry_attributes, concat("made on host ", host >> 8U, "; 0 (MS-DOS) and 3 (Unix) are read"));
   }
   if ((header.internal_file_attributes & ~unsigned{internal_text}) != 0) {
     refuse(Code::zip_entry_attributes, "internal attributes must be 0, except the bit for text");
@@ -65,61 +53,64 @@ void check_fixed_fields(const CentralFileHeader& header, const ErrorContext& ref
   }
 }
 
-void read_sizes(const CentralFileHeader& header, const ExtraFields& extra, DirectoryEntry& entry,
-                const ErrorContext& refuse) {
-  const WideFields wide = read_wide_fields(header, extra.zip64, entry.name, entry.central_offset, Rules::archive);
-  if (wide.size != wide.compressed_size) {
-    refuse(Code::zip_entry_sizes, "the entry is stored, but its two sizes differ");
+void check_fixed_fields(const CentralFileHeader& header, const HeaderContext& refuse) {
+  if (header.method != method_stored) {  // D5
+    refuse(Code::zip_entry_method,
+           concat("the entry is compressed (method ", header.method, "); entries must be stored"));
   }
+  if (!is_known_version(header.version_needed)) {  // D6
+    refuse(Code::zip_entry_version, concat("version ", header.version_needed, " needed to extract; 10 to 45 are read"));
+  }
+  check_disk(header.disk_number_start, refuse);  // D7
+  if (header.file_comment_length != 0) {         // D8
+    refuse(Code::zip_entry_comment, "the entry has a comment; none is allowed");
+  }
+  check_attributes(header, refuse);
+}
+
+void read_sizes(const CentralFileHeader& header, const ExtraFields& extra, DirectoryEntry& entry,
+                const HeaderContext& refuse) {
+  const WideFields wide = read_wide_fields(header, extra.zip64, Rules::archive, refuse);  // D13, D7
+  check_stored_sizes(wide.size, wide.compressed_size, refuse);                            // D14
   entry.unneeded_zip64 = extra.zip64 && !wide.needed;
   entry.size = wide.size;
   entry.header_offset = wide.header_offset;
 }
 
 /// What the directory repeats of the local header's alignment record; 0 where it does not.
-std::uint16_t read_alignment(const ExtraFields& extra, const ErrorContext& refuse) {
+std::uint16_t read_alignment(const ExtraFields& extra, const HeaderContext& refuse) {
   if (!extra.padding) return 0;
   const auto alignment =
       extra.padding->size() == 2 ? recorded_alignment(extra.padding_id, *extra.padding) : std::nullopt;
-  if (!alignment) {
+  if (!alignment) {  // D16
     refuse(Code::zip_extra_alignment,
-           "the extra field 0xa11e in the directory must be an alignment and nothing else: 2 bytes, a power of two "
-           "from 64 to 16384");
+           concat("the extra field ", base::hex(alignment_extra_id),
+                  " in the directory must be an alignment and nothing else: 2 bytes, a power of two from ",
+                  alignment_minimum, " to ", alignment_extra_maximum));
   }
   return static_cast<std::uint16_t>(*alignment);
 }
 
 }  // namespace
 
-std::uint64_t proved_length(const std::optional<CentralFileHeader>& header, Bytes directory, std::uint64_t offset) {
-  if (!header) {
-    throw Error(Code::zip_directory_header, "no directory header where one has to be", {"", offset});
-  }
-  const std::uint64_t length =
-      central_file_header_size + header->file_name_length + header->extra_field_length + header->file_comment_length;
-  if (length > directory.size()) {
-    throw Error(Code::zip_directory_header, "a directory header runs past the end of the directory", {"", offset});
-  }
-  return length;
-}
-
 std::uint64_t read_central_header(Bytes directory, std::uint64_t offset, DirectoryEntry& entry) {
   const auto header = parse_central_file_header(directory);
-  const std::uint64_t length = proved_length(header, directory, offset);
+  const std::uint64_t length = proved_length(header, directory, offset);  // D1
   entry.central_offset = offset;
   entry.name = as_text(directory.subspan(central_file_header_size, header->file_name_length));
-  const ErrorContext refuse(entry.name, offset);
+  const HeaderContext refuse(entry.name, offset);
   if (const auto fault = name_fault(entry.name)) refuse(fault->code, fault->message);
   check_flags(*header, refuse);
   check_fixed_fields(*header, refuse);
   ExtraFields extra;
   if (header->extra_field_length != 0) {
     const Bytes fields = directory.subspan(central_file_header_size + entry.name.size(), header->extra_field_length);
-    extra = read_extra_fields(fields, HeaderKind::directory, entry.name, offset);
+    extra = read_extra_fields(fields, HeaderKind::directory, refuse);
   }
   read_sizes(*header, extra, entry, refuse);
-  if (entry.size == 0 && header->crc32 != 0)
+  if (entry.size == 0 && header->crc32 != 0) {  // D15
     refuse(Code::zip_entry_empty_crc, "the entry is empty, but its CRC is not 0");
+  }
   entry.alignment = read_alignment(extra, refuse);
   entry.crc32 = header->crc32;
   entry.last_mod_time = header->last_mod_time;

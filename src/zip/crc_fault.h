@@ -1,4 +1,4 @@
-// A CRC-32 that is not the one stated: what may have happened.
+// The error for a wrong CRC-32, with its likely cause.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace onnxar::zip {
 
-/// The error for an entry whose `data` has CRC-32 `actual` where `who` ("the archive") states another. Tells bytes that
-/// were damaged from a sum that its writer began anew in their midst: zlib takes an empty piece without an address for
-/// a request to do so, and writers without ISA-L once passed those on. `data` may be empty where it is not in memory:
-/// then that is not looked for. Cost: one pass over `data`.
+/// The error for an entry whose `data` has the CRC-32 `actual`, while `who` ("the archive") states another. It tells
+/// damaged bytes from a sum that its writer restarted within the data: zlib takes an empty piece without an address for
+/// a request to restart, and early writers without ISA-L passed such pieces on. Empty `data` (not in memory) leaves
+/// that out. Cost: one pass over `data`.
 Error crc_fault(Place place, std::string_view who, std::uint32_t stated, std::uint32_t actual, Bytes data);
 
 }  // namespace onnxar::zip

@@ -10,6 +10,7 @@
 #include "zip/format.h"
 #include "zip/layout.h"
 #include "zip/local_header.h"
+#include "zip/shared_checks.h"
 #include "zip/unique_names.h"
 
 namespace onnxar::zip {
@@ -21,7 +22,7 @@ using base::hex;
 Place at_header(const DirectoryEntry& entry) { return {std::string(entry.name), entry.header_offset}; }
 Place in_directory(const DirectoryEntry& entry) { return {std::string(entry.name), entry.central_offset}; }
 
-/// Whether the local header, its name and the data fit. `size` was compared with nothing yet, so the sum is checked.
+/// Whether the least that local header, name and data take fits. Nothing has bounded `size` yet, so the sum is checked.
 bool fits_before(const DirectoryEntry& entry, std::uint64_t next) {
   const auto least = base::checked_add(entry.size, local_file_header_size + entry.name.size());
   return least && base::in_range(entry.header_offset, *least, next);
@@ -39,7 +40,7 @@ Directory Directory::read(Bytes file, const Limits& limits) {
   directory.read_headers(file, end.directory_size, end.entries);
   directory.check_positions();
   directory.index_names();
-  directory.data_offsets_ = std::make_unique<std::atomic<std::uint64_t>[]>(end.entries);
+  directory.data_offsets_ = std::make_unique<std::atomic<std::uint64_t>[]>(end.entries);  // bounded by E10 and E11
   directory.prove_irregular_entries(file);
   return directory;
 }
@@ -54,11 +55,7 @@ void Directory::read_headers(Bytes file, std::uint64_t size, std::uint64_t count
     const std::uint64_t length = read_central_header(rest, offset_ + size - rest.size(), entries_.emplace_back());
     rest = rest.subspan(length);
   }
-  if (!rest.empty()) {
-    throw Error(Code::zip_directory_count,
-                concat("the end record counts ", count, " entries, but the directory goes on after them"),
-                {"", offset_ + size - rest.size()});
-  }
+  check_directory_end(rest, count, offset_ + size - rest.size());  // E10
 }
 
 std::uint64_t Directory::limit_of(std::size_t index) const noexcept {
@@ -66,23 +63,24 @@ std::uint64_t Directory::limit_of(std::size_t index) const noexcept {
 }
 
 void Directory::check_positions() const {
+  // P1: only then are offsets true for readers that correct them by the bytes before the first entry, too.
   if (entries_.front().header_offset != 0) {
     throw Error(Code::zip_entry_first_offset,
                 concat("the first entry begins at ", hex(entries_.front().header_offset),
-                       ", not at 0: bytes stand before the archive, or its entries are out of order"),
+                       ", not at 0: there are bytes before the archive, or its entries are out of order"),
                 in_directory(entries_.front()));
   }
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const DirectoryEntry& entry = entries_[i];
     const std::uint64_t next = limit_of(i);
     const bool last = i + 1 == entries_.size();
-    if (next <= entry.header_offset) {
+    if (next <= entry.header_offset) {  // P2; P4 for the last entry
       throw Error(last ? Code::zip_entry_bounds : Code::zip_entry_order,
-                  last ? "the entry is said to begin behind the start of the directory"
+                  last ? "the entry is said to begin after the start of the directory"
                        : "entries do not lie in the file in the order of the directory",
                   in_directory(last ? entry : entries_[i + 1]));
     }
-    if (!fits_before(entry, next)) {
+    if (!fits_before(entry, next)) {  // P3; P4 for the last entry
       throw Error(
           last ? Code::zip_entry_bounds : Code::zip_entry_overlap,
           concat("the entry's ", entry.size, " bytes run into ",
@@ -98,6 +96,8 @@ void Directory::index_names() {
       [this](std::uint32_t i) { return entries_[i].central_offset; });
 }
 
+/// The shortcut of P5a keeps opening at O(directory): reading every local header of a mapped archive would fault in a
+/// page per entry. Only entries for which it does not hold are proved now.
 void Directory::prove_irregular_entries(Bytes file) {
   first_appended_ = entries_.size();
   for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -115,14 +115,14 @@ LocalEntry Directory::prove_local(Bytes file, std::size_t index) const {
   const bool last = index + 1 == entries_.size();
   const Tail tail = last ? Tail::forbidden : zip64_ ? Tail::allowed : Tail::without_zip64;
   const LocalEntry local = read_local_header(file, entries_[index], limit_of(index), tail);
-  // Every thread that proves an entry finds the same value, so nothing has to be ordered.
+  // Every thread that proves an entry finds the same value, and nothing else depends on it: relaxed is enough.
   data_offsets_[index].store(local.data_offset, std::memory_order_relaxed);
   return local;
 }
 
 std::size_t Directory::regular_header_size(std::size_t index) const noexcept {
   const DirectoryEntry& entry = entries_[index];
-  const std::uint64_t begin = limit_of(index) - entry.size;  // not below the end of the name: check_positions
+  const std::uint64_t begin = limit_of(index) - entry.size;  // check_positions: not below the end of the name
   const bool is_usual = is_usual_place(begin, entry.header_offset, entry.name.size(), entry.size);
   return is_usual ? begin - entry.header_offset : 0;
 }
@@ -133,7 +133,7 @@ void Directory::prove_regular(Bytes header, std::size_t index) const {
   try {
     begin = read_local_header(header, entry).data_offset;
   } catch (const Error&) {
-    return;  // who uses the entry comes to it again, and knows the rest of the file
+    return;  // the first use proves it again, and can tell a broken file from one that was changed
   }
   if (begin + entry.size == limit_of(index)) data_offsets_[index].store(begin, std::memory_order_relaxed);
 }

@@ -17,41 +17,46 @@ namespace {
 using base::concat;
 using base::hex;
 
-/// Only words the error: where an end record stands that is not at the very end.
+/// The first offset at which an end record can begin whose comment reaches the end of the file.
+std::uint64_t first_place_of_end_record(Bytes file) {
+  constexpr std::uint64_t farthest = end_record_size + comment_maximum;
+  return file.size() > farthest ? file.size() - farthest : 0;
+}
+
+/// The last end record before the last 22 bytes. It only serves to word the refusal: archives are never read from it.
 std::optional<std::uint64_t> find_stray_end_record(Bytes file) {
-  constexpr std::uint64_t farthest = end_record_size + sentinel16;
-  const std::uint64_t stop = file.size() > farthest ? file.size() - farthest : 0;
+  const std::uint64_t stop = first_place_of_end_record(file);
   for (std::uint64_t at = file.size() - end_record_size; at-- > stop;) {
     if (parse_end_record(file.subspan(at))) return at;
   }
   return std::nullopt;
 }
 
-[[noreturn]] void refuse_comment(std::uint64_t at) {
+[[noreturn]] void refuse_comment(std::uint64_t at) {  // E3
   throw Error(Code::zip_end_comment, "the zip file has an archive comment; none is allowed", {"", at});
 }
 
 [[noreturn]] void refuse_without_end_record(Bytes file) {
   const auto stray = find_stray_end_record(file);
-  if (!stray) {
+  if (!stray) {  // E1
     throw Error(Code::zip_end_missing,
                 begins_with_record(file)
                     ? "this zip file was cut short: it begins as one, but has no end record; fetch it again"
-                    : "no zip end record in the last 22 bytes: this is no zip file, or its end is missing (a download "
-                      "or copy cut short)",
+                    : "no zip end record in the last 22 bytes: this is not a zip file, or its end is missing (a "
+                      "download or copy cut short)",
                 {"", file.size()});
   }
-  const std::uint64_t behind = file.size() - *stray - end_record_size;
-  if (parse_end_record(file.subspan(*stray))->comment_length == behind) refuse_comment(*stray);
-  throw Error(Code::zip_end_not_last,
-              concat("the zip end record is not the last thing in the file: ", behind,
+  const std::uint64_t after = file.size() - *stray - end_record_size;
+  if (parse_end_record(file.subspan(*stray))->comment_length == after) refuse_comment(*stray);
+  throw Error(Code::zip_end_not_last,  // E2
+              concat("the zip end record is not the last thing in the file: ", after,
                      " more bytes follow it; cut them off or fetch it again"),
               {"", stray});
 }
 
 void check_length(Bytes file) {
   if (file.size() >= end_record_size) return;
-  throw Error(Code::zip_end_missing,
+  throw Error(Code::zip_end_missing,  // E1
               file.empty() ? "the file is empty"
               : begins_with_record(file)
                   ? concat("this zip file was cut short: only ", file.size(), " bytes of it are here")
@@ -63,8 +68,8 @@ EndRecord read_end_record(Bytes file) {
   check_length(file);
   const std::uint64_t at = file.size() - end_record_size;
   const auto end = parse_end_record(file.subspan(at));
-  if (!end) refuse_without_end_record(file);
-  if (end->comment_length != 0) refuse_comment(at);
+  if (!end) refuse_without_end_record(file);         // E1, E2, E3
+  if (end->comment_length != 0) refuse_comment(at);  // E3
   return *end;
 }
 
@@ -73,16 +78,18 @@ std::optional<Zip64Locator> read_locator(Bytes file) {
   return parse_zip64_locator(file.subspan(file.size() - end_record_size - zip64_locator_size));
 }
 
-/// The version says nothing about the record's form. Some writers give one below 45; more than 45 may be another form.
-bool is_known_version(std::uint16_t version, Rules rules) {
-  return version <= version_zip64 && (rules == Rules::any_zip || version >= version_plain);
+/// The version says nothing about the record's form, so foreign zips may state any up to 45. Records of later versions
+/// may have another form.
+bool is_readable_version(std::uint16_t version, Rules rules) {
+  return is_known_version(version) || (rules == Rules::foreign && version < version_plain);
 }
 
 Zip64EndRecord read_zip64_record(Bytes file, const Zip64Locator& locator, Rules rules) {
   const std::uint64_t locator_at = file.size() - end_record_size - zip64_locator_size;
-  if (locator.disk_with_end_record != 0 || locator.number_of_disks != 1) {
+  if (locator.disk_with_end_record != 0 || locator.number_of_disks != 1) {  // E4
     throw Error(Code::zip_end_multi_disk, "the zip64 locator speaks of several disks", {"", locator_at});
   }
+  // E5: the offset is compared before anything is read at it.
   if (locator_at < zip64_end_record_size || locator.offset_of_end_record != locator_at - zip64_end_record_size) {
     throw Error(Code::zip_zip64_locator,
                 concat("the zip64 locator points to ", hex(locator.offset_of_end_record),
@@ -91,13 +98,14 @@ Zip64EndRecord read_zip64_record(Bytes file, const Zip64Locator& locator, Rules 
   }
   const Place place{"", locator.offset_of_end_record};
   const auto record = parse_zip64_end_record(file.subspan(locator.offset_of_end_record));
-  if (!record) throw Error(Code::zip_zip64_record, "no zip64 end record where the locator points", place);
-  if (record->size_of_record != Zip64EndRecord().size_of_record || !is_known_version(record->version_needed, rules)) {
-    throw Error(Code::zip_zip64_record, "the zip64 end record is not of the plain form (size 44, version 10 to 45)",
-                place);
+  if (!record) throw Error(Code::zip_zip64_record, "no zip64 end record where the locator points", place);  // E6
+  if (record->size_of_record != Zip64EndRecord().size_of_record ||
+      !is_readable_version(record->version_needed, rules)) {
+    throw Error(Code::zip_zip64_record,  // E6
+                "the zip64 end record is not of the plain form (size 44, version 10 to 45)", place);
   }
   if (record->number_of_this_disk != 0 || record->disk_with_directory != 0 ||
-      record->entries_on_this_disk != record->entries) {
+      record->entries_on_this_disk != record->entries) {  // E4
     throw Error(Code::zip_end_multi_disk, "the zip64 end record speaks of several disks", place);
   }
   return *record;
@@ -109,7 +117,7 @@ bool agrees(std::uint64_t narrow, std::uint64_t sentinel, std::uint64_t wide) {
 
 EndOfArchive join(const EndRecord& end, const Zip64EndRecord& wide, std::uint64_t at) {
   if (!agrees(end.entries, sentinel16, wide.entries) || !agrees(end.directory_size, sentinel32, wide.directory_size) ||
-      !agrees(end.directory_offset, sentinel32, wide.directory_offset)) {
+      !agrees(end.directory_offset, sentinel32, wide.directory_offset)) {  // E7
     throw Error(Code::zip_zip64_disagree, "the end record and the zip64 end record contradict each other", {"", at});
   }
   const bool needed =
@@ -117,23 +125,24 @@ EndOfArchive join(const EndRecord& end, const Zip64EndRecord& wide, std::uint64_
   return {wide.entries, wide.directory_offset, wide.directory_size, true, !needed};
 }
 
-/// REQUIRES: there is no locator, so that a zip file of any maker may just have 65 535 entries.
+/// REQUIRES: there is no locator. In a foreign zip 0xFFFF then is a number of entries like any other.
 EndOfArchive plain(const EndRecord& end, std::uint64_t at, Rules rules) {
-  const bool count_sent_on = rules == Rules::archive && end.entries == sentinel16;
-  if (count_sent_on || end.directory_size == sentinel32 || end.directory_offset == sentinel32) {
-    throw Error(Code::zip_zip64_locator, "the end record refers to a zip64 record, but no locator stands before it",
+  const bool count_is_sentinel = rules == Rules::archive && end.entries == sentinel16;
+  if (count_is_sentinel || end.directory_size == sentinel32 || end.directory_offset == sentinel32) {  // E5
+    throw Error(Code::zip_zip64_locator, "the end record refers to a zip64 record, but there is no locator before it",
                 {"", at});
   }
   return {end.entries, end.directory_offset, end.directory_size};
 }
 
-/// REQUIRES: `end` is the last thing in `file`, but for its comment, which was cut off.
+/// Checks in the order of spec/checking.md, steps 3 to 10. REQUIRES: `file` ends with the 22 bytes of `end`; a comment
+/// was cut off.
 EndOfArchive read_before(Bytes file, const EndRecord& end, Rules rules) {
   const std::uint64_t at = file.size() - end_record_size;
-  if (end.number_of_this_disk != 0 || end.disk_with_directory != 0) {
+  if (end.number_of_this_disk != 0 || end.disk_with_directory != 0) {  // E4
     throw Error(Code::zip_end_multi_disk, "the end record speaks of several disks", {"", at});
   }
-  if (end.entries_on_this_disk != end.entries) {
+  if (end.entries_on_this_disk != end.entries) {  // E4
     throw Error(Code::zip_end_multi_disk,
                 concat("the end record counts ", end.entries_on_this_disk, " entries on this disk and ", end.entries,
                        " in all; an archive is on one disk"),
@@ -142,11 +151,12 @@ EndOfArchive read_before(Bytes file, const EndRecord& end, Rules rules) {
   const auto locator = read_locator(file);
   const EndOfArchive found = locator ? join(end, read_zip64_record(file, *locator, rules), at) : plain(end, at, rules);
   const std::uint64_t records_begin = locator ? locator->offset_of_end_record : at;
+  // E8: exact equality leaves no room for bytes that only some readers would take into account.
   if (base::checked_add(found.directory_offset, found.directory_size) != records_begin) {
     throw Error(Code::zip_end_directory_bounds,
                 concat("the directory is said to be ", found.directory_size, " bytes at ", hex(found.directory_offset),
                        ", which does not end at ", hex(records_begin),
-                       " where the end records begin: bytes were put in or taken out before them"),
+                       " where the end records begin: bytes were inserted or removed before them"),
                 {"", at});
   }
   return found;
@@ -154,8 +164,7 @@ EndOfArchive read_before(Bytes file, const EndRecord& end, Rules rules) {
 
 /// Every end record whose comment would end with the file, the last one first.
 std::vector<std::uint64_t> find_end_records(Bytes file) {
-  constexpr std::uint64_t farthest = end_record_size + sentinel16;
-  const std::uint64_t stop = file.size() > farthest ? file.size() - farthest : 0;
+  const std::uint64_t stop = first_place_of_end_record(file);
   std::vector<std::uint64_t> found;
   for (std::uint64_t at = file.size() - end_record_size + 1; at-- > stop;) {
     const auto end = parse_end_record(file.subspan(at));
@@ -164,24 +173,24 @@ std::vector<std::uint64_t> find_end_records(Bytes file) {
   return found;
 }
 
-/// Some readers take the last signature of an end record in the file for the end, whatever follows it.
+/// Some readers take the last signature of an end record in the file for the end, even if its comment does not fit.
 void refuse_signature_after(Bytes file, std::uint64_t at) {
-  if (at + end_record_size == file.size()) return;  // no reader looks within the last 22 bytes
+  if (at + end_record_size == file.size()) return;  // no reader searches within the last 22 bytes
   for (std::uint64_t later = at + 1; later + sizeof end_signature <= file.size(); ++later) {
     if (base::load<std::uint32_t>(file, later) != end_signature) continue;
     throw Error(Code::zip_end_ambiguous,
                 "the signature of an end record is in the archive comment, and some readers take it for the end of the "
-                "zip file; make the zip anew without an archive comment",
+                "zip file; write the zip again without an archive comment",
                 {"", later});
   }
 }
 
-/// Of a file whose last 22 bytes are an end record that promises more.
+/// For a file that ends with an end record which announces a comment.
 void refuse_cut_comment(Bytes file) {
   const std::uint64_t at = file.size() - end_record_size;
   const auto end = parse_end_record(file.subspan(at));
   if (!end) return;
-  throw Error(Code::zip_end_comment,
+  throw Error(Code::zip_end_comment,  // E3
               concat("the end record announces a comment of ", end->comment_length,
                      " bytes, but nothing follows: the file was cut short"),
               {"", at});
@@ -204,21 +213,23 @@ EndOfZip find_end(Bytes file) {
   found.erase(found.begin());
   refuse_signature_after(file, at);
   const EndRecord end = *parse_end_record(file.subspan(at));
-  return {read_before(file.first(at + end_record_size), end, Rules::any_zip), std::move(found)};
+  return {read_before(file.first(at + end_record_size), end, Rules::foreign), std::move(found)};
 }
 
 void check_limits(const EndOfArchive& end, const Limits& limits) {
   const Place place{"", end.directory_offset};
-  if (end.entries == 0) throw Error(Code::zip_directory_empty, "the zip file is empty: it has no entries", place);
-  if (end.entries > end.directory_size / central_file_header_size) {
+  if (end.entries == 0) {  // E9
+    throw Error(Code::zip_directory_empty, "the zip file is empty: it has no entries", place);
+  }
+  if (end.entries > end.directory_size / central_file_header_size) {  // E10, before memory is allocated by the number
     throw Error(Code::zip_directory_count,
                 concat(end.entries, " entries cannot fit into a directory of ", end.directory_size, " bytes"), place);
   }
-  if (end.entries > limits.entries) {
+  if (end.entries > limits.entries) {  // E11
     throw Error(Code::zip_limit_entries, concat(end.entries, " entries are more than the limit of ", limits.entries),
                 place);
   }
-  if (end.directory_size > limits.directory_size) {
+  if (end.directory_size > limits.directory_size) {  // E12
     throw Error(Code::zip_limit_directory,
                 concat("a directory of ", base::human_size(end.directory_size), " is over the limit of ",
                        base::human_size(limits.directory_size)),

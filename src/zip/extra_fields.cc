@@ -11,14 +11,24 @@ namespace {
 
 bool is_padding(std::uint16_t id) noexcept { return id == padding_extra_id || id == alignment_extra_id; }
 
+/// Other fields could give the entry another name or kind to readers that know them.
+void check_id(std::uint16_t id, HeaderKind kind, const HeaderContext& refuse) {
+  if (id != zip64_extra_id && !is_padding(id)) {  // D11, L5
+    refuse(Code::zip_extra_unknown,
+           base::concat("extra field ", base::hex(id), " is not allowed (only zip64 and padding are)"));
+  }
+  if (id == padding_extra_id && kind == HeaderKind::directory) {  // D11
+    refuse(Code::zip_extra_unknown,
+           base::concat("the padding record ", base::hex(padding_extra_id), " belongs in the local header only"));
+  }
+}
+
 }  // namespace
 
-ExtraFields read_extra_fields(Bytes extra, HeaderKind kind, std::string_view name, std::uint64_t offset) {
-  const auto refuse = [&](Code code, const std::string& message) {
-    throw Error(code, message, {std::string(name), offset});
-  };
+ExtraFields read_extra_fields(Bytes extra, HeaderKind kind, const HeaderContext& refuse) {
   ExtraFields found;
   while (!extra.empty()) {
+    // D10, L4: the size is compared with what is left, not added to a position, so that nothing wraps.
     if (extra.size() < extra_header_size || extra.size() - extra_header_size < base::load<std::uint16_t>(extra, 2)) {
       refuse(Code::zip_extra_malformed, "an extra field runs past the end of the header");
     }
@@ -26,15 +36,9 @@ ExtraFields read_extra_fields(Bytes extra, HeaderKind kind, std::string_view nam
     const auto size = base::load<std::uint16_t>(extra, 2);
     const Bytes payload = extra.subspan(extra_header_size, size);
     extra = extra.subspan(extra_header_size + size);
-    if (id != zip64_extra_id && !is_padding(id)) {
-      refuse(Code::zip_extra_unknown,
-             base::concat("extra field ", base::hex(id), " is not allowed (only zip64 and padding are)"));
-    }
-    if (id == padding_extra_id && kind == HeaderKind::directory) {
-      refuse(Code::zip_extra_unknown, "the padding record 0xd935 belongs in the local header only");
-    }
+    check_id(id, kind, refuse);
     std::optional<Bytes>& field = id == zip64_extra_id ? found.zip64 : found.padding;
-    if (field) {
+    if (field) {  // D12, L6: some readers take the first field, some the last one
       refuse(Code::zip_extra_duplicate, is_padding(id) ? "two records state an alignment in one header"
                                                        : "the same extra field is twice in one header");
     }

@@ -12,6 +12,7 @@
 #include "zip/format.h"
 #include "zip/inflate.h"
 #include "zip/names.h"
+#include "zip/shared_checks.h"
 #include "zip/unique_names.h"
 
 namespace onnxar::zip {
@@ -24,7 +25,7 @@ namespace {
 void check_overlap(const ForeignEntry& before, const ForeignEntry& entry) {
   if (before.end <= entry.header_offset) return;
   throw Error(Code::zip_entry_overlap,
-              concat("the entry ends at ", hex(before.end), ", behind the start of the next entry ",
+              concat("the entry ends at ", hex(before.end), ", after the start of the next entry ",
                      base::quoted(entry.name), " at ", hex(entry.header_offset)),
               {std::string(before.name), before.header_offset});
 }
@@ -54,15 +55,12 @@ void ForeignDirectory::read_headers(Bytes file, const EndOfArchive& end) {
     entries_.push_back(header.entry);
     rest = rest.subspan(header.length);
   }
-  if (!rest.empty()) {
-    throw Error(Code::zip_directory_count,
-                concat("the end record counts ", end.entries, " entries, but the directory goes on after them"),
-                {"", end.directory_end() - rest.size()});
-  }
+  check_directory_end(rest, end.entries, end.directory_end() - rest.size());
   std::ranges::sort(entries_, {}, [](const ForeignEntry& e) { return std::pair(e.header_offset, e.central_offset); });
 }
 
-/// In the order of the file, up to the first two that overlap: so no byte is read for many entries.
+/// In the order of the file, and only up to the first two entries that overlap. Otherwise a small file could have a
+/// million entries that all make this read the same long header.
 void ForeignDirectory::read_local_headers(Bytes file) {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     read_foreign_local(file, offset_, entries_[i]);
@@ -70,7 +68,7 @@ void ForeignDirectory::read_local_headers(Bytes file) {
   }
 }
 
-/// Readers that begin at the front of the file take the first record there for the zip's.
+/// Readers that begin at the front of the file take the first record there for the zip's own.
 void ForeignDirectory::check_front(Bytes file) const {
   constexpr auto size = sizeof local_file_signature;
   const Bytes front = file.first(entries_.front().header_offset);
@@ -80,15 +78,15 @@ void ForeignDirectory::check_front(Bytes file) const {
       throw Error(Code::zip_entry_unlisted,
                   concat("a local header is before the first entry, ", base::quoted(entries_.front().name),
                          ", and the directory does not list it: readers that begin at the front of the file see an "
-                         "entry that others do not; make the zip anew"),
+                         "entry that others do not; write the zip again"),
                   {"", at});
     }
     if (signature == end_signature || signature == zip64_end_signature) {
       throw Error(
           Code::zip_end_ambiguous,
           concat("the signature of an end record is before the first entry, ", base::quoted(entries_.front().name),
-                 ": readers that begin at the front of the file take the zip for an empty one; make the zip "
-                 "anew"),
+                 ": readers that begin at the front of the file take the zip for an empty one; write the zip "
+                 "again"),
           {"", at});
     }
   }
@@ -100,8 +98,8 @@ void ForeignDirectory::check_rivals(std::span<const std::uint64_t> rivals) const
     const bool in_data = next != entries_.begin() && rival < std::prev(next)->end;
     if (in_data) continue;
     throw Error(Code::zip_end_ambiguous,
-                "a second end record stands here, and readers differ in which of the two they take; make the zip anew "
-                "without an archive comment",
+                "there is a second end record here, and readers differ in which of the two they take; write the zip "
+                "again without an archive comment",
                 {"", rival});
   }
 }
@@ -129,7 +127,7 @@ void ForeignDirectory::check_folders() const {
   }
 }
 
-/// Only names that no archive may have lose something, so that nearly every zip is through after one look at each name.
+/// Only names that archives must not have change when readers drop parts of them, so nearly every zip needs no index.
 void ForeignDirectory::check_omissions() const {
   const auto name_of_file = [this](std::uint32_t i) { return entries_[files_[i]].name; };
   const auto is_portable = [this](std::uint32_t i) { return !name_fault(entries_[i].name); };
@@ -143,7 +141,7 @@ void ForeignDirectory::check_omissions() const {
     throw Error(Code::zip_name_duplicate,
                 concat("some readers take this name and ", base::quoted(name_of_file(*clash)),
                        " for one: they leave out `c:` at the start, `;1` at the end, or dots and spaces at the end of "
-                       "a part; make the zip anew with other names"),
+                       "a part; write the zip again with other names"),
                 {std::string(name_of_file(i)), entries_[files_[i]].central_offset});
   }
 }

@@ -1,4 +1,4 @@
-// The central directory of a zip file of any maker: what `repack` and `pack` read where an archive is expected.
+// The central directory of a foreign zip: a zip file that another program wrote, and that `repack` and `pack` read.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@
 
 namespace onnxar::zip {
 
-/// The entries of one zip file, in the order in which they lie in it. What is read and what is refused is written down
-/// in spec/other-zips.md: this class is all of it, and every verb that reads zip files of other makers uses it. Holds a
-/// copy of the directory's bytes; refers to no other part of the file. Move-only. Threads: const throughout.
+/// The entries of one foreign zip, in the order of their local headers. spec/other-zips.md lists what is read and what
+/// is refused. This class carries out all of it, and every verb that reads foreign zips uses it. It holds a copy of the
+/// directory's bytes and refers to no other part of the file. Move-only. Threads: const members may run concurrently.
 class ForeignDirectory {
  public:
   /// Reads the directory and every local header. Errors: zip.*. Cost: O(entries log entries).
@@ -27,7 +27,7 @@ class ForeignDirectory {
   [[nodiscard]] std::span<const ForeignEntry> entries() const noexcept { return entries_; }
   /// The file of exactly this name; folders are not found.
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
-  /// Where the directory begins.
+  /// The offset of the directory in the file.
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
 
  private:
@@ -43,12 +43,12 @@ class ForeignDirectory {
 
   std::unique_ptr<std::byte[]> bytes_;
   std::vector<ForeignEntry> entries_;
-  std::vector<std::uint32_t> files_;  // indices of entries that are no folders
+  std::vector<std::uint32_t> files_;  // indices of the entries that are not folders
   NameIndex index_;                   // of files_
   std::uint64_t offset_ = 0;
 };
 
-/// The bytes that were put into `entry`; its CRC-32 is not looked at. `file` must outlive the source.
+/// The data of `entry`, inflated; its CRC-32 is not compared. `file` must outlive the source.
 std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& entry);
 
 /// Errors: zip.data.crc, unless `crc` is the entry's.

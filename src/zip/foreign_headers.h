@@ -1,7 +1,7 @@
-// The headers of one entry of a zip file of any maker.
+// The headers of one entry of a foreign zip: a zip file that another program wrote.
 //
-// The strict profile's rules about form do not bind here: flags, times, attributes, comments, extra fields, order and
-// padding are as their maker had them. What would make two readers see different bytes is refused all the same.
+// The strict profile's rules about form do not apply: flags, times, attributes, comments, extra fields, order and
+// padding may be anything. A header that two readers could understand differently is refused (spec/other-zips.md).
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 namespace onnxar::zip {
 
 struct ForeignEntry {
-  std::string_view name;             ///< lives as long as the directory's bytes
-  std::uint64_t size = 0;            ///< of the bytes that were put in
-  std::uint64_t stored_size = 0;     ///< of the bytes in the file
+  std::string_view name;             ///< a view into the directory's bytes
+  std::uint64_t size = 0;            ///< of the data, inflated
+  std::uint64_t stored_size = 0;     ///< of the data as it is in the file
   std::uint64_t header_offset = 0;   ///< of the local header
   std::uint64_t central_offset = 0;  ///< of its header in the directory
   std::uint64_t data_offset = 0;
-  std::uint64_t end = 0;  ///< behind the data, and behind its descriptor where there is one
+  std::uint64_t end = 0;  ///< of the data, or of the data descriptor that follows it
   std::uint32_t crc32 = 0;
-  std::uint16_t flags = 0;      ///< as the directory has them; bit 11 may differ in the local header
-  std::uint64_t alignment = 0;  ///< as a padding record says it; 0 where there is none
+  std::uint16_t flags = 0;      ///< of the directory; bit 11 may differ in the local header
+  std::uint64_t alignment = 0;  ///< as a padding record states it; 0 without one
   bool deflated = false;
   bool folder = false;  ///< the name ends in a slash; no data
 };
@@ -31,13 +31,13 @@ struct ForeignHeader {
   std::uint64_t length = 0;  ///< with name, extra fields and comment
 };
 
-/// Reads the directory header at the front of `directory`, which lies at `offset` in the file. The name is a view into
-/// `directory`. Errors: zip.directory.header, zip.name.*, zip.entry.encrypted, .flags, .method, .disk, .attributes,
-/// .version, .sizes, zip.extra.*, zip.zip64.extra, zip.data.inflate (a size that the data cannot have).
+/// Reads the directory header at the front of `directory`, which begins at `offset` in the file. The name is a view
+/// into `directory`. Errors: zip.directory.header, zip.name.*, zip.entry.encrypted, .flags, .method, .disk,
+/// .attributes, .version, .sizes, zip.extra.*, zip.zip64.extra, zip.data.inflate (a size that the data cannot have).
 ForeignHeader read_foreign_central(Bytes directory, std::uint64_t offset);
 
-/// Holds the local header against the entry and finds where its data begins and ends; all of it has to end by `limit`,
-/// where the directory begins. What a streaming writer left at 0 is looked for in the data descriptor.
+/// Compares the local header with the entry and finds where the data begins and ends. All of it must end at or before
+/// `limit`, where the directory begins. Values that a streaming writer left at 0 must be in the data descriptor.
 /// Errors: zip.entry.bounds, .encrypted, .flags, .version, .descriptor, zip.local.*, zip.extra.*, zip.zip64.extra.
 void read_foreign_local(Bytes file, std::uint64_t limit, ForeignEntry& entry);
 

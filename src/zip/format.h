@@ -1,11 +1,12 @@
 // The zip records as APPNOTE 6.3.10 lays them out, and the constants of the strict profile.
 //
-// Every number of the container format stands here and nowhere else in the code; `records.cc` is the only place that
-// turns these structs into bytes and back. Field names are APPNOTE's.
+// Every number of the container format is defined here and nowhere else in the code. Only `records.cc` turns these
+// structs into bytes and back. Field names are those of APPNOTE.
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+
+#include "onnxar/bytes.h"
 
 namespace onnxar::zip {
 
@@ -24,15 +25,16 @@ inline constexpr std::uint64_t end_record_size = 22;
 inline constexpr std::uint64_t zip64_end_record_size = 56;
 inline constexpr std::uint64_t zip64_locator_size = 20;
 
-// A 32-bit or 16-bit field with this value says: look in the zip64 record (APPNOTE 4.4.8, 4.4.9, 4.4.16, 4.4.1.4)
+// A 32-bit or 16-bit field with this value refers to the zip64 record (APPNOTE 4.4.8, 4.4.9, 4.4.16, 4.4.1.4)
 inline constexpr std::uint32_t sentinel32 = 0xffffffff;
 inline constexpr std::uint16_t sentinel16 = 0xffff;
+inline constexpr std::uint64_t comment_maximum = 0xffff;  // of a 16-bit length
 
 // Extra fields (APPNOTE 4.5)
 inline constexpr std::uint16_t zip64_extra_id = 0x0001;
 inline constexpr std::uint16_t padding_extra_id = 0xd935;         // "Android ZIP Alignment Extra Field", which we write
 inline constexpr std::uint16_t alignment_extra_id = 0xa11e;       // the same of Apache Commons Compress and Rust's zip
-inline constexpr std::uint16_t alignment_extra_flag = 1U << 15U;  // of its number: the method may be changed
+inline constexpr std::uint16_t alignment_extra_flag = 1U << 15U;  // in its number: tools may change the method
 inline constexpr std::uint16_t unicode_path_extra_id = 0x7075;    // Info-ZIP's (APPNOTE 4.6.9)
 inline constexpr std::uint16_t asi_unix_extra_id = 0x756e;        // a Unix mode, read by Info-ZIP
 inline constexpr std::uint16_t libarchive_extra_id = 0x6c78;      // attributes, read by libarchive
@@ -66,14 +68,19 @@ inline constexpr std::uint32_t dos_volume = 0x08;
 inline constexpr std::uint32_t windows_reparse_point = 0x400;  // a symbolic link, in Windows' attributes
 
 // The profile's own
-inline constexpr std::uint64_t alignment_minimum = 64;
+inline constexpr std::uint64_t alignment_minimum = default_alignment;
 inline constexpr std::uint64_t alignment_maximum = 32768;        // the largest power of two that the u16 field holds
 inline constexpr std::uint64_t alignment_extra_maximum = 16384;  // bit 15 of an alignment record says something else
 inline constexpr std::uint64_t page_alignment = 4096;
 inline constexpr std::uint64_t page_aligned_from = 1ULL << 20U;  // entries of this size and more begin on a page
-inline constexpr std::uint64_t local_header_maximum = 65535;  // with name and extra fields; 7-Zip reads no longer ones
+inline constexpr std::uint64_t local_header_maximum = 65535;     // with name and extra fields: 7-Zip's limit
 inline constexpr std::uint64_t name_maximum = 1024;
 inline constexpr std::uint64_t name_part_maximum = 255;  // what file systems take
+
+/// Whether this library knows all features that an entry of this "version needed to extract" may have.
+constexpr bool is_known_version(std::uint16_t version) noexcept {
+  return version >= version_plain && version <= version_zip64;
+}
 
 struct LocalFileHeader {
   std::uint16_t version_needed = version_plain;

@@ -12,11 +12,11 @@
 namespace onnxar::zip {
 namespace {
 
-/// zlib's state, freed at the end.
+/// Owns zlib's state.
 class Inflater {
  public:
   Inflater() {
-    constexpr int raw_deflate = -MAX_WBITS;  // a zip entry has no header of zlib's
+    constexpr int raw_deflate = -MAX_WBITS;  // a zip entry has no zlib header
     if (::inflateInit2(&stream_, raw_deflate) != Z_OK) throw std::bad_alloc();
   }
   Inflater(const Inflater&) = delete;
@@ -34,7 +34,7 @@ class Inflater {
   Step step(Bytes in, std::span<std::byte> out) {
     constexpr std::size_t largest = 1U << 30U;  // zlib counts in 32 bits
     const auto given = static_cast<uInt>(std::min(in.size(), largest));
-    // zlib's interface is older than const.
+    // zlib does not write to the input; its interface only lacks the const.
     stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(in.data()));
     stream_.avail_in = given;
     stream_.next_out = reinterpret_cast<Bytef*>(out.data());
@@ -64,7 +64,7 @@ void InflateSource::refuse(const std::string& message) const {
 }
 
 void InflateSource::read(const ByteSink& sink) const {
-  constexpr std::size_t buffer_size = 256U << 10U;  // stays in the second cache
+  constexpr std::size_t buffer_size = 256U << 10U;  // fits in a core's L2 cache, where the sink reads it again
   std::vector<std::byte> buffer(buffer_size);
   Inflater inflater;
   Bytes rest = compressed_;
@@ -74,13 +74,14 @@ void InflateSource::read(const ByteSink& sink) const {
     rest = rest.subspan(step.taken);
     made += step.made;
     ended = step.outcome == Inflater::Outcome::end;
-    if (step.outcome == Inflater::Outcome::damaged) refuse("the compressed data is no deflate stream");
+    if (step.outcome == Inflater::Outcome::damaged) refuse("the compressed data is not a deflate stream");
+    // Checked on the way: a few bytes may inflate to terabytes, and no sink should see them.
     if (made > size_) refuse(base::concat("the entry inflates to more than the ", size_, " bytes that it says"));
     if (step.made != 0) sink(Bytes(buffer).first(step.made));
     if (!ended && step.made == 0 && rest.empty()) refuse("the compressed data ends too early");
   }
   if (made != size_) refuse(base::concat("the entry inflates to ", made, " bytes, but says ", size_));
-  if (!rest.empty()) refuse(base::concat(rest.size(), " bytes stand behind the end of the compressed data"));
+  if (!rest.empty()) refuse(base::concat(rest.size(), " bytes follow the end of the compressed data"));
 }
 
 }  // namespace onnxar::zip

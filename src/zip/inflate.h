@@ -1,4 +1,4 @@
-// Deflated data (RFC 1951) as a source.
+// Deflated data (RFC 1951) as a source of bytes.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace onnxar::zip {
 
-/// Whether `compressed` bytes of deflate can hold `size` bytes at all: a match of 258 bytes takes two bits at least.
+/// Whether `compressed` bytes of deflate can become `size` bytes at all: a match of 258 bytes takes at least two bits.
 bool can_inflate_to(std::uint64_t compressed, std::uint64_t size) noexcept;
 
-/// Inflates `compressed`, which has to give exactly `size` bytes. Memory: a buffer and zlib's 32 KiB window, whatever
-/// the sizes are. `compressed` must outlive the source. Threads: `read` may run several times at once.
+/// Inflates `compressed`, which must give exactly `size` bytes. Memory: a buffer and zlib's window of 32 KiB, for any
+/// size. `compressed` must outlive the source. Threads: `read` may run several times at once.
 class InflateSource final : public ByteSource {
  public:
-  /// `place` is where the data stands, for messages.
+  /// `place` is that of the data, for errors.
   InflateSource(Bytes compressed, std::uint64_t size, Place place)
       : compressed_(compressed), size_(size), place_(std::move(place)) {}
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }
-  /// Errors: zip.data.inflate (the stream is damaged, cut short, followed by other bytes, or of another size).
+  /// Errors: zip.data.inflate (the stream is damaged, cut short, followed by other bytes, or inflates to another size).
   void read(const ByteSink& sink) const override;
 
  private:

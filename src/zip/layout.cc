@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/little_endian.h"
+#include "base/text.h"
 #include "onnxar/error.h"
 #include "zip/records.h"
 
@@ -14,16 +15,15 @@ namespace {
 std::uint32_t low32(std::uint64_t value) noexcept {
   return value >= sentinel32 ? sentinel32 : static_cast<std::uint32_t>(value);
 }
-std::uint16_t low16(std::uint64_t value) noexcept {
-  return value >= sentinel16 ? sentinel16 : static_cast<std::uint16_t>(value);
-}
 
-/// The directory's zip64 field holds just what does not fit, in this order (APPNOTE 4.5.3).
+/// W3: the directory's zip64 field holds only what does not fit, in this order (APPNOTE 4.5.3). Sizes are equal, so
+/// both fit or neither does.
 std::uint64_t central_zip64_payload(const Placement& placement) noexcept {
   const std::uint64_t sizes = placement.size >= sentinel32 ? 16 : 0;
   return sizes + (placement.header_offset >= sentinel32 ? 8 : 0);
 }
 
+/// W6. `place` has left room for id, size and alignment, so that the length cannot be negative.
 void append_padding_record(std::vector<std::byte>& out, const Placement& placement) {
   const std::uint64_t used = placement.header_offset + out.size();
   const std::uint64_t length = placement.data_offset - used - extra_header_size;
@@ -73,13 +73,13 @@ void append_end_records(std::vector<std::byte>& out, std::uint64_t entries, std:
     Zip64Locator locator;
     locator.offset_of_end_record = offset + size;
     append_record(out, locator);
-    // All four become sentinels: some readers look for the zip64 record only where a certain one of them is.
+    // W4: all four become sentinels. Which one of them makes a reader look for the zip64 record differs.
     end.entries_on_this_disk = end.entries = sentinel16;
     end.directory_size = end.directory_offset = sentinel32;
   } else {
-    end.entries_on_this_disk = end.entries = low16(entries);
-    end.directory_size = low32(size);
-    end.directory_offset = low32(offset);
+    end.entries_on_this_disk = end.entries = static_cast<std::uint16_t>(entries);
+    end.directory_size = static_cast<std::uint32_t>(size);
+    end.directory_offset = static_cast<std::uint32_t>(offset);
   }
   append_record(out, end);
 }
@@ -92,6 +92,13 @@ std::uint64_t entry_alignment(std::uint64_t asked_for, std::uint64_t size) noexc
 
 bool is_valid_alignment(std::uint64_t alignment) noexcept {
   return std::has_single_bit(alignment) && alignment >= alignment_minimum && alignment <= alignment_maximum;
+}
+
+void check_alignment(std::uint64_t alignment) {
+  if (is_valid_alignment(alignment)) return;
+  throw Error(Code::usage_argument,
+              base::concat("alignment ", alignment, " is not possible; it must be a power of two from ",
+                           alignment_minimum, " to ", alignment_maximum));
 }
 
 bool needs_zip64_local(std::uint64_t size) noexcept { return size >= sentinel32; }
@@ -134,7 +141,7 @@ std::uint64_t file_size(std::span<const std::pair<std::string_view, std::uint64_
   std::uint64_t directory = kept.headers.size();
   for (const auto& [name, size] : names_and_sizes) {
     if (size > largest_entry || position > largest_entry) {
-      throw Error(Code::usage_argument, "entries of this size fit no file", {std::string(name), std::nullopt});
+      throw Error(Code::usage_argument, "entries of this size do not fit in a file", {std::string(name), std::nullopt});
     }
     const Placement placement = place(position, name.size(), size, entry_alignment(alignment, size));
     position = placement.end();
@@ -147,6 +154,7 @@ std::uint64_t file_size(std::span<const std::pair<std::string_view, std::uint64_
 std::vector<std::byte> local_header_bytes(const PlacedEntry& entry) {
   const Placement& placement = entry.placement;
   LocalFileHeader header;
+  // W1: both headers state the same version, so it depends on the directory's zip64 field, too.
   header.version_needed = placement.zip64 || needs_zip64_central(placement) ? version_zip64 : version_plain;
   header.crc32 = entry.crc32;
   header.compressed_size = header.uncompressed_size = placement.zip64 ? sentinel32 : low32(placement.size);

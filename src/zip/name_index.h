@@ -1,4 +1,4 @@
-// Finding an entry by its name, and seeing names that clash.
+// Finds an entry by its name, and names that clash.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,19 @@
 
 namespace onnxar::zip {
 
-/// An open-addressing table of names. Holds indices, not names: `name_of` gives the name of an index.
+/// An open-addressing table of names. It holds indices, not names: `name_of` gives the name of an index.
 ///
-/// Names hash under ASCII folding, so that one table serves look-ups (exact) and the rule that names differ under
-/// folding. Threads: read-only after it was filled.
+/// Names are hashed in lower case, so that one table serves exact look-ups and the rule that names differ in more than
+/// case (N11). The hash has a secret key per process: a file cannot choose names that all collide. Threads: any number
+/// may read at once after it is filled.
 class NameIndex {
  public:
   NameIndex() = default;
   /// Room for `count` names; one allocation.
   explicit NameIndex(std::size_t count);
 
-  /// Adds `index`; returns the index of a name that is equal under folding, if there is one (then nothing is added).
-  /// Where there is no room left, the table doubles, for which it hashes every name again.
+  /// Adds `index`. If another name is equal under folding, returns its index and adds nothing. A full table doubles,
+  /// for which every name is hashed again.
   template <typename NameOf>
   std::optional<std::uint32_t> insert(std::uint32_t index, const NameOf& name_of) {
     if (2 * (size_ + 1) > slots_.size()) grow(name_of);
@@ -46,8 +47,8 @@ class NameIndex {
     return find_hashed(hash_of(name), [&](std::uint32_t index) { return name_of(index) == name; });
   }
 
-  /// The index of a name that is a folder of `name` under folding: `a` for `a/b`. Reads every byte of `name` once,
-  /// however many folders it has.
+  /// The index of a name that is a folder of `name` under folding: `a` for `a/b`. Cost: O(bytes of `name`), however
+  /// many folders it has.
   template <typename NameOf>
   [[nodiscard]] std::optional<std::uint32_t> find_folder_of(std::string_view name, const NameOf& name_of) const {
     PrefixHasher hasher(name);
@@ -66,7 +67,7 @@ class NameIndex {
     std::uint32_t tag = 0;
   };
 
-  /// Hashes a name and what it begins with in one pass. What goes into the hash is folded.
+  /// Hashes the folded prefixes of a name in one pass.
   class PrefixHasher {
    public:
     explicit PrefixHasher(std::string_view name);
@@ -74,7 +75,7 @@ class NameIndex {
     std::uint64_t up_to(std::size_t length);
 
    private:
-    std::string_view rest_;  // of the name, which was absorbed up to here
+    std::string_view rest_;  // of the name: the bytes that are not absorbed yet
     std::size_t absorbed_ = 0;
     base::SipHash hash_;
   };
@@ -91,7 +92,7 @@ class NameIndex {
     *this = std::move(larger);
   }
 
-  /// The index of that hash for which `is_it` holds.
+  /// The index with that hash for which `is_it` holds.
   template <typename IsIt>
   [[nodiscard]] std::optional<std::uint32_t> find_hashed(std::uint64_t hash, const IsIt& is_it) const {
     if (slots_.empty()) return std::nullopt;

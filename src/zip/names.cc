@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t longest_device_name = 7;
 
-/// Letters, digits and underscores, which nearly all names consist of, are seen by words. The last word may overlap the
-/// one before.
+/// Nearly all names consist of letters, digits and underscores, so these are recognised a word at a time. The last word
+/// may overlap the one before it.
 bool is_identifier_like(std::string_view name) noexcept {
   constexpr std::size_t word = sizeof(std::uint64_t);
   const Bytes bytes = as_bytes(name);
@@ -62,30 +62,34 @@ bool has_part(std::string_view name, const IsBad& is_bad) noexcept {
 }
 
 std::optional<NameFault> length_fault(std::string_view name) noexcept {
-  if (name.empty()) return NameFault{Code::zip_name_empty, "the entry has no name"};
-  if (name.size() > name_maximum) return NameFault{Code::zip_name_too_long, "the name is longer than 1024 bytes"};
+  if (name.empty()) return NameFault{Code::zip_name_empty, "the entry has no name"};  // N1
+  if (name.size() > name_maximum) {                                                   // N2
+    return NameFault{Code::zip_name_too_long, "the name is longer than 1024 bytes"};
+  }
   return std::nullopt;
 }
 
 std::optional<NameFault> path_fault(std::string_view name) noexcept {
-  if (name.front() == '/') return NameFault{Code::zip_name_absolute, "the name is an absolute path"};
-  if (name.back() == '/') return NameFault{Code::zip_name_directory, "the entry is a folder; only files are allowed"};
-  if (has_part(name, [](std::string_view part) { return part.empty() || part == "." || part == ".."; })) {
+  if (name.front() == '/') return NameFault{Code::zip_name_absolute, "the name is an absolute path"};  // N6
+  if (name.back() == '/') {                                                                            // N8
+    return NameFault{Code::zip_name_directory, "the entry is a folder; only files are allowed"};
+  }
+  if (has_part(name, [](std::string_view part) { return part.empty() || part == "." || part == ".."; })) {  // N9
     return NameFault{Code::zip_name_part, "the name has a part that is empty, \".\" or \"..\""};
   }
   return std::nullopt;
 }
 
-/// What some file system would change or refuse.
+/// Parts that some file system would change or refuse.
 std::optional<NameFault> part_fault(std::string_view name) noexcept {
-  if (has_part(name, [](std::string_view part) { return part.size() > name_part_maximum; })) {
+  if (has_part(name, [](std::string_view part) { return part.size() > name_part_maximum; })) {  // N15
     return NameFault{Code::zip_name_part_too_long, "the name has a part of more than 255 bytes"};
   }
-  if (has_part(name, [](std::string_view part) { return part.back() == '.' || part.back() == ' '; })) {
+  if (has_part(name, [](std::string_view part) { return part.back() == '.' || part.back() == ' '; })) {  // N16
     return NameFault{Code::zip_name_part_end,
                      "the name has a part that ends in a dot or a space, which some readers leave out"};
   }
-  if (has_part(name, is_device_name)) {
+  if (has_part(name, is_device_name)) {  // N17
     return NameFault{Code::zip_name_device, "the name has a part that is the name of a device on Windows"};
   }
   return std::nullopt;
@@ -111,17 +115,21 @@ std::string_view without_drives(std::string_view name) noexcept {
 
 std::optional<NameFault> name_fault(std::string_view name) noexcept {
   if (const auto fault = length_fault(name)) return fault;
-  if (is_identifier_like(name)) {  // one part, and most are too long for a device
+  if (is_identifier_like(name)) {  // the usual case: one part, in most names too long for a device
     const bool may_be_device = name.size() <= longest_device_name;
     if (!may_be_device && name.size() <= name_part_maximum) return std::nullopt;
   } else if (has_foreign_character(name)) {
-    return NameFault{Code::zip_name_character,
+    return NameFault{Code::zip_name_character,  // N14
                      "the name has a character in it that readers differ in: printable ASCII is allowed, except "
                      "\\ : * ? \" < > | and ;"};
   } else if (const auto fault = path_fault(name)) {
     return fault;
   }
   return part_fault(name);
+}
+
+void check_name(std::string_view name, const Place& place) {
+  if (const auto fault = name_fault(name)) throw Error(fault->code, std::string(fault->message), place);
 }
 
 std::optional<NameFault> unreadable_name_fault(std::string_view name) noexcept {

@@ -8,7 +8,7 @@
 namespace onnxar::zip {
 namespace {
 
-// Each record names its fields in file order once; reading and writing both walk that list.
+// Each record lists its fields once, in file order. Reading and writing both walk that list.
 
 template <typename Header, typename Visitor>
 void visit_common(Header& header, Visitor& visit) {
@@ -70,7 +70,7 @@ void visit_fields(auto& locator, Visitor& visit)
 
 template <typename Record>
 std::optional<Record> parse(Bytes bytes, std::uint32_t signature, std::uint64_t size) noexcept {
-  std::optional<Record> record;  // filled where the caller has it: to copy it would wait for each of its fields
+  std::optional<Record> record;  // filled in the caller's place: a copy would stall until each narrow store is done
   if (bytes.size() < size || base::load<std::uint32_t>(bytes, 0) != signature) return record;
   record.emplace();
   std::size_t position = sizeof signature;
@@ -123,7 +123,7 @@ void append_record(std::vector<std::byte>& out, const Zip64Locator& locator) {
 bool begins_with_record(Bytes bytes) noexcept {
   if (bytes.size() < sizeof local_file_signature) return false;
   const auto found = base::load<std::uint32_t>(bytes, 0);
-  // Zips that were split begin with a descriptor's signature (APPNOTE 8.5.3).
+  // Split zips begin with the signature of a descriptor (APPNOTE 8.5.3).
   constexpr std::array signatures = {local_file_signature,    central_file_signature, zip64_end_signature,
                                      zip64_locator_signature, end_signature,          descriptor_signature};
   return std::ranges::find(signatures, found) != signatures.end();

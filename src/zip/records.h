@@ -9,7 +9,8 @@
 
 namespace onnxar::zip {
 
-// Each parser reads the record at the front of `bytes`: nothing where there are too few bytes or another signature.
+// Each parser reads the record at the front of `bytes`. It returns nothing if there are too few bytes or another
+// signature.
 std::optional<LocalFileHeader> parse_local_file_header(Bytes bytes) noexcept;
 std::optional<CentralFileHeader> parse_central_file_header(Bytes bytes) noexcept;
 std::optional<EndRecord> parse_end_record(Bytes bytes) noexcept;
@@ -22,8 +23,9 @@ void append_record(std::vector<std::byte>& out, const EndRecord& record);
 void append_record(std::vector<std::byte>& out, const Zip64EndRecord& record);
 void append_record(std::vector<std::byte>& out, const Zip64Locator& locator);
 
-/// Whether a zip record begins there, of which the rest may be missing: a zip file that was cut, or an empty one,
-/// begins with one, too. No protobuf message does: its third byte would be the tag of a field 0.
+/// Whether `bytes` begin with the signature of a zip record; the rest of the record may be missing. This holds for a
+/// zip file that was cut, and for an empty one, too. It never holds for a protobuf message: the third byte would be the
+/// tag of field 0.
 bool begins_with_record(Bytes bytes) noexcept;
 
 }  // namespace onnxar::zip

@@ -5,7 +5,7 @@
 
 namespace onnxar::zip {
 
-/// Those of an archive (spec/onnx-archive.md), or those for zip files of any maker (spec/other-zips.md).
-enum class Rules : std::uint8_t { archive, any_zip };
+/// Those of an archive (spec/onnx-archive.md), or those for zips of other programs (spec/other-zips.md).
+enum class Rules : std::uint8_t { archive, foreign };
 
 }  // namespace onnxar::zip

@@ -13,11 +13,11 @@
 namespace onnxar::zip {
 namespace {
 
-/// The size that the local header states; nothing if it is in a zip64 field that is not there.
+/// The size that the local header states; nothing if it refers to a zip64 field that is missing or malformed.
 std::optional<std::uint64_t> size_of_data(const LocalFileHeader& header, Bytes extra) {
   if (header.compressed_size != sentinel32) return header.compressed_size;
   try {
-    const ExtraFields fields = read_extra_fields(extra, HeaderKind::local, {}, 0);
+    const ExtraFields fields = read_extra_fields(extra, HeaderKind::local, {{}, 0});
     if (!fields.zip64 || fields.zip64->size() != local_zip64_extra_size - extra_header_size) return std::nullopt;
     return base::load<std::uint64_t>(*fields.zip64, 0);
   } catch (const Error&) {
@@ -38,7 +38,7 @@ class Walk {
  private:
   [[nodiscard]] Bytes rest() const { return file_.subspan(position_); }
 
-  /// Moves over so many bytes, if they are there.
+  /// Skips that many bytes, if there are as many left.
   bool pass(std::optional<std::uint64_t> length) {
     if (!length || *length > rest().size()) return false;
     position_ += *length;
@@ -74,7 +74,7 @@ class Walk {
     return true;
   }
 
-  /// What the end records say is looked at in one place only.
+  /// read_end alone decides whether end records are sound.
   [[nodiscard]] bool ends_here() const {
     try {
       return read_end(file_.first(position_)).directory_offset == *directory_;
@@ -85,7 +85,7 @@ class Walk {
 
   Bytes file_;
   std::uint64_t position_ = 0;
-  std::optional<std::uint64_t> directory_;  // where the headers of the directory begin that is passed now
+  std::optional<std::uint64_t> directory_;  // offset of the first header of the directory that is being passed
   std::vector<std::uint64_t> ends_;
 };
 

@@ -8,13 +8,13 @@
 
 namespace onnxar::zip {
 
-/// Where each state of the file ends, from the first to the last: behind an end record whose directory begins where
-/// directory headers do.
+/// The offset at which each state of the file ends, in ascending order: after an end record whose directory begins
+/// where the directory headers before it do.
 ///
-/// Walks the file from its front, local headers with their data, directory headers, end records, and again, as edits
-/// leave them, and stops where something else stands. So what looks like a record within an entry's data is no end of a
-/// state. Nothing else is judged: a state that is an archive is among them, but not all of them are archives.
-/// Never throws but for memory. Cost: O(headers); no data is touched.
+/// Walks the file from its front: local headers with their data, directory headers, end records, and so on, as edits
+/// leave them. Stops at anything else. An entry's data is skipped, so that bytes in it that look like an end record do
+/// not count. Nothing else is judged: every state that is an archive is in the list, but not every one in the list is
+/// an archive. Throws std::bad_alloc only. Cost: O(headers); no data is touched.
 std::vector<std::uint64_t> state_ends(Bytes file);
 
 }  // namespace onnxar::zip

@@ -11,8 +11,8 @@
 
 namespace onnxar::zip {
 
-/// Indexes `count` names: `name_of` gives the name of an index, `offset_of` the place of its directory header. Refuses
-/// names that are equal, equal under folding, or the folder of another one.
+/// Indexes `count` names: `name_of` gives the name of an index, `offset_of` the offset of its directory header. Refuses
+/// names that are equal, that differ only in case, or that are the folder of another name.
 /// Errors: zip.name.duplicate, zip.name.folded, zip.name.prefix. Cost: one allocation.
 template <typename NameOf, typename OffsetOf>
 NameIndex index_of_names(std::size_t count, const NameOf& name_of, const OffsetOf& offset_of) {
@@ -23,16 +23,16 @@ NameIndex index_of_names(std::size_t count, const NameOf& name_of, const OffsetO
     folders = folders || name_of(i).find('/') != std::string_view::npos;
     const auto clash = index.insert(i, name_of);
     if (!clash) continue;
-    if (name_of(*clash) == name_of(i)) {
+    if (name_of(*clash) == name_of(i)) {  // N10
       throw Error(Code::zip_name_duplicate, "two entries have this name", place_of(i));
     }
-    throw Error(Code::zip_name_folded,
+    throw Error(Code::zip_name_folded,  // N11
                 base::concat("the name differs from ", base::quoted(name_of(*clash)),
                              " in upper and lower case only; names must differ under folding"),
                 place_of(i));
   }
   for (std::uint32_t i = 0; folders && i < count; ++i) {
-    if (const auto folder = index.find_folder_of(name_of(i), name_of)) {
+    if (const auto folder = index.find_folder_of(name_of(i), name_of)) {  // N12
       throw Error(Code::zip_name_prefix,
                   base::concat("the entry ", base::quoted(name_of(*folder)), " would have to be a folder and a file"),
                   place_of(i));

@@ -1,12 +1,12 @@
-// Sizes and offset of a directory header, from the zip64 field where they do not fit (APPNOTE 4.5.3).
+// Sizes and offset of a directory header, from the zip64 field where they do not fit in 32 bits (APPNOTE 4.5.3).
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "onnxar/bytes.h"
 #include "zip/format.h"
+#include "zip/header_context.h"
 #include "zip/rules.h"
 
 namespace onnxar::zip {
@@ -15,14 +15,14 @@ struct WideFields {
   std::uint64_t size = 0;
   std::uint64_t compressed_size = 0;
   std::uint64_t header_offset = 0;
-  bool needed = false;  ///< whether some value of the zip64 field calls for it
+  bool needed = false;  ///< whether some value of the zip64 field does not fit in 32 bits
 };
 
-/// The real values: `zip64` is the payload of the zip64 field, which holds those that the header sends there, in order.
-/// Some writers give all three whatever fits (and the disk's number): read, where they agree. In a zip file of any
-/// maker the field may end after any of the values. `name` and `offset` of the header are for messages. Errors:
-/// zip.zip64.extra, zip.entry.disk.
-WideFields read_wide_fields(const CentralFileHeader& header, std::optional<Bytes> zip64, std::string_view name,
-                            std::uint64_t offset, Rules rules);
+/// The real values. `zip64` is the payload of the zip64 field; it holds the values whose place in the header has a
+/// sentinel, in order. Some writers give all three values, and the disk's number, in any case: this is accepted if they
+/// agree with the header. In a foreign zip the field may end after any of the values.
+/// Errors: zip.zip64.extra, zip.entry.disk.
+WideFields read_wide_fields(const CentralFileHeader& header, std::optional<Bytes> zip64, Rules rules,
+                            const HeaderContext& refuse);
 
 }  // namespace onnxar::zip

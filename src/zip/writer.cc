@@ -32,7 +32,7 @@ std::string_view Writer::name_at(std::size_t index, std::string_view added) cons
 
 void Writer::add_name(std::string_view name) {
   const Place place{std::string(name), std::nullopt};
-  if (const auto fault = name_fault(name)) throw Error(fault->code, std::string(fault->message), place);
+  check_name(name, place);
   const auto name_of = [this, name](std::uint32_t i) { return name_at(i, name); };
   if (names_.find_folder_of(name, name_of)) {
     throw Error(Code::zip_name_prefix, "another entry has the name of this one's folder", place);
@@ -62,17 +62,18 @@ std::uint32_t Writer::add(std::string_view name, std::uint64_t alignment, const 
 std::uint32_t Writer::write(std::string_view name, std::uint64_t alignment, const ByteSource& source) {
   add_name(name);
   const base::ExactSource exact(source, "the data", {std::string(name), std::nullopt});
-  if (exact.size() > largest_entry) throw Error(Code::usage_argument, "an entry of this size fits no file");
+  if (exact.size() > largest_entry) throw Error(Code::usage_argument, "an entry of this size does not fit in a file");
   const std::uint64_t offset = output_.position();
   PlacedEntry entry{std::string(name), place(offset, name.size(), exact.size(), alignment), 0};
-  output_.append(local_header_bytes(entry));  // holds the place; the CRC comes when the data has passed
+  // The CRC-32 is known when the data has passed. The header is written twice, as a descriptor is not allowed (D3).
+  output_.append(local_header_bytes(entry));
   exact.read([&](Bytes bytes) { entry.crc32 = output_.append_with_crc(entry.crc32, bytes, threads_); });
   output_.overwrite(offset, local_header_bytes(entry));
   entries_.push_back(std::move(entry));
   return entries_.back().crc32;
 }
 
-/// What no reader would open must not take the place of what all do.
+/// An edit must not leave an archive that readers refuse, by the limits with which this one was opened (E11, E12).
 void Writer::check_limits(std::uint64_t directory_size) const {
   const std::uint64_t entries = kept_.entries + entries_.size();
   if (entries > limits_.entries) {

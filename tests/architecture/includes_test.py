@@ -21,12 +21,12 @@ BELOW = {
     "verbs": ["sink", "numpy"],
     "c": ["verbs"],
     "proto": ["verbs"],
-    "text": ["proto"],
     "graph": ["proto"],
+    "text": ["graph"],
     "cost": ["graph"],
     "inspect": ["cost", "text"],
-    "diff": ["graph", "text"],
-    "freeze": ["graph", "text"],
+    "diff": ["text"],
+    "freeze": ["text"],
     "model": ["text"],
 }
 

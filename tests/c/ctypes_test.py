@@ -214,7 +214,7 @@ class Refusing(Case):
                 archive = c.c_void_p()
                 path = os.fsencode(self.path)
                 error = self.refused(USAGE, "usage.argument", "open_path", c.c_uint32(abi), path, None, c.byref(archive))
-                self.assertIn(f"version {abi} of onnxar_c.h", error.message)
+                self.assertIn(f"ABI {abi} of onnxar_c.h", error.message)
                 self.assertFalse(archive)
 
     def test_options_of_another_size(self):
@@ -336,7 +336,7 @@ class Tensors(Case):
         self.refused(USAGE, "usage.no_such_tensor", "get_tensor_bytes", found, len(refused), out)
 
     def test_models_that_can_be_read_in_two_ways_have_no_tensors(self):
-        key_twice = linked("a") + wire.block(wire.EXTERNAL_DATA, wire.entry("offset", "0")) * 2
+        key_twice = linked("a") + wire.block(wire.EXTERNAL_DATA, wire.pair("offset", "0")) * 2
         graph_twice = MadeEntry(MODEL, wire.plain(linked("a")) + wire.plain(linked("a")))
         for model, code in ((model_of(key_twice), "onnx.external_data.duplicate_key"), (graph_twice, "wire.repeated_message")):
             self.path.write_bytes(Archive([*weights("a"), model]).file)
@@ -357,7 +357,7 @@ class Tensors(Case):
 
 class Symbols(unittest.TestCase):
     def test_the_c_program_uses_every_function(self):
-        program = Path(__file__).with_name("program.c").read_text()
+        program = "".join(path.read_text() for path in Path(__file__).parent.glob("*.c"))
         self.assertGreater(len(functions()), 20)
         self.assertEqual({name for name in functions() if f"{name}(" not in program}, set())
 

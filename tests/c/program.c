@@ -1,10 +1,11 @@
-/* A program in C99 that uses every function of onnxar_c.h, rightly and wrongly. program_test.py makes the files that it
- * reads and runs it:
+/* A program in C99 that uses every function of onnxar_c.h, rightly and wrongly; writing.c has those that write.
+ * program_test.py makes the files that it reads and runs it:
  *
  *   program FOLDER
  *
  * with a.onnxar (entries "a" and "b" and the model) and their bytes in a.bin, b.bin, model.bin; host (a.onnxar at 128,
- * 100 bytes behind it); broken.onnxar (the local header of "a" and the data of "b" are not right); plain.zip. */
+ * 100 bytes after it); broken.onnxar (the local header of "a" and the data of "b" are damaged); plain.zip; twice.onnxar
+ * (two tensors "a"). The program writes further files to FOLDER. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <fcntl.h>
@@ -14,79 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "checking.h"
 #include "onnxar/onnxar_c.h"
 
-static int failures = 0;
-
-#define CHECK(condition)                                                      \
-  do {                                                                        \
-    if (!(condition)) {                                                       \
-      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      ++failures;                                                             \
-    }                                                                         \
-  } while (0)
-
-/* --- files ------------------------------------------------------------------------------------------------------- */
-
-typedef struct File {
-  char* data;
-  size_t size;
-} File;
-
-static File read_file(const char* path) {
-  File file = {NULL, 0};
-  long size;
-  FILE* stream = fopen(path, "rb");
-  if (stream == NULL || fseek(stream, 0, SEEK_END) != 0 || (size = ftell(stream)) < 0) {
-    perror(path);
-    exit(2);
-  }
-  rewind(stream);
-  file.size = (size_t)size;
-  file.data = malloc(file.size + 1);
-  if (file.data == NULL || fread(file.data, 1, file.size, stream) != file.size) {
-    perror(path);
-    exit(2);
-  }
-  fclose(stream);
-  return file;
-}
-
-static int same(onnxar_bytes bytes, File file) {
-  return bytes.size == file.size && memcmp(bytes.data, file.data, file.size) == 0;
-}
-
-/* --- what is expected of errors ----------------------------------------------------------------------------------- */
-
-/* Frees the error after a look at it. */
-static int is_error(onnxar_status got, onnxar_error* error, onnxar_status status, const char* code) {
-  int good = got == status && error != NULL && onnxar_error_status(error) == status &&
-             strcmp(onnxar_error_code(error), code) == 0 && onnxar_error_message(error)[0] != '\0' &&
-             strstr(onnxar_error_line(error), onnxar_error_message(error)) != NULL;
-  if (!good) {
-    fprintf(stderr, "status %d, code %s, %s\n", (int)got, onnxar_error_code(error), onnxar_error_line(error));
-  }
-  onnxar_error_free(error);
-  return good;
-}
-
-#define REFUSED(status, code, call)            \
-  do {                                         \
-    onnxar_error* error = NULL;                \
-    const onnxar_status got = (call);          \
-    CHECK(is_error(got, error, status, code)); \
-  } while (0)
-
-static onnxar_archive* opened(const char* path, const onnxar_open_options* options) {
-  onnxar_archive* archive = NULL;
-  onnxar_error* error = NULL;
-  if (onnxar_open_path(ONNXAR_C_ABI, path, options, &archive, &error) != ONNXAR_OK) {
-    fprintf(stderr, "%s\n", onnxar_error_line(error));
-    exit(1);
-  }
-  CHECK(error == NULL);
-  return archive;
-}
+int failures = 0;
 
 /* --- tests -------------------------------------------------------------------------------------------------------- */
 
@@ -128,6 +60,9 @@ static void check_version(void) {
   onnxar_archive* archive = NULL;
   CHECK(onnxar_c_abi() == ONNXAR_C_ABI);
   CHECK(strchr(onnxar_version(), '.') != NULL);
+#ifdef ONNXAR_HAVE_WRITING
+  CHECK(onnxar_version_number() / 10000 == (uint32_t)atoi(onnxar_version()));
+#endif
   REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_open_path(ONNXAR_C_ABI + 1, "a.onnxar", NULL, &archive, &error));
   REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_open_path(0, "a.onnxar", NULL, &archive, &error));
   REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_open_descriptor(0, 0, 0, 0, NULL, &archive, &error));
@@ -302,7 +237,6 @@ static void check_null_arguments(void) {
   onnxar_location location;
   onnxar_owner* owner = NULL;
 
-#define NULL_REFUSED(call) REFUSED(ONNXAR_USAGE, "usage.argument", call)
   NULL_REFUSED(onnxar_open_path(ONNXAR_C_ABI, NULL, NULL, &other, &error));
   NULL_REFUSED(onnxar_open_path(ONNXAR_C_ABI, "a.onnxar", NULL, NULL, &error));
   NULL_REFUSED(onnxar_open_descriptor(ONNXAR_C_ABI, 0, 0, 0, NULL, NULL, &error));
@@ -421,6 +355,12 @@ int main(int argc, char** argv) {
   check_null_arguments();
 #ifdef ONNXAR_HAVE_TENSORS
   check_tensors();
+#endif
+#ifdef ONNXAR_HAVE_WRITING
+  check_reading_entries();
+  check_lookup();
+  check_writer();
+  check_verbs();
 #endif
   check_threads();
   if (failures == 0) printf("onnxar %s, C ABI %d: all as it should be\n", onnxar_version(), ONNXAR_C_ABI);

@@ -1,4 +1,4 @@
-"""The C interface from C: a program in C99 uses all of it (program.c says what it wants to find)."""
+"""The C interface from C: a program in C99 uses all of it (program.c says which files it expects)."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support.archives import linked, model_of, plain_zip, sound, weights
+from support.archives import Archive, linked, model_of, plain_zip, sound, weights
 
 
 def make_files(folder: Path) -> None:
@@ -21,6 +21,7 @@ def make_files(folder: Path) -> None:
     broken.put(broken.data[1], b"????")
     (folder / "broken.onnxar").write_bytes(broken.file)
     entries = [*weights("a"), model_of(linked("a"))]
+    (folder / "twice.onnxar").write_bytes(Archive([*weights("a"), model_of(linked("a"), linked("a"))]).file)
     (folder / "plain.zip").write_bytes(plain_zip([(each.name, each.data) for each in entries]))
 
 

@@ -85,7 +85,7 @@ class Storage(ToolCase):
             with self.subTest(zeros=zeros):
                 extra = struct.pack("<HHH", 0xD935, 2 + zeros, 64) + bytes(zeros)
                 [a] = weights("a")
-                archive = Archive([Entry(a.name, a.data, extra=extra), model_of(linked("a"))])
+                archive = Archive([Entry(a.name, a.data, padding=extra), model_of(linked("a"))])
                 message = self.refuses_archive(archive, "zip.padding.alignment", "a", 0)
                 self.assertIn("onnxar repack", message)
 
@@ -102,7 +102,7 @@ class Storage(ToolCase):
         for label, extra, code in self.PADDINGS:
             with self.subTest(label):
                 [a] = weights("a")
-                archive = Archive([Entry(a.name, a.data, extra=extra), model_of(linked("a"))])
+                archive = Archive([Entry(a.name, a.data, padding=extra), model_of(linked("a"))])
                 self.refuses_archive(archive, f"zip.padding.{code}", "a", 0)
 
     def test_padding_of_other_makers(self) -> None:
@@ -113,7 +113,7 @@ class Storage(ToolCase):
         ):
             with self.subTest(label):
                 [a] = weights("a")
-                archive = Archive([Entry(a.name, a.data, extra=extra), model_of(linked("a"))])
+                archive = Archive([Entry(a.name, a.data, padding=extra), model_of(linked("a"))])
                 self.assertIn("onnxar repack", self.refuses_archive(archive, code, "a", 0))
 
 

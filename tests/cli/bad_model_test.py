@@ -54,11 +54,11 @@ class Links(ToolCase):
                 self.expect("onnx.external_data.bad_length", linked("w", length=spelt))
 
     def test_key_given_twice(self) -> None:
-        again = wire.block(wire.EXTERNAL_DATA, wire.entry("offset", "0"))
+        again = wire.block(wire.EXTERNAL_DATA, wire.pair("offset", "0"))
         tensor = linked("w", offset=0) + again
         archive = Archive([*weights("w"), model_of(tensor)])
         path = self.write("links.onnxar", archive.file)
-        last = archive.file.rindex(wire.entry("offset", "0"))
+        last = archive.file.rindex(wire.pair("offset", "0"))
         self.refuses(Fault("onnx.external_data.duplicate_key", MODEL, last), path)
 
     def test_length_against_the_shape(self) -> None:

@@ -105,7 +105,7 @@ class Refused(ToolCase):
         outer = bytearray(plain_zip([("m.onnx", wire.plain(wire.tensor("w")))]))
         end = len(outer) - END.size
         inner = sound()
-        END.put(outer, end, "comment_length", len(inner.file))
+        END.put(outer, end, comment_length=len(inner.file))
         inner.prepend(bytes(outer))
         self.refused(bytes(inner.file), "zip.end.ambiguous", None, end)
 
@@ -134,7 +134,7 @@ class Bombs(ToolCase):
         crc = zlib.crc32(bytes(size))
         for at, record in ((local, LOCAL), (central, CENTRAL)):
             for name, value in {"method": 8, "size": says, "crc32": crc}.items():
-                record.put(file, at, name, value)
+                record.put(file, at, **{name: value})
         return self.write("bomb.zip", bytes(file))
 
     def test_that_says_too_little_is_stopped(self) -> None:

@@ -58,7 +58,7 @@ class Read(ToolCase):
             for name in names:
                 values = {"location": f"{name}.bin", "offset": "0", "length": str(4 * COUNT)}
                 self.write(f"{number}/{name}.bin", content(name))
-                pairs = (wire.block(wire.EXTERNAL_DATA, wire.entry(key, values[key])) for key in order)
+                pairs = (wire.block(wire.EXTERNAL_DATA, wire.pair(key, values[key])) for key in order)
                 link = b"".join(pairs) + wire.scalar(wire.DATA_LOCATION, 1)
                 tensors.append(wire.fields_of(name, wire.FLOAT, [COUNT], link))
             paths.append(self.model(*tensors, name=f"{number}/model.onnx"))

@@ -168,7 +168,7 @@ class Cost(ToolCase):
         yield "dimensions", block(13, value_info("x", [None] * count))
         dims = scalar(1, 1) + scalar(2, 1)
         yield "tensors without data", block(5, dims) * (count // 10)
-        small = block(13, wire.entry("location", "a-b")) + scalar(14, 1) + dims
+        small = block(13, wire.pair("location", "a-b")) + scalar(14, 1) + dims
         yield "small links", block(5, small) * (count // 10)
         yield "graphs", block(NODE, block(4, "Op") + attribute("g", block(11, b"") * count, 10))
 

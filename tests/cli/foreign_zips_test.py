@@ -52,7 +52,7 @@ class Zip:
         file, directory, count = bytearray(self.prefix), bytearray(), 0
         for name, data in [*content(), *((name, b"") for name in self.more)]:
             odd = name == "w"
-            fields = Entry(name, data).fields
+            fields = {**Entry(name, data).fields(), "name_length": len(name)}
             if odd and self.deflate:
                 raw = zlib.compressobj(9, wbits=-15)
                 data = raw.compress(data) + raw.flush()

@@ -22,7 +22,7 @@ NAME_KEY = "onnxar.model.name"
 
 
 def graph(name: str, *tensors: bytes, props: Mapping[str, str] = {}) -> Entry:
-    pairs = b"".join(wire.block(14, wire.entry(key, value)) for key, value in props.items())
+    pairs = b"".join(wire.block(14, wire.pair(key, value)) for key, value in props.items())
     return Entry(name, wire.plain(*tensors) + pairs)
 
 
@@ -377,7 +377,7 @@ class Refused(GraphsCase):
             self.refuses(USAGE, Fault("usage.own_name", name), at, "replace", link, "--add", f"{name}={file}")
 
     def test_model_keeps_its_name_once(self) -> None:
-        pairs = b"".join(wire.block(14, wire.entry(NAME_KEY, name)) for name in ("a", "z"))
+        pairs = b"".join(wire.block(14, wire.pair(NAME_KEY, name)) for name in ("a", "z"))
         new = self.write("new.onnx", wire.plain(wire.tensor("w")) + pairs)
         self.succeeds("replace", self.archive_path, new)
         self.succeeds("check", self.archive_path)
@@ -386,7 +386,7 @@ class Refused(GraphsCase):
     def test_no_writer_makes_an_archive_whose_model_has_a_wrong_name(self) -> None:
         fault = Fault("archive.graph.name", MODEL)
         for names in (("x", "y"), ("a/b",), ("",)):
-            pairs = b"".join(wire.block(14, wire.entry(NAME_KEY, name)) for name in names)
+            pairs = b"".join(wire.block(14, wire.pair(NAME_KEY, name)) for name in names)
             file = self.write("wrong.onnx", wire.plain(wire.tensor("w")) + pairs)
             for verb in ("pack", "freeze"):
                 with self.subTest(names=names, verb=verb):
@@ -397,7 +397,7 @@ class Refused(GraphsCase):
 
     def test_file_that_takes_the_model_s_name_is_refused(self) -> None:
         file, fault = self.write("new", b"[1]"), Fault("archive.graph.name", MODEL)
-        named = wire.plain(wire.tensor("w")) + wire.block(14, wire.entry(NAME_KEY, "a"))
+        named = wire.plain(wire.tensor("w")) + wire.block(14, wire.pair(NAME_KEY, "a"))
         model = self.write("named.onnx", named)
         add = ("--add", f"a.onnx/x={file}")
         self.refuses(FORMAT, fault, self.output, "pack", model, "-o", self.output, *add)

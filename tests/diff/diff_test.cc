@@ -84,8 +84,8 @@ TEST_F(DiffTest, AModelIsTheSameAsItselfInEveryForm) {
                                                .outputs = {value_info("y", dtype::float32, {3000})}}),
                                .metadata = {string_entry("key", "value")}});
   const auto path = folder_.write_file("m.onnx", whole.view());
-  convert(path, folder_ / "m.onnxar", saved_as(Format::archive));
-  convert(path, folder_ / "e.onnx", saved_as(Format::onnx_external));
+  pack(path, folder_ / "m.onnxar", saved_as(Format::archive));
+  unpack(path, folder_ / "e.onnx", saved_as(Format::onnx_external));
   for (const char* const other : {"m.onnx", "m.onnxar", "e.onnx"}) {
     const Difference difference = diff(path, folder_ / other);
     EXPECT_TRUE(difference.none()) << other;
@@ -95,7 +95,7 @@ TEST_F(DiffTest, AModelIsTheSameAsItselfInEveryForm) {
 
 TEST_F(DiffTest, OneFlippedBitIsFoundInItsPlace) {
   const Message whole = model_of({floats("v", 70000), floats("w", 70000, 1)});
-  convert(folder_.write_file("m.onnx", whole.view()), folder_ / "a", saved_as(Format::archive));
+  pack(folder_.write_file("m.onnx", whole.view()), folder_ / "a", saved_as(Format::archive));
   Blob bytes = folder_.read_file("a");
   const Blob weight = pattern(280000, 1);
   const auto at = std::search(bytes.begin(), bytes.end(), weight.begin(), weight.end()) - bytes.begin();
@@ -116,13 +116,12 @@ TEST_F(DiffTest, AReplacedModelDiffersInItsGraphAlone) {
     return folder_.write_file(
         name, model({.graph = graph({.nodes = {node(op, {"w"}, {"y"})}, .initializers = {floats("w", 3000)}})}).view());
   };
-  for (const char* const archive : {"a", "b"})
-    convert(with_op("m", "Relu"), folder_ / archive, saved_as(Format::archive));
+  for (const char* const archive : {"a", "b"}) pack(with_op("m", "Relu"), folder_ / archive, saved_as(Format::archive));
   Model edited = Model::load(folder_ / "a");
   edited.proto().mutable_graph()->mutable_node(0)->set_op_type("Abs");
   ReplaceOptions options;
   options.sync = false;
-  replace_model(folder_ / "b", with_op("edited", "Abs"), options);
+  onnxar::replace(folder_ / "b", with_op("edited", "Abs"), options);
   const Difference difference = diff(folder_ / "a", folder_ / "b");
   EXPECT_THAT(lines(difference), ElementsAre("changed graph.node[0].op_type: \"Relu\" -> \"Abs\""));
   EXPECT_THAT(difference.tensors, IsEmpty());
@@ -357,7 +356,7 @@ TEST(DiffTestdataSlow, EveryModelIsTheSameAsItsArchive) {
   save.replace = true;
   save.threshold = 0;
   for (const std::filesystem::path& path : models) {
-    convert(path, folder / "a", save);
+    pack_or_unpack(path, folder / "a", save);
     EXPECT_TRUE(diff(path, folder / "a").none()) << path;
   }
   EXPECT_GT(models.size(), 1000U);

@@ -52,7 +52,7 @@ class Piece:
     def set(self, name: str, value: int) -> None:
         _, code = self.record.fields[name]
         bits = 8 * struct.calcsize(code)
-        self.record.put(self.data, 0, name, value % (1 << bits))
+        self.record.put(self.data, 0, **{name: value % (1 << bits)})
 
     def name(self) -> bytes:
         return bytes(self.data[self.record.size :][: self.get("name_length")])
@@ -192,7 +192,7 @@ def put_right(pieces: Pieces) -> Pieces:
             if piece.what == "end64" or piece.get(name) != sentinel:
                 piece.set(name, value)
         if piece.what == "locator":
-            piece.set("end_offset", where.get(("end64", -1), 0))
+            piece.set("offset", where.get(("end64", -1), 0))
     return pieces
 
 

@@ -13,24 +13,25 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from support.archives import CENTRAL, DATE, END, LOCAL, MODEL, PADDING_ID, Record, encoded
-from support.stock_layout import ALIGNMENT_ID, record
+from support.archives import (
+    ALIGNMENT_ID,
+    CENTRAL,
+    DATE,
+    END,
+    LOCAL,
+    LOCATOR,
+    MODEL,
+    PADDING_ID,
+    Record,
+    ZIP64_END as END64,
+    ZIP64_ID,
+    encoded,
+    extra_field,
+)
+from support.stock_layout import record
 
 S16, S32 = 0xFFFF, 0xFFFFFFFF  # sentinels
-ZIP64_ID = 1
 UNIX, REGULAR = 3, 0o100000
-
-END64 = Record(
-    b"PK\6\6",
-    "record_size:Q, made_by:H, version:H, disk:I, directory_disk:I, entries_here:Q, entries:Q, "
-    "directory_size:Q, directory_offset:Q",
-)
-LOCATOR = Record(b"PK\6\7", "end_disk:I, end_offset:Q, disks:I")
-
-
-def extra_field(number: int, payload: bytes) -> bytes:
-    return struct.pack("<HH", number, len(payload)) + payload
-
 
 # --- recipes -------------------------------------------------------------------------------------
 
@@ -128,7 +129,7 @@ def end_records(state: State, values: dict[str, int], at: int) -> bytes:
     wide = b""
     if state.end is not None:
         wide = END64.pack(record_size=44, made_by=state.end_made_by, version=45, **values)
-        wide += LOCATOR.pack(end_offset=at, disks=1)
+        wide += LOCATOR.pack(offset=at, disks=1)
         values = values | {
             name: S16 if name.startswith("entries") else S32 for name in state.end
         }
@@ -421,7 +422,7 @@ def locator_in_data() -> bytes:
     """An entry that holds zip64 end records whose offset is right for the whole file."""
     inner = bytearray(build((replace(plain("x"), end=ALL_END),)))
     at = len(inner) - END.size - LOCATOR.size
-    LOCATOR.put(inner, at, "end_offset", at - END64.size + 64)
+    LOCATOR.put(inner, at, offset=at - END64.size + 64)
     return build((State((Item("inner", bytes(inner)), *plain().items)),))
 
 

@@ -105,7 +105,7 @@ void run(Bytes input) {
     check_links(*archive, file, options.load);
     return true;
   });
-  must("an archive that passes can be listed", [&] { return list(copy.path(), options.load); });
+  must("an archive that passes can be listed", [&] { return ls(copy.path(), options.load); });
   must("an archive that passes can be loaded",
        [&] { return load_model(copy.path(), ExternalPolicy::of(SaveOptions()), options.load); });
 }

@@ -33,7 +33,7 @@ void check_saved(const Model& model) {
   options.sync = false;
   const std::filesystem::path path = scratch() / "freeze";
   if (!accepted([&] { return model.save(path, options); })) return;
-  const Inspection found = must("what was saved can be looked into", [&] { return inspect(path); });
+  const Inspection found = must("what was saved can be looked into", [&] { return onnxar::show(path); });
   require(found.graph.cycle.empty(), "no node that is left waits for itself");
   require(found.graph.dangling.empty(), "every name that is used is given");
   const Model saved = must("what was saved loads", [&] { return Model::load(path); });

@@ -82,7 +82,7 @@ void run(Bytes input) {
   const std::filesystem::path path = scratch().write_file("inspect/in", input);
   InspectOptions options;
   options.nodes = options.files = true;
-  const auto found = accepted([&] { return inspect(path, options); });
+  const auto found = accepted([&] { return onnxar::show(path, options); });
   if (!found) return;
   check_sums(*found);
   for (const FileMap& map : found->files) check_map(map);
@@ -92,7 +92,7 @@ void run(Bytes input) {
   std::string text;
   must("what can be inspected can be dumped", [&] {
     text.clear();
-    return print_text(path, [&text](Bytes piece) { text += as_text(piece); });
+    return onnxar::dump(path, [&text](Bytes piece) { text += as_text(piece); });
   });
   check_printable(text);
 }

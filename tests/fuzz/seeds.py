@@ -80,7 +80,7 @@ def zips() -> Seeds:
     for name, layout in LAYOUTS.items():
         yield f"stock_{name.replace(' ', '_')}", relaid(sound, layout)
     yield "zip64", zip64_archive()
-    yield "zip64_end", with_zip64_end(archives.Archive([a, b, model]))
+    yield "zip64_end", archives.Archive([a, b, model], zip64=True).file
     part = archives.linked("a", 2, offset=4, length=8)
     yield "slices", archives.Archive([a, archives.model_of(part, archives.linked("a", 3))]).file
     fault = archives.Archive([a, b, model])
@@ -97,34 +97,16 @@ def model_without_b() -> archives.Entry:
 
 def zip64_archive() -> bytes:
     """Its only entry says its sizes and offset through zip64 fields that nothing calls for."""
-    name, data, sentinel = archives.MODEL.encode(), bytes.fromhex("3a00"), 0xFFFFFFFF
-    fields = archives.Entry(archives.MODEL, data).fields | {"version": 45}
-    fields |= {"size": sentinel, "compressed": sentinel}
-    sizes = struct.pack("<HHQQ", 1, 16, len(data), len(data))
-    extra = sizes + archives.padding(archives.LOCAL.size + len(name) + len(sizes), 64)
-    local = archives.LOCAL.pack(**fields, extra_length=len(extra)) + name + extra + data
-    wide = struct.pack("<HHQQQ", 1, 24, len(data), len(data), 0)
-    central = archives.CENTRAL.pack(**fields, made_by=45, extra_length=len(wide), offset=sentinel)
-    central += name + wide
-    end = archives.END.pack(
-        entries_here=1, entries=1, directory_size=len(central), directory_offset=len(local)
+    data, sentinel = bytes.fromhex("3a00"), archives.SENTINEL32
+    wide = archives.Entry(
+        archives.MODEL,
+        data,
+        both={"version": 45, "size": sentinel, "compressed": sentinel},
+        extra=archives.zip64_field(len(data), len(data)),
+        central={"made_by": 45, "offset": sentinel},
+        central_extra=archives.zip64_field(len(data), len(data), 0),
     )
-    return local + central + end
-
-
-def with_zip64_end(archive: archives.Archive) -> bytes:
-    count, size = len(archive.entries), archive.end - archive.directory
-    record = struct.pack(
-        "<4sQHHIIQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, count, count, size, archive.directory
-    )
-    locator = struct.pack("<4sIQI", b"PK\6\7", 0, archive.end, 1)
-    end = archives.END.pack(
-        entries_here=0xFFFF,
-        entries=0xFFFF,
-        directory_size=0xFFFFFFFF,
-        directory_offset=0xFFFFFFFF,
-    )
-    return bytes(archive.file[: archive.end]) + record + locator + end
+    return archives.Archive([wide]).file
 
 
 def vectors() -> Seeds:

@@ -9,6 +9,7 @@
 #include "onnx/sites.h"
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
+#include "support/samples.h"
 #include "wire/cursor.h"
 #include "wire/encode.h"
 
@@ -31,7 +32,7 @@ fs::path input_file(const Blob& input) { return scratch().write_file("input/in",
 
 Blob converted(const Blob& input, const SaveOptions& options) {
   const fs::path source = input_file(input);
-  convert(source, scratch() / "out", options);
+  testing::pack_or_unpack(source, scratch() / "out", options);
   return scratch().read_file("out");
 }
 
@@ -40,8 +41,8 @@ Blob by_data_file(const Blob& input, const SaveOptions& options) {
   const fs::path source = input_file(input);
   const fs::path folder = scratch() / "data";
   fs::create_directory(folder);
-  convert(source, folder / "out", written_as(Format::onnx_external, options));
-  convert(folder / "out", scratch() / "out", written_as(Format::archive, options));
+  testing::pack_or_unpack(source, folder / "out", written_as(Format::onnx_external, options));
+  testing::pack_or_unpack(folder / "out", scratch() / "out", written_as(Format::archive, options));
   return scratch().read_file("out");
 }
 

@@ -25,7 +25,7 @@ class InspectTest : public ::testing::Test {
     InspectOptions options;
     options.nodes = nodes;
     options.files = true;
-    return inspect(folder_.write_file("m", model.view()), options);
+    return onnxar::show(folder_.write_file("m", model.view()), options);
   }
 
   TempDir folder_;
@@ -147,10 +147,10 @@ TEST_F(InspectTest, VectorsAreLookedIntoOrRefusedWithTheirPath) {
     quickly.replace = true;
     quickly.sync = false;
     const auto look = [&] {
-      EXPECT_THAT(html_page(inspect(entry.path(), options), "vector"), HasSubstr("</html>"));
+      EXPECT_THAT(html_page(onnxar::show(entry.path(), options), "vector"), HasSubstr("</html>"));
       ++looked_into;
     };
-    const auto print = [&] { print_text(entry.path(), [](Bytes) {}); };
+    const auto print = [&] { onnxar::dump(entry.path(), [](Bytes) {}); };
     const auto take_out = [&] { extract(entry.path(), "*", folder_ / "out/", quickly); };
     for (const std::function<void()>& action :
          {std::function<void()>(look), std::function<void()>(print), std::function<void()>(take_out)}) {
@@ -172,7 +172,7 @@ std::string text_with_data(const std::filesystem::path& path, TextReport& report
   std::string text;
   TextOptions options;
   options.with_data = true;
-  report = print_text(path, [&text](Bytes piece) { text += as_text(piece); }, options);
+  report = onnxar::dump(path, [&text](Bytes piece) { text += as_text(piece); }, options);
   return text;
 }
 
@@ -184,8 +184,8 @@ bool expect_text_packs_alike(const std::filesystem::path& path, const TempDir& f
   SaveOptions save = saved_as(Format::archive);
   save.replace = true;
   save.threshold = 0;
-  convert(path, folder / "expected", save);
-  convert(bytes, folder / "found", save);
+  pack_or_unpack(path, folder / "expected", save);
+  pack_or_unpack(bytes, folder / "found", save);
   if (!report.remarks.empty()) return false;
   EXPECT_EQ(folder.read_file("found"), folder.read_file("expected"));
   return true;
@@ -221,7 +221,7 @@ TEST(InspectTestdataSlow, EveryModelIsShownDumpedAndExtracted) {
     SCOPED_TRACE(path);
     InspectOptions options;
     options.nodes = options.files = true;
-    const Inspection found = inspect(path, options);
+    const Inspection found = onnxar::show(path, options);
     EXPECT_EQ(found.nodes.size(), found.graph.all_nodes);
     EXPECT_THAT(found.graph.cycle, IsEmpty());
     EXPECT_THAT(html_page(found, path.filename()), HasSubstr("</html>"));

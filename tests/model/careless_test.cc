@@ -63,7 +63,7 @@ TEST(EmptyFunction, IsRefusedBeforeTheWorkBegins) {
   const auto path = folder.write_file("m.onnx", model_of({floats("w", 4)}).view());
   Model model = Model::load(path);
   const Model& constant = model;
-  expect_refused([&] { print_text(path, ByteSink()); });
+  expect_refused([&] { onnxar::dump(path, ByteSink()); });
   expect_refused([&] { static_cast<void>(shape_text({Dimension{{}, "n"}}, nullptr)); });
   expect_refused([&] { for_each_tensor(model.proto(), std::function<void(schema::TensorProto&)>()); });
   expect_refused(

@@ -55,7 +55,7 @@ struct Way {
 
 Ort::Session by_link_file(const fs::path& archive, const Ort::SessionOptions& options) {
   const fs::path link = fs::path(archive) += ".onnx";
-  write_link(archive, link, {.replace = true, .sync = false, .dry_run = false});
+  onnxar::link(archive, link, {.replace = true, .sync = false, .dry_run = false});
   return ort::session_from_link(env(), link, options);
 }
 
@@ -128,7 +128,7 @@ class SessionTest : public ::testing::Test {
     options.all_sites = true;
     options.replace = true;
     options.sync = false;
-    report_ = convert(model, folder_ / "m.onnxar", options);
+    report_ = pack_or_unpack(model, folder_ / "m.onnxar", options);
     return folder_ / "m.onnxar";
   }
   /// Every way gives what the inline model gives.
@@ -385,9 +385,9 @@ TEST_F(AddressTest, ArchiveInAnotherFileIsMappedFromThere) {
 
 TEST_F(AddressTest, LinkHoldsAfterReplaceAndIsRefusedAfterPacking) {
   const fs::path link = folder_ / "link.onnx";
-  write_link(archive_, link, {.replace = false, .sync = false, .dry_run = false});
+  onnxar::link(archive_, link, {.replace = false, .sync = false, .dry_run = false});
   const Message other = model({.graph = graph({.initializers = {weight("other", 9)}})});
-  replace_model(archive_, folder_.write_file("other.onnx", other.view()), unsynced_edit());
+  onnxar::replace(archive_, folder_.write_file("other.onnx", other.view()), unsynced_edit());
   Ort::Session session = ort::session_from_link(env(), link, options_);
   const std::byte* at = address_in(run_model(session), "w_at");
   EXPECT_EQ(Blob(at, at + 4000), numbers({1000}, 1).bytes);
@@ -424,7 +424,7 @@ TEST_F(LargeTensorSlow, BeyondTwoGibibytesIsUsedInPlace) {
                                       .initializers = {tensor("w0", dtype::uint8, {size}).external("w0", 0, size)},
                                       .inputs = {value_info("x", dtype::int64, {3})},
                                       .outputs = {value_info("y", dtype::uint8, {3})}})});
-  replace_model(archive, folder_.write_file("m.onnx", model.view()), unsynced_edit());
+  onnxar::replace(archive, folder_.write_file("m.onnx", model.view()), unsynced_edit());
 
   Tensor indices{ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64, {3}, {}};
   std::fstream file(archive, std::ios::binary | std::ios::in | std::ios::out);

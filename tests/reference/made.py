@@ -4,123 +4,81 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from support.archives import (
+    ALIGNMENT_ID,
     CENTRAL,
-    END,
     LOCAL,
     MODEL,
+    SENTINEL32,
+    ZIP64_END,
     Archive,
     Entry,
     Record,
-    encoded,
+    alignment_field,
     linked,
     model_of,
-    padding,
     weights,
+    zip64_field,
 )
-from support.stock_layout import ALIGNMENT_ID, record
-
-SENTINEL_16, SENTINEL_32 = 0xFFFF, 0xFFFFFFFF
-ZIP64_END = Record(
-    b"PK\6\6",
-    "record_size:Q, made_by:H, version:H, disk:I, first_disk:I, "
-    "here:Q, entries:Q, size:Q, offset:Q",
-)
-LOCATOR = Record(b"PK\6\7", "disk:I, offset:Q, disks:I")
 
 
 class Made(Archive):
     """Remembers where data lies, also of an entry that was superseded."""
 
-    def __init__(self, *entries: Entry) -> None:
+    def __init__(self, *entries: Entry, zip64: bool = False) -> None:
         self.payloads: list[range] = []
-        super().__init__(entries)
+        super().__init__(entries, zip64=zip64)
 
-    def _append(self, entry: Entry) -> None:
-        super()._append(entry)
+    def add(self, entry: Entry) -> None:
+        super().add(entry)
         self.payloads.append(range(self.data[-1], len(self.file)))
 
 
-class Zip64Archive(Made):
-    """Every size and offset stands in a zip64 field, all end records are there."""
+@dataclass(frozen=True)
+class WideEntry(Entry):
+    """Every size and offset is in a zip64 field."""
 
-    def _append(self, entry: Entry) -> None:
-        at, size = len(self.file), len(entry.data)
-        zip64 = struct.pack("<HHQQ", 1, 16, size, size)
-        end = at + LOCAL.size + len(encoded(entry.name)) + len(zip64)
-        alike = Entry(entry.name, entry.data, extra=zip64 + padding(end, entry.alignment))
-        super()._append(alike)
-        self.set_local(-1, version=45, size=SENTINEL_32, compressed=SENTINEL_32)
+    def __post_init__(self) -> None:
+        size = len(self.data)
+        sentinels = {"version": 45, "size": SENTINEL32, "compressed": SENTINEL32}
+        object.__setattr__(self, "both", sentinels)
+        object.__setattr__(self, "extra", zip64_field(size, size))
 
-    def _finish(self) -> None:
-        self.directory = len(self.file)
-        self.central = []
-        for entry, at in zip(self.entries, self.headers):
-            self.central.append(len(self.file))
-            self.file += self._central(entry, at) + encoded(entry.name)
-            self.file += struct.pack("<HHQQQ", 1, 24, len(entry.data), len(entry.data), at)
-        self.zip64_end = len(self.file)
-        count, size = len(self.entries), self.zip64_end - self.directory
-        self.file += ZIP64_END.pack(
-            record_size=44,
-            made_by=45,
-            version=45,
-            here=count,
-            entries=count,
-            size=size,
-            offset=self.directory,
-        )
-        self.file += LOCATOR.pack(offset=self.zip64_end, disks=1)
-        self.end = len(self.file)
-        self.file += END.pack(
-            entries_here=SENTINEL_16,
-            entries=SENTINEL_16,
-            directory_size=SENTINEL_32,
-            directory_offset=SENTINEL_32,
-        )
-
-    @staticmethod
-    def _central(entry: Entry, at: int) -> bytes:
-        wide = dict.fromkeys(("size", "compressed", "offset"), SENTINEL_32)
-        rest = {"made_by": 45, "version": 45, "extra_length": 28}
-        return CENTRAL.pack(**{**entry.fields, **wide, **rest})
+    def directory_header(self, offset: int) -> bytes:
+        size = len(self.data)
+        object.__setattr__(self, "central_extra", zip64_field(size, size, offset))
+        object.__setattr__(self, "central", {"made_by": 45, "offset": SENTINEL32})
+        return super().directory_header(offset)
 
 
-class StockArchive(Made):
+def stock_entry(entry: Entry) -> Entry:
     """As Apache Commons Compress writes: record 0xA11E, which the directory repeats, and bit 11."""
+    return Entry(
+        entry.name,
+        entry.data,
+        both={"flags": 0x800},
+        central={"made_by": 20},
+        record=ALIGNMENT_ID,
+        central_extra=alignment_field(entry.alignment),
+    )
 
-    def _append(self, entry: Entry) -> None:
-        end = len(self.file) + LOCAL.size + len(encoded(entry.name))
-        extra = record(ALIGNMENT_ID, 64, -(end + 6) % 64)
-        super()._append(Entry(entry.name, entry.data, extra=extra))
-        self.set_local(-1, flags=0x800)
 
-    def _finish(self) -> None:
-        self.directory = len(self.file)
-        self.central = []
-        for entry, at in zip(self.entries, self.headers):
-            self.central.append(len(self.file))
-            own = {"made_by": 20, "flags": 0x800, "extra_length": 6, "offset": at}
-            self.file += CENTRAL.pack(**{**entry.fields, **own}) + encoded(entry.name)
-            self.file += record(ALIGNMENT_ID, 64, 0)
-        self.end = len(self.file)
-        count, size = len(self.entries), self.end - self.directory
-        self.file += END.pack(
-            entries_here=count, entries=count, directory_size=size, directory_offset=self.directory
-        )
+def model_and_weights() -> list[Entry]:
+    return [*weights("a", "b"), model_of(linked("a"), linked("b"))]
 
 
 def plain() -> Made:
-    return Made(*weights("a", "b"), model_of(linked("a"), linked("b")))
+    return Made(*model_and_weights())
 
 
 def stock() -> Made:
-    return StockArchive(*weights("a", "b"), model_of(linked("a"), linked("b")))
+    return Made(*map(stock_entry, model_and_weights()))
 
 
 def zip64() -> Made:
-    return Zip64Archive(*weights("a", "b"), model_of(linked("a"), linked("b")))
+    return Made(*(WideEntry(each.name, each.data) for each in model_and_weights()), zip64=True)
 
 
 def edited() -> Made:

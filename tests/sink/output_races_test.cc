@@ -27,7 +27,7 @@ class OutputRaceTest : public ::testing::Test {
     options.progress = [&, done_before = false](std::uint64_t done, std::uint64_t total) mutable {
       if (done == total && !std::exchange(done_before, true)) meanwhile();
     };
-    return error_of([&] { convert(input_, folder_ / "new/", options); });
+    return error_of([&] { pack_or_unpack(input_, folder_ / "new/", options); });
   }
 
   [[nodiscard]] std::vector<std::string> names_in(const std::string& name) const {
@@ -85,7 +85,7 @@ TEST_F(OutputRaceTest, AnEmptyFolderThatWasThereKeepsWhatIsWrittenWhereverItIsMo
     fs::rename(folder_ / "new", folder_ / "moved");
     fs::create_directory_symlink(folder_ / "victim", folder_ / "new");
   };
-  convert(input_, folder_ / "new/", options);
+  pack_or_unpack(input_, folder_ / "new/", options);
   EXPECT_THAT(names_in("victim"), ::testing::IsEmpty());
   EXPECT_THAT(names_in("moved"), ::testing::UnorderedElementsAre("d", "authorized_keys", "in.onnx"));
 }
@@ -98,7 +98,7 @@ TEST_F(OutputRaceTest, AnArchiveIsLockedAgainstEditsFromReadingItToReplacingIt) 
     const base::FileDescriptor editor = base::open_file(input_, base::Access::read);
     locking.push_back(base::try_lock(editor, base::Lock::exclusive));
   };
-  convert(input_, input_, options);
+  pack_or_unpack(input_, input_, options);
   EXPECT_THAT(locking, ::testing::Each(base::Locking::busy));
   EXPECT_FALSE(locking.empty());
 }
@@ -120,7 +120,7 @@ TEST_F(OutputRaceTest, AnArchiveThatChangesWhileItIsCopiedIsNeitherCopiedNorCall
       undo(input_, {.sync = false, .dry_run = false});
       edit(static_cast<std::uint32_t>(2 + static_cast<int>(format)));
     };
-    EXPECT_EQ(error_of([&] { convert(input_, folder_ / "out", options); }).code(), Code::io_changed);
+    EXPECT_EQ(error_of([&] { pack_or_unpack(input_, folder_ / "out", options); }).code(), Code::io_changed);
     EXPECT_THAT(folder_.file_names(), ::testing::ElementsAre("in"));
   }
 }
@@ -131,7 +131,7 @@ TEST_F(OutputRaceTest, AFileThatIsNotToBeReplacedIsNotLocked) {
     const base::FileDescriptor editor = base::open_file(input_, base::Access::read);
     EXPECT_EQ(base::try_lock(editor, base::Lock::exclusive), base::Locking::done);
   };
-  convert(input_, folder_ / "other", options);
+  pack_or_unpack(input_, folder_ / "other", options);
 }
 
 }  // namespace

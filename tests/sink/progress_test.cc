@@ -30,7 +30,7 @@ class ProgressTest : public ::testing::TestWithParam<Format> {
     if (!std::filesystem::exists(folder_ / "in")) {
       folder_.write_file("in", model_of({floats("a", large, 1), floats("b", 300, 2)}).view());
     }
-    return convert(folder_ / "in", folder_ / "out", save_);
+    return pack_or_unpack(folder_ / "in", folder_ / "out", save_);
   }
 
   TempDir folder_;
@@ -81,7 +81,7 @@ TEST(Progress, SideFilesAreCounted) {
   std::vector<std::uint64_t> done;
   options.progress = [&](std::uint64_t now, std::uint64_t) { done.push_back(now); };
   const Built archive = archive_of(model_of({floats("w", 3)}), {zip_entry("notes.txt", pattern(1000))});
-  const ConvertReport report = convert(folder.write_file("in", archive.bytes), folder / "out", options);
+  const ConvertReport report = pack_or_unpack(folder.write_file("in", archive.bytes), folder / "out", options);
   EXPECT_THAT(done, ElementsAre(report.model_bytes + 1000));
 }
 

@@ -40,7 +40,7 @@ class ExpansionTest : public ::testing::Test {
     return folder_.write_file("m", model_of(tensors).view());
   }
   [[nodiscard]] std::filesystem::path archive_of_shared(std::size_t tensors) const {
-    convert(sharing(tensors), folder_ / "m.onnxar", saved_as(Format::archive));
+    pack(sharing(tensors), folder_ / "m.onnxar", saved_as(Format::archive));
     return folder_ / "m.onnxar";
   }
 
@@ -59,12 +59,12 @@ class ExpansionTest : public ::testing::Test {
 };
 
 TEST_F(ExpansionTest, SharedBytesAreCopiedIntoAModelEightTimesAndNotNine) {
-  EXPECT_NO_THROW(convert(sharing(8), folder_ / "eight", saved_as(Format::onnx_inline)));
+  EXPECT_NO_THROW(unpack(sharing(8), folder_ / "eight", saved_as(Format::onnx_inline)));
   expect_too_much(sharing(9), Format::onnx_inline);
 }
 
 TEST_F(ExpansionTest, SharedBytesAreOneEntryHoweverManyTensorsShareThem) {
-  const ConvertReport report = convert(sharing(1000), folder_ / "out", saved_as(Format::archive));
+  const ConvertReport report = pack(sharing(1000), folder_ / "out", saved_as(Format::archive));
   EXPECT_EQ(report.payload_bytes, 4 * floats_in_all);
 }
 
@@ -77,7 +77,7 @@ TEST_F(ExpansionTest, SlicesThatOverlapAreRefusedInEveryForm) {
 TEST_F(ExpansionTest, TheOptionAllowsMore) {
   LoadOptions load;
   load.max_expansion = 20;
-  const ConvertReport report = convert(overlapping(20), folder_ / "out", saved_as(Format::archive), load);
+  const ConvertReport report = pack(overlapping(20), folder_ / "out", saved_as(Format::archive), load);
   EXPECT_EQ(report.payload_bytes, std::size_t{20} * 4 * floats_in_all);
   load.max_expansion = 1;
   std::filesystem::remove(folder_ / "out");
@@ -93,7 +93,7 @@ TEST_F(ExpansionTest, AChecksumIsNotComputedOfWhatIsRefused) {
 
 TEST_F(ExpansionTest, AnArchiveOfSharedEntriesIsHeldAgainstItsOwnSize) {
   const auto archive = archive_of_shared(20);
-  EXPECT_NO_THROW(convert(archive, folder_ / "again", saved_as(Format::archive)));
+  EXPECT_NO_THROW(pack(archive, folder_ / "again", saved_as(Format::archive)));
   expect_too_much(archive, Format::onnx_inline);
 }
 

@@ -56,7 +56,7 @@ class ChangedModelTest : public ::testing::Test {
 TEST_F(ChangedModelTest, WhatIsReadAtThePlaceOfAModelThatIsGoneIsNotCalledDamage) {
   const Archive archive = Archive::open(path_);
   write_into_model('\0');
-  EXPECT_EQ(code_of([&] { return list(archive); }), Code::io_changed);
+  EXPECT_EQ(code_of([&] { return ls(archive); }), Code::io_changed);
   EXPECT_EQ(code_of([&] { return side_files(archive); }), Code::io_changed);
   EXPECT_EQ(code_of([&] { return tensors(archive); }), Code::io_changed);
 }
@@ -82,15 +82,15 @@ TEST_F(ChangedModelTest, AListingOfTwoStatesIsNotGiven) {
   const Blob before = folder_.read_file("a.onnxar");
   write_into_model('\0');
   static_cast<void>(folder_.write_file("a.onnxar", before));
-  EXPECT_EQ(code_of([&] { return list(archive); }), Code::io_changed);
+  EXPECT_EQ(code_of([&] { return ls(archive); }), Code::io_changed);
 }
 
 TEST_F(ChangedModelTest, WhatWasReplacedByRenamingOrOnlyGrewIsListedAsItWasOpened) {
   const Archive archive = Archive::open(path_);
   edit(model_of({}).view());
-  EXPECT_EQ(list(archive).model.size, model_of({floats("x", 20'000)}).view().size());
+  EXPECT_EQ(ls(archive).model.size, model_of({floats("x", 20'000)}).view().size());
   fs::rename(folder_.write_file("other", "something else"), path_);
-  EXPECT_EQ(list(archive).model.size, model_of({floats("x", 20'000)}).view().size());
+  EXPECT_EQ(ls(archive).model.size, model_of({floats("x", 20'000)}).view().size());
 }
 
 TEST_F(ChangedModelTest, CheckFindsNoFaultInAFileThatSomebodyIsWriting) {

@@ -54,7 +54,7 @@ class ForeignTest : public ::testing::Test {
   Blob inlined(const std::filesystem::path& input, const LoadOptions& load = foreign()) {
     SaveOptions save = saved_as(Format::archive);
     save.replace = true;
-    report_ = convert(input, folder_ / "out", save, load);
+    report_ = pack_or_unpack(input, folder_ / "out", save, load);
     const Archive archive = Archive::open(folder_ / "out");
     names_.clear();
     for (std::size_t i = 0; i < archive.size(); ++i) {
@@ -63,7 +63,7 @@ class ForeignTest : public ::testing::Test {
     }
     save = saved_as(Format::onnx_inline);
     save.replace = true;
-    convert(folder_ / "out", folder_ / "back", save);
+    pack_or_unpack(folder_ / "out", folder_ / "back", save);
     return folder_.read_file("back");
   }
   Blob inlined(const Blob& bytes) { return inlined(folder_.write_file("in", bytes)); }
@@ -71,7 +71,7 @@ class ForeignTest : public ::testing::Test {
   Error refusal(const Blob& bytes, const LoadOptions& load = foreign()) {
     const std::filesystem::path input = folder_.write_file("in", bytes);
     const std::vector<std::string> before = folder_.file_names();
-    Error error = error_of([&] { convert(input, folder_ / "out", saved_as(Format::archive), load); });
+    Error error = error_of([&] { pack(input, folder_ / "out", saved_as(Format::archive), load); });
     EXPECT_EQ(folder_.file_names(), before) << "something was left behind";
     EXPECT_EQ(error.path(), input);
     return error;

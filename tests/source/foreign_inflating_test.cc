@@ -30,7 +30,7 @@ TEST_F(ForeignTest, ADryRunInflatesTheModelAlone) {
   flip_bit(built.bytes, built.entry("tokenizer.json").data_offset + 6);
   SaveOptions save = saved_as(Format::archive);
   save.dry_run = true;
-  EXPECT_EQ(convert(folder_.write_file("in", built.bytes), folder_ / "out", save, foreign()).payloads, 2U);
+  EXPECT_EQ(pack_or_unpack(folder_.write_file("in", built.bytes), folder_ / "out", save, foreign()).payloads, 2U);
   EXPECT_EQ(refusal(built.bytes).code(), Code::zip_data_crc);
 }
 
@@ -70,7 +70,7 @@ TEST_F(ForeignTest, AFolderToInflateToThatIsMissingIsSaid) {
   LoadOptions load = foreign();
   load.temporary_dir = folder_ / "none";
   const fs::path input = folder_.write_file("in", zip_of(tf2onnx_files(), Storage::deflated).bytes);
-  const Error error = error_of([&] { convert(input, folder_ / "out", saved_as(Format::archive), load); });
+  const Error error = error_of([&] { pack(input, folder_ / "out", saved_as(Format::archive), load); });
   EXPECT_EQ(error.code(), Code::io_not_found);
   EXPECT_EQ(error.path(), folder_ / "none");
 }

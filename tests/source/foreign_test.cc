@@ -44,21 +44,20 @@ TEST_F(ForeignTest, PyTorchsFolderIsRead) {
   EXPECT_EQ(inlined(folder_ / "export"), before_pytorch().view());
   expect_note("folder");
   folder_.write_file("export/conv.weight", data_of(299, 1));
-  const Error error =
-      error_of([&] { convert(folder_ / "export", folder_ / "x", saved_as(Format::archive), foreign()); });
+  const Error error = error_of([&] { pack(folder_ / "export", folder_ / "x", saved_as(Format::archive), foreign()); });
   EXPECT_EQ(error.code(), Code::onnx_tensor_length);
   EXPECT_EQ(error.path(), folder_ / "export/__MODEL_PROTO");
 }
 
 TEST_F(ForeignTest, AFolderOfAnotherKindIsNone) {
   folder_.write_file("export/model.onnx", before_pytorch().view());
-  EXPECT_EQ(error_of([&] { convert(folder_ / "export", folder_ / "x", saved_as(Format::archive), foreign()); }).code(),
+  EXPECT_EQ(error_of([&] { pack(folder_ / "export", folder_ / "x", saved_as(Format::archive), foreign()); }).code(),
             Code::io_not_a_file);
 }
 
 TEST_F(ForeignTest, AFolderIsNoModelUnlessAskedFor) {
   for (const auto& [name, data] : pytorch_files()) folder_.write_file("export/" + name, data);
-  EXPECT_EQ(error_of([&] { convert(folder_ / "export", folder_ / "x", saved_as(Format::archive)); }).code(),
+  EXPECT_EQ(error_of([&] { pack(folder_ / "export", folder_ / "x", saved_as(Format::archive)); }).code(),
             Code::io_not_a_file);
 }
 

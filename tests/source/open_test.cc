@@ -84,7 +84,7 @@ TEST_F(OpenTest, BytesOfAnArchiveAreOne) {
 TEST_F(OpenTest, ALinkHasItsDataInTheArchiveBesideIt) {
   LinkOptions options;
   options.sync = false;
-  write_link(archive(), folder_ / "link.onnx", options);
+  link(archive(), folder_ / "link.onnx", options);
   const auto source = open_resolver(folder_ / "link.onnx", {});
   EXPECT_EQ(source->archive(), nullptr) << "it is a file";
   EXPECT_EQ(source->linked_archive(), nullptr) << "nothing was looked up so far";

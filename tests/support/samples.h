@@ -72,12 +72,18 @@ inline void expect_error(const Error& error, Code code, const std::string& entry
   EXPECT_EQ(error.offset(), offset) << error.what();
 }
 
+/// Calls the one of `pack` and `unpack` that writes `save.format`.
+inline ConvertReport pack_or_unpack(const auto& input, const std::filesystem::path& output, const SaveOptions& save,
+                                    const LoadOptions& load = {}) {
+  return save.format == Format::archive ? pack(input, output, save, load) : unpack(input, output, save, load);
+}
+
 /// Converts `input`, which must be refused with this code and place, to the file `out`; nothing may be left behind.
 inline Error expect_refused(const TempDir& folder, const std::filesystem::path& input, const SaveOptions& save,
                             Code code, const std::string& entry, std::optional<std::uint64_t> offset,
                             const LoadOptions& load = {}) {
   const std::vector<std::string> before = folder.file_names();
-  Error error = error_of([&] { convert(input, folder / "out", save, load); });
+  Error error = error_of([&] { pack_or_unpack(input, folder / "out", save, load); });
   expect_error(error, code, entry, offset);
   EXPECT_EQ(folder.file_names(), before) << "something was left behind";
   return error;

@@ -7,7 +7,6 @@ Usage: sparse_archive.py FILE GIB
 
 from __future__ import annotations
 
-import struct
 import sys
 import zlib
 from pathlib import Path
@@ -15,12 +14,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for a run as a script
 
 from support import wire_writer as wire
-from support.archives import CENTRAL, END, LOCAL, MODEL, Entry, padding
+from support.archives import CENTRAL, END, LOCAL, LOCATOR, MODEL, SENTINEL16, ZIP64_END, Entry, padding, zip64_field
 
 GIB = 1 << 30
 LIMIT32 = 0xFFFFFFFF
 PAGE = 4096
-ZIP64_ID = 1
 
 
 def crc_of_zeros(size: int) -> int:
@@ -68,7 +66,7 @@ def _headers(name: str, size: int, crc: int, at: int) -> tuple[bytes, bytes]:
     }
     extra = padding(at + LOCAL.size + len(name), PAGE if size >= 1 << 20 else 64)
     local = LOCAL.pack(**fields, extra_length=len(extra)) + name.encode() + extra
-    wide = struct.pack("<HHQ", ZIP64_ID, 8, at) if far else b""
+    wide = zip64_field(at) if far else b""
     place = {"offset": min(at, LIMIT32), "extra_length": len(wide), "made_by": fields["version"]}
     return local, CENTRAL.pack(**fields, **place) + name.encode() + wide
 
@@ -76,9 +74,10 @@ def _headers(name: str, size: int, crc: int, at: int) -> tuple[bytes, bytes]:
 def _end(count: int, size: int, offset: int) -> bytes:
     if offset < LIMIT32:
         return END.pack(entries_here=count, entries=count, directory_size=size, directory_offset=offset)
-    record = struct.pack("<4sQHHIIQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, count, count, size, offset)
-    locator = struct.pack("<4sIQI", b"PK\6\7", 0, offset + size, 1)
-    sentinels = {"entries_here": 0xFFFF, "entries": 0xFFFF}
+    values = {"entries_here": count, "entries": count, "directory_size": size, "directory_offset": offset}
+    record = ZIP64_END.pack(record_size=44, made_by=45, version=45, **values)
+    locator = LOCATOR.pack(offset=offset + size, disks=1)
+    sentinels = {"entries_here": SENTINEL16, "entries": SENTINEL16}
     sentinels |= {"directory_size": LIMIT32, "directory_offset": LIMIT32}
     return record + locator + END.pack(**sentinels)
 

@@ -12,9 +12,8 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from support.archives import CENTRAL, DATE, END, LOCAL, PADDING_ID
+from support.archives import ALIGNMENT_ID, CENTRAL, DATE, END, LOCAL, PADDING_ID
 
-ALIGNMENT_ID = 0xA11E
 ALL = 0xFFFFFFFF
 UTF8, TEXT = 0x800, 1
 UNIX = {"made_by": 3 << 8 | 20, "external": 0o100644 << 16}

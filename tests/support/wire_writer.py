@@ -8,32 +8,14 @@ from __future__ import annotations
 
 import random
 import struct
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
-# --- the wire ------------------------------------------------------------------------------------
+sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-
-def varint(value: int, width: int = 0) -> bytes:
-    """`width` bytes wide, even if fewer would do."""
-    value &= (1 << 64) - 1  # negative numbers take ten bytes
-    out = bytearray()
-    while value > 0x7F or len(out) + 1 < width:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def scalar(number: int, value: int) -> bytes:
-    return varint(number << 3) + varint(value)
-
-
-def block(number: int, value: bytes | str, width: int = 0) -> bytes:
-    """A string, bytes, packed field or message; its length is spelt in at least `width` bytes."""
-    data = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(data), width) + data
-
+from spec.vectors.wire import block, pair, scalar, varint
 
 # --- data types ----------------------------------------------------------------------------------
 
@@ -166,10 +148,6 @@ def strings(name: str) -> bytes:
     return scalar(DIMS, 4) + scalar(DATA_TYPE, STRING) + texts + block(NAME, name)
 
 
-def entry(key: str, value: str) -> bytes:
-    return block(1, key) + block(2, value)
-
-
 # --- graphs --------------------------------------------------------------------------------------
 
 GRAPH_NODE, INITIALIZER, SPARSE_INITIALIZER = 1, 5, 15
@@ -239,7 +217,7 @@ class DataFile:
 
     def link(self, **values: object) -> bytes:
         pairs = {"location": self.location, **values}
-        entries = (block(EXTERNAL_DATA, entry(key, str(value))) for key, value in pairs.items())
+        entries = (block(EXTERNAL_DATA, pair(key, str(value))) for key, value in pairs.items())
         return b"".join(entries) + scalar(DATA_LOCATION, 1)
 
     def tensor(self, name: str, kind: DataType = FLOAT, count: int = 300, align: int = 1) -> bytes:

@@ -52,7 +52,7 @@ from support.wire_writer import (
     attribute,
     block,
     content,
-    entry,
+    pair,
     fields_of,
     graph,
     head,
@@ -268,7 +268,7 @@ def extras() -> Models:
     yield "unknown_fields", model(Part(nodes + outer + unknown(5), function)) + unknown(7)
     yield "unknown_first", unknown(8) + plain(unknown(9) + tensor("w"), tensor("x"))
     yield "unknown_low_number", plain(tensor("w") + block(15, "TensorProto has no field 15"))
-    notes = b"".join(block(TENSOR_METADATA, entry(f"key {n}", "value")) for n in range(3))
+    notes = b"".join(block(TENSOR_METADATA, pair(f"key {n}", "value")) for n in range(3))
     yield "metadata", model(*at_every_site(noted, notes))
 
 
@@ -282,7 +282,7 @@ def field_order() -> Models:
         "dims_split": scalar(DIMS, 30) + kind + scalar(DIMS, 10) + name + data,
         "name_first": name + dims + kind + data,
         "doc_first": block(DOC_STRING, "note") + dims + kind + name + data,
-        "note_first": block(TENSOR_METADATA, entry("k", "v")) + dims + kind + name + data,
+        "note_first": block(TENSOR_METADATA, pair("k", "v")) + dims + kind + name + data,
     }
     for label, spelling in orders.items():
         yield f"order_{label}", model(*(put(spelling) for put in SITES.values()))

@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 class ListingTest : public ::testing::Test {
  protected:
   [[nodiscard]] Listing listed(const Built& archive, const LoadOptions& options = {}) const {
-    return list(folder_.write_file("a.onnxar", archive.bytes), options);
+    return ls(folder_.write_file("a.onnxar", archive.bytes), options);
   }
 
   TempDir folder_;
@@ -143,8 +143,8 @@ TEST_F(ListingTest, TheDepthLimitIsTheOptions) {
 
 TEST_F(ListingTest, OnlyArchivesAreListed) {
   const auto path = folder_.write_file("m.onnx", model_of({floats("w", 1)}).view());
-  EXPECT_EQ(kind(error_of([&] { static_cast<void>(list(path)); }).code()), Kind::format);
-  EXPECT_EQ(error_of([this] { static_cast<void>(list(folder_ / "none")); }).code(), Code::io_not_found);
+  EXPECT_EQ(kind(error_of([&] { static_cast<void>(ls(path)); }).code()), Kind::format);
+  EXPECT_EQ(error_of([this] { static_cast<void>(ls(folder_ / "none")); }).code(), Code::io_not_found);
 }
 
 }  // namespace

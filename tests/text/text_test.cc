@@ -27,7 +27,7 @@ std::string written_as_text(const std::filesystem::path& path, bool with_data, T
   std::string text;
   TextOptions options;
   options.with_data = with_data;
-  TextReport made = print_text(path, [&text](Bytes piece) { text += as_text(piece); }, options);
+  TextReport made = onnxar::dump(path, [&text](Bytes piece) { text += as_text(piece); }, options);
   if (report != nullptr) *report = std::move(made);
   return text;
 }
@@ -87,10 +87,10 @@ TEST_F(TextTest, APayloadThatNamesAPlaceInMemoryIsPrintedAsItIs) {
 TEST_F(TextTest, CoreSaysThatItReadsAndWritesNoText) {
   const std::string text = "graph { }";
   const auto path = folder_.write_file("t", text);
-  EXPECT_EQ(error_of([&] { convert(path, folder_ / "out", saved_as(Format::archive)); }).code(),
+  EXPECT_EQ(error_of([&] { pack(path, folder_ / "out", saved_as(Format::archive)); }).code(),
             Code::usage_no_text_parser);
   const auto model = folder_.write_file("m", large_and_small().view());
-  EXPECT_EQ(error_of([&] { convert(model, folder_ / "out", saved_as(Format::textproto)); }).code(),
+  EXPECT_EQ(error_of([&] { pack_or_unpack(model, folder_ / "out", saved_as(Format::textproto)); }).code(),
             Code::usage_argument);
   EXPECT_THAT(folder_.file_names(), ElementsAre("m", "t"));
 }

@@ -101,13 +101,13 @@ TEST_F(ChecksumCostTest, AnEntryThatAThousandGraphsNameIsSummedOnce) {
 TEST_F(ChecksumCostTest, PackingSumsSharedBytesOnce) {
   const auto path = model_with(std::vector<std::string>(1000, sum_));
   bytes_hashed = 0;
-  convert(path, folder_ / "out", saved_as(Format::archive));
+  pack(path, folder_ / "out", saved_as(Format::archive));
   EXPECT_EQ(bytes_hashed, 4 * count);
 }
 
 TEST_F(ChecksumCostTest, AWrongChecksumBesideARightOneOfTheSameBytesIsRefusedByPack) {
   const Error error =
-      error_of([&] { convert(model_with({sum_, std::string(40, 'a')}), folder_ / "out", saved_as(Format::archive)); });
+      error_of([&] { pack(model_with({sum_, std::string(40, 'a')}), folder_ / "out", saved_as(Format::archive)); });
   EXPECT_EQ(id(error.code()), "onnx.external_data.checksum") << error.what();
 }
 

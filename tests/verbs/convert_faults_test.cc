@@ -67,7 +67,7 @@ TEST_F(ConvertFaultsTest, TheInputIsNotReplacedUnasked) {
   const fs::path input = inline_model();
   const Blob before = folder_.read_file("in");
   for (const Format format : all_formats()) {
-    EXPECT_EQ(error_of([&] { convert(input, input, saved_as(format)); }).code(), Code::output_exists);
+    EXPECT_EQ(error_of([&] { pack_or_unpack(input, input, saved_as(format)); }).code(), Code::output_exists);
   }
   EXPECT_EQ(folder_.read_file("in"), before);
 }
@@ -85,7 +85,8 @@ TEST_F(ConvertFaultsTest, AFolderIsNoOutputEvenToReplace) {
 TEST_F(ConvertFaultsTest, AFolderThatIsNotThereIsNotMade) {
   const fs::path input = inline_model();
   for (const Format format : all_formats()) {
-    EXPECT_EQ(error_of([&] { convert(input, folder_ / "none/out", saved_as(format)); }).code(), Code::io_not_found);
+    EXPECT_EQ(error_of([&] { pack_or_unpack(input, folder_ / "none/out", saved_as(format)); }).code(),
+              Code::io_not_found);
   }
   EXPECT_THAT(folder_.file_names(), ::testing::ElementsAre("in"));
 }
@@ -102,7 +103,7 @@ TEST_F(ConvertFaultsTest, DamagedDataIsNeverPublished) {
   expect_refused_always(input, Code::zip_data_crc, "b", archive.entry("b").data_offset);
   LoadOptions trusting;
   trusting.verify_data = false;
-  EXPECT_NO_THROW(convert(input, folder_ / "out", saved_as(Format::onnx_inline), trusting));
+  EXPECT_NO_THROW(unpack(input, folder_ / "out", saved_as(Format::onnx_inline), trusting));
 }
 
 TEST_F(ConvertFaultsTest, DamagedDataKeepsAnOlderOutput) {
@@ -195,7 +196,7 @@ TEST_F(ConvertFaultsTest, AnInlineModelOf2GiBIsRefusedAndTheWayOutNamed) {
   EXPECT_THAT(error.message(), HasSubstr("--external-data"));
   SaveOptions dry = saved_as(Format::archive);
   dry.dry_run = true;
-  EXPECT_GT(convert(input, folder_ / "out", dry).file_bytes, two_gib);
+  EXPECT_GT(pack_or_unpack(input, folder_ / "out", dry).file_bytes, two_gib);
   dry.threshold = 1ULL << 40U;
   expect_refused(folder_, input, dry, Code::onnx_model_too_large, "", std::nullopt);
 }
@@ -255,7 +256,7 @@ TEST_F(ConvertFaultsTest, ABrokenArchiveIsRefusedWithItsPath) {
   const fs::path input = folder_.write_file("in", archive.bytes);
   for (const Format format : all_formats()) {
     const std::vector<std::string> before = folder_.file_names();
-    const Error error = error_of([&] { convert(input, folder_ / "out", saved_as(format)); });
+    const Error error = error_of([&] { pack_or_unpack(input, folder_ / "out", saved_as(format)); });
     EXPECT_EQ(kind(error.code()), Kind::format);
     EXPECT_EQ(error.path(), input);
     EXPECT_EQ(folder_.file_names(), before);

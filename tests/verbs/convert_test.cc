@@ -24,7 +24,7 @@ class ConvertTest : public ::testing::Test {
   [[nodiscard]] Blob converted(const Blob& input, const SaveOptions& save, const LoadOptions& load = {}) {
     const fs::path path = folder_.write_file("in", input);
     fs::remove(folder_ / "out");
-    report_ = convert(path, folder_ / "out", save, load);
+    report_ = pack_or_unpack(path, folder_ / "out", save, load);
     return folder_.read_file("out");
   }
   [[nodiscard]] Blob packed(const Message& model, const SaveOptions& save = saved_as(Format::archive)) {
@@ -85,7 +85,7 @@ TEST_F(ConvertTest, DataFileWhoseNameIsTooLongForTheFileSystemIsAnErrorOfThisLib
   const fs::path input = folder_.write_file("in.onnx", model_of({floats("w", 256)}).view());
   SaveOptions options = saved_as(Format::onnx_external);
   options.data_file = std::string(300, 'w');
-  EXPECT_EQ(kind(error_of([&] { convert(input, folder_ / "out.onnx", options); }).code()), Kind::io);
+  EXPECT_EQ(kind(error_of([&] { pack_or_unpack(input, folder_ / "out.onnx", options); }).code()), Kind::io);
 }
 
 TEST_F(ConvertTest, InlineToArchiveAndBackIsTheSameFile) {
@@ -221,7 +221,7 @@ TEST_F(ConvertTest, SideFilesAreKeptInArchivesAndInFoldersAndLeftOutOfFiles) {
   EXPECT_EQ(report_.side_files_left_out, 2U);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "tokenizer.json"));
   const ConvertReport report =
-      convert(folder_.write_file("m.onnxar", archive), folder_ / "all/", saved_as(Format::onnx_inline));
+      unpack(folder_.write_file("m.onnxar", archive), folder_ / "all/", saved_as(Format::onnx_inline));
   EXPECT_EQ(report.side_files, 2U);
   EXPECT_EQ(report.side_files_left_out, 0U);
   EXPECT_EQ(report.model_path, folder_ / "all/m.onnx");
@@ -263,12 +263,12 @@ TEST_F(ConvertTest, AFileThatIsNotAZipHasNoSideFilesAndABrokenArchiveIsRefused) 
   fs::remove(folder_ / "out");
   expect_refused(folder_, input, options, Code::zip_data_crc, "a.txt", archive.entry("a.txt").data_offset);
   options.side_files_of = folder_.write_file("replaced", copy_of(Bytes(archive.bytes).first(archive.bytes.size() - 1)));
-  const Error error = error_of([&] { convert(input, folder_ / "out", options); });
+  const Error error = error_of([&] { pack_or_unpack(input, folder_ / "out", options); });
   EXPECT_EQ(error.path(), folder_ / "replaced");
   EXPECT_THAT(error.message(), ::testing::HasSubstr("side files"));
   options = saved_as(Format::onnx_inline);
   options.side_files_of = folder_ / "replaced";
-  EXPECT_EQ(error_of([&] { convert(input, folder_ / "out", options); }).code(), Code::usage_argument);
+  EXPECT_EQ(error_of([&] { pack_or_unpack(input, folder_ / "out", options); }).code(), Code::usage_argument);
 }
 
 TEST_F(ConvertTest, KeysKeepClearOfTheFoldersOfSideFiles) {
@@ -317,10 +317,10 @@ TEST_F(ConvertTest, ADryRunReportsTheSameAndWritesNothing) {
   for (const Format format : {Format::archive, Format::onnx_inline, Format::onnx_external}) {
     SaveOptions options = saved_as(format);
     options.dry_run = true;
-    const ConvertReport planned = convert(input, folder_ / "out", options);
+    const ConvertReport planned = pack_or_unpack(input, folder_ / "out", options);
     EXPECT_THAT(folder_.file_names(), ElementsAre("in"));
     options.dry_run = false;
-    const ConvertReport done = convert(input, folder_ / "out", options);
+    const ConvertReport done = pack_or_unpack(input, folder_ / "out", options);
     EXPECT_EQ(planned.file_bytes, done.file_bytes);
     EXPECT_EQ(planned.model_bytes, done.model_bytes);
     EXPECT_EQ(planned.payloads, done.payloads);
@@ -334,7 +334,7 @@ TEST_F(ConvertTest, AnOutputIsReplacedWholeAndKeepsItsMode) {
   SaveOptions options = saved_as(Format::archive);
   options.replace = true;
   fs::permissions(folder_.write_file("out", pattern(100000)), fs::perms::owner_read | fs::perms::owner_write);
-  convert(input, folder_ / "out", options);
+  pack_or_unpack(input, folder_ / "out", options);
   EXPECT_EQ(folder_.read_file("out"),
             archive_of(model_of({linked_floats("w", 256, "w")}), {zip_entry("w", pattern(1024))}).bytes);
   EXPECT_EQ(fs::status(folder_ / "out").permissions(), fs::perms::owner_read | fs::perms::owner_write);
@@ -347,7 +347,7 @@ TEST_F(ConvertTest, AModelMayTakeThePlaceOfItsOwnFile) {
   for (const Format format : {Format::archive, Format::onnx_external, Format::onnx_external, Format::onnx_inline}) {
     SaveOptions options = saved_as(format);
     options.replace = true;
-    convert(path, path, options);
+    pack_or_unpack(path, path, options);
   }
   EXPECT_EQ(folder_.read_file("m"), inside.view());
   EXPECT_THAT(folder_.file_names(), ElementsAre("m", "w.bin"));

@@ -72,7 +72,7 @@ class FolderCostTest : public ::testing::Test {
 
 TEST_F(FolderCostTest, EachFileCostsAFewTimesTheFoldersThatItIsIn) {
   const fs::path input = folder_.write_file("in", archive_of_deep_files(3).bytes);
-  EXPECT_LE(lookups([&] { convert(input, folder_ / "new/", saved_as(Format::onnx_inline)); }), 3 * most_times * depth);
+  EXPECT_LE(lookups([&] { unpack(input, folder_ / "new/", saved_as(Format::onnx_inline)); }), 3 * most_times * depth);
   std::string way = "new/2";
   for (std::size_t k = 1; k < depth; ++k) way += "/d";
   EXPECT_TRUE(fs::exists(folder_ / way / "f.txt"));
@@ -82,14 +82,14 @@ TEST_F(FolderCostTest, NamesDoNotMakeMoreFoldersThanTheirFilesAreWorth) {
   const fs::path few = folder_.write_file("few", archive_of_deep_files(10).bytes);
   SaveOptions options = saved_as(Format::onnx_inline);
   options.dry_run = true;
-  EXPECT_EQ(convert(few, folder_ / "new/", options).side_files, 10U);
+  EXPECT_EQ(pack_or_unpack(few, folder_ / "new/", options).side_files, 10U);
   const fs::path many = folder_.write_file("many", archive_of_deep_files(11).bytes);
   for (const bool dry_run : {true, false}) {
     options.dry_run = dry_run;
-    EXPECT_EQ(error_of([&] { convert(many, folder_ / "new/", options); }).code(), Code::zip_limit_folders);
+    EXPECT_EQ(error_of([&] { pack_or_unpack(many, folder_ / "new/", options); }).code(), Code::zip_limit_folders);
     EXPECT_FALSE(fs::exists(folder_ / "new"));
   }
-  EXPECT_EQ(convert(many, folder_ / "alone.onnx", options).side_files_left_out, 11U);
+  EXPECT_EQ(pack_or_unpack(many, folder_ / "alone.onnx", options).side_files_left_out, 11U);
 }
 
 TEST_F(FolderCostTest, FoldersThatFilesShareAreCountedOnce) {
@@ -98,7 +98,7 @@ TEST_F(FolderCostTest, FoldersThatFilesShareAreCountedOnce) {
   const fs::path input = folder_.write_file("in", archive_of(model_of({}), entries).bytes);
   SaveOptions options = saved_as(Format::onnx_inline);
   options.dry_run = true;
-  EXPECT_EQ(convert(input, folder_ / "new/", options).side_files, 5000U);
+  EXPECT_EQ(pack_or_unpack(input, folder_ / "new/", options).side_files, 5000U);
 }
 
 TEST_F(FolderCostTest, FoldersOfAFailureAreRemovedAtTheSameCost) {
@@ -106,7 +106,7 @@ TEST_F(FolderCostTest, FoldersOfAFailureAreRemovedAtTheSameCost) {
   flip_bit(built.bytes, built.entries[2].data_offset);
   const fs::path input = folder_.write_file("in", built.bytes);
   EXPECT_LE(lookups([&] {
-              EXPECT_EQ(error_of([&] { convert(input, folder_ / "new/", saved_as(Format::onnx_inline)); }).code(),
+              EXPECT_EQ(error_of([&] { unpack(input, folder_ / "new/", saved_as(Format::onnx_inline)); }).code(),
                         Code::zip_data_crc);
             }),
             3 * most_times * depth);

@@ -67,7 +67,7 @@ class LinkTest : public ::testing::Test {
   }
   fs::path written() {
     const fs::path link = folder_ / "x.onnx";
-    write_link(archive_, link, unsynced_link());
+    onnxar::link(archive_, link, unsynced_link());
     return link;
   }
   /// The model `before` in an archive with the entry `w` of so many bytes is this link.
@@ -252,7 +252,7 @@ TEST_F(LinkTest, BrokenArchivesAndModelsAreRefused) {
 // --- Files -----------------------------------------------------------------------------------------------------------
 
 TEST_F(LinkTest, FileHoldsTheSameBytes) {
-  const LinkReport report = write_link(archive_, folder_ / "x.onnx");
+  const LinkReport report = onnxar::link(archive_, folder_ / "x.onnx");
   EXPECT_EQ(folder_.read_file("x.onnx"), make_link(archive_).model);
   EXPECT_EQ(report.tensors, 2U);
   EXPECT_EQ(report.model_bytes, expected().size());
@@ -262,10 +262,10 @@ TEST_F(LinkTest, FileHoldsTheSameBytes) {
 TEST_F(LinkTest, FileLiesBesideItsArchive) {
   fs::create_directory(folder_ / "other");
   fs::create_symlink("..", folder_ / "other/up");
-  const auto error = error_of([&] { write_link(archive_, folder_ / "other/x.onnx", unsynced_link()); });
+  const auto error = error_of([&] { onnxar::link(archive_, folder_ / "other/x.onnx", unsynced_link()); });
   EXPECT_EQ(id(error.code()), "usage.argument");
   EXPECT_THAT(error.what(), HasSubstr((fs::canonical(folder_.path()) / "x.onnx").string()));
-  write_link(archive_, folder_ / "other/up/x.onnx", unsynced_link());  // another name for the right folder
+  onnxar::link(archive_, folder_ / "other/up/x.onnx", unsynced_link());  // another name for the right folder
   EXPECT_THAT(folder_.file_names(), ElementsAre("other/", "other/up", "x.onnx", "x.onnxar"));
 }
 
@@ -273,18 +273,18 @@ TEST_F(LinkTest, FileLiesBesideWhatASymbolicLinkLeadsTo) {
   fs::create_directory(folder_ / "cache");
   fs::rename(archive_, folder_ / "cache/blob");
   fs::create_symlink("cache/blob", archive_);
-  EXPECT_EQ(code_of([&] { write_link(archive_, folder_ / "x.onnx", unsynced_link()); }), Code::usage_argument);
-  write_link(archive_, folder_ / "cache/x.onnx", unsynced_link());
+  EXPECT_EQ(code_of([&] { onnxar::link(archive_, folder_ / "x.onnx", unsynced_link()); }), Code::usage_argument);
+  onnxar::link(archive_, folder_ / "cache/x.onnx", unsynced_link());
   EXPECT_TRUE(verify_link(folder_ / "cache/x.onnx"));
 }
 
 TEST_F(LinkTest, ExistingOutputIsLeftUnlessItMayBeReplaced) {
   const fs::path output = folder_.write_file("x.onnx", "old");
-  EXPECT_EQ(code_of([&] { write_link(archive_, output, unsynced_link()); }), Code::output_exists);
+  EXPECT_EQ(code_of([&] { onnxar::link(archive_, output, unsynced_link()); }), Code::output_exists);
   EXPECT_EQ(folder_.read_text("x.onnx"), "old");
   LinkOptions options = unsynced_link();
   options.replace = true;
-  write_link(archive_, output, options);
+  onnxar::link(archive_, output, options);
   EXPECT_EQ(folder_.read_file("x.onnx"), expected().view());
 }
 
@@ -293,7 +293,7 @@ TEST_F(LinkTest, ArchiveItselfIsNeverReplaced) {
   options.replace = true;
   fs::create_symlink("x.onnxar", folder_ / "y.onnx");
   for (const char* name : {"x.onnxar", "y.onnx"}) {
-    const auto error = error_of([&] { write_link(archive_, folder_ / name, options); });
+    const auto error = error_of([&] { onnxar::link(archive_, folder_ / name, options); });
     EXPECT_EQ(id(error.code()), "usage.argument");
     EXPECT_THAT(error.what(), HasSubstr("archive itself"));
   }
@@ -303,7 +303,7 @@ TEST_F(LinkTest, ArchiveItselfIsNeverReplaced) {
 TEST_F(LinkTest, DryRunWritesNothing) {
   LinkOptions options;
   options.dry_run = true;
-  EXPECT_EQ(write_link(archive_, folder_ / "x.onnx", options).model_bytes, expected().size());
+  EXPECT_EQ(onnxar::link(archive_, folder_ / "x.onnx", options).model_bytes, expected().size());
   EXPECT_THAT(folder_.file_names(), ElementsAre("x.onnxar"));
 }
 
@@ -322,14 +322,14 @@ TEST_F(LinkTest, HoldsAsLongAsTheArchiveIsThere) {
 TEST_F(LinkTest, HoldsAfterTheModelWasReplaced) {
   const fs::path link = written();
   const fs::path inline_before = folder_ / "before.onnx";
-  convert(archive_, inline_before, saved_as(Format::onnx_inline));
+  unpack(archive_, inline_before, saved_as(Format::onnx_inline));
   for (int i = 0; i < 2; ++i) {
     const Message other = model_of({linked_floats("b", 300, "b"), floats("new", 400, static_cast<std::uint32_t>(i))});
-    replace_model(archive_, folder_.write_file("m.onnx", other.view()), unsynced_edit());
+    onnxar::replace(archive_, folder_.write_file("m.onnx", other.view()), unsynced_edit());
     EXPECT_TRUE(verify_link(link));
     EXPECT_TRUE(passed(check(link)));
   }
-  convert(link, folder_ / "after.onnx", saved_as(Format::onnx_inline));
+  unpack(link, folder_ / "after.onnx", saved_as(Format::onnx_inline));
   EXPECT_EQ(folder_.read_file("after.onnx"), folder_.read_file("before.onnx"));
 }
 
@@ -342,8 +342,8 @@ TEST_F(LinkTest, HoldsWhileAnEditGoesOn) {
 }
 
 TEST_F(LinkTest, IsStaleAfterUndo) {
-  replace_model(archive_, folder_.write_file("m.onnx", model_of({linked_floats("b", 300, "b")}).view()),
-                unsynced_edit());
+  onnxar::replace(archive_, folder_.write_file("m.onnx", model_of({linked_floats("b", 300, "b")}).view()),
+                  unsynced_edit());
   const fs::path link = written();
   EXPECT_TRUE(verify_link(link));
   CutOptions cut;
@@ -351,7 +351,7 @@ TEST_F(LinkTest, IsStaleAfterUndo) {
   undo(archive_, cut);
   expect_stale(link);
   // Another edit may make the file longer than it was.
-  replace_model(archive_, folder_.write_file("m.onnx", model_of({floats("new", 4000)}).view()), unsynced_edit());
+  onnxar::replace(archive_, folder_.write_file("m.onnx", model_of({floats("new", 4000)}).view()), unsynced_edit());
   expect_stale(link);
 }
 
@@ -475,7 +475,7 @@ class EmbeddedLinkTest : public LinkTest {
   fs::path written_beside_host() {
     LinkOptions options = unsynced_link();
     options.range = range();
-    write_link(host_, folder_ / "h.onnx", options);
+    onnxar::link(host_, folder_ / "h.onnx", options);
     return folder_ / "h.onnx";
   }
 
@@ -506,7 +506,7 @@ TEST_F(EmbeddedLinkTest, FileIsReadAsAnyOtherLink) {
   const fs::path link = written_beside_host();
   EXPECT_TRUE(verify_link(link));
   EXPECT_TRUE(passed(check(link, {.data = true, .strict = false, .load = {}})));
-  convert(link, folder_ / "out.onnx", saved_as(Format::onnx_inline));
+  unpack(link, folder_ / "out.onnx", saved_as(Format::onnx_inline));
   EXPECT_EQ(folder_.read_file("out.onnx"), model_of({tensor("a", dtype::float32, {300}).raw_data(pattern(1200, 1)),
                                                      tensor("b", dtype::float32, {300}).raw_data(pattern(1200, 2))})
                                                .view());
@@ -539,7 +539,7 @@ TEST_F(EmbeddedLinkTest, RangesOutsideTheArchivesEntriesAreRefused) {
   for (const std::uint64_t offset : {std::uint64_t{0}, offset_of("a"), begin - 64, begin + offset_of("a") + 4}) {
     const Message link = model_with({linked_floats("w", 300, "host", offset)}, host_marker());
     const fs::path path = folder_.write_file("m.onnx", link.view());
-    EXPECT_EQ(code_of([&] { convert(path, folder_ / "out", saved_as(Format::archive)); }),
+    EXPECT_EQ(code_of([&] { pack(path, folder_ / "out", saved_as(Format::archive)); }),
               Code::onnx_external_out_of_range)
         << offset;
   }
@@ -581,7 +581,7 @@ TEST_F(LinkTest, PackedAgainIsNoLinkAnyMore) {
     const std::string name = std::to_string(static_cast<int>(format));
     for (const char* folder : {"direct", "by_link"}) {
       fs::create_directory(folder_ / folder);
-      convert(folder == std::string("direct") ? archive_ : link, folder_ / folder / name, saved_as(format));
+      pack_or_unpack(folder == std::string("direct") ? archive_ : link, folder_ / folder / name, saved_as(format));
     }
     EXPECT_EQ(folder_.read_file("by_link/" + name), folder_.read_file("direct/" + name));
   }
@@ -593,7 +593,7 @@ TEST_F(LinkTest, MarkerOfALoadedModelIsDroppedAndOtherMetadataStays) {
   Messages metadata = marker_of(built_);
   metadata.push_back(other);
   const Message marked = model_with({floats("w", 300)}, metadata);
-  convert(folder_.write_file("m.onnx", marked.view()), folder_ / "out.onnx", saved_as(Format::onnx_inline));
+  unpack(folder_.write_file("m.onnx", marked.view()), folder_ / "out.onnx", saved_as(Format::onnx_inline));
   EXPECT_EQ(folder_.read_file("out.onnx"), model_with({floats("w", 300)}, {other}).view());
 }
 
@@ -602,14 +602,14 @@ TEST_F(LinkTest, LinksThatAreNotLookedUpStayWhatTheyAre) {
   fs::remove(archive_);  // nothing is opened
   LoadOptions load;
   load.load_external_data = false;
-  convert(link, folder_ / "copy.onnx", saved_as(Format::onnx_inline), load);
+  unpack(link, folder_ / "copy.onnx", saved_as(Format::onnx_inline), load);
   EXPECT_EQ(folder_.read_file("copy.onnx"), expected().view());
 }
 
 TEST_F(LinkTest, WithoutMarkerItIsExternalDataAsAnyOther) {
   const fs::path plain = folder_.write_file("m.onnx", linked_model({}).view());
   EXPECT_FALSE(verify_link(plain));
-  convert(plain, folder_ / "out.onnx", saved_as(Format::onnx_inline));
+  unpack(plain, folder_ / "out.onnx", saved_as(Format::onnx_inline));
   EXPECT_EQ(folder_.read_file("out.onnx"), model_of({tensor("a", dtype::float32, {300}).raw_data(pattern(1200, 1)),
                                                      tensor("b", dtype::float32, {300}).raw_data(pattern(1200, 2))})
                                                .view());
@@ -619,7 +619,7 @@ TEST_F(LinkTest, RangesMustLieInOneEntry) {
   for (const std::uint64_t offset : {std::uint64_t{0}, offset_of("a") - 4, offset_of("a") + 4, offset_of("b") + 4}) {
     const Message link = model_with({linked_floats("w", 300, "x.onnxar", offset)}, marker_of(built_));
     const fs::path path = folder_.write_file("m.onnx", link.view());
-    const auto error = error_of([&] { convert(path, folder_ / "out", saved_as(Format::archive)); });
+    const auto error = error_of([&] { pack(path, folder_ / "out", saved_as(Format::archive)); });
     EXPECT_EQ(id(error.code()), "onnx.external_data.out_of_range") << offset;
     EXPECT_THAT(error.what(), HasSubstr("tensor \"w\""));
   }
@@ -631,7 +631,7 @@ TEST_F(LinkTest, DamagedWeightsAreSeenWhereTheyAreCopied) {
   folder_.write_file("x.onnxar", built_.bytes);
   EXPECT_TRUE(verify_link(link));
   EXPECT_TRUE(passed(check(link)));
-  EXPECT_EQ(code_of([&] { convert(link, folder_ / "out", saved_as(Format::archive)); }), Code::zip_data_crc);
+  EXPECT_EQ(code_of([&] { pack(link, folder_ / "out", saved_as(Format::archive)); }), Code::zip_data_crc);
   const std::vector<Finding> found = check(link, {.data = true, .strict = false, .load = {}});
   EXPECT_THAT(ids_of(found), ElementsAre("error zip.data.crc"));
 }
@@ -647,17 +647,17 @@ TEST_F(LinkTest, LinkInMemoryFindsItsArchiveInTheFolder) {
 
 TEST_F(LinkTest, GoesBackIntoItsArchiveAsItWas) {
   const fs::path link = written();
-  const ReplaceReport report = replace_model(archive_, link, unsynced_edit());
+  const ReplaceReport report = onnxar::replace(archive_, link, unsynced_edit());
   EXPECT_EQ(report.entries_added, 0U);
   EXPECT_EQ(folder_.read_file("x.onnxar"), append_edit(built_, built_.data_of(model_entry)).bytes);
-  replace_model(archive_, link, unsynced_edit());  // old by now, but it holds
+  onnxar::replace(archive_, link, unsynced_edit());  // old by now, but it holds
   EXPECT_EQ(make_link(archive_).tensors, 2U);
 }
 
 TEST_F(LinkTest, GoesBackThroughASymbolicLink) {
   const fs::path link = written();
   fs::create_symlink("x.onnxar", folder_ / "y.onnxar");
-  replace_model(folder_ / "y.onnxar", link, unsynced_edit());
+  onnxar::replace(folder_ / "y.onnxar", link, unsynced_edit());
   EXPECT_EQ(folder_.read_file("x.onnxar"), append_edit(built_, built_.data_of(model_entry)).bytes);
 }
 
@@ -665,7 +665,7 @@ TEST_F(LinkTest, StaleOnesDoNotGoBack) {
   const fs::path link = written();
   start_with(archive_of(model_of({linked_floats("a", 300, "a"), linked_floats("b", 300, "b")}),
                         {zip_entry("a", pattern(1200, 3)), zip_entry("b", pattern(1200, 4))}));
-  EXPECT_EQ(code_of([&] { replace_model(archive_, link, unsynced_edit()); }), Code::onnx_link_stale);
+  EXPECT_EQ(code_of([&] { onnxar::replace(archive_, link, unsynced_edit()); }), Code::onnx_link_stale);
   EXPECT_EQ(folder_.read_file("x.onnxar"), built_.bytes);
 }
 

@@ -63,7 +63,7 @@ TEST_F(ModelWriterTest, TheArchiveIsTheOneOfTheInlineModel) {
   const ConvertReport report = save(model_of({linked_floats("a", 1024, at_first), linked_floats("b", 512, at_second)}));
   EXPECT_EQ(report.tensors_outside, 2U);
   const auto inline_model = folder_.write_file("m.onnx", model_of({floats("a", 1024, 1), floats("b", 512, 2)}).view());
-  convert(inline_model, folder_ / "b.onnxar", saved_as(Format::archive));
+  pack(inline_model, folder_ / "b.onnxar", saved_as(Format::archive));
   EXPECT_EQ(folder_.read_file("a.onnxar"), folder_.read_file("b.onnxar"));
   EXPECT_EQ(first->reads, 1);
   EXPECT_EQ(second->reads, 1);

@@ -56,7 +56,7 @@ class ReplaceTest : public ::testing::Test {
   /// The model in the file `m.onnx` becomes `expected`, with these entries added.
   void expect_replaced(const Message& model, const Message& expected, std::vector<ZipEntry> extra = {},
                        const ReplaceOptions& options = unsynced_edit()) {
-    report_ = replace_model(archive_, write(model), options);
+    report_ = onnxar::replace(archive_, write(model), options);
     expect_edit(expected, std::move(extra));
     EXPECT_EQ(report_.file_bytes, now().size());
     EXPECT_EQ(report_.file_bytes_before, before_.bytes.size());
@@ -65,7 +65,7 @@ class ReplaceTest : public ::testing::Test {
   Error expect_refused(const Message& model, Code code, const ReplaceOptions& options = unsynced_edit()) {
     const fs::path path = write(model);
     const Strings files = folder_.file_names();
-    Error error = error_of([&] { replace_model(archive_, path, options); });
+    Error error = error_of([&] { onnxar::replace(archive_, path, options); });
     EXPECT_EQ(id(error.code()), id(code)) << error.what();
     EXPECT_EQ(now(), before_.bytes);
     EXPECT_EQ(folder_.file_names(), files);
@@ -104,7 +104,7 @@ TEST_F(ReplaceTest, ChecksumsOfWholeEntriesStay) {
                                   with(part(), sum), with(linked_floats("d", 300, "x.onnxar", offset_of("b")), sum)});
   const Message expected = model_of(
       {with(linked_floats("a", 300, "a"), sum), linked_floats("b", 300, "b"), part(), linked_floats("d", 300, "b")});
-  replace_model(archive_, write(model), unsynced_edit());
+  onnxar::replace(archive_, write(model), unsynced_edit());
   EXPECT_EQ(now(), append_edit(before_, expected.view()).bytes);
 }
 
@@ -175,7 +175,7 @@ TEST_F(ReplaceTest, OtherDataIsAddedUnderNewKeys) {
 }
 
 TEST_F(ReplaceTest, KeysOfDroppedTensorsAreNotUsedAgain) {
-  replace_model(archive_, write(model_of({linked_floats("b", 300, "b")})), unsynced_edit());
+  onnxar::replace(archive_, write(model_of({linked_floats("b", 300, "b")})), unsynced_edit());
   start_with(append_edit(before_, model_of({linked_floats("b", 300, "b")}).view()));
   expect_replaced(model_of({floats("a", 300, 7)}), model_of({linked_floats("a", 300, "a_2")}),
                   {zip_entry("a_2", pattern(1200, 7))});
@@ -193,7 +193,7 @@ TEST_F(ReplaceTest, DataOfEqualSizeAndCrcIsCompared) {
   Built damaged = before_;
   flip_bit(damaged.bytes, damaged.entry("a").data_offset + 700);
   start_with(damaged);
-  report_ = replace_model(archive_, write(model_of({floats("a", 300, 1)})), unsynced_edit());
+  report_ = onnxar::replace(archive_, write(model_of({floats("a", 300, 1)})), unsynced_edit());
   EXPECT_EQ(report_.entries_added, 1U);
   EXPECT_EQ(now(), append_edit(before_, model_of({linked_floats("a", 300, "a_2")}).view(),
                                {zip_entry("a_2", pattern(1200, 1))})
@@ -260,7 +260,7 @@ TEST_F(ReplaceTest, ModelOfAnotherArchiveBringsItsData) {
   // Its entry `a` is not ours; its entry `w` is our `b`.
   const Built other = archive_of(model_of({linked_floats("a", 300, "a"), linked_floats("w", 300, "w")}),
                                  {zip_entry("a", pattern(1200, 8)), zip_entry("w", pattern(1200, 2))});
-  report_ = replace_model(archive_, folder_.write_file("y.onnxar", other.bytes), unsynced_edit());
+  report_ = onnxar::replace(archive_, folder_.write_file("y.onnxar", other.bytes), unsynced_edit());
   expect_edit(model_of({linked_floats("a", 300, "a_2"), linked_floats("w", 300, "b")}),
               {zip_entry("a_2", pattern(1200, 8))});
 }
@@ -268,7 +268,7 @@ TEST_F(ReplaceTest, ModelOfAnotherArchiveBringsItsData) {
 TEST_F(ReplaceTest, SideFilesOfAnotherArchiveStayThere) {
   const Built other = archive_of(model_of({linked_floats("c", 400, "c")}),
                                  {zip_entry("c", pattern(1600, 8)), zip_entry("docs/a.txt", pattern(10))});
-  report_ = replace_model(archive_, folder_.write_file("y.onnxar", other.bytes), unsynced_edit());
+  report_ = onnxar::replace(archive_, folder_.write_file("y.onnxar", other.bytes), unsynced_edit());
   expect_edit(model_of({linked_floats("c", 400, "c")}), {zip_entry("c", pattern(1600, 8))});
   EXPECT_THAT(ids_of(report_.remarks), ElementsAre("note archive.entry.unused"));
 }
@@ -277,18 +277,18 @@ TEST_F(ReplaceTest, DamagedDataOfAnotherArchiveIsRefused) {
   Built other = archive_of(model_of({linked_floats("c", 400, "c")}), {zip_entry("c", pattern(1600, 8))});
   flip_bit(other.bytes, other.entry("c").data_offset);
   const fs::path path = folder_.write_file("y.onnxar", other.bytes);
-  EXPECT_EQ(error_of([&] { replace_model(archive_, path, unsynced_edit()); }).code(), Code::zip_data_crc);
+  EXPECT_EQ(error_of([&] { onnxar::replace(archive_, path, unsynced_edit()); }).code(), Code::zip_data_crc);
   EXPECT_EQ(now(), before_.bytes);
 }
 
 TEST_F(ReplaceTest, OwnModelChangesNothingButTheEnd) {
-  report_ = replace_model(archive_, archive_, unsynced_edit());
+  report_ = onnxar::replace(archive_, archive_, unsynced_edit());
   expect_edit(model_of({linked_floats("a", 300, "a"), linked_floats("b", 300, "b")}));
 }
 
 TEST_F(ReplaceTest, ModelMayBeBytes) {
   const Message model = model_of({linked_floats("b", 300, "x.onnxar", offset_of("b")), floats("c", 300, 5)});
-  report_ = replace_model(archive_, model.view(), unsynced_edit());
+  report_ = onnxar::replace(archive_, model.view(), unsynced_edit());
   expect_edit(model_of({linked_floats("b", 300, "b"), linked_floats("c", 300, "c")}),
               {zip_entry("c", pattern(1200, 5))});
 }
@@ -296,10 +296,11 @@ TEST_F(ReplaceTest, ModelMayBeBytes) {
 TEST_F(ReplaceTest, BytesFindDataFilesInTheFolderThatIsGiven) {
   folder_.write_file("data/w.bin", pattern(1200, 9));
   const Message model = model_of({linked_floats("w", 300, "w.bin")});
-  EXPECT_EQ(error_of([&] { replace_model(archive_, model.view(), with_files()); }).code(), Code::onnx_external_missing);
+  EXPECT_EQ(error_of([&] { onnxar::replace(archive_, model.view(), with_files()); }).code(),
+            Code::onnx_external_missing);
   LoadOptions load;
   load.external_data_dir = folder_ / "data";
-  report_ = replace_model(archive_, model.view(), with_files(), load);
+  report_ = onnxar::replace(archive_, model.view(), with_files(), load);
   expect_edit(model_of({linked_floats("w", 300, "w")}), {zip_entry("w", pattern(1200, 9))});
 }
 
@@ -307,7 +308,7 @@ TEST_F(ReplaceTest, BytesFindDataFilesInTheFolderThatIsGiven) {
 
 TEST_F(ReplaceTest, ArchiveOfAModelAloneIsWrittenAnew) {
   start_with(archive_of(model_of({floats("s", 5, 1)})));
-  replace_model(archive_, write(model_of({floats("w", 300, 5)})), unsynced_edit());
+  onnxar::replace(archive_, write(model_of({floats("w", 300, 5)})), unsynced_edit());
   EXPECT_EQ(now(), archive_of(model_of({linked_floats("w", 300, "w")}), {zip_entry("w", pattern(1200, 5))}).bytes);
   EXPECT_THAT(check(archive_, {.data = true, .strict = true, .load = {}}), IsEmpty());
 }
@@ -316,20 +317,20 @@ TEST_F(ReplaceTest, DryRunWritesNothing) {
   ReplaceOptions options = unsynced_edit();
   options.dry_run = true;
   const Message model = model_of({floats("c", 300, 5)});
-  report_ = replace_model(archive_, write(model), options);
+  report_ = onnxar::replace(archive_, write(model), options);
   EXPECT_EQ(now(), before_.bytes);
-  const ReplaceReport real = replace_model(archive_, write(model), unsynced_edit());
+  const ReplaceReport real = onnxar::replace(archive_, write(model), unsynced_edit());
   EXPECT_EQ(real.file_bytes, report_.file_bytes);
   EXPECT_EQ(real.entries_added, report_.entries_added);
   EXPECT_EQ(now().size(), report_.file_bytes);
 }
 
 TEST_F(ReplaceTest, CheckNotesWhatAnEditLeft) {
-  replace_model(archive_, write(model_of({linked_floats("b", 300, "b")})), unsynced_edit());
+  onnxar::replace(archive_, write(model_of({linked_floats("b", 300, "b")})), unsynced_edit());
   EXPECT_THAT(ids_of(check(archive_)), ElementsAre("note archive.tail.superseded", "note archive.entry.unused"));
   EXPECT_THAT(ids_of(check(archive_, {.data = false, .strict = true, .load = {}})),
               ElementsAre("error archive.tail.superseded", "note archive.entry.unused"));
-  convert(archive_, folder_ / "packed", saved_as(Format::archive));
+  pack(archive_, folder_ / "packed", saved_as(Format::archive));
   EXPECT_EQ(folder_.read_file("packed"),
             archive_of(model_of({linked_floats("b", 300, "b")}), {zip_entry("b", pattern(1200, 2))}).bytes);
 }
@@ -338,14 +339,14 @@ TEST_F(ReplaceTest, DepthOfTheModelIsLimited) {
   LoadOptions load;
   load.max_depth = 2;
   const fs::path path = write(model_of({floats("w", 300, 5)}));
-  replace_model(archive_, path, unsynced_edit(), load);
+  onnxar::replace(archive_, path, unsynced_edit(), load);
   EXPECT_EQ(Archive::open(archive_).size(), 3U) << "at the deepest level there is no room for a link";
 }
 
 TEST_F(ReplaceTest, BrokenModelsAreRefused) {
   expect_refused(Message().raw(blob("no model")), Code::wire_type);
   expect_refused(Message(), Code::onnx_model_invalid);
-  EXPECT_EQ(error_of([&] { replace_model(archive_, folder_ / "none", unsynced_edit()); }).code(), Code::io_not_found);
+  EXPECT_EQ(error_of([&] { onnxar::replace(archive_, folder_ / "none", unsynced_edit()); }).code(), Code::io_not_found);
   EXPECT_EQ(now(), before_.bytes);
 }
 

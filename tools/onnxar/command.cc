@@ -143,10 +143,12 @@ CLI::Option* add_max_expansion(CLI::App& verb, std::uint64_t& times) {
 
 ConvertReport convert_input(const std::filesystem::path& input, const std::filesystem::path& output,
                             const SaveOptions& save, LoadOptions load) {
-  if (input != "-") return convert(input, output, save, load);
+  const bool packing = save.format == Format::archive;
+  if (input != "-")
+    return packing ? onnxar::pack(input, output, save, load) : onnxar::unpack(input, output, save, load);
   const std::vector<std::byte> bytes = standard_input();
   if (load.external_data_dir.empty()) load.external_data_dir = ".";
-  return convert(bytes, output, save, load);
+  return packing ? onnxar::pack(bytes, output, save, load) : onnxar::unpack(bytes, output, save, load);
 }
 
 void write_to_stdout(Bytes bytes) {

@@ -15,7 +15,7 @@ struct LinkArguments {
 };
 
 int link(const LinkArguments& arguments) {
-  const LinkReport report = write_link(arguments.archive, arguments.output, arguments.options);
+  const LinkReport report = onnxar::link(arguments.archive, arguments.output, arguments.options);
   if (arguments.verbosity.quiet) return exit_code::done;
   std::cerr << (arguments.options.dry_run ? "would link " : "linked ") << report.tensors << " tensors to "
             << escaped_path(arguments.archive) << ", model " << short_size(report.model_bytes) << ": "

@@ -114,7 +114,7 @@ void print_table(const Listing& listing) {
 }
 
 int ls(const LsArguments& arguments) {
-  const Listing listing = list(arguments.archive);
+  const Listing listing = onnxar::ls(arguments.archive);
   if (arguments.json) {
     print_json(listing, arguments.archive);
   } else {

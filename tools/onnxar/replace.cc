@@ -47,8 +47,8 @@ int replace(ReplaceArguments& arguments) {
     throw Error(Code::usage_argument, "nothing is to be replaced: give a MODEL, --add or --remove");
   }
   const ReplaceReport report = arguments.model.empty()
-                                   ? replace_files(arguments.archive, options)
-                                   : replace_model(arguments.archive, arguments.model, options, arguments.load);
+                                   ? onnxar::replace(arguments.archive, options)
+                                   : onnxar::replace(arguments.archive, arguments.model, options, arguments.load);
   print_remarks(report.remarks, arguments.verbosity);
   if (!arguments.verbosity.quiet) print_report(report, arguments);
   return exit_code::done;

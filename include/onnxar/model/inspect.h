@@ -197,7 +197,12 @@ struct InspectOptions {
 /// Looks into the model at `path`, an archive or a `.onnx` file in whatever form. A data file that is missing, a cycle
 /// or an input that nothing gives is no error but part of the answer. Errors: io.*, zip.*, archive.*, wire.*, onnx.*
 /// where model or links cannot be read. Cost: O(model), whatever the weights are.
-[[nodiscard]] Inspection inspect(const std::filesystem::path& path, const InspectOptions& options = {});
+[[nodiscard]] Inspection show(const std::filesystem::path& path, const InspectOptions& options = {});
+
+[[deprecated("use show")]] [[nodiscard]]
+inline Inspection inspect(const std::filesystem::path& path, const InspectOptions& options = {}) {
+  return show(path, options);
+}
 
 /// The inspection, made with `files`, as one page that stands alone: summary, operators, tensors, and a map of each
 /// file to scale. No scripts; names are escaped; light and dark. `title` is what is inspected.

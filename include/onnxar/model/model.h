@@ -164,12 +164,22 @@ struct TextReport {
 /// Hands out the text of the model at `model`, an archive or a `.onnx` file in whatever form. Payloads are escaped on
 /// their way; none is gathered in memory. Errors: as `convert`; onnx.model.invalid where protobuf cannot parse it;
 /// usage.argument (an empty sink).
-TextReport print_text(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options = {});
+TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options = {});
 
 /// Writes the model at `input` to `output` as text with all data in it; with its side files where that is a folder, as
-/// `convert` has it. Of `save`, what says how to write holds. Remarks as `print_text`. Errors: as `convert` and
-/// `print_text`.
-ConvertReport convert_to_text(const std::filesystem::path& input, const std::filesystem::path& output,
-                              const SaveOptions& save, const LoadOptions& load = {});
+/// `unpack` has it. Of `save`, what says how to write holds. Remarks and errors as `unpack` and the `dump` above.
+ConvertReport dump(const std::filesystem::path& input, const std::filesystem::path& output, const SaveOptions& save,
+                   const LoadOptions& load = {});
+
+[[deprecated("use dump")]]
+inline TextReport print_text(const std::filesystem::path& model, const ByteSink& sink,
+                             const TextOptions& options = {}) {
+  return dump(model, sink, options);
+}
+[[deprecated("use dump")]]
+inline ConvertReport convert_to_text(const std::filesystem::path& input, const std::filesystem::path& output,
+                                     const SaveOptions& save, const LoadOptions& load = {}) {
+  return dump(input, output, save, load);
+}
 
 }  // namespace ONNXAR_API onnxar

@@ -18,7 +18,7 @@ int main(int argc, char** argv) try {
     if (finding.severity == onnxar::Severity::error) throw std::runtime_error(to_string(finding));
   }
   std::set<std::string> linked;  // where in the model they are
-  for (const onnxar::ListedEntry& entry : onnxar::list(archive).entries) {
+  for (const onnxar::ListedEntry& entry : onnxar::ls(archive).entries) {
     for (const onnxar::TensorInfo& tensor : entry.tensors) linked.insert(tensor.site);
   }
   for (const onnxar::StoredTensor& tensor : onnxar::tensors(archive)) {

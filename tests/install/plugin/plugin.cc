@@ -9,8 +9,8 @@ extern "C" [[gnu::visibility("default")]] int plugin_main(const char* path) {
     const onnxar::Archive archive = onnxar::Archive::open(path);
     onnxar::ArchiveWriter writer = onnxar::ArchiveWriter::create(std::string(path) + ".copy");
     writer.add("w", std::vector<std::byte>(100));
-    onnxar::convert(path, std::string(path) + ".onnx", {});
-    return static_cast<int>(onnxar::list(archive).entries.size());
+    onnxar::pack(path, std::string(path) + ".onnx");
+    return static_cast<int>(onnxar::ls(archive).entries.size());
   } catch (const onnxar::Error& error) {
     return static_cast<int>(error.code());
   }

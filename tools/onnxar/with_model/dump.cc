@@ -14,7 +14,7 @@ struct DumpArguments {
 };
 
 int dump(const DumpArguments& arguments) {
-  const TextReport report = print_text(arguments.model, write_to_stdout, arguments.options);
+  const TextReport report = onnxar::dump(arguments.model, write_to_stdout, arguments.options);
   print_remarks(report.remarks, arguments.verbosity);
   if (report.left_out != 0 && !arguments.verbosity.quiet) {
     std::cerr << "left out the data of " << report.left_out << " tensors; --with-data has it\n";
@@ -46,7 +46,7 @@ LoadOptions load_options() {
 
 ConvertReport write_text(const std::filesystem::path& input, const std::filesystem::path& output,
                          const SaveOptions& save, const LoadOptions& load) {
-  return convert_to_text(input, output, save, load);
+  return onnxar::dump(input, output, save, load);
 }
 
 }  // namespace onnxar::tool

@@ -18,7 +18,7 @@ struct ShowArguments {
 
 int show(ShowArguments& arguments) {
   arguments.options.files = !arguments.html.empty() || arguments.json;
-  const Inspection inspection = inspect(arguments.model, arguments.options);
+  const Inspection inspection = onnxar::show(arguments.model, arguments.options);
   const std::string path = arguments.model.string();
   print_remarks(inspection.remarks, arguments.verbosity);
   if (!arguments.html.empty()) {

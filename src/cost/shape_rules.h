@@ -11,7 +11,7 @@
 
 #include "base/checked.h"
 #include "base/keyed_hash.h"
-#include "graph/shapes.h"
+#include "cost/shapes.h"
 
 namespace onnxar::shape_rules {
 
@@ -57,9 +57,10 @@ inline Known one(std::optional<Shape> shape) { return {{std::move(shape), std::n
 /// The place of an axis that may count from the end; nothing where it is none.
 std::optional<std::size_t> place(std::int64_t axis, std::size_t rank);
 
-/// Convolutions, pooling, matrix products, recurrent layers.
+// The tables of rules, one for each source shapes_of_*.cc.
 void add_layers(Rules& rules);
-/// Operators that hand out their input's elements in another shape, or a part of them; those that reckon with shapes.
 void add_rearrangements(Rules& rules);
+void add_parts(Rules& rules);
+void add_constants(Rules& rules);
 
 }  // namespace onnxar::shape_rules

@@ -1,103 +1,11 @@
-// The same elements in another shape, parts of them, and values that are shapes themselves.
+// Operators whose output has a part of the input's elements, or those of several inputs.
 #include <algorithm>
 #include <numeric>
 
-#include "graph/shape_rules.h"
+#include "cost/shape_rules.h"
 
 namespace onnxar::shape_rules {
 namespace {
-
-// --- Other shapes for the same elements ------------------------------------------------------------------------------
-
-Known transpose(const Call& call) {
-  const auto& x = call.shape(0);
-  if (!x) return one(std::nullopt);
-  Integers order = call.attributes().integers("perm").value_or(Integers());
-  if (order.empty()) {
-    order.resize(x->size());
-    std::iota(order.rbegin(), order.rend(), 0);
-  }
-  Shape shape;
-  for (const std::int64_t axis : order) {
-    const auto from = place(axis, x->size());
-    if (!from) return one(std::nullopt);
-    shape.push_back((*x)[*from]);
-  }
-  return one(shape);
-}
-
-Known reshape(const Call& call) {
-  const auto wanted = call.integers("shape", 1);
-  if (!wanted) return one(std::nullopt);
-  const auto& x = call.shape(0);
-  if (wanted->size() > most_values) return one(std::nullopt);
-  Shape shape = *wanted;
-  const bool zero_is_zero = call.attributes().integer("allowzero", 0) != 0;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == 0 && !zero_is_zero) shape[i] = x && i < x->size() ? (*x)[i] : unknown_dim;
-  }
-  // One -1 is what is left for it.
-  const auto open = std::ranges::find(*wanted, -1);
-  const auto total = x ? elements(*x) : std::nullopt;
-  if (open != wanted->end() && total) {
-    Shape others = shape;
-    others[static_cast<std::size_t>(open - wanted->begin())] = 1;
-    const auto rest = elements(others);
-    if (rest && *rest != 0) {
-      shape[static_cast<std::size_t>(open - wanted->begin())] = static_cast<std::int64_t>(*total / *rest);
-    }
-  }
-  return {{shape_of(shape), call.input(0).integers}};
-}
-
-Known flatten(const Call& call) {
-  const auto& x = call.shape(0);
-  if (!x) return one(std::nullopt);
-  const std::int64_t axis = call.attributes().integer("axis", 1);
-  const auto size = static_cast<std::int64_t>(x->size());
-  if (axis < -size || axis > size) return one(std::nullopt);
-  const auto cut = x->begin() + (axis < 0 ? axis + size : axis);
-  const auto side = [](const Shape& dims) {
-    const auto count = elements(dims);
-    return count ? static_cast<std::int64_t>(*count) : unknown_dim;
-  };
-  return one(Shape{side({x->begin(), cut}), side({cut, x->end()})});
-}
-
-Known squeeze(const Call& call) {
-  const auto& x = call.shape(0);
-  const auto axes = call.integers("axes", 1);
-  if (!x || (!axes && call.has(1))) return one(std::nullopt);
-  std::vector<bool> gone(x->size());
-  for (std::size_t i = 0; !axes && i < x->size(); ++i) gone[i] = (*x)[i] == 1;
-  for (const std::int64_t axis : axes.value_or(Integers())) {
-    const auto at = place(axis, x->size());
-    if (at) gone[*at] = true;
-  }
-  Shape shape;
-  for (std::size_t i = 0; i < x->size(); ++i) {
-    if (!gone[i]) shape.push_back((*x)[i]);
-  }
-  return {{shape, call.input(0).integers}};
-}
-
-Known unsqueeze(const Call& call) {
-  const auto& x = call.shape(0);
-  const auto axes = call.integers("axes", 1);
-  if (!x || !axes || x->size() + axes->size() > most_values) return one(std::nullopt);
-  std::vector<bool> added(x->size() + axes->size());
-  for (const std::int64_t axis : *axes) {
-    const auto at = place(axis, added.size());
-    if (at) added[*at] = true;
-  }
-  if (std::ranges::count(added, true) != std::ssize(*axes)) return one(std::nullopt);
-  Shape shape;
-  auto next = x->begin();
-  for (const bool is_new : added) shape.push_back(is_new ? 1 : *next++);
-  return {{shape, call.input(0).integers}};
-}
-
-// --- Parts -----------------------------------------------------------------------------------------------------------
 
 Known concat(const Call& call) {
   std::optional<Shape> shape = call.shape(0);
@@ -258,62 +166,10 @@ Known pad(const Call& call) {
   return one(shape);
 }
 
-// --- Values that are shapes ------------------------------------------------------------------------------------------
-
-Known shape_value(const Call& call) {
-  const auto& x = call.shape(0);
-  if (!x) return one(std::nullopt);
-  const auto size = static_cast<std::int64_t>(x->size());
-  const auto bound = [size](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size); };
-  const std::int64_t start = bound(std::clamp(call.attributes().integer("start", 0), -largest_dim, largest_dim));
-  const std::int64_t end = bound(std::clamp(call.attributes().integer("end", size), -largest_dim, largest_dim));
-  const Integers dims(x->begin() + start, x->begin() + std::max(start, end));
-  KnownValue value{Shape{std::ssize(dims)}, dims};
-  if (std::ranges::find(dims, unknown_dim) != dims.end()) value.integers.reset();
-  return {value};
-}
-
-Known constant(const Call& call) {
-  const auto* value = call.attributes().find("value");
-  if (value != nullptr && value->has_t()) {
-    const auto& dims = value->t().dims();
-    return {{shape_of({dims.data(), static_cast<std::size_t>(dims.size())}), small_integers(value->t())}};
-  }
-  if (const auto integers = call.attributes().integers("value_ints")) return {{Shape{std::ssize(*integers)}, integers}};
-  const auto* integer = call.attributes().find("value_int");
-  if (integer != nullptr) return {{Shape{}, Integers{integer->i()}}};
-  const auto* floats = call.attributes().find("value_floats");
-  if (floats != nullptr) return one(Shape{floats->floats_size()});
-  return one(call.attributes().find("value_float") != nullptr ? std::optional(Shape{}) : std::nullopt);
-}
-
-Known constant_of_shape(const Call& call) {
-  const auto& dims = call.input(0).integers;
-  return one(dims ? shape_of(*dims) : std::nullopt);
-}
-
-Known expand(const Call& call) {
-  const auto& wanted = call.input(1).integers;
-  return one(call.shape(0) && wanted ? broadcast(*call.shape(0), *wanted) : std::nullopt);
-}
-
 }  // namespace
 
-void add_rearrangements(Rules& rules) {
-  rules.insert({{"Transpose", transpose},
-                {"Reshape", reshape},
-                {"Flatten", flatten},
-                {"Squeeze", squeeze},
-                {"Unsqueeze", unsqueeze},
-                {"Concat", concat},
-                {"Split", split},
-                {"Gather", gather},
-                {"Slice", slice},
-                {"Pad", pad},
-                {"Shape", shape_value},
-                {"Constant", constant},
-                {"ConstantOfShape", constant_of_shape},
-                {"Expand", expand}});
+void add_parts(Rules& rules) {
+  rules.insert({{"Concat", concat}, {"Split", split}, {"Gather", gather}, {"Slice", slice}, {"Pad", pad}});
   for (const std::string_view op : {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1",
                                     "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"}) {
     rules.emplace(op, reduce);

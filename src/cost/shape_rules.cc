@@ -1,5 +1,5 @@
 // How shapes follow from shapes, operator by operator (onnx/docs/Operators.md).
-#include "graph/shape_rules.h"
+#include "cost/shape_rules.h"
 
 #include <algorithm>
 #include <array>
@@ -90,6 +90,8 @@ Rules make_rules() {
   Rules rules = {{"Identity", same}, {"Cast", same}};
   add_layers(rules);
   add_rearrangements(rules);
+  add_parts(rules);
+  add_constants(rules);
   for (const std::string_view op : same_shape_ops) rules.emplace(op, same_shape);
   for (const std::string_view op : broadcasting_ops) rules.emplace(op, broadcast_all);
   return rules;

@@ -1,4 +1,4 @@
-#include "graph/shapes.h"
+#include "cost/shapes.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // Layers: convolutions and pooling, products of matrices, recurrent ones.
 #include <algorithm>
 
-#include "graph/shape_rules.h"
+#include "cost/shape_rules.h"
 
 namespace onnxar::shape_rules {
 namespace {

@@ -1,4 +1,4 @@
-#include "graph/node_list.h"
+#include "inspect/node_summary.h"
 
 #include <array>
 #include <charconv>
@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "onnx/domains.h"
-#include "onnx/site_text.h"
 #include "onnxar/tensor.h"
 
 namespace onnxar {
@@ -15,12 +14,12 @@ namespace {
 
 using base::concat;
 
-constexpr std::size_t most_printed_values = 16;
-constexpr std::size_t most_characters = 60;
+constexpr std::size_t most_values_shown = 16;
+constexpr std::size_t longest_text_shown = 60;
 
 std::string short_text(std::string_view text) {
-  const bool cut = text.size() > most_characters;
-  return concat("\"", text.substr(0, most_characters), cut ? "...\"" : "\"");
+  const bool cut = text.size() > longest_text_shown;
+  return concat("\"", text.substr(0, longest_text_shown), cut ? "...\"" : "\"");
 }
 
 std::string number(float value) {
@@ -36,7 +35,7 @@ std::string list(const Values& values, const Text& text_of) {
   std::size_t count = 0;
   for (const auto& value : values) {
     if (count != 0) text += ",";
-    if (count++ == most_printed_values) {
+    if (count++ == most_values_shown) {
       text += concat(" ... ", values.size(), " in all");
       break;
     }
@@ -78,60 +77,12 @@ std::string text_of(const schema::AttributeProto& attribute) {
   return "-";
 }
 
-/// `.attr.body`, or `.attribute[2]` where the name is no identifier.
-std::string attribute_path(const schema::AttributeProto& attribute, int index) {
-  const std::string_view name = onnx::name_for_path(attribute.name());
-  return name.empty() ? concat(".attribute[", index, "]") : concat(".attr.", name);
-}
-
 }  // namespace
 
-std::string site_in(std::string site, std::string_view step) {
-  onnx::append_step(site, step);
-  return site;
-}
-
-std::string site_of_node(const std::string& owner, int index) { return site_in(owner, concat(".node[", index, "]")); }
-
-void for_each_subgraph(const schema::NodeProto& node, const std::string& site,
-                       const std::function<void(const schema::GraphProto&, const std::string& site)>& visit) {
-  for (int i = 0; i < node.attribute_size(); ++i) {
-    const schema::AttributeProto& attribute = node.attribute(i);
-    if (!attribute.has_g() && attribute.graphs_size() == 0) continue;
-    const std::string path = site_in(site, attribute_path(attribute, i));
-    if (attribute.has_g()) visit(attribute.g(), path);
-    for (int j = 0; j < attribute.graphs_size(); ++j) visit(attribute.graphs(j), site_in(path, concat("[", j, "]")));
-  }
-}
-
-void for_each_node(const google::protobuf::RepeatedPtrField<schema::NodeProto>& nodes, const NodeSite& owner,
-                   const std::function<void(const schema::NodeProto&, const NodeSite&)>& visit) {
-  for (int i = 0; i < nodes.size(); ++i) {
-    const NodeSite site{site_of_node(owner.path, i), owner.level};
-    visit(nodes[i], site);
-    for_each_subgraph(nodes[i], site.path, [&](const schema::GraphProto& graph, const std::string& path) {
-      for_each_node(graph.node(), {path, owner.level + 1}, visit);
-    });
-  }
-}
-
-void for_each_node(const schema::ModelProto& model,
-                   const std::function<void(const schema::NodeProto&, const NodeSite&)>& visit) {
-  for_each_node(model.graph().node(), {"graph", 0}, visit);
-  for (int i = 0; i < model.training_info_size(); ++i) {
-    const std::string path = concat("training_info[", i, "].");
-    for_each_node(model.training_info(i).initialization().node(), {path + "initialization", 0}, visit);
-    for_each_node(model.training_info(i).algorithm().node(), {path + "algorithm", 0}, visit);
-  }
-  for (int i = 0; i < model.functions_size(); ++i) {
-    for_each_node(model.functions(i).node(), {concat("functions[", i, "]"), 0}, visit);
-  }
-}
-
-NodeSummary summary_of(const schema::NodeProto& node, const NodeSite& site) {
+NodeSummary summary_of(const schema::NodeProto& node, const Site& site) {
   NodeSummary summary;
-  summary.site = site.path;
-  summary.level = site.level;
+  summary.site = site.text();
+  summary.level = site.subgraphs();
   summary.op = node.op_type();
   summary.domain = onnx::canonical_domain(node.domain());
   summary.name = node.name();

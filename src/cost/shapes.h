@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/keyed_hash.h"
-#include "graph/budget.h"
+#include "cost/budget.h"
 #include "onnxar/onnx.pb.h"
 
 namespace onnxar {

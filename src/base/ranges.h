@@ -1,0 +1,25 @@
+// Ranges of bytes that a file or a caller states by offset and length.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace onnxar::base {
+
+/// The length of the range that begins at `offset` of `size` bytes: `length`, or without one all bytes from `offset`
+/// on. Nothing if the range leaves the bytes. Cannot wrap: only differences of compared numbers are formed.
+inline std::optional<std::uint64_t> length_within(std::uint64_t offset, std::optional<std::uint64_t> length,
+                                                  std::uint64_t size) noexcept {
+  if (offset > size) return std::nullopt;
+  const std::uint64_t rest = size - offset;
+  const std::uint64_t stated = length.value_or(rest);
+  return stated <= rest ? std::optional(stated) : std::nullopt;
+}
+
+/// Why there is no such range: `offset 8 and length 16 leave the entry "w" of 12 bytes`, for `the entry "w"`.
+std::string range_fault(std::uint64_t offset, std::optional<std::uint64_t> length, std::string_view whole,
+                        std::uint64_t size);
+
+}  // namespace onnxar::base

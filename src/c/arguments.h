@@ -1,0 +1,31 @@
+// Arguments of the C interface: checked, and as C++ has them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "onnxar/bytes.h"
+#include "onnxar/onnxar_c.h"
+
+namespace onnxar::c {
+
+/// Errors: usage.argument, naming the argument, unless it is given.
+void check_argument(bool given, std::string_view name);
+
+/// Errors: usage.argument, if the caller was compiled against another ABI.
+void check_abi(std::uint32_t abi);
+
+/// A name with its length, which may be ONNXAR_TERMINATED. Errors: usage.argument (NULL; `argument` is its name).
+std::string_view text_of(const char* text, std::size_t length, std::string_view argument);
+
+/// Bytes of the caller; NULL is allowed where there are none. Errors: usage.argument (`argument` is their name).
+Bytes bytes_of(const void* data, std::size_t size, std::string_view argument);
+
+/// Nothing for ONNXAR_TO_END.
+std::optional<std::uint64_t> length_of(std::uint64_t length);
+
+inline onnxar_bytes c_bytes(Bytes bytes) { return {bytes.data(), bytes.size()}; }
+
+}  // namespace onnxar::c

@@ -1,0 +1,137 @@
+// The entries of an open archive: what the directory says of them, and their bytes.
+#include <cstddef>
+#include <cstring>
+#include <string>
+
+#include "base/text.h"
+#include "c/arguments.h"
+#include "c/calls.h"
+#include "c/handles.h"
+#include "c/prefetch.h"
+#include "onnxar/archive.h"
+#include "onnxar/error.h"
+
+namespace onnxar::c {
+namespace {
+
+// Callers provide the memory of results, so these never grow.
+static_assert(sizeof(void*) != 8 || (sizeof(onnxar_bytes) == 16 && sizeof(onnxar_entry) == 40));
+static_assert(sizeof(onnxar_location) == 16);
+
+ArchiveEntry entry_of(const onnxar_archive* archive, std::uint64_t index) {
+  check_argument(archive != nullptr, "archive");
+  const Archive& open = archive->archive;
+  if (index < open.size()) return open.entry(index);
+  throw Error(Code::usage_no_such_entry, base::concat("there is no entry ", index, " among ", open.size()), {},
+              open.path());
+}
+
+onnxar_entry c_entry(const ArchiveEntry& entry) {
+  return {entry.index, entry.name.data(), entry.name.size(), entry.size, entry.crc32, 0};
+}
+
+void read_entry(const Archive& archive, const ArchiveEntry& entry, void* buffer, std::size_t size) {
+  if (size != entry.size) {
+    throw Error(Code::usage_argument, base::concat("the buffer has ", size, " bytes, the entry ", entry.size),
+                {std::string(entry.name), std::nullopt}, archive.path());
+  }
+  auto* next = static_cast<std::byte*>(buffer);
+  archive.copy(entry, [&next](Bytes piece) {
+    if (!piece.empty()) std::memcpy(next, piece.data(), piece.size());
+    next += piece.size();
+  });
+}
+
+}  // namespace
+}  // namespace onnxar::c
+
+// This file defines only functions of C, which no namespace could keep apart.
+// NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
+using namespace onnxar;
+using namespace onnxar::c;
+// NOLINTEND(google-build-using-namespace,google-global-names-in-headers)
+
+uint64_t onnxar_count(const onnxar_archive* archive) { return archive == nullptr ? 0 : archive->archive.size(); }
+
+onnxar_status onnxar_get_entry(const onnxar_archive* archive, uint64_t index, onnxar_entry* entry,
+                               onnxar_error** error) {
+  return guarded(error, [&] {
+    check_argument(entry != nullptr, "entry");
+    *entry = c_entry(entry_of(archive, index));
+  });
+}
+
+onnxar_status onnxar_find(const onnxar_archive* archive, const char* name, size_t name_length, onnxar_entry* entry,
+                          onnxar_error** error) {
+  return guarded(error, [&] {
+    check_argument(archive != nullptr, "archive");
+    check_argument(entry != nullptr, "entry");
+    const std::string_view wanted = text_of(name, name_length, "name");
+    const auto found = archive->archive.find(wanted);
+    if (!found) {
+      throw Error(Code::usage_no_such_entry, "the archive has no such entry", {std::string(wanted), std::nullopt},
+                  archive->archive.path());
+    }
+    *entry = c_entry(*found);
+  });
+}
+
+onnxar_status onnxar_locate(const onnxar_archive* archive, uint64_t index, onnxar_location* location,
+                            onnxar_error** error) {
+  return guarded(error, [&] {
+    check_argument(location != nullptr, "location");
+    const ArchiveEntry entry = entry_of(archive, index);
+    const EntryLocation found = archive->archive.locate(entry);
+    *location = {found.offset, found.alignment};
+  });
+}
+
+onnxar_status onnxar_get_bytes(const onnxar_archive* archive, uint64_t index, onnxar_bytes* bytes,
+                               onnxar_error** error) {
+  return guarded(error, [&] {
+    check_argument(bytes != nullptr, "bytes");
+    const ArchiveEntry entry = entry_of(archive, index);
+    *bytes = c_bytes(archive->archive.bytes(entry));
+  });
+}
+
+onnxar_status onnxar_read_entry(const onnxar_archive* archive, uint64_t index, void* buffer, size_t size,
+                                onnxar_error** error) {
+  return guarded(error, [&] {
+    const ArchiveEntry entry = entry_of(archive, index);
+    check_argument(buffer != nullptr || size == 0, "buffer");
+    onnxar::c::read_entry(archive->archive, entry, buffer, size);
+  });
+}
+
+onnxar_status onnxar_model(const onnxar_archive* archive, onnxar_bytes* bytes, onnxar_error** error) {
+  return guarded(error, [&] {
+    check_argument(archive != nullptr, "archive");
+    check_argument(bytes != nullptr, "bytes");
+    *bytes = c_bytes(archive->archive.model());
+  });
+}
+
+onnxar_status onnxar_resolve(const onnxar_archive* archive, const char* location, size_t location_length,
+                             uint64_t offset, uint64_t length, onnxar_bytes* bytes, onnxar_error** error) {
+  return guarded(error, [&] {
+    check_argument(archive != nullptr, "archive");
+    check_argument(bytes != nullptr, "bytes");
+    const std::string_view name = text_of(location, location_length, "location");
+    *bytes = c_bytes(archive->archive.resolve(name, offset, length_of(length)));
+  });
+}
+
+onnxar_status onnxar_prefetch(const onnxar_archive* archive, uint64_t index, int32_t prefetch, onnxar_error** error) {
+  return guarded(error, [&] {
+    const ArchiveEntry entry = entry_of(archive, index);
+    archive->archive.prefetch(entry, prefetch_of(prefetch));
+  });
+}
+
+onnxar_status onnxar_verify(const onnxar_archive* archive, uint64_t index, onnxar_error** error) {
+  return guarded(error, [&] {
+    const ArchiveEntry entry = entry_of(archive, index);
+    archive->archive.verify(entry);
+  });
+}

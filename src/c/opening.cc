@@ -1,0 +1,137 @@
+// Opening and closing archives, and shares in their memory.
+#include <atomic>
+#include <cstddef>
+#include <memory>
+
+#include "base/text.h"
+#include "c/arguments.h"
+#include "c/calls.h"
+#include "c/handles.h"
+#include "c/prefetch.h"
+#include "c/sized_struct.h"
+#include "onnxar/archive.h"
+#include "onnxar/error.h"
+
+struct onnxar_owner {  // NOLINT(readability-identifier-naming): a name of C
+  std::shared_ptr<const void> share;
+  std::atomic<std::size_t> count = 1;
+};
+
+namespace onnxar::c {
+namespace {
+
+// The size that the first callers of this ABI were compiled with. Options may grow at their end.
+constexpr std::size_t first_open_options = offsetof(onnxar_open_options, num_threads) + sizeof(std::uint64_t);
+static_assert(sizeof(void*) != 8 || first_open_options == 48);
+static_assert(sizeof(onnxar_open_options) >= first_open_options);
+
+OpenOptions open_options_of(const onnxar_open_options* given) {
+  const onnxar_open_options known = known_part(given, first_open_options);
+  OpenOptions options;
+  if (known.max_entries != 0) options.max_entries = known.max_entries;
+  if (known.max_directory_size != 0) options.max_directory_size = known.max_directory_size;
+  if (known.max_model_size != 0) options.max_model_size = known.max_model_size;
+  options.prefetch = prefetch_of(known.prefetch);
+  options.copy_in = known.copy_in != 0;
+  options.num_threads = known.num_threads;
+  return options;
+}
+
+/// Calls `release` when the last view of the caller's memory is gone. It stays null until opening has succeeded: after
+/// a failure the memory is still the caller's.
+struct Released {
+  void (*release)(void*) = nullptr;
+  void* context = nullptr;
+  Released() = default;
+  Released(const Released&) = delete;
+  Released& operator=(const Released&) = delete;
+  ~Released() {
+    if (release != nullptr) release(context);
+  }
+};
+
+bool is_archive(const char* path) {
+  try {
+    static_cast<void>(Archive::open(path));
+    return true;
+  } catch (const Error& error) {
+    // Another program edits it, so it is one.
+    if (error.code() == Code::archive_busy) return true;
+    if (kind(error.code()) != Kind::format) throw;
+    return false;
+  }
+}
+
+}  // namespace
+}  // namespace onnxar::c
+
+// This file defines only functions of C, which no namespace could keep apart.
+// NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
+using namespace onnxar;
+using namespace onnxar::c;
+// NOLINTEND(google-build-using-namespace,google-global-names-in-headers)
+
+onnxar_status onnxar_is_archive(uint32_t abi, const char* path, int* is_archive, onnxar_error** error) {
+  return guarded(error, [&] {
+    check_abi(abi);
+    check_argument(path != nullptr, "path");
+    check_argument(is_archive != nullptr, "is_archive");
+    *is_archive = onnxar::c::is_archive(path) ? 1 : 0;
+  });
+}
+
+onnxar_status onnxar_open_path(uint32_t abi, const char* path, const onnxar_open_options* options,
+                               onnxar_archive** archive, onnxar_error** error) {
+  return guarded(error, [&] {
+    check_abi(abi);
+    check_argument(path != nullptr, "path");
+    check_argument(archive != nullptr, "archive");
+    *archive = new onnxar_archive{Archive::open(path, open_options_of(options))};
+  });
+}
+
+onnxar_status onnxar_open_descriptor(uint32_t abi, int descriptor, uint64_t offset, uint64_t length,
+                                     const onnxar_open_options* options, onnxar_archive** archive,
+                                     onnxar_error** error) {
+  return guarded(error, [&] {
+    check_abi(abi);
+    check_argument(archive != nullptr, "archive");
+    *archive = new onnxar_archive{Archive::open({descriptor, offset, length_of(length)}, open_options_of(options))};
+  });
+}
+
+onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size, void (*release)(void* context),
+                                 void* context, const onnxar_open_options* options, onnxar_archive** archive,
+                                 onnxar_error** error) {
+  return guarded(error, [&] {
+    check_abi(abi);
+    check_argument(data != nullptr, "data");
+    check_argument(archive != nullptr, "archive");
+    const auto owner = std::make_shared<Released>();
+    const Bytes bytes(static_cast<const std::byte*>(data), size);
+    auto open = std::make_unique<onnxar_archive>(Archive::open(bytes, owner, open_options_of(options)));
+    owner->release = release;
+    owner->context = context;
+    *archive = open.release();
+  });
+}
+
+void onnxar_close(onnxar_archive* archive) { delete archive; }
+
+onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** owner, onnxar_error** error) {
+  return guarded(error, [&] {
+    check_argument(archive != nullptr, "archive");
+    check_argument(owner != nullptr, "owner");
+    *owner = new onnxar_owner{archive->archive.owner()};
+  });
+}
+
+void onnxar_owner_retain(onnxar_owner* owner) {
+  // Relaxed: who retains has a share already, so the count cannot reach 0 meanwhile.
+  if (owner != nullptr) owner->count.fetch_add(1, std::memory_order_relaxed);
+}
+
+void onnxar_owner_release(onnxar_owner* owner) {
+  // Acquire and release: every use of the memory in other threads comes before the last release frees it.
+  if (owner != nullptr && owner->count.fetch_sub(1, std::memory_order_acq_rel) == 1) delete owner;
+}

@@ -1,0 +1,51 @@
+// Options of verbs: checked for the verb, and as C++ has them.
+#pragma once
+
+#include <cstdint>
+
+#include "onnxar/convert.h"
+#include "onnxar/edit.h"
+#include "onnxar/link.h"
+#include "onnxar/onnxar_c.h"
+#include "onnxar/options.h"
+
+namespace onnxar::c {
+
+/// One bit for each verb, so that a set of verbs is a number.
+enum class Verb : std::uint32_t {
+  pack = 1,
+  unpack = 2,
+  check = 4,
+  repack = 8,
+  replace = 16,
+  undo = 32,
+  recover = 64,
+  link = 128,
+  extract = 256,
+};
+
+/// The options that a caller gave, of which all that are set apply to the verb. They keep the caller's pointers, so
+/// they are valid during the call only.
+class VerbOptions {
+ public:
+  /// Errors: usage.argument (the struct's size; a member that the verb does not take).
+  VerbOptions(const onnxar_options* given, Verb verb);
+
+  [[nodiscard]] LoadOptions load() const;
+  [[nodiscard]] SaveOptions save() const;  ///< of pack and unpack
+  [[nodiscard]] CheckOptions check() const;
+  [[nodiscard]] RepackOptions repack() const;
+  [[nodiscard]] ReplaceOptions replace() const;
+  [[nodiscard]] CutOptions cut() const;
+  [[nodiscard]] LinkOptions link() const;
+  [[nodiscard]] ExtractOptions extract() const;
+
+ private:
+  [[nodiscard]] std::vector<AddedFile> added_files() const;
+  [[nodiscard]] ProgressCallback progress() const;
+
+  onnxar_options given_;
+  Verb verb_;
+};
+
+}  // namespace onnxar::c

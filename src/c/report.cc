@@ -1,0 +1,68 @@
+#include "c/report.h"
+
+#include <memory>
+#include <utility>
+
+#include "base/text.h"
+#include "c/arguments.h"
+#include "c/calls.h"
+#include "onnxar/convert.h"
+
+namespace onnxar::c {
+namespace {
+
+static_assert(sizeof(void*) != 8 || sizeof(onnxar_finding) == 48);
+static_assert(static_cast<int>(Severity::error) == 0 && static_cast<int>(Severity::warning) == 1 &&
+              static_cast<int>(Severity::note) == 2);
+
+onnxar_finding c_finding(const Finding& finding, const std::string& line) {
+  return {static_cast<std::int32_t>(finding.severity),
+          finding.place.offset ? 1 : 0,
+          finding.place.offset.value_or(0),
+          id(finding.code).data(),  // a literal, so that a NUL follows it
+          finding.place.entry.c_str(),
+          finding.message.c_str(),
+          line.c_str()};
+}
+
+}  // namespace
+
+void give_report(onnxar_report** report, onnxar_report made) {
+  if (report == nullptr) return;
+  auto given = std::make_unique<onnxar_report>(std::move(made));
+  for (const Finding& finding : given->findings) given->lines.push_back(to_string(finding));
+  *report = given.release();
+}
+
+}  // namespace onnxar::c
+
+// This file defines only functions of C, which no namespace could keep apart.
+// NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
+using namespace onnxar;
+using namespace onnxar::c;
+// NOLINTEND(google-build-using-namespace,google-global-names-in-headers)
+
+uint64_t onnxar_report_number(const onnxar_report* report, int32_t number) {
+  // A caller of a later version may ask for a number that this one does not have.
+  if (report == nullptr || number < 1 || number > ONNXAR_REPORT_ENTRIES) return 0;
+  return report->numbers[static_cast<std::size_t>(number)];
+}
+
+uint64_t onnxar_finding_count(const onnxar_report* report) { return report == nullptr ? 0 : report->findings.size(); }
+
+onnxar_status onnxar_get_finding(const onnxar_report* report, uint64_t index, onnxar_finding* finding,
+                                 onnxar_error** error) {
+  return guarded(error, [&] {
+    check_argument(report != nullptr, "report");
+    check_argument(finding != nullptr, "finding");
+    if (index >= report->findings.size()) {
+      throw Error(Code::usage_argument,
+                  base::concat("there is no finding ", index, " among ", report->findings.size()));
+    }
+    *finding = c_finding(report->findings[index], report->lines[index]);
+  });
+}
+
+int onnxar_passed(const onnxar_report* report) { return report != nullptr && passed(report->findings) ? 1 : 0; }
+
+void onnxar_report_free(onnxar_report* report) { delete report; }

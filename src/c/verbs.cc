@@ -1,0 +1,173 @@
+// The verbs that go from file to file: each checks its arguments and calls the function of C++.
+#include <utility>
+
+#include "c/arguments.h"
+#include "c/calls.h"
+#include "c/options.h"
+#include "c/report.h"
+#include "onnxar/convert.h"
+#include "onnxar/edit.h"
+#include "onnxar/link.h"
+
+namespace onnxar::c {
+namespace {
+
+onnxar_report report_of(ConvertReport done) {
+  onnxar_report report;
+  report.numbers[ONNXAR_REPORT_FILE_BYTES] = done.file_bytes;
+  report.numbers[ONNXAR_REPORT_MODEL_BYTES] = done.model_bytes;
+  report.numbers[ONNXAR_REPORT_DATA_BYTES] = done.payload_bytes;
+  report.numbers[ONNXAR_REPORT_TENSORS] = done.tensors_outside;
+  report.numbers[ONNXAR_REPORT_ENTRIES] = done.payloads;
+  report.findings = std::move(done.remarks);
+  return report;
+}
+
+onnxar_report report_of(RepackReport done) {
+  onnxar_report report;
+  report.numbers[ONNXAR_REPORT_FILE_BYTES] = done.file_bytes;
+  report.numbers[ONNXAR_REPORT_FILE_BYTES_BEFORE] = done.input_bytes;
+  report.numbers[ONNXAR_REPORT_ENTRIES] = done.entries;
+  report.findings = std::move(done.remarks);
+  return report;
+}
+
+onnxar_report report_of(ReplaceReport done) {
+  onnxar_report report;
+  report.numbers[ONNXAR_REPORT_FILE_BYTES] = done.file_bytes;
+  report.numbers[ONNXAR_REPORT_FILE_BYTES_BEFORE] = done.file_bytes_before;
+  report.numbers[ONNXAR_REPORT_MODEL_BYTES] = done.model_bytes;
+  report.numbers[ONNXAR_REPORT_DATA_BYTES] = done.bytes_added;
+  report.numbers[ONNXAR_REPORT_TENSORS] = done.tensors_outside;
+  report.numbers[ONNXAR_REPORT_ENTRIES] = done.entries_added;
+  report.findings = std::move(done.remarks);
+  return report;
+}
+
+onnxar_report report_of(const EarlierState& state) {
+  onnxar_report report;
+  report.numbers[ONNXAR_REPORT_FILE_BYTES] = state.size;
+  report.numbers[ONNXAR_REPORT_FILE_BYTES_BEFORE] = state.file_size;
+  report.numbers[ONNXAR_REPORT_MODEL_BYTES] = state.model_size;
+  report.numbers[ONNXAR_REPORT_ENTRIES] = state.entries;
+  return report;
+}
+
+onnxar_report report_of(const LinkReport& done) {
+  onnxar_report report;
+  report.numbers[ONNXAR_REPORT_FILE_BYTES] = report.numbers[ONNXAR_REPORT_MODEL_BYTES] = done.model_bytes;
+  report.numbers[ONNXAR_REPORT_TENSORS] = done.tensors;
+  return report;
+}
+
+onnxar_report report_of(const std::vector<ExtractedTensor>& done) {
+  onnxar_report report;
+  for (const ExtractedTensor& tensor : done) report.numbers[ONNXAR_REPORT_FILE_BYTES] += tensor.file_bytes;
+  report.numbers[ONNXAR_REPORT_TENSORS] = done.size();
+  return report;
+}
+
+}  // namespace
+}  // namespace onnxar::c
+
+// This file defines only functions of C, which no namespace could keep apart.
+// NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
+using namespace onnxar;
+using namespace onnxar::c;
+// NOLINTEND(google-build-using-namespace,google-global-names-in-headers)
+
+onnxar_status onnxar_pack(uint32_t abi, const char* model, const char* archive, const onnxar_options* options,
+                          onnxar_report** report, onnxar_error** error) {
+  return guarded(error, [&] {
+    check_abi(abi);
+    check_argument(model != nullptr, "model");
+    check_argument(archive != nullptr, "archive");
+    const VerbOptions given(options, Verb::pack);
+    give_report(report, report_of(pack(model, archive, given.save(), given.load())));
+  });
+}
+
+onnxar_status onnxar_unpack(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
+                            onnxar_report** report, onnxar_error** error) {
+  return guarded(error, [&] {
+    check_abi(abi);
+    check_argument(archive != nullptr, "archive");
+    check_argument(model != nullptr, "model");
+    const VerbOptions given(options, Verb::unpack);
+    give_report(report, report_of(unpack(archive, model, given.save(), given.load())));
+  });
+}
+
+onnxar_status onnxar_check(uint32_t abi, const char* path, const onnxar_options* options, onnxar_report** report,
+                           onnxar_error** error) {
+  return guarded(error, [&] {
+    check_abi(abi);
+    check_argument(path != nullptr, "path");
+    check_argument(report != nullptr, "report");
+    onnxar_report made;
+    made.findings = check(path, VerbOptions(options, Verb::check).check());
+    give_report(report, std::move(made));
+  });
+}
+
+onnxar_status onnxar_repack(uint32_t abi, const char* zip, const char* archive, const onnxar_options* options,
+                            onnxar_report** report, onnxar_error** error) {
+  return guarded(error, [&] {
+    check_abi(abi);
+    check_argument(zip != nullptr, "zip");
+    check_argument(archive != nullptr, "archive");
+    give_report(report, report_of(repack(zip, archive, VerbOptions(options, Verb::repack).repack())));
+  });
+}
+
+onnxar_status onnxar_replace(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
+                             onnxar_report** report, onnxar_error** error) {
+  return guarded(error, [&] {
+    check_abi(abi);
+    check_argument(archive != nullptr, "archive");
+    const VerbOptions given(options, Verb::replace);
+    const ReplaceOptions replacing = given.replace();
+    give_report(report, report_of(model == nullptr ? replace(archive, replacing)
+                                                   : replace(archive, model, replacing, given.load())));
+  });
+}
+
+onnxar_status onnxar_undo(uint32_t abi, const char* archive, const onnxar_options* options, onnxar_report** report,
+                          onnxar_error** error) {
+  return guarded(error, [&] {
+    check_abi(abi);
+    check_argument(archive != nullptr, "archive");
+    give_report(report, report_of(undo(archive, VerbOptions(options, Verb::undo).cut())));
+  });
+}
+
+onnxar_status onnxar_recover(uint32_t abi, const char* archive, const onnxar_options* options, onnxar_report** report,
+                             onnxar_error** error) {
+  return guarded(error, [&] {
+    check_abi(abi);
+    check_argument(archive != nullptr, "archive");
+    give_report(report, report_of(recover(archive, VerbOptions(options, Verb::recover).cut())));
+  });
+}
+
+onnxar_status onnxar_link(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
+                          onnxar_report** report, onnxar_error** error) {
+  return guarded(error, [&] {
+    check_abi(abi);
+    check_argument(archive != nullptr, "archive");
+    check_argument(model != nullptr, "model");
+    give_report(report, report_of(onnxar::link(archive, model, VerbOptions(options, Verb::link).link())));
+  });
+}
+
+onnxar_status onnxar_extract(uint32_t abi, const char* model, const char* which, const char* output,
+                             const onnxar_options* options, onnxar_report** report, onnxar_error** error) {
+  return guarded(error, [&] {
+    check_abi(abi);
+    check_argument(model != nullptr, "model");
+    check_argument(which != nullptr, "which");
+    check_argument(output != nullptr, "output");
+    const VerbOptions given(options, Verb::extract);
+    give_report(report, report_of(extract(model, which, output, given.extract())));
+  });
+}

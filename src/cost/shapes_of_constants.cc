@@ -1,0 +1,53 @@
+// Operators whose output follows from a shape or from constants, and values that are shapes themselves.
+#include <algorithm>
+
+#include "cost/shape_rules.h"
+
+namespace onnxar::shape_rules {
+namespace {
+
+Known shape_value(const Call& call) {
+  const auto& x = call.shape(0);
+  if (!x) return one(std::nullopt);
+  const auto size = static_cast<std::int64_t>(x->size());
+  const auto bound = [size](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size); };
+  const std::int64_t start = bound(std::clamp(call.attributes().integer("start", 0), -largest_dim, largest_dim));
+  const std::int64_t end = bound(std::clamp(call.attributes().integer("end", size), -largest_dim, largest_dim));
+  const Integers dims(x->begin() + start, x->begin() + std::max(start, end));
+  KnownValue value{Shape{std::ssize(dims)}, dims};
+  if (std::ranges::find(dims, unknown_dim) != dims.end()) value.integers.reset();
+  return {value};
+}
+
+Known constant(const Call& call) {
+  const auto* value = call.attributes().find("value");
+  if (value != nullptr && value->has_t()) {
+    const auto& dims = value->t().dims();
+    return {{shape_of({dims.data(), static_cast<std::size_t>(dims.size())}), small_integers(value->t())}};
+  }
+  if (const auto integers = call.attributes().integers("value_ints")) return {{Shape{std::ssize(*integers)}, integers}};
+  const auto* integer = call.attributes().find("value_int");
+  if (integer != nullptr) return {{Shape{}, Integers{integer->i()}}};
+  const auto* floats = call.attributes().find("value_floats");
+  if (floats != nullptr) return one(Shape{floats->floats_size()});
+  return one(call.attributes().find("value_float") != nullptr ? std::optional(Shape{}) : std::nullopt);
+}
+
+Known constant_of_shape(const Call& call) {
+  const auto& dims = call.input(0).integers;
+  return one(dims ? shape_of(*dims) : std::nullopt);
+}
+
+Known expand(const Call& call) {
+  const auto& wanted = call.input(1).integers;
+  return one(call.shape(0) && wanted ? broadcast(*call.shape(0), *wanted) : std::nullopt);
+}
+
+}  // namespace
+
+void add_constants(Rules& rules) {
+  rules.insert(
+      {{"Shape", shape_value}, {"Constant", constant}, {"ConstantOfShape", constant_of_shape}, {"Expand", expand}});
+}
+
+}  // namespace onnxar::shape_rules

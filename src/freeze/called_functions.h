@@ -1,0 +1,39 @@
+// The functions that a model calls, directly or through other functions.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "freeze/prune_graph.h"
+#include "onnxar/model/freeze.h"
+#include "onnxar/onnx.pb.h"
+
+namespace onnxar {
+
+class CalledFunctions {
+ public:
+  /// `model` and `report` must outlive this. Errors: onnx.graph.duplicate.
+  CalledFunctions(schema::ModelProto& model, FreezeReport& report);
+
+  /// Removes the functions that neither `calls` nor functions which stay call, and prunes the others.
+  /// Errors: onnx.graph.*, onnx.tensor.no_data.
+  void prune(const std::set<FunctionKey>& calls);
+
+ private:
+  [[nodiscard]] std::vector<int> numbers_of(const std::set<FunctionKey>& calls) const;
+  std::vector<int> prune_body(int index);
+  void refuse_recursion() const;
+
+  schema::ModelProto& model_;
+  FreezeReport& report_;
+  std::map<FunctionKey, int> numbers_;
+  std::vector<bool> called_;               // by number
+  std::vector<std::vector<int>> callees_;  // by number
+};
+
+/// Throws onnx.graph.dangling for the first of these names, which nothing defines.
+[[noreturn]] void refuse_dangling(const Wanted& wanted);
+
+}  // namespace onnxar

@@ -1,0 +1,154 @@
+#include "inspect/graph_summary.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/callables.h"
+#include "base/text.h"
+#include "graph/order.h"
+#include "graph/walk.h"
+#include "onnx/domains.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+
+constexpr std::size_t most_listed = 100;  // of what is wrong
+
+// --- Interface -------------------------------------------------------------------------------------------------------
+
+std::string type_name(std::int32_t type) { return to_string(static_cast<DataType>(type)); }
+
+/// Recursion is bounded by what protobuf's parser lets in.
+std::string text_of(const schema::TypeProto& type) {
+  switch (type.value_case()) {
+    case schema::TypeProto::kTensorType: return type_name(type.tensor_type().elem_type());
+    case schema::TypeProto::kSparseTensorType:
+      return concat("sparse(", type_name(type.sparse_tensor_type().elem_type()), ")");
+    case schema::TypeProto::kSequenceType: return concat("sequence(", text_of(type.sequence_type().elem_type()), ")");
+    case schema::TypeProto::kOptionalType: return concat("optional(", text_of(type.optional_type().elem_type()), ")");
+    case schema::TypeProto::kMapType:
+      return concat("map(", type_name(type.map_type().key_type()), ", ", text_of(type.map_type().value_type()), ")");
+    case schema::TypeProto::kOpaqueType:
+      return concat("opaque(", type.opaque_type().domain(), ".", type.opaque_type().name(), ")");
+    case schema::TypeProto::VALUE_NOT_SET: break;
+  }
+  return {};
+}
+
+std::vector<Dimension> dimensions(const schema::TensorShapeProto& shape) {
+  std::vector<Dimension> dims;
+  for (const auto& dim : shape.dim()) {
+    Dimension& added = dims.emplace_back();
+    if (dim.has_dim_value()) added.value = dim.dim_value();
+    added.name = dim.dim_param();
+  }
+  return dims;
+}
+
+ValueSummary summary_of(const schema::ValueInfoProto& value) {
+  ValueSummary summary{value.name(), text_of(value.type()), std::nullopt};
+  if (value.type().tensor_type().has_shape()) summary.shape = dimensions(value.type().tensor_type().shape());
+  if (value.type().sparse_tensor_type().has_shape())
+    summary.shape = dimensions(value.type().sparse_tensor_type().shape());
+  return summary;
+}
+
+// --- Edges -----------------------------------------------------------------------------------------------------------
+
+/// Looks for names that nothing gives, scope by scope: a subgraph sees the names around it.
+class Scopes {
+ public:
+  explicit Scopes(std::vector<DanglingInput>& dangling) : dangling_(dangling) {}
+
+  void graph(const schema::GraphProto& graph, const std::string& site) {
+    nodes(graph.node(), names_before_nodes(graph), site);
+  }
+
+  void nodes(const Nodes& nodes, NameViews names, const std::string& site) {
+    for (const auto& node : nodes) names.insert(node.output().begin(), node.output().end());
+    scopes_.push_back(std::move(names));
+    for (int i = 0; i < nodes.size(); ++i) {
+      const std::string path = site_of_node(site, i);
+      for (const std::string& input : nodes[i].input()) use(input, path);
+      for_each_subgraph(nodes[i], path, [this](const auto& subgraph, const auto& where) { graph(subgraph, where); });
+    }
+    scopes_.pop_back();
+  }
+
+ private:
+  void use(const std::string& name, const std::string& site) {
+    if (name.empty() || dangling_.size() >= most_listed) return;
+    const auto has = [&name](const NameViews& names) { return names.contains(name); };
+    if (std::ranges::none_of(scopes_, has)) dangling_.push_back({site, name});
+  }
+
+  std::vector<DanglingInput>& dangling_;
+  std::vector<NameViews> scopes_;
+};
+
+// --- Operators -------------------------------------------------------------------------------------------------------
+
+void count_nodes(const schema::ModelProto& model, GraphSummary& summary) {
+  for_each_node(model, [&summary](const schema::NodeProto& node, const Site&) {
+    ++summary.all_nodes;
+    for_each_subgraph(node, {}, [&summary](const auto&, const auto&) { ++summary.subgraphs; });
+  });
+}
+
+std::vector<OpCount> count_ops(const schema::ModelProto& model) {
+  std::map<std::pair<std::string, std::string>, std::uint64_t> counts;
+  for_each_node(model, [&counts](const schema::NodeProto& node, const Site&) {
+    ++counts[{std::string(onnx::canonical_domain(node.domain())), node.op_type()}];
+  });
+  std::vector<OpCount> ops;
+  for (const auto& [op, count] : counts) ops.push_back({op.first, op.second, count});
+  std::ranges::stable_sort(ops, std::ranges::greater(), &OpCount::nodes);
+  return ops;
+}
+
+}  // namespace
+
+std::string shape_text(const std::vector<Dimension>& dims, const std::function<std::string(const std::string&)>& name) {
+  base::check_callable(name, "the function for names of dimensions");
+  std::string text;
+  for (const Dimension& dim : dims) {
+    text += concat(text.empty() ? "" : ",", dim.value          ? std::to_string(*dim.value)
+                                            : dim.name.empty() ? "?"
+                                                               : name(dim.name));
+  }
+  return concat("[", text, "]");
+}
+
+GraphSummary summary_of_graph(const schema::ModelProto& model) {
+  const schema::GraphProto& graph = model.graph();
+  GraphSummary summary;
+  summary.name = graph.name();
+  const NameViews defaults = names_of_initializers(graph);
+  for (const auto& input : graph.input()) {
+    if (!defaults.contains(input.name())) summary.inputs.push_back(summary_of(input));
+  }
+  for (const auto& output : graph.output()) summary.outputs.push_back(summary_of(output));
+  summary.nodes = static_cast<std::uint64_t>(graph.node_size());
+  count_nodes(model, summary);
+  summary.ops = count_ops(model);
+  Orders orders;
+  summary.depth = orders.of(graph).depth;
+  summary.cycle = orders.find_cycle(graph.node(), "graph", most_listed);
+  Scopes scopes(summary.dangling);
+  scopes.graph(graph, "graph");
+  for (int i = 0; i < model.functions_size(); ++i) {
+    const auto& function = model.functions(i);
+    const std::string site = concat("functions[", i, "]");
+    scopes.nodes(function.node(), NameViews(function.input().begin(), function.input().end()), site);
+    if (summary.cycle.empty()) summary.cycle = orders.find_cycle(function.node(), site, most_listed);
+  }
+  return summary;
+}
+
+}  // namespace onnxar

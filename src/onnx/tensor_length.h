@@ -1,0 +1,21 @@
+// How much data a tensor must have, in words: the sentences of onnx.tensor.length and of remarks about it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "onnxar/error.h"
+#include "onnxar/tensor.h"
+
+namespace onnxar::onnx {
+
+/// `type FLOAT and the dimensions call for 12`. `amount` is a number of bytes or values, as the sentence has it.
+std::string required_amount(DataType type, std::uint64_t amount);
+std::string required_amount(DataType type, std::string_view amount);
+
+/// onnx.tensor.length (M18): `raw_data holds 8 bytes, but type FLOAT and the dimensions call for 12`. `held` is the
+/// first half of the sentence.
+Error length_fault(std::string_view held, DataType type, std::uint64_t required, Place place = {});
+
+}  // namespace onnxar::onnx

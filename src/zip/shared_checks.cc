@@ -1,0 +1,60 @@
+#include "zip/shared_checks.h"
+
+#include "base/text.h"
+#include "zip/records.h"
+
+namespace onnxar::zip {
+
+std::uint64_t proved_length(const std::optional<CentralFileHeader>& header, Bytes directory, std::uint64_t offset) {
+  if (!header) {  // D1
+    throw Error(Code::zip_directory_header, "no directory header where one has to be", {"", offset});
+  }
+  // Three 16-bit lengths and a constant: the sum cannot wrap.
+  const std::uint64_t length =
+      central_file_header_size + header->file_name_length + header->extra_field_length + header->file_comment_length;
+  if (length > directory.size()) {  // D1
+    throw Error(Code::zip_directory_header, "a directory header runs past the end of the directory", {"", offset});
+  }
+  return length;
+}
+
+void check_directory_end(Bytes rest, std::uint64_t count, std::uint64_t offset) {
+  if (rest.empty()) return;
+  // E10, second part. Too few headers were found as D1 by then.
+  throw Error(Code::zip_directory_count,
+              base::concat("the end record counts ", count, " entries, but the directory goes on after them"),
+              {"", offset});
+}
+
+void check_disk(std::uint32_t disk_number_start, const HeaderContext& refuse) {
+  if (disk_number_start != 0) refuse(Code::zip_entry_disk, "the entry is said to lie on another disk");  // D7
+}
+
+void check_stored_sizes(std::uint64_t size, std::uint64_t compressed_size, const HeaderContext& refuse) {
+  if (size == compressed_size) return;
+  refuse(Code::zip_entry_sizes, "the entry is stored, but its two sizes differ");  // D14
+}
+
+LocalParts read_local_parts(Bytes room, const HeaderContext& refuse) {
+  LocalParts local{parse_local_file_header(room)};
+  if (!local.header) refuse(Code::zip_local_header, "no local file header where the directory points");  // L1
+  local.length = local_file_header_size + local.header->file_name_length + local.header->extra_field_length;
+  if (local.length > room.size()) {  // L1
+    refuse(Code::zip_local_header, "the local file header runs into the next entry or the directory");
+  }
+  local.name = as_text(room.subspan(local_file_header_size, local.header->file_name_length));
+  local.extra = room.subspan(local_file_header_size + local.name.size(), local.header->extra_field_length);
+  return local;
+}
+
+void check_local_name(const LocalParts& local, const HeaderContext& refuse) {
+  if (local.name == refuse.name()) return;
+  // L2: some readers list the directory's name, others extract under the local one.
+  refuse(Code::zip_local_name, base::concat("the local header has another name: ", base::quoted(local.name)));
+}
+
+void refuse_missing_local_zip64(const HeaderContext& refuse) {  // L7
+  refuse(Code::zip_zip64_extra, "the sizes are in a zip64 field that is missing from the local header");
+}
+
+}  // namespace onnxar::zip

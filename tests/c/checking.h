@@ -1,0 +1,93 @@
+/* What the C programs of these tests share: files, and what is expected of errors. */
+#ifndef ONNXAR_TESTS_C_CHECKING_H_
+#define ONNXAR_TESTS_C_CHECKING_H_
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "onnxar/onnxar_c.h"
+
+extern int failures; /* of program.c */
+
+#define CHECK(condition)                                                      \
+  do {                                                                        \
+    if (!(condition)) {                                                       \
+      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                             \
+    }                                                                         \
+  } while (0)
+
+/* --- files ------------------------------------------------------------------------------------------------------- */
+
+typedef struct File {
+  char* data;
+  size_t size;
+} File;
+
+static inline File read_file(const char* path) {
+  File file = {NULL, 0};
+  long size;
+  FILE* stream = fopen(path, "rb");
+  if (stream == NULL || fseek(stream, 0, SEEK_END) != 0 || (size = ftell(stream)) < 0) {
+    perror(path);
+    exit(2);
+  }
+  rewind(stream);
+  file.size = (size_t)size;
+  file.data = malloc(file.size + 1);
+  if (file.data == NULL || fread(file.data, 1, file.size, stream) != file.size) {
+    perror(path);
+    exit(2);
+  }
+  fclose(stream);
+  return file;
+}
+
+static inline int same(onnxar_bytes bytes, File file) {
+  return bytes.size == file.size && memcmp(bytes.data, file.data, file.size) == 0;
+}
+
+/* --- what is expected of errors ----------------------------------------------------------------------------------- */
+
+/* Frees the error after a look at it. */
+static inline int is_error(onnxar_status got, onnxar_error* error, onnxar_status status, const char* code) {
+  int good = got == status && error != NULL && onnxar_error_status(error) == status &&
+             strcmp(onnxar_error_code(error), code) == 0 && onnxar_error_message(error)[0] != '\0' &&
+             strstr(onnxar_error_line(error), onnxar_error_message(error)) != NULL;
+  if (!good) {
+    fprintf(stderr, "status %d, code %s, %s\n", (int)got, onnxar_error_code(error), onnxar_error_line(error));
+  }
+  onnxar_error_free(error);
+  return good;
+}
+
+#define REFUSED(status, code, call)            \
+  do {                                         \
+    onnxar_error* error = NULL;                \
+    const onnxar_status got = (call);          \
+    CHECK(is_error(got, error, status, code)); \
+  } while (0)
+
+static inline onnxar_archive* opened(const char* path, const onnxar_open_options* options) {
+  onnxar_archive* archive = NULL;
+  onnxar_error* error = NULL;
+  if (onnxar_open_path(ONNXAR_C_ABI, path, options, &archive, &error) != ONNXAR_OK) {
+    fprintf(stderr, "%s\n", onnxar_error_line(error));
+    exit(1);
+  }
+  CHECK(error == NULL);
+  return archive;
+}
+
+#define NULL_REFUSED(call) REFUSED(ONNXAR_USAGE, "usage.argument", call)
+
+#ifdef ONNXAR_HAVE_WRITING
+/* The tests of writing.c. */
+void check_reading_entries(void);
+void check_lookup(void);
+void check_writer(void);
+void check_verbs(void);
+#endif
+
+#endif /* ONNXAR_TESTS_C_CHECKING_H_ */

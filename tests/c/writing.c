@@ -1,0 +1,481 @@
+/* What onnxar_c.h has for writing, and what came with it: read_entry, lookup, is_archive and the verbs. program.c says
+ * what is in the folder, which is the working directory. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <stddef.h>
+
+#include "checking.h"
+
+#ifdef ONNXAR_HAVE_WRITING
+#include <unistd.h>
+
+#define ABI ONNXAR_C_ABI
+
+/* --- files -------------------------------------------------------------------------------------------------------- */
+
+static int is_there(const char* path) { return access(path, F_OK) == 0; }
+
+static int same_files(const char* one, const char* other) {
+  const File a = read_file(one), b = read_file(other);
+  const int equal = a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+  free(a.data);
+  free(b.data);
+  return equal;
+}
+
+static void write_file(const char* path, const char* data, size_t size) {
+  FILE* stream = fopen(path, "wb");
+  CHECK(stream != NULL && fwrite(data, 1, size, stream) == size && fclose(stream) == 0);
+}
+
+static void copy_file(const char* from, const char* to) {
+  const File file = read_file(from);
+  write_file(to, file.data, file.size);
+  free(file.data);
+}
+
+static int passes(const char* path) {
+  onnxar_options options = {0};
+  onnxar_report* report = NULL;
+  int passed;
+  options.struct_size = sizeof options;
+  options.data = 1;
+  CHECK(onnxar_check(ABI, path, &options, &report, NULL) == ONNXAR_OK);
+  passed = onnxar_passed(report);
+  onnxar_report_free(report);
+  return passed;
+}
+
+/* --- reading ------------------------------------------------------------------------------------------------------ */
+
+static void check_is_archive(void) {
+  int is_archive = -1;
+  CHECK(onnxar_is_archive(ABI, "a.onnxar", &is_archive, NULL) == ONNXAR_OK && is_archive == 1);
+  CHECK(onnxar_is_archive(ABI, "plain.zip", &is_archive, NULL) == ONNXAR_OK && is_archive == 0);
+  CHECK(onnxar_is_archive(ABI, "a.bin", &is_archive, NULL) == ONNXAR_OK && is_archive == 0);
+  is_archive = -1;
+  REFUSED(ONNXAR_IO, "io.not_found", onnxar_is_archive(ABI, "none", &is_archive, &error));
+  NULL_REFUSED(onnxar_is_archive(ABI, NULL, &is_archive, &error));
+  NULL_REFUSED(onnxar_is_archive(ABI, "a.onnxar", NULL, &error));
+  REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_is_archive(ABI + 1, "a.onnxar", &is_archive, &error));
+  CHECK(is_archive == -1);
+}
+
+void check_reading_entries(void) {
+  const File b = read_file("b.bin");
+  char* buffer = malloc(b.size);
+  onnxar_archive* archive = opened("a.onnxar", NULL);
+
+  CHECK(onnxar_read_entry(archive, 1, buffer, b.size, NULL) == ONNXAR_OK);
+  CHECK(memcmp(buffer, b.data, b.size) == 0);
+  REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_read_entry(archive, 1, buffer, b.size - 1, &error));
+  REFUSED(ONNXAR_USAGE, "usage.no_such_entry", onnxar_read_entry(archive, 3, buffer, b.size, &error));
+  NULL_REFUSED(onnxar_read_entry(archive, 1, NULL, b.size, &error));
+  NULL_REFUSED(onnxar_read_entry(NULL, 1, buffer, b.size, &error));
+  onnxar_close(archive);
+
+  archive = opened("broken.onnxar", NULL);
+  REFUSED(ONNXAR_FORMAT, "zip.data.crc", onnxar_read_entry(archive, 1, buffer, b.size, &error));
+  REFUSED(ONNXAR_FORMAT, "zip.local.field", onnxar_read_entry(archive, 0, buffer, b.size, &error));
+  onnxar_close(archive);
+  free(buffer);
+  free(b.data);
+  check_is_archive();
+}
+
+void check_lookup(void) {
+  onnxar_archive* archive = opened("a.onnxar", NULL);
+  onnxar_tensors* tensors = NULL;
+  onnxar_error* error = NULL;
+  uint64_t index = 7;
+
+  CHECK(onnxar_get_tensors(archive, &tensors, NULL) == ONNXAR_OK);
+  CHECK(onnxar_lookup(tensors, "b", ONNXAR_TERMINATED, &index, NULL) == ONNXAR_OK && index == 1);
+  CHECK(onnxar_lookup(tensors, "a and more", 1, &index, NULL) == ONNXAR_OK && index == 0);
+  CHECK(onnxar_lookup(tensors, "c", 1, &index, &error) == ONNXAR_USAGE);
+  CHECK(strcmp(onnxar_error_code(error), "usage.no_such_tensor") == 0);
+  CHECK(strstr(onnxar_error_message(error), "near names: \"a\"") != NULL);
+  onnxar_error_free(error);
+  NULL_REFUSED(onnxar_lookup(NULL, "b", 1, &index, &error));
+  NULL_REFUSED(onnxar_lookup(tensors, NULL, 1, &index, &error));
+  NULL_REFUSED(onnxar_lookup(tensors, "b", 1, NULL, &error));
+  CHECK(index == 0);
+  onnxar_tensors_free(tensors);
+  onnxar_close(archive);
+
+  archive = opened("twice.onnxar", NULL);
+  CHECK(onnxar_get_tensors(archive, &tensors, NULL) == ONNXAR_OK);
+  REFUSED(ONNXAR_USAGE, "usage.ambiguous_tensor", onnxar_lookup(tensors, "a", 1, &index, &error));
+  onnxar_tensors_free(tensors);
+  onnxar_close(archive);
+}
+
+/* --- writing ------------------------------------------------------------------------------------------------------ */
+
+typedef struct Stream {
+  const char* next;
+  size_t left;
+  size_t piece; /* bytes at most in one call; 0: the stream fails */
+} Stream;
+
+static size_t read_stream(void* context, void* buffer, size_t size) {
+  Stream* stream = context;
+  size_t count = size < stream->left ? size : stream->left;
+  if (stream->piece == 0) return ONNXAR_READ_FAILED;
+  if (count > stream->piece) count = stream->piece;
+  memcpy(buffer, stream->next, count);
+  stream->next += count;
+  stream->left -= count;
+  return count;
+}
+
+static onnxar_writer* created(const char* path, const onnxar_writer_options* options) {
+  onnxar_writer* writer = NULL;
+  CHECK(onnxar_create(ABI, path, options, &writer, NULL) == ONNXAR_OK && writer != NULL);
+  return writer;
+}
+
+/* From the bytes that a.onnxar was made of: "a" from memory, "b" as a stream. */
+static void write_archive(onnxar_writer* writer) {
+  const File a = read_file("a.bin"), b = read_file("b.bin"), model = read_file("model.bin");
+  Stream stream = {b.data, b.size, 7};
+  onnxar_error* error = NULL;
+  CHECK(onnxar_reserve(writer, 1 << 16, &error) == ONNXAR_OK);
+  CHECK(onnxar_add(writer, "a and more", 1, a.data, a.size, &error) == ONNXAR_OK);
+  CHECK(onnxar_add_stream(writer, "b", ONNXAR_TERMINATED, b.size, read_stream, &stream, &error) == ONNXAR_OK);
+  CHECK(stream.left == 0);
+  CHECK(onnxar_finish(writer, model.data, model.size, &error) == ONNXAR_OK && error == NULL);
+  free(a.data);
+  free(b.data);
+  free(model.data);
+}
+
+static void check_files_of_a_writer(void) {
+  onnxar_writer_options options = {0};
+  onnxar_writer* writer = NULL;
+
+  writer = created("discarded.onnxar", NULL);
+  CHECK(onnxar_add(writer, "a", 1, "1234", 4, NULL) == ONNXAR_OK);
+  onnxar_writer_free(writer);
+  CHECK(!is_there("discarded.onnxar"));
+
+  writer = created("written.onnxar", NULL);
+  write_archive(writer);
+  REFUSED(ONNXAR_USAGE, "usage.writer_finished", onnxar_add(writer, "c", 1, "1234", 4, &error));
+  onnxar_writer_free(writer);
+  CHECK(same_files("written.onnxar", "a.onnxar"));
+
+  writer = NULL;
+  REFUSED(ONNXAR_USAGE, "output.exists", onnxar_create(ABI, "written.onnxar", NULL, &writer, &error));
+  CHECK(writer == NULL);
+  options.struct_size = sizeof options;
+  options.overwrite = options.no_sync = 1;
+  options.alignment = 4096;
+  options.threads = 1;
+  writer = created("written.onnxar", &options);
+  write_archive(writer);
+  onnxar_writer_free(writer);
+  CHECK(passes("written.onnxar") && !same_files("written.onnxar", "a.onnxar"));
+}
+
+static void check_options_of_a_writer(void) {
+  onnxar_writer_options options = {0};
+  onnxar_writer* writer = NULL;
+  REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_create(ABI, "x.onnxar", &options, &writer, &error));
+  options.struct_size = sizeof options;
+  options.alignment = 100;
+  REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_create(ABI, "x.onnxar", &options, &writer, &error));
+  options.alignment = 0;
+  options.reserved = 1;
+  REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_create(ABI, "x.onnxar", &options, &writer, &error));
+  REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_create(ABI + 1, "x.onnxar", NULL, &writer, &error));
+  NULL_REFUSED(onnxar_create(ABI, NULL, NULL, &writer, &error));
+  NULL_REFUSED(onnxar_create(ABI, "x.onnxar", NULL, NULL, &error));
+  CHECK(writer == NULL);
+
+  options.reserved = 0;
+  options.no_verify_model = 1;
+  writer = created("x.onnxar", NULL);
+  REFUSED(ONNXAR_FORMAT, "wire.truncated", onnxar_finish(writer, "\x0a\x05", 2, &error));
+  onnxar_writer_free(writer);
+  CHECK(!is_there("x.onnxar"));
+  writer = created("x.onnxar", &options);
+  CHECK(onnxar_finish(writer, "\x0a\x05", 2, NULL) == ONNXAR_OK);
+  onnxar_writer_free(writer);
+  CHECK(is_there("x.onnxar"));
+}
+
+static void check_failures_of_a_writer(void) {
+  Stream stream = {"1234", 4, 0};
+  onnxar_writer* writer = created("failed.onnxar", NULL);
+  NULL_REFUSED(onnxar_add_stream(writer, "a", 1, 4, NULL, NULL, &error));
+  NULL_REFUSED(onnxar_add_stream(writer, NULL, 1, 4, read_stream, &stream, &error));
+  NULL_REFUSED(onnxar_add_stream(NULL, "a", 1, 4, read_stream, &stream, &error));
+  NULL_REFUSED(onnxar_add(writer, NULL, 1, "1234", 4, &error));
+  NULL_REFUSED(onnxar_add(writer, "a", 1, NULL, 4, &error));
+  NULL_REFUSED(onnxar_add(NULL, "a", 1, "1234", 4, &error));
+  NULL_REFUSED(onnxar_finish(writer, NULL, 4, &error));
+  NULL_REFUSED(onnxar_finish(NULL, "", 0, &error));
+  NULL_REFUSED(onnxar_reserve(NULL, 4, &error));
+  CHECK(onnxar_add(writer, "empty", 5, NULL, 0, NULL) == ONNXAR_OK); /* the calls above did not reach the writer */
+  REFUSED(ONNXAR_USAGE, "c.callback", onnxar_add_stream(writer, "a", 1, 4, read_stream, &stream, &error));
+  REFUSED(ONNXAR_USAGE, "usage.writer_failed", onnxar_add(writer, "b", 1, "1234", 4, &error));
+  REFUSED(ONNXAR_USAGE, "usage.writer_failed", onnxar_finish(writer, "", 0, &error));
+  onnxar_writer_free(writer);
+  CHECK(!is_there("failed.onnxar"));
+
+  stream.piece = 3;
+  writer = created("failed.onnxar", NULL);
+  REFUSED(ONNXAR_IO, "io.source_size", onnxar_add_stream(writer, "a", 1, 5, read_stream, &stream, &error));
+  onnxar_writer_free(writer);
+  writer = created("failed.onnxar", NULL);
+  REFUSED(ONNXAR_FORMAT, "zip.name.absolute", onnxar_add(writer, "/a", 2, "1234", 4, &error));
+  onnxar_writer_free(writer);
+  onnxar_writer_free(NULL);
+}
+
+static void check_keys(void) {
+  onnxar_keys* keys = NULL;
+  const char *first = NULL, *second = NULL;
+  CHECK(onnxar_keys_create(ABI, &keys, NULL) == ONNXAR_OK);
+  CHECK(onnxar_make_key(keys, "layer.0/w", ONNXAR_TERMINATED, &first, NULL) == ONNXAR_OK);
+  CHECK(onnxar_make_key(keys, "layer_0_W and more", 9, &second, NULL) == ONNXAR_OK);
+  CHECK(strcmp(first, "layer_0_w") == 0 && strcmp(second, "layer_0_W_2") == 0);
+  NULL_REFUSED(onnxar_keys_create(ABI, NULL, &error));
+  REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_keys_create(ABI + 1, &keys, &error));
+  NULL_REFUSED(onnxar_make_key(NULL, "w", 1, &first, &error));
+  NULL_REFUSED(onnxar_make_key(keys, NULL, 1, &first, &error));
+  NULL_REFUSED(onnxar_make_key(keys, "w", 1, NULL, &error));
+  onnxar_keys_free(keys);
+  onnxar_keys_free(NULL);
+}
+
+void check_writer(void) {
+  check_files_of_a_writer();
+  check_options_of_a_writer();
+  check_failures_of_a_writer();
+  check_keys();
+}
+
+/* --- verbs -------------------------------------------------------------------------------------------------------- */
+
+static onnxar_options no_options(void) {
+  onnxar_options options = {0};
+  options.struct_size = sizeof options;
+  return options;
+}
+
+typedef struct Progress {
+  uint64_t done, total;
+  int answer;
+} Progress;
+
+static int note_progress(void* context, uint64_t done, uint64_t total) {
+  Progress* progress = context;
+  progress->done = done;
+  progress->total = total;
+  return progress->answer;
+}
+
+static void check_pack_and_unpack(void) {
+  const File a = read_file("a.bin"), b = read_file("b.bin");
+  Progress progress = {0, 0, 0};
+  onnxar_options options = no_options();
+  onnxar_report* report = NULL;
+
+  CHECK(onnxar_unpack(ABI, "a.onnxar", "inline.onnx", NULL, NULL, NULL) == ONNXAR_OK);
+  options.progress = note_progress;
+  options.progress_context = &progress;
+  options.threads = 1;
+  CHECK(onnxar_pack(ABI, "inline.onnx", "packed.onnxar", &options, &report, NULL) == ONNXAR_OK);
+  CHECK(same_files("packed.onnxar", "a.onnxar"));
+  CHECK(progress.done == progress.total && progress.total > a.size + b.size);
+  CHECK(onnxar_report_number(report, ONNXAR_REPORT_TENSORS) == 2);
+  CHECK(onnxar_report_number(report, ONNXAR_REPORT_ENTRIES) == 2);
+  CHECK(onnxar_report_number(report, ONNXAR_REPORT_DATA_BYTES) == a.size + b.size);
+  CHECK(onnxar_report_number(report, 0) == 0 && onnxar_report_number(report, 1000) == 0);
+  onnxar_report_free(report);
+
+  REFUSED(ONNXAR_USAGE, "output.exists", onnxar_pack(ABI, "inline.onnx", "packed.onnxar", NULL, NULL, &error));
+  options.overwrite = 1;
+  options.threshold = 1 << 20;
+  options.checksum_sha1 = 1;
+  CHECK(onnxar_pack(ABI, "inline.onnx", "packed.onnxar", &options, &report, NULL) == ONNXAR_OK);
+  CHECK(onnxar_report_number(report, ONNXAR_REPORT_TENSORS) == 0);
+  onnxar_report_free(report);
+  progress.answer = 1;
+  options = no_options();
+  options.progress = note_progress;
+  options.progress_context = &progress;
+  REFUSED(ONNXAR_USAGE, "c.callback", onnxar_unpack(ABI, "a.onnxar", "x.onnx", &options, NULL, &error));
+  CHECK(!is_there("x.onnx"));
+
+  options = no_options();
+  options.data_file = "x.data";
+  options.dry_run = 1;
+  CHECK(onnxar_unpack(ABI, "a.onnxar", "x.onnx", &options, NULL, NULL) == ONNXAR_OK && !is_there("x.data"));
+  options.dry_run = 0;
+  CHECK(onnxar_unpack(ABI, "a.onnxar", "x.onnx", &options, NULL, NULL) == ONNXAR_OK && is_there("x.data"));
+  options.data_file = NULL;
+  options.overwrite = options.file_per_tensor = 1;
+  CHECK(onnxar_unpack(ABI, "a.onnxar", "x.onnx", &options, NULL, NULL) == ONNXAR_OK && passes("x.onnx"));
+  free(a.data);
+  free(b.data);
+}
+
+static void check_findings(void) {
+  onnxar_report* report = NULL;
+  onnxar_finding finding;
+  CHECK(passes("a.onnxar"));
+  CHECK(onnxar_check(ABI, "broken.onnxar", NULL, &report, NULL) == ONNXAR_OK && !onnxar_passed(report));
+  CHECK(onnxar_finding_count(report) > 0);
+  CHECK(onnxar_get_finding(report, 0, &finding, NULL) == ONNXAR_OK);
+  CHECK(finding.severity == 0 && finding.has_offset == 1 && finding.offset == 0);
+  CHECK(strcmp(finding.code, "zip.local.field") == 0 && strcmp(finding.entry, "a") == 0);
+  CHECK(strstr(finding.line, finding.message) != NULL && strstr(finding.line, "error[zip.local.field]") != NULL);
+  REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_get_finding(report, onnxar_finding_count(report), &finding, &error));
+  NULL_REFUSED(onnxar_get_finding(NULL, 0, &finding, &error));
+  NULL_REFUSED(onnxar_get_finding(report, 0, NULL, &error));
+  onnxar_report_free(report);
+  onnxar_report_free(NULL);
+  CHECK(onnxar_passed(NULL) == 0 && onnxar_finding_count(NULL) == 0 && onnxar_report_number(NULL, 1) == 0);
+}
+
+static void check_repack_and_link(void) {
+  const File a = read_file("a.bin");
+  onnxar_options options = no_options();
+  onnxar_report* report = NULL;
+
+  CHECK(onnxar_repack(ABI, "plain.zip", "repacked.onnxar", NULL, &report, NULL) == ONNXAR_OK);
+  CHECK(onnxar_report_number(report, ONNXAR_REPORT_ENTRIES) == 2 && onnxar_finding_count(report) > 0);
+  CHECK(onnxar_passed(report)); /* the remarks are notes */
+  onnxar_report_free(report);
+  CHECK(passes("repacked.onnxar"));
+
+  CHECK(onnxar_link(ABI, "a.onnxar", "link.onnx", NULL, &report, NULL) == ONNXAR_OK && passes("link.onnx"));
+  CHECK(onnxar_report_number(report, ONNXAR_REPORT_TENSORS) == 2);
+  onnxar_report_free(report);
+
+  options.raw = 1;
+  CHECK(onnxar_extract(ABI, "link.onnx", "a", "extracted.bin", &options, &report, NULL) == ONNXAR_OK);
+  CHECK(same_files("extracted.bin", "a.bin"));
+  CHECK(onnxar_report_number(report, ONNXAR_REPORT_FILE_BYTES) == a.size);
+  onnxar_report_free(report);
+  CHECK(onnxar_extract(ABI, "a.onnxar", "*", "extracted/", NULL, NULL, NULL) == ONNXAR_OK);
+  CHECK(is_there("extracted/a.npy") && is_there("extracted/b.npy"));
+  REFUSED(ONNXAR_USAGE, "usage.no_such_tensor", onnxar_extract(ABI, "a.onnxar", "c", "c.npy", NULL, NULL, &error));
+  free(a.data);
+}
+
+static void check_edits(void) {
+  const onnxar_added_file note = {"note.txt", "b.bin"};
+  const char* const removed[] = {"note.txt"};
+  onnxar_options options = no_options();
+  onnxar_report* report = NULL;
+  uint64_t before;
+  File file;
+
+  copy_file("a.onnxar", "edited.onnxar");
+  options.add = &note;
+  options.add_count = 1;
+  CHECK(onnxar_replace(ABI, "edited.onnxar", "inline.onnx", &options, &report, NULL) == ONNXAR_OK);
+  CHECK(onnxar_report_number(report, ONNXAR_REPORT_ENTRIES) == 1);
+  before = onnxar_report_number(report, ONNXAR_REPORT_FILE_BYTES_BEFORE);
+  CHECK(before < onnxar_report_number(report, ONNXAR_REPORT_FILE_BYTES));
+  onnxar_report_free(report);
+  CHECK(passes("edited.onnxar"));
+
+  CHECK(onnxar_undo(ABI, "edited.onnxar", NULL, &report, NULL) == ONNXAR_OK);
+  CHECK(onnxar_report_number(report, ONNXAR_REPORT_FILE_BYTES) == before);
+  onnxar_report_free(report);
+  CHECK(same_files("edited.onnxar", "a.onnxar"));
+  REFUSED(ONNXAR_USAGE, "usage.nothing_to_undo", onnxar_undo(ABI, "edited.onnxar", NULL, NULL, &error));
+
+  CHECK(onnxar_replace(ABI, "edited.onnxar", NULL, &options, NULL, NULL) == ONNXAR_OK);
+  options = no_options();
+  options.remove = removed;
+  options.remove_count = 1;
+  CHECK(onnxar_replace(ABI, "edited.onnxar", NULL, &options, NULL, NULL) == ONNXAR_OK);
+  REFUSED(ONNXAR_USAGE, "usage.no_such_entry", onnxar_replace(ABI, "edited.onnxar", NULL, &options, NULL, &error));
+
+  copy_file("a.onnxar", "torn.onnxar");
+  CHECK(onnxar_replace(ABI, "torn.onnxar", "inline.onnx", NULL, NULL, NULL) == ONNXAR_OK);
+  file = read_file("torn.onnxar");
+  CHECK(truncate("torn.onnxar", (off_t)file.size - 1) == 0);
+  free(file.data);
+  REFUSED(ONNXAR_FORMAT, "archive.torn", onnxar_undo(ABI, "torn.onnxar", NULL, NULL, &error));
+  CHECK(onnxar_recover(ABI, "torn.onnxar", NULL, NULL, NULL) == ONNXAR_OK);
+  CHECK(same_files("torn.onnxar", "a.onnxar"));
+}
+
+static void check_options_of_verbs(void) {
+  onnxar_options options = no_options();
+  onnxar_report* report = NULL;
+  const char* const nothing[] = {NULL};
+  const onnxar_added_file unnamed = {NULL, "b.bin"};
+
+  options.strict = 1;
+  REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_pack(ABI, "inline.onnx", "y.onnxar", &options, NULL, &error));
+  options = no_options();
+  options.dry_run = 1;
+  REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_check(ABI, "a.onnxar", &options, &report, &error));
+  options = no_options();
+  options.add_count = 1;
+  NULL_REFUSED(onnxar_pack(ABI, "inline.onnx", "y.onnxar", &options, NULL, &error));
+  options.add = &unnamed;
+  NULL_REFUSED(onnxar_pack(ABI, "inline.onnx", "y.onnxar", &options, NULL, &error));
+  options = no_options();
+  options.remove_count = 1;
+  options.remove = nothing;
+  NULL_REFUSED(onnxar_replace(ABI, "a.onnxar", NULL, &options, NULL, &error));
+  options.struct_size = offsetof(onnxar_options, progress_context);
+  REFUSED(ONNXAR_USAGE, "usage.argument", onnxar_pack(ABI, "inline.onnx", "y.onnxar", &options, NULL, &error));
+  CHECK(!is_there("y.onnxar") && report == NULL);
+}
+
+static void check_null_arguments_of_verbs(void) {
+  onnxar_report* report = NULL;
+  NULL_REFUSED(onnxar_pack(ABI, NULL, "y.onnxar", NULL, NULL, &error));
+  NULL_REFUSED(onnxar_pack(ABI, "inline.onnx", NULL, NULL, NULL, &error));
+  NULL_REFUSED(onnxar_unpack(ABI, NULL, "y.onnx", NULL, NULL, &error));
+  NULL_REFUSED(onnxar_unpack(ABI, "a.onnxar", NULL, NULL, NULL, &error));
+  NULL_REFUSED(onnxar_check(ABI, NULL, NULL, &report, &error));
+  NULL_REFUSED(onnxar_check(ABI, "a.onnxar", NULL, NULL, &error));
+  NULL_REFUSED(onnxar_repack(ABI, NULL, "y.onnxar", NULL, NULL, &error));
+  NULL_REFUSED(onnxar_repack(ABI, "plain.zip", NULL, NULL, NULL, &error));
+  NULL_REFUSED(onnxar_replace(ABI, NULL, "inline.onnx", NULL, NULL, &error));
+  NULL_REFUSED(onnxar_undo(ABI, NULL, NULL, NULL, &error));
+  NULL_REFUSED(onnxar_recover(ABI, NULL, NULL, NULL, &error));
+  NULL_REFUSED(onnxar_link(ABI, NULL, "y.onnx", NULL, NULL, &error));
+  NULL_REFUSED(onnxar_link(ABI, "a.onnxar", NULL, NULL, NULL, &error));
+  NULL_REFUSED(onnxar_extract(ABI, NULL, "a", "y.npy", NULL, NULL, &error));
+  NULL_REFUSED(onnxar_extract(ABI, "a.onnxar", NULL, "y.npy", NULL, NULL, &error));
+  NULL_REFUSED(onnxar_extract(ABI, "a.onnxar", "a", NULL, NULL, NULL, &error));
+}
+
+#define ABI_REFUSED(call) REFUSED(ONNXAR_USAGE, "usage.argument", call)
+
+static void check_abi_of_verbs(void) {
+  onnxar_report* report = NULL;
+  ABI_REFUSED(onnxar_pack(0, "inline.onnx", "y.onnxar", NULL, NULL, &error));
+  ABI_REFUSED(onnxar_unpack(0, "a.onnxar", "y.onnx", NULL, NULL, &error));
+  ABI_REFUSED(onnxar_check(0, "a.onnxar", NULL, &report, &error));
+  ABI_REFUSED(onnxar_repack(0, "plain.zip", "y.onnxar", NULL, NULL, &error));
+  ABI_REFUSED(onnxar_replace(0, "a.onnxar", "inline.onnx", NULL, NULL, &error));
+  ABI_REFUSED(onnxar_undo(0, "a.onnxar", NULL, NULL, &error));
+  ABI_REFUSED(onnxar_recover(0, "a.onnxar", NULL, NULL, &error));
+  ABI_REFUSED(onnxar_link(0, "a.onnxar", "y.onnx", NULL, NULL, &error));
+  ABI_REFUSED(onnxar_extract(0, "a.onnxar", "a", "y.npy", NULL, NULL, &error));
+  CHECK(!is_there("y.onnxar") && !is_there("y.onnx") && !is_there("y.npy") && report == NULL);
+}
+
+void check_verbs(void) {
+  check_pack_and_unpack();
+  check_findings();
+  check_repack_and_link();
+  check_edits();
+  check_options_of_verbs();
+  check_null_arguments_of_verbs();
+  check_abi_of_verbs();
+}
+#endif
