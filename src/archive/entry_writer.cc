@@ -86,7 +86,7 @@ void EntryWriter::add(std::string_view name, const FileRange& range) {
                   base::concat("offset ", range.offset, " and length ", length, " leave the file of ", size, " bytes"),
                   {std::string(name), std::nullopt}, range.path);
     }
-    write(name, SpanSource(*part));
+    write(name, base::MappedSource(*part, file.origin()));
   });
 }
 

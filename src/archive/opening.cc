@@ -76,13 +76,15 @@ bool ends_in_end_record(const base::FileDescriptor& file) noexcept {
   return at >= 0 && ::pread(file.get(), end.data(), end.size(), at) == std::ssize(end) && zip::parse_end_record(end);
 }
 
-/// The bytes of an open file with what keeps them: mapped, or copied if that was asked for.
-ByteSpan bytes_of(int descriptor, const base::FilePart& part, const std::filesystem::path& path,
-                  const OpenOptions& options) {
-  if (options.copy_in) return base::read_in(descriptor, part, zip::alignment_maximum, options.num_threads, path);
-  auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(descriptor, part, path));
-  const Bytes bytes = mapping->bytes();
-  return ByteSpan::borrow(bytes, std::move(mapping));
+/// The archive in a part of an open file: mapped, or copied if that was asked for.
+Archive archive_in(int descriptor, const base::FilePart& part, const std::filesystem::path& path,
+                   const OpenOptions& options) {
+  if (options.copy_in) {
+    const ByteSpan copy = base::read_in(descriptor, part, zip::alignment_maximum, options.num_threads, path);
+    return ArchiveAccess::open(copy.bytes(), copy.owner(), path, options);
+  }
+  const auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(descriptor, part, path));
+  return ArchiveAccess::open(mapping->bytes(), mapping, path, options, mapping->origin());
 }
 
 void read_local_headers(const Archive& archive, int descriptor, std::uint64_t begin) {
@@ -98,9 +100,8 @@ void read_local_headers(const Archive& archive, int descriptor, std::uint64_t be
 
 Archive open_part(int descriptor, const base::FilePart& part, const std::filesystem::path& path,
                   const OpenOptions& options, LocalHeaders headers) {
-  const ByteSpan span = bytes_of(descriptor, part, path, options);
   try {
-    Archive archive = ArchiveAccess::open(span.bytes(), span.owner(), path, options);
+    Archive archive = archive_in(descriptor, part, path, options);
     if (headers == LocalHeaders::read_at_once) read_local_headers(archive, descriptor, part.offset);
     return archive;
   } catch (const Error& error) {

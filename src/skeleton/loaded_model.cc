@@ -15,7 +15,7 @@ namespace {
 
 std::vector<std::byte> split_selected(LoadedModel& model, const ExternalPolicy& policy, const LoadOptions& options) {
   try {
-    return Splitter(model, model.source->owner(), policy, options).run(model.source->model());
+    return Splitter(model, model.source->owner(), policy, options, model.source->origin()).run(model.source->model());
   } catch (const Error& error) {
     throw model.source->annotate(error);
   }

@@ -128,7 +128,7 @@ onnx::TensorEdit Splitter::split_typed(const onnx::TensorSite& site) {
   return link({std::make_shared<OwnedSource>(std::move(source), owner_)});
 }
 
-onnx::TensorEdit Splitter::link_bytes(Bytes bytes) { return link(payload_of(ByteSpan::borrow(bytes, owner_))); }
+onnx::TensorEdit Splitter::link_bytes(Bytes bytes) { return link(payload_of(ByteSpan::borrow(bytes, owner_), file_)); }
 
 onnx::TensorEdit Splitter::link(Payload payload) {
   onnx::ExternalLink link{onnx::memory_location(model_.id, model_.payloads.size()), 0, payload.size()};

@@ -17,8 +17,8 @@ class Splitter {
  public:
   /// `owner` keeps the bytes of the graph alive. All must outlive the splitter.
   Splitter(LoadedModel& model, std::shared_ptr<const void> owner, const ExternalPolicy& policy,
-           const LoadOptions& options)
-      : model_(model), owner_(std::move(owner)), policy_(policy), options_(options) {}
+           const LoadOptions& options, const base::FileOrigin* file = nullptr)
+      : model_(model), owner_(std::move(owner)), file_(file), policy_(policy), options_(options) {}
 
   /// The skeleton of `graph`. Errors: as `load_model` and `set_skeleton`, counted from the graph's first byte.
   /// Cost: O(fields); no payload byte is touched, except values of typed fields.
@@ -43,6 +43,7 @@ class Splitter {
 
   LoadedModel& model_;
   std::shared_ptr<const void> owner_;
+  const base::FileOrigin* file_;  // what the graph is mapped from; null: nothing
   const ExternalPolicy& policy_;
   const LoadOptions& options_;
 };

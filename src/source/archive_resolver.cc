@@ -29,7 +29,7 @@ GraphBytes ArchiveResolver::graph_of(const ArchiveEntry& entry) const {
     return {copy->bytes(), copy};
   }
   if (options().verify_data) archive_.verify(entry);
-  return {archive_.bytes(entry), archive_.owner()};
+  return {archive_.bytes(entry), archive_.owner(), false, ArchiveAccess::origin(archive_)};
 }
 
 Place ArchiveResolver::place(std::optional<std::uint64_t> offset) const {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "archive/access.h"
 #include "base/checked.h"
 #include "base/text.h"
 
@@ -23,14 +24,14 @@ std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
 
 Resolved EntryPayloads::part(const Archive& archive, const ArchiveEntry& entry, Bytes part) {
   const bool is_whole = part.size() == entry.size;
-  if (!verify_) return {payload_of(ByteSpan::borrow(part, archive.owner())), is_whole};
+  if (!verify_) return {payload_of(ByteSpan::borrow(part, archive.owner()), ArchiveAccess::origin(archive)), is_whole};
   auto source = is_whole ? whole(archive, entry) : slices_.source(archive, entry, part);
   return {payload_at(part, archive.owner(), std::move(source)), is_whole};
 }
 
 std::shared_ptr<const ByteSource> EntryPayloads::whole(const Archive& archive, const ArchiveEntry& entry) const {
   if (verify_) return std::make_shared<EntrySource>(archive, entry, threads_);
-  return payload_of(ByteSpan::borrow(archive.bytes(entry), archive.owner())).source;
+  return payload_of(ByteSpan::borrow(archive.bytes(entry), archive.owner()), ArchiveAccess::origin(archive)).source;
 }
 
 EntryPart part_of_file(const Archive& archive, std::uint64_t at, std::size_t count, const onnx::TensorSite& site,

@@ -27,6 +27,7 @@ class ExternalFiles {
 
   struct Part {
     ByteSpan bytes;  ///< with a share in the mapping
+    const base::FileOrigin* file = nullptr;
     bool is_whole = false;
   };
   /// The bytes that `slice` names, `expected` long where it has no length.

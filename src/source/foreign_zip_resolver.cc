@@ -102,7 +102,7 @@ Payload ForeignZipResolver::part(std::size_t index, Bytes part, std::size_t size
     return payload_at(part, zip_, zip_->source(index, options().num_threads));
   }
   if (options().verify_data && verified_.insert(index).second) zip_->verify(index);
-  return onnxar::payload_of(ByteSpan::borrow(part, zip_));
+  return onnxar::payload_of(ByteSpan::borrow(part, zip_), zip_->origin());
 }
 
 std::vector<Finding> ForeignZipResolver::remarks() const {

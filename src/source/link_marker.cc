@@ -125,11 +125,12 @@ std::string LinkMarker::fields() const {
   return out;
 }
 
-Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path) const {
+Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path,
+                         const base::FileOrigin* origin) const {
   const auto state = base::slice(file, offset, size);
   try {
     if (state) {
-      Archive opened = ArchiveAccess::open(*state, std::move(owner), path, {});
+      Archive opened = ArchiveAccess::open(*state, std::move(owner), path, {}, origin);
       if (model_crc32_of(opened) == model_crc32 && directory_crc32_of(opened) == directory_crc32) return opened;
     }
   } catch (const Error& error) {

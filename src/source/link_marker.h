@@ -38,9 +38,11 @@ struct LinkMarker {
   /// As fields of a ModelProto.
   [[nodiscard]] std::string fields() const;
 
-  /// The archive as it was: `file` is what stands under its name today, and `owner` keeps it alive.
+  /// The archive as it was. `file` is what has its name today, `owner` keeps it alive, and `origin`, if any, is what
+  /// it is mapped from.
   /// Errors: onnx.link.stale, naming no place. Cost: O(directory).
-  [[nodiscard]] Archive open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path) const;
+  [[nodiscard]] Archive open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path,
+                             const base::FileOrigin* origin) const;
 };
 
 /// Errors: usage.own_name, if an entry has the name of the archive's own file: the location of links to the file, too.

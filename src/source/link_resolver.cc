@@ -7,7 +7,8 @@ const Archive* LinkResolver::linked_archive(const std::string& location, std::ui
   if (marker == nullptr) return nullptr;
   if (!linked_) {
     const ExternalFiles::Mapping file = own_files().map(location, offset_of_tensor);
-    linked_ = std::make_shared<const Archive>(marker_.open(file->bytes(), file, files()->folder() / location));
+    linked_ = std::make_shared<const Archive>(
+        marker_.open(file->bytes(), file, files()->folder() / location, file->origin()));
   }
   return linked_.get();
 }

@@ -22,8 +22,9 @@ const LinkMarker* ModelMarker::of(std::string_view archive) {
   });
 }
 
-Archive ModelMarker::open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path) {
-  return keeping_errors([&] { return (*marker_)->open(file, std::move(owner), path); });
+Archive ModelMarker::open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path,
+                          const base::FileOrigin* origin) {
+  return keeping_errors([&] { return (*marker_)->open(file, std::move(owner), path, origin); });
 }
 
 }  // namespace onnxar

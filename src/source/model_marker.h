@@ -20,7 +20,8 @@ class ModelMarker {
   /// The marker, if the model is a link to an archive of this file name, else null. Errors: onnx.link.bad_marker.
   const LinkMarker* of(std::string_view archive);
   /// As LinkMarker::open. REQUIRES: `of` gave the marker.
-  Archive open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path);
+  Archive open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path,
+               const base::FileOrigin* origin);
 
  private:
   template <typename Action>

@@ -24,8 +24,9 @@ Mapping map(const std::filesystem::path& path) {
 }
 
 /// The graph in `bytes`, parsed if they are text.
-GraphBytes graph_in(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options) {
-  if (!onnx::looks_like_text(bytes)) return {bytes, std::move(owner)};
+GraphBytes graph_in(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options,
+                    const base::FileOrigin* file = nullptr) {
+  if (!onnx::looks_like_text(bytes)) return {bytes, std::move(owner), false, file};
   if (!options.text_parser) {
     throw Error(Code::usage_no_text_parser,
                 "this is a model in protobuf's text format, and nothing here reads it: link onnxar::model and set "
@@ -38,7 +39,7 @@ GraphBytes graph_in(Bytes bytes, std::shared_ptr<const void> owner, const LoadOp
 GraphBytes graph_in(const Mapping& file, const std::filesystem::path& path, const LoadOptions& options) {
   if (file->bytes().empty()) throw Error(Code::onnx_model_invalid, "the file is empty", {"", 0}, path);
   try {
-    return graph_in(file->bytes(), file, options);
+    return graph_in(file->bytes(), file, options, file->origin());
   } catch (const Error& error) {
     throw error.with_path(path);
   }

@@ -24,8 +24,9 @@ namespace onnxar {
 /// The bytes of one graph.
 struct GraphBytes {
   Bytes bytes;
-  std::shared_ptr<const void> owner;  ///< keeps them alive; null where the caller does
-  bool from_text = false;             ///< parsed from protobuf's text format, so offsets in the file mean nothing
+  std::shared_ptr<const void> owner;       ///< keeps them alive; null where the caller does
+  bool from_text = false;                  ///< parsed from protobuf's text format, so offsets in the file mean nothing
+  const base::FileOrigin* file = nullptr;  ///< what the bytes are mapped from; null: nothing
 };
 
 /// What a link leads to.
@@ -55,6 +56,7 @@ class Resolver {
   [[nodiscard]] Bytes model() const noexcept { return graph_.bytes; }
   [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept { return graph_.owner; }
   [[nodiscard]] bool from_text() const noexcept { return graph_.from_text; }
+  [[nodiscard]] const base::FileOrigin* origin() const noexcept { return graph_.file; }
   /// Of the file or folder; empty for bytes in memory.
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 

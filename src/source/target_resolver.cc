@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "archive/access.h"
 #include "base/file_descriptor.h"
 #include "source/checksum.h"
 #include "source/entry_payloads.h"
@@ -23,7 +24,7 @@ namespace {
 
 TargetResolver::TargetResolver(const Archive& target, std::unique_ptr<Resolver> model, FileLinks file_links,
                                const LoadOptions& options)
-    : Resolver(options, model->path(), {model->model(), model->owner(), model->from_text()}),
+    : Resolver(options, model->path(), {model->model(), model->owner(), model->from_text(), model->origin()}),
       target_(target),
       model_(std::move(model)),
       file_links_(file_links),
@@ -44,7 +45,7 @@ std::optional<Resolved> TargetResolver::find_in_target(const onnx::TensorSite& s
   }
   if (!is_target_file(slice.location)) return std::nullopt;
   if (marker_.of(slice.location) != nullptr && !std::exchange(is_state_proved_, true)) {
-    static_cast<void>(marker_.open(target_.file(), nullptr, target_.path()));
+    static_cast<void>(marker_.open(target_.file(), nullptr, target_.path(), ArchiveAccess::origin(target_)));
   }
   const auto [in, part] = part_of_file(target_, 0, target_.size() - 1, site, slice);
   return kept(in, part, std::nullopt);  // a checksum would be that of the file, which the link to an entry cannot keep

@@ -348,7 +348,7 @@ std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions
     findings.push_back(error.finding());
   }
   // Readers take no lock: what looks like damage may be half of an edit.
-  if (!passed(findings) && base::MappedFile::is_changed(file->bytes())) throw changed_while_read(path);
+  if (!passed(findings) && file->is_changed()) throw changed_while_read(path);
   if (options.strict) make_strict(findings);
   return findings;
 }

@@ -188,7 +188,7 @@ class Extractor {
     if (tensor.raw_data) {
       const Bytes raw = tensor.raw_data->of(site.model);
       const std::uint64_t size = tensor.expected_size().value_or(raw.size());  // what is there beyond it means nothing
-      return std::make_shared<SpanSource>(raw.first(size));
+      return std::make_shared<base::MappedSource>(raw.first(size), source_.origin());
     }
     if (tensor.expected_size() == 0) return std::make_shared<SpanSource>(Bytes());
     if (!tensor.typed_data) {
@@ -214,7 +214,7 @@ class Extractor {
     base::BufferedOutput out(std::move(file), options_.sync);
     out.reserve(row.file_bytes);
     out.append(as_bytes(content.header));
-    content.bytes->read([&out](Bytes piece) { out.append(piece); });
+    out.append(*content.bytes);
     files_.push_back(std::move(out).finish());
     if (to_folder_) files_.back().park(sync());
   }

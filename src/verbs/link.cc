@@ -132,7 +132,7 @@ LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptio
   if (options.dry_run) return report;
   base::BufferedOutput out(std::move(file), options.sync);
   out.reserve(report.model_bytes);
-  linking.model().read([&out](Bytes piece) { out.append(piece); });
+  out.append(linking.model());
   std::move(out).finish().publish(options.sync ? base::Sync::full : base::Sync::none);
   return report;
 }

@@ -21,7 +21,9 @@ bool can_be_fed(const onnx::TensorSite& site) {
 class Feeding {
  public:
   explicit Feeding(const Archive& archive)
-      : source_(resolver_of(ArchiveAccess::open(archive.file(), archive.owner(), archive.path(), {}), {})),
+      : source_(resolver_of(
+            ArchiveAccess::open(archive.file(), archive.owner(), archive.path(), {}, ArchiveAccess::origin(archive)),
+            {})),
         expansion_(source_->input_size(), LoadOptions().max_expansion,
                    "a link (onnxar/link.h) leaves them in the archive") {}
 

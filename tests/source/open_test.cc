@@ -94,9 +94,8 @@ TEST_F(OpenTest, ALinkHasItsDataInTheArchiveBesideIt) {
 }
 
 TEST_F(OpenTest, TextHasNoPlaces) {
-  const Message model = linked();
   LoadOptions options;
-  options.text_parser = [&](Bytes) { return model.take(); };
+  options.text_parser = [](Bytes) { return linked().take(); };
   const auto source = resolver_of(as_bytes("ir_version: 8"), nullptr, options);
   EXPECT_TRUE(source->from_text());
   EXPECT_EQ(source->place(7).offset, std::nullopt);

@@ -45,7 +45,7 @@ TEST(Payload, OwnedBytesLiveAsLongAsASpanOfThem) {
 TEST(Payload, BorrowedBytesAreHandedOutWhereTheyLie) {
   const Blob bytes = pattern(100);
   const Payload payload = payload_of(ByteSpan::borrow(bytes));
-  EXPECT_EQ(gathered(*payload.source).bytes().size(), 100U);
+  EXPECT_EQ(gathered(*payload.source).size(), 100U);
   EXPECT_EQ(payload.bytes().data(), bytes.data());
   EXPECT_EQ(payload.size(), 100U);
   const std::vector<Location> where = locations_of(*payload.source);
