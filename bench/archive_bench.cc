@@ -28,8 +28,8 @@ class TemporaryArchive {
     std::vector<std::byte> data(entry_size);
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 2654435761U >> 24U);
     WriterOptions options;
-    options.replace = true;
-    options.sync = false;
+    options.output.overwrite = true;
+    options.output.sync = false;
     options.verify_model = false;  // nothing here looks into it
     ArchiveWriter writer = ArchiveWriter::create(path_, options);
     for (std::size_t i = 0; i < entries; ++i) writer.add("decoder_layers_weight_" + std::to_string(i), data);
@@ -59,11 +59,11 @@ BENCHMARK(open_archive)->Arg(100)->Arg(10'000)->Arg(200'000)->Unit(benchmark::kM
 void open_descriptor(benchmark::State& state) {
   constexpr std::size_t entries = 10'000;
   const TemporaryArchive file(entries, 64);
-  const base::FileDescriptor descriptor = base::open_file(file.path(), base::Access::read);
+  const os::File descriptor = base::open_file(file.path(), os::Access::read);
   OpenOptions options;
   options.copy_in = state.range(0) == 1;
   for (auto _ : state) {
-    const Archive archive = Archive::open({descriptor.get(), 0, std::nullopt}, options);
+    const Archive archive = Archive::open({static_cast<int>(descriptor.get()), 0, std::nullopt}, options);
     if (archive.size() != entries + 1) state.SkipWithError("wrong number of entries");
   }
 }
@@ -142,7 +142,7 @@ void write_archive(benchmark::State& state) {
   const std::vector<std::byte> data(large_entry, std::byte{0x5a});
   const fs::path path = fs::temp_directory_path() / "onnxar_bench_written";
   WriterOptions options;
-  options.sync = false;
+  options.output.sync = false;
   options.verify_model = false;
   for (auto _ : state) {
     ArchiveWriter writer = ArchiveWriter::create(path, options);

@@ -57,8 +57,8 @@ class ModelFolder {
 SaveOptions quick(Format format) {
   SaveOptions options;
   options.format = format;
-  options.replace = true;
-  options.sync = false;
+  options.output.overwrite = true;
+  options.output.sync = false;
   return options;
 }
 

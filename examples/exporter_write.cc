@@ -72,7 +72,7 @@ onnxar::StreamReader floats(std::uint64_t elements, float first) {
 void write(const std::string& path, std::uint64_t tensors, std::uint64_t mib) {
   const std::uint64_t elements = (mib << 20U) / sizeof(float);
   onnxar::WriterOptions options;
-  options.replace = true;
+  options.output.overwrite = true;
   onnxar::ArchiveWriter writer = onnxar::ArchiveWriter::create(path, options);  // nothing is seen before finish()
   onnxar::KeyMaker keys;
   std::string nodes, initializers, sum = "x";

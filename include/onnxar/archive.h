@@ -29,7 +29,7 @@ struct OpenOptions {
   /// for files that somebody may shorten. Takes as much memory as the archive is long. Bytes in memory stay as they
   /// are.
   bool copy_in = false;
-  std::size_t num_threads = 0;  ///< that read with copy_in; 0: as many as there are cores
+  std::size_t threads = 0;  ///< that read with copy_in; 0: as many as there are cores
 };
 
 /// A part of a file that is open already, such as an archive embedded in another file.

@@ -16,13 +16,21 @@
 
 namespace ONNXAR_API onnxar {
 
+/// How output is written, the same for all that writes. What does not apply to a function is said where its options
+/// are.
+struct OutputOptions {
+  bool overwrite = false;   ///< replace an output that exists, atomically, keeping its mode; otherwise it is an error
+  bool sync = true;         ///< sync files and folder before returning
+  bool dry_run = false;     ///< find every fault that planning can find, and write nothing
+  std::size_t threads = 0;  ///< that write and sum: 1 for the caller's alone; 0: as many as there are cores
+};
+
 struct WriterOptions {
   /// Every entry begins at a multiple of this, a power of two from 64 to 32768; entries of 1 MiB and more at a multiple
   /// of 4096 at least.
   std::uint64_t alignment = 64;
-  bool replace = false;         ///< replace an existing target (atomically, keeping its mode); otherwise it is an error
-  bool sync = true;             ///< sync file and folder before `finish` returns
-  std::size_t num_threads = 0;  ///< that write and sum: 1 for the caller's alone; 0: as many as there are cores
+  /// `finish` syncs and replaces. A writer has no dry run: `dry_run` is usage.argument.
+  OutputOptions output = {};
   /// Whether `finish` proves that the model is a ModelProto and that every link of it names an entry of the archive and
   /// a part of it that data type and shape call for. Cost: O(fields of the model), no byte of a weight is read. Switch
   /// it off for a model that is known to be whole, or that is not a model yet.
@@ -44,7 +52,7 @@ struct WriterOptions {
 /// assignment and destruction only.
 class ArchiveWriter {
  public:
-  /// Errors: output.exists, io.* (no such folder, permission), usage.argument (the alignment).
+  /// Errors: output.exists, io.* (no such folder, permission), usage.argument (the alignment, a dry run).
   static ArchiveWriter create(const std::filesystem::path& target, const WriterOptions& options = {});
 
   ArchiveWriter(ArchiveWriter&& other) noexcept;
@@ -113,5 +121,10 @@ class KeyMaker {
 /// Errors: usage.argument (the alignment; more than 2^60 bytes, which no file holds).
 [[nodiscard]] std::uint64_t archive_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
                                          std::uint64_t model_size, std::uint64_t alignment = 64);
+
+/// Writes a file that is not an archive in the way that archives are written: it gets the target's name when it is
+/// complete and synced, and replaces nothing unless `options` say so. Of `options`, only `replace` and `sync` count.
+/// Errors: output.exists, io.*. Cost: O(bytes).
+void write_file(const std::filesystem::path& target, Bytes bytes, const WriterOptions& options = {});
 
 }  // namespace ONNXAR_API onnxar

@@ -42,10 +42,10 @@ struct ConvertReport {
 ///
 /// Side files of an archive, entries that no tensor names and whose name is no C identifier, go along to another
 /// archive. A plain model is written with them where `output` ends in `/` and so names a folder. The
-/// folder is made, or has to be empty (also with `save.replace`), so that no name in an archive reaches a file of
-/// anything else. The model in it has the stem of `input`'s name (`model` for bytes) and `.onnx`, or `.textproto`; an
-/// inline model that would reach 2 GiB has its data in `STEM.onnx.data` instead. Where `output` is a file, side files
-/// are left out, and the report says how many.
+/// folder is made, or has to be empty (also with `save.output.overwrite`), so that no name in an archive reaches a file
+/// of anything else. The model in it has the stem of `input`'s name (`model` for bytes) and `.onnx`, or `.textproto`;
+/// an inline model that would reach 2 GiB has its data in `STEM.onnx.data` instead. Where `output` is a file, side
+/// files are left out, and the report says how many.
 ///
 /// Nothing appears under the output's name before all of it is written (and synced). Of several files the model comes
 /// last; each gets a hidden name first. All are reached from the open output folder, through no symbolic link, so that
@@ -53,10 +53,10 @@ struct ConvertReport {
 /// symbolic link is followed as the kernel would with protected_symlinks set: not in a sticky folder that all may write
 /// to, if neither the caller nor the folder's owner made it.
 ///
-/// With `save.replace` an archive at `output` is locked against edits until it is replaced. The input is not locked:
-/// what is copied from an archive is held against its CRC-32, and a file that changed while it was read is io.changed.
-/// Memory: the model without its large payloads, twice, and some 1 KiB a tensor; no payload is gathered in memory, but
-/// for an entry that an edit added and of which tensors use parts.
+/// With `save.output.overwrite` an archive at `output` is locked against edits until it is replaced. The input is not
+/// locked: what is copied from an archive is held against its CRC-32, and a file that changed while it was read is
+/// io.changed. Memory: the model without its large payloads, twice, and some 1 KiB a tensor; no payload is gathered in
+/// memory, but for an entry that an edit added and of which tensors use parts.
 ///
 /// On file systems whose files can share blocks (XFS, btrfs) payloads of 1 MiB and more that begin at a multiple of
 /// 4096 bytes in their source, as those of every archive do, are not copied: output and source share their blocks on
@@ -96,9 +96,9 @@ inline ConvertReport convert(Bytes input, const std::filesystem::path& output, c
 // Checking archives and models.
 
 struct CheckOptions {
-  bool data = false;    ///< also compare the CRC-32 of every entry, and checksums that links have: reads all bytes
-  bool strict = false;  ///< warnings and superseded tails of edits become errors
-  LoadOptions load;     ///< where external data lies, limits, how many threads compare CRCs
+  bool data = false;      ///< also compare the CRC-32 of every entry, and checksums that links have: reads all bytes
+  bool strict = false;    ///< warnings and superseded tails of edits become errors
+  LoadOptions load = {};  ///< where external data lies, limits, how many threads compare CRCs
 };
 
 /// All that is wrong or worth a word about the archive or `.onnx` file at `path`.
@@ -116,11 +116,9 @@ struct CheckOptions {
 // Tensors of a model as files of their own.
 
 struct ExtractOptions {
-  bool raw = false;      ///< write the tensor's raw bytes alone; otherwise NumPy's format, `.npy`
-  bool replace = false;  ///< replace existing outputs
-  bool sync = true;      ///< sync files and folder before returning
-  bool dry_run = false;  ///< find out what would be written, and write nothing
-  LoadOptions load;
+  bool raw = false;           ///< write the tensor's raw bytes alone; otherwise NumPy's format, `.npy`
+  OutputOptions output = {};  ///< `threads` does not apply: those of `load` read
+  LoadOptions load = {};
 };
 
 /// One tensor that was written.
@@ -153,12 +151,14 @@ std::vector<ExtractedTensor> extract(const std::filesystem::path& model, std::st
 // --- replace.h ---
 // Another model for an archive, in place: no weight is moved.
 
-/// Which inline tensors become entries is said as for `convert`; of the other options only `add`, `sync` and `dry_run`
-/// mean anything here: the archive is what it is. `add` are side files and graphs, each in the place of one of the same
-/// name if there is one.
-struct ReplaceOptions : SaveOptions {
+struct ReplaceOptions {
+  std::uint64_t threshold = 1024;        ///< bytes; inline payloads of at least this many become entries
+  bool all_sites = false;                ///< as SaveOptions::all_sites
+  bool attributes = true;                ///< as SaveOptions::attributes
   bool append_external = false;          ///< take data files beside the model in, too
+  std::vector<AddedFile> add = {};       ///< side files and graphs, each in the place of one of the same name
   std::vector<std::string> remove = {};  ///< side files and graphs that go
+  OutputOptions output = {};             ///< `overwrite` does not apply: the archive is edited in place
 };
 
 /// What a replacement did, or would do.

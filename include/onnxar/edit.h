@@ -25,8 +25,10 @@
 namespace ONNXAR_API onnxar {
 
 struct EditOptions {
-  bool sync = true;  ///< sync before the end record is written, which makes the edit count, and after
-  OpenOptions open;  ///< limits of the archive before and after
+  /// With `sync`, `commit` syncs before it writes the end record, which makes the edit count, and after. `overwrite`
+  /// does not apply. An editor has no dry run: `dry_run` is usage.argument.
+  OutputOptions output = {};
+  OpenOptions open = {};  ///< limits of the archive before and after
   /// As WriterOptions::verify_model, by `commit`: links lead to the entries that were there and to those that were
   /// added.
   bool verify_model = true;
@@ -44,7 +46,8 @@ struct EditOptions {
 class ArchiveEditor {
  public:
   /// Locks and opens the archive, waiting a second at most for others to be done. Nothing is written yet.
-  /// Errors: archive.busy (somebody else edits it), archive.torn (see `recover`), io.*, zip.*, archive.*.
+  /// Errors: archive.busy (somebody else edits it), archive.torn (see `recover`), usage.argument (a dry run), io.*,
+  /// zip.*, archive.*.
   static ArchiveEditor open(const std::filesystem::path& path, const EditOptions& options = {});
 
   ArchiveEditor(ArchiveEditor&& other) noexcept;
@@ -140,11 +143,8 @@ EarlierState undo(const std::filesystem::path& path, const CutOptions& options =
 struct RepackOptions {
   /// Of every entry, a power of two from 64 to 32768; entries of 1 MiB and more begin at a multiple of 4096 at least.
   /// Without it entries keep the alignment that is recorded for them, others get 64.
-  std::optional<std::uint64_t> alignment;
-  bool replace = false;         ///< replace an existing output; it may be the input
-  bool sync = true;             ///< sync file and folder before returning
-  bool dry_run = false;         ///< find every fault that planning can find, and write nothing
-  std::size_t num_threads = 0;  ///< that write and sum: 1 for the caller's alone; 0: as many as there are cores
+  std::optional<std::uint64_t> alignment = {};
+  OutputOptions output = {};  ///< the output may be the input, with `overwrite`
   /// So many times the input's bytes become of it at most: compressed entries of a few bytes may hold gigabytes.
   std::uint64_t max_expansion = 8;
   /// Names of entries whose CRC-32 the input states wrongly and whose bytes are known to be right all the same: the
@@ -167,16 +167,16 @@ struct RepackReport {
 /// comments, holes. Where the input is an archive of ours without such bytes, the output is the same file; repacking
 /// twice gives what repacking once gave.
 ///
-/// With `replace` an archive at `output` is locked against edits from before the input is read until it is replaced.
-/// Every CRC-32 is verified on the way, except those of `accept_crc`; an input that changes
-/// meanwhile is io.changed. The output appears whole or not at all. Memory:
-/// buffers, and some 200 bytes an entry; mapped or inflated bytes go straight to the file, or stay in blocks that both
-/// files share, as with `convert`. Errors: io.*, output.exists, archive.busy, usage.argument (the alignment; an entry
-/// of `accept_crc` whose CRC-32 is right already; a name to be replaced that no entry has or that the model refers to),
-/// usage.no_such_entry (of `accept_crc`); zip.* (entries that overlap, encryption, wrong CRCs, names that no archive
-/// may have, zip.limit.expansion, ...); archive.model.missing (no model, more than one, one in a folder, or one whose
-/// links would have to be edited: `convert` reads those), archive.model.too_large, archive.name.reserved; wire.*,
-/// onnx.* (the model, where entries get other names).
+/// With `output.overwrite` an archive at `output` is locked against edits from before the input is read until it is
+/// replaced. Every CRC-32 is verified on the way, except those of `accept_crc`; an input that changes meanwhile is
+/// io.changed. The output appears whole or not at all. Memory: buffers, and some 200 bytes an entry; mapped or inflated
+/// bytes go straight to the file, or stay in blocks that both files share, as with `convert`. Errors: io.*,
+/// output.exists, archive.busy, usage.argument (the alignment; an entry of `accept_crc` whose CRC-32 is right already;
+/// a name to be replaced that no entry has or that the model refers to), usage.no_such_entry (of `accept_crc`); zip.*
+/// (entries that overlap, encryption, wrong CRCs, names that no archive may have, zip.limit.expansion, ...);
+/// archive.model.missing (no model, more than one, one in a folder, or one whose links would have to be edited:
+/// `convert` reads those), archive.model.too_large, archive.name.reserved; wire.*, onnx.* (the model, where entries get
+/// other names).
 RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
                     const RepackOptions& options = {});
 

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "onnxar/archive.h"
+#include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "onnxar/tensor.h"
@@ -46,11 +47,10 @@ struct Link {
   std::uint64_t tensors = 0;       ///< whose data is in the archive
 };
 
+/// Of `write_link`.
 struct LinkOptions {
-  bool replace = false;     ///< of `link`: replace an existing output
-  bool sync = true;         ///< of `link`: sync file and folder before returning
-  bool dry_run = false;     ///< of `link`: find every fault, and write nothing
-  ArchiveRange range = {};  ///< of `link`: where in its file the archive is
+  OutputOptions output = {};  ///< `threads` does not apply
+  ArchiveRange range = {};    ///< where in its file the archive is
 };
 
 /// The link to the archive at `archive`, which may be a symbolic link to it, or in the file there. Every tensor site is

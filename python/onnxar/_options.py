@@ -46,7 +46,7 @@ def save_options(
     **fields: Any,
 ) -> _core.SaveOptions:
     expect_natural(size_threshold=size_threshold, alignment=fields.get("alignment"))
-    options = _filled(_core.SaveOptions(), threshold=size_threshold, replace=overwrite, **fields)
+    options = _filled(_core.SaveOptions(), threshold=size_threshold, overwrite=overwrite, **fields)
     if checksum == "sha1":
         options.use_sha1()
     elif checksum is not None:

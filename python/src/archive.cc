@@ -41,7 +41,7 @@ Archive open_path(const std::filesystem::path& path, bool copy_in, Prefetch pref
   OpenOptions options;
   options.copy_in = copy_in;
   options.prefetch = prefetch;
-  options.num_threads = num_threads;
+  options.threads = num_threads;
   return without_gil([&] { return Archive::open(path, options); });
 }
 

@@ -24,11 +24,13 @@ using Path = std::filesystem::path;
 using Names = std::vector<std::string>;
 
 ReplaceOptions replace_options(const SaveOptions& save, const Names& remove, bool append_external) {
-  ReplaceOptions options;
-  static_cast<SaveOptions&>(options) = save;
-  options.remove = remove;
-  options.append_external = append_external;
-  return options;
+  return {.threshold = save.threshold,
+          .all_sites = save.all_sites,
+          .attributes = save.attributes,
+          .append_external = append_external,
+          .add = save.add,
+          .remove = remove,
+          .output = save.output};
 }
 
 nb::dict as_dict(const ReplaceReport& report) {
@@ -61,14 +63,12 @@ nb::dict replace_side_files(const Path& archive, const SaveOptions& save, const 
   return as_dict(without_gil([&] { return onnxar::replace(archive, options); }));
 }
 
-nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::uint64_t> alignment, bool replace,
+nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::uint64_t> alignment, bool overwrite,
                     bool sync, bool dry_run, std::uint64_t max_expansion, const std::vector<std::string>& accept_crc,
                     const std::map<std::string, std::string>& rename) {
   RepackOptions options;
   options.alignment = alignment;
-  options.replace = replace;
-  options.sync = sync;
-  options.dry_run = dry_run;
+  options.output = {.overwrite = overwrite, .sync = sync, .dry_run = dry_run};
   options.max_expansion = max_expansion;
   options.accept_crc = accept_crc;
   for (const auto& [from, to] : rename) options.rename.push_back({from, to});
@@ -82,11 +82,11 @@ nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::ui
 }
 
 /// Tuples of what a TensorInfo of Python's has, path, size, NumPy's type, and whether that stands in for another.
-nb::list extract_tensors(const Path& model, const std::string& which, const Path& output, bool raw, bool replace,
+nb::list extract_tensors(const Path& model, const std::string& which, const Path& output, bool raw, bool overwrite,
                          bool sync, bool dry_run, const LoadOptions& load) {
   nb::list rows;
   for (const auto& row :
-       without_gil([&] { return extract(model, which, output, {raw, replace, sync, dry_run, load}); })) {
+       without_gil([&] { return extract(model, which, output, {raw, {overwrite, sync, dry_run}, load}); })) {
     const TensorInfo& tensor = row.tensor;
     rows.append(nb::make_tuple(text(tensor.name), static_cast<int>(tensor.type), shape_of(tensor.dims),
                                text(tensor.site), row.path, row.file_bytes, text(row.descr), row.as_integers));
@@ -149,8 +149,9 @@ void bind_conversions(nb::module_& module) {
   module.def("replace_file", replace_by_file);
   module.def("replace_bytes", replace_by_bytes);
   module.def("replace_side_files", replace_side_files);
-  module.def("repack", repack_zip, nb::arg("input"), nb::arg("output"), nb::arg("alignment").none(), nb::arg("replace"),
-             nb::arg("sync"), nb::arg("dry_run"), nb::arg("max_expansion"), nb::arg("accept_crc"), nb::arg("rename"));
+  module.def("repack", repack_zip, nb::arg("input"), nb::arg("output"), nb::arg("alignment").none(),
+             nb::arg("overwrite"), nb::arg("sync"), nb::arg("dry_run"), nb::arg("max_expansion"), nb::arg("accept_crc"),
+             nb::arg("rename"));
   module.def("extract", extract_tensors);
   module.def("recover", [](const Path& path, bool sync, bool dry_run) {
     return as_dict(without_gil([&] { return recover(path, {sync, dry_run}); }));

@@ -28,11 +28,11 @@ bool verify_bytes(const nb::bytes& model, const Path& folder) {
 
 void bind_links(nb::module_& module) {
   module.def("make_link", link_of);
-  module.def("write_link", [](const Path& archive, const Path& output, bool replace, bool sync, std::uint64_t offset,
+  module.def("write_link", [](const Path& archive, const Path& output, bool overwrite, bool sync, std::uint64_t offset,
                               std::optional<std::uint64_t> length) {
     LinkOptions options;
-    options.replace = replace;
-    options.sync = sync;
+    options.output.overwrite = overwrite;
+    options.output.sync = sync;
     options.range = {offset, length};
     without_gil([&] { return onnxar::link(archive, output, options); });
   });

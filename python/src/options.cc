@@ -32,10 +32,16 @@ void bind_options(nb::module_& module) {
       .def_rw("attributes", &SaveOptions::attributes)
       .def_rw("data_file", &SaveOptions::data_file)
       .def_rw("file_per_tensor", &SaveOptions::file_per_tensor)
-      .def_rw("replace", &SaveOptions::replace)
+      .def_prop_rw(
+          "overwrite", [](const SaveOptions& options) { return options.output.overwrite; },
+          [](SaveOptions& options, bool overwrite) { options.output.overwrite = overwrite; })
       .def_rw("side_files_of", &SaveOptions::side_files_of)
-      .def_rw("sync", &SaveOptions::sync)
-      .def_rw("dry_run", &SaveOptions::dry_run)
+      .def_prop_rw(
+          "sync", [](const SaveOptions& options) { return options.output.sync; },
+          [](SaveOptions& options, bool sync) { options.output.sync = sync; })
+      .def_prop_rw(
+          "dry_run", [](const SaveOptions& options) { return options.output.dry_run; },
+          [](SaveOptions& options, bool dry_run) { options.output.dry_run = dry_run; })
       .def_rw("progress", &SaveOptions::progress, nb::arg().none())
       .def("use_sha1", [](SaveOptions& options) { options.checksum = Checksum::sha1; })
       .def("add_file", [](SaveOptions& options, const std::string& name,

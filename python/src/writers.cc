@@ -70,8 +70,9 @@ class WrittenSource final : public ByteSource {
 using OneArchiveWriter = Exclusive<ArchiveWriter>;
 using OneModelWriter = Exclusive<ModelWriter>;
 
-OneArchiveWriter create(const std::filesystem::path& path, std::uint64_t alignment, bool replace, bool sync) {
-  return OneArchiveWriter(without_gil([&] { return ArchiveWriter::create(path, {alignment, replace, sync}); }));
+OneArchiveWriter create(const std::filesystem::path& path, std::uint64_t alignment, bool overwrite, bool sync) {
+  return OneArchiveWriter(
+      without_gil([&] { return ArchiveWriter::create(path, {alignment, {.overwrite = overwrite, .sync = sync}}); }));
 }
 
 void add_weight(OneArchiveWriter& writer, const std::string& name, std::uint64_t size, nb::callable write_to) {

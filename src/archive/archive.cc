@@ -97,7 +97,9 @@ Archive Archive::open(const std::filesystem::path& path, const OpenOptions& opti
   return open_at_rest(path, options);
 }
 
-Archive Archive::open(const DescriptorRange& range, const OpenOptions& options) { return open_range(range, options); }
+Archive Archive::open(const DescriptorRange& range, const OpenOptions& options) {
+  return open_range(os::handle_of(range.descriptor), {range.offset, range.length}, options);
+}
 
 Archive Archive::open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options) {
   Archive archive(std::make_unique<Parts>(Parts{bytes, std::move(owner), {}, read_directory(bytes, options)}));

@@ -16,12 +16,15 @@ ArchiveWriter::~ArchiveWriter() = default;
 
 ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const WriterOptions& options) {
   check_alignment(options.alignment);
-  auto file = base::OutputFile::create(target, options.replace ? base::Existing::replace : base::Existing::refuse);
-  auto lock = options.replace ? lock_for_replacing(target) : base::FileDescriptor();
+  refuse_dry_run(options.output);
+  auto file =
+      base::OutputFile::create(target, options.output.overwrite ? base::Existing::replace : base::Existing::refuse);
+  auto lock = options.output.overwrite ? lock_for_replacing(target) : base::FileDescriptor();
   return ArchiveWriter(std::make_unique<Parts>(
       Parts{std::move(lock),
-            EntryWriter(zip::Writer({std::move(file), options.sync}, options.num_threads), options.alignment, target),
-            options.sync ? base::Sync::full : base::Sync::none, options.verify_model}));
+            EntryWriter(zip::Writer({std::move(file), options.output.sync}, options.output.threads), options.alignment,
+                        target),
+            options.output.sync ? base::Sync::full : base::Sync::none, options.verify_model}));
 }
 
 void ArchiveWriter::reserve(std::uint64_t bytes) { parts_->writer.reserve(bytes); }

@@ -1,7 +1,5 @@
 #include "archive/changed.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -16,14 +14,9 @@ namespace {
 bool has_directory(const base::OpenPlace& archive, const zip::Directory& directory) {
   const Bytes expected = directory.headers();
   std::vector<std::byte> found(expected.size());
-  std::size_t done = 0;
-  while (done < found.size()) {
-    const auto at = static_cast<off_t>(archive.offset + directory.offset() + done);
-    const ssize_t got = ::pread(archive.file.get(), found.data() + done, found.size() - done, at);
-    if (got <= 0) return false;
-    done += static_cast<std::size_t>(got);
-  }
-  return std::ranges::equal(found, expected);
+  std::error_code failed;
+  const std::size_t read = os::read_fully_at(archive.file, found, archive.offset + directory.offset(), failed);
+  return read == found.size() && std::ranges::equal(found, expected);
 }
 
 }  // namespace
@@ -37,9 +30,9 @@ bool is_changed(const Archive& archive) {
     auto place = origin != nullptr ? origin->open(file) : std::nullopt;
     if (!place) {
       if (was_touched()) return true;  // the path leads elsewhere
-      place = base::OpenPlace{base::open_file(archive.path(), base::Access::read), 0};
+      place = base::OpenPlace{base::open_file(archive.path(), os::Access::read), 0};
     }
-    const auto size = base::examine(place->file.get(), {}, archive.path()).state.size;
+    const auto size = base::examine(place->file, {}, archive.path()).status.size;
     if (size < place->offset + file.size()) return true;
     // One that only grew was edited: what was there stays.
     if (size == place->offset + file.size() && was_touched()) return true;
@@ -66,8 +59,8 @@ Error being_edited(const std::filesystem::path& path) {
 Error told_from_an_edit(const Error& error, const std::filesystem::path& path) {
   if (kind(error.code()) != Kind::format) return error;
   try {
-    const base::FileDescriptor file = base::open_file(path, base::Access::read);
-    return base::try_lock(file, base::Lock::shared) == base::Locking::busy ? being_edited(path) : error;
+    const os::File file = base::open_file(path, os::Access::read);
+    return os::try_lock(file, os::Lock::shared) == os::Locking::busy ? being_edited(path) : error;
   } catch (const Error&) {
     return error;  // it cannot be opened any more, which says nothing of what was read
   }

@@ -99,8 +99,8 @@ std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin) {
   return state;
 }
 
-EarlierState cut(base::FileDescriptor file, const std::filesystem::path& path, std::uint64_t file_size,
-                 EarlierState state, const CutOptions& options) {
+EarlierState cut(os::File file, const std::filesystem::path& path, std::uint64_t file_size, EarlierState state,
+                 const CutOptions& options) {
   state.file_size = file_size;
   if (options.dry_run || state.size == file_size) return state;
   base::OutputFile kept = base::OutputFile::extend(std::move(file), path, state.size);
@@ -112,7 +112,7 @@ EarlierState cut(base::FileDescriptor file, const std::filesystem::path& path, s
 }  // namespace
 
 EarlierState recover(const std::filesystem::path& path, const CutOptions& options) {
-  base::FileDescriptor file = lock_for_editing(path);
+  os::File file = lock_for_editing(path);
   const auto mapping = base::MappedFile::map(file, path);
   const Bytes bytes = mapping.bytes();
   const std::vector<std::uint64_t> ends = zip::state_ends(bytes);
@@ -130,7 +130,7 @@ EarlierState recover(const std::filesystem::path& path, const CutOptions& option
 }
 
 EarlierState undo(const std::filesystem::path& path, const CutOptions& options) {
-  base::FileDescriptor file = lock_for_editing(path);
+  os::File file = lock_for_editing(path);
   const Archive archive = open_locked(file, path, {});
   const std::vector<std::uint64_t> ends = zip::state_ends(archive.file());
   if (ends.size() < 2 || ends.back() != archive.file().size()) {

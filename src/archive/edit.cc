@@ -36,16 +36,20 @@ bool has_zip64_end(const Archive& archive) {
 }
 
 /// After the end of the archive; or to a new file where nothing of the old one is kept, as a first entry is at 0.
-zip::Writer writer_for(const Archive& archive, const base::FileDescriptor& file, std::size_t kept,
+zip::Writer writer_for(const Archive& archive, const os::File& file, std::size_t kept,
                        const EditOptions& options) {
-  if (kept == 0) return zip::Writer({base::OutputFile::create(archive.path(), base::Existing::replace), options.sync});
+  const OutputOptions& output = options.output;
+  if (kept == 0)
+    return zip::Writer({base::OutputFile::create(archive.path(), base::Existing::replace), output.sync},
+                       output.threads);
   const std::uint64_t size = archive.file().size();
-  base::OutputFile tail = base::OutputFile::extend(file.duplicate(), archive.path(), size);
-  return {{std::move(tail), options.sync, size},
+  base::OutputFile tail = base::OutputFile::extend(base::duplicate(file), archive.path(), size);
+  return {{std::move(tail), output.sync, size},
           ArchiveAccess::directory(archive),
           kept,
           has_zip64_end(archive),
-          {options.open.max_entries, options.open.max_directory_size}};
+          {options.open.max_entries, options.open.max_directory_size},
+          output.threads};
 }
 
 using Sizes = std::vector<std::pair<std::string_view, std::uint64_t>>;
@@ -83,7 +87,8 @@ void ArchiveEditor::Parts::append_run_before(std::string_view name) {
 }
 
 ArchiveEditor ArchiveEditor::open(const std::filesystem::path& path, const EditOptions& options) {
-  base::FileDescriptor lock = lock_for_editing(path);
+  refuse_dry_run(options.output);
+  os::File lock = lock_for_editing(path);
   Archive archive = open_locked(lock, path, options.open);
   const std::size_t kept = archive.size() - 1;
   EntryWriter writer(writer_for(archive, lock, kept, options), small_alignment_of(archive), path);

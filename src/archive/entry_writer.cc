@@ -54,6 +54,12 @@ void check_alignment(std::uint64_t alignment) {
               base::concat("alignment ", alignment, " is not possible; it must be a power of two from 64 to 32768"));
 }
 
+void refuse_dry_run(const OutputOptions& options) {
+  if (!options.dry_run) return;
+  throw Error(Code::usage_argument,
+              "a writer has no dry run; archive_size and ArchiveEditor::size_with say how large the file would be");
+}
+
 EntryWriter::EntryWriter(zip::Writer writer, std::uint64_t alignment, std::filesystem::path target)
     : writer_(std::move(writer)), alignment_(alignment), target_(std::move(target)) {
   check_alignment(alignment);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/steps.h"
+#include "onnxar/archive_writer.h"
 #include "onnxar/bytes.h"
 #include "zip/writer.h"
 
@@ -69,5 +70,7 @@ class EntryWriter {
 
 /// Errors: usage.argument.
 void check_alignment(std::uint64_t alignment);
+/// A writer that goes from call to call has no plan to stop after. Errors: usage.argument.
+void refuse_dry_run(const OutputOptions& options);
 
 }  // namespace onnxar

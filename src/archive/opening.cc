@@ -1,10 +1,7 @@
 #include "archive/opening.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -16,6 +13,7 @@
 #include "base/mapped_file.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "os/file.h"
 #include "zip/format.h"
 #include "zip/records.h"
 #include "zip/states.h"
@@ -57,12 +55,13 @@ bool begins_entry(Bytes rest) {
 }
 
 /// Readers that meet an edit hold the lock for a moment to see how it ended. Errors: archive.busy after a second.
-base::Locking lock_with_patience(const base::FileDescriptor& file, base::Lock lock, const std::filesystem::path& path) {
+os::Locking lock_with_patience(os::Handle file, os::Lock lock, const std::filesystem::path& path,
+                               std::error_code& failed) {
   using namespace std::chrono_literals;
   constexpr auto step = 10ms;
   for (auto patience = 1000ms; patience > 0ms; patience -= step) {
-    const base::Locking locking = base::try_lock(file, lock);
-    if (locking != base::Locking::busy) return locking;
+    const os::Locking locking = os::try_lock(file, lock, failed);
+    if (locking != os::Locking::busy) return locking;
     std::this_thread::sleep_for(step);
   }
   throw being_edited(path);
@@ -70,39 +69,42 @@ base::Locking lock_with_patience(const base::FileDescriptor& file, base::Lock lo
 
 /// An edit writes its end record last. What stands behind the one before may be cut off again while we look, so no
 /// mapping of it is touched.
-bool ends_in_end_record(const base::FileDescriptor& file) noexcept {
+bool ends_in_end_record(os::Handle file) noexcept {
   std::array<std::byte, zip::end_record_size> end{};
-  const off_t at = ::lseek(file.get(), 0, SEEK_END) - std::ssize(end);
-  return at >= 0 && ::pread(file.get(), end.data(), end.size(), at) == std::ssize(end) && zip::parse_end_record(end);
+  std::error_code failed;
+  const std::uint64_t size = os::status_of(file, failed).size;
+  if (failed || size < end.size()) return false;
+  return os::read_fully_at(file, end, size - end.size(), failed) == end.size() && zip::parse_end_record(end);
 }
 
 /// The archive in a part of an open file: mapped, or copied if that was asked for.
-Archive archive_in(int descriptor, const base::FilePart& part, const std::filesystem::path& path,
+Archive archive_in(os::Handle file, const base::FilePart& part, const std::filesystem::path& path,
                    const OpenOptions& options) {
   if (options.copy_in) {
-    const ByteSpan copy = base::read_in(descriptor, part, zip::alignment_maximum, options.num_threads, path);
+    const ByteSpan copy = base::read_in(file, part, zip::alignment_maximum, options.threads, path);
     return ArchiveAccess::open(copy.bytes(), copy.owner(), path, options);
   }
-  const auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(descriptor, part, path));
+  const auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(file, part, path));
   return ArchiveAccess::open(mapping->bytes(), mapping, path, options, mapping->origin());
 }
 
-void read_local_headers(const Archive& archive, int descriptor, std::uint64_t begin) {
+void read_local_headers(const Archive& archive, os::Handle file, std::uint64_t begin) {
   const zip::Directory& directory = ArchiveAccess::directory(archive);
   std::vector<std::byte> header;
   for (std::size_t i = 0; i < archive.size(); ++i) {
     header.resize(directory.regular_header_size(i));
-    const auto at = static_cast<off_t>(begin + directory.entries()[i].header_offset);
-    const ssize_t got = ::pread(descriptor, header.data(), header.size(), at);
-    if (got > 0 && got == std::ssize(header)) directory.prove_regular(header, i);
+    const std::uint64_t at = begin + directory.entries()[i].header_offset;
+    std::error_code failed;
+    const std::size_t read = os::read_fully_at(file, header, at, failed);
+    if (read > 0 && read == header.size()) directory.prove_regular(header, i);
   }
 }
 
-Archive open_part(int descriptor, const base::FilePart& part, const std::filesystem::path& path,
+Archive open_part(os::Handle file, const base::FilePart& part, const std::filesystem::path& path,
                   const OpenOptions& options, LocalHeaders headers) {
   try {
-    Archive archive = archive_in(descriptor, part, path, options);
-    if (headers == LocalHeaders::read_at_once) read_local_headers(archive, descriptor, part.offset);
+    Archive archive = archive_in(file, part, path, options);
+    if (headers == LocalHeaders::read_at_once) read_local_headers(archive, file, part.offset);
     return archive;
   } catch (const Error& error) {
     throw error.with_path(path);
@@ -137,36 +139,36 @@ Error with_way_back(const Error& error, Bytes file, const OpenOptions& options) 
 }
 
 Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& options, LocalHeaders headers) {
-  const base::FileDescriptor file = base::open_file(path, base::Access::read);
+  const os::File file = base::open_file(path, os::Access::read);
   if (ends_in_end_record(file)) {
     try {
-      return open_part(file.get(), {}, path, options, headers);
+      return open_part(file, {}, path, options, headers);
     } catch (const Error& error) {
       if (kind(error.code()) != Kind::format) throw;
     }
   }
   // It is broken, or somebody is at work on it: while nobody is, it is what it is.
-  if (base::try_lock(file, base::Lock::shared) == base::Locking::busy) throw being_edited(path);
+  if (os::try_lock(file, os::Lock::shared) == os::Locking::busy) throw being_edited(path);
   return open_locked(file, path, options, headers);
 }
 
-Archive open_range(const DescriptorRange& range, const OpenOptions& options, const std::filesystem::path& path,
-                   LocalHeaders headers) {
-  if (range.offset % zip::alignment_minimum != 0) {
+Archive open_range(os::Handle file, const base::FilePart& part, const OpenOptions& options,
+                   const std::filesystem::path& path, LocalHeaders headers) {
+  if (part.offset % zip::alignment_minimum != 0) {
     throw Error(Code::usage_argument,
                 concat("an archive in another file begins at a multiple of ", zip::alignment_minimum,
-                       ", as its tensors are aligned; offset ", range.offset, " is none"),
+                       ", as its tensors are aligned; offset ", part.offset, " is none"),
                 {}, path);
   }
-  return open_part(range.descriptor, {range.offset, range.length}, path, options, headers);
+  return open_part(file, part, path, options, headers);
 }
 
-Archive open_locked(const base::FileDescriptor& file, const std::filesystem::path& path, const OpenOptions& options,
+Archive open_locked(os::Handle file, const std::filesystem::path& path, const OpenOptions& options,
                     LocalHeaders headers) {
   try {
     // Only what is an archive is worth reading as a whole.
-    if (options.copy_in) static_cast<void>(open_part(file.get(), {}, path, only_looking(options), headers));
-    return open_part(file.get(), {}, path, options, headers);
+    if (options.copy_in) static_cast<void>(open_part(file, {}, path, only_looking(options), headers));
+    return open_part(file, {}, path, options, headers);
   } catch (const Error& error) {
     if (!is_fault_of_end(error.code())) throw;  // nothing needs to be mapped for those
     const auto mapping = base::MappedFile::map(file, path);
@@ -174,27 +176,29 @@ Archive open_locked(const base::FileDescriptor& file, const std::filesystem::pat
   }
 }
 
-base::FileDescriptor lock_for_editing(const std::filesystem::path& path) {
+os::File lock_for_editing(const std::filesystem::path& path) {
   while (true) {
-    base::FileDescriptor file = base::open_file(path, base::Access::read_and_write);
-    if (lock_with_patience(file, base::Lock::exclusive, path) == base::Locking::failed) {
-      throw base::system_error(errno, "cannot lock", path);
+    os::File file = base::open_file(path, os::Access::read_and_write);
+    std::error_code failed;
+    if (lock_with_patience(file, os::Lock::exclusive, path, failed) == os::Locking::failed) {
+      throw base::system_error(failed, "cannot lock", path);
     }
     // Who held the lock may have put another file in its place.
     if (base::identity_of(path) == base::identity_of(file)) return file;
   }
 }
 
-base::FileDescriptor lock_for_replacing(const std::filesystem::path& path) {
+os::File lock_for_replacing(const std::filesystem::path& path) {
   std::error_code ignored;
   while (std::filesystem::is_regular_file(path, ignored)) {
-    base::FileDescriptor file;
+    os::File file;
     try {
-      file = base::open_file(path, base::Access::read);
+      file = base::open_file(path, os::Access::read);
     } catch (const Error&) {
       break;  // whatever may not be read may be replaced
     }
-    if (lock_with_patience(file, base::Lock::shared, path) == base::Locking::failed) break;
+    std::error_code failed;
+    if (lock_with_patience(file, os::Lock::shared, path, failed) == os::Locking::failed) break;
     if (base::identity_of(path) == base::identity_of(file)) return file;
   }
   return {};

@@ -6,6 +6,7 @@
 
 #include "base/file_descriptor.h"
 #include "onnxar/archive.h"
+#include "os/file.h"
 
 namespace onnxar {
 
@@ -22,12 +23,12 @@ Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& optio
                      LocalHeaders headers = LocalHeaders::at_first_use);
 
 /// Opens the archive in a part of an open file, whose path is for messages. Errors: as Archive::open.
-Archive open_range(const DescriptorRange& range, const OpenOptions& options, const std::filesystem::path& path = {},
-                   LocalHeaders headers = LocalHeaders::at_first_use);
+Archive open_range(os::Handle file, const base::FilePart& part, const OpenOptions& options,
+                   const std::filesystem::path& path = {}, LocalHeaders headers = LocalHeaders::at_first_use);
 
 /// Maps and opens an archive that is open and locked, so that it stays as it is. Errors: as Archive::open;
 /// archive.torn where an edit was interrupted: behind a whole state a local header begins, and no end record is last.
-Archive open_locked(const base::FileDescriptor& file, const std::filesystem::path& path, const OpenOptions& options,
+Archive open_locked(os::Handle file, const std::filesystem::path& path, const OpenOptions& options,
                     LocalHeaders headers = LocalHeaders::at_first_use);
 
 /// The same error; or a better word for it where the end of `file` is at fault and its beginning is a whole state of an
@@ -36,12 +37,12 @@ Error with_way_back(const Error& error, Bytes file, const OpenOptions& options =
 
 /// Opens the file for writing and takes the exclusive lock of those who edit. Makes sure that the path still leads to
 /// what was locked. Errors: archive.busy after a second; io.*.
-base::FileDescriptor lock_for_editing(const std::filesystem::path& path);
+os::File lock_for_editing(const std::filesystem::path& path);
 
 /// Keeps edits off the file at `path` that another one is to replace, by a shared lock, so that none is lost: held from
 /// before the input is read until the output has its name. Readers, who at most ask for a shared lock, are not kept
 /// off. Invalid where there is nothing to lock: no regular file that may be read, a file system without locks. Errors:
 /// archive.busy after a second.
-base::FileDescriptor lock_for_replacing(const std::filesystem::path& path);
+os::File lock_for_replacing(const std::filesystem::path& path);
 
 }  // namespace onnxar

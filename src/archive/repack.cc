@@ -105,7 +105,7 @@ class Plan {
     report.remarks.push_back({Severity::note,
                               Code::zip_foreign,
                               {},
-                              concat("the input is no archive; it was read as ", to_string(model.dialect))});
+                              concat("the input is not an archive; it was read as ", to_string(model.dialect))});
     return model.index;
   }
 
@@ -293,7 +293,8 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
                         const RepackOptions& options, const ModelReading& reading) {
   check_alignment(options);
   // Before the input is read, which may be the same file.
-  const auto lock = options.replace && !options.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
+  const auto lock =
+      options.output.overwrite && !options.output.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
   const auto mapping = base::MappedFile::open(input);
   const Bytes file = mapping.bytes();
   RepackReport report;
@@ -302,12 +303,12 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
     Plan plan(file, directory, options, reading);
     plan.make(report);
     const AcceptedCrcs accepted(file, directory, options.accept_crc, report);
-    const auto existing = options.replace ? base::Existing::replace : base::Existing::refuse;
-    zip::Writer writer({base::OutputFile::create(output, existing), options.sync}, options.num_threads);
-    if (options.dry_run) return report;
+    const auto existing = options.output.overwrite ? base::Existing::replace : base::Existing::refuse;
+    zip::Writer writer({base::OutputFile::create(output, existing), options.output.sync}, options.output.threads);
+    if (options.output.dry_run) return report;
     writer.reserve(report.file_bytes);
     write(mapping, plan, accepted, writer);
-    std::move(writer).finish().publish(options.sync ? base::Sync::full : base::Sync::none);
+    std::move(writer).finish().publish(options.output.sync ? base::Sync::full : base::Sync::none);
   } catch (const Error& error) {
     // What concerns the output names it already.
     throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(input), input), mapping, input);

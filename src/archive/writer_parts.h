@@ -39,7 +39,7 @@ struct ArchiveEditor::Parts {
   enum class Appended : std::uint8_t { nothing, side_files, all };
   Appended appended = Appended::nothing;  // of the run
 
-  [[nodiscard]] base::Sync sync() const { return options.sync ? base::Sync::full : base::Sync::none; }
+  [[nodiscard]] base::Sync sync() const { return options.output.sync ? base::Sync::full : base::Sync::none; }
   /// Whether the entry is of the run and stays.
   [[nodiscard]] bool moves(std::size_t index) const {
     return index >= kept && index + 1 < archive.size() && !removed[index];

@@ -1,9 +1,8 @@
 #include "base/file_origin.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <iterator>
+#include <system_error>
 
 #include "base/checked.h"
 
@@ -20,13 +19,14 @@ std::uintptr_t begin_of(const FileOrigin* origin) noexcept { return address_of(o
 
 std::optional<OpenPlace> FileOrigin::open(Bytes part) const {
   if (!is_part(part, bytes_)) return std::nullopt;
-  FileDescriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe by now: do not wait
+  std::error_code failed;
+  os::File file = os::open(path_, os::Access::read, failed);
   // The mapping keeps the file from being deleted, and so its inode number from being given to another file.
-  if (!file.valid() || identity_of(file) != state_.identity) return std::nullopt;
+  if (failed || identity_of(file) != status_.identity) return std::nullopt;
   return OpenPlace{std::move(file), offset_ + static_cast<std::uint64_t>(part.data() - bytes_.data())};
 }
 
-bool FileOrigin::is_changed() const noexcept { return !path_.empty() && state_of(path_) != state_; }
+bool FileOrigin::is_changed() const noexcept { return !path_.empty() && status_of(path_) != status_; }
 
 FileOrigins::FileOrigins(const ByteSource& source, std::uint64_t smallest) {
   source.locate([&](const Location& run) {

@@ -15,7 +15,7 @@ namespace onnxar::base {
 
 /// An open file and a place in it.
 struct OpenPlace {
-  FileDescriptor file;
+  os::File file;
   std::uint64_t offset = 0;  ///< bytes
 };
 
@@ -25,8 +25,8 @@ struct OpenPlace {
 class FileOrigin {
  public:
   /// `bytes` are the mapping, the first one of which is at `offset` of the file at `path`.
-  FileOrigin(std::filesystem::path path, const FileState& state, std::uint64_t offset, Bytes bytes)
-      : path_(std::move(path)), state_(state), offset_(offset), bytes_(bytes) {}
+  FileOrigin(std::filesystem::path path, const os::FileStatus& status, std::uint64_t offset, Bytes bytes)
+      : path_(std::move(path)), status_(status), offset_(offset), bytes_(bytes) {}
 
   /// All bytes of the mapping.
   [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
@@ -40,7 +40,7 @@ class FileOrigin {
 
  private:
   std::filesystem::path path_;
-  FileState state_;
+  os::FileStatus status_;
   std::uint64_t offset_;
   Bytes bytes_;
 };

@@ -12,7 +12,7 @@ namespace onnxar::base {
 inline std::filesystem::file_status link_status(const std::filesystem::path& path) {
   std::error_code failed;
   const std::filesystem::file_status status = std::filesystem::symlink_status(path, failed);
-  if (status.type() == std::filesystem::file_type::none) throw system_error(failed.value(), "cannot examine", path);
+  if (status.type() == std::filesystem::file_type::none) throw system_error(failed, "cannot examine", path);
   return status;
 }
 
@@ -20,7 +20,7 @@ inline std::filesystem::file_status link_status(const std::filesystem::path& pat
 inline std::filesystem::path absolute_path(const std::filesystem::path& path) {
   std::error_code failed;
   std::filesystem::path absolute = std::filesystem::absolute(path, failed);
-  if (failed) throw system_error(failed.value(), "cannot find", path);
+  if (failed) throw system_error(failed, "cannot find", path);
   return absolute;
 }
 
@@ -29,7 +29,7 @@ inline std::filesystem::path temporary_folder() {
   std::error_code failed;
   std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
   if (failed) {
-    throw system_error(failed.value(), "there is no folder for temporary files; set TMPDIR to one: cannot use",
+    throw system_error(failed, "there is no folder for temporary files; set TMPDIR to one: cannot use",
                        std::filesystem::path());
   }
   return folder;

@@ -1,18 +1,13 @@
 #include "base/folder.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <ranges>
-#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "base/beneath.h"
-#include "base/text.h"
+#include "base/file_descriptor.h"
+#include "os/error.h"
+#include "os/folder.h"
 
 namespace onnxar::base {
 namespace {
@@ -27,37 +22,38 @@ Error swapped(const fs::path& path) {
           path};
 }
 
-/// Whether there was nothing of this name in `parent`, which `here` is a descriptor of.
-bool make_at(const FileDescriptor& here, const Folder& parent, const std::string& name) {
-  if (::mkdirat(here.get(), name.c_str(), 0777) == 0) return true;
-  if (errno == EEXIST) return false;
-  throw system_error(errno, "cannot make the folder", parent.path() / name);
+/// Whether there was nothing of this name in `parent`, which `here` is a handle of.
+bool make_at(os::Handle here, const Folder& parent, const std::string& name) {
+  const std::error_code failed = os::make_folder(here, name);
+  if (failed && os::reason_of(failed) != os::Reason::exists) {
+    throw system_error(failed, "cannot make the folder", parent.path() / name);
+  }
+  return !failed;
 }
 
-FileDescriptor open_folder_at(const FileDescriptor& here, const char* name) noexcept {
-  return FileDescriptor(::openat(here.get(), name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+/// Invalid if there is none of this name.
+os::File open_folder_in(os::Handle here, const fs::path& name) noexcept {
+  std::error_code ignored;
+  return os::open_folder_in(here, name, ignored);
 }
-
-struct CloseFolder {
-  void operator()(DIR* folder) const noexcept { ::closedir(folder); }
-};
 
 }  // namespace
 
 std::shared_ptr<const Folder> Folder::open(const fs::path& path) {
   std::shared_ptr<Folder> folder(new Folder(nullptr, path));
-  folder->held_ = FileDescriptor(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!folder->held_.valid()) throw system_error(errno, "cannot write into the folder", path);
+  std::error_code failed;
+  folder->held_ = os::open_folder(path, failed);
+  if (failed) throw system_error(failed, "cannot write into the folder", path);
   return folder;
 }
 
 bool Folder::make(const Folder& parent, const std::string& name) { return make_at(parent.descriptor(), parent, name); }
 
 std::shared_ptr<const Folder> Folder::make_in(std::shared_ptr<const Folder> parent, const std::string& name,
-                                              FileDescriptor& here) {
+                                              os::File& here) {
   if (!make_at(here, *parent, name)) return nullptr;
   std::shared_ptr<Folder> folder(new Folder(std::move(parent), name));
-  FileDescriptor made = open_folder_at(here, name.c_str());
+  os::File made = open_folder_in(here, name);
   const auto identity = identity_of(made);
   if (!identity) throw swapped(folder->path());
   folder->identity_ = *identity;
@@ -65,21 +61,21 @@ std::shared_ptr<const Folder> Folder::make_in(std::shared_ptr<const Folder> pare
   return folder;
 }
 
-bool Folder::enter(FileDescriptor& here) const noexcept {
-  FileDescriptor inner = open_folder_at(here, name_.c_str());
+bool Folder::enter(os::File& here) const noexcept {
+  os::File inner = open_folder_in(here, name_);
   if (!is(inner)) return false;
   here = std::move(inner);
   return true;
 }
 
-bool Folder::leave(FileDescriptor& here) const noexcept {
-  FileDescriptor outer = open_folder_at(here, "..");
+bool Folder::leave(os::File& here) const noexcept {
+  os::File outer = open_folder_in(here, "..");
   if (!parent_->is(outer)) return false;
   here = std::move(outer);
   return true;
 }
 
-bool Folder::is(const FileDescriptor& file) const noexcept {
+bool Folder::is(os::Handle file) const noexcept {
   const auto identity = identity_of(file);
   return identity && identity == (parent_ ? identity_ : identity_of(held_));
 }
@@ -93,55 +89,51 @@ std::shared_ptr<const Folder> Folder::open_in(std::shared_ptr<const Folder> pare
 }
 
 /// Invalid where something on the way is a link, is not there or is not a folder.
-FileDescriptor Folder::open_from_root() const {
+os::File Folder::open_from_root() const {
   std::vector<const fs::path*> names;
   const Folder* root = this;
   for (; root->parent_; root = root->parent_.get()) names.push_back(&root->name_);
   fs::path way;
   for (const fs::path* name : std::views::reverse(names)) way /= *name;
-  return open_folder_beneath(root->held_, way);
+  std::error_code ignored;
+  return os::open_folder_beneath(root->held_, way, ignored);
 }
 
-FileDescriptor Folder::descriptor() const {
-  if (!parent_) return held_.duplicate();
-  FileDescriptor opened = open_from_root();
+os::File Folder::descriptor() const {
+  if (!parent_) return duplicate(held_);
+  os::File opened = open_from_root();
   if (identity_of(opened) != identity_) throw swapped(path());
   return opened;
 }
 
 bool Folder::is_empty() const {
-  FileDescriptor file(::openat(descriptor().get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const std::unique_ptr<DIR, CloseFolder> names(file.valid() ? ::fdopendir(file.get()) : nullptr);
-  if (!names) throw system_error(errno, "cannot look into the folder", path());
-  static_cast<void>(file.release());
-  while (const dirent* entry = ::readdir(names.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") return false;
-  }
-  return true;
+  std::error_code failed;
+  const bool empty = os::is_empty(descriptor(), failed);
+  if (failed) throw system_error(failed, "cannot look into the folder", path());
+  return empty;
 }
 
 void Folder::sync() const {
-  const FileDescriptor file(::openat(descriptor().get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!file.valid()) throw system_error(errno, "cannot open the folder to sync it", path());
-  // Some file systems cannot sync a folder (EINVAL); the file itself is safe by then.
-  if (::fsync(file.get()) != 0 && errno != EINVAL) throw system_error(errno, "cannot sync the folder", path());
-}
-
-void Folder::remove_file(const std::string& name) const noexcept { remove(name, 0); }
-
-void Folder::remove_folder(const std::string& name) const noexcept { remove(name, AT_REMOVEDIR); }
-
-void Folder::remove_folder_at(const FileDescriptor& here, const std::string& name) noexcept {
-  ::unlinkat(here.get(), name.c_str(), AT_REMOVEDIR);
-}
-
-void Folder::remove(const std::string& name, int flags) const noexcept {
-  try {
-    ::unlinkat(descriptor().get(), name.c_str(), flags);
-  } catch (const Error&) {
-    return;  // the folder is not where it was: nothing is searched for
+  if (const std::error_code failed = os::sync_folder(descriptor())) {
+    throw system_error(failed, "cannot sync the folder", path());
   }
+}
+
+template <typename Remove>
+void Folder::remove(const Remove& remove, const std::string& name) const noexcept {
+  try {
+    static_cast<void>(remove(descriptor(), name));
+  } catch (const Error&) {
+    return;  // the folder is not where it was, and nothing is searched for
+  }
+}
+
+void Folder::remove_file(const std::string& name) const noexcept { remove(os::remove_file, name); }
+
+void Folder::remove_folder(const std::string& name) const noexcept { remove(os::remove_folder, name); }
+
+void Folder::remove_folder_at(os::Handle here, const std::string& name) noexcept {
+  static_cast<void>(os::remove_folder(here, name));
 }
 
 fs::path Folder::path() const { return parent_ ? parent_->path() / name_ : name_; }

@@ -1,40 +1,31 @@
 #include "base/mapped_file.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <utility>
 
 #include "base/checked.h"
+#include "os/pages.h"
 
 namespace onnxar::base {
 namespace {
 
-/// Mappings begin on pages: how many bytes before `position` one that holds it has to begin.
-std::size_t into_page(std::uint64_t position) noexcept {
-  return position % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
+/// How many bytes before `position`, in the file or in memory, the mapping that holds it begins.
+std::size_t into_page(std::uint64_t position) noexcept { return position % os::mapping_granularity(); }
 
 }  // namespace
 
-MappedFile MappedFile::open(const std::filesystem::path& path) { return map(open_file(path, Access::read), path); }
+MappedFile MappedFile::open(const std::filesystem::path& path) { return map(open_file(path, os::Access::read), path); }
 
-MappedFile MappedFile::map(const FileDescriptor& file, const std::filesystem::path& path) {
-  return map(file.get(), {}, path);
-}
+MappedFile MappedFile::map(os::Handle file, const std::filesystem::path& path) { return map(file, {}, path); }
 
-MappedFile MappedFile::map(int descriptor, const FilePart& part, const std::filesystem::path& path) {
-  const ExaminedFile file = examine(descriptor, part, path);
-  if (file.length == 0) return {Bytes(), file.state.identity, nullptr};  // mmap refuses a length of 0
+MappedFile MappedFile::map(os::Handle file, const FilePart& part, const std::filesystem::path& path) {
+  const ExaminedFile found = examine(file, part, path);
+  if (found.length == 0) return {Bytes(), found.status.identity};  // no system maps 0 bytes
   const std::size_t before = into_page(part.offset);
-  void* address = ::mmap(nullptr, before + file.length, PROT_READ, MAP_SHARED, descriptor,
-                         static_cast<off_t>(part.offset - before));
-  if (address == MAP_FAILED) throw system_error(errno, "cannot map", path);
-  const Bytes bytes(static_cast<const std::byte*>(address) + before, file.length);
-  MappedFile mapping(bytes, file.state.identity, nullptr);  // which unmaps what it has if the next line throws
-  mapping.origin_ = std::make_unique<const FileOrigin>(path, file.state, part.offset, bytes);
+  std::error_code failed;
+  const Bytes mapped = os::map(file, part.offset - before, before + found.length, failed);
+  if (failed) throw system_error(failed, "cannot map", path);
+  MappedFile mapping(mapped.subspan(before), found.status.identity);  // unmaps what it has if the next line throws
+  mapping.origin_ = std::make_unique<const FileOrigin>(path, found.status, part.offset, mapping.bytes_);
   return mapping;
 }
 
@@ -52,8 +43,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 MappedFile::~MappedFile() {
   if (bytes_.empty()) return;
   const std::size_t before = into_page(reinterpret_cast<std::uintptr_t>(bytes_.data()));
-  // The mapping is ours alone, so taking the const away hands nobody a writable view.
-  ::munmap(const_cast<std::byte*>(bytes_.data()) - before, before + bytes_.size());
+  os::unmap(Bytes(bytes_.data() - before, before + bytes_.size()));
 }
 
 }  // namespace onnxar::base

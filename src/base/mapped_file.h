@@ -22,10 +22,10 @@ class MappedFile {
   /// Errors: io.not_found, io.permission, io.not_a_file (a directory, a pipe), io.failed.
   static MappedFile open(const std::filesystem::path& path);
   /// Maps the file that `file` is open on; `path` is for messages.
-  static MappedFile map(const FileDescriptor& file, const std::filesystem::path& path);
+  static MappedFile map(os::Handle file, const std::filesystem::path& path);
   /// Maps a part of the file. The descriptor stays the caller's, who may close it at once. The bytes begin as far into
   /// a page as the part does in the file. Errors: as `open`; usage.argument (the part leaves the file).
-  static MappedFile map(int descriptor, const FilePart& part, const std::filesystem::path& path);
+  static MappedFile map(os::Handle file, const FilePart& part, const std::filesystem::path& path);
 
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
@@ -35,7 +35,7 @@ class MappedFile {
 
   [[nodiscard]] Bytes bytes() const& noexcept { return bytes_; }
   Bytes bytes() const&& = delete;
-  [[nodiscard]] FileIdentity identity() const noexcept { return identity_; }
+  [[nodiscard]] os::FileIdentity identity() const noexcept { return identity_; }
 
   /// What the bytes are mapped from; null for an empty mapping. At the same address as long as the mapping lives, also
   /// if this object moves.
@@ -44,11 +44,10 @@ class MappedFile {
   [[nodiscard]] bool is_changed() const noexcept { return origin_ && origin_->is_changed(); }
 
  private:
-  MappedFile(Bytes bytes, FileIdentity identity, std::unique_ptr<const FileOrigin> origin) noexcept
-      : bytes_(bytes), identity_(identity), origin_(std::move(origin)) {}
+  MappedFile(Bytes bytes, os::FileIdentity identity) noexcept : bytes_(bytes), identity_(identity) {}
 
   Bytes bytes_;
-  FileIdentity identity_;
+  os::FileIdentity identity_;
   std::unique_ptr<const FileOrigin> origin_;
 };
 

@@ -25,9 +25,9 @@ std::shared_ptr<std::byte> allocate(std::size_t size, std::size_t alignment);
 
 /// A copy of a part of a file in fresh memory at a multiple of `alignment`, borrowed with its owner. Read in pieces on
 /// up to `threads` threads (0: as many as there are cores) and never mapped, so that whatever becomes of the file later
-/// is no matter. The descriptor stays the caller's, and so does its position.
+/// is no matter. The handle stays the caller's, and so does its position.
 /// Errors: as `examine`; io.failed (reading fails, or the file is shortened meanwhile); std::bad_alloc.
-ByteSpan read_in(int descriptor, const FilePart& part, std::size_t alignment, std::size_t threads,
+ByteSpan read_in(os::Handle file, const FilePart& part, std::size_t alignment, std::size_t threads,
                  const std::filesystem::path& path);
 
 }  // namespace onnxar::base

@@ -8,14 +8,17 @@
 #include <optional>
 #include <string>
 
+#include "base/extension.h"
 #include "base/file_descriptor.h"
 #include "base/folder.h"
 #include "base/mapped_file.h"
+#include "base/output_name.h"
+#include "base/output_target.h"
 #include "onnxar/bytes.h"
+#include "os/file.h"
 
 namespace onnxar::base {
 
-enum class Existing : std::uint8_t { refuse, replace };
 enum class Sync : std::uint8_t { none, full };
 
 /// Writes to a nameless file in the target's folder and gives it the target's name in `publish`.
@@ -49,7 +52,7 @@ class OutputFile {
   static void check_target(const std::filesystem::path& target, Existing existing);
 
   /// The file at `target`, open for writing, of which the first `size` bytes, which is all of it, stay as they are.
-  static OutputFile extend(FileDescriptor file, const std::filesystem::path& target, std::uint64_t size);
+  static OutputFile extend(os::File file, const std::filesystem::path& target, std::uint64_t size);
 
   OutputFile(OutputFile&& other) noexcept = default;
   OutputFile& operator=(OutputFile&& other) noexcept;
@@ -96,9 +99,9 @@ class OutputFile {
 
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
   /// The folder that it is, or will be, in; null of a file that is extended.
-  [[nodiscard]] const std::shared_ptr<const Folder>& folder() const noexcept { return folder_; }
+  [[nodiscard]] std::shared_ptr<const Folder> folder() const noexcept { return name_ ? name_->folder() : nullptr; }
   /// Takes the published file away again.
-  void withdraw() const noexcept;
+  void withdraw() const noexcept { name_->withdraw(); }
 
  private:
   OutputFile(std::filesystem::path target, Existing existing) : target_(std::move(target)), existing_(existing) {}
@@ -123,40 +126,24 @@ class OutputFile {
     std::atomic<bool> set_ = false;
   };
 
+  static OutputFile create(OutputTarget target, Existing existing);
   template <typename Action>
   void spoiling(const Action& action);
   void refuse_if_spoiled() const;
-  void write_all_at(std::uint64_t offset, Bytes first, Bytes second);
-  void open_in(std::shared_ptr<const Folder> folder, std::string name);
-  void open();
-  void open_nameless();
-  void open_named();
-  void touch() noexcept;
   void refuse_if_abandoned() const;
-  [[nodiscard]] bool shares_blocks() const noexcept;
-  void keep_mode() const;
-  void hide();
-  void link_to(const std::string& name) const;
+  void write_all_at(std::uint64_t offset, Bytes first, Bytes second);
+  void begin_extension() noexcept;
+  void keep_extension(Sync sync);
   void discard() noexcept;
-  void remove_temporary() const noexcept;
 
-  std::filesystem::path target_;          // for messages
-  std::shared_ptr<const Folder> folder_;  // null of a file that is extended
-  std::string name_;                      // of the target in it
-  std::string temporary_;                 // another one; empty while nameless
+  std::filesystem::path target_;  // for messages
   Existing existing_;
-  FileDescriptor file_;
-  std::optional<std::uint64_t>
-      kept_size_;         // of a file that is extended, until that is published: what discarding leaves
-  bool touched_ = false;  // whether anything was added to it
+  std::optional<OutputName> name_;      // of a new file
+  std::optional<Extension> extension_;  // of a file that is extended, until that is published
+  os::File file_;
   bool prepared_ = false;
   bool may_share_ = true;
   Flag spoiled_;
 };
-
-/// Whether a symbolic link at the end of a path is followed: as by a kernel with protected_symlinks, in a sticky folder
-/// that all may write to only if `user` or the folder's owner made it. Others could have laid it there as a trap.
-bool may_follow_link(std::uint32_t folder_mode, std::uint32_t folder_owner, std::uint32_t link_owner,
-                     std::uint32_t user) noexcept;
 
 }  // namespace onnxar::base

@@ -78,7 +78,7 @@ VerbOptions::VerbOptions(const onnxar_options* given, Verb verb)
 LoadOptions VerbOptions::load() const {
   LoadOptions load;
   if (given_.external_data_dir != nullptr) load.external_data_dir = given_.external_data_dir;
-  load.num_threads = given_.threads;
+  load.threads = given_.threads;
   load.foreign_zips = given_.foreign_zips != 0;
   return load;
 }
@@ -100,6 +100,13 @@ ProgressCallback VerbOptions::progress() const {
   };
 }
 
+OutputOptions VerbOptions::output() const {
+  return {.overwrite = given_.overwrite != 0,
+          .sync = given_.no_sync == 0,
+          .dry_run = given_.dry_run != 0,
+          .threads = given_.threads};
+}
+
 SaveOptions VerbOptions::save() const {
   SaveOptions save;
   if (given_.threshold != 0) save.threshold = given_.threshold;
@@ -112,10 +119,7 @@ SaveOptions VerbOptions::save() const {
   save.file_per_tensor = given_.file_per_tensor != 0;
   if (given_.checksum_sha1 != 0) save.checksum = Checksum::sha1;
   save.add = added_files();
-  save.replace = given_.overwrite != 0;
-  save.sync = given_.no_sync == 0;
-  save.dry_run = given_.dry_run != 0;
-  save.num_threads = given_.threads;
+  save.output = output();
   save.progress = progress();
   return save;
 }
@@ -131,10 +135,7 @@ CheckOptions VerbOptions::check() const {
 RepackOptions VerbOptions::repack() const {
   RepackOptions repack;
   if (given_.alignment != 0) repack.alignment = given_.alignment;
-  repack.replace = given_.overwrite != 0;
-  repack.sync = given_.no_sync == 0;
-  repack.dry_run = given_.dry_run != 0;
-  repack.num_threads = given_.threads;
+  repack.output = output();
   return repack;
 }
 
@@ -147,8 +148,7 @@ ReplaceOptions VerbOptions::replace() const {
     check_argument(name != nullptr, "options.remove");
     replace.remove.emplace_back(name);
   }
-  replace.sync = given_.no_sync == 0;
-  replace.dry_run = given_.dry_run != 0;
+  replace.output = output();
   return replace;
 }
 
@@ -161,18 +161,14 @@ CutOptions VerbOptions::cut() const {
 
 LinkOptions VerbOptions::link() const {
   LinkOptions link;
-  link.replace = given_.overwrite != 0;
-  link.sync = given_.no_sync == 0;
-  link.dry_run = given_.dry_run != 0;
+  link.output = output();
   return link;
 }
 
 ExtractOptions VerbOptions::extract() const {
   ExtractOptions extract;
   extract.raw = given_.raw != 0;
-  extract.replace = given_.overwrite != 0;
-  extract.sync = given_.no_sync == 0;
-  extract.dry_run = given_.dry_run != 0;
+  extract.output = output();
   extract.load = load();
   return extract;
 }

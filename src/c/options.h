@@ -43,6 +43,7 @@ class VerbOptions {
  private:
   [[nodiscard]] std::vector<AddedFile> added_files() const;
   [[nodiscard]] ProgressCallback progress() const;
+  [[nodiscard]] OutputOptions output() const;
 
   onnxar_options given_;
   Verb verb_;

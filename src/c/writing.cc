@@ -35,9 +35,7 @@ WriterOptions writer_options_of(const onnxar_writer_options* given) {
   }
   WriterOptions options;
   if (known.alignment != 0) options.alignment = known.alignment;
-  options.num_threads = known.threads;
-  options.replace = known.overwrite != 0;
-  options.sync = known.no_sync == 0;
+  options.output = {.overwrite = known.overwrite != 0, .sync = known.no_sync == 0, .threads = known.threads};
   options.verify_model = known.no_verify_model == 0;
   return options;
 }

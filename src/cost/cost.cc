@@ -24,12 +24,12 @@ namespace {
 
 using base::concat;
 
-constexpr std::size_t most_levels = 100;  // of functions and subgraphs in each other
+constexpr std::size_t most_levels = 100;  // of nested functions and subgraphs: recursion needs an end of its own
 
 constexpr std::string_view no_shapes = "its shapes are not known";
 constexpr std::string_view too_large = "the model takes too many steps to be followed so far";
 
-/// The count, or why there is none.
+/// The number of multiply-adds, or the reason why it is unknown.
 using Estimate = std::variant<std::uint64_t, std::string_view>;
 
 Estimate estimate_of(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b) {
@@ -42,13 +42,13 @@ std::optional<std::uint64_t> elements_of(const std::optional<Shape>& shape) {
   return shape ? elements(*shape) : std::nullopt;
 }
 
-/// All of a shape's dimensions but the first.
+/// The product of all dimensions except the first.
 std::optional<std::uint64_t> rest_of(const std::optional<Shape>& shape) {
   if (!shape || shape->empty()) return std::nullopt;
   return elements(Shape(shape->begin() + 1, shape->end()));
 }
 
-/// A node whose outputs' shapes are known, where they can be.
+/// A node after its output shapes were inferred.
 class Product {
  public:
   Product(const schema::NodeProto& node, const Attributes& attributes, const Values& values)
@@ -69,18 +69,18 @@ class Product {
 
 using Counter = std::function<Estimate(const Product&)>;
 
-/// Each output element takes a window of C/group channels.
+/// Each output element sums a window of C/group channels.
 Counter convolution(int weights) {
   return
       [weights](const Product& node) { return estimate_of(elements_of(node.output()), rest_of(node.input(weights))); };
 }
 
-/// Each input element goes to a window of M/group channels.
+/// Each input element adds to a window of M/group channels.
 Estimate transposed_convolution(const Product& node) {
   return estimate_of(elements_of(node.input(0)), rest_of(node.input(1)));
 }
 
-/// Each output element takes a row and a column.
+/// Each output element is the product of a row and a column.
 Estimate matrix_product(const Product& node) {
   const auto& a = node.input(0);
   if (!a || a->empty() || a->back() < 0) return no_shapes;
@@ -95,7 +95,7 @@ Estimate gemm(const Product& node) {
   return estimate_of(elements_of(node.output()), static_cast<std::uint64_t>(inner));
 }
 
-/// Each step of each sequence multiplies the input's and the state's weights.
+/// Each step of each sequence multiplies by the weights of the input and of the state.
 Estimate recurrent(const Product& node) {
   const auto& x = node.input(0);
   const auto w = elements_of(node.input(1));
@@ -121,7 +121,7 @@ const base::KeyedMap<std::string_view, Counter>& counters() {
   return table;
 }
 
-/// Operators that are known to multiply much, in ways that are not counted here.
+/// Expensive operators that are not estimated. They are listed, so that a total without them does not seem complete.
 bool is_uncounted(std::string_view op) {
   return op == "Einsum" || op == "Attention" || op == "DeformConv" || op == "FusedMatMul" || op == "DFT" ||
          op == "Det" || op == "MultiHeadAttention" || op == "GroupQueryAttention" || op == "MatMulNBits" ||
@@ -133,7 +133,7 @@ bool is_standard(std::string_view domain) {
          domain == "ai.onnx.preview.training";
 }
 
-/// Whether the operator multiplies nothing worth counting: one of the standard's that is not named above.
+/// Whether the operator's cost is negligible: a standard operator that is not named above.
 bool is_free(const schema::NodeProto& node) { return is_standard(node.domain()) && !is_uncounted(node.op_type()); }
 
 using Op = std::pair<std::string, std::string>;
@@ -168,7 +168,7 @@ class Costs {
     for (const int i : orders_.of(graph).nodes) node(graph.node(i), site_of_node(site, i), values, call, level);
   }
 
-  /// What it takes to come by a node, whatever it does.
+  /// Pays for looking at a node at all.
   [[nodiscard]] bool pay_for(const schema::NodeProto& node, std::string_view site) {
     const auto lists = static_cast<std::uint64_t>(node.input_size()) + static_cast<std::uint64_t>(node.output_size()) +
                        static_cast<std::uint64_t>(node.attribute_size());
@@ -176,7 +176,7 @@ class Costs {
     return budget_.spend(lists + Budget::of_name(names));
   }
 
-  /// Whether a node that is not looked into has nothing in it that counts.
+  /// Whether a node that the budget does not reach would add nothing.
   [[nodiscard]] bool counts_nothing(const schema::NodeProto& node) const {
     const auto has_graph = [](const auto& attribute) { return attribute.has_g() || attribute.graphs_size() != 0; };
     return !counters().contains(node.op_type()) && is_free(node) && function_of(node) == nullptr &&
@@ -215,14 +215,14 @@ class Costs {
     return found == functions_.end() ? nullptr : found->second;
   }
 
-  /// The body with the shapes of the call.
+  /// Estimates a function's body with the shapes of the call.
   void expand(const schema::FunctionProto& function, const schema::NodeProto& node, const Attributes& attributes,
               const std::string& site, Values& values, std::size_t level) {
     Values body(budget_);
     for (int i = 0; i < function.input_size() && i < node.input_size(); ++i) {
       body.set(function.input(i), values.at(node.input(i)));
     }
-    // value_info of a function is of no one call: shapes are found anew.
+    // value_info of the function is ignored: it cannot hold for calls with different shapes.
     for (int i = 0; i < function.node_size(); ++i) {
       this->node(function.node(i), site, body, &attributes, level + 1);
     }
@@ -242,7 +242,7 @@ class Costs {
       return;
     }
     Estimate estimate = counter->second(Product(node, attributes, values));
-    if (budget_.is_spent()) estimate = too_large;  // something that was looked up may be missing
+    if (budget_.is_spent()) estimate = too_large;  // the counter may have missed a shape
     if (const auto* why = std::get_if<std::string_view>(&estimate)) {
       add_unknown(node, site, *why);
       return;
@@ -282,7 +282,7 @@ class Costs {
   std::map<std::tuple<std::string, std::string, std::string>, UnknownCost> unknown_;
   std::uint64_t total_ = 0;
   std::uint64_t in_subgraphs_ = 0;
-  std::size_t subgraphs_ = 0;  // we are in
+  std::size_t subgraphs_ = 0;  // around the current node
 };
 
 }  // namespace

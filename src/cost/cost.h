@@ -1,4 +1,4 @@
-// How much a model multiplies and adds.
+// An estimate of a model's multiply-adds.
 #pragma once
 
 #include "cost/budget.h"
@@ -7,9 +7,9 @@
 
 namespace onnxar {
 
-/// Within a budget for a model of that size: of nodes for which it does not suffice nothing is known.
+/// Estimates within the budget for the model's size. Nodes beyond the budget are listed as not known.
 CostEstimate estimate_cost(const schema::ModelProto& model);
-/// Within this budget.
+/// Estimates within a given budget.
 CostEstimate estimate_cost(const schema::ModelProto& model, Budget& budget);
 
 }  // namespace onnxar

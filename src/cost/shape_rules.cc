@@ -22,7 +22,7 @@ Known broadcast_all(const Call& call) {
   return one(shape);
 }
 
-/// Operators whose output has the shape of their first input.
+/// The output has the shape of the first input.
 constexpr auto same_shape_ops = std::to_array<std::string_view>({"Relu",
                                                                  "Sigmoid",
                                                                  "Tanh",
@@ -81,7 +81,7 @@ constexpr auto same_shape_ops = std::to_array<std::string_view>({"Relu",
                                                                  "BiasGelu",
                                                                  "QuickGelu",
                                                                  "RotaryEmbedding"});
-/// Operators that broadcast their inputs.
+/// The output has the shape of all inputs, broadcast.
 constexpr auto broadcasting_ops =
     std::to_array<std::string_view>({"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Sum", "Mean", "Mod", "And", "Or",
                                      "Xor", "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", "Where"});
@@ -107,7 +107,7 @@ std::optional<std::size_t> place(std::int64_t axis, std::size_t rank) {
 
 namespace {
 
-/// Each rule looks a few times at each value of what is known of each input, and makes as much of each output.
+/// A bound on the work of any rule: it looks at each value of each input a few times, and makes outputs of that size.
 std::uint64_t work_of(const schema::NodeProto& node, const Values& values) {
   std::size_t largest = 1;
   for (const std::string& name : node.input()) {
@@ -129,8 +129,8 @@ std::vector<KnownValue> infer(const schema::NodeProto& node, const Attributes& a
   if (rule == rules.end()) return {};
   if (!values.budget().spend(shape_rules::work_of(node, values))) return {};
   std::vector<KnownValue> outputs = rule->second({node, attributes, values});
-  if (values.budget().is_spent()) return {};  // something that was looked up may be missing
-  for (KnownValue& output : outputs) {        // no chain of nodes makes them grow without end
+  if (values.budget().is_spent()) return {};  // the rule may have missed an input
+  for (KnownValue& output : outputs) {        // keeps a chain of nodes from growing them without end
     if (output.shape) output.shape = shape_of(*output.shape);
     if (output.integers && output.integers->size() > most_values) output.integers.reset();
   }

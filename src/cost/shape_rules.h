@@ -18,9 +18,10 @@ namespace onnxar::shape_rules {
 using Integers = std::vector<std::int64_t>;
 using base::CheckedInt;
 
-inline constexpr std::int64_t largest_dim = 1LL << 30U;  // of what a slice is reckoned with
+/// Slices are computed for numbers up to this: sums and products of two of them do not overflow.
+inline constexpr std::int64_t largest_dim = 1LL << 30U;
 
-/// A node with what is known of its inputs.
+/// A node, with what is known about its inputs.
 class Call {
  public:
   Call(const schema::NodeProto& node, const Attributes& attributes, const Values& values)
@@ -36,7 +37,7 @@ class Call {
   [[nodiscard]] int outputs() const { return node_.output_size(); }
   [[nodiscard]] const Attributes& attributes() const { return attributes_; }
 
-  /// Axes and the like: an attribute once, an input today.
+  /// Axes and the like: an attribute in older operator sets, an input in newer ones.
   [[nodiscard]] std::optional<Integers> integers(std::string_view attribute, int index) const {
     if (auto values = attributes_.integers(attribute)) return values;
     return has(index) ? input(index).integers : std::nullopt;
@@ -54,7 +55,7 @@ using Rules = base::KeyedMap<std::string_view, Rule>;
 
 inline Known one(std::optional<Shape> shape) { return {{std::move(shape), std::nullopt}}; }
 
-/// The place of an axis that may count from the end; nothing where it is none.
+/// The index of an axis, which may count from the end. Empty if it is out of range.
 std::optional<std::size_t> place(std::int64_t axis, std::size_t rank);
 
 // The tables of rules, one for each source shapes_of_*.cc.

@@ -47,7 +47,7 @@ std::optional<std::vector<std::int64_t>> small_integers(const schema::TensorProt
   std::vector<std::int64_t> values;
   if (tensor.has_raw_data()) {
     const std::size_t size = type == DataType::int64 ? sizeof(std::int64_t) : sizeof(std::int32_t);
-    if (tensor.raw_data().size() / size != *count) return std::nullopt;  // before it is copied: it may be long
+    if (tensor.raw_data().size() / size != *count) return std::nullopt;  // before the copy, as it may be long
     values = type == DataType::int64 ? integers_of_raw<std::int64_t>(tensor.raw_data())
                                      : integers_of_raw<std::int32_t>(tensor.raw_data());
   } else if (type == DataType::int64 && static_cast<std::uint64_t>(tensor.int64_data_size()) == *count) {
@@ -85,7 +85,7 @@ std::optional<std::vector<std::int64_t>> Attributes::integers(std::string_view n
   return std::vector<std::int64_t>(attribute->ints().begin(), attribute->ints().end());
 }
 
-/// A table's row takes more memory than a step is meant for.
+/// A row of the table counts as several steps, because it takes more memory than one step stands for.
 bool Values::pay_for(std::string_view name, std::uint64_t values) const {
   constexpr std::uint64_t row = 16;
   return budget_.spend(row + Budget::of_name(name.size()) + 4 * values);
@@ -117,6 +117,7 @@ void Values::set(std::string_view name, KnownValue value) {
   const std::size_t values = (value.shape ? value.shape->size() : 0) + (value.integers ? value.integers->size() : 0);
   if (name.empty() || !pay_for(name, values)) return;
   KnownValue& stated = values_[name];
+  // A shape that value_info states in full wins over an inferred one.
   const bool better = !stated.shape || std::ranges::find(*stated.shape, unknown_dim) != stated.shape->end();
   if (better && value.shape) stated.shape = std::move(value.shape);
   if (value.integers) stated.integers = std::move(value.integers);
@@ -156,7 +157,7 @@ std::optional<Shape> shape_of(std::span<const std::int64_t> dims) {
 std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
   Shape result(std::max(a.size(), b.size()));
   for (std::size_t i = 0; i < result.size(); ++i) {
-    // From the right; a missing dimension is 1.
+    // Dimensions are aligned from the right; a missing one is 1.
     const std::int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
     const std::int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
     std::int64_t& dim = result[result.size() - 1 - i];
@@ -165,7 +166,7 @@ std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
     } else if (x == 1) {
       dim = y;
     } else if (x == unknown_dim || y == unknown_dim) {
-      dim = std::max(x, y);  // the unknown one is 1 or the same
+      dim = std::max(x, y);  // the unknown dimension is 1, or equal to the other
     } else {
       return std::nullopt;
     }

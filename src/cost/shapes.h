@@ -1,7 +1,7 @@
-// Shapes of the values in a graph, as far as they follow from what the model states.
+// Shapes of the values in a graph, inferred from the shapes that the model states.
 //
-// This is no shape inference of ONNX: it knows the operators that lie between those whose multiply-adds are counted,
-// and says nothing about others. What value_info states holds wherever it is stated.
+// This is less than ONNX's shape inference: it knows the operators between those whose multiply-adds are counted, and
+// leaves the outputs of others unknown. A shape in value_info is taken as it is.
 #pragma once
 
 #include <cstdint>
@@ -18,33 +18,34 @@
 
 namespace onnxar {
 
-/// A dimension that is not known.
+/// An unknown dimension.
 inline constexpr std::int64_t unknown_dim = -1;
 /// Every dimension is 0 or more, or unknown_dim.
 using Shape = std::vector<std::int64_t>;
 
-/// Dimensions of a shape, and integers of a tensor that may be one. What has more is not known.
+/// The most dimensions of a shape, and integers of a tensor that may be a shape. Longer ones count as unknown, so that
+/// no chain of Concat nodes makes shapes grow without end.
 inline constexpr std::size_t most_values = 64;
 
-/// What is known of a value.
+/// What is known about a value.
 struct KnownValue {
   std::optional<Shape> shape;
   /// The elements of a small tensor of integers, such as the shape that Reshape takes.
   std::optional<std::vector<std::int64_t>> integers;
 };
 
-/// Attributes of a node; in a function's body some are those of the call.
+/// Attributes of a node. In a function's body, an attribute may refer to one of the call.
 class Attributes {
  public:
-  /// `call` may be null; all must outlive this. Where the budget is spent, an attribute may be missing here that the
-  /// node has: what was made of it is to be dropped.
+  /// `call` may be null; all must outlive this. Once the budget is spent, attributes seem to be missing: the caller
+  /// must then drop what it concluded.
   Attributes(const schema::NodeProto& node, const Attributes* call, Budget& budget)
       : node_(node), call_(call), budget_(budget) {}
 
   [[nodiscard]] const schema::AttributeProto* find(std::string_view name) const;
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
   [[nodiscard]] std::string_view text(std::string_view name) const;
-  /// Nothing where it is not there.
+  /// Empty if the attribute does not exist.
   [[nodiscard]] std::optional<std::vector<std::int64_t>> integers(std::string_view name) const;
 
  private:
@@ -53,21 +54,21 @@ class Attributes {
   Budget& budget_;
 };
 
-/// The values of one scope: a graph, a subgraph, a function's body. Names are views of the model.
+/// The values of one scope: a graph, a subgraph or a function's body. Names are views of the model.
 class Values {
  public:
-  /// What a subgraph does not have is looked for in `outer`, if that is not null.
+  /// Names that a subgraph does not define are looked up in `outer`, which may be null.
   explicit Values(Budget& budget, const Values* outer = nullptr) : budget_(budget), outer_(outer) {}
 
-  /// Takes in initializers, inputs and value_info, as far as the budget goes.
+  /// Adds initializers, inputs and value_info, as far as the budget goes.
   void add(const schema::GraphProto& graph);
   void add(const google::protobuf::RepeatedPtrField<schema::ValueInfoProto>& values);
   void set(std::string_view name, KnownValue value);
 
-  /// Nothing is known of a name that is not there.
+  /// An empty value if the name does not exist.
   [[nodiscard]] const KnownValue& at(std::string_view name) const;
   [[nodiscard]] const std::optional<Shape>& shape(std::string_view name) const { return at(name).shape; }
-  /// Whether `name` has a shape without unknown dimensions, as value_info states it or found out before.
+  /// Whether the shape of `name` is known, with all dimensions.
   [[nodiscard]] bool is_known(std::string_view name) const;
   [[nodiscard]] Budget& budget() const noexcept { return budget_; }
 
@@ -79,20 +80,20 @@ class Values {
   base::KeyedMap<std::string_view, KnownValue> values_;
 };
 
-/// The number of elements; nothing where a dimension is not known, or there are too many.
+/// The number of elements. Empty if a dimension is unknown, or the product exceeds 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> elements(const Shape& shape);
 
-/// These dimensions as a shape: what is negative is not known; nothing where there are more than `most_values`.
+/// These dimensions as a shape; negative ones become unknown. Empty if there are more than `most_values`.
 [[nodiscard]] std::optional<Shape> shape_of(std::span<const std::int64_t> dims);
 
-/// What a numpy-like broadcast of both has for a shape; nothing where they do not fit.
+/// The shape of a NumPy-like broadcast of both. Empty if they do not fit.
 [[nodiscard]] std::optional<Shape> broadcast(const Shape& a, const Shape& b);
 
-/// What is known of a node's outputs, one each; empty for an operator that is not known, and where the budget is spent.
+/// One value for each output of a node. Empty for an unknown operator, and once the budget is spent.
 [[nodiscard]] std::vector<KnownValue> infer(const schema::NodeProto& node, const Attributes& attributes,
                                             const Values& values);
 
-/// The elements of a small tensor of integers that stand in the message.
+/// The elements of a small tensor of integers whose data is in the message.
 [[nodiscard]] std::optional<std::vector<std::int64_t>> small_integers(const schema::TensorProto& tensor);
 
 }  // namespace onnxar

@@ -15,7 +15,7 @@ Known shape_value(const Call& call) {
   const std::int64_t end = bound(std::clamp(call.attributes().integer("end", size), -largest_dim, largest_dim));
   const Integers dims(x->begin() + start, x->begin() + std::max(start, end));
   KnownValue value{Shape{std::ssize(dims)}, dims};
-  if (std::ranges::find(dims, unknown_dim) != dims.end()) value.integers.reset();
+  if (std::ranges::find(dims, unknown_dim) != dims.end()) value.integers.reset();  // the shape of it is known anyway
   return {value};
 }
 

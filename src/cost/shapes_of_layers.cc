@@ -1,4 +1,4 @@
-// Layers: convolutions and pooling, products of matrices, recurrent ones.
+// Operators of layers: convolution, pooling, products of matrices, recurrent layers.
 #include <algorithm>
 
 #include "cost/shape_rules.h"
@@ -8,14 +8,14 @@ namespace {
 
 // --- Windows ---------------------------------------------------------------------------------------------------------
 
-/// A window that slides along one dimension.
+/// A window that slides along one dimension. The sums are checked, because all these numbers come from the model.
 struct Window {
   std::int64_t kernel = 1, stride = 1, dilation = 1;
   CheckedInt pads = 0;  // at both ends
 
-  /// Whether these are a window's numbers; the kernel may not be known.
+  /// Whether these numbers make a window. An unknown kernel does not.
   [[nodiscard]] bool is_sane() const { return kernel >= 1 && stride >= 1 && dilation >= 1; }
-  /// From its first element to behind its last one.
+  /// The number of input elements from its first to its last one.
   [[nodiscard]] CheckedInt extent() const { return CheckedInt(dilation) * (CheckedInt(kernel) - 1) + 1; }
 };
 
@@ -47,6 +47,7 @@ class Windows {
   bool ceil_;
 };
 
+/// The number of positions of the window along a dimension of `size` elements.
 std::int64_t positions(std::int64_t size, const Window& window, const Windows& windows) {
   if (size < 0 || window.stride < 1) return unknown_dim;
   if (windows.auto_pad().starts_with("SAME")) return size / window.stride + (size % window.stride == 0 ? 0 : 1);
@@ -70,7 +71,7 @@ std::optional<Shape> slid(const Call& call, const Shape& input, const Shape& ker
   return shape;
 }
 
-/// `weights`: which input holds them, of shape [M, C/group, kernel...].
+/// `weights`: the index of the input with the weights, of shape [M, C/group, kernel...].
 Rule convolution(int weights) {
   return [weights](const Call& call) {
     const auto& x = call.shape(0);
@@ -85,7 +86,7 @@ Known pooling(const Call& call) {
   const auto kernel = call.attributes().integers("kernel_shape");
   if (!x || !kernel || x->size() < 2) return one(std::nullopt);
   const auto shape = slid(call, *x, *kernel, (*x)[1]);
-  return {{shape, std::nullopt}, {shape, std::nullopt}};
+  return {{shape, std::nullopt}, {shape, std::nullopt}};  // MaxPool's second output, the indices, has the same shape
 }
 
 Known global_pooling(const Call& call) {
@@ -94,7 +95,7 @@ Known global_pooling(const Call& call) {
   return one(shape);
 }
 
-/// Along one dimension, of `size` elements.
+/// The output size of a transposed convolution along a dimension of `size` elements: the inverse of `positions`.
 std::int64_t spread(std::int64_t size, const Window& window, const Windows& windows, std::int64_t output_padding) {
   if (size < 0 || window.stride < 1) return unknown_dim;
   if (windows.auto_pad().starts_with("SAME")) return (CheckedInt(size) * window.stride).value_or(unknown_dim);
@@ -124,6 +125,7 @@ Known transposed_convolution(const Call& call) {
 
 // --- Products --------------------------------------------------------------------------------------------------------
 
+/// As numpy.matmul: a vector becomes a row or column for the product, and the added dimension is dropped again.
 std::optional<Shape> product(Shape a, Shape b) {
   if (a.empty() || b.empty()) return std::nullopt;
   const bool is_row = a.size() == 1;
@@ -137,7 +139,7 @@ std::optional<Shape> product(Shape a, Shape b) {
   return shape;
 }
 
-/// `b`: which input is the right one.
+/// `b`: the index of the right factor.
 Rule matrix_product(int b) {
   return [b](const Call& call) {
     const auto& left = call.shape(0);
@@ -155,7 +157,7 @@ Known gemm(const Call& call) {
   return one(Shape{(*a)[turn_a ? 1 : 0], (*b)[turn_b ? 0 : 1]});
 }
 
-/// All states of a recurrent layer.
+/// The first output of a recurrent layer: all its hidden states.
 Known states(const Call& call) {
   const auto& x = call.shape(0);  // [time, batch, features]
   const auto& r = call.shape(2);  // [directions, gates * hidden, hidden]

@@ -40,7 +40,7 @@ Known split(const Call& call) {
   for (std::int64_t i = 0; i < count; ++i) {
     Shape shape = *x;
     const std::int64_t each = whole < 0 ? unknown_dim : whole / count + (whole % count == 0 ? 0 : 1);
-    const std::int64_t rest = (whole - CheckedInt(i) * each).value_or(0);  // beyond 64 bits is beyond the end
+    const std::int64_t rest = (whole - CheckedInt(i) * each).value_or(0);  // an overflow is beyond the end
     shape[*axis] = each < 0 ? unknown_dim : std::clamp<std::int64_t>(rest, 0, each);
     if (sizes) shape[*axis] = i < std::ssize(*sizes) ? (*sizes)[static_cast<std::size_t>(i)] : unknown_dim;
     outputs.push_back({shape, std::nullopt});
@@ -75,6 +75,7 @@ struct Slicing {
   Integers starts, ends, axes, steps;
 };
 
+/// Empty if starts, ends, axes or steps are not constants, or differ in number.
 std::optional<Slicing> slicing_of(const Call& call, std::size_t rank) {
   const auto starts = call.integers("starts", 1);
   const auto ends = call.integers("ends", 2);
@@ -82,7 +83,7 @@ std::optional<Slicing> slicing_of(const Call& call, std::size_t rank) {
   if ((call.has(3) && !call.input(3).integers) || (call.has(4) && !call.input(4).integers)) return std::nullopt;
   Slicing slicing{*starts, *ends, call.integers("axes", 3).value_or(Integers()),
                   call.integers("steps", 4).value_or(Integers(starts->size(), 1))};
-  if (slicing.axes.empty()) {
+  if (slicing.axes.empty()) {  // the first axes, one for each start
     slicing.axes.resize(std::min(starts->size(), rank));
     std::iota(slicing.axes.begin(), slicing.axes.end(), 0);
   }
@@ -90,17 +91,17 @@ std::optional<Slicing> slicing_of(const Call& call, std::size_t rank) {
   return slicing;
 }
 
-/// The elements that a slice takes along an axis.
+/// The elements that a slice takes along one axis.
 struct Taken {
   std::int64_t start = 0, count = 0, step = 1;
 };
 
-/// Of `size` elements; nothing where the numbers are beyond reason.
+/// `size` is the number of elements along the axis. Empty if a number is too large to compute with.
 std::optional<Taken> taken(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t size) {
   if (step == 0 || size < 0 || size > largest_dim || step < -largest_dim || step > largest_dim) return std::nullopt;
   const std::int64_t low = step > 0 ? 0 : -1;
   const std::int64_t high = step > 0 ? size : size - 1;
-  // From the end downwards an end before the first element is written as a number below -size.
+  // With a negative step, an end below -size is how ONNX says "to the first element inclusive".
   const auto bound = [&](std::int64_t at) {
     return std::clamp(at < 0 ? std::max(at, -largest_dim) + size : at, low, high);
   };
@@ -129,6 +130,7 @@ Known slice(const Call& call) {
     const auto part = taken(slicing->starts[i], slicing->ends[i], slicing->steps[i], size);
     (*value.shape)[*axis] = part ? part->count : unknown_dim;
     const auto& from = call.input(0).integers;
+    // The values of a vector are followed too: exporters slice shapes.
     const bool is_vector = shape->size() == 1 && slicing->axes.size() == 1;
     if (from && part && is_vector && std::ssize(*from) == size) value.integers = picked(*from, *part);
   }

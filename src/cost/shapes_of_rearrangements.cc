@@ -12,7 +12,7 @@ Known transpose(const Call& call) {
   if (!x) return one(std::nullopt);
   Integers order = call.attributes().integers("perm").value_or(Integers());
   if (order.empty()) {
-    order.resize(x->size());
+    order.resize(x->size());  // without `perm` the axes are reversed
     std::iota(order.rbegin(), order.rend(), 0);
   }
   Shape shape;
@@ -34,7 +34,7 @@ Known reshape(const Call& call) {
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 0 && !zero_is_zero) shape[i] = x && i < x->size() ? (*x)[i] : unknown_dim;
   }
-  // One -1 is what is left for it.
+  // A dimension of -1 takes what the others leave.
   const auto open = std::ranges::find(*wanted, -1);
   const auto total = x ? elements(*x) : std::nullopt;
   if (open != wanted->end() && total) {
@@ -67,6 +67,7 @@ Known squeeze(const Call& call) {
   const auto axes = call.integers("axes", 1);
   if (!x || (!axes && call.has(1))) return one(std::nullopt);
   std::vector<bool> gone(x->size());
+  // Without axes every dimension of 1 goes.
   for (std::size_t i = 0; !axes && i < x->size(); ++i) gone[i] = (*x)[i] == 1;
   for (const std::int64_t axis : axes.value_or(Integers())) {
     const auto at = place(axis, x->size());
@@ -88,7 +89,7 @@ Known unsqueeze(const Call& call) {
     const auto at = place(axis, added.size());
     if (at) added[*at] = true;
   }
-  if (std::ranges::count(added, true) != std::ssize(*axes)) return one(std::nullopt);
+  if (std::ranges::count(added, true) != std::ssize(*axes)) return one(std::nullopt);  // out of range, or repeated
   Shape shape;
   auto next = x->begin();
   for (const bool is_new : added) shape.push_back(is_new ? 1 : *next++);

@@ -17,7 +17,7 @@
 namespace onnxar {
 namespace {
 
-/// Exact before it is rounded once, also where the difference of signed numbers would overflow.
+/// The difference is exact until it is rounded once. It is computed unsigned, as that of signed numbers may overflow.
 template <std::integral T>
 double distance(T a, T b) {
   using Unsigned = std::make_unsigned_t<T>;
@@ -51,7 +51,7 @@ class DataComparison {
   DataComparison(DataType type, std::uint64_t elements) : type_(type) { found_.elements = elements; }
 
   std::optional<DataDifference> run(Bytes before, Bytes after) {
-    // Most pieces of most tensors are the same, and memcmp sees that at the speed of memory.
+    // Most pieces of most tensors are equal, and memcmp finds that out at the speed of memory.
     constexpr std::size_t step = 64U << 10U;
     for (std::size_t at = 0; at < before.size(); at += step) {
       const std::size_t size = std::min(step, before.size() - at);
@@ -65,7 +65,7 @@ class DataComparison {
   }
 
  private:
-  /// `first` is the number of the first element.
+  /// `first` is the index of the first element.
   void compare(Bytes a, Bytes b, std::uint64_t first) {
     switch (type_) {
       case DataType::float32: return whole<std::uint32_t>(a, b, first, [](auto bits) { return real(bits); });
@@ -136,7 +136,7 @@ class DataComparison {
     }
   }
 
-  /// Elements below 8 bits, the first in the lowest bits of a byte.
+  /// Elements below 8 bits; the first is in the lowest bits of a byte.
   template <typename Decode>
   void packed(Bytes a, Bytes b, std::uint64_t first, const Decode& decode) {
     const unsigned bits = bits_per_element(type_);
@@ -166,14 +166,14 @@ class DataComparison {
   }
 
   DataType type_;
-  std::vector<float> narrow_;  // by bit pattern; made when it is needed
+  std::vector<float> narrow_;  // values by bit pattern; filled at the first difference
   DataDifference found_;
 };
 
 }  // namespace
 
 std::optional<DataDifference> compare_data(Bytes before, Bytes after, DataType type, std::uint64_t elements) {
-  if (before.data() == after.data()) return std::nullopt;  // one mapping
+  if (before.data() == after.data()) return std::nullopt;  // both models share these bytes
   return DataComparison(type, elements).run(before, after);
 }
 

@@ -9,8 +9,9 @@
 
 namespace onnxar {
 
-/// Compares raw bytes of `elements` elements of a type; of a type that is not known, bytes. Bits that pad the last byte
-/// make no difference. Nothing where they are the same. REQUIRES: both hold as many bytes as that takes.
+/// Compares the raw bytes of `elements` elements of a type; for an unknown type, an element is a byte. Padding bits of
+/// the last byte do not count. Empty if there is no difference. REQUIRES: both have the same, sufficient number of
+/// bytes.
 std::optional<DataDifference> compare_data(Bytes before, Bytes after, DataType type, std::uint64_t elements);
 
 }  // namespace onnxar

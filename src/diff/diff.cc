@@ -20,7 +20,7 @@ TensorInfo info_of(const schema::TensorProto& tensor, const std::string& site) {
   return {tensor.name(), static_cast<DataType>(tensor.data_type()), {tensor.dims().begin(), tensor.dims().end()}, site};
 }
 
-/// As many bytes as type and dimensions call for; those of a payload of a type that is not known, where it is raw.
+/// The number of bytes by type and dimensions. For an unknown type, that of the raw data.
 std::uint64_t bytes_of(const Model& model, const schema::TensorProto& tensor, const TensorInfo& info) {
   if (const auto size = payload_size(info.type, info.dims)) return *size;
   const bool is_raw = info.type != DataType::string && (tensor.has_raw_data() || is_linked(tensor));
@@ -83,7 +83,7 @@ class Comparison {
 
   std::optional<DataDifference> data(const TensorPair& pair, const TensorInfo& info, std::uint64_t bytes) {
     if (info.type == DataType::string) return compare_strings(*pair.before, *pair.after);
-    // A byte an element, where elements are known.
+    // With elements of one byte, the size is their number.
     const std::uint64_t elements =
         bits_per_element(info.type) == 0 ? bytes : payload_size(DataType::uint8, info.dims).value_or(bytes);
     try {
@@ -91,7 +91,8 @@ class Comparison {
       const ByteSpan second = after_.payload(*pair.after);
       const Bytes a = first.bytes().first(bytes);
       const Bytes b = second.bytes().first(bytes);
-      const bool shared = is_linked(*pair.before) && is_linked(*pair.after);  // else it is a copy that goes
+      // Decoded data is gone after this function, and its address may come back with other data.
+      const bool shared = is_linked(*pair.before) && is_linked(*pair.after);
       return shared ? once(a, b, info.type, elements) : compare_data(a, b, info.type, elements);
     } catch (const Error& error) {
       if (!says_no_raw_bytes(error.code())) throw;
@@ -99,14 +100,14 @@ class Comparison {
     }
   }
 
-  /// Whether the message of a tensor has no raw bytes, or none that are beyond doubt.
+  /// Whether an error says that the tensor's message has no raw bytes, or not the right ones.
   static bool says_no_raw_bytes(Code code) {
     return code == Code::onnx_tensor_not_converted || code == Code::onnx_tensor_length ||
            code == Code::onnx_tensor_data_beside || code == Code::onnx_tensor_wrong_field ||
            code == Code::onnx_tensor_no_type;
   }
 
-  /// Tensors may share their bytes, which are compared once; slices that overlap are not a linear number of bytes.
+  /// Compares bytes that tensors share once. Slices that overlap are still compared each, so `expansion_` limits them.
   std::optional<DataDifference> once(Bytes before, Bytes after, DataType type, std::uint64_t elements) {
     const Key key(before.data(), after.data(), before.size(), type, elements);
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
@@ -115,7 +116,7 @@ class Comparison {
     return known_[key] = compare_data(before, after, type, elements);
   }
 
-  /// Where data lies that is not in the messages.
+  /// The memory of all linked data.
   static std::vector<Bytes> places_of(const Model& model) {
     std::vector<Bytes> places;
     for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo&) {
@@ -126,10 +127,10 @@ class Comparison {
   static Bytes bytes_if_loaded(const Model& model, const schema::TensorProto& tensor) try {
     return model.span(tensor).bytes();
   } catch (const Error&) {
-    return {};  // it is told where it matters
+    return {};  // `data` throws the same error, with the tensor at hand
   }
 
-  /// Typed data that is no array of elements, or no data at all.
+  /// Compares the messages of tensors whose typed data is not an array of elements.
   static std::optional<DataDifference> as_it_stands(const schema::TensorProto& before, const schema::TensorProto& after,
                                                     std::uint64_t elements) {
     if (before.SerializePartialAsString() == after.SerializePartialAsString()) return std::nullopt;

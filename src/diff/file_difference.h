@@ -1,4 +1,4 @@
-// Side files of two archives, compared.
+// Comparing the side files of two archives.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace onnxar {
 
-/// What differs between them, byte by byte, in the order of names; nothing unless both files are archives.
+/// The differences, in the order of names. Empty unless both files are archives.
 /// Errors: as Archive::open; zip.local.*, zip.padding.*; wire.*. Cost: O(models) + O(bytes of side files).
 std::vector<FileChange> compare_side_files(const std::filesystem::path& before, const std::filesystem::path& after,
                                            const LoadOptions& load);

@@ -32,7 +32,7 @@ std::string outputs_of(const Message& element) {
   return outputs;
 }
 
-/// Elements that are not matched yet.
+/// The elements of one side, and which of them are matched.
 struct Pending {
   std::vector<const Message*> elements;
   std::vector<bool> matched;
@@ -47,7 +47,7 @@ struct Pending {
     keys.resize(elements.size());
   }
 
-  /// By key, the one element that has it; -1 where several have.
+  /// For each key the index of its element, or -1 if several unmatched elements have it.
   template <typename Key>
   base::KeyedMap<std::string, int> index(const Key& key_of) {
     base::KeyedMap<std::string, int> by_key;
@@ -84,7 +84,8 @@ class Matcher {
     }
   }
 
-  /// What has no unique key goes by its order; what has one is nowhere else.
+  /// Elements without a unique key are matched in order. Those with one have no counterpart, and are not: two nodes of
+  /// different names are two nodes.
   Matching finish() && {
     const std::vector<int> before = before_.left(in_before_, false);
     const std::vector<int> after = after_.left(in_after_, false);
@@ -118,7 +119,7 @@ std::string name_in(const Message& element) {
     return base::concat(onnx::canonical_domain(function->domain()), ".", function->name(), overload);
   }
   if (const auto* opset = as<schema::OperatorSetIdProto>(element)) {
-    return onnx::is_default_domain(opset->domain()) ? std::string(onnx::default_domain) : opset->domain();
+    return std::string(onnx::domain_name(opset->domain()));
   }
   if (const auto* sparse = as<schema::SparseTensorProto>(element)) return sparse->values().name();
   for (const char* const field : {"name", "key", "tensor_name", "configuration_id"}) {

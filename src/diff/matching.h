@@ -1,4 +1,4 @@
-// Which elements of two repeated fields are the same thing.
+// Matching the elements of two repeated fields.
 #pragma once
 
 #include <string>
@@ -14,13 +14,12 @@ struct Matching {
   std::vector<int> removed, added;
 };
 
-/// Matches the elements of `field`, messages, of two messages of one type: by what names them, in several ways one
-/// after another (nodes by their names, then by their outputs), where that is unique; what has no name, or shares it,
-/// in its order.
+/// Matches the elements of `field`, which are messages, in two messages of one type: by unique names, then (nodes) by
+/// unique outputs, and the rest in their order.
 Matching match(const google::protobuf::Message& before, const google::protobuf::Message& after,
                const google::protobuf::FieldDescriptor& field);
 
-/// What an element goes by: a node's name, a property's key, an opset's domain; empty where it has nothing of the kind.
+/// What identifies an element: a node's name, a property's key, an opset's domain. Empty if it has none.
 std::string name_in(const google::protobuf::Message& element);
 
 }  // namespace onnxar

@@ -42,7 +42,8 @@ bool is_absent(const Message& message, const FieldDescriptor& field) {
   return field.is_repeated() ? reflection.FieldSize(message, &field) == 0 : !reflection.HasField(message, &field);
 }
 
-/// What says where the data of a tensor is, or is the data; what it is for stands in TensorInfo.
+/// The fields with a tensor's data, or with the place of it. They are compared as data, not as messages; type and shape
+/// are part of TensorInfo.
 bool is_of_data(const FieldDescriptor& field) {
   constexpr std::array<std::string_view, 10> names = {"dims",       "data_type",    "float_data",  "int32_data",
                                                       "int64_data", "double_data",  "uint64_data", "string_data",
@@ -53,7 +54,7 @@ bool is_of_data(const FieldDescriptor& field) {
 
 // --- Text ------------------------------------------------------------------------------------------------------------
 
-/// Of a single value, or of one in a list (`index`, else -1).
+/// The text of a single value (`index` is -1) or of one in a list.
 std::string value_text(const Message& message, const FieldDescriptor& field, int index) {
   const auto& reflection = *message.GetReflection();
   if (field.cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
@@ -73,7 +74,7 @@ std::string in_quotes(const std::string& text, const FieldDescriptor& field) {
   return field.cpp_type() == FieldDescriptor::CPPTYPE_STRING ? concat("\"", cut(text), "\"") : text;
 }
 
-/// `[1,2]`; of a long list some values, from `first` on.
+/// `[1,2]`. Of a long list, some values from `first` on, which is where the lists begin to differ.
 std::string list_text(const Message& message, const FieldDescriptor& field, int first) {
   const int size = message.GetReflection()->FieldSize(message, &field);
   const int begin = size > most_values_shown ? first : 0;
@@ -96,7 +97,7 @@ std::string names_text(const google::protobuf::RepeatedPtrField<std::string>& na
   return text;
 }
 
-/// What an element is that is in one of the models only.
+/// A line for an element that only one model has.
 std::string summary_text(const Message& message) {
   const auto* type = message.GetDescriptor();
   if (type == schema::NodeProto::descriptor()) {
@@ -129,7 +130,8 @@ std::string summary_text(const Message& message) {
 
 // --- Sites -----------------------------------------------------------------------------------------------------------
 
-/// `.node[3]`, `.attr.strides`; what an attribute holds has the attribute's own site.
+/// `.node[3]`, `.attr.strides`. What an attribute holds has the attribute's site: see onnx::path_of, which is for sites
+/// of tensors only and does not know other fields.
 std::string step(const Message& parent, const FieldDescriptor& field, const Message* element, int index) {
   std::string subscript = index < 0 ? "" : concat("[", index, "]");
   const bool of_attribute = parent.GetDescriptor() == schema::AttributeProto::descriptor();
@@ -141,7 +143,7 @@ std::string step(const Message& parent, const FieldDescriptor& field, const Mess
   return "." + field.name() + subscript;
 }
 
-/// Of what an element has below it, as many changes may bear the name.
+/// Cut, because every change below the element repeats its name.
 std::string name_of(const Message& element) { return cut(name_in(element)); }
 
 }  // namespace
@@ -223,7 +225,7 @@ void MessageDifference::list_of_messages(const Message& before, const Message& a
     }
     messages(a, b, inside);
   }
-  // Callers of a graph may know its inputs and outputs by their position; nothing else has one that counts.
+  // Callers of a graph may know its inputs and outputs by position. No other order has a meaning.
   const bool positions_count = before.GetDescriptor() == schema::GraphProto::descriptor() &&
                                (field.name() == "input" || field.name() == "output");
   if (positions_count && !std::ranges::is_sorted(found.both, {}, &std::pair<int, int>::second)) {
@@ -236,10 +238,10 @@ void MessageDifference::list_of_messages(const Message& before, const Message& a
 
 void MessageDifference::values(const Message& before, const Message& after, const Field& field, const Place& place) {
   const auto& reflection = *before.GetReflection();
-  if (is_absent(before, field) && is_absent(after, field)) return;  // of most fields of most messages
+  if (is_absent(before, field) && is_absent(after, field)) return;  // most fields of most messages: no site is made
   const Place inside{site_in(place.before, step(before, field, nullptr, -1)), {}, place.name};
   if (!field.is_repeated()) {
-    // A field that is not there says what its default says, but for one of several of which only one can be there.
+    // An absent field means its default. The members of a oneof are the exception: which one is there has a meaning.
     const bool presence_counts = field.containing_oneof() != nullptr;
     const bool in_before = !presence_counts || reflection.HasField(before, &field);
     const bool in_after = !presence_counts || reflection.HasField(after, &field);

@@ -1,4 +1,7 @@
-// Two messages of one type, field by field, whatever fields they have.
+// The differences of two messages of one type, field by field.
+//
+// This goes through two messages at once, by reflection and matched by name, so that no field is forgotten when ONNX
+// adds one. It shares nothing with walk (graph/walk.h), which goes through one model's graphs.
 #pragma once
 
 #include <functional>
@@ -10,10 +13,10 @@
 
 namespace onnxar {
 
-/// Finds what differs between messages, and leaves the data of tensors to `tensors`.
+/// Finds the differences of messages. The data of tensors is left to `tensors`.
 class MessageDifference {
  public:
-  /// A tensor in both, or in one only, with the site in each.
+  /// A tensor of both models or of one, with its sites.
   struct TensorPair {
     const schema::TensorProto* before = nullptr;
     const schema::TensorProto* after = nullptr;

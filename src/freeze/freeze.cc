@@ -28,7 +28,7 @@ using base::concat;
 
 // --- Weights ---------------------------------------------------------------------------------------------------------
 
-/// Tensors of another file by name.
+/// The tensors of another file, by name.
 class Weights {
  public:
   Weights() = default;
@@ -37,8 +37,8 @@ class Weights {
   virtual ~Weights() = default;
 
   [[nodiscard]] virtual std::vector<std::string> names() const = 0;
-  /// Makes the tensor of this name the data of `tensor`, which has a name and a type. `fits` is asked about the shape.
-  /// Errors: those of `freeze`.
+  /// Gives `tensor`, which has a name and a type, the data of the tensor of that name. `fits` throws if the shape does
+  /// not match. Errors: as `freeze`.
   using Fits = std::function<void(const std::vector<std::int64_t>&)>;
   virtual void fill(Model& model, schema::TensorProto& tensor, const Fits& fits) = 0;
 };
@@ -117,14 +117,14 @@ std::unique_ptr<Weights> open_weights(const FreezeOptions& options) {
   return std::make_unique<WeightsOfArrays>(NpzFile::open(options.weights, folder, load.max_expansion));
 }
 
-// --- What is open ----------------------------------------------------------------------------------------------------
+// --- Tensors without data --------------------------------------------------------------------------------------------
 
 [[noreturn]] void refuse_shape(const std::string& name, const std::string& wanted, const std::string& found) {
   throw Error(Code::onnx_weights_shape,
               concat("tensor ", base::quoted(name), " is to be of shape ", wanted, ", but is of ", found, " here"));
 }
 
-/// Errors: onnx.weights.shape, where `dims` are not of the shape that an input declares.
+/// Errors: onnx.weights.shape if `dims` do not match the shape that an input declares.
 void expect_fit(const schema::ValueInfoProto& input, const std::vector<std::int64_t>& dims) {
   const auto& type = input.type().tensor_type();
   if (!type.has_shape()) return;
@@ -140,7 +140,7 @@ void expect_fit(const schema::ValueInfoProto& input, const std::vector<std::int6
   refuse_shape(input.name(), shape_text(wanted, std::identity()), shape_text(dims));
 }
 
-/// Fills the graph of a model.
+/// Fills the tensors of a model's graph from another file.
 class Filling {
  public:
   Filling(Model& model, Weights& weights, FreezeReport& report)
@@ -179,12 +179,12 @@ class Filling {
       fill(tensor, [&](const std::vector<std::int64_t>& dims) { expect_fit(input, dims); });
       filled.insert(input.name());
     }
-    constexpr std::int64_t first_without_inputs = 4;  // before that version, every initializer is an input, too
+    constexpr std::int64_t first_without_inputs = 4;  // before IR version 4 every initializer must also be an input
     if (model_.proto().ir_version() < first_without_inputs) return;
     keep_only(*graph_.mutable_input(), [&](const auto& input) { return !filled.contains(input.name()); });
   }
 
-  /// Whether there are weights of this name; they are there for one tensor.
+  /// Whether there are weights of this name that no other tensor took.
   bool take(const std::string& name) {
     wanted_.push_back(name);
     return left_.erase(name) != 0;
@@ -210,8 +210,8 @@ class Filling {
   schema::GraphProto& graph_;
   Weights& weights_;
   FreezeReport& report_;
-  std::set<std::string> left_;       // names that fill nothing yet
-  std::vector<std::string> wanted_;  // names of what is open
+  std::set<std::string> left_;       // names in the file that no tensor took yet
+  std::vector<std::string> wanted_;  // names of tensors without data
 };
 
 void fill_from(Model& model, const FreezeOptions& options, FreezeReport& report) {
@@ -223,7 +223,7 @@ void fill_from(Model& model, const FreezeOptions& options, FreezeReport& report)
   }
 }
 
-// --- What is said on the side ----------------------------------------------------------------------------------------
+// --- Docs and metadata -----------------------------------------------------------------------------------------------
 
 /// Clears the fields of this name in all messages.
 void clear_everywhere(schema::ModelProto& model, const std::string& name) {
@@ -249,7 +249,8 @@ FreezeReport freeze(const fs::path& input, const fs::path& output, const SaveOpt
   FreezeOptions beside = options;
   if (beside.load.temporary_dir.empty()) beside.load.temporary_dir = base::absolute_path(output).parent_path();
   try {
-    const auto lock = save.replace && !save.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
+    const auto lock =
+        save.output.overwrite && !save.output.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
     Model model = Model::load(input, options.load);
     FreezeReport report = freeze(model, beside);
     report.saved = model.save(output, save);

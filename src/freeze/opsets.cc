@@ -26,7 +26,7 @@ std::uint64_t keep_imports(Imports& imports, const Domains& used) {
   const auto is_used = [&used](const schema::OperatorSetIdProto& opset) {
     return onnx::is_default_domain(opset.domain()) || used.contains(opset.domain());
   };
-  if (std::ranges::none_of(imports, is_used)) return 0;  // one has to be there
+  if (std::ranges::none_of(imports, is_used)) return 0;  // there must be one
   return keep_only(imports, is_used);
 }
 

@@ -1,4 +1,4 @@
-// The sets of operators that a model imports.
+// The operator sets that a model imports.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace onnxar {
 
-/// Takes out imports, of the model and of its functions, of domains that nothing in them uses; how many went. What a
-/// function imports or is in the model imports, too, and ONNX's own operators stay: runtimes rely on both where they
-/// put functions in the place of their calls. The last import stays as well, as there has to be one.
+/// Removes imports of domains without a node, from the model and its functions, and returns their number. The model
+/// keeps imports of its functions' domains and of what their bodies use, and ONNX's own operators stay everywhere:
+/// runtimes need both when they inline functions. If no import is used, all stay, because there must be one.
 std::uint64_t drop_unused_opsets(schema::ModelProto& model);
 
 }  // namespace onnxar

@@ -19,10 +19,11 @@ NameViews names_before_nodes(const schema::GraphProto& graph) {
   return names;
 }
 
-/// Names that graphs use of what is around them, each graph looked into once however many graphs it is in.
+/// The names that subgraphs use of the graphs around them. Each graph is looked into once: without that, a graph at
+/// depth d would be read d times, as every graph around it is ordered.
 class UsedNames {
  public:
-  /// The names around it that a node, or a subgraph of it, uses.
+  /// Adds the names that a node or its subgraphs use of what is around the node.
   void add_of(const schema::NodeProto& node, std::vector<std::string_view>& used) {
     used.insert(used.end(), node.input().begin(), node.input().end());
     for_each_subgraph(node, "", [&](const schema::GraphProto& graph, const std::string&) {
@@ -41,7 +42,7 @@ class UsedNames {
       add_of(node, inside);
       seen.insert(node.output().begin(), node.output().end());
     }
-    for (const auto& output : graph.output()) inside.push_back(output.name());  // may hand a value through
+    for (const auto& output : graph.output()) inside.push_back(output.name());  // it may pass an outer value through
     std::erase_if(inside, [&seen](std::string_view name) { return !seen.insert(name).second; });
     return known_[&graph] = std::move(inside);
   }
@@ -51,10 +52,10 @@ class UsedNames {
 
 namespace {
 
-/// Which nodes of a list wait for which.
+/// Which nodes of a list use outputs of which.
 struct Edges {
   std::vector<std::vector<int>> users;  // by node
-  std::vector<std::size_t> waits_for;   // how many nodes, by node
+  std::vector<std::size_t> waits_for;   // by node, the number of uses of other nodes' outputs
 
   Edges(const Nodes& nodes, UsedNames& names) : users(static_cast<std::size_t>(nodes.size())), waits_for(users.size()) {
     base::KeyedMap<std::string_view, int> producers;
@@ -80,7 +81,7 @@ struct Edges {
   }
 };
 
-/// Kahn's algorithm; nodes that stand in order stay in order.
+/// Kahn's algorithm with a queue: independent nodes keep the order of the model.
 Order order_of(const Nodes& nodes, UsedNames& names) {
   Edges edges(nodes, names);
   std::vector<std::uint64_t> depths(edges.users.size(), 1);
@@ -100,14 +101,15 @@ Order order_of(const Nodes& nodes, UsedNames& names) {
   return order;
 }
 
-/// Of the nodes that are in no order, those of one cycle: from any of them, back along what it waits for.
+/// Nodes without an order either are on a cycle or come after one. Each waits for another such node, so that as many
+/// steps back as there are nodes end on a cycle, wherever they begin.
 std::vector<std::string> cycle_of(const Nodes& nodes, UsedNames& names, const std::string& site, std::size_t most) {
   const Order order = order_of(nodes, names);
   if (order.nodes.size() == static_cast<std::size_t>(nodes.size())) return {};
   std::vector<bool> ordered(static_cast<std::size_t>(nodes.size()));
   for (const int node : order.nodes) ordered[static_cast<std::size_t>(node)] = true;
   const Edges edges(nodes, names);
-  std::vector<int> before(ordered.size(), -1);  // an unordered node that each unordered one waits for
+  std::vector<int> before(ordered.size(), -1);  // for each node without an order, one that it waits for
   int start = -1;
   for (int i = 0; i < nodes.size(); ++i) {
     if (ordered[static_cast<std::size_t>(i)]) continue;

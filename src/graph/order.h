@@ -19,7 +19,7 @@ using NameViews = base::KeyedSet<std::string_view>;
 
 /// The names of a graph's initializers.
 NameViews names_of_initializers(const schema::GraphProto& graph);
-/// The names that a graph has without any node: those of its inputs and initializers.
+/// The names that a graph defines without nodes: its inputs and initializers.
 NameViews names_before_nodes(const schema::GraphProto& graph);
 
 class UsedNames;

@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 std::uint64_t end_of(const FileBlock& block) { return block.offset + block.size; }
 std::uint64_t end_of(const FileMap& map) { return map.blocks.empty() ? 0 : end_of(map.blocks.back()); }
 
-/// Adds the bytes from the last block's end up to `end`, if there are any.
+/// Adds a block from the end of the last one to `end`, unless it would be empty. Since every block is added here, they
+/// follow each other without gaps, even if tensors overlap.
 void append(FileMap& map, BlockKind kind, std::uint64_t end, const std::string& name,
             DataType type = DataType::undefined) {
   const std::uint64_t begin = end_of(map);
@@ -36,7 +37,7 @@ std::string name_of(const ListedEntry& entry) {
   return (name.empty() ? entry.name : name) + (others == 0 ? "" : " and " + std::to_string(others) + " more");
 }
 
-/// An entry's records, its padding and its data.
+/// The header of an entry and its padding. What is before the header was left behind by an edit.
 void append_entry(FileMap& map, const ListedEntry& entry) {
   append(map, BlockKind::unused, entry.header_offset, "earlier state of the model");
   append(map, BlockKind::header, entry.offset - entry.padding, "header of " + entry.name);
@@ -71,7 +72,7 @@ void FileMapper::add(const onnx::TensorSite& site) {
 }
 
 void FileMapper::add_link(const onnx::TensorSite& site) {
-  if (source_.archive() != nullptr) return;  // the listing knows
+  if (source_.archive() != nullptr) return;  // map_of_archive takes entries from the listing
   const onnx::TensorView& tensor = site.tensor;
   const onnx::ExternalSlice slice = onnx::parse_external_data(tensor.external, tensor.range.begin);
   const std::uint64_t size = slice.length.value_or(tensor.expected_size().value_or(0));
@@ -108,7 +109,7 @@ FileMap FileMapper::map_of_archive(StorageSummary& storage) {
 
 FileMap FileMapper::map_of_data_file(const std::string& location, std::vector<FileBlock>& slices,
                                      StorageSummary& storage) const {
-  constexpr std::uint64_t largest_padding = 65536;  // what data files are aligned to at most
+  constexpr std::uint64_t largest_padding = 65536;  // a larger gap is not alignment: Windows' granularity is the most
   const ExternalFiles* files = source_.files();     // null for a model in memory
   const auto file_size = files != nullptr ? files->size_of(location) : std::nullopt;
   FileMap map{
@@ -140,7 +141,7 @@ std::vector<FileMap> FileMapper::finish(StorageSummary& storage) && {
     files.push_back(map_of_archive(storage));
   } else {
     FileMap& map = files.emplace_back(FileMap{path_, false, size_of(path_), {}});
-    if (source_.from_text()) inline_.clear();  // it stands elsewhere in the text
+    if (source_.from_text()) inline_.clear();  // their offsets are those of the parsed bytes, not of the text
     append_model(map, 0, map.size);
   }
   storage.file_bytes = files.front().size;

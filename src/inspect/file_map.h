@@ -1,4 +1,4 @@
-// Which bytes of a model's files hold what.
+// What each byte of a model's files is.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@ class FileMapper {
       : path_(path), source_(source), options_(options) {}
 
   void add(const onnx::TensorSite& site);
-  /// The model's file first, then data files by name; adds up what they hold. Errors: as `list`.
+  /// The model's file, then its data files by name. Adds up their blocks in `storage`. Errors: as `ls`.
   std::vector<FileMap> finish(StorageSummary& storage) &&;
 
  private:
@@ -30,7 +30,7 @@ class FileMapper {
   const std::filesystem::path& path_;
   const Resolver& source_;
   const LoadOptions& options_;
-  std::vector<FileBlock> inline_;                         // offsets count from the model's first byte
+  std::vector<FileBlock> inline_;                         // offsets from the first byte of the model
   std::map<std::string, std::vector<FileBlock>> slices_;  // by location; a size of 0: to the end
 };
 

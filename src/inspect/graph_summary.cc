@@ -18,13 +18,13 @@ namespace {
 
 using base::concat;
 
-constexpr std::size_t most_listed = 100;  // of what is wrong
+constexpr std::size_t most_listed = 100;  // faults of one kind: a broken model may have one for each node
 
 // --- Interface -------------------------------------------------------------------------------------------------------
 
 std::string type_name(std::int32_t type) { return to_string(static_cast<DataType>(type)); }
 
-/// Recursion is bounded by what protobuf's parser lets in.
+/// The depth of recursion is bounded by protobuf's parser.
 std::string text_of(const schema::TypeProto& type) {
   switch (type.value_case()) {
     case schema::TypeProto::kTensorType: return type_name(type.tensor_type().elem_type());
@@ -59,9 +59,9 @@ ValueSummary summary_of(const schema::ValueInfoProto& value) {
   return summary;
 }
 
-// --- Edges -----------------------------------------------------------------------------------------------------------
+// --- Dangling inputs -------------------------------------------------------------------------------------------------
 
-/// Looks for names that nothing gives, scope by scope: a subgraph sees the names around it.
+/// Finds names that nothing defines. Scopes are nested: a subgraph sees the names of the graphs around it.
 class Scopes {
  public:
   explicit Scopes(std::vector<DanglingInput>& dangling) : dangling_(dangling) {}

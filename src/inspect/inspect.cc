@@ -76,8 +76,7 @@ Inspection inspection_of(const LoadedModel& loaded, const std::filesystem::path&
 }  // namespace
 
 std::string to_string(const OpsetSummary& opset) {
-  const std::string_view domain = opset.domain.empty() ? onnx::default_domain : std::string_view(opset.domain);
-  return base::concat(domain, " ", opset.version);
+  return base::concat(onnx::domain_name(opset.domain), " ", opset.version);
 }
 
 std::string_view to_string(ModelForm form) noexcept {

@@ -29,7 +29,7 @@ std::string_view name_of(SiteKind kind) {
   return "";
 }
 
-/// A sum that stays at the end of its range rather than wrap.
+/// Saturates: dimensions may claim any number of elements.
 void add(std::uint64_t& sum, std::uint64_t more) { sum = base::checked_add(sum, more).value_or(UINT64_MAX); }
 
 void add(TensorTotals& totals, std::uint64_t elements, std::uint64_t bytes) {
@@ -38,7 +38,7 @@ void add(TensorTotals& totals, std::uint64_t elements, std::uint64_t bytes) {
   add(totals.bytes, bytes);
 }
 
-/// Names of running means and variances: inputs 3 and 4 of BatchNormalization.
+/// The names of running means and variances: inputs 3 and 4 of BatchNormalization, which are not trained.
 base::KeyedSet<std::string_view> statistics_of(const schema::ModelProto& model) {
   constexpr int mean = 3;
   base::KeyedSet<std::string_view> names;

@@ -1,4 +1,4 @@
-// The tensors of a model, added up.
+// Sums over the tensors of a model.
 #pragma once
 
 #include "onnxar/model/inspect.h"
@@ -7,8 +7,8 @@
 
 namespace onnxar {
 
-/// Fills in what `inspection` says of tensors and their storage, and the maps of files if `options` ask for them.
-/// `model` is what was opened; `proto` its messages.
+/// Fills in what `inspection` says about tensors and storage, and the maps of files if `options` ask for them. `source`
+/// is the model that was opened, and `proto` its messages.
 void add_tensors(Inspection& inspection, const std::filesystem::path& path, const Resolver& source,
                  const schema::ModelProto& proto, const InspectOptions& options);
 

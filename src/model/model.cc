@@ -54,7 +54,7 @@ void clear_data(schema::TensorProto& tensor) {
   tensor.clear_data_location();
 }
 
-/// What `action` gives; errors name the tensor.
+/// Returns what `action` returns; its errors get the tensor's name.
 template <typename Action>
 auto naming(const schema::TensorProto& tensor, const Action& action) {
   try {
@@ -64,7 +64,8 @@ auto naming(const schema::TensorProto& tensor, const Action& action) {
   }
 }
 
-/// The data of a tensor that is not linked, as the wire layer reads it from the message's own bytes.
+/// The data of a tensor that is not linked. raw_data is a view of the message. Typed data goes through the wire layer,
+/// so that its rules are written once; that takes a serialised message.
 ByteSpan inline_payload(const schema::TensorProto& tensor) {
   const onnx::TensorView message = view_of(tensor_message(tensor));
   onnx::prove_type(message);
@@ -85,18 +86,18 @@ ByteSpan inline_payload(const schema::TensorProto& tensor) {
 }  // namespace
 
 struct Model::Parts {
-  LoadedModel loaded;  // its skeleton is empty: `proto` is it
+  LoadedModel loaded;  // its skeleton is empty: `proto` has taken its place
   schema::ModelProto proto;
   LoadOptions options;
 
-  /// A model that was just split.
+  /// Makes the parts of a model that was just split.
   static std::unique_ptr<Parts> of(LoadedModel loaded, const LoadOptions& options, bool no_copy) {
     auto parts = std::make_unique<Parts>();
     parts->options = options;
     parse(parts->proto, loaded.skeleton, options.max_depth);
     loaded.skeleton = {};
     prefetch_payloads(loaded, options.prefetch);
-    own_payloads(loaded, no_copy ? Ownership::decoded : Ownership::all, options.num_threads);
+    own_payloads(loaded, no_copy ? Ownership::decoded : Ownership::all, options.threads);
     parts->loaded = std::move(loaded);
     return parts;
   }
@@ -104,7 +105,7 @@ struct Model::Parts {
 
 Model::Model() : parts_(std::make_unique<Parts>()) {
   parts_->loaded.id = new_model_id();
-  // What shares bytes in it is what the program has made so, and not a file.
+  // The limit is for files. Tensors that share bytes here were made so by the program.
   parts_->loaded.max_expansion = std::numeric_limits<std::uint64_t>::max();
 }
 Model::Model(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
@@ -158,7 +159,7 @@ void Model::set_payload(schema::TensorProto& tensor, ByteSpan bytes) {
   payloads.push_back(payload_of(std::move(bytes)));
   clear_data(tensor);
   const std::string location = onnx::memory_location(parts_->loaded.id, payloads.size() - 1);
-  // What was just encoded can be parsed.
+  // It parses what was just encoded, and cannot fail.
   static_cast<void>(tensor.MergeFromString(onnx::external_data_fields({location, 0, payloads.back().size()})));
 }
 
@@ -171,7 +172,7 @@ std::size_t Model::release_unused_payloads() {
     const Payload* payload = is_linked(tensor) ? parts_->loaded.payload_at(location_of(tensor)) : nullptr;
     if (payload != nullptr) used[static_cast<std::size_t>(payload - payloads.data())] = true;
   });
-  for (const LoadedGraph& graph : parts_->loaded.graphs) {  // they are saved with the model
+  for (const LoadedGraph& graph : parts_->loaded.graphs) {  // graphs are saved with the model, and need theirs
     onnx::walk_tensors(graph.skeleton,
                        [&](const onnx::TensorSite& site) {
                          const Payload* payload = parts_->loaded.payload_of(site);
@@ -182,7 +183,7 @@ std::size_t Model::release_unused_payloads() {
   std::size_t released = 0;
   for (std::size_t i = 0; i < payloads.size(); ++i) {
     if (used[i] || !payloads[i].source) continue;
-    payloads[i] = {};  // its number stays: links to others are not to change
+    payloads[i] = {};  // keeps its index: links name payloads by index
     ++released;
   }
   return released;
@@ -190,7 +191,7 @@ std::size_t Model::release_unused_payloads() {
 
 ConvertReport Model::save(const std::filesystem::path& path, const SaveOptions& options) const {
   LoadedModel saved = parts_->loaded;
-  saved.source = nullptr;  // links of the messages lead into the table and nowhere else
+  saved.source = nullptr;  // edited messages may link to payloads only, not to what the source has
   try {
     set_skeleton(saved, std::make_shared<const std::vector<std::byte>>(serialised(parts_->proto)),
                  ExternalPolicy::of(options), parts_->options);

@@ -17,4 +17,9 @@ constexpr std::string_view canonical_domain(std::string_view domain) noexcept {
   return is_default_domain(domain) ? std::string_view() : domain;
 }
 
+/// The domain in full, for people: `ai.onnx` for the default one.
+constexpr std::string_view domain_name(std::string_view domain) noexcept {
+  return is_default_domain(domain) ? default_domain : domain;
+}
+
 }  // namespace onnxar::onnx

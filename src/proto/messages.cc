@@ -21,7 +21,7 @@ void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
                 concat("without its large tensors it is ", base::human_size(skeleton.size()),
                        ", and protobuf reads less than 2 GiB; a lower threshold helps"));
   }
-  const google::protobuf::LogSilencer silent;  // names that are no UTF-8 are reported on stderr by debug builds
+  const google::protobuf::LogSilencer silent;  // protobuf's debug builds report names that are not UTF-8 on stderr
   google::protobuf::io::CodedInputStream input(reinterpret_cast<const std::uint8_t*>(skeleton.data()),
                                                static_cast<int>(skeleton.size()));
   input.SetRecursionLimit(static_cast<int>(std::min<std::size_t>(max_depth, std::numeric_limits<int>::max())));
@@ -32,7 +32,7 @@ void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
 std::vector<std::byte> serialised(const google::protobuf::MessageLite& message) {
   const google::protobuf::LogSilencer silent;
   std::vector<std::byte> bytes(message.ByteSizeLong());
-  // Protobuf's own limit; the skeleton of a model that large holds data that should be payloads.
+  // Protobuf's own limit. A skeleton reaches it only if data that should be payloads was put into messages.
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
       !message.SerializePartialToArray(bytes.data(), static_cast<int>(bytes.size()))) {
     throw Error(Code::onnx_model_too_large,

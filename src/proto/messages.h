@@ -1,4 +1,4 @@
-// Protobuf messages from and to bytes, and the links in them.
+// Protobuf messages: to and from bytes, and what works on messages of any type.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace onnxar {
 
-/// Errors: onnx.model.too_large, onnx.model.invalid.
+/// Parses a skeleton. Errors: onnx.model.too_large, onnx.model.invalid.
 void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth);
 
 /// Errors: onnx.model.too_large.
@@ -22,7 +22,7 @@ inline bool is_linked(const schema::TensorProto& tensor) {
   return tensor.data_location() == schema::TensorProto::EXTERNAL;
 }
 
-/// Where a linked tensor's data is; empty where it does not say.
+/// The location of a linked tensor's data; empty if the link has none.
 std::string_view location_of(const schema::TensorProto& tensor);
 
 /// Removes the elements for which `keep` is false, and returns how many they were. `keep` is asked once for each, in

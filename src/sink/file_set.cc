@@ -1,8 +1,5 @@
 #include "sink/file_set.h"
 
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <utility>
 
 #include "base/file_status.h"
@@ -48,7 +45,7 @@ FileSet::FileSet(const Destination& destination, const SaveOptions& options)
   if (destination.is_folder()) {
     model_path_ = destination.path / destination.model;
     open_folder(destination);
-    if (root_.folder && !options.dry_run) {
+    if (root_.folder && !options.output.dry_run) {
       model_ = base::OutputFile::create(root_.folder, destination.model, existing_);
     }
   } else {
@@ -76,7 +73,7 @@ void FileSet::open_folder(const Destination& destination) {
   if (fs::exists(fs::symlink_status(path, ignored))) {
     throw Error(Code::io_not_a_file, "is not a folder, and the output is to be one", {}, path);
   }
-  if (options_.dry_run) return;
+  if (options_.output.dry_run) return;
   std::string name = path.filename().string();
   if (base::Folder::make(*above, name)) {
     above_ = above;
@@ -95,7 +92,7 @@ FileSet::~FileSet() {
 
 /// Removes what was made in a folder that `here` is a descriptor of; a folder in which there is something by now stays.
 /// False where `here` is not of that folder any more, as somebody moved one within.
-bool FileSet::remove_within(const Made& made, base::FileDescriptor& here) {
+bool FileSet::remove_within(const Made& made, os::File& here) {
   for (const auto& [name, within] : made.within) {
     if (!within.within.empty() && within.folder->enter(here)) {
       if (!remove_within(within, here) || !within.folder->leave(here)) return false;
@@ -108,7 +105,7 @@ bool FileSet::remove_within(const Made& made, base::FileDescriptor& here) {
 void FileSet::remove_folders() noexcept {
   if (root_.within.empty()) return;
   try {
-    base::FileDescriptor here = root_.folder->descriptor();
+    os::File here = root_.folder->descriptor();
     static_cast<void>(remove_within(root_, here));
   } catch (const Error&) {
     return;  // no descriptor is free: they stay
@@ -133,7 +130,7 @@ void FileSet::claim(const std::string& name) {
 
 std::shared_ptr<const base::Folder> FileSet::folder_for(const fs::path& relative) {
   Made* made = &root_;
-  base::FileDescriptor here;  // of `made`, once a folder is to be made in it
+  os::File here;  // of `made`, once a folder is to be made in it
   for (const fs::path& part : relative) {
     const std::string name = part.string();
     auto within = made->within.find(name);
@@ -155,7 +152,8 @@ void FileSet::write(const std::string& name, std::uint64_t size,
                     const std::function<void(base::BufferedOutput&)>& fill) {
   const fs::path path(name);
   base::BufferedOutput out(
-      base::OutputFile::create(folder_for(path.parent_path()), path.filename().string(), existing_), options_.sync);
+      base::OutputFile::create(folder_for(path.parent_path()), path.filename().string(), existing_),
+      options_.output.sync);
   out.reserve(size);
   fill(out);
   files_.push_back(std::move(out).finish());
@@ -163,7 +161,7 @@ void FileSet::write(const std::string& name, std::uint64_t size,
 }
 
 void FileSet::publish(const ByteSource& model) {
-  base::BufferedOutput out(std::move(*model_), options_.sync);
+  base::BufferedOutput out(std::move(*model_), options_.output.sync);
   out.reserve(model.size());
   out.append(model);
   model_ = std::move(out).finish();
@@ -182,7 +180,7 @@ void FileSet::publish_files() {
   try {
     for (; published < files_.size(); ++published) files_[published].publish(sync_of(options_));
     model_->publish(sync_of(options_));
-    if (above_ && options_.sync) above_->sync();
+    if (above_ && options_.output.sync) above_->sync();
   } catch (const Error&) {
     for (std::size_t i = 0; i < published && existing_ == base::Existing::refuse; ++i) files_[i].withdraw();
     throw;

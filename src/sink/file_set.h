@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "base/buffered_output.h"
-#include "base/file_descriptor.h"
 #include "base/folder.h"
 #include "base/keyed_hash.h"
 #include "base/output_file.h"
 #include "onnxar/bytes.h"
 #include "onnxar/options.h"
+#include "os/file.h"
 #include "sink/destination.h"
 
 namespace onnxar {
@@ -56,7 +56,7 @@ class FileSet {
 
   void open_folder(const Destination& destination);
   [[nodiscard]] std::shared_ptr<const base::Folder> folder_for(const std::filesystem::path& relative);
-  static bool remove_within(const Made& made, base::FileDescriptor& here);
+  static bool remove_within(const Made& made, os::File& here);
   void remove_folders() noexcept;
   void publish_files();
 

@@ -83,8 +83,10 @@ void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files);
 std::uint64_t size_of(const std::vector<SideFile>& side_files);
 
 inline base::Existing existing(const SaveOptions& options) {
-  return options.replace ? base::Existing::replace : base::Existing::refuse;
+  return options.output.overwrite ? base::Existing::replace : base::Existing::refuse;
 }
-inline base::Sync sync_of(const SaveOptions& options) { return options.sync ? base::Sync::full : base::Sync::none; }
+inline base::Sync sync_of(const SaveOptions& options) {
+  return options.output.sync ? base::Sync::full : base::Sync::none;
+}
 
 }  // namespace onnxar

@@ -56,7 +56,7 @@ class KeptWeights {
 /// In a dry run one of the same length.
 std::string checksum_for(const Payload& payload, const SaveOptions& options) {
   if (options.checksum == Checksum::none) return {};
-  return options.dry_run ? std::string(checksum_length, '0') : checksum_of(*payload.source);
+  return options.output.dry_run ? std::string(checksum_length, '0') : checksum_of(*payload.source);
 }
 
 /// All but the model, in the order of the archive.
@@ -96,8 +96,7 @@ void save_archive(const LoadedModel& model, const Kept& kept, const std::filesys
                   const SaveOptions& options, ConvertReport& report) {
   // Links are made here, for entries that are added below; but not those of graphs that are written as they are.
   const bool verify_model = kept.has_graphs();
-  ArchiveWriter writer = ArchiveWriter::create(
-      output, {options.alignment, options.replace, options.sync, options.num_threads, verify_model});
+  ArchiveWriter writer = ArchiveWriter::create(output, {options.alignment, options.output, verify_model});
   expect_free_model_name(model, kept, output);
   const KeptWeights weights(kept);
   KeyMaker keys;
@@ -117,7 +116,7 @@ void save_archive(const LoadedModel& model, const Kept& kept, const std::filesys
   report.file_bytes = size_of_archive(entries, proto.size(), options.alignment);
   report.model_bytes = proto.size();
   outside.add_to(report);
-  if (options.dry_run) return;
+  if (options.output.dry_run) return;
   writer.reserve(report.file_bytes);
   std::uint64_t total = proto.size();
   for (const NewEntry& entry : entries) total += entry.source->size();

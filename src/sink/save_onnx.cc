@@ -173,7 +173,7 @@ bool save_to(FileSet& set, const LoadedModel& model, const Along& taken, const D
   report.model_bytes = report.file_bytes = placed.proto.size();
   for (const auto& [name, parts] : files) report.file_bytes += end_of(parts);
   report.file_bytes += placed.along.size();
-  if (options.dry_run) return true;
+  if (options.output.dry_run) return true;
   Progress progress(options.progress, report.payload_bytes + placed.along.size() + placed.proto.size());
   write_all(set, files, placed.along, placed.proto, progress);
   return true;
@@ -209,7 +209,7 @@ void save_alone(const ByteSource& bytes, const LoadedModel& model, const Destina
   report.model_path = set.model();
   report.model_bytes = bytes.size();
   report.file_bytes = report.model_bytes + placed.along.size();
-  if (options.dry_run) return;
+  if (options.output.dry_run) return;
   Progress progress(options.progress, report.file_bytes);
   write_all(set, {}, placed.along, bytes, progress);
 }

@@ -69,8 +69,7 @@ void take_other_entries(LoadedModel& model) {
 }  // namespace
 
 std::uint64_t new_model_id() {
-  // Of 19 digits each: the size of a link, and with it the encoding of lengths around it, must not be a matter of
-  // chance.
+  // Every number has 19 digits, so that the size of a link, and of the lengths around it, is not a matter of chance.
   std::random_device random;
   return std::uniform_int_distribution<std::uint64_t>(1'000'000'000'000'000'000U, 9'999'999'999'999'999'999U)(random);
 }

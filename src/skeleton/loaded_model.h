@@ -29,7 +29,7 @@ struct LoadedGraph {
 
 struct LoadedModel {
   std::shared_ptr<Resolver> source;  ///< what payloads are views of; null for a model made in memory
-  std::uint64_t id = 0;              ///< stands in the skeleton's links
+  std::uint64_t id = 0;              ///< is in the skeleton's links
   std::size_t max_depth = 100;       ///< of the messages in the skeleton, as it was allowed in loading
   std::uint64_t input_size = 0;      ///< of the files that it was loaded from; 0 for a model made in memory
   std::uint64_t max_expansion = 8;   ///< as it was allowed in loading: see expansion.h
@@ -37,12 +37,12 @@ struct LoadedModel {
   std::vector<Payload> payloads;    ///< by index in the links; without a source where it was released
   std::vector<LoadedGraph> graphs;  ///< further ones of an archive; their payloads are in the same table
   std::vector<SideFile> side_files;
-  std::vector<std::string> left_out;  ///< entries of the source that no tensor names and that are no side files
+  std::vector<std::string> left_out;  ///< entries that no tensor names and that are not side files
   std::uint64_t left_out_bytes = 0;
   std::vector<Finding> remarks;
 
-  /// Where the files lie that tensors with external data are still linked to, as loading left them alone; empty where
-  /// that is no folder.
+  /// The folder of the files that tensors are still linked to, if loading was told to leave external data alone; empty
+  /// if there is none.
   std::filesystem::path data_folder;
 
   /// The payload of a tensor whose link names one of this model's; null for one that is inline or linked to a file.
@@ -61,14 +61,14 @@ std::uint64_t new_model_id();
 enum class Companions : std::uint8_t { taken, left };
 
 /// Opens the model at `path` and splits it: every external payload, every inline one that `policy` moves, and large
-/// ones that can be put back as they were go to the table. No payload byte is touched, but for typed fields, whose
-/// values are looked at. Errors: as `convert`. Cost: O(fields).
+/// ones that can be put back as they were go to the table. No payload byte is touched, except values of
+/// typed fields. Errors: as `convert`. Cost: O(fields).
 LoadedModel load_model(const std::filesystem::path& path, const ExternalPolicy& policy, const LoadOptions& options,
                        Companions companions = Companions::taken);
-/// The same of a model that is open already.
+/// As above, for a model that is open already.
 LoadedModel load_model(std::unique_ptr<Resolver> source, const ExternalPolicy& policy, const LoadOptions& options,
                        Companions companions = Companions::taken);
-/// The same of a source in which some links may name payloads that `model`, which has an id, holds already.
+/// As above, for a source in which some links name payloads that `model`, which has an id, holds already.
 void split_model(LoadedModel& model, std::unique_ptr<Resolver> source, const ExternalPolicy& policy,
                  const LoadOptions& options, Companions companions = Companions::taken);
 

@@ -71,7 +71,8 @@ std::vector<Bytes> ranges_of(const std::vector<Payload>& payloads) {
   return ranges;
 }
 
-/// A hostile model may have a million tensors that overlap in one file: copies would take far more than what was read.
+/// A hostile model may have a million tensors that overlap in one file: copies would take far more memory than the
+/// file.
 void check_expansion(const LoadedModel& model, const std::vector<std::vector<std::size_t>>& groups) {
   Expansion expansion(model);
   for (const auto& group : groups) {
@@ -82,7 +83,7 @@ void check_expansion(const LoadedModel& model, const std::vector<std::vector<std
 
 // --- one buffer -----------------------------------------------------------------------------------------------------
 
-/// Pages are the largest unit that anybody aligns to: 1 GiB at most.
+/// The largest pages are 1 GiB, and no system needs more alignment than a page.
 constexpr std::uint64_t most_alignment = 1ULL << 30U;
 
 std::uint64_t checked_alignment(std::uint64_t alignment) {

@@ -39,7 +39,7 @@ Place ArchiveResolver::place(std::optional<std::uint64_t> offset) const {
 
 Error ArchiveResolver::annotate(const Error& error) const {
   const Error placed = Resolver::annotate(error);
-  // A copy was verified, so an error in it is one of the model, whatever was done to the file since.
+  // A verified copy is what was written, so an error in it is one of the model, even if the file was changed since.
   const bool is_own = error.path().empty() && error.entry().empty();
   return is_own && base::lies_in(model(), archive_.file()) ? told_apart_in_model(placed, archive_) : placed;
 }

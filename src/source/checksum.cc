@@ -19,7 +19,7 @@ std::optional<std::string> parse_checksum(std::string_view text) {
 }
 
 std::string no_checksum(std::string_view text) {
-  return base::concat("its checksum ", base::quoted(text), " is no SHA-1 in 40 hexadecimal digits");
+  return base::concat("its checksum ", base::quoted(text), " is not a SHA-1 in 40 hexadecimal digits");
 }
 
 std::string checksum_of(const ByteSource& source) {

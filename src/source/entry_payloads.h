@@ -15,7 +15,7 @@ namespace onnxar {
 class EntryPayloads {
  public:
   explicit EntryPayloads(const LoadOptions& options)
-      : verify_(options.verify_data), threads_(options.num_threads), slices_(options.temporary_dir) {}
+      : verify_(options.verify_data), threads_(options.threads), slices_(options.temporary_dir) {}
 
   /// `part`, which lies in `entry`; with LoadOptions::verify_data compared with the CRC-32 of the entry when it is
   /// read. All calls are about one archive, which must outlive the payloads. Errors: as Archive::bytes.

@@ -1,11 +1,11 @@
 #include "source/external_files.h"
 
 #include <algorithm>
-#include <cerrno>
 
 #include "base/beneath.h"
 #include "base/text.h"
 #include "onnxar/error.h"
+#include "os/error.h"
 
 namespace onnxar {
 namespace {
@@ -16,7 +16,7 @@ fs::path real_folder_of(const fs::path& file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   std::error_code failed;
   fs::path real = fs::canonical(folder, failed);
-  if (failed) throw base::system_error(failed.value(), "cannot enter the folder", folder);
+  if (failed) throw base::system_error(failed, "cannot enter the folder", folder);
   return real;
 }
 
@@ -36,27 +36,31 @@ ExternalFiles::ExternalFiles(const fs::path& model, const fs::path& data_dir)
     : folder_(data_dir.empty() ? real_folder_of(model) : base::real_path(data_dir)),
       link_folder_(data_dir.empty() ? base::real_path(model).parent_path() : folder_) {}
 
+/// Opens the file by one call that never leaves the folder, not even by a symbolic link that is put there in between:
+/// a model from a stranger must not read `/etc/passwd` as a weight. Beside the named folder, the folder that the
+/// model's own file is in counts too, as caches of downloaded models link single files into a folder.
 ExternalFiles::Mapping ExternalFiles::open(const std::string& location, std::uint64_t offset) const {
   const Place place{"", offset};
   if (const auto fault = location_fault(location)) {
     throw Error(Code::onnx_external_bad_location, base::concat("the location ", base::quoted(location), " ", *fault),
                 place);
   }
-  const base::FileDescriptor file = base::open_beneath(folder_, link_folder_, location);
-  if (file.valid()) return std::make_shared<const base::MappedFile>(base::MappedFile::map(file, folder_ / location));
-  const int reason = errno;
-  if (reason == EXDEV || reason == ELOOP) {
+  std::error_code failed;
+  const os::File file = base::open_beneath(folder_, link_folder_, location, failed);
+  if (!failed) return std::make_shared<const base::MappedFile>(base::MappedFile::map(file, folder_ / location));
+  const os::Reason reason = os::reason_of(failed);
+  if (reason == os::Reason::outside || reason == os::Reason::too_many_links) {
     throw Error(Code::onnx_external_outside,
                 base::concat("the data file ", base::quoted(location), " leads out of the model's folder by a link"),
                 place);
   }
-  if (reason == ENOENT || reason == ENOTDIR) {
+  if (reason == os::Reason::not_found) {
     throw Error(Code::onnx_external_missing,
                 base::concat("the data file ", base::quoted(location), " is not in ", escaped_path(folder_),
                              "; put it beside the model, or name its folder with --data-dir"),
                 place);
   }
-  throw base::system_error(reason, "cannot open the data file", folder_ / location);
+  throw base::system_error(failed, "cannot open the data file", folder_ / location);
 }
 
 ExternalFiles::Mapping ExternalFiles::map(const std::string& location, std::uint64_t offset) {
@@ -80,11 +84,12 @@ ExternalFiles::Part ExternalFiles::resolve(const onnx::ExternalSlice& slice, std
 
 std::optional<std::uint64_t> ExternalFiles::size_of(const std::string& location) const {
   if (location_fault(location)) return std::nullopt;
-  const base::FileDescriptor file = base::open_beneath(folder_, link_folder_, location);
+  std::error_code failed;
+  const os::File file = base::open_beneath(folder_, link_folder_, location, failed);
   try {
-    if (file.valid()) return base::examine(file.get(), {}, folder_ / location).length;
+    if (!failed) return base::examine(file, {}, folder_ / location).length;
   } catch (const Error&) {
-    return std::nullopt;  // a folder, a pipe
+    return std::nullopt;  // not a regular file: a folder, a pipe
   }
   return std::nullopt;
 }

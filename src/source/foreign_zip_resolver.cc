@@ -99,7 +99,7 @@ Resolved ForeignZipResolver::find(const onnx::TensorSite& site, const onnx::Exte
 Payload ForeignZipResolver::part(std::size_t index, Bytes part, std::size_t size_of_entry) {
   if (zip_->entry(index).deflated) return payload_at(part, zip_, zip_->inflated_source(index, part));
   if (options().verify_data && part.size() == size_of_entry) {
-    return payload_at(part, zip_, zip_->source(index, options().num_threads));
+    return payload_at(part, zip_, zip_->source(index, options().threads));
   }
   if (options().verify_data && verified_.insert(index).second) zip_->verify(index);
   return onnxar::payload_of(ByteSpan::borrow(part, zip_), zip_->origin());
@@ -109,7 +109,7 @@ std::vector<Finding> ForeignZipResolver::remarks() const {
   return {{Severity::note,
            Code::zip_foreign,
            {},
-           concat("the input is no archive; it was read as ", to_string(zip_->model().dialect))}};
+           concat("the input is not an archive; it was read as ", to_string(zip_->model().dialect))}};
 }
 
 OtherEntries ForeignZipResolver::other_entries() {
@@ -126,7 +126,7 @@ OtherEntries ForeignZipResolver::other_entries() {
                                 "no tensor is in this entry, and its name could be a tensor's: it is left out; to keep "
                                 "it, give it a name with a dot"});
     } else {
-      others.side_files.push_back({name, zip_->source(i, options().num_threads)});
+      others.side_files.push_back({name, zip_->source(i, options().threads)});
     }
   }
   return others;

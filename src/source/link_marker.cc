@@ -43,7 +43,7 @@ class MarkerEntries {
     return *number;
   }
 
-  /// Where the archive begins: at 0 if nothing is said.
+  /// Where the archive begins in the file: at 0 if the marker does not say.
   [[nodiscard]] std::uint64_t offset() const {
     const auto value = find(offset_key);
     if (!value) return 0;
@@ -81,7 +81,7 @@ std::vector<onnx::MetadataEntry> marker_entries(Bytes model) {
   try {
     return onnx::find_metadata(model, link_key_prefix);
   } catch (const Error&) {
-    return {};  // who walks through the model comes to the damage in its turn
+    return {};  // the walk of the whole model reports the damage, with its place
   }
 }
 

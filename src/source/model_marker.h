@@ -14,7 +14,7 @@ namespace onnxar {
 /// first error is kept and thrown again.
 class ModelMarker {
  public:
-  /// Of the model of `resolver`, which must outlive this.
+  /// `resolver` has the model, and must outlive this.
   explicit ModelMarker(const Resolver& resolver) : resolver_(resolver) {}
 
   /// The marker, if the model is a link to an archive of this file name, else null. Errors: onnx.link.bad_marker.

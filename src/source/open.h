@@ -1,4 +1,4 @@
-// Opening a model, whatever it lies in: the kind of source is told from its content.
+// Opening a model from any kind of source, which is told from the content.
 #pragma once
 
 #include <filesystem>
@@ -32,7 +32,7 @@ std::unique_ptr<Resolver> resolver_of(std::shared_ptr<const base::MappedFile> fi
 /// itself has its own entries. Errors: as `open_resolver`.
 std::unique_ptr<Resolver> open_resolver_for(const Archive& target, const std::filesystem::path& path,
                                             FileLinks file_links, const LoadOptions& options);
-/// The same for a serialised ModelProto; its data files are in `options.external_data_dir`.
+/// As `open_resolver_for`, for a serialised ModelProto; its data files are in `options.external_data_dir`.
 std::unique_ptr<Resolver> resolver_for(const Archive& target, Bytes model, FileLinks file_links,
                                        const LoadOptions& options);
 

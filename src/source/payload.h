@@ -14,7 +14,7 @@ namespace onnxar {
 struct Payload {
   /// Hands out the bytes; verifies them on the way where there is a CRC-32 or checksum to compare them with.
   std::shared_ptr<const ByteSource> source;
-  /// Where the bytes lie in memory and who owns them; null where they are made while they are read.
+  /// Where the bytes lie in memory and what owns them; null where they are made while they are read.
   std::shared_ptr<const ByteSpan> span = nullptr;
   /// The link that the tensor keeps, as its bytes are in the archive that the model is going into; null elsewhere.
   std::shared_ptr<const onnx::ExternalLink> kept_link = nullptr;

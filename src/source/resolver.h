@@ -57,19 +57,19 @@ class Resolver {
   [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept { return graph_.owner; }
   [[nodiscard]] bool from_text() const noexcept { return graph_.from_text; }
   [[nodiscard]] const base::FileOrigin* origin() const noexcept { return graph_.file; }
-  /// Of the file or folder; empty for bytes in memory.
+  /// The path of the file or folder; empty for bytes in memory.
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
   /// The data of a tensor whose data_location is EXTERNAL.
   /// Errors: onnx.external*, onnx.tensor.length, zip.*, io.*, naming the tensor and its place.
   [[nodiscard]] Resolved resolve(const onnx::TensorSite& site);
-  /// The same. With LoadOptions::verify_data the payload is compared with the checksum of its link while it is read,
-  /// if `is_whole`: reading then throws onnx.external_data.checksum. If links to the same bytes have different
+  /// As `resolve`. With LoadOptions::verify_data the payload is compared with the checksum of its link while it is
+  /// read, if `is_whole`: reading then throws onnx.external_data.checksum. If links to the same bytes have different
   /// checksums, all except one are wrong: the second is refused at once.
   [[nodiscard]] Payload payload_of(const onnx::TensorSite& site);
   /// Nothing if the link has no checksum, or one that is not of just this data.
   [[nodiscard]] std::optional<ChecksumClaim> claim_of(const Resolved& resolved, const onnx::TensorSite& site) const;
-  /// Of a link that stays in the model: the errors of `resolve` that need no look at the data.
+  /// Proves a link that stays in the model. Errors: those of `resolve` that show without looking at the data.
   void prove_link(const onnx::TensorSite& site) const;
 
   /// Where a byte of `model()` is in the input. Without an offset where the input holds it in another form.
@@ -78,7 +78,7 @@ class Resolver {
   /// `error`, whose offset counts from the model's first byte, with its path and place in the input. An error that
   /// has a path or an entry already stays as it is.
   [[nodiscard]] virtual Error annotate(const Error& error) const;
-  /// The same, with the tensor's name.
+  /// As above, with the name of the tensor in the message.
   [[nodiscard]] Error annotate(const Error& error, const onnx::TensorSite& site) const;
 
   /// Bytes of all files that were needed so far.
@@ -93,7 +93,7 @@ class Resolver {
   /// The archive whose file tensors with this location are linked to, in the state that it was linked in. Null if the
   /// model is not a link (onnxar/link.h) to it. Errors: onnx.link.*; those of finding a data file.
   virtual const Archive* linked_archive(const std::string& location, std::uint64_t offset_of_tensor);
-  /// The same, if it was opened before.
+  /// That archive, if it was opened before.
   [[nodiscard]] virtual const Archive* linked_archive() const noexcept { return nullptr; }
 
   /// The names of the further graphs, in the order of the file.

@@ -14,7 +14,7 @@ namespace {
 [[noreturn]] void refuse_what_is_not_in(const Archive& target, const onnx::TensorSite& site,
                                         const std::string& location) {
   throw Error(Code::onnx_external_missing,
-              base::concat("it refers to ", base::quoted(location), ", which is no entry of weights of ",
+              base::concat("it refers to ", base::quoted(location), ", which is not an entry of weights of ",
                            base::quoted(target.path().filename().string()),
                            "; --append-external takes data from files beside the model"),
               {"", site.tensor.range.begin});

@@ -10,7 +10,7 @@
 namespace onnxar {
 namespace {
 
-/// Data that stands in the message.
+/// Data that is in the message itself.
 std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::TensorView& tensor) {
   prove_value_fields(tensor);
   const Bytes data = message.raw_data.value_or(Bytes());

@@ -18,7 +18,7 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Reflection;
 
-/// Text has one NaN, which reads back as the quiet one without sign or payload.
+/// Text has one NaN, which is read back as the quiet NaN without sign or payload.
 template <typename Float, typename Bits>
 bool is_odd_nan(Float value) {
   return std::isnan(value) &&
@@ -64,7 +64,7 @@ Losses losses_of(const schema::ModelProto& proto) {
   return losses;
 }
 
-/// Tensors that have the same bytes by being linked to them, beyond the first of each.
+/// The number of tensors that share the bytes of another one.
 std::uint64_t shared_payloads(const LoadedModel& model) {
   std::set<Extent> extents;
   std::uint64_t again = 0;

@@ -9,7 +9,7 @@
 
 namespace onnxar {
 
-/// What a model that is made of the text of `proto` lacks. `proto` was parsed from the skeleton of `model`.
+/// What a model lacks that is parsed from the text of `proto`. `proto` is the parsed skeleton of `model`.
 std::vector<Finding> text_losses(const LoadedModel& model, const schema::ModelProto& proto);
 
 }  // namespace onnxar

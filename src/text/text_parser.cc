@@ -1,4 +1,4 @@
-// Protobuf's parser of text, with faults as errors.
+// Protobuf's text parser, with its faults as errors.
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/stubs/logging.h>
@@ -17,14 +17,14 @@
 namespace onnxar {
 namespace {
 
-/// Keeps the first fault; those behind it are often its echo.
+/// Keeps the first fault: the later ones are often consequences of it.
 class FirstFault final : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) override {
     if (text_) return;
-    // What protobuf says quotes the text, a word of which may be as long as the file.
+    // Protobuf's message quotes the text, and one word of it may be as long as the file.
     const std::string what = message.size() <= base::longest_quoted ? escaped(message) : base::quoted(message);
-    // Counted from 0; none where the fault is no place's.
+    // Protobuf counts from 0, and passes -1 if a fault has no place.
     text_ = line < 0 ? what : base::concat("line ", line + 1, ", column ", column + 1, ": ", what);
   }
   [[nodiscard]] const std::optional<std::string>& text() const noexcept { return text_; }

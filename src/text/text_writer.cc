@@ -27,7 +27,7 @@ namespace {
 
 using google::protobuf::TextFormat;
 
-/// Hands what protobuf prints to a sink, a buffer at a time.
+/// Passes what protobuf prints to a sink, one buffer at a time.
 class SinkStream final : public google::protobuf::io::ZeroCopyOutputStream {
  public:
   explicit SinkStream(const ByteSink& sink) : sink_(sink), buffer_(buffer_size) {}
@@ -57,7 +57,8 @@ class SinkStream final : public google::protobuf::io::ZeroCopyOutputStream {
   std::uint64_t handed_out_ = 0;
 };
 
-/// What each byte is in a string of the text format: itself, `\n` and its like, or three octal digits.
+/// The form of each byte in a string of the text format: itself, an escape such as `\n`, or three octal digits. Octal,
+/// because a hexadecimal escape would take in a hexadecimal digit that follows it.
 std::array<std::string, 256> make_escapes() {
   constexpr std::string_view named = "\n\r\t\"'\\";
   constexpr std::string_view names = "nrt\"'\\";
@@ -86,8 +87,8 @@ std::string escaped_bytes(Bytes bytes) {
   return text;
 }
 
-/// Prints TensorProto.raw_data: a link into the table as the bytes that it leads to; what is large as a comment, if it
-/// is to be left out.
+/// Prints TensorProto.raw_data. A link into the table is printed as the bytes that it leads to, and large data as a
+/// comment if it is to be left out.
 class RawDataPrinter final : public TextFormat::FastFieldValuePrinter {
  public:
   RawDataPrinter(const LoadedModel& model, LargeData large, std::uint64_t threshold)
@@ -153,7 +154,8 @@ TextSource::TextSource(const LoadedModel& model, LargeData large, std::uint64_t 
     if (is_linked(tensor) && payload == nullptr && large == LargeData::printed) refuse_what_is_not_loaded(tensor);
     if (payload != nullptr && large == LargeData::printed) expansion.add(*payload);
     if (payload != nullptr) {
-      tensor.set_raw_data(std::string(location_of(tensor)));  // a name that nobody else can know
+      // The printer finds the payload by this name. Data of a model cannot be equal to it: it has a random id.
+      tensor.set_raw_data(std::string(location_of(tensor)));
       tensor.clear_external_data();
       tensor.clear_data_location();
     }
@@ -173,12 +175,12 @@ std::uint64_t TextSource::size() const {
 
 void TextSource::read(const ByteSink& sink) const {
   TextFormat::Printer printer;
-  printer.SetHideUnknownFields(true);  // their numbers alone could not be read back
+  printer.SetHideUnknownFields(true);  // text has only their numbers, which cannot be parsed again
   auto raw_data = std::make_unique<RawDataPrinter>(model_, large_, threshold_);
   const auto* field = schema::TensorProto::descriptor()->FindFieldByNumber(schema::TensorProto::kRawDataFieldNumber);
-  printer.RegisterFieldValuePrinter(field, raw_data.release());  // it owns it now: the field had none before
+  printer.RegisterFieldValuePrinter(field, raw_data.release());  // takes ownership, as the field had no printer before
   SinkStream stream(sink);
-  static_cast<void>(printer.Print(proto_, &stream));  // the stream takes all or throws
+  static_cast<void>(printer.Print(proto_, &stream));  // the stream takes everything or throws
   stream.flush();
 }
 

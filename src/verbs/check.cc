@@ -291,7 +291,7 @@ bool model_is_readable(const Archive& archive) {
 bool check_model(Resolver& source, const CheckOptions& options, std::vector<Finding>& findings) {
   const bool is_readable = ModelCheck(source, options, findings).run();
   if (options.data && source.linked_archive() != nullptr) {
-    check_data(*source.linked_archive(), options.load.num_threads, findings);
+    check_data(*source.linked_archive(), options.load.threads, findings);
   }
   return is_readable;
 }
@@ -315,7 +315,7 @@ void check_plain_model(Resolver& source, const std::filesystem::path& path, cons
 
 void check_archive(Archive archive, const CheckOptions& options, std::vector<Finding>& findings) {
   findings = check_container(archive);
-  if (options.data) check_data(archive, options.load.num_threads, findings);
+  if (options.data) check_data(archive, options.load.threads, findings);
   if (!model_is_readable(archive)) return;
   const auto source = resolver_of(std::move(archive), options.load);
   check_model(*source, options, findings);

@@ -146,7 +146,7 @@ class Extractor {
   void write() {
     Expansion expansion(source_.input_size(), options_.load.max_expansion);
     for (const std::uint64_t bytes : shared_) expansion.add(bytes);
-    if (to_folder_ && !options_.dry_run) make_folder();
+    if (to_folder_ && !options_.output.dry_run) make_folder();
     for (std::size_t i = 0; i < contents_.size(); ++i) write(extracted_[i], contents_[i]);
   }
 
@@ -156,14 +156,15 @@ class Extractor {
   }
 
  private:
-  [[nodiscard]] base::Sync sync() const { return options_.sync ? base::Sync::full : base::Sync::none; }
+  [[nodiscard]] base::Sync sync() const { return options_.output.sync ? base::Sync::full : base::Sync::none; }
 
   void make_folder() {
     std::error_code failed;
     made_folder_ = fs::create_directory(output_, failed);
     std::error_code unseen;
     if (!made_folder_ && !fs::is_directory(output_, unseen)) {
-      throw base::system_error(failed ? failed.value() : ENOTDIR, "cannot make the folder", output_);
+      if (!failed) failed = std::make_error_code(std::errc::not_a_directory);
+      throw base::system_error(failed, "cannot make the folder", output_);
     }
     folder_ = base::Folder::open(output_);  // all files go to this one, whatever is put in its place meanwhile
   }
@@ -204,14 +205,14 @@ class Extractor {
   };
 
   void write(const ExtractedTensor& row, const Content& content) {
-    const auto existing = options_.replace ? base::Existing::replace : base::Existing::refuse;
-    if (options_.dry_run) {
+    const auto existing = options_.output.overwrite ? base::Existing::replace : base::Existing::refuse;
+    if (options_.output.dry_run) {
       base::OutputFile::check_target(row.path, existing);
       return;
     }
     auto file = folder_ ? base::OutputFile::create(folder_, row.path.filename().string(), existing)
                         : base::OutputFile::create(row.path, existing);
-    base::BufferedOutput out(std::move(file), options_.sync);
+    base::BufferedOutput out(std::move(file), options_.output.sync);
     out.reserve(row.file_bytes);
     out.append(as_bytes(content.header));
     out.append(*content.bytes);

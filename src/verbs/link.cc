@@ -32,8 +32,8 @@ constexpr std::size_t smallest_linked = 128;
 
 Archive open_archive(const fs::path& path, const ArchiveRange& range) {
   if (range.offset == 0 && !range.length) return open_at_rest(path, {}, LocalHeaders::read_at_once);
-  const base::FileDescriptor file = base::open_file(path, base::Access::read);
-  return open_range({file.get(), range.offset, range.length}, {}, path, LocalHeaders::read_at_once);
+  const os::File file = base::open_file(path, os::Access::read);
+  return open_range(file, {range.offset, range.length}, {}, path, LocalHeaders::read_at_once);
 }
 
 /// An archive, and its model with the links in it rewritten.
@@ -126,14 +126,15 @@ Link make_link(const fs::path& archive, const ArchiveRange& range) {
 
 LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptions& options) {
   const Linking linking(archive, options.range);
-  auto file = base::OutputFile::create(output, options.replace ? base::Existing::replace : base::Existing::refuse);
+  auto file =
+      base::OutputFile::create(output, options.output.overwrite ? base::Existing::replace : base::Existing::refuse);
   check_place(file.target(), linking);
   const LinkReport report{linking.tensors(), linking.model().size()};
-  if (options.dry_run) return report;
-  base::BufferedOutput out(std::move(file), options.sync);
+  if (options.output.dry_run) return report;
+  base::BufferedOutput out(std::move(file), options.output.sync);
   out.reserve(report.model_bytes);
   out.append(linking.model());
-  std::move(out).finish().publish(options.sync ? base::Sync::full : base::Sync::none);
+  std::move(out).finish().publish(options.output.sync ? base::Sync::full : base::Sync::none);
   return report;
 }
 

@@ -31,11 +31,9 @@ namespace onnxar {
 namespace {
 
 /// What moves into entries, from this size on.
-ExternalPolicy policy_from(std::uint64_t threshold, const SaveOptions& options) {
-  SaveOptions archive = options;
-  archive.format = Format::archive;
-  archive.threshold = threshold;
-  return ExternalPolicy::of(archive);
+ExternalPolicy policy_from(std::uint64_t threshold, const ReplaceOptions& options) {
+  return ExternalPolicy::of(
+      SaveOptions{.threshold = threshold, .all_sites = options.all_sites, .attributes = options.attributes});
 }
 
 /// Says for each tensor where its data is or will be; plans the entries that this takes.
@@ -216,7 +214,7 @@ void write(ArchiveEditor& editor, const std::vector<Replacement::NewEntry>& weig
   report.model_bytes = model.size();
   report.file_bytes = editor.size_with(sizes, model.size());
   report.file_bytes_before = editor.archive().file().size();
-  if (options.dry_run) return;
+  if (options.output.dry_run) return;
   editor.reserve(report.file_bytes);
   for (const auto& [name, source] : entries) editor.add(name, *source);
   editor.commit(model);
@@ -278,7 +276,7 @@ FileLinks file_links(const ReplaceOptions& options) {
 
 ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOptions& options) {
   EditOptions edit;
-  edit.sync = options.sync;
+  edit.output = {.sync = options.output.sync, .threads = options.output.threads};
   // Every link of the model is resolved or made here; those of files are what they are.
   edit.verify_model = std::ranges::any_of(options.add, [](const AddedFile& file) { return is_graph_name(file.name); });
   ArchiveEditor editor = ArchiveEditor::open(archive, edit);

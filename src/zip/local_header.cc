@@ -88,7 +88,7 @@ bool all_zero(Bytes bytes) noexcept {
   return bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
 }
 
-std::uint64_t read_alignment(const ExtraFields& extra, const HeaderContext& refuse) {
+std::uint64_t read_padding_alignment(const ExtraFields& extra, const HeaderContext& refuse) {
   if (!extra.padding) return alignment_minimum;
   if (extra.padding->size() < 2) {  // L10
     refuse(Code::zip_padding_record, "the padding record is too short to hold an alignment");
@@ -116,7 +116,7 @@ void check_repeated_alignment(const ExtraFields& extra, std::uint64_t alignment,
 /// Returns the alignment that the data is required to have, and has.
 std::uint64_t check_padding(const ExtraFields& extra, std::uint64_t data_offset, const DirectoryEntry& entry,
                             const HeaderContext& refuse) {
-  const std::uint64_t alignment = read_alignment(extra, refuse);
+  const std::uint64_t alignment = read_padding_alignment(extra, refuse);
   if (data_offset % alignment != 0) {  // L12
     refuse(Code::zip_padding_alignment, concat("the data at ", hex(data_offset), " is not aligned to ", alignment,
                                                " bytes", extra.padding ? " as the padding record says" : ""));

@@ -11,8 +11,8 @@
 
 namespace onnxar::zip {
 Writer::Writer(base::BufferedOutput output, const Directory& before, std::size_t kept, bool zip64_end,
-               const Limits& limits)
-    : output_(std::move(output)), kept_{{}, kept, zip64_end}, limits_(limits) {
+               const Limits& limits, std::size_t threads)
+    : output_(std::move(output)), threads_(threads), kept_{{}, kept, zip64_end}, limits_(limits) {
   const auto entries = before.entries();
   kept_.headers = before.headers().first(entries[kept].central_offset - before.offset());
   kept_entries_ = entries.first(kept_.entries);

@@ -28,7 +28,8 @@ class Writer {
       : output_(std::move(output)), threads_(threads) {}
   /// Appends to the archive whose directory is `before`, and lists the first `kept` of its entries again. `before` must
   /// outlive the writer. The new directory keeps within `limits`.
-  Writer(base::BufferedOutput output, const Directory& before, std::size_t kept, bool zip64_end, const Limits& limits);
+  Writer(base::BufferedOutput output, const Directory& before, std::size_t kept, bool zip64_end, const Limits& limits,
+         std::size_t threads = 0);
 
   /// Writes an entry and returns its CRC-32. Errors: zip.name.* (the name breaks a rule or clashes), io.source_size
   /// (the source gave another number of bytes than its size), io.*.

@@ -8,7 +8,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # room -> the rooms right below it
 BELOW = {
-    "base": [],
+    "os": [],
+    "base": ["os"],
     "zip": ["base"],
     "wire": ["base"],
     "archive": ["zip"],
@@ -58,6 +59,14 @@ PUBLIC = {
     "version.h": "base",
 }
 
+# Headers of operating systems, and errno, which is how they report. `os/` folders hide them.
+SYSTEM = re.compile(
+    r"(sys|linux|asm|net|netinet|arpa)/|c?(errno|signal)(\.h)?$"
+    r"|(unistd|fcntl|dirent|dlfcn|fnmatch|ftw|glob|grp|poll|pthread|pwd|sched|semaphore|spawn|strings|syslog|termios"
+    r"|utime|windows|winsock2|io|direct|process)\.h$"
+)
+WITH_SYSTEM = ("src/os/", "tools/onnxar/os/")
+
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILINE)
 SUFFIXES = {".h", ".cc", ".inc"}
 
@@ -68,7 +77,7 @@ def reach(layer):
 
 
 def layer_of(include):
-    """The layer that an include of ours points to; None for a system header. KeyError: nobody knows it."""
+    """The layer that an include of ours points to; None for a system header. KeyError: no such public header."""
     folder, _, name = include.partition("/")
     if folder == "onnxar":
         return PUBLIC[name]
@@ -87,11 +96,24 @@ def faults(files):
     return found
 
 
+def is_seam(parts):
+    """Whether a header belongs to the seam: it is right in os/, and those above include it."""
+    return len(parts) == 3 and parts[2].endswith(".h")
+
+
 def fault(parts, include, files):
+    if parts[0] != "python" and SYSTEM.match(include) and not "/".join(parts).startswith(WITH_SYSTEM):
+        return "only the folders os/ include headers of an operating system"
+    if parts[:2] == ("src", "os") and is_seam(parts) and SYSTEM.match(include):
+        return "the headers of the seam do without those of the system"
+    if parts[:2] != ("src", "os") and include.startswith("os/posix/"):
+        return "what one system needs is os/'s own"
     try:
         target = layer_of(include)
         if parts[0] == "python" and target in WITH_PROTOBUF:
-            return "the Python module does without protobuf"
+            return "the Python module does not use protobuf"
+        if parts[:2] == ("tools", "onnxar") and f"tools/onnxar/{include}" in files:
+            return None  # the command has an os/ of its own
         if parts[0] in ("tools", "python"):
             private = target and not include.startswith("onnxar/")
             return f"{parts[0]} may use public headers only" if private else None
@@ -105,7 +127,7 @@ def fault(parts, include, files):
     if parts[0] == "include" and target and not include.startswith("onnxar/"):
         return "a public header may not use a private one"
     if layer not in WITH_PROTOBUF and (include.startswith("google/protobuf") or include.endswith(".pb.h")):
-        return "core does without protobuf"
+        return "core does not use protobuf"
     if target and not include.startswith("onnxar/") and f"src/{include}" not in files:
         return "no such file"
     return None
@@ -147,7 +169,9 @@ class Sources(unittest.TestCase):
 class Checker(unittest.TestCase):
     """The checker itself: a test that cannot fail proves nothing."""
 
-    FILES = {"src/base/a.h": "", "src/zip/a.h": "", "src/wire/a.h": "", "src/model/a.h": "", "src/archive/a.h": ""}
+    FILES = {
+        f"src/{room}/a.h": "" for room in ["os", "os/posix", "base", "zip", "wire", "archive", "model"]
+    } | {"tools/onnxar/os/b.h": ""}
 
     def complains(self, path, include):
         return bool(faults({**self.FILES, path: f"#include {include}\n"}))
@@ -155,6 +179,16 @@ class Checker(unittest.TestCase):
     def test_refuses_bad_arrows(self):
         for path, include in [
             ("src/base/x.h", '"zip/a.h"'),  # up
+            ("src/os/x.h", '"base/a.h"'),
+            ("src/os/posix/x.cc", '"onnxar/error.h"'),
+            ("src/base/x.cc", "<sys/mman.h>"),
+            ("src/verbs/x.cc", "<unistd.h>"),
+            ("src/base/x.cc", "<cerrno>"),
+            ("src/os/x.h", "<fcntl.h>"),
+            ("src/base/x.cc", '"os/posix/a.h"'),
+            ("include/onnxar/bytes.h", "<sys/types.h>"),
+            ("tools/onnxar/main.cc", "<csignal>"),
+            ("tools/onnxar/shell/os.cc", "<unistd.h>"),
             ("src/zip/x.h", '"wire/a.h"'),  # sideways
             ("src/onnx/x.h", '"archive/a.h"'),
             ("src/archive/x.h", '"onnxar/tensor.h"'),
@@ -170,6 +204,7 @@ class Checker(unittest.TestCase):
             ("include/onnxar/bytes.h", '"onnxar/archive.h"'),
             ("include/onnxar/archive.h", '"base/a.h"'),
             ("tools/onnxar/pack.cc", '"archive/a.h"'),
+            ("tools/onnxar/pack.cc", '"os/a.h"'),
             ("tools/onnxar/pack.cc", '"onnxar/surprise.h"'),
             ("python/src/x.cc", '"archive/a.h"'),
             ("python/src/x.cc", '"onnxar/model/model.h"'),
@@ -185,11 +220,18 @@ class Checker(unittest.TestCase):
             ("src/model/x.cc", '"onnxar/onnx.pb.h"'),
             ("src/c/x.cc", '"onnxar/archive.h"'),
             ("src/base/x.cc", "<zlib.h>"),
-            ("src/base/x.cc", "<sys/mman.h>"),
+            ("src/base/x.cc", '"os/a.h"'),
+            ("src/zip/x.cc", '"os/a.h"'),
+            ("src/os/posix/x.cc", "<sys/mman.h>"),
+            ("src/os/posix/x.h", "<sys/stat.h>"),
+            ("src/os/posix/x.cc", '"os/posix/a.h"'),
+            ("src/base/x.cc", "<system_error>"),
+            ("tools/onnxar/os/x.cc", "<unistd.h>"),
             ("include/onnxar/archive.h", '"onnxar/bytes.h"'),
             ("tools/onnxar/pack.cc", '"onnxar/convert.h"'),
             ("tools/onnxar/pack.cc", "<CLI/CLI.hpp>"),
             ("tools/onnxar/pack.cc", '"verbs.h"'),
+            ("tools/onnxar/pack.cc", '"os/b.h"'),
             ("python/src/x.cc", '"onnxar/convert.h"'),
         ]:
             with self.subTest(path=path, include=include):

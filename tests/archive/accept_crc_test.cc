@@ -64,7 +64,7 @@ TEST_F(AcceptCrcTest, EveryOtherEntryIsVerifiedAsEver) {
 TEST_F(AcceptCrcTest, AnEntryThatIsNotThereIsRefusedInADryRunToo) {
   for (const bool dry_run : {false, true}) {
     RepackOptions options = accepting({"W"});
-    options.dry_run = dry_run;
+    options.output.dry_run = dry_run;
     expect_refused(stating(7).bytes, {Code::usage_no_such_entry, "", std::nullopt}, options);
   }
 }
@@ -73,7 +73,7 @@ TEST_F(AcceptCrcTest, ACrcThatIsRightAlreadyIsSaidToBe) {
   const Built built = stating(7);
   for (const bool dry_run : {false, true}) {
     RepackOptions options = accepting({"w", "b"});
-    options.dry_run = dry_run;
+    options.output.dry_run = dry_run;
     const std::string told =
         expect_refused(built.bytes, {Code::usage_argument, "b", built.entry("b").data_offset}, options);
     EXPECT_THAT(told, HasSubstr("right already"));

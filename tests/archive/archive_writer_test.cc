@@ -239,7 +239,8 @@ TEST(CreatingAWriter, RefusesATargetThatExists) {
   const TempDir folder;
   folder.write_file("a", "old");
   EXPECT_EQ(code_of([&] { return ArchiveWriter::create(folder / "a"); }), Code::output_exists);
-  ArchiveWriter writer = ArchiveWriter::create(folder / "a", {.replace = true, .sync = false, .verify_model = false});
+  ArchiveWriter writer =
+      ArchiveWriter::create(folder / "a", {.output = {.overwrite = true, .sync = false}, .verify_model = false});
   EXPECT_EQ(folder.read_text("a"), "old");
   writer.finish(smallest_model());
   EXPECT_EQ(Archive::open(folder / "a").size(), 1U);
@@ -252,6 +253,13 @@ TEST(CreatingAWriter, RefusesAnImpossibleAlignment) {
               Code::usage_argument);
     EXPECT_EQ(code_of([&] { return archive_size({}, 0, alignment); }), Code::usage_argument);
   }
+}
+
+TEST(CreatingAWriter, RefusesADryRunAndWritesNothing) {
+  const TempDir folder;
+  EXPECT_EQ(code_of([&] { return ArchiveWriter::create(folder / "a", {.output = {.dry_run = true}}); }),
+            Code::usage_argument);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(ReservingRoom, NamesAFullDisk) {
@@ -290,8 +298,8 @@ TEST(ArchiveSize, IsTheSizeOfTheFile) {
   for (const std::uint64_t alignment : {64U, 4096U, 32768U}) {
     for (std::size_t count = 0; count <= all.size(); ++count) {
       const TempDir folder;
-      ArchiveWriter writer =
-          ArchiveWriter::create(folder / "a", {.alignment = alignment, .sync = false, .verify_model = false});
+      ArchiveWriter writer = ArchiveWriter::create(
+          folder / "a", {.alignment = alignment, .output = {.sync = false}, .verify_model = false});
       for (std::size_t i = 0; i < count; ++i) writer.add(all[i].first, pattern(all[i].second));
       writer.finish(pattern(333));
       EXPECT_EQ(archive_size(std::span(all).first(count), 333, alignment), fs::file_size(folder / "a"));

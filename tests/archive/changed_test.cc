@@ -31,7 +31,7 @@ class ChangedTest : public ::testing::Test {
 
   void edit(std::uint32_t seed) const {
     EditOptions options;
-    options.sync = false;
+    options.output.sync = false;
     options.verify_model = false;  // its bytes do not matter here
     ArchiveEditor::open(path_, options).commit(pattern(std::size_t{3} << 20U, seed));
   }
@@ -107,12 +107,12 @@ TEST_F(ChangedTest, AFileThatAnotherOneReplacedIsSaidToHaveChanged) {
 TEST_F(ChangedTest, RepackCallsAnArchiveThatIsBeingEditedBusyAndNotTorn) {
   const auto repacked = [this] {
     RepackOptions options;
-    options.sync = false;
-    options.replace = true;
+    options.output.sync = false;
+    options.output.overwrite = true;
     return repack(path_, folder_.path() / "other.onnxar", options);
   };
   EditOptions options;
-  options.sync = false;
+  options.output.sync = false;
   ArchiveEditor editor = ArchiveEditor::open(path_, options);
   editor.add("v", Bytes(pattern(std::size_t{8} << 20U)));  // more than stays in buffers
   EXPECT_EQ(code_of(repacked), Code::archive_busy);

@@ -232,8 +232,8 @@ TEST_F(EarlierStateTest, DamagedStateIsNotGoneBackTo) {
 
 TEST_F(EarlierStateTest, NeitherIsDoneWhileSomebodyEdits) {
   start_with(third_.bytes);
-  const base::FileDescriptor other = base::open_file(path_, base::Access::read);
-  ASSERT_EQ(::flock(other.get(), LOCK_SH), 0);
+  const os::File other = base::open_file(path_, os::Access::read);
+  ASSERT_EQ(::flock(static_cast<int>(other.get()), LOCK_SH), 0);
   EXPECT_EQ(code_of([&] { return recover(path_).size; }), Code::archive_busy);
   EXPECT_EQ(code_of([&] { return undo(path_).size; }), Code::archive_busy);
   EXPECT_EQ(now(), third_.bytes);

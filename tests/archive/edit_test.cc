@@ -29,7 +29,7 @@ using Strings = std::vector<std::string>;
 using NamesAndSizes = std::vector<std::pair<std::string_view, std::uint64_t>>;
 
 /// What is proved of models is tests/verbs/written_model_test.cc's.
-constexpr EditOptions of_any_model = {.sync = false, .open = {}, .verify_model = false};
+constexpr EditOptions of_any_model = {.output = {.sync = false}, .verify_model = false};
 
 const Blob& new_model() {
   static const Blob model = smallest_model(256, "edited");
@@ -50,7 +50,7 @@ class EditTest : public ::testing::Test {
     before_ = std::move(built);
     path_ = folder_.write_file("a", before_.bytes);
   }
-  [[nodiscard]] ArchiveEditor editor(const EditOptions& options = {.sync = false, .open = {}}) const {
+  [[nodiscard]] ArchiveEditor editor(const EditOptions& options = {.output = {.sync = false}}) const {
     return ArchiveEditor::open(path_, options);
   }
   [[nodiscard]] Blob now() const { return folder_.read_file("a"); }
@@ -78,7 +78,7 @@ class EditTest : public ::testing::Test {
 TEST_F(EditTest, OtherModelIsAppendedAsTheBuilderDoes) {
   editor().commit(new_model());
   EXPECT_EQ(now(), append_edit(before_, new_model()).bytes);
-  editor({.sync = true, .open = {}}).commit(smallest_model());
+  editor({.output = {.sync = true}}).commit(smallest_model());
   EXPECT_EQ(now(), append_edit(append_edit(before_, new_model()), smallest_model()).bytes);
 }
 
@@ -205,7 +205,7 @@ TEST_F(EditTest, EditorThatIsAssignedToCutsOffWhatItAppended) {
   const TempDir other;
   ArchiveEditor open = editor();
   open.add("b", pattern(std::size_t{3} << 20U));
-  open = ArchiveEditor::open(other.write_file("a", before_.bytes), {.sync = false, .open = {}});
+  open = ArchiveEditor::open(other.write_file("a", before_.bytes), {.output = {.sync = false}});
   expect_unchanged();
   open.commit(new_model());
   EXPECT_EQ(other.read_file("a"), append_edit(before_, new_model()).bytes);
@@ -259,8 +259,13 @@ TEST_F(EditTest, SourcesThatFailLeaveTheFileAsItWas) {
   expect_unchanged();
 }
 
+TEST_F(EditTest, ADryRunIsRefused) {
+  EXPECT_EQ(code_of([&] { return editor({.output = {.dry_run = true}}); }), Code::usage_argument);
+  expect_unchanged();
+}
+
 TEST_F(EditTest, WhatNobodyWouldOpenIsNotCommitted) {
-  EditOptions options{.sync = false, .open = {}};
+  EditOptions options{.output = {.sync = false}};
   options.open.max_entries = 2;
   EXPECT_EQ(code_of([&] {
               ArchiveEditor open = editor(options);
@@ -270,7 +275,7 @@ TEST_F(EditTest, WhatNobodyWouldOpenIsNotCommitted) {
             }),
             Code::zip_limit_entries);
   expect_unchanged();
-  options = {.sync = false, .open = {}};
+  options = {.output = {.sync = false}};
   options.open.max_directory_size = before_.directory_size + 30;
   EXPECT_EQ(code_of([&] {
               ArchiveEditor open = editor(options);
@@ -319,8 +324,8 @@ TEST_F(EditTest, SecondEditorWaitsForAMoment) {
 
 TEST_F(EditTest, FileThatWasRenamedToThePathMeanwhileIsTheOneEdited) {
   const Built renamed = smallest_builder(pattern(2048, 9)).build_placed();
-  auto held = std::make_unique<base::FileDescriptor>(base::open_file(path_, base::Access::read));
-  ASSERT_EQ(::flock(held->get(), LOCK_EX), 0);
+  auto held = std::make_unique<os::File>(base::open_file(path_, os::Access::read));
+  ASSERT_EQ(::flock(static_cast<int>(held->get()), LOCK_EX), 0);
   std::jthread second([&] { editor().commit(new_model()); });
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   fs::rename(folder_.write_file("b", renamed.bytes), path_);

@@ -117,7 +117,7 @@ class FailedWriter : public ::testing::Test {
   void SetUp() override { folder_.write_file("a", good); }
 
   [[nodiscard]] ArchiveWriter writer(bool with_weight = true) const {
-    ArchiveWriter made = ArchiveWriter::create(folder_ / "a", {.replace = true, .sync = false});
+    ArchiveWriter made = ArchiveWriter::create(folder_ / "a", {.output = {.overwrite = true, .sync = false}});
     if (with_weight) made.add("w", pattern(1024));
     return made;
   }
@@ -163,7 +163,8 @@ TEST_F(FailedWriter, IsNotMendedByASecondFinish) {
 }
 
 TEST_F(FailedWriter, AsksAModelForItsSizeOnce) {
-  ArchiveWriter open = ArchiveWriter::create(folder_ / "a", {.replace = true, .sync = false, .verify_model = false});
+  ArchiveWriter open =
+      ArchiveWriter::create(folder_ / "a", {.output = {.overwrite = true, .sync = false}, .verify_model = false});
   const auto error = error_of([&] { open.finish(GrowingModel()); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), Code::io_source_size);
@@ -220,7 +221,7 @@ TEST_F(FailedWriter, FailingSystemCallThatIsLostPublishesNothing) {
     ASSERT_LT(failing, 20U);
     FileCallLog log;
     log.fail = [calls = std::size_t{0}, failing](const FileCall&) mutable { return calls++ == failing ? EIO : 0; };
-    ArchiveWriter open = ArchiveWriter::create(folder_ / "a", {.replace = true});
+    ArchiveWriter open = ArchiveWriter::create(folder_ / "a", {.output = {.overwrite = true}});
     bool lost = false;
     const auto call = [&lost](const auto& action) {
       const auto code = code_of(action);
@@ -246,7 +247,7 @@ TEST(FailedEditor, LeavesTheArchiveAsItWasWhateverWasLost) {
   for (const auto& fault : faults<ArchiveEditor>()) {
     SCOPED_TRACE(fault.name);
     {
-      ArchiveEditor open = ArchiveEditor::open(path, {.sync = false, .open = {}});
+      ArchiveEditor open = ArchiveEditor::open(path, {.output = {.sync = false}});
       open.add("large", pattern(3 * mebibyte));
       EXPECT_ANY_THROW(fault.add(open));  // and the error is lost
       EXPECT_EQ(code_of([&] { open.commit(smallest_model()); }), Code::usage_writer_failed);
@@ -259,7 +260,7 @@ TEST(FailedEditor, LeavesTheArchiveAsItWasWhateverWasLost) {
 TEST(FailedEditor, CallsAfterTheCommitChangeNothing) {
   const TempDir folder;
   const fs::path path = folder.write_file("a", smallest_archive().bytes);
-  ArchiveEditor open = ArchiveEditor::open(path, {.sync = false, .open = {}});
+  ArchiveEditor open = ArchiveEditor::open(path, {.output = {.sync = false}});
   open.commit(smallest_model(256, "edited"));
   const Blob published = folder.read_file("a");
   EXPECT_EQ(code_of([&] { open.add("b", as_bytes("b")); }), Code::usage_writer_finished);

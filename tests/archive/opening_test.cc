@@ -40,9 +40,11 @@ const OpenOptions copied = [] {
 
 std::uintptr_t address_of(Bytes bytes) { return reinterpret_cast<std::uintptr_t>(bytes.data()); }
 
-base::FileDescriptor descriptor_of(const fs::path& path, int flags = O_RDONLY) {
-  return base::FileDescriptor(::open(path.c_str(), flags | O_CLOEXEC));
+os::File descriptor_of(const fs::path& path, int flags = O_RDONLY) {
+  return os::File(os::handle_of(::open(path.c_str(), flags | O_CLOEXEC)));
 }
+
+int number_of(const os::File& file) { return static_cast<int>(file.get()); }
 
 /// Its weight takes 8 MiB. Made once, as the CRC takes its time.
 const Built& large_archive() {
@@ -62,17 +64,17 @@ class Embedded {
     file_ = descriptor_of(path_);
   }
 
-  [[nodiscard]] DescriptorRange range() const { return {file_.get(), offset_, built_.bytes.size()}; }
+  [[nodiscard]] DescriptorRange range() const { return {number_of(file_), offset_, built_.bytes.size()}; }
   [[nodiscard]] const Built& built() const { return built_; }
   [[nodiscard]] const fs::path& path() const { return path_; }
-  [[nodiscard]] const base::FileDescriptor& file() const { return file_; }
+  [[nodiscard]] const os::File& file() const { return file_; }
 
  private:
   TempDir folder_;
   std::size_t offset_;
   Built built_;
   fs::path path_;
-  base::FileDescriptor file_;
+  os::File file_;
 };
 
 void expect_whole(const Archive& archive, const Built& built) {
@@ -120,7 +122,9 @@ TEST(LocalHeaders, OfEveryEntryAreReadFromWhereTheArchiveIs) {
     ZipBuilder builder = smallest_builder();
     for (ZipEntry& entry : builder.entries) entry.alignment = alignment;
     const Embedded host(4160, builder.build_placed());
-    expect_whole(open_range(host.range(), {}, host.path(), LocalHeaders::read_at_once), host.built());
+    expect_whole(open_range(host.file(), {host.range().offset, host.range().length}, {}, host.path(),
+                            LocalHeaders::read_at_once),
+                 host.built());
   }
 }
 
@@ -144,27 +148,27 @@ TEST(DescriptorRange, WithoutALengthItGoesToTheEndOfTheFile) {
   Blob bytes = pattern(192);
   bytes.insert(bytes.end(), built.bytes.begin(), built.bytes.end());
   const auto file = descriptor_of(folder.write_file("host", bytes));
-  expect_whole(Archive::open({file.get(), 192, std::nullopt}), built);
+  expect_whole(Archive::open({number_of(file), 192, std::nullopt}), built);
 }
 
 TEST(DescriptorRange, DescriptorStaysTheCallersAndMayBeClosed) {
   const Embedded host(64, smallest_archive());
-  base::FileDescriptor file = descriptor_of(host.path());
-  ASSERT_EQ(::lseek(file.get(), 7, SEEK_SET), 7);
+  os::File file = descriptor_of(host.path());
+  ASSERT_EQ(::lseek(number_of(file), 7, SEEK_SET), 7);
   for (const OpenOptions& options : {OpenOptions(), copied}) {
-    const Archive archive = Archive::open({file.get(), 64, host.built().bytes.size()}, options);
-    EXPECT_EQ(::lseek(file.get(), 0, SEEK_CUR), 7);
+    const Archive archive = Archive::open({number_of(file), 64, host.built().bytes.size()}, options);
+    EXPECT_EQ(::lseek(number_of(file), 0, SEEK_CUR), 7);
   }
-  const Archive archive = Archive::open({file.get(), 64, host.built().bytes.size()});
-  file = base::FileDescriptor();
+  const Archive archive = Archive::open({number_of(file), 64, host.built().bytes.size()});
+  file = os::File();
   expect_whole(archive, host.built());
 }
 
 TEST(DescriptorRange, LocksOfTheCallerStay) {
   const Embedded host(64, smallest_archive());
-  ASSERT_EQ(base::try_lock(host.file(), base::Lock::exclusive), base::Locking::done);
+  ASSERT_EQ(os::try_lock(host.file(), os::Lock::exclusive), os::Locking::done);
   expect_whole(Archive::open(host.range()), host.built());
-  EXPECT_EQ(base::try_lock(descriptor_of(host.path()), base::Lock::shared), base::Locking::busy);
+  EXPECT_EQ(os::try_lock(descriptor_of(host.path()), os::Lock::shared), os::Locking::busy);
 }
 
 TEST(DescriptorRange, AddressesHonourTheAlignmentOfOffsetEntryAndPage) {
@@ -186,7 +190,7 @@ TEST(DescriptorRange, AddressesHonourTheAlignmentOfOffsetEntryAndPage) {
 TEST(DescriptorRange, OffsetsThat64DoesNotDivideAreRefused) {
   const Embedded host(64, smallest_archive());
   for (const std::uint64_t offset : {1U, 4U, 32U, 63U, 65U, 100U}) {
-    const auto error = error_of([&] { return Archive::open({host.file().get(), offset, std::nullopt}); });
+    const auto error = error_of([&] { return Archive::open({number_of(host.file()), offset, std::nullopt}); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code(), Code::usage_argument);
     EXPECT_THAT(error->what(), HasSubstr("multiple of 64"));
@@ -204,7 +208,7 @@ TEST(DescriptorRange, PartsThatLeaveTheFileAreRefused) {
                                          {huge, 64},
                                          {huge, std::nullopt},
                                          {(size / 64 + 1) * 64, 0}}) {
-      EXPECT_EQ(code_of([&] { return Archive::open({host.file().get(), offset, length}, options); }),
+      EXPECT_EQ(code_of([&] { return Archive::open({number_of(host.file()), offset, length}, options); }),
                 Code::usage_argument);
     }
   }
@@ -214,7 +218,7 @@ TEST(DescriptorRange, NothingButTheArchiveMayBeInThePart) {
   const Embedded host(64, smallest_archive());
   const std::uint64_t size = host.built().bytes.size();
   const auto code = [&](std::uint64_t offset, std::uint64_t length) {
-    return code_of([&] { return Archive::open({host.file().get(), offset, length}); });
+    return code_of([&] { return Archive::open({number_of(host.file()), offset, length}); });
   };
   EXPECT_EQ(code(64, size), std::nullopt);
   EXPECT_EQ(code(64, size + 1), Code::zip_end_not_last);
@@ -235,10 +239,10 @@ TEST(DescriptorRange, OffsetsInErrorsCountFromTheArchive) {
 TEST(DescriptorRange, WhatIsNoOpenRegularFileIsRefused) {
   const TempDir folder;
   ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
-  const auto code = [](const base::FileDescriptor& file) {
-    return code_of([&] { return Archive::open(DescriptorRange{file.get(), 0, std::nullopt}); });
+  const auto code = [](const os::File& file) {
+    return code_of([&] { return Archive::open(DescriptorRange{number_of(file), 0, std::nullopt}); });
   };
-  EXPECT_EQ(code(base::FileDescriptor()), Code::io_failed);
+  EXPECT_EQ(code(os::File()), Code::io_failed);
   EXPECT_EQ(code(descriptor_of(folder.path())), Code::io_not_a_file);
   EXPECT_EQ(code(descriptor_of(folder / "fifo", O_RDONLY | O_NONBLOCK)), Code::io_not_a_file);
   const fs::path path = folder.write_file("a", smallest_archive().bytes);
@@ -328,7 +332,7 @@ TEST(CopyIn, ManyPiecesAreReadByAnyNumberOfThreads) {
   const fs::path path = folder.write_file("a", large_archive().bytes);
   for (const std::size_t threads : {0U, 1U, 3U, 100U}) {
     OpenOptions options = copied;
-    options.num_threads = threads;
+    options.threads = threads;
     const Archive archive = Archive::open(path, options);
     EXPECT_TRUE(std::ranges::equal(archive.file(), large_archive().bytes)) << threads;
   }

@@ -135,7 +135,7 @@ TEST_F(RepackFaultsTest, AFileCanBeRepackedOverItself) {
               plain_entry(zip_entry("b", pattern(2 * mebibyte, 2)))});
   const fs::path path = input(builder.build());
   RepackOptions options = quick();
-  options.replace = true;
+  options.output.overwrite = true;
   repack(path, path, options);
   EXPECT_EQ(folder_.read_file("in"), archive_of_three());
   EXPECT_THAT(folder_.file_names(), ElementsAre("in"));
@@ -146,14 +146,14 @@ TEST_F(RepackFaultsTest, DamagedDataKeepsTheInputThatWasToBeReplaced) {
   flip_bit(built.bytes, built.entry("w").data_offset);
   const fs::path path = input(built.bytes);
   RepackOptions options = quick();
-  options.replace = true;
+  options.output.overwrite = true;
   EXPECT_EQ(code_of([&] { return repack(path, path, options); }), Code::zip_data_crc);
   EXPECT_EQ(folder_.read_file("in"), built.bytes);
 }
 
 TEST_F(RepackFaultsTest, ADryRunWritesNothingAndKnowsTheSize) {
   RepackOptions options = quick();
-  options.dry_run = true;
+  options.output.dry_run = true;
   const ZipBuilder builder =
       zip_of({plain_entry(zip_entry(model_entry, blob("model"))), plain_entry(zip_entry("a", pattern(100, 1))),
               plain_entry(zip_entry("b", pattern(2 * mebibyte, 2)))});
@@ -171,7 +171,7 @@ TEST_F(RepackFaultsTest, AFullDiskIsNamedAndChangesNothing) {
   const Blob bytes = archive_of_three();  // there is room for one of it
   const fs::path path = disk.write_file("in", bytes);
   RepackOptions options = quick();
-  options.replace = true;
+  options.output.overwrite = true;
   const auto error = error_of([&] { return repack(path, path, options); });
   EXPECT_TRUE(error && error->code() == Code::io_disk_full && error->path() == path);
   EXPECT_TRUE(disk.read_file("in") == bytes);

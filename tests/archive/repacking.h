@@ -25,7 +25,7 @@ inline ZipBuilder zip_of(std::vector<ZipEntry> entries) {
 /// Nothing is synced: no test cuts the power.
 inline RepackOptions quick() {
   RepackOptions options;
-  options.sync = false;
+  options.output.sync = false;
   return options;
 }
 
@@ -35,7 +35,7 @@ class RepackTest : public ::testing::Test {
 
   /// The output for these bytes; it is an archive without remarks.
   Blob repacked(const Blob& bytes, RepackOptions options = quick()) {
-    options.replace = true;
+    options.output.overwrite = true;
     report_ = repack(input(bytes), folder_ / "out", options);
     const Blob output = folder_.read_file("out");
     EXPECT_EQ(report_.file_bytes, output.size());

@@ -8,11 +8,11 @@
 #include <sys/syscall.h>
 
 #include <array>
-#include <cerrno>
 #include <cstddef>
 #include <cstdlib>
 
 #include "base/mapped_file.h"
+#include "os/error.h"
 #include "support/child_process.h"
 #include "support/temp_dir.h"
 
@@ -22,8 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string text_at(const fs::path& folder, const fs::path& second, const fs::path& relative) {
-  const base::FileDescriptor file = base::open_beneath(folder, second, relative);
-  if (!file.valid()) return errno == EXDEV ? "outside" : (errno == ENOENT ? "missing" : "refused");
+  std::error_code failed;
+  const os::File file = base::open_beneath(folder, second, relative, failed);
+  EXPECT_EQ(file.valid(), !failed);
+  if (failed) {
+    const os::Reason reason = os::reason_of(failed);
+    return reason == os::Reason::outside ? "outside" : (reason == os::Reason::not_found ? "missing" : "refused");
+  }
   const auto mapping = base::MappedFile::map(file, relative);
   return std::string(as_text(mapping.bytes()));
 }
@@ -139,13 +144,14 @@ TEST(OpenBeneath, CacheOfLinksIntoOneFolderOfBlobsIsRead) {
 TEST(OpenBeneath, MagicLinksAreRefused) {
   const Folders folders;
   const fs::path self = fs::canonical("/proc/self");
-  const base::FileDescriptor open_file = base::open_beneath(folders.real("in"), folders.real("in"), "a");
+  std::error_code failed;
+  const os::File open_file = base::open_beneath(folders.real("in"), folders.real("in"), "a", failed);
   ASSERT_TRUE(open_file.valid());
-  const fs::path magic = fs::path("fd") / std::to_string(open_file.get());
+  const fs::path magic = fs::path("fd") / std::to_string(static_cast<int>(open_file.get()));
   EXPECT_NE(text_at(self, self, magic), "a");
   EXPECT_NE(text_at(self, folders.real("in"), magic), "a");
-  EXPECT_FALSE(base::open_beneath(self, self, "exe").valid());
-  EXPECT_FALSE(base::open_beneath(self, self, "cwd/.").valid());
+  EXPECT_FALSE(base::open_beneath(self, self, "exe", failed).valid());
+  EXPECT_FALSE(base::open_beneath(self, self, "cwd/.", failed).valid());
 }
 
 /// From now on openat2 is a call that the kernel does not know.

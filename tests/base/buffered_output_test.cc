@@ -244,7 +244,7 @@ TEST(BufferedOutput, AnyMixOfCallsGivesTheSameBytesAsTheModel) {
 TEST(BufferedOutput, GoesOnBehindWhatIsThere) {
   const TempDir folder;
   const std::filesystem::path path = folder.write_file("a", pattern(5000, 1));
-  base::OutputFile file = base::OutputFile::extend(base::open_file(path, base::Access::read_and_write), path, 5000);
+  base::OutputFile file = base::OutputFile::extend(base::open_file(path, os::Access::read_and_write), path, 5000);
   base::BufferedOutput output(std::move(file), true, 5000);
   EXPECT_EQ(output.position(), 5000U);
   output.append(pattern(100, 2));

@@ -20,7 +20,7 @@ using base::OutputFile;
 
 OutputFile extended(const TempDir& folder, std::string_view name) {
   const fs::path path = folder.write_file(name, "old");
-  OutputFile file = OutputFile::extend(base::open_file(path, base::Access::read_and_write), path, 3);
+  OutputFile file = OutputFile::extend(base::open_file(path, os::Access::read_and_write), path, 3);
   file.write_at(3, as_bytes(" and new"));
   return file;
 }
@@ -61,7 +61,7 @@ TEST(ExtendedFiles, OtherFilesAreLeftAlone) {
                 const OutputFile discarded = extended(folder, "b");
               }
               const fs::path path = folder.write_file("c", "takes the number of the descriptor");
-              const base::FileDescriptor other = base::open_file(path, base::Access::read_and_write);
+              const os::File other = base::open_file(path, os::Access::read_and_write);
               base::cut_back_extended_files();
               created.publish(base::Sync::none);
               return child_passed;

@@ -1,8 +1,10 @@
-// Opening and locking files.
+// Opening files, with errors of this library.
 #include "base/file_descriptor.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
+
+#include <array>
 
 #include "support/child_process.h"
 #include "support/refusal.h"
@@ -12,15 +14,13 @@ namespace onnxar::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using base::Access;
-using base::FileDescriptor;
-using base::Lock;
-using base::Locking;
+using os::Access;
+using os::File;
 
 TEST(OpenFile, SaysWhatIsWrong) {
   const TempDir folder;
   const auto code_of_opening = [](const fs::path& path, Access access) {
-    return code_of([&] { return base::open_file(path, access).get(); });
+    return code_of([&] { return base::open_file(path, access).valid(); });
   };
   EXPECT_EQ(code_of_opening(folder / "none", Access::read), Code::io_not_found);
   EXPECT_EQ(code_of_opening(folder.path(), Access::read_and_write), Code::io_not_a_file);
@@ -39,46 +39,30 @@ TEST(FileIdentity, IsTheFilesWhateverNamesItHas) {
   const fs::path path = folder.write_file("a", "text");
   fs::create_hard_link(path, folder / "hard");
   fs::create_symlink("a", folder / "soft");
-  const FileDescriptor file = base::open_file(path, Access::read);
+  const File file = base::open_file(path, Access::read);
   EXPECT_EQ(base::identity_of(file), base::identity_of(path));
   EXPECT_EQ(base::identity_of(folder / "hard"), base::identity_of(path));
   EXPECT_EQ(base::identity_of(folder / "soft"), base::identity_of(path));
   EXPECT_NE(base::identity_of(folder.write_file("b", "text")), base::identity_of(path));
   EXPECT_EQ(base::identity_of(folder / "none"), std::nullopt);
-  EXPECT_EQ(base::identity_of(FileDescriptor()), std::nullopt);
+  EXPECT_EQ(base::identity_of(os::Handle::none), std::nullopt);
 }
 
-TEST(TryLock, ManyShareAndOneExcludes) {
+TEST(Duplicate, OfWhatIsNotOpenIsAnError) {
+  EXPECT_EQ(code_of([] { return base::duplicate(os::Handle::none).valid(); }), Code::io_failed);
+}
+
+TEST(ReadFully, TellsAFileThatEndsBeforeFromOneThatCannotBeRead) {
   const TempDir folder;
   const fs::path path = folder.write_file("a", "text");
-  const FileDescriptor first = base::open_file(path, Access::read);
-  const FileDescriptor second = base::open_file(path, Access::read_and_write);
-  EXPECT_EQ(base::try_lock(first, Lock::shared), Locking::done);
-  EXPECT_EQ(base::try_lock(second, Lock::shared), Locking::done);
-  EXPECT_EQ(base::try_lock(second, Lock::exclusive), Locking::busy);
-  EXPECT_EQ(base::try_lock(first, Lock::exclusive), Locking::done) << "failing to take more gives up what was there";
-  EXPECT_EQ(base::try_lock(second, Lock::shared), Locking::busy);
-}
-
-TEST(TryLock, IsHeldUntilTheLastDuplicateIsClosed) {
-  const TempDir folder;
-  const fs::path path = folder.write_file("a", "text");
-  const FileDescriptor other = base::open_file(path, Access::read);
-  {
-    FileDescriptor copy;
-    {
-      const FileDescriptor first = base::open_file(path, Access::read);
-      ASSERT_EQ(base::try_lock(first, Lock::exclusive), Locking::done);
-      copy = first.duplicate();
-    }
-    EXPECT_EQ(base::try_lock(other, Lock::shared), Locking::busy);
-  }
-  EXPECT_EQ(base::try_lock(other, Lock::shared), Locking::done);
-}
-
-TEST(TryLock, FailsOnWhatIsNotOpen) {
-  EXPECT_EQ(base::try_lock(FileDescriptor(), Lock::shared), Locking::failed);
-  EXPECT_EQ(code_of([] { return FileDescriptor().duplicate().get(); }), Code::io_failed);
+  const File file = base::open_file(path, Access::read);
+  std::array<std::byte, 8> target{};
+  const auto shortened = error_of([&] { base::read_fully(file, target, 0, path); });
+  ASSERT_TRUE(shortened);
+  EXPECT_THAT(shortened->message(), ::testing::HasSubstr("shortened to 4 bytes"));
+  const auto unreadable = error_of([&] { base::read_fully(os::Handle::none, target, 0, path); });
+  ASSERT_TRUE(unreadable);
+  EXPECT_THAT(unreadable->message(), ::testing::StartsWith("cannot read"));
 }
 
 }  // namespace

@@ -1,14 +1,13 @@
 // Bytes of a mapping know their file, as long as it is there and is the same.
 #include "base/file_origin.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -29,8 +28,8 @@ std::string found_text(const MappedFile& mapping, Bytes bytes) {
   const auto place = mapping.origin()->open(bytes);
   if (!place) return "nothing";
   std::string text(bytes.size(), ' ');
-  text.resize(static_cast<std::size_t>(
-      std::max<::ssize_t>(0, ::pread(place->file.get(), text.data(), text.size(), static_cast<off_t>(place->offset)))));
+  std::error_code failed;
+  text.resize(os::read_fully_at(place->file, std::as_writable_bytes(std::span(text)), place->offset, failed));
   return text;
 }
 
@@ -38,8 +37,8 @@ TEST(FileOrigin, BytesAreFoundInTheirFile) {
   const TempDir folder;
   const MappedFile a = MappedFile::open(folder.write_file("a", "of the first"));
   const fs::path path = folder.write_file("b", std::string(5000, 'x') + "of the second");
-  const base::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  const MappedFile b = MappedFile::map(file.get(), {4990, std::nullopt}, path);
+  const os::File file = base::open_file(path, os::Access::read);
+  const MappedFile b = MappedFile::map(file, {4990, std::nullopt}, path);
   EXPECT_EQ(found_text(a, a.bytes()), "of the first");
   EXPECT_EQ(found_text(a, a.bytes().subspan(7)), "first");
   EXPECT_EQ(found_text(b, b.bytes().subspan(10, 6)), "of the");

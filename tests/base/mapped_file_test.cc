@@ -1,11 +1,9 @@
 // Mapping files, and what cannot be mapped.
 #include "base/mapped_file.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <string>
@@ -104,7 +102,7 @@ TEST(MappedFile, IdentityTellsFilesApartAndNamesTogether) {
 TEST(MappedFile, OpenDescriptorIsMapped) {
   const TempDir folder;
   const fs::path path = folder.write_file("a", "text");
-  const base::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const os::File file = base::open_file(path, os::Access::read);
   fs::remove(path);
   const MappedFile mapping = MappedFile::map(file, path);
   EXPECT_EQ(as_text(mapping.bytes()), "text");
@@ -114,26 +112,26 @@ TEST(MappedFile, PartOfAFileIsMappedAndBeginsAsFarIntoAPage) {
   const TempDir folder;
   const Blob bytes = pattern(3 * 4096 + 100);
   const fs::path path = folder.write_file("a", bytes);
-  const base::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const os::File file = base::open_file(path, os::Access::read);
   for (const std::size_t offset : {0U, 1U, 64U, 4095U, 4096U, 4097U, 3U * 4096U + 99U}) {
     for (const std::size_t length : {std::size_t{1}, (bytes.size() - offset + 1) / 2, bytes.size() - offset}) {
       {
-        const MappedFile part = MappedFile::map(file.get(), {offset, length}, path);
+        const MappedFile part = MappedFile::map(file, {offset, length}, path);
         EXPECT_EQ(copy_of(part.bytes()), copy_of(Bytes(bytes).subspan(offset, length)));
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(part.bytes().data()) % 4096, offset % 4096);
       }
       EXPECT_EQ(mappings_of(path), 0U) << offset << ' ' << length;
     }
-    EXPECT_EQ(MappedFile::map(file.get(), {offset, std::nullopt}, path).identity(), MappedFile::open(path).identity());
+    EXPECT_EQ(MappedFile::map(file, {offset, std::nullopt}, path).identity(), MappedFile::open(path).identity());
   }
 }
 
 TEST(MappedFile, EmptyPartIsAnEmptyMapping) {
   const TempDir folder;
   const fs::path path = folder.write_file("a", "text");
-  const base::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const os::File file = base::open_file(path, os::Access::read);
   for (const base::FilePart& part : {base::FilePart{4, {}}, {2, 0}}) {
-    const MappedFile nothing = MappedFile::map(file.get(), part, path);
+    const MappedFile nothing = MappedFile::map(file, part, path);
     EXPECT_TRUE(nothing.bytes().empty());
   }
 }
@@ -141,10 +139,10 @@ TEST(MappedFile, EmptyPartIsAnEmptyMapping) {
 TEST(MappedFile, PartThatLeavesTheFileIsRefused) {
   const TempDir folder;
   const fs::path path = folder.write_file("a", "text");
-  const base::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const os::File file = base::open_file(path, os::Access::read);
   constexpr std::uint64_t huge = ~std::uint64_t{0};
   for (const base::FilePart& part : {base::FilePart{5, {}}, {4, 1}, {0, 5}, {1, huge}, {huge, {}}, {huge, 1}}) {
-    const auto error = error_of([&] { return MappedFile::map(file.get(), part, path); });
+    const auto error = error_of([&] { return MappedFile::map(file, part, path); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code(), Code::usage_argument);
     EXPECT_EQ(error->path(), path);

@@ -71,9 +71,9 @@ TEST(ReadIn, GivesTheBytesOfThePartInMemoryOfItsOwn) {
   const testing::TempDir folder;
   const testing::Blob bytes = testing::pattern((17U << 20U) + 5);  // three pieces
   const auto path = folder.write_file("f", bytes);
-  const FileDescriptor file = open_file(path, Access::read);
+  const os::File file = open_file(path, os::Access::read);
   for (const FilePart& part : {FilePart{}, {64, {}}, {1, 8U << 20U}, {64, 16U << 20U}, {7, 0}, {bytes.size(), {}}}) {
-    const ByteSpan span = read_in(file.get(), part, 32768, 3, path);
+    const ByteSpan span = read_in(file, part, 32768, 3, path);
     const Bytes expected = Bytes(bytes).subspan(part.offset, part.length.value_or(std::dynamic_extent));
     EXPECT_TRUE(std::ranges::equal(span.bytes(), expected)) << part.offset;
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(span.bytes().data()) % 32768, 0U);
@@ -85,8 +85,8 @@ TEST(ReadIn, GivesTheBytesOfThePartInMemoryOfItsOwn) {
 TEST(ReadIn, AFileThatCannotBeReadIsAnErrorThatNamesIt) {
   const testing::TempDir folder;
   const auto path = folder.write_file("f", testing::pattern(100));
-  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  const auto error = testing::error_of([&] { return read_in(file.get(), {}, 64, 1, path); });
+  const os::File file(os::handle_of(::open(path.c_str(), O_WRONLY | O_CLOEXEC)));
+  const auto error = testing::error_of([&] { return read_in(file, {}, 64, 1, path); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), Code::io_failed);
   EXPECT_EQ(error->path(), path);

@@ -22,7 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::Existing;
-using base::may_follow_link;
 using base::OutputFile;
 using base::Sync;
 using Strings = std::vector<std::string>;
@@ -210,16 +209,6 @@ TEST(OutputFile, LinkToNothingIsFollowedToo) {
   written(folder / "link", "new").publish(Sync::none);
   EXPECT_TRUE(fs::is_symlink(folder / "link"));
   EXPECT_EQ(folder.read_text("real/a"), "new");
-}
-
-TEST(OutputFile, LinkInAFolderThatAllMayWriteToIsFollowedIfItIsOursOrTheFoldersOwners) {
-  constexpr std::uint32_t sticky = 01777, ours = 1000, owner = 2000, stranger = 3000;
-  EXPECT_TRUE(may_follow_link(sticky, owner, ours, ours));
-  EXPECT_TRUE(may_follow_link(sticky, owner, owner, ours));
-  EXPECT_FALSE(may_follow_link(sticky, owner, stranger, ours));
-  EXPECT_FALSE(may_follow_link(sticky, owner, stranger, 0));
-  EXPECT_TRUE(may_follow_link(0777, owner, stranger, ours));
-  EXPECT_TRUE(may_follow_link(01775, owner, stranger, ours));
 }
 
 TEST(OutputFile, FolderIsTheOneThatWasOpenedWhateverIsPutInItsPlace) {
@@ -429,7 +418,7 @@ TEST(OutputFile, HiddenNameStandsInWhereFilesCannotBeNameless) {
 
 OutputFile extended(const TempDir& folder) {
   const fs::path path = folder.write_file("a", "old");
-  OutputFile file = OutputFile::extend(base::open_file(path, base::Access::read_and_write), path, 3);
+  OutputFile file = OutputFile::extend(base::open_file(path, os::Access::read_and_write), path, 3);
   file.write_at(3, as_bytes(" and "), as_bytes("new"));
   return file;
 }
@@ -511,7 +500,7 @@ TEST(SpoiledOutput, IsCutOffAgainWhereItExtendsAFile) {
   const TempDir folder;
   const fs::path path = folder.write_file("a", "good");
   {
-    OutputFile file = OutputFile::extend(base::open_file(path, base::Access::read_and_write), path, 4);
+    OutputFile file = OutputFile::extend(base::open_file(path, os::Access::read_and_write), path, 4);
     file.write_at(4, as_bytes("more"));
     write_in_vain(file);
     EXPECT_EQ(code_of_publishing(file), Code::usage_writer_failed);

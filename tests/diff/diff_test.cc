@@ -120,7 +120,7 @@ TEST_F(DiffTest, AReplacedModelDiffersInItsGraphAlone) {
   Model edited = Model::load(folder_ / "a");
   edited.proto().mutable_graph()->mutable_node(0)->set_op_type("Abs");
   ReplaceOptions options;
-  options.sync = false;
+  options.output.sync = false;
   onnxar::replace(folder_ / "b", with_op("edited", "Abs"), options);
   const Difference difference = diff(folder_ / "a", folder_ / "b");
   EXPECT_THAT(lines(difference), ElementsAre("changed graph.node[0].op_type: \"Relu\" -> \"Abs\""));
@@ -353,7 +353,7 @@ TEST(DiffTestdataSlow, EveryModelIsTheSameAsItsArchive) {
   if (models.empty()) GTEST_SKIP() << "libonnx-testdata is not installed";
   const TempDir folder;
   SaveOptions save = saved_as(Format::archive);
-  save.replace = true;
+  save.output.overwrite = true;
   save.threshold = 0;
   for (const std::filesystem::path& path : models) {
     pack_or_unpack(path, folder / "a", save);

@@ -29,8 +29,8 @@ void check_again(Model& model) {
 
 void check_saved(const Model& model) {
   SaveOptions options;
-  options.replace = true;
-  options.sync = false;
+  options.output.overwrite = true;
+  options.output.sync = false;
   const std::filesystem::path path = scratch() / "freeze";
   if (!accepted([&] { return model.save(path, options); })) return;
   const Inspection found = must("what was saved can be looked into", [&] { return onnxar::show(path); });

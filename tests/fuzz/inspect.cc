@@ -10,6 +10,7 @@
 
 #include "fuzz/fuzz.h"
 #include "fuzz/scratch.h"
+#include "html/page.h"
 #include "onnxar/model/model.h"
 #include "with_model/show_text.h"
 
@@ -63,7 +64,7 @@ void check_text(const Inspection& found) {
 void check_page(const Inspection& found) {
   constexpr std::string_view known =
       " h1 h2 h3 p b br bdi table tr th td i span svg rect title ul li style head body html ";
-  const std::string page = html_page(found, "m");
+  const std::string page = tool::html::page(found, "m");
   check_printable(page);
   std::string_view rest = std::string_view(page).substr(page.find("</style>"));
   while (true) {

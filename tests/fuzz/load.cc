@@ -77,8 +77,8 @@ void check_saved(const Model& model, Format format, const std::map<std::string, 
   options.data_file = "load.data";
   options.all_sites = true;
   options.threshold = 1;
-  options.replace = true;
-  options.sync = false;
+  options.output.overwrite = true;
+  options.output.sync = false;
   const std::filesystem::path path = scratch() / "load";
   if (!accepted([&] { return model.save(path, options); })) return;
   require(payloads_of(must("what was saved loads", [&] { return Model::load(path); })) == expected,

@@ -75,8 +75,8 @@ void check_output(const TempDir& folder, std::uint64_t announced) {
   require(check_container(archive).empty(), "of which there is nothing to say");
   for (std::size_t i = 0; i < archive.size(); ++i) archive.verify(archive.entry(i));
   RepackOptions options;
-  options.sync = false;
-  options.replace = true;
+  options.output.sync = false;
+  options.output.overwrite = true;
   const RepackReport again =
       must("an archive can be repacked", [&] { return repack(folder / "out", folder / "out", options); });
   require(again.remarks.empty(), "as an archive");
@@ -99,8 +99,8 @@ void run(Bytes input) {
   require(!archive || all_read, "an archive is read in full");
   folder.write_file("in", input);
   RepackOptions options;
-  options.sync = false;
-  options.replace = true;
+  options.output.sync = false;
+  options.output.overwrite = true;
   const auto report = accepted([&] { return repack(folder / "in", folder / "out", options); });
   require(report.has_value() || !archive, "an archive can be repacked");
   require(!report || directory.has_value(), "what is repacked was read");

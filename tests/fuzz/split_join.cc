@@ -22,8 +22,8 @@ using Blob = std::vector<std::byte>;
 SaveOptions written_as(Format format, SaveOptions options) {
   options.format = format;
   options.data_file = "out.data";
-  options.replace = true;
-  options.sync = false;
+  options.output.overwrite = true;
+  options.output.sync = false;
   return options;
 }
 

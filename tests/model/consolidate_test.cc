@@ -94,9 +94,9 @@ TEST(Consolidate, SmallerPayloadsStayAsTheyWere) {
   EXPECT_EQ(consolidate_tensors_to_buffer(model, of(40001)), nullptr) << "nothing is that large";
 }
 
-TEST(Consolidate, DerivedOptionsBringTheirThresholdAndAlignment) {
+TEST(Consolidate, ThresholdAndAlignmentOfAnArchiveAreHeld) {
   Model model = load_all(sample());
-  ASSERT_NE(consolidate_tensors_to_buffer(model, SaveOptions()), nullptr);  // 1024 and 64
+  ASSERT_NE(consolidate_tensors_to_buffer(model, {.threshold = 1024, .alignment = 64}), nullptr);
   EXPECT_TRUE(model.span(initializer(model, 0)).owned());
   for (const int i : {1, 2, 3}) {  // the first of these is just as large as the threshold
     EXPECT_FALSE(model.span(initializer(model, i)).owned());
@@ -187,7 +187,7 @@ TEST(Consolidate, AConsolidatedModelIsSavedInEveryForm) {
   static_cast<void>(consolidate_tensors_to_buffer(model, of(0, 4096)));
   for (const Format format : {Format::archive, Format::onnx_external, Format::onnx_inline}) {
     SaveOptions options = saved_as(format);
-    options.replace = true;
+    options.output.overwrite = true;
     model.save(folder / "out", options);
     EXPECT_EQ(payloads_of(Model::load(folder / "out")), before);
   }

@@ -25,7 +25,7 @@ class EditingTest : public ::testing::Test {
   }
   [[nodiscard]] std::vector<std::string> saved_entries() const {
     SaveOptions options = saved_as(Format::archive);
-    options.replace = true;
+    options.output.overwrite = true;
     model_.save(folder_ / "out", options);
     const Archive archive = Archive::open(folder_ / "out");
     std::vector<std::string> names;

@@ -143,7 +143,7 @@ TEST(Everything, EveryDataTypeIsCarriedByItsBytes) {
   const TempDir folder;
   for (const Format format : {Format::archive, Format::onnx_external, Format::onnx_inline}) {
     SaveOptions options = saved_as(format);
-    options.replace = true;
+    options.output.overwrite = true;
     EXPECT_EQ(model.save(folder / "out", options).tensors_outside, format == Format::onnx_inline ? 0 : 27);
     EXPECT_EQ(payloads_by_site(Model::load(folder / "out")), payloads);
     EXPECT_EQ(folder.read_file("out") == proto.view(), format == Format::onnx_inline);

@@ -43,7 +43,7 @@ TEST(LargeModel, OneBufferThatManyTensorsShareCountsOnceInFiles) {
   const TempDir folder;
   for (const Format format : {Format::archive, Format::onnx_external}) {
     SaveOptions options = saved_as(format);
-    options.replace = true;
+    options.output.overwrite = true;
     const ConvertReport report = model.save(folder / "out", options);
     EXPECT_EQ(report.tensors_outside, static_cast<std::uint64_t>(tensors));
     EXPECT_EQ(report.payloads, 1U);

@@ -24,7 +24,7 @@ class LeftAloneTest : public ::testing::Test {
 
   [[nodiscard]] Code code_of_saving(const fs::path& output, Format format) const {
     SaveOptions options = saved_as(format);
-    options.replace = true;
+    options.output.overwrite = true;
     return error_of([&] { Model::load(path_, options_).save(output, options); }).code();
   }
 

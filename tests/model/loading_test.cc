@@ -170,7 +170,7 @@ TEST_P(LoadingTest, PayloadsOfAFileAreTheModelsOwnIfSoWished) {
 TEST_P(LoadingTest, EveryNumberOfThreadsCopiesTheSame) {
   for (const std::size_t threads : {1U, 2U, 8U}) {
     LoadOptions options = with_no_copy(false);
-    options.num_threads = threads;
+    options.threads = threads;
     const Model model = Model::load(sample_.write(folder_), options);
     expect_right_bytes(model);
     expect_owned(model);
@@ -246,7 +246,7 @@ TEST_P(LoadingBytesTest, AModelOfBytesIsSavedWhenTheyAreGone) {
   const Model model = Model::load(Blob(sample_.bytes()));  // gone at the semicolon
   for (const Format format : {Format::archive, Format::onnx_external, Format::onnx_inline}) {
     SaveOptions options = saved_as(format);
-    options.replace = true;
+    options.output.overwrite = true;
     model.save(folder_ / "out", options);
     expect_right_bytes(Model::load(folder_ / "out"));
   }

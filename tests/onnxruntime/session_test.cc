@@ -55,7 +55,7 @@ struct Way {
 
 Ort::Session by_link_file(const fs::path& archive, const Ort::SessionOptions& options) {
   const fs::path link = fs::path(archive) += ".onnx";
-  onnxar::link(archive, link, {.replace = true, .sync = false, .dry_run = false});
+  onnxar::link(archive, link, {.output = {.overwrite = true, .sync = false}});
   return ort::session_from_link(env(), link, options);
 }
 
@@ -70,7 +70,7 @@ std::vector<Way> ways() {
 
 ReplaceOptions unsynced_edit() {
   ReplaceOptions options;
-  options.sync = false;
+  options.output.sync = false;
   return options;
 }
 
@@ -126,8 +126,8 @@ class SessionTest : public ::testing::Test {
     SaveOptions options;
     options.threshold = 0;
     options.all_sites = true;
-    options.replace = true;
-    options.sync = false;
+    options.output.overwrite = true;
+    options.output.sync = false;
     report_ = pack_or_unpack(model, folder_ / "m.onnxar", options);
     return folder_ / "m.onnxar";
   }
@@ -385,7 +385,7 @@ TEST_F(AddressTest, ArchiveInAnotherFileIsMappedFromThere) {
 
 TEST_F(AddressTest, LinkHoldsAfterReplaceAndIsRefusedAfterPacking) {
   const fs::path link = folder_ / "link.onnx";
-  onnxar::link(archive_, link, {.replace = false, .sync = false, .dry_run = false});
+  onnxar::link(archive_, link, {.output = {.overwrite = false, .sync = false}});
   const Message other = model({.graph = graph({.initializers = {weight("other", 9)}})});
   onnxar::replace(archive_, folder_.write_file("other.onnx", other.view()), unsynced_edit());
   Ort::Session session = ort::session_from_link(env(), link, options_);

@@ -92,14 +92,14 @@ TEST_F(OutputRaceTest, AnEmptyFolderThatWasThereKeepsWhatIsWrittenWhereverItIsMo
 
 TEST_F(OutputRaceTest, AnArchiveIsLockedAgainstEditsFromReadingItToReplacingIt) {
   SaveOptions options = saved_as(Format::archive);
-  options.replace = true;
-  std::vector<base::Locking> locking;
+  options.output.overwrite = true;
+  std::vector<os::Locking> locking;
   options.progress = [&](std::uint64_t, std::uint64_t) {
-    const base::FileDescriptor editor = base::open_file(input_, base::Access::read);
-    locking.push_back(base::try_lock(editor, base::Lock::exclusive));
+    const os::File editor = base::open_file(input_, os::Access::read);
+    locking.push_back(os::try_lock(editor, os::Lock::exclusive));
   };
   pack_or_unpack(input_, input_, options);
-  EXPECT_THAT(locking, ::testing::Each(base::Locking::busy));
+  EXPECT_THAT(locking, ::testing::Each(os::Locking::busy));
   EXPECT_FALSE(locking.empty());
 }
 
@@ -107,7 +107,7 @@ TEST_F(OutputRaceTest, AnArchiveThatChangesWhileItIsCopiedIsNeitherCopiedNorCall
   constexpr std::size_t count = 5U << 20U;  // floats: more than what is written between two calls of progress
   const auto edit = [&](std::uint32_t seed) {
     EditOptions unsynced;
-    unsynced.sync = false;
+    unsynced.output.sync = false;
     ArchiveEditor editor = ArchiveEditor::open(input_, unsynced);
     editor.add("v", pattern(4 * count, seed));
     editor.commit(model_of({linked_floats("w", 256, "w"), linked_floats("v", count, "v")}).view());
@@ -128,8 +128,8 @@ TEST_F(OutputRaceTest, AnArchiveThatChangesWhileItIsCopiedIsNeitherCopiedNorCall
 TEST_F(OutputRaceTest, AFileThatIsNotToBeReplacedIsNotLocked) {
   SaveOptions options = saved_as(Format::archive);
   options.progress = [&](std::uint64_t, std::uint64_t) {
-    const base::FileDescriptor editor = base::open_file(input_, base::Access::read);
-    EXPECT_EQ(base::try_lock(editor, base::Lock::exclusive), base::Locking::done);
+    const os::File editor = base::open_file(input_, os::Access::read);
+    EXPECT_EQ(os::try_lock(editor, os::Lock::exclusive), os::Locking::done);
   };
   pack_or_unpack(input_, folder_ / "other", options);
 }

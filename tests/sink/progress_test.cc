@@ -61,7 +61,7 @@ TEST_P(ProgressTest, WhatItThrowsCancelsAndNothingIsLeft) {
 }
 
 TEST_P(ProgressTest, ADryRunWritesNothingAndTellsNothing) {
-  save_.dry_run = true;
+  save_.output.dry_run = true;
   convert_all();
   EXPECT_TRUE(told_.empty());
 }
@@ -70,7 +70,7 @@ TEST_P(ProgressTest, ThePiecesMakeTheSameFile) {
   convert_all();
   const Blob told = folder_.read_file("out");
   save_.progress = nullptr;
-  save_.replace = true;
+  save_.output.overwrite = true;
   convert_all();
   EXPECT_EQ(folder_.read_file("out"), told);
 }

@@ -51,7 +51,7 @@ class ExpansionTest : public ::testing::Test {
     EXPECT_THAT(error.what(), HasSubstr("more than 8 times the input of "));
     EXPECT_THAT(error.what(), HasSubstr("--max-expansion"));
     SaveOptions dry = save;
-    dry.dry_run = true;
+    dry.output.dry_run = true;
     expect_refused(folder_, input, dry, Code::onnx_model_expansion, "", std::nullopt);
   }
 
@@ -100,7 +100,7 @@ TEST_F(ExpansionTest, AnArchiveOfSharedEntriesIsHeldAgainstItsOwnSize) {
 TEST_F(ExpansionTest, ExtractWritesNothingWhereAPatternWouldWriteTheSameBytesTooOften) {
   const auto archive = archive_of_shared(20);
   ExtractOptions options;
-  options.sync = false;
+  options.output.sync = false;
   const auto before = folder_.file_names();
   const Error error = error_of([&] { extract(archive, "t*", folder_ / "x/", options); });
   EXPECT_EQ(id(error.code()), "onnx.model.expansion") << error.what();
@@ -115,7 +115,7 @@ TEST_F(ExpansionTest, ElementsBelowAByteCountAsTheBytesThatNumpyHasForThem) {
   }
   const auto path = written(list, 100'000);
   ExtractOptions options;
-  options.sync = false;
+  options.output.sync = false;
   EXPECT_EQ(id(error_of([&] { extract(path, "*", folder_ / "x/", options); }).code()), "onnx.model.expansion");
   options.raw = true;  // eight times the packed bytes
   EXPECT_THAT(extract(path, "*", folder_ / "x/", options), SizeIs(8));

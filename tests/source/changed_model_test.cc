@@ -30,7 +30,7 @@ class ChangedModelTest : public ::testing::Test {
 
   void edit(Bytes model) const {
     EditOptions options;
-    options.sync = false;
+    options.output.sync = false;
     options.verify_model = false;  // it may be half of one
     ArchiveEditor::open(path_, options).commit(model);
   }

@@ -53,7 +53,7 @@ class ForeignTest : public ::testing::Test {
   /// What the archive that becomes of this is, inline again: what the exporter began with.
   Blob inlined(const std::filesystem::path& input, const LoadOptions& load = foreign()) {
     SaveOptions save = saved_as(Format::archive);
-    save.replace = true;
+    save.output.overwrite = true;
     report_ = pack_or_unpack(input, folder_ / "out", save, load);
     const Archive archive = Archive::open(folder_ / "out");
     names_.clear();
@@ -62,7 +62,7 @@ class ForeignTest : public ::testing::Test {
       names_.emplace_back(archive.entry(i).name);
     }
     save = saved_as(Format::onnx_inline);
-    save.replace = true;
+    save.output.overwrite = true;
     pack_or_unpack(folder_ / "out", folder_ / "back", save);
     return folder_.read_file("back");
   }

@@ -29,7 +29,7 @@ TEST_F(ForeignTest, ADryRunInflatesTheModelAlone) {
   flip_bit(built.bytes, built.entry("data/w.bin").data_offset + 500);
   flip_bit(built.bytes, built.entry("tokenizer.json").data_offset + 6);
   SaveOptions save = saved_as(Format::archive);
-  save.dry_run = true;
+  save.output.dry_run = true;
   EXPECT_EQ(pack_or_unpack(folder_.write_file("in", built.bytes), folder_ / "out", save, foreign()).payloads, 2U);
   EXPECT_EQ(refusal(built.bytes).code(), Code::zip_data_crc);
 }

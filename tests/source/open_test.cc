@@ -83,7 +83,7 @@ TEST_F(OpenTest, BytesOfAnArchiveAreOne) {
 
 TEST_F(OpenTest, ALinkHasItsDataInTheArchiveBesideIt) {
   LinkOptions options;
-  options.sync = false;
+  options.output.sync = false;
   link(archive(), folder_ / "link.onnx", options);
   const auto source = open_resolver(folder_ / "link.onnx", {});
   EXPECT_EQ(source->archive(), nullptr) << "it is a file";

@@ -22,7 +22,7 @@ namespace onnxar::testing {
 /// Nothing is synced: no test cuts the power.
 inline ReplaceOptions unsynced_edit() {
   ReplaceOptions options;
-  options.sync = false;
+  options.output.sync = false;
   return options;
 }
 
@@ -30,7 +30,7 @@ inline ReplaceOptions unsynced_edit() {
 inline SaveOptions saved_as(Format format) {
   SaveOptions options;
   options.format = format;
-  options.sync = false;
+  options.output.sync = false;
   if (format == Format::onnx_external) options.data_file = "w.bin";
   return options;
 }

@@ -146,7 +146,7 @@ TEST(ArchiveThreads, WritersOfLargeEntriesDoNotDisturbEachOther) {
   EXPECT_EQ(failures_of([&](int thread) {
               const std::filesystem::path path = folder / name_of(static_cast<std::size_t>(thread));
               WriterOptions options;
-              options.sync = false;
+              options.output.sync = false;
               options.verify_model = false;
               ArchiveWriter writer = ArchiveWriter::create(path, options);
               for (int i = 0; i < 3; ++i) writer.add("w" + std::to_string(i), weight);
@@ -162,7 +162,8 @@ TEST(ArchiveThreads, WritersOfLargeEntriesDoNotDisturbEachOther) {
 TEST(WriterThreads, ThreadThatFinishesWhileAnotherAddsFailsTheWriter) {
   const TempDir folder;
   folder.write_file("a", "good");
-  ArchiveWriter writer = ArchiveWriter::create(folder / "a", {.replace = true, .sync = false, .verify_model = false});
+  ArchiveWriter writer =
+      ArchiveWriter::create(folder / "a", {.output = {.overwrite = true, .sync = false}, .verify_model = false});
   std::optional<Code> second;
   const StreamReader reader = [&](std::span<std::byte> buffer) {
     std::thread([&] { second = code_of([&] { writer.finish(as_bytes("model")); }); }).join();
@@ -177,7 +178,7 @@ TEST(WriterThreads, ThreadThatFinishesWhileAnotherAddsFailsTheWriter) {
 TEST(WriterThreads, ManyThreadsInOneWriterPublishAWholeArchiveOrNone) {
   for (int round = 0; round < rounds; ++round) {
     const TempDir folder;
-    ArchiveWriter writer = ArchiveWriter::create(folder / "a", {.sync = false, .verify_model = false});
+    ArchiveWriter writer = ArchiveWriter::create(folder / "a", {.output = {.sync = false}, .verify_model = false});
     const int failures = failures_of([&](int thread) {
       writer.add(name_of(static_cast<std::size_t>(thread)), pattern(100000));
       return true;
@@ -240,9 +241,8 @@ TEST(WriterThreads, TwoWriteTheBytesThatOneWrites) {
   const auto written = [&](std::size_t threads) {
     const auto path = folder / ("by_" + std::to_string(threads));
     WriterOptions options;
-    options.sync = false;
+    options.output = {.sync = false, .threads = threads};
     options.verify_model = false;
-    options.num_threads = threads;
     ArchiveWriter writer = ArchiveWriter::create(path, options);
     for (const char* name : {"a", "b", "c"}) writer.add(name, large);
     writer.finish(as_bytes("no model"));

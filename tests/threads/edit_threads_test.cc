@@ -61,7 +61,7 @@ void hold(const Archive& archive, Readers& readers) {
 ArchiveEditor open_patiently(const fs::path& path) {
   while (true) {
     try {
-      return ArchiveEditor::open(path, {.sync = false, .open = {}});
+      return ArchiveEditor::open(path, {.output = {.sync = false}});
     } catch (const Error& error) {
       if (error.code() != Code::archive_busy) throw;
     }

@@ -49,7 +49,7 @@ TEST_F(ConvertFaultsTest, AnOutputThatExistsIsLeftAlone) {
     const Error error = expect_refused(folder_, input, saved_as(format), Code::output_exists, "", std::nullopt);
     EXPECT_EQ(error.path(), folder_ / "out");
     SaveOptions dry = saved_as(format);
-    dry.dry_run = true;
+    dry.output.dry_run = true;
     expect_refused(folder_, input, dry, Code::output_exists, "", std::nullopt);
   }
   EXPECT_EQ(folder_.read_text("out"), "precious");
@@ -77,7 +77,7 @@ TEST_F(ConvertFaultsTest, AFolderIsNoOutputEvenToReplace) {
   const fs::path input = inline_model();
   for (const Format format : all_formats()) {
     SaveOptions options = saved_as(format);
-    options.replace = true;
+    options.output.overwrite = true;
     expect_refused(folder_, input, options, Code::io_not_a_file, "", std::nullopt);
   }
 }
@@ -114,7 +114,7 @@ TEST_F(ConvertFaultsTest, DamagedDataKeepsAnOlderOutput) {
   folder_.write_file("w.bin", "older data");
   for (const Format format : all_formats()) {
     SaveOptions options = saved_as(format);
-    options.replace = true;
+    options.output.overwrite = true;
     expect_refused(folder_, input, options, Code::zip_data_crc, "a", archive.entry("a").data_offset);
   }
   EXPECT_EQ(folder_.read_text("out"), "older");
@@ -195,7 +195,7 @@ TEST_F(ConvertFaultsTest, AnInlineModelOf2GiBIsRefusedAndTheWayOutNamed) {
   EXPECT_EQ(error.path(), folder_ / "out");
   EXPECT_THAT(error.message(), HasSubstr("--external-data"));
   SaveOptions dry = saved_as(Format::archive);
-  dry.dry_run = true;
+  dry.output.dry_run = true;
   EXPECT_GT(pack_or_unpack(input, folder_ / "out", dry).file_bytes, two_gib);
   dry.threshold = 1ULL << 40U;
   expect_refused(folder_, input, dry, Code::onnx_model_too_large, "", std::nullopt);
@@ -235,7 +235,7 @@ TEST_F(ConvertFaultsTest, TheModelsNameMayNotLeadToItsDataFile) {
   const fs::path input = inline_model();
   for (const bool replace : {false, true}) {
     SaveOptions options = saved_as(Format::onnx_external);
-    options.replace = replace;
+    options.output.overwrite = replace;
     expect_refused(folder_, input, options, Code::usage_argument, "", std::nullopt);
   }
 }
@@ -245,7 +245,7 @@ TEST_F(ConvertFaultsTest, TheDataFilesNameMayNotLeadElsewhere) {
   fs::create_symlink("other", folder_ / "w.bin");
   const fs::path input = inline_model();
   SaveOptions options = saved_as(Format::onnx_external);
-  options.replace = true;
+  options.output.overwrite = true;
   expect_refused(folder_, input, options, Code::usage_argument, "", std::nullopt);
   EXPECT_EQ(folder_.read_text("other"), "precious");
 }

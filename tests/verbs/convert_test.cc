@@ -316,10 +316,10 @@ TEST_F(ConvertTest, ADryRunReportsTheSameAndWritesNothing) {
   const fs::path input = folder_.write_file("in", model_of({floats("a", 256, 1), floats("b", 300, 2)}).view());
   for (const Format format : {Format::archive, Format::onnx_inline, Format::onnx_external}) {
     SaveOptions options = saved_as(format);
-    options.dry_run = true;
+    options.output.dry_run = true;
     const ConvertReport planned = pack_or_unpack(input, folder_ / "out", options);
     EXPECT_THAT(folder_.file_names(), ElementsAre("in"));
-    options.dry_run = false;
+    options.output.dry_run = false;
     const ConvertReport done = pack_or_unpack(input, folder_ / "out", options);
     EXPECT_EQ(planned.file_bytes, done.file_bytes);
     EXPECT_EQ(planned.model_bytes, done.model_bytes);
@@ -332,7 +332,7 @@ TEST_F(ConvertTest, ADryRunReportsTheSameAndWritesNothing) {
 TEST_F(ConvertTest, AnOutputIsReplacedWholeAndKeepsItsMode) {
   const fs::path input = folder_.write_file("in", model_of({floats("w", 256)}).view());
   SaveOptions options = saved_as(Format::archive);
-  options.replace = true;
+  options.output.overwrite = true;
   fs::permissions(folder_.write_file("out", pattern(100000)), fs::perms::owner_read | fs::perms::owner_write);
   pack_or_unpack(input, folder_ / "out", options);
   EXPECT_EQ(folder_.read_file("out"),
@@ -346,7 +346,7 @@ TEST_F(ConvertTest, AModelMayTakeThePlaceOfItsOwnFile) {
   const fs::path path = folder_.write_file("m", inside.view());
   for (const Format format : {Format::archive, Format::onnx_external, Format::onnx_external, Format::onnx_inline}) {
     SaveOptions options = saved_as(format);
-    options.replace = true;
+    options.output.overwrite = true;
     pack_or_unpack(path, path, options);
   }
   EXPECT_EQ(folder_.read_file("m"), inside.view());

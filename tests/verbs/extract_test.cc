@@ -16,7 +16,7 @@ using ::testing::SizeIs;
 ExtractOptions unsynced(bool raw = false) {
   ExtractOptions options;
   options.raw = raw;
-  options.sync = false;
+  options.output.sync = false;
   return options;
 }
 

@@ -81,11 +81,11 @@ TEST_F(FolderCostTest, EachFileCostsAFewTimesTheFoldersThatItIsIn) {
 TEST_F(FolderCostTest, NamesDoNotMakeMoreFoldersThanTheirFilesAreWorth) {
   const fs::path few = folder_.write_file("few", archive_of_deep_files(10).bytes);
   SaveOptions options = saved_as(Format::onnx_inline);
-  options.dry_run = true;
+  options.output.dry_run = true;
   EXPECT_EQ(pack_or_unpack(few, folder_ / "new/", options).side_files, 10U);
   const fs::path many = folder_.write_file("many", archive_of_deep_files(11).bytes);
   for (const bool dry_run : {true, false}) {
-    options.dry_run = dry_run;
+    options.output.dry_run = dry_run;
     EXPECT_EQ(error_of([&] { pack_or_unpack(many, folder_ / "new/", options); }).code(), Code::zip_limit_folders);
     EXPECT_FALSE(fs::exists(folder_ / "new"));
   }
@@ -97,7 +97,7 @@ TEST_F(FolderCostTest, FoldersThatFilesShareAreCountedOnce) {
   for (int i = 0; i < 5000; ++i) entries.push_back(zip_entry("a/b/" + std::to_string(i) + ".txt", blob("x")));
   const fs::path input = folder_.write_file("in", archive_of(model_of({}), entries).bytes);
   SaveOptions options = saved_as(Format::onnx_inline);
-  options.dry_run = true;
+  options.output.dry_run = true;
   EXPECT_EQ(pack_or_unpack(input, folder_ / "new/", options).side_files, 5000U);
 }
 

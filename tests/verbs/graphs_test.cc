@@ -59,13 +59,13 @@ class GraphsTest : public ::testing::Test {
 
   static EditOptions unsynced() {
     EditOptions options;
-    options.sync = false;
+    options.output.sync = false;
     return options;
   }
 
   ArchiveWriter writer() {
     WriterOptions options;
-    options.sync = false;
+    options.output.sync = false;
     return ArchiveWriter::create(folder_ / "written", options);
   }
 
@@ -115,7 +115,7 @@ TEST_F(GraphsTest, WriterRefusesTheModelsNameWhereAGraphHasIt) {
 TEST_F(GraphsTest, SavingAnotherModelInTheirPlaceKeepsGraphsAndTheirWeights) {
   const std::filesystem::path path = several();
   SaveOptions save = saved_as(Format::archive);
-  save.replace = true;
+  save.output.overwrite = true;
   save.side_files_of = path;
   ModelWriter weights;
   const Message other = model_of({floats("w", graph_weight, 1), floats("new", graph_weight, 7)});
@@ -131,7 +131,7 @@ TEST_F(GraphsTest, SavingAnotherModelInTheirPlaceKeepsGraphsAndTheirWeights) {
 TEST_F(GraphsTest, KeyOfANewTensorKeepsClearOfWeightsThatGraphsKeep) {
   const std::filesystem::path path = several();
   SaveOptions save = saved_as(Format::archive);
-  save.replace = true;
+  save.output.overwrite = true;
   save.side_files_of = path;
   static_cast<void>(ModelWriter().save(model_of({floats("v", graph_weight, 9)}).view(), path, save));
   EXPECT_THAT(names_in(Archive::open(path)), ElementsAre("v_2", "w", "v", "t.json", "b.onnx", "__MODEL_PROTO"));

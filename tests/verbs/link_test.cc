@@ -30,7 +30,7 @@ constexpr std::string_view archive_key = "onnxar.link.archive", offset_key = "on
 
 LinkOptions unsynced_link() {
   LinkOptions options;
-  options.sync = false;
+  options.output.sync = false;
   return options;
 }
 
@@ -283,14 +283,14 @@ TEST_F(LinkTest, ExistingOutputIsLeftUnlessItMayBeReplaced) {
   EXPECT_EQ(code_of([&] { onnxar::link(archive_, output, unsynced_link()); }), Code::output_exists);
   EXPECT_EQ(folder_.read_text("x.onnx"), "old");
   LinkOptions options = unsynced_link();
-  options.replace = true;
+  options.output.overwrite = true;
   onnxar::link(archive_, output, options);
   EXPECT_EQ(folder_.read_file("x.onnx"), expected().view());
 }
 
 TEST_F(LinkTest, ArchiveItselfIsNeverReplaced) {
   LinkOptions options = unsynced_link();
-  options.replace = true;
+  options.output.overwrite = true;
   fs::create_symlink("x.onnxar", folder_ / "y.onnx");
   for (const char* name : {"x.onnxar", "y.onnx"}) {
     const auto error = error_of([&] { onnxar::link(archive_, folder_ / name, options); });
@@ -302,7 +302,7 @@ TEST_F(LinkTest, ArchiveItselfIsNeverReplaced) {
 
 TEST_F(LinkTest, DryRunWritesNothing) {
   LinkOptions options;
-  options.dry_run = true;
+  options.output.dry_run = true;
   EXPECT_EQ(onnxar::link(archive_, folder_ / "x.onnx", options).model_bytes, expected().size());
   EXPECT_THAT(folder_.file_names(), ElementsAre("x.onnxar"));
 }
@@ -359,8 +359,8 @@ TEST_F(LinkTest, IsStaleAfterRepack) {
   const fs::path link = written();
   RepackOptions options;
   options.alignment = 4096;
-  options.replace = true;
-  options.sync = false;
+  options.output.overwrite = true;
+  options.output.sync = false;
   repack(archive_, archive_, options);
   expect_stale(link);
 }

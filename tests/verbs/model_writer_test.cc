@@ -159,7 +159,7 @@ TEST_F(ModelWriterTest, ItSavesAgainAndAsAnything) {
   const Message proto = model_of({linked_floats("a", 1024, writer_.add(source))});
   save(proto);
   SaveOptions options = saved_as(Format::onnx_inline);
-  options.replace = true;
+  options.output.overwrite = true;
   save(proto, options);
   EXPECT_EQ(source->reads, 2);
   EXPECT_THAT(folder_.read_file("a.onnxar"), ::testing::SizeIs(::testing::Gt(4096U)));

@@ -315,7 +315,7 @@ TEST_F(ReplaceTest, ArchiveOfAModelAloneIsWrittenAnew) {
 
 TEST_F(ReplaceTest, DryRunWritesNothing) {
   ReplaceOptions options = unsynced_edit();
-  options.dry_run = true;
+  options.output.dry_run = true;
   const Message model = model_of({floats("c", 300, 5)});
   report_ = onnxar::replace(archive_, write(model), options);
   EXPECT_EQ(now(), before_.bytes);

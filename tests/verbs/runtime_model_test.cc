@@ -107,7 +107,7 @@ TEST(RuntimeModel, ModelsBeyondProtobufAreRefused) {
     nodes.push_back(constant("c" + std::to_string(i), large));
   }
   WriterOptions unsynced;
-  unsynced.sync = false;
+  unsynced.output.sync = false;
   auto writer = ArchiveWriter::create(folder / "x.onnxar", unsynced);
   writer.add("w", Blob(static_cast<std::size_t>(size)));
   writer.finish(model({.graph = graph({.nodes = nodes})}).view());

@@ -49,8 +49,8 @@ class WrittenModel : public ::testing::Test {
   /// The code for which a writer with the entry `k`, of 32 bytes, refuses the model.
   std::optional<Error> refused(Bytes model, bool verify = true) {
     WriterOptions options;
-    options.sync = false;
-    options.replace = true;
+    options.output.sync = false;
+    options.output.overwrite = true;
     options.verify_model = verify;
     const auto error = thrown_by([&] {
       ArchiveWriter writer = ArchiveWriter::create(folder_ / "a", options);
@@ -119,7 +119,7 @@ TEST(CommittedModel, MayLinkToEntriesThatWereThereAndThatWereAdded) {
   const TempDir folder;
   const auto path = folder.write_file("a", archive_of(linking_to("old"), {zip_entry("old", pattern(16))}).bytes);
   {
-    ArchiveEditor editor = ArchiveEditor::open(path, {.sync = false, .open = {}});
+    ArchiveEditor editor = ArchiveEditor::open(path, {.output = {.sync = false}});
     editor.add("new", pattern(16));
     editor.commit(model_of({linked_floats("a", 4, "old"), linked_floats("b", 4, "new")}).view());
   }
@@ -132,7 +132,7 @@ TEST(CommittedModel, WithALocationThatNoEntryHasLeavesTheArchiveAsItWas) {
   const auto path = folder.write_file("a", before.bytes);
   const auto error_of_commit = [&](bool verify) {
     return thrown_by([&] {
-      ArchiveEditor editor = ArchiveEditor::open(path, {.sync = false, .open = {}, .verify_model = verify});
+      ArchiveEditor editor = ArchiveEditor::open(path, {.output = {.sync = false}, .verify_model = verify});
       editor.commit(linking_to("none").view());
     });
   };

@@ -62,7 +62,7 @@ Verb add_check(CLI::App& app) {
   verb->add_flag("--strict", arguments->options.strict, "Warnings and superseded tails of edits are errors");
   verb->add_flag("--json", arguments->json, "Findings as JSON");
   add_data_dir(*verb, arguments->options.load);
-  add_threads(*verb, arguments->options.load.num_threads);
+  add_threads(*verb, arguments->options.load.threads);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar check --data model.onnxar && echo good");
   return {verb, [arguments] { return check_model(*arguments); }};

@@ -1,16 +1,14 @@
 #include "command.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <iostream>
 #include <limits>
 #include <utility>
+
+#include "os/process.h"
 
 namespace onnxar::tool {
 
@@ -48,12 +46,11 @@ std::vector<std::byte> standard_input() {
   for (;;) {
     const std::size_t before = bytes.size();
     bytes.resize(before + step);
-    const ssize_t got = ::read(STDIN_FILENO, bytes.data() + before, step);
-    bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    std::error_code failed;
+    const std::size_t got = os::read_input(std::span(bytes).subspan(before), failed);
+    bytes.resize(before + got);
+    if (failed) throw Error(Code::io_failed, "cannot read the standard input: " + failed.message());
     if (got == 0) return bytes;
-    if (got < 0 && errno != EINTR) {
-      throw Error(Code::io_failed, std::string("cannot read the standard input: ") + std::strerror(errno));
-    }
   }
 }
 
@@ -99,17 +96,22 @@ CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& va
 void add_save_options(CLI::App& verb, SaveOptions& save) {
   add_size(verb, "--align", save.alignment, "Begin weights at multiples of this, a power of two")
       ->capture_default_str();
-  add_move_options(verb, save);
-  verb.add_flag("-f,--force", save.replace, "Replace an output that exists");
-  add_write_options(verb, save);
+  add_move_options(verb, save.threshold, save.attributes, save.all_sites);
+  verb.add_flag("-f,--force", save.output.overwrite, "Replace an output that exists");
+  add_write_options(verb, save.output);
 }
 
-void add_move_options(CLI::App& verb, SaveOptions& save) {
-  add_size(verb, "--threshold", save.threshold, "Move tensors of at least this many bytes out of the model")
+void add_write_options(CLI::App& verb, OutputOptions& output) {
+  verb.add_flag("-n,--dry-run", output.dry_run, "Plan and report, write nothing");
+  verb.add_flag("!--no-sync", output.sync, "Do not wait until the disk has it");
+}
+
+void add_move_options(CLI::App& verb, std::uint64_t& threshold, bool& attributes, bool& all_sites) {
+  add_size(verb, "--threshold", threshold, "Move tensors of at least this many bytes out of the model")
       ->capture_default_str();
-  verb.add_flag("!--no-attributes", save.attributes, "Leave tensors in node attributes where they are");
+  verb.add_flag("!--no-attributes", attributes, "Leave tensors in node attributes where they are");
   verb.add_flag(
-      "--all-sites", save.all_sites,
+      "--all-sites", all_sites,
       "Move sparse values, function attribute defaults and training info out, too (current onnx does not load "
       "those)");
 }
@@ -153,12 +155,13 @@ ConvertReport convert_input(const std::filesystem::path& input, const std::files
 
 void write_to_stdout(Bytes bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
-    if (written < 0 && errno == EFAULT) throw Error(Code::io_failed, "an input file was shortened while it was read");
-    if (written < 0 && errno != EINTR) {
-      throw Error(Code::io_failed, std::string("cannot write to the standard output: ") + std::strerror(errno));
+    std::error_code failed;
+    const std::size_t written = os::write_output(bytes, failed);
+    if (failed == std::errc::bad_address) {
+      throw Error(Code::io_failed, "an input file was shortened while it was read");
     }
-    if (written > 0) bytes = bytes.subspan(static_cast<std::size_t>(written));
+    if (failed) throw Error(Code::io_failed, "cannot write to the standard output: " + failed.message());
+    bytes = bytes.subspan(written);
   }
 }
 

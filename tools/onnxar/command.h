@@ -90,12 +90,8 @@ CLI::Option* add_choice(CLI::App& verb, const std::string& name, std::string& va
                         const std::vector<std::string>& words, const std::string& what);
 void add_save_options(CLI::App& verb, SaveOptions& save);
 /// Those of them that say which tensors have their data outside, and those that say how to write.
-void add_move_options(CLI::App& verb, SaveOptions& save);
-template <typename Options>  // SaveOptions, LinkOptions
-void add_write_options(CLI::App& verb, Options& options) {
-  verb.add_flag("-n,--dry-run", options.dry_run, "Plan and report, write nothing");
-  verb.add_flag("!--no-sync", options.sync, "Do not wait until the disk has it");
-}
+void add_move_options(CLI::App& verb, std::uint64_t& threshold, bool& attributes, bool& all_sites);
+void add_write_options(CLI::App& verb, OutputOptions& output);
 void add_cut_options(CLI::App& verb, CutOptions& cut);
 void add_data_dir(CLI::App& verb, LoadOptions& load);
 /// `-j N`; without it 0, as many as there are cores.

@@ -28,7 +28,7 @@ int extract_tensors(const ExtractArguments& arguments) {
   const auto rows = extract(arguments.model, arguments.which, arguments.output, arguments.options);
   if (arguments.verbosity.quiet) return exit_code::done;
   for (const ExtractedTensor& row : rows) print_row(row);
-  if (arguments.options.dry_run) std::cerr << "nothing was written\n";
+  if (arguments.options.output.dry_run) std::cerr << "nothing was written\n";
   return exit_code::done;
 }
 
@@ -44,9 +44,9 @@ Verb add_extract(CLI::App& app) {
       ->required();
   add_output(*verb, arguments->output, "The file to write; for a pattern, the folder");
   verb->add_flag("--raw", arguments->options.raw, "Write the tensor's raw bytes, no .npy");
-  verb->add_flag("-f,--force", arguments->options.replace, "Replace an output that exists");
-  verb->add_flag("-n,--dry-run", arguments->options.dry_run, "Say what would be written, and write nothing");
-  verb->add_flag("!--no-sync", arguments->options.sync, "Do not wait until the disk has it");
+  verb->add_flag("-f,--force", arguments->options.output.overwrite, "Replace an output that exists");
+  verb->add_flag("-n,--dry-run", arguments->options.output.dry_run, "Say what would be written, and write nothing");
+  verb->add_flag("!--no-sync", arguments->options.output.sync, "Do not wait until the disk has it");
   arguments->options.load = load_options();
   add_data_dir(*verb, arguments->options.load);
   add_max_expansion(*verb, arguments->options.load.max_expansion);

@@ -17,7 +17,7 @@ struct LinkArguments {
 int link(const LinkArguments& arguments) {
   const LinkReport report = onnxar::link(arguments.archive, arguments.output, arguments.options);
   if (arguments.verbosity.quiet) return exit_code::done;
-  std::cerr << (arguments.options.dry_run ? "would link " : "linked ") << report.tensors << " tensors to "
+  std::cerr << (arguments.options.output.dry_run ? "would link " : "linked ") << report.tensors << " tensors to "
             << escaped_path(arguments.archive) << ", model " << short_size(report.model_bytes) << ": "
             << escaped_path(arguments.output) << '\n';
   return exit_code::done;
@@ -31,8 +31,8 @@ Verb add_link(CLI::App& app) {
       app.add_subcommand("link", "Write a small .onnx whose external data is the archive, for any runtime");
   add_file(*verb, "ARCHIVE", arguments->archive, "The archive to link to; it stays as it is");
   add_output(*verb, arguments->output, "The .onnx file to write, in the folder that ARCHIVE really lies in");
-  verb->add_flag("-f,--force", arguments->options.replace, "Replace an output that exists");
-  add_write_options(*verb, arguments->options);
+  verb->add_flag("-f,--force", arguments->options.output.overwrite, "Replace an output that exists");
+  add_write_options(*verb, arguments->options.output);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer(
       "ONNX Runtime, onnx and others open MODEL.onnx as any model with external data and map the weights out of "

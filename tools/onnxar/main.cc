@@ -1,9 +1,6 @@
 // onnxar: one verb a file, each a thin cover of one library function.
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <exception>
 #include <iostream>
 #include <span>
@@ -13,24 +10,17 @@
 #include "command.h"
 #include "onnxar/edit.h"
 #include "onnxar/version.h"
+#include "os/process.h"
 
 namespace onnxar::tool {
 namespace {
 
 /// A mapped file that another process shortens makes the next access to what is gone a SIGBUS. Outputs are nameless
 /// until they are whole, and edits are cut off, so ending here leaves nothing behind.
-extern "C" void input_shrank(int /*signal*/) {
-  constexpr std::string_view message = "onnxar: error[io.failed] an input file was shortened while it was read\n";
-  [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, message.data(), message.size());
+void input_shrank() {
+  os::write_error("onnxar: error[io.failed] an input file was shortened while it was read\n");
   abandon_edits();
-  ::_exit(exit_code::io);
-}
-
-/// The user wants us to end: as if we had not begun.
-extern "C" void interrupted(int signal) {
-  abandon_edits();
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
+  os::end_at_once(exit_code::io);
 }
 
 std::string exit_codes() {
@@ -101,10 +91,7 @@ int run(int argc, char** argv) {
 }  // namespace onnxar::tool
 
 int main(int argc, char** argv) {
-  std::signal(SIGBUS, onnxar::tool::input_shrank);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    // What whoever started us has us ignore (nohup) stays ignored.
-    if (std::signal(signal, onnxar::tool::interrupted) == SIG_IGN) std::signal(signal, SIG_IGN);
-  }
+  onnxar::tool::os::on_mapping_fault(onnxar::tool::input_shrank);
+  onnxar::tool::os::on_interrupt([] { onnxar::abandon_edits(); });  // as if the edit had not begun
   return onnxar::tool::run(argc, argv);
 }

@@ -23,15 +23,15 @@ struct PackArguments {
 int pack(PackArguments& arguments) {
   if (!arguments.checksum.empty()) arguments.save.checksum = Checksum::sha1;
   // One beside the caller's sums what is written; the others may verify what is read.
-  if (const std::size_t threads = arguments.save.num_threads; threads != 0) {
-    arguments.load.num_threads = std::max<std::size_t>(threads - 1, 1);
+  if (const std::size_t threads = arguments.save.output.threads; threads != 0) {
+    arguments.load.threads = std::max<std::size_t>(threads - 1, 1);
   }
   for (const std::string& text : arguments.add) arguments.save.add.push_back(added_file(text));
   arguments.save.rename = renamed_entries(arguments.rename);
   const ConvertReport report = convert_input(arguments.model, arguments.output, arguments.save, arguments.load);
   print_remarks(report.remarks, arguments.verbosity);
   if (arguments.verbosity.quiet) return exit_code::done;
-  std::cerr << (arguments.save.dry_run ? "would pack " : "packed ") << report.tensors_outside << " tensors into "
+  std::cerr << (arguments.save.output.dry_run ? "would pack " : "packed ") << report.tensors_outside << " tensors into "
             << report.payloads << " entries (" << short_size(report.payload_bytes) << "), "
             << (report.side_files == 0 ? "" : side_files_text(report.side_files) + ", ")
             << (report.graphs == 0 ? "" : graphs_text(report.graphs) + ", ") << "model "
@@ -57,7 +57,7 @@ Verb add_pack(CLI::App& app) {
             "Put a file that is not a tensor into the archive (tokenizer.json=FILE); NAME.onnx without a folder is a "
             "further graph over its entries");
   add_rename(*verb, arguments->rename);
-  add_threads(*verb, arguments->save.num_threads);
+  add_threads(*verb, arguments->save.output.threads);
   arguments->load.foreign_zips = true;
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar pack model.onnx -o model.onnxar");

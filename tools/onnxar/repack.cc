@@ -28,7 +28,7 @@ int repack_to_output(RepackArguments& arguments) {
   const RepackReport report = repack(arguments.zip, arguments.output, options);
   print_remarks(report.remarks, arguments.verbosity);
   if (arguments.verbosity.quiet) return exit_code::done;
-  std::cerr << (options.dry_run ? "would repack " : "repacked ") << report.entries << " entries, file "
+  std::cerr << (options.output.dry_run ? "would repack " : "repacked ") << report.entries << " entries, file "
             << short_size(report.file_bytes) << " (was " << short_size(report.input_bytes)
             << "): " << escaped_path(arguments.output) << '\n';
   return exit_code::done;
@@ -86,10 +86,10 @@ Verb add_repack(CLI::App& app) {
       ->excludes(check);
   add_max_expansion(*verb, options.max_expansion)->excludes(check);
   add_rename(*verb, arguments->rename)->excludes(check);
-  verb->add_flag("-f,--force", options.replace, "Replace an output that exists")->excludes(check);
-  verb->add_flag("-n,--dry-run", options.dry_run, "Plan and report, write nothing")->excludes(check);
-  verb->add_flag("!--no-sync", options.sync, "Do not wait until the disk has it")->excludes(check);
-  add_threads(*verb, options.num_threads);
+  verb->add_flag("-f,--force", options.output.overwrite, "Replace an output that exists")->excludes(check);
+  verb->add_flag("-n,--dry-run", options.output.dry_run, "Plan and report, write nothing")->excludes(check);
+  verb->add_flag("!--no-sync", options.output.sync, "Do not wait until the disk has it")->excludes(check);
+  add_threads(*verb, options.output.threads);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar repack model.zip -o model.onnxar");
   return {verb,

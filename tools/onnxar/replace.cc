@@ -29,7 +29,7 @@ std::string files_text(const ReplaceOptions& options) {
 }
 
 void print_report(const ReplaceReport& report, const ReplaceArguments& arguments) {
-  std::cerr << (arguments.options.dry_run ? "would replace" : "replaced") << " the model: ";
+  std::cerr << (arguments.options.output.dry_run ? "would replace" : "replaced") << " the model: ";
   if (arguments.model.empty()) {
     std::cerr << "as it was, ";
   } else {
@@ -71,8 +71,9 @@ Verb add_replace(CLI::App& app) {
   verb->add_option("--remove", arguments->options.remove, "Remove a side file or a graph that lies after all weights")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  add_move_options(*verb, arguments->options);
-  add_write_options(*verb, arguments->options);
+  ReplaceOptions& options = arguments->options;
+  add_move_options(*verb, options.threshold, options.attributes, options.all_sites);
+  add_write_options(*verb, options.output);
   add_data_dir(*verb, arguments->load);
   add_max_expansion(*verb, arguments->load.max_expansion);
   add_verbosity(*verb, arguments->verbosity);

@@ -15,7 +15,7 @@ struct UnpackArguments {
 };
 
 void print_report(const ConvertReport& report, const UnpackArguments& arguments) {
-  std::cerr << (arguments.save.dry_run ? "would write " : "wrote ") << escaped_path(report.model_path) << " ("
+  std::cerr << (arguments.save.output.dry_run ? "would write " : "wrote ") << escaped_path(report.model_path) << " ("
             << short_size(report.model_bytes) << ")";
   if (report.tensors_outside != 0 || arguments.save.format == Format::onnx_external) {
     const bool one_file = !arguments.save.file_per_tensor;
@@ -72,7 +72,7 @@ Verb add_unpack(CLI::App& app) {
   add_save_options(*verb, arguments->save);
   add_data_dir(*verb, arguments->load);
   add_max_expansion(*verb, arguments->load.max_expansion);
-  add_threads(*verb, arguments->load.num_threads);
+  add_threads(*verb, arguments->load.threads);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer(
       "A file holds the model alone, and side files of an archive (tokenizer.json) are left out. A FOLDER/ takes them, "

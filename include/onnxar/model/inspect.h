@@ -1,4 +1,4 @@
-// What is in a model: its graph, its tensors and its files, as data. No weight is read.
+// A description of a model as data: its graph, its tensors and its files. No weight is read.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,17 @@ struct Dimension {
   std::string name;
 };
 
-/// `[n,3,224,?]`; `name` makes of a dimension's name what can stand in the text. Errors: usage.argument (an empty one).
+/// `[n,3,224,?]`. `name` converts the name of a dimension to what the text may contain, for example by escaping it.
+/// Errors: usage.argument (an empty `name`).
 [[nodiscard]] std::string shape_text(const std::vector<Dimension>& dims,
                                      const std::function<std::string(const std::string&)>& name);
 
 /// An input or output of a graph.
 struct ValueSummary {
   std::string name;
-  std::string type;  ///< `FLOAT`; `sequence(FLOAT)`, `optional(...)`, `map(INT64, FLOAT)`, `sparse(FLOAT)`; empty: none
-  std::optional<std::vector<Dimension>> shape;  ///< of a tensor, where one is given
+  /// `FLOAT`, `sequence(FLOAT)`, `optional(...)`, `map(INT64, FLOAT)`, `sparse(FLOAT)`; empty if it is not stated.
+  std::string type;
+  std::optional<std::vector<Dimension>> shape;  ///< of a tensor, if the model states one
 };
 
 struct OpsetSummary {
@@ -43,15 +45,15 @@ struct OpsetSummary {
 [[nodiscard]] std::string to_string(const OpsetSummary& opset);
 
 struct FunctionSummary {
-  std::string domain, name, overload;  // here and below, an empty domain is ai.onnx, however the model spells it
+  std::string domain, name, overload;  // here and below an empty domain is ai.onnx, in either spelling
   std::vector<std::string> inputs, outputs;
   std::uint64_t nodes = 0;  ///< in its body, subgraphs included
 };
 
-/// One node, where it stands; nodes come in the order of the model, those of a subgraph right after the node it is of.
+/// One node. Nodes are in the order of the model; those of a subgraph come right after the node that has it.
 struct NodeSummary {
   std::string site;       ///< `graph.node[3]`, `functions[0].node[1].attr.body.node[0]`
-  std::size_t level = 0;  ///< how many subgraphs it is in
+  std::size_t level = 0;  ///< number of subgraphs around it
   std::string op, domain, name;
   std::vector<std::string> inputs, outputs;
   /// Name and value, as short text: `[3,3]`, `"same"`, `FLOAT[64,3]`, `graph "body"`.
@@ -66,8 +68,8 @@ struct OpCount {
 
 struct TensorTotals {
   std::uint64_t tensors = 0;
-  std::uint64_t elements = 0;  ///< as the dimensions have it
-  std::uint64_t bytes = 0;     ///< of their data; 0 for strings and unknown types without raw data
+  std::uint64_t elements = 0;  ///< as the dimensions say
+  std::uint64_t bytes = 0;     ///< of data; 0 for strings, and for unknown types without raw data
 };
 
 struct LargeTensor {
@@ -78,11 +80,11 @@ struct LargeTensor {
 /// Multiply-adds of one operator in one run of the graph.
 struct OpCost {
   std::string domain, op;
-  std::uint64_t nodes = 0;  ///< calls counted: one in a function's body counts each time the function is called
+  std::uint64_t nodes = 0;  ///< calls: a node in a function's body counts once for each call of the function
   std::uint64_t multiply_adds = 0;
 };
 
-/// What could not be estimated, and why.
+/// An operator whose cost could not be estimated, and why.
 struct UnknownCost {
   std::string domain, op;
   std::string reason;      ///< `its shapes are not known`
@@ -90,17 +92,17 @@ struct UnknownCost {
   std::uint64_t nodes = 0;
 };
 
-/// Multiply-adds of Conv, ConvTranspose, MatMul, Gemm, LSTM, GRU, RNN and their integer and fused kin, from shapes that
-/// inputs, initializers and value_info give and that follow from those; every other operator counts nothing. Functions
-/// and shapes are followed for 64 steps a byte of the model and 16 million; what is left then is among `not_known`.
+/// Multiply-adds of Conv, ConvTranspose, MatMul, Gemm, LSTM, GRU, RNN and their integer and fused variants. Shapes come
+/// from inputs, initializers and value_info, and are inferred from those. All other operators count as 0. The analysis
+/// takes at most 16 million steps plus 64 per byte of the model; nodes that it does not reach are in `not_known`.
 struct CostEstimate {
-  std::uint64_t multiply_adds = 0;     ///< of the graph, functions expanded where they are called
-  std::uint64_t in_subgraphs = 0;      ///< of each subgraph once: how often If, Loop and Scan run it is not known
+  std::uint64_t multiply_adds = 0;     ///< of the graph, with functions expanded at their calls
+  std::uint64_t in_subgraphs = 0;      ///< each subgraph counted once: how often If, Loop and Scan run it is unknown
   std::vector<OpCost> by_op;           ///< of the graph, most expensive first
   std::vector<UnknownCost> not_known;  ///< most frequent first
 };
 
-/// A name that nothing gives: no input, no initializer, no node.
+/// An input of a node that no input, initializer or node defines.
 struct DanglingInput {
   std::string site;  ///< of the node
   std::string name;
@@ -108,13 +110,13 @@ struct DanglingInput {
 
 struct GraphSummary {
   std::string name;
-  std::vector<ValueSummary> inputs;  ///< without those that an initializer gives a default
+  std::vector<ValueSummary> inputs;  ///< without those that have a default value, an initializer
   std::vector<ValueSummary> outputs;
   std::uint64_t nodes = 0;      ///< of the graph itself
-  std::uint64_t all_nodes = 0;  ///< with those of subgraphs and function bodies
+  std::uint64_t all_nodes = 0;  ///< including subgraphs and function bodies
   std::uint64_t subgraphs = 0;
-  std::uint64_t depth = 0;         ///< nodes on the longest path through the graph; without those on cycles
-  std::vector<std::string> cycle;  ///< sites of nodes that wait for each other, here, in a subgraph or a function body
+  std::uint64_t depth = 0;         ///< nodes on the longest path through the graph; nodes on cycles do not count
+  std::vector<std::string> cycle;  ///< sites of nodes that wait for each other, in graph, subgraph or function
   std::vector<DanglingInput> dangling;
   std::vector<OpCount> ops;  ///< most frequent first
 };
@@ -122,9 +124,9 @@ struct GraphSummary {
 /// What a block of a file holds.
 enum class BlockKind : std::uint8_t {
   data,     ///< of tensors, or a side file
-  graph,    ///< the ModelProto but for tensor data in it
-  header,   ///< a zip's own records
-  padding,  ///< that aligns what follows
+  graph,    ///< the ModelProto without tensor data
+  header,   ///< records of the zip
+  padding,  ///< before aligned data
   unused,   ///< superseded models of an edited archive, data that no tensor names
 };
 [[nodiscard]] std::string_view to_string(BlockKind kind) noexcept;
@@ -134,13 +136,13 @@ struct FileBlock {
   std::uint64_t offset = 0;  ///< in the file
   std::uint64_t size = 0;
   DataType type = DataType::undefined;  ///< of data: the first tensor's
-  std::string name;                     ///< of data: the tensor's, or the entry's; of others what they are
+  std::string name;                     ///< of data: the tensor's or entry's; otherwise a description
 };
 
-/// One file of the model; its blocks are in order and cover it.
+/// One file of the model. The blocks are in order and cover the file.
 struct FileMap {
   std::filesystem::path path;
-  bool missing = false;  ///< a data file that is not there
+  bool missing = false;  ///< the data file does not exist
   std::uint64_t size = 0;
   std::vector<FileBlock> blocks;
 };
@@ -148,11 +150,11 @@ struct FileMap {
 enum class ModelForm : std::uint8_t { archive, onnx, textproto };
 [[nodiscard]] std::string_view to_string(ModelForm form) noexcept;
 
-/// Where the bytes are.
+/// Where the bytes of the model are.
 struct StorageSummary {
   std::uint64_t file_bytes = 0;      ///< of the model's file, or archive
   std::uint64_t model_bytes = 0;     ///< of the ModelProto
-  std::uint64_t inline_bytes = 0;    ///< of tensor data in it
+  std::uint64_t inline_bytes = 0;    ///< of tensor data in the ModelProto
   std::uint64_t archived_bytes = 0;  ///< of entries that tensors name
   std::uint64_t external_bytes = 0;  ///< of ranges of other files that tensors name
   std::uint64_t side_bytes = 0;      ///< of entries that no tensor names
@@ -172,7 +174,8 @@ struct Inspection {
   std::uint64_t training_infos = 0;
 
   TensorTotals tensors;  ///< at all sites
-  /// Elements of initializers, but for running means and variances of BatchNormalization, which are `statistics`.
+  /// Elements of initializers. Running means and variances of BatchNormalization count as `statistics`, the others as
+  /// `parameters`.
   std::uint64_t parameters = 0;
   std::uint64_t statistics = 0;
   std::vector<std::pair<DataType, TensorTotals>> by_type;     ///< most bytes first
@@ -181,35 +184,27 @@ struct Inspection {
 
   StorageSummary storage;
   CostEstimate cost;
-  std::vector<NodeSummary> nodes;  ///< if asked for
-  std::vector<FileMap> files;      ///< if asked for
+  std::vector<NodeSummary> nodes;  ///< see InspectOptions
+  std::vector<FileMap> files;      ///< see InspectOptions
   std::vector<Finding> remarks;
 };
 
 struct InspectOptions {
-  bool nodes = false;        ///< list the nodes
-  std::string op;            ///< of these only, if not empty
-  bool files = false;        ///< map the files
-  std::size_t largest = 10;  ///< how many of the largest tensors to name
-  LoadOptions load;
+  bool nodes = false;        ///< fill in `nodes`
+  std::string op = {};       ///< list only the nodes of this operator, if not empty
+  bool files = false;        ///< fill in `files`
+  std::size_t largest = 10;  ///< number of the largest tensors to list
+  LoadOptions load = {};
 };
 
-/// Looks into the model at `path`, an archive or a `.onnx` file in whatever form. A data file that is missing, a cycle
-/// or an input that nothing gives is no error but part of the answer. Errors: io.*, zip.*, archive.*, wire.*, onnx.*
-/// where model or links cannot be read. Cost: O(model), whatever the weights are.
+/// Describes the model at `path`, an archive or a `.onnx` file in any form. A missing data file, a cycle or a dangling
+/// input is not an error but part of the answer. Errors: io.*, zip.*, archive.*, wire.*, onnx.* if the model or its
+/// links cannot be read. Cost: O(model), independent of the size of the weights.
 [[nodiscard]] Inspection show(const std::filesystem::path& path, const InspectOptions& options = {});
 
 [[deprecated("use show")]] [[nodiscard]]
 inline Inspection inspect(const std::filesystem::path& path, const InspectOptions& options = {}) {
   return show(path, options);
 }
-
-/// The inspection, made with `files`, as one page that stands alone: summary, operators, tensors, and a map of each
-/// file to scale. No scripts; names are escaped; light and dark. `title` is what is inspected.
-[[nodiscard]] std::string html_page(const Inspection& inspection, const std::string& title);
-
-/// Writes that page; of `save`, what says how to write holds. Errors: output.exists, io.*.
-void write_html(const Inspection& inspection, const std::string& title, const std::filesystem::path& output,
-                const SaveOptions& save = {});
 
 }  // namespace ONNXAR_API onnxar

@@ -46,7 +46,7 @@ int main(int argc, char** argv) try {
   const bool large = argc > 1 && std::string_view(argv[1]) == "--large";
   if (argc != (large ? 3 : 2)) throw std::invalid_argument("usage: write [--large] ARCHIVE");
   const std::uint64_t rows = large ? (1U << 20U) + 1024 : 64, columns = large ? 1024 : 32;
-  auto writer = onnxar::ArchiveWriter::create(argv[argc - 1], {.replace = true});
+  auto writer = onnxar::ArchiveWriter::create(argv[argc - 1], {.output = {.overwrite = true}});
   writer.add("weight", 4 * rows * columns, floats());
   writer.add("bias", 4ULL * 16 * columns, floats());
   const std::string graph = node("x", "weight", "xw", "MatMul") + node("xw", "bias", "y", "Add") + text(2, "example") +

@@ -46,7 +46,7 @@ void print_report(const FreezeReport& report, const FreezeArguments& arguments) 
   if (!arguments.options.weights.empty()) {
     std::cerr << "; " << report.filled << " tensors filled from " << escaped_path(arguments.options.weights);
   }
-  std::cerr << (arguments.save.dry_run ? "; nothing was written\n" : "\n");
+  std::cerr << (arguments.save.output.dry_run ? "; nothing was written\n" : "\n");
   if (report.surplus.empty()) return;
   std::cerr << "onnxar: " << report.surplus.size() << " tensors of "
             << escaped_path(arguments.options.weights.filename()) << " fill nothing, such as \""

@@ -2,6 +2,8 @@
 #include <memory>
 
 #include "command.h"
+#include "html/page.h"
+#include "onnxar/archive_writer.h"
 #include "onnxar/model/inspect.h"
 #include "show_text.h"
 
@@ -11,7 +13,7 @@ namespace {
 struct ShowArguments {
   std::filesystem::path model, html;
   InspectOptions options;
-  SaveOptions save;
+  OutputOptions output;
   bool json = false;
   Verbosity verbosity;
 };
@@ -22,7 +24,7 @@ int show(ShowArguments& arguments) {
   const std::string path = arguments.model.string();
   print_remarks(inspection.remarks, arguments.verbosity);
   if (!arguments.html.empty()) {
-    write_html(inspection, path, arguments.html, arguments.save);
+    write_file(arguments.html, as_bytes(html::page(inspection, path)), arguments.output);
   } else if (arguments.json) {
     print(inspection_as_json(inspection, path, arguments.options.nodes));
   } else if (arguments.options.nodes) {
@@ -47,7 +49,7 @@ Verb add_show(CLI::App& app) {
   writes_file(verb->add_option("--html", arguments->html, "Write one page that stands alone, with a map of the file")
                   ->excludes(json)
                   ->excludes(nodes));
-  verb->add_flag("-f,--force", arguments->save.replace, "Replace a page that exists");
+  verb->add_flag("-f,--force", arguments->output.overwrite, "Replace a page that exists");
   arguments->options.load = load_options();
   add_data_dir(*verb, arguments->options.load);
   add_verbosity(*verb, arguments->verbosity);

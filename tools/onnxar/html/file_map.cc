@@ -1,4 +1,4 @@
-#include "inspect/html_map.h"
+#include "html/file_map.h"
 
 #include <algorithm>
 #include <array>
@@ -8,12 +8,10 @@
 #include <span>
 #include <utility>
 
-#include "base/text.h"
+#include "html/markup.h"
 
-namespace onnxar {
+namespace onnxar::tool::html {
 namespace {
-
-using base::concat;
 
 constexpr double width = 1000;
 constexpr double row_height = 26;
@@ -72,9 +70,15 @@ std::string number(double value) {
   return text.data();
 }
 
+std::string hex(std::uint64_t value) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
+  return text.data();
+}
+
 std::string hover_text(const FileBlock& block) {
   const std::string what = block.kind == BlockKind::data ? concat(", ", label_of(block)) : "";
-  return concat(html_text(block.name), what, ", ", grouped(block.size), " bytes at ", base::hex(block.offset));
+  return concat(escaped_text(block.name), what, ", ", grouped(block.size), " bytes at ", hex(block.offset));
 }
 
 class Picture {
@@ -150,7 +154,7 @@ std::string legend(const FileMap& map) {
   }
   std::string text = "<ul class=\"legend\">\n";
   for (const auto& [label, row] : rows) {
-    text += concat("<li><i class=\"", row.style, "\"></i>", html_text(label), ": ", grouped(row.bytes), " bytes in ",
+    text += concat("<li><i class=\"", row.style, "\"></i>", escaped_text(label), ": ", grouped(row.bytes), " bytes in ",
                    grouped(row.blocks), row.blocks == 1 ? " block" : " blocks", "</li>\n");
   }
   return text + "</ul>\n";
@@ -158,29 +162,7 @@ std::string legend(const FileMap& map) {
 
 }  // namespace
 
-std::string html_text(std::string_view text) {
-  std::string out;
-  for (const char c : escaped(text)) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
-
-std::string grouped(std::uint64_t number) {
-  constexpr std::size_t group = 3;
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > group;) text.insert(at -= group, " ");
-  return text;
-}
-
-std::string html_map(const FileMap& map) {
+std::string file_map(const FileMap& map) {
   if (map.missing) return "<p>This data file is not there.</p>\n";
   if (map.size == 0) return "<p>This file is empty.</p>\n";
   Picture picture(map);
@@ -188,4 +170,4 @@ std::string html_map(const FileMap& map) {
   return picture.svg() + legend(map);
 }
 
-}  // namespace onnxar
+}  // namespace onnxar::tool::html

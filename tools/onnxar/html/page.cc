@@ -1,25 +1,21 @@
-// The page of an inspection.
+#include "html/page.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <string>
 #include <vector>
 
-#include "base/buffered_output.h"
-#include "base/text.h"
-#include "inspect/html_map.h"
-#include "inspect/html_style.h"
-#include "onnxar/model/inspect.h"
-#include "sink/payload_layout.h"
+#include "html/file_map.h"
+#include "html/markup.h"
+#include "html/style.h"
 
-namespace onnxar {
+namespace onnxar::tool::html {
 namespace {
-
-using base::concat;
 
 std::string name(const std::string& text) {
   if (text.empty()) return {};
-  return concat("<bdi>", html_text(text), "</bdi>");
+  return concat("<bdi>", escaped_text(text), "</bdi>");
 }
 std::string cell(const std::string& html) { return concat("<td>", html, "</td>"); }
 std::string number_cell(std::uint64_t number) { return concat("<td class=\"n\">", grouped(number), "</td>"); }
@@ -41,7 +37,7 @@ std::string op_name(const std::string& domain, const std::string& op) {
 }
 
 std::string text_of(const ValueSummary& value) {
-  return concat(name(value.name), " ", html_text(value.type), value.shape ? shape_text(*value.shape, name) : "");
+  return concat(name(value.name), " ", escaped_text(value.type), value.shape ? shape_text(*value.shape, name) : "");
 }
 
 std::string text_of(const std::vector<ValueSummary>& values) {
@@ -73,10 +69,10 @@ std::string head(const Inspection& inspection) {
     nodes += concat("; ", grouped(graph.all_nodes), " with ", grouped(graph.subgraphs), " subgraphs and ",
                     grouped(inspection.functions.size()), " functions");
   }
-  if (!graph.cycle.empty()) nodes += "; <b>a cycle</b> through " + html_text(graph.cycle.front());
+  if (!graph.cycle.empty()) nodes += "; <b>a cycle</b> through " + escaped_text(graph.cycle.front());
   if (!graph.dangling.empty()) {
     nodes += concat("; <b>nothing gives</b> ", name(graph.dangling.front().name), " of ",
-                    html_text(graph.dangling.front().site));
+                    escaped_text(graph.dangling.front().site));
   }
   std::string metadata;
   for (const auto& [key, value] : inspection.metadata) {
@@ -129,8 +125,8 @@ std::string cost(const CostEstimate& estimate) {
   std::string unknown;
   for (const UnknownCost& op : estimate.not_known) {
     unknown += concat("<p class=\"faint\">Not counted: ", op_name(op.domain, op.op), ", ", grouped(op.nodes),
-                      op.nodes == 1 ? " node" : " nodes", ": ", html_text(op.reason), " (", html_text(op.first_site),
-                      ")</p>\n");
+                      op.nodes == 1 ? " node" : " nodes", ": ", escaped_text(op.reason), " (",
+                      escaped_text(op.first_site), ")</p>\n");
   }
   if (estimate.in_subgraphs != 0) {
     unknown += concat("<p class=\"faint\">Subgraphs, each run once: ", grouped(estimate.in_subgraphs), "</p>\n");
@@ -141,19 +137,19 @@ std::string cost(const CostEstimate& estimate) {
 std::string tensors(const Inspection& inspection) {
   std::string types;
   for (const auto& [type, totals] : inspection.by_type) {
-    types += row(cell(html_text(to_string(type))) + number_cell(totals.tensors) + number_cell(totals.elements) +
+    types += row(cell(escaped_text(to_string(type))) + number_cell(totals.tensors) + number_cell(totals.elements) +
                  number_cell(totals.bytes) + bar(totals.bytes, inspection.tensors.bytes));
   }
   std::string sites;
   for (const auto& [site, totals] : inspection.by_site) {
-    sites += row(cell(html_text(site)) + number_cell(totals.tensors) + number_cell(totals.elements) +
+    sites += row(cell(escaped_text(site)) + number_cell(totals.tensors) + number_cell(totals.elements) +
                  number_cell(totals.bytes) + bar(totals.bytes, inspection.tensors.bytes));
   }
   std::string largest;
   for (const LargeTensor& large : inspection.largest) {
-    largest +=
-        row(cell(name(large.tensor.name.empty() ? large.tensor.site : large.tensor.name)) +
-            cell(html_text(to_string(large.tensor.type) + shape_text(large.tensor.dims))) + number_cell(large.bytes));
+    largest += row(cell(name(large.tensor.name.empty() ? large.tensor.site : large.tensor.name)) +
+                   cell(escaped_text(to_string(large.tensor.type) + shape_text(large.tensor.dims))) +
+                   number_cell(large.bytes));
   }
   const std::string columns =
       "<tr><th></th><th class=\"n\">tensors</th><th class=\"n\">elements</th><th "
@@ -166,18 +162,18 @@ std::string files(const std::vector<FileMap>& maps) {
   std::string text;
   for (const FileMap& map : maps) {
     text += concat("<h3>", name(map.path.filename().string()), " <span class=\"faint\">", grouped(map.size),
-                   " bytes</span></h3>\n", html_map(map));
+                   " bytes</span></h3>\n", file_map(map));
   }
   return text;
 }
 
 }  // namespace
 
-std::string html_page(const Inspection& inspection, const std::string& title) {
-  const std::string heading = html_text(title);
+std::string page(const Inspection& inspection, const std::string& title) {
+  const std::string heading = escaped_text(title);
   return concat("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>", heading,
-                "</title>\n<style>", html_style, "</style>\n</head>\n<body>\n<h1><bdi>", heading,
+                "</title>\n<style>", style, "</style>\n</head>\n<body>\n<h1><bdi>", heading,
                 "</bdi></h1>\n<p class=\"faint\">", to_string(inspection.form), ", ",
                 grouped(inspection.storage.file_bytes), " bytes</p>\n", section("Summary", head(inspection)),
                 section("Files", files(inspection.files)), section("Storage", storage(inspection.storage)),
@@ -185,11 +181,4 @@ std::string html_page(const Inspection& inspection, const std::string& title) {
                 section("Tensors", tensors(inspection)), "</body>\n</html>\n");
 }
 
-void write_html(const Inspection& inspection, const std::string& title, const std::filesystem::path& output,
-                const SaveOptions& save) {
-  base::BufferedOutput out(base::OutputFile::create(output, existing(save)), save.sync);
-  out.append(as_bytes(html_page(inspection, title)));
-  std::move(out).finish().publish(sync_of(save));
-}
-
-}  // namespace onnxar
+}  // namespace onnxar::tool::html

@@ -1,11 +1,11 @@
-// How the page of an inspection looks.
+// The style sheet of the page that `show --html` writes.
 #pragma once
 
 #include <string_view>
 
-namespace onnxar {
+namespace onnxar::tool::html {
 
-inline constexpr std::string_view html_style = R"css(
+inline constexpr std::string_view style = R"css(
 :root { color-scheme: light dark; --page: #fcfcfb; --text: #1d1f23; --faint: #62666e; --line: #dcdee2; --bar: #3f6fb5;
   --float32: #3f6fb5; --float16: #2f9c95; --float64: #274a80; --float8: #74a9d8; --integer: #c97b2d; --byte: #e0ab4f;
   --small: #b5544a; --other: #8a63ad; --graph: #5d8f3d; --header: #a3a7ad; --padding: #d5d8dc; --unused: #e9c7c3; }
@@ -43,4 +43,4 @@ rect:hover { stroke: var(--text); stroke-width: 1.5; }
 .padding { fill: var(--padding); background: var(--padding); } .unused { fill: var(--unused); background: var(--unused); }
 )css";
 
-}  // namespace onnxar
+}  // namespace onnxar::tool::html

@@ -1,0 +1,98 @@
+#include "base/output_name.h"
+
+#include <random>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/file_descriptor.h"
+#include "base/text.h"
+#include "os/error.h"
+#include "os/output.h"
+
+namespace onnxar::base {
+namespace {
+
+std::string hidden_name(const std::string& target) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  constexpr std::size_t most = 200;  // file systems allow 255 bytes
+  std::random_device random;
+  std::string name = concat(".", target.substr(0, most), ".");
+  for (int i = 0; i < 6; ++i) name += letters[random() % letters.size()];
+  return name + ".tmp";
+}
+
+}  // namespace
+
+OutputName::OutputName(OutputName&& other) noexcept
+    : target_(std::move(other.target_)), hidden_(std::exchange(other.hidden_, {})) {}
+
+OutputName& OutputName::operator=(OutputName&& other) noexcept {
+  vanish();
+  target_ = std::move(other.target_);
+  hidden_ = std::exchange(other.hidden_, {});
+  return *this;
+}
+
+os::File OutputName::create() {
+  std::error_code failed;
+  os::File file = os::create_unseen(target_.folder->descriptor(), failed);
+  if (!failed) return file;
+  if (os::reason_of(failed) == os::Reason::unsupported) return create_hidden();
+  throw system_error(failed, "cannot write into the folder", target_.folder->path());
+}
+
+os::File OutputName::create_hidden() {
+  constexpr int attempts = 100;  // only an adversary makes random names collide
+  const os::File here = target_.folder->descriptor();
+  std::error_code failed;
+  for (int i = 0; i < attempts; ++i) {
+    std::string name = hidden_name(target_.name);
+    os::File file = os::create_new(here, name, failed);
+    if (!failed) {
+      hidden_ = std::move(name);
+      return file;
+    }
+    if (os::reason_of(failed) != os::Reason::exists) break;
+  }
+  throw system_error(failed, "cannot write into the folder", target_.folder->path());
+}
+
+void OutputName::link_to(os::Handle file, const std::string& name) const {
+  const std::error_code failed = os::give_name(file, target_.folder->descriptor(), name);
+  if (!failed) return;
+  const std::filesystem::path path = target_.folder->path() / name;
+  throw os::reason_of(failed) == os::Reason::exists ? already_exists(path)
+                                                    : system_error(failed, "cannot name the output", path);
+}
+
+void OutputName::hide(os::Handle file) {
+  if (!hidden_.empty()) return;
+  std::string name = hidden_name(target_.name);
+  link_to(file, name);
+  hidden_ = std::move(name);
+}
+
+void OutputName::vanish() noexcept {
+  if (!hidden_.empty()) target_.folder->remove_file(hidden_);
+  hidden_.clear();
+}
+
+void OutputName::keep_mode(os::Handle file) const {
+  // A file system that cannot keep the mode must not lose the output.
+  static_cast<void>(os::keep_mode(file, target_.folder->descriptor(), target_.name));
+}
+
+void OutputName::publish(os::Handle file, Existing existing) {
+  if (hidden_.empty()) return link_to(file, target_.name);
+  const os::File here = target_.folder->descriptor();
+  const std::error_code failed = existing == Existing::replace ? os::rename_over(here, hidden_, target_.name)
+                                                               : os::rename_to_free_name(here, hidden_, target_.name);
+  if (failed) {
+    const bool exists = existing == Existing::refuse && os::reason_of(failed) == os::Reason::exists;
+    throw exists ? already_exists(target_.path) : system_error(failed, "cannot rename to", target_.path);
+  }
+  hidden_.clear();
+}
+
+}  // namespace onnxar::base

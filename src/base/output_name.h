@@ -1,0 +1,50 @@
+// The names of a new file: none, then a hidden one where that is needed, at last its own.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/folder.h"
+#include "base/output_target.h"
+#include "os/file.h"
+
+namespace onnxar::base {
+
+/// The place of a new file in its folder. A hidden name, `.NAME.XXXXXX.tmp`, is removed by the destructor; a nameless
+/// file vanishes by itself when it is closed, even if the process is killed.
+/// Move-only. Not synchronised.
+class OutputName {
+ public:
+  explicit OutputName(OutputTarget target) noexcept : target_(std::move(target)) {}
+  OutputName(OutputName&& other) noexcept;
+  OutputName& operator=(OutputName&& other) noexcept;
+  OutputName(const OutputName&) = delete;
+  OutputName& operator=(const OutputName&) = delete;
+  ~OutputName() { vanish(); }
+
+  /// Creates the file: nameless where the system can (O_TMPFILE), otherwise under a hidden name. Errors: io.permission,
+  /// io.*.
+  os::File create();
+  /// Gives `file`, which `create` returned, a hidden name if it has none.
+  void hide(os::Handle file);
+  /// Removes the hidden name, if there is one; a file that is open stays open.
+  void vanish() noexcept;
+  /// Gives `file` the target's permissions, if there is a target. Errors: io.changed (the folder was moved).
+  void keep_mode(os::Handle file) const;
+  /// Gives `file` its own name. To replace a target, it must be hidden: a link never replaces a file, a rename does.
+  /// A hidden file may be closed by now (Handle::none). Errors: output.exists, io.*.
+  void publish(os::Handle file, Existing existing);
+  /// Removes the published file.
+  void withdraw() const noexcept { target_.folder->remove_file(target_.name); }
+
+  [[nodiscard]] const std::shared_ptr<const Folder>& folder() const noexcept { return target_.folder; }
+
+ private:
+  os::File create_hidden();
+  void link_to(os::Handle file, const std::string& name) const;
+
+  OutputTarget target_;
+  std::string hidden_;  // empty while there is none
+};
+
+}  // namespace onnxar::base

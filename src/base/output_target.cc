@@ -1,0 +1,85 @@
+#include "base/output_target.h"
+
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "base/file_descriptor.h"
+#include "os/error.h"
+#include "os/folder.h"
+
+namespace onnxar::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
+
+bool is_link(os::Handle folder, const std::string& name) {
+  std::error_code missing;
+  return os::status_in(folder, name, missing).kind == os::FileKind::link && !missing;
+}
+
+/// What the link of this name holds; nothing if it is not a link. Errors: io.permission.
+std::optional<fs::path> link_target(const Folder& folder, const std::string& name) {
+  const os::File here = folder.descriptor();
+  if (!is_link(here, name)) return std::nullopt;
+  std::error_code failed;
+  const bool trusted = os::may_follow_link(here, name, failed);
+  if (failed) throw system_error(failed, "cannot write", folder.path() / name);
+  if (!trusted) {
+    throw Error(Code::io_permission,
+                "is a symbolic link that another user made in a folder that all may write to, so it is not followed; "
+                "choose another output",
+                {}, folder.path() / name);
+  }
+  fs::path held = os::read_link(here, name, failed);
+  if (failed) throw system_error(failed, "cannot write", folder.path() / name);
+  return held;
+}
+
+/// `status` and `failed` are what the system said of the target.
+void check(const os::FileStatus& status, const std::error_code& failed, const fs::path& target, Existing existing) {
+  if (failed) {
+    if (failed == std::errc::no_such_file_or_directory) return;
+    throw system_error(failed, "cannot write", target);
+  }
+  if (status.kind == os::FileKind::folder) {
+    throw Error(Code::io_not_a_file, "is a folder; name the file to write", {}, target);
+  }
+  if (status.kind != os::FileKind::regular) {
+    throw Error(Code::io_not_a_file, "is not a regular file and cannot be replaced; name a file", {}, target);
+  }
+  if (existing == Existing::refuse) throw already_exists(target);
+}
+
+}  // namespace
+
+OutputTarget follow_links(fs::path path) {
+  constexpr int most_links = 40;  // the limit of Linux, too
+  for (int i = 0; i < most_links; ++i) {
+    OutputTarget target{path, Folder::open(folder_of(path)), path.filename().string()};
+    const auto next = link_target(*target.folder, target.name);
+    if (!next) return target;
+    path = next->is_absolute() ? *next : folder_of(path) / *next;
+  }
+  throw system_error(std::make_error_code(std::errc::too_many_symbolic_link_levels), "cannot write", path);
+}
+
+void expect_writable(const OutputTarget& target, Existing existing) {
+  std::error_code failed;
+  const os::FileStatus status = os::status_in(target.folder->descriptor(), target.name, failed);
+  check(status, failed, target.path, existing);
+}
+
+void expect_writable(const fs::path& path, Existing existing) {
+  std::error_code failed;
+  const os::FileStatus status = os::link_status_of(path, failed);
+  check(status, failed, path, existing);
+}
+
+Error already_exists(const fs::path& target) {
+  return {Code::output_exists, "the output exists already; choose another name, or --force to replace it", {}, target};
+}
+
+}  // namespace onnxar::base

@@ -1,0 +1,36 @@
+// Where an output goes, and what may be there already.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/folder.h"
+#include "onnxar/error.h"
+
+namespace onnxar::base {
+
+enum class Existing : std::uint8_t { refuse, replace };
+
+/// The place that a path leads to: a name in an open folder.
+struct OutputTarget {
+  std::filesystem::path path;
+  std::shared_ptr<const Folder> folder;
+  std::string name;
+};
+
+/// Follows symbolic links by hand, since the last one may lead to a file that is still to be made. A link that the
+/// kernel would not follow is refused (os::may_follow_link). Errors: io.not_found (no such folder), io.permission,
+/// io.failed.
+OutputTarget follow_links(std::filesystem::path path);
+
+/// Errors: output.exists (refuse), io.not_a_file (a folder or device has the name), io.*.
+void expect_writable(const OutputTarget& target, Existing existing);
+/// The same for a path, without opening its folder; a link at its end is not followed.
+void expect_writable(const std::filesystem::path& path, Existing existing);
+
+/// output.exists
+Error already_exists(const std::filesystem::path& target);
+
+}  // namespace onnxar::base

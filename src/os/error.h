@@ -1,0 +1,32 @@
+// Why the operating system refused a call.
+#pragma once
+
+#include <cstdint>
+#include <system_error>
+
+namespace onnxar::os {
+
+/// The reasons that callers tell apart. Functions of this room report failures as std::error_code, which holds the
+/// system's own number for messages; this is its meaning, equal on all systems.
+enum class Reason : std::uint8_t {
+  none,
+  not_found,
+  exists,
+  permission,
+  disk_full,
+  is_folder,
+  /// The path leaves the folder, or the operation leaves the volume, that it must stay in.
+  outside,
+  too_many_links,
+  too_large,
+  /// The bytes to be written cannot be read: they are mapped from a file that was shortened.
+  unreadable_bytes,
+  /// The system or the file system does not have this function.
+  unsupported,
+  other,
+};
+
+/// Accepts the error codes of std::filesystem, too.
+Reason reason_of(const std::error_code& failed) noexcept;
+
+}  // namespace onnxar::os

@@ -1,0 +1,116 @@
+// Open files: opening, status, reading, writing, locks.
+//
+// Conventions of this room: a function that can fail either returns a std::error_code or sets its last argument, which
+// it clears on success. Nothing throws, except std::bad_alloc while a path is built. Names and paths are
+// std::filesystem::path. Interrupted calls are repeated.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <system_error>
+#include <utility>
+
+namespace onnxar::os {
+
+/// The system's own handle of an open file or folder: a descriptor on POSIX. `none` is invalid on every system.
+enum class Handle : std::intptr_t { none = -1 };
+
+/// The handle behind a file descriptor of the C library. It stays the descriptor's owner's.
+Handle handle_of(int descriptor) noexcept;
+
+void close(Handle handle) noexcept;
+
+/// Owns a handle and closes it. Converts to the handle wherever one is asked for.
+class File {
+ public:
+  File() = default;
+  explicit File(Handle handle) noexcept : handle_(handle) {}
+  File(File&& other) noexcept : handle_(std::exchange(other.handle_, Handle::none)) {}
+  File& operator=(File&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() {
+    if (valid()) close(handle_);
+  }
+
+  [[nodiscard]] Handle get() const noexcept { return handle_; }
+  // NOLINTNEXTLINE(google-explicit-constructor): an owner stands for what it owns
+  operator Handle() const noexcept { return handle_; }
+  [[nodiscard]] bool valid() const noexcept { return handle_ != Handle::none; }
+
+ private:
+  Handle handle_ = Handle::none;
+};
+
+enum class Access : std::uint8_t { read, read_and_write };
+
+/// Opens an existing file. Never waits for the other end of a pipe. A folder can be opened for reading; its status says
+/// what it is.
+File open(const std::filesystem::path& path, Access access, std::error_code& failed) noexcept;
+
+/// Another handle of the same opening, which shares its locks.
+File duplicate(Handle file, std::error_code& failed) noexcept;
+
+enum class FileKind : std::uint8_t { regular, folder, link, other };
+
+/// What tells one file from another, whatever names lead to it.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+
+/// Two equal ones mean that the file was neither replaced nor, within the resolution of the clock, written to.
+struct FileStatus {
+  FileKind kind = FileKind::other;
+  FileIdentity identity;
+  std::uint64_t size = 0;     ///< bytes
+  std::int64_t modified = 0;  ///< nanoseconds, in steps of some milliseconds
+  std::int64_t changed = 0;   ///< the same clock; also counts changes of mode, owner and name
+  bool operator==(const FileStatus&) const = default;
+};
+
+FileStatus status_of(Handle file, std::error_code& failed) noexcept;
+/// Follows links.
+FileStatus status_of(const std::filesystem::path& path, std::error_code& failed) noexcept;
+/// Does not follow a link at the end of the path.
+FileStatus link_status_of(const std::filesystem::path& path, std::error_code& failed) noexcept;
+
+/// Reads from `offset` on, without moving the file's position. Returns the number of bytes: fewer than asked for at
+/// any time, 0 only at the end of the file or after a failure.
+std::size_t read_at(Handle file, std::span<std::byte> target, std::uint64_t offset, std::error_code& failed) noexcept;
+
+/// Fills all of `target`. Returns how much it did: less only at the end of the file or after a failure.
+std::size_t read_fully_at(Handle file, std::span<std::byte> target, std::uint64_t offset,
+                          std::error_code& failed) noexcept;
+
+/// Writes a part of `first` followed by `second`, as much as the system takes at once. Returns the number of bytes.
+std::size_t write_at(Handle file, std::uint64_t offset, std::span<const std::byte> first,
+                     std::span<const std::byte> second, std::error_code& failed) noexcept;
+
+/// Cuts the file, or extends it by zeros. May be called by a signal handler.
+std::error_code set_size(Handle file, std::uint64_t size) noexcept;
+
+/// Waits until the disk has the file's data and size.
+std::error_code sync(Handle file) noexcept;
+
+enum class Lock : std::uint8_t { shared, exclusive };
+
+/// `busy`: another opening holds a lock that excludes this one. `failed`: such as a file system without locks.
+enum class Locking : std::uint8_t { done, busy, failed };
+
+/// Takes the file's lock without waiting; it excludes other openings, in this process, too. Readers without a lock are
+/// not kept off. It is released when the last handle of this opening is closed.
+Locking try_lock(Handle file, Lock lock, std::error_code& failed) noexcept;
+
+inline Locking try_lock(Handle file, Lock lock) noexcept {
+  std::error_code ignored;
+  return try_lock(file, lock, ignored);
+}
+
+}  // namespace onnxar::os

@@ -1,0 +1,81 @@
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <iterator>
+
+#include "os/folder.h"
+#include "os/posix/native.h"
+
+namespace onnxar::os {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int read_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+constexpr int lookup_flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+
+File open_with_openat2(Handle folder, const fs::path& relative, int flags, Links links,
+                       std::error_code& failed) noexcept {
+  open_how how{};
+  how.flags = static_cast<unsigned>(flags);
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  if (links == Links::refuse) how.resolve |= RESOLVE_NO_SYMLINKS;
+  const long opened = ::syscall(SYS_openat2, descriptor_of(folder), relative.c_str(), &how, sizeof how);
+  return file_of(static_cast<int>(opened), failed);
+}
+
+bool is_link(Handle folder, const fs::path& name) noexcept {
+  std::error_code ignored;
+  return status_in(folder, name, ignored).kind == FileKind::link && !ignored;
+}
+
+/// For kernels before 5.6, and sandboxes that do not know openat2: follows no link at all.
+File open_part_by_part(Handle folder, const fs::path& relative, int last_flags, std::error_code& failed) noexcept {
+  File here = open_folder_in(folder, ".", failed);
+  for (auto part = relative.begin(); part != relative.end(); ++part) {
+    if (*part == ".." || relative.is_absolute()) {
+      failed = error_of(EXDEV);
+      return {};
+    }
+    const bool last = std::next(part) == relative.end();
+    const int flags = last ? last_flags : lookup_flags;
+    File next = file_of(::openat(descriptor_of(here), part->c_str(), flags | O_NOFOLLOW), failed);
+    if (!next.valid()) {
+      if (is_link(here, *part)) failed = error_of(EXDEV);
+      return {};
+    }
+    here = std::move(next);
+  }
+  return here;
+}
+
+/// Whether openat2 is missing. Sandboxes refuse unknown calls with EPERM; kernels refuse unknown flags with EINVAL.
+bool is_missing(const std::error_code& failed) noexcept {
+  return failed.value() == ENOSYS || failed.value() == EPERM || failed.value() == EINVAL;
+}
+
+File open_within(Handle folder, const fs::path& relative, int flags, Links links, std::error_code& failed) noexcept {
+  // While other processes rename files the kernel may be unable to say whether a path with `..` stays beneath.
+  constexpr int attempts = 100;
+  File file;
+  for (int i = 0; i < attempts; ++i) {
+    file = open_with_openat2(folder, relative, flags, links, failed);
+    if (failed.value() != EAGAIN) break;
+  }
+  return is_missing(failed) ? open_part_by_part(folder, relative, flags, failed) : std::move(file);
+}
+
+}  // namespace
+
+File open_beneath(Handle folder, const fs::path& relative, Links links, std::error_code& failed) noexcept {
+  return open_within(folder, relative, read_flags, links, failed);
+}
+
+File open_folder_beneath(Handle folder, const fs::path& relative, std::error_code& failed) noexcept {
+  return open_within(folder, relative, lookup_flags, Links::refuse, failed);
+}
+
+}  // namespace onnxar::os

@@ -1,0 +1,29 @@
+#include "os/error.h"
+
+#include <cerrno>
+
+namespace onnxar::os {
+
+Reason reason_of(const std::error_code& failed) noexcept {
+  switch (failed.value()) {
+    case 0: return Reason::none;
+    case ENOENT:
+    case ENOTDIR: return Reason::not_found;
+    case EEXIST: return Reason::exists;
+    case EACCES:
+    case EPERM:
+    case EROFS: return Reason::permission;
+    case ENOSPC:
+    case EDQUOT: return Reason::disk_full;
+    case EISDIR: return Reason::is_folder;
+    case EXDEV: return Reason::outside;
+    case ELOOP: return Reason::too_many_links;
+    case EFBIG: return Reason::too_large;
+    case EFAULT: return Reason::unreadable_bytes;
+    case ENOSYS:
+    case EOPNOTSUPP: return Reason::unsupported;
+    default: return Reason::other;
+  }
+}
+
+}  // namespace onnxar::os

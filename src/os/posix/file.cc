@@ -1,0 +1,111 @@
+#include "os/file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "os/posix/file_status.h"
+#include "os/posix/native.h"
+
+namespace onnxar::os {
+namespace {
+
+/// Calls again until no signal interrupts it.
+template <typename Call>
+auto uninterrupted(const Call& call) noexcept {
+  while (true) {
+    const auto result = call();
+    if (result >= 0 || errno != EINTR) return result;
+  }
+}
+
+std::size_t count_of(ssize_t result, std::error_code& failed) noexcept {
+  failed = outcome(result >= 0);
+  return result < 0 ? 0 : static_cast<std::size_t>(result);
+}
+
+}  // namespace
+
+Handle handle_of(int descriptor) noexcept { return descriptor < 0 ? Handle::none : Handle{descriptor}; }
+
+// Not repeated: Linux has released the descriptor even if the call was interrupted.
+void close(Handle handle) noexcept { ::close(descriptor_of(handle)); }
+
+File open(const std::filesystem::path& path, Access access, std::error_code& failed) noexcept {
+  // O_NONBLOCK: opening a pipe must not wait for its other end. It has no effect on a regular file.
+  const int mode = access == Access::read ? O_RDONLY : O_RDWR;
+  return file_of(::open(path.c_str(), mode | O_CLOEXEC | O_NONBLOCK), failed);
+}
+
+File duplicate(Handle file, std::error_code& failed) noexcept {
+  return file_of(::fcntl(descriptor_of(file), F_DUPFD_CLOEXEC, 0), failed);
+}
+
+FileStatus status_of(Handle file, std::error_code& failed) noexcept {
+  struct stat status{};
+  failed = outcome(::fstat(descriptor_of(file), &status) == 0);
+  return file_status(status);
+}
+
+FileStatus status_of(const std::filesystem::path& path, std::error_code& failed) noexcept {
+  struct stat status{};
+  failed = outcome(::stat(path.c_str(), &status) == 0);
+  return file_status(status);
+}
+
+FileStatus link_status_of(const std::filesystem::path& path, std::error_code& failed) noexcept {
+  struct stat status{};
+  failed = outcome(::lstat(path.c_str(), &status) == 0);
+  return file_status(status);
+}
+
+std::size_t read_at(Handle file, std::span<std::byte> target, std::uint64_t offset, std::error_code& failed) noexcept {
+  const auto read = [&] {
+    return ::pread(descriptor_of(file), target.data(), target.size(), static_cast<off_t>(offset));
+  };
+  return count_of(uninterrupted(read), failed);
+}
+
+std::size_t read_fully_at(Handle file, std::span<std::byte> target, std::uint64_t offset,
+                          std::error_code& failed) noexcept {
+  std::size_t done = 0;
+  failed.clear();
+  while (done < target.size()) {
+    const std::size_t got = read_at(file, target.subspan(done), offset + done, failed);
+    if (got == 0) break;
+    done += got;
+  }
+  return done;
+}
+
+std::size_t write_at(Handle file, std::uint64_t offset, std::span<const std::byte> first,
+                     std::span<const std::byte> second, std::error_code& failed) noexcept {
+  // iovec also serves reading, so it has no const; writing does not change the bytes.
+  const std::array parts{iovec{const_cast<std::byte*>(first.data()), first.size()},
+                         iovec{const_cast<std::byte*>(second.data()), second.size()}};
+  const auto write = [&] {
+    return ::pwritev(descriptor_of(file), parts.data(), parts.size(), static_cast<off_t>(offset));
+  };
+  return count_of(uninterrupted(write), failed);
+}
+
+std::error_code set_size(Handle file, std::uint64_t size) noexcept {
+  return outcome(::ftruncate(descriptor_of(file), static_cast<off_t>(size)) == 0);
+}
+
+std::error_code sync(Handle file) noexcept { return outcome(::fsync(descriptor_of(file)) == 0); }
+
+Locking try_lock(Handle file, Lock lock, std::error_code& failed) noexcept {
+  // flock, not fcntl: its locks belong to the opening, so closing another descriptor of the file does not release them.
+  const int operation = lock == Lock::shared ? LOCK_SH : LOCK_EX;
+  const auto take = [&] { return ::flock(descriptor_of(file), operation | LOCK_NB); };
+  failed = outcome(uninterrupted(take) == 0);
+  if (!failed) return Locking::done;
+  return failed.value() == EWOULDBLOCK ? Locking::busy : Locking::failed;
+}
+
+}  // namespace onnxar::os

@@ -1,0 +1,83 @@
+#include "os/pages.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include "os/posix/native.h"
+
+namespace onnxar::os {
+namespace {
+
+constexpr std::size_t huge_page = 2U << 20U;
+
+/// madvise on the pages that `bytes` touch.
+std::error_code advise(std::span<const std::byte> bytes, int advice) noexcept {
+  if (bytes.empty()) return {};
+  const std::size_t into_page = reinterpret_cast<std::uintptr_t>(bytes.data()) % mapping_granularity();
+  // madvise also serves advice that changes memory, so it takes no const; the advice given here changes nothing.
+  auto* begin = const_cast<std::byte*>(bytes.data()) - into_page;
+  return outcome(::madvise(begin, bytes.size() + into_page, advice) == 0);
+}
+
+void touch(std::span<const std::byte> bytes) noexcept {
+  constexpr std::size_t step = 4096;  // the smallest page of any system
+  for (std::size_t i = 0; i < bytes.size(); i += step) {
+    static_cast<void>(*static_cast<const volatile std::byte*>(bytes.data() + i));
+  }
+}
+
+}  // namespace
+
+std::size_t mapping_granularity() noexcept {
+  static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+std::span<const std::byte> map(Handle file, std::uint64_t offset, std::size_t length,
+                               std::error_code& failed) noexcept {
+  // Shared, so that the pages are those of the page cache: a private mapping would show later writes all the same.
+  void* address = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, descriptor_of(file), static_cast<off_t>(offset));
+  failed = outcome(address != MAP_FAILED);
+  if (failed) return {};
+  return {static_cast<const std::byte*>(address), length};
+}
+
+void unmap(std::span<const std::byte> mapping) noexcept {
+  // The mapping is the caller's alone, so taking the const away gives nobody a writable view.
+  ::munmap(const_cast<std::byte*>(mapping.data()), mapping.size());
+}
+
+void will_need(std::span<const std::byte> bytes) noexcept { static_cast<void>(advise(bytes, MADV_WILLNEED)); }
+
+std::error_code populate(std::span<const std::byte> bytes) noexcept {
+#ifdef MADV_POPULATE_READ
+  constexpr int populate_read = MADV_POPULATE_READ;
+#else
+  constexpr int populate_read = 22;  // Linux' number; older C libraries do not name it
+#endif
+  const std::error_code failed = advise(bytes, populate_read);
+  if (failed.value() != EINVAL) return failed;
+  // Linux before 5.14 does not know this advice.
+  will_need(bytes);
+  touch(bytes);
+  return {};
+}
+
+std::byte* allocate(std::size_t size, std::size_t alignment) noexcept {
+  const bool large = size >= 2 * huge_page;
+  alignment = std::max(alignment, large ? huge_page : alignof(std::max_align_t));
+  if (size > std::numeric_limits<std::size_t>::max() - (alignment - 1)) return nullptr;
+  // aligned_alloc wants a multiple of the alignment.
+  void* memory = std::aligned_alloc(alignment, (size + alignment - 1) & ~(alignment - 1));
+  // Advice: without huge pages the first use of the memory only takes longer.
+  if (large && memory != nullptr) ::madvise(memory, size, MADV_HUGEPAGE);
+  return static_cast<std::byte*>(memory);
+}
+
+void release(std::byte* memory) noexcept { std::free(memory); }
+
+}  // namespace onnxar::os

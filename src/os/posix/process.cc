@@ -1,0 +1,12 @@
+#include "os/process.h"
+
+#include <ctime>
+
+namespace onnxar::os {
+
+void pause(std::uint32_t milliseconds) noexcept {
+  const timespec time{milliseconds / 1000, static_cast<long>(milliseconds % 1000) * 1'000'000};
+  ::nanosleep(&time, nullptr);
+}
+
+}  // namespace onnxar::os

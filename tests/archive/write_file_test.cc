@@ -1,0 +1,24 @@
+// Files that are no archives, written as archives are.
+#include <gtest/gtest.h>
+
+#include "onnxar/archive_writer.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+
+namespace onnxar::testing {
+namespace {
+
+TEST(WriteFile, AFileAppearsWholeAndReplacesNothingUnasked) {
+  const TempDir folder;
+  write_file(folder / "page", as_bytes("first"), {.sync = false});
+  const auto again = error_of([&] { write_file(folder / "page", as_bytes("second"), {.sync = false}); });
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->code(), Code::output_exists);
+  EXPECT_EQ(folder.read_text("page"), "first");
+  write_file(folder / "page", as_bytes("second"), {.replace = true, .sync = false});
+  EXPECT_EQ(folder.read_text("page"), "second");
+  EXPECT_EQ(folder.file_names(), std::vector<std::string>{"page"});
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,31 @@
+#include "html/markup.h"
+
+#include <cstddef>
+
+#include "onnxar/error.h"
+
+namespace onnxar::tool::html {
+
+std::string escaped_text(std::string_view text) {
+  std::string out;
+  for (const char c : escaped(text)) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+std::string grouped(std::uint64_t number) {
+  constexpr std::size_t group = 3;
+  std::string text = std::to_string(number);
+  for (std::size_t at = text.size(); at > group;) text.insert(at -= group, " ");
+  return text;
+}
+
+}  // namespace onnxar::tool::html

@@ -1,0 +1,60 @@
+#include "os/process.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+namespace onnxar::tool::os {
+namespace {
+
+// Set before the signals are handled, and never again.
+void (*fault_handler)() = nullptr;
+void (*interrupt_handler)() = nullptr;
+
+extern "C" void handle_fault(int /*signal*/) { fault_handler(); }
+
+extern "C" void handle_interrupt(int signal) {
+  interrupt_handler();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);  // so that the parent process sees why it ended
+}
+
+/// Calls again until no signal interrupts it.
+template <typename Call>
+std::size_t uninterrupted(const Call& call, std::error_code& failed) noexcept {
+  ssize_t result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  failed = result < 0 ? std::error_code(errno, std::system_category()) : std::error_code();
+  return result < 0 ? 0 : static_cast<std::size_t>(result);
+}
+
+}  // namespace
+
+std::size_t read_input(std::span<std::byte> target, std::error_code& failed) noexcept {
+  return uninterrupted([target] { return ::read(STDIN_FILENO, target.data(), target.size()); }, failed);
+}
+
+std::size_t write_output(std::span<const std::byte> bytes, std::error_code& failed) noexcept {
+  return uninterrupted([bytes] { return ::write(STDOUT_FILENO, bytes.data(), bytes.size()); }, failed);
+}
+
+void write_error(std::string_view text) noexcept {
+  [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+void end_at_once(int exit_code) noexcept { ::_exit(exit_code); }
+
+void on_mapping_fault(void (*handler)()) noexcept {
+  fault_handler = handler;
+  std::signal(SIGBUS, handle_fault);
+}
+
+void on_interrupt(void (*handler)()) noexcept {
+  interrupt_handler = handler;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (std::signal(signal, handle_interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
+}
+
+}  // namespace onnxar::tool::os
