@@ -123,8 +123,8 @@ class KeyMaker {
                                          std::uint64_t model_size, std::uint64_t alignment = 64);
 
 /// Writes a file that is not an archive in the way that archives are written: it gets the target's name when it is
-/// complete and synced, and replaces nothing unless `options` say so. Of `options`, only `replace` and `sync` count.
-/// Errors: output.exists, io.*. Cost: O(bytes).
-void write_file(const std::filesystem::path& target, Bytes bytes, const WriterOptions& options = {});
+/// complete and synced, and replaces nothing unless `options` say so. A dry run finds out whether it could be written.
+/// `threads` does not apply. Errors: output.exists, io.*. Cost: O(bytes).
+void write_file(const std::filesystem::path& target, Bytes bytes, const OutputOptions& options = {});
 
 }  // namespace ONNXAR_API onnxar

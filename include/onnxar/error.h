@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -78,6 +79,49 @@ class Error : public std::runtime_error {
   std::string message_;
   std::filesystem::path path_;
 };
+
+/// The reason why a function that does not throw failed, for programs that are built without exceptions.
+///
+/// Functions that take a `Failure&` are noexcept. They clear it first. If they fail, they set it and return an empty
+/// optional or false. Copies share one account of the failure, so copying does not throw either. Threads: as for a
+/// std::shared_ptr.
+class Failure {
+ public:
+  enum class Cause : std::uint8_t {
+    none,       ///< the function succeeded
+    error,      ///< an onnxar::Error
+    no_memory,  ///< std::bad_alloc
+    other,      ///< an exception of another type, from the standard library or a callback
+  };
+
+  Failure() noexcept = default;
+  /// The failure that stands for the exception being handled. Call it in a handler.
+  static Failure of_current_exception() noexcept;
+
+  /// Whether the function failed.
+  explicit operator bool() const noexcept { return cause_ != Cause::none; }
+  [[nodiscard]] Cause cause() const noexcept { return cause_; }
+  /// The code of the Error; absent for other causes.
+  [[nodiscard]] std::optional<Code> code() const noexcept;
+  /// As Error has them; empty or absent if they do not apply. Views are valid as long as a copy of the Failure exists.
+  [[nodiscard]] std::string_view entry() const noexcept;
+  [[nodiscard]] std::optional<std::uint64_t> offset() const noexcept;
+  /// The sentence that says what is wrong; empty without a failure.
+  [[nodiscard]] std::string_view message() const noexcept;
+  /// The whole Error; null for other causes.
+  [[nodiscard]] const Error* error() const noexcept { return cause_ == Cause::error ? account_.get() : nullptr; }
+
+ private:
+  Failure(Cause cause, std::shared_ptr<const Error> account) noexcept;
+
+  Cause cause_ = Cause::none;
+  std::shared_ptr<const Error> account_;  // of Cause::other, its text only
+};
+
+namespace detail {
+/// Throws usage.argument, from headers that are also compiled without exceptions.
+[[noreturn]] void throw_usage_error(const char* message);
+}  // namespace detail
 
 /// A name from a file, safe to print on a terminal and in printable ASCII alone: `\\` for a backslash, `\x1b` for a
 /// control character or a byte that is not UTF-8, `\u202e` and `\U0001f600` for what is beyond ASCII. Different names

@@ -1,8 +1,12 @@
 // What is in an archive: entries, the tensors in them, and where the bytes go.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +14,7 @@
 
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
+#include "onnxar/error.h"
 #include "onnxar/options.h"
 #include "onnxar/tensor.h"
 #include "onnxar/version.h"
@@ -96,19 +101,90 @@ std::vector<ArchiveEntry> side_files(const Archive&& archive, const LoadOptions&
 std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive&& archive) = delete;
 
 /// The raw bytes of a tensor that `tensors` gave for this archive:
-/// - data in an entry: a view of it with a share in `archive.owner()`. ByteSpan::alignment says what its address is a
-///   multiple of: at offset 0 the entry's alignment, else as the link has it;
+/// - data in an entry: a view of it with a share in `archive.owner()`. ByteSpan::alignment reports the alignment of its
+///   address: at offset 0 that of the entry, elsewhere that of the link's offset;
 /// - data in the model at a multiple of 64: a view of it with a share in `archive.owner()`;
-/// - data in the model elsewhere, and typed fields that are decoded: a copy at a multiple of 64 with a share in its
-///   memory, which the archive keeps: the next call gives the same bytes.
+/// - data elsewhere in the model, and typed fields, which are decoded: a copy at a multiple of 64 with a share in its
+///   memory. The archive keeps the copy, so the next call gives the same bytes.
 ///
-/// A vector load from data in the model is thus safe, whatever odd place protobuf gave it. A tensor is copied once for
-/// each Archive; the copies that an archive keeps are not larger together than its model, and what would exceed that is
-/// kept by the span alone. Threads: as Archive.
+/// Vector loads are therefore safe for data in the model, wherever protobuf put it. Each Archive copies a tensor once.
+/// The copies that it keeps are together at most as large as its model; a copy beyond that belongs to the span alone.
+/// Threads: as Archive.
 ///
 /// Errors: usage.foreign_entry (not a tensor of this archive's model); onnx.external*; those of Archive::locate;
 /// onnx.tensor.* (what `check` calls an error; .strings; .not_converted: too many typed values, or out of range). Cost:
-/// O(fields of the tensor), and at the first call of data in the model O(bytes).
+/// O(fields of the tensor), and O(bytes) at the first call for data in the model that is copied.
 [[nodiscard]] ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor);
+[[nodiscard]] std::optional<ByteSpan> tensor_data(const Archive& archive, const StoredTensor& tensor,
+                                                  Failure& failure) noexcept;
+
+/// One tensor of a TensorIndex. A small view, valid as long as the index and its archive.
+class ArchiveTensor {
+ public:
+  ArchiveTensor(const Archive& archive, const StoredTensor& stored) noexcept : archive_(&archive), stored_(&stored) {}
+
+  [[nodiscard]] std::string_view name() const noexcept { return stored_->name; }
+  [[nodiscard]] DataType type() const noexcept { return stored_->type; }
+  [[nodiscard]] std::span<const std::int64_t> dims() const noexcept { return stored_->dims; }
+  /// Where the tensor is in the model: `graph.initializer[3]`.
+  [[nodiscard]] std::string_view site() const noexcept { return stored_->site; }
+  [[nodiscard]] const StoredTensor& stored() const noexcept { return *stored_; }
+  /// As tensor_data. The bytes are looked up by this call, not by the index.
+  [[nodiscard]] ByteSpan data() const { return tensor_data(*archive_, *stored_); }
+  [[nodiscard]] std::optional<ByteSpan> data(Failure& failure) const noexcept {
+    return tensor_data(*archive_, *stored_, failure);
+  }
+
+ private:
+  const Archive* archive_;
+  const StoredTensor* stored_;
+};
+
+/// All tensors of an archive's model, as a random-access range and by name:
+///
+///   for (const onnxar::ArchiveTensor& tensor : onnxar::TensorIndex(archive)) use(tensor.name(), tensor.data());
+///
+/// The archive must outlive the index and stay where it is. Move-only. Threads: const members may be called from
+/// several threads at once.
+class TensorIndex {
+ public:
+  /// Errors: wire.*, onnx.*. Cost: O(model); no data is read.
+  explicit TensorIndex(const Archive& archive, const LoadOptions& options = {});
+  explicit TensorIndex(const Archive&& archive, const LoadOptions& options = {}) = delete;
+  [[nodiscard]] static std::optional<TensorIndex> make(const Archive& archive, Failure& failure) noexcept;
+  static std::optional<TensorIndex> make(const Archive&& archive, Failure& failure) = delete;
+
+  TensorIndex(TensorIndex&& other) noexcept;
+  TensorIndex& operator=(TensorIndex&& other) noexcept;
+  TensorIndex(const TensorIndex&) = delete;
+  TensorIndex& operator=(const TensorIndex&) = delete;
+  ~TensorIndex();
+
+  [[nodiscard]] std::size_t size() const noexcept;
+  /// Tensor `index` in the order of the model. REQUIRES: index < size().
+  [[nodiscard]] ArchiveTensor operator[](std::size_t index) const& noexcept;
+  ArchiveTensor operator[](std::size_t index) const&& = delete;
+  [[nodiscard]] auto begin() const noexcept { return detail::IndexIterator(TensorAt{this}, 0); }
+  [[nodiscard]] auto end() const noexcept {
+    return detail::IndexIterator(TensorAt{this}, static_cast<std::ptrdiff_t>(size()));
+  }
+
+  /// The tensor of this name. If several have it, the initializer of the main graph comes before tensors at other
+  /// sites, and among equals the first in the order of the model is given; `count` tells how many there are. A tensor
+  /// without a name is never found. Cost: O(1).
+  [[nodiscard]] std::optional<ArchiveTensor> find(std::string_view name) const& noexcept;
+  std::optional<ArchiveTensor> find(std::string_view name) const&& = delete;
+  /// How many tensors have this name; 0 for an empty name. Cost: O(1).
+  [[nodiscard]] std::size_t count(std::string_view name) const noexcept;
+
+ private:
+  struct Parts;
+  struct TensorAt {
+    const TensorIndex* index = nullptr;
+    ArchiveTensor operator()(std::size_t at) const noexcept { return (*index)[at]; }
+  };
+
+  std::unique_ptr<Parts> parts_;
+};
 
 }  // namespace ONNXAR_API onnxar

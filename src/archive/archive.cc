@@ -224,6 +224,36 @@ zip::LocalEntry ArchiveAccess::local(const Archive& archive, std::size_t index) 
   }
 }
 
+void read_entry(const Archive& archive, const ArchiveEntry& entry, std::span<std::byte> buffer) {
+  if (buffer.size() != entry.size) {
+    throw Error(Code::usage_argument,
+                base::concat("the entry has ", entry.size, " bytes, but the buffer has ", buffer.size()),
+                {std::string(entry.name), std::nullopt}, archive.path());
+  }
+  EntrySource(archive, entry).copy_to(buffer);
+}
+
+void cat(const std::filesystem::path& path, std::string_view entry_name, const ByteSink& sink) {
+  base::check_callable(sink, "the ByteSink");
+  const Archive archive = Archive::open(path);
+  const auto entry = archive.find(entry_name);
+  if (!entry) {
+    throw Error(Code::usage_no_such_entry, "the archive has no such entry", {std::string(entry_name), std::nullopt},
+                path);
+  }
+  archive.copy(*entry, sink);
+}
+
+bool is_archive(const std::filesystem::path& path) {
+  try {
+    static_cast<void>(Archive::open(path));
+    return true;
+  } catch (const Error& error) {
+    if (kind(error.code()) == Kind::format) return false;
+    throw;
+  }
+}
+
 bool looks_like_zip(Bytes bytes) noexcept {
   const Bytes end = bytes.last(std::min<std::size_t>(bytes.size(), zip::end_record_size));
   return zip::begins_with_record(bytes) || zip::parse_end_record(end).has_value();

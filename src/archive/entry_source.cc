@@ -32,6 +32,18 @@ bool EntrySource::may_change() const { return entry_.index >= ArchiveAccess::dir
 
 void EntrySource::copy(const ByteSink& sink) const { expect(CopiedSource(bytes_).read_and_sum(sink)); }
 
+void EntrySource::copy_to(std::span<std::byte> buffer) const {
+  constexpr std::size_t step = 256U << 10U;  // what was copied is summed from the cache
+  std::uint32_t crc = 0;
+  for (std::size_t at = 0; at < buffer.size();) {
+    const std::span<std::byte> piece = buffer.subspan(at, std::min(step, buffer.size() - at));
+    std::ranges::copy(bytes_.subspan(at, piece.size()), piece.begin());
+    crc = base::crc32(crc, piece);
+    at += piece.size();
+  }
+  expect(crc);
+}
+
 void EntrySource::read(const ByteSink& sink) const {
   if (may_change()) return copy(sink);
   expect(base::crc32_while(0, bytes_, [&] { sink(bytes_); }, threads_));

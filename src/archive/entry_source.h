@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 
 #include "archive/spool.h"
@@ -43,6 +44,8 @@ class EntrySource final : public ByteSource {
   void locate(const std::function<void(const Location&)>& visit) const override;
   /// Hands out copies and compares the CRC-32 of those.
   void copy(const ByteSink& sink) const;
+  /// Fills `buffer`, and compares the CRC-32 of what it then holds. REQUIRES: buffer.size() == size()
+  void copy_to(std::span<std::byte> buffer) const;
   /// Whether an edit appended it, so that it is copied.
   [[nodiscard]] bool may_change() const;
   /// Compares the CRC-32 and hands nothing out. One thread.

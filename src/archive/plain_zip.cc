@@ -36,7 +36,7 @@ bool may_be_foreign_zip(Code code) noexcept {
   return id(code).starts_with("zip.") || code == Code::archive_model_missing || code == Code::archive_model_not_last;
 }
 
-bool is_archive(Bytes file) {
+bool is_faultless_archive(Bytes file) {
   try {
     const Archive archive = Archive::open(file, nullptr);
     for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));

@@ -17,6 +17,6 @@ bool is_plain_zip_fault(Code code) noexcept;
 bool may_be_foreign_zip(Code code) noexcept;
 
 /// Whether the zip file is an archive: it opens, and every local header is right. Cost: O(entries).
-bool is_archive(Bytes file);
+bool is_faultless_archive(Bytes file);
 
 }  // namespace onnxar

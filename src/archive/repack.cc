@@ -49,7 +49,7 @@ class Plan {
         expansion_(file.size(), options.max_expansion),
         models_(models),
         renames_(options.rename),
-        archive_(is_archive(file)) {
+        archive_(is_faultless_archive(file)) {
     if (archive_) first_appended_ = first_appended(Archive::open(file, nullptr));
   }
 

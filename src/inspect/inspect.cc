@@ -9,7 +9,7 @@
 #include "inspect/tensor_summary.h"
 #include "onnx/domains.h"
 #include "proto/messages.h"
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
 #include "text/text_writer.h"
 
 namespace onnxar {

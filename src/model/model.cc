@@ -12,7 +12,7 @@
 #include "onnx/typed_data.h"
 #include "proto/messages.h"
 #include "sink/save.h"
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
 #include "skeleton/payload_memory.h"
 #include "source/open.h"
 #include "tensors/message_view.h"

@@ -1,5 +1,6 @@
 #include "onnxar/resolve.h"
 
+#include "base/attempt.h"
 #include "base/text.h"
 #include "onnx/tensor_length.h"
 #include "onnx/tensor_values.h"
@@ -21,11 +22,10 @@ std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::Tenso
                            *expected);
 }
 
-/// `error` with the tensor's name. A message does not know its offset in the model, so only places in entries are kept.
-Error annotate(const Error& error, const TensorMessage& tensor, const Archive& archive) {
+/// Adds the tensor's name. The offset of a message is not known, so only places in entries are kept.
+Error annotate(const Error& error, const TensorMessage& tensor, const std::filesystem::path& path) {
   const Place place = error.entry().empty() ? Place{} : error.finding().place;
-  return {error.code(), base::concat("tensor ", base::quoted(tensor.name), ": ", error.message()), place,
-          archive.path()};
+  return {error.code(), base::concat("tensor ", base::quoted(tensor.name), ": ", error.message()), place, path};
 }
 
 }  // namespace
@@ -41,8 +41,40 @@ std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor
     if (!tensor.external) return inline_data(tensor, view);
     return part_named(archive, view, proved_link(view)).bytes;
   } catch (const Error& error) {
-    throw annotate(error, tensor, archive);
+    throw annotate(error, tensor, archive.path());
   }
+}
+
+std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor, Failure& failure) noexcept {
+  return base::attempt<std::optional<Bytes>>(failure, [&] { return resolve(archive, tensor); });
+}
+
+bool prove_model(const Archive& archive, Failure& failure) noexcept {
+  return base::attempt<bool>(failure, [&] {
+    prove_model(archive);
+    return true;
+  });
+}
+
+void check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length) {
+  try {
+    const std::string offset_text = std::to_string(offset), length_text = std::to_string(length);
+    TensorMessage linked{tensor.name, tensor.type, tensor.dims, true, std::nullopt, false, {}};
+    linked.external_data = {{"location", location}, {"offset", offset_text}, {"length", length_text}};
+    const onnx::TensorView view = view_of(linked);
+    onnx::prove_type(view);
+    static_cast<void>(proved_link(view));
+  } catch (const Error& error) {
+    throw annotate(error, tensor, {});
+  }
+}
+
+bool check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length,
+                Failure& failure) noexcept {
+  return base::attempt<bool>(failure, [&] {
+    check_link(tensor, location, offset, length);
+    return true;
+  });
 }
 
 }  // namespace onnxar

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "sink/save.h"
 #include "sink/side_files.h"
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
 #include "source/open.h"
 
 namespace onnxar {

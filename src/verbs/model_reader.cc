@@ -6,7 +6,7 @@
 #include "onnx/sites.h"
 #include "onnxar/model_stream.h"
 #include "skeleton/expansion.h"
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
 #include "source/open.h"
 #include "verbs/faults.h"
 

@@ -6,7 +6,7 @@
 #include "onnx/external_data.h"
 #include "onnxar/model_stream.h"
 #include "sink/save.h"
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
 #include "source/open.h"
 
 namespace onnxar {

@@ -19,7 +19,7 @@
 #include "onnxar/edit.h"
 #include "sink/side_files.h"
 #include "skeleton/expansion.h"
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
 #include "source/graph_rules.h"
 #include "source/link_marker.h"
 #include "source/open.h"

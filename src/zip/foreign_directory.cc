@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/file_origin.h"
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"

@@ -43,6 +43,27 @@ class Case(unittest.TestCase):
         return done.stdout
 
 
+class FromC(Case):
+    def test_writes_an_archive_and_reads_its_tensors(self):
+        done = run("write_and_read", self.archive)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, "layer.0.weight: 4096 bytes, begins with 0\nlayer.1.weight: 4096 bytes, begins with 100\n")
+        onnxar("check", "--data", "--strict", self.archive)
+
+    def test_the_model_is_onnx_and_its_weights_are_entries(self):
+        self.assertEqual(run("write_and_read", self.archive).returncode, 0)
+        onnxar("unpack", self.archive, "-o", self.folder / "sums.onnx")
+        model = onnx.load(self.folder / "sums.onnx")
+        onnx.checker.check_model(model, full_check=True)
+        first, second = (numpy_helper.to_array(tensor) for tensor in model.graph.initializer)
+        np.testing.assert_array_equal(first + second, np.full(1024, 100, np.float32))
+
+    def test_a_failure_is_told_and_fails_it(self):
+        done = run("write_and_read", self.folder / "none" / "a.onnxar")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("write_and_read: ", done.stderr)
+
+
 class Exporter(Case):
     def test_writes_an_archive_that_passes_every_check(self):
         onnxar("check", "--data", "--strict", self.written(3, 2))

@@ -15,7 +15,7 @@
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
 #include "onnxar/listing.h"
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
 #include "source/open.h"
 
 namespace onnxar::fuzz {

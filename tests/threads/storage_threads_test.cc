@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "skeleton/load.h"
 #include "skeleton/payload_memory.h"
 #include "source/open.h"
 #include "support/samples.h"

@@ -1,5 +1,5 @@
 // A model in memory is a skeleton with links and a table of payloads, whatever it was loaded from.
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
