@@ -13,7 +13,7 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
 
 # Users of a static library link its dependencies themselves; a shared one brings them.
 if(NOT BUILD_SHARED_LIBS)
-  set(core_requires "zlib libcrypto")
+  set(core_requires "zlib")
   if(ISAL_FOUND)
     string(APPEND core_requires " libisal")
   endif()

@@ -179,9 +179,9 @@ class ByteSource {
   /// the thread of the call, once for each piece. An exception of `sink` ends the reading, also if the source catches
   /// it: the library throws it again. Writers ask for the size once, and verify the number of bytes (io.source_size).
   virtual void read(const ByteSink& sink) const = 0;
-  /// Calls `visit` for runs of bytes that lie in memory before they are read, in any order, and perhaps for some of them
-  /// only. A writer can then have the file system share their blocks. A source that hands out the pieces of another
-  /// source should pass the call on to it. The default visits nothing.
+  /// Calls `visit` for runs of bytes that lie in memory before they are read, in any order, and perhaps for some of
+  /// them only. A writer can then have the file system share their blocks. A source that hands out the pieces of
+  /// another source should pass the call on to it. The default visits nothing.
   virtual void locate(const std::function<void(const Location&)>& /*visit*/) const {}
 };
 
@@ -240,24 +240,6 @@ class IndexIterator {
   difference_type index_ = 0;
 };
 
-/// A view of `size` values that `element(index)` makes.
-template <typename Element>
-class IndexRange : public std::ranges::view_interface<IndexRange<Element>> {
- public:
-  IndexRange() = default;
-  IndexRange(Element element, std::size_t size) : element_(std::move(element)), size_(size) {}
-  [[nodiscard]] auto begin() const { return IndexIterator<Element>(element_, 0); }
-  [[nodiscard]] auto end() const { return IndexIterator<Element>(element_, static_cast<std::ptrdiff_t>(size_)); }
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-
- private:
-  Element element_ = {};
-  std::size_t size_ = 0;
-};
-
 }  // namespace detail
 
 }  // namespace ONNXAR_API onnxar
-
-template <typename Element>
-inline constexpr bool std::ranges::enable_borrowed_range<onnxar::detail::IndexRange<Element>> = true;

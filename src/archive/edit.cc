@@ -18,15 +18,15 @@ namespace onnxar {
 
 namespace {
 
-/// The N of the archive: what small entries are aligned to.
+/// The archive's N (W6): the alignment of its small entries.
 std::uint64_t small_alignment_of(const Archive& archive) {
   ArchiveEntry smallest = archive.entry(0);
   for (std::size_t i = 1; i < archive.size(); ++i) {
     if (archive.entry(i).size < smallest.size) smallest = archive.entry(i);
   }
   const std::uint64_t recorded = archive.locate(smallest).alignment;
-  // Pages are what large entries get if nothing more was asked for.
-  const bool by_size = recorded == zip::page_alignment && smallest.size >= zip::page_aligned_from;
+  // If even the smallest entry is large, its page alignment says nothing about N (W6).
+  const bool by_size = recorded == zip::entry_alignment(zip::alignment_minimum, smallest.size);
   return by_size ? zip::alignment_minimum : recorded;
 }
 
@@ -36,8 +36,7 @@ bool has_zip64_end(const Archive& archive) {
 }
 
 /// After the end of the archive; or to a new file where nothing of the old one is kept, as a first entry is at 0.
-zip::Writer writer_for(const Archive& archive, const os::File& file, std::size_t kept,
-                       const EditOptions& options) {
+zip::Writer writer_for(const Archive& archive, const os::File& file, std::size_t kept, const EditOptions& options) {
   const OutputOptions& output = options.output;
   if (kept == 0)
     return zip::Writer({base::OutputFile::create(archive.path(), base::Existing::replace), output.sync},

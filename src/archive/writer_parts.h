@@ -1,4 +1,4 @@
-// What the writers of archives are made of, for their members that are defined in layers above.
+// The private parts of ArchiveWriter and ArchiveEditor, for members that layers above define.
 #pragma once
 
 #include <cstddef>
@@ -16,37 +16,37 @@
 namespace onnxar {
 
 struct ArchiveWriter::Parts {
-  base::FileDescriptor lock;  // of the file that is replaced; first in, last out
+  base::FileDescriptor lock;  // of the file that is replaced; the first member, so that it is released last
   EntryWriter writer;
   base::Sync sync;
   bool verify_model;
 };
 
-/// An edit lists the first `kept` entries of the archive again. What follows them is a run that ends in the old model:
-/// what stays of it is appended again, side files before graphs, as they are ordered in a new archive.
+/// An edit lists the first `kept` entries of the archive again. The entries after them are a run that ends in the old
+/// model (X2). Those of the run that stay are appended again, side files before graphs, in the order of a new archive.
 struct ArchiveEditor::Parts {
-  base::FileDescriptor lock;  // first in, last out
+  base::FileDescriptor lock;  // the first member, so that it is released last
   Archive archive;
   EntryWriter writer;
   EditOptions options;
 
   std::size_t kept;
   std::vector<bool> removed;                  // by index
-  std::optional<std::size_t> end_of_weights;  // once it was asked for
-  std::vector<std::size_t> unread = {};       // graphs that cannot be read to their end, known with `end_of_weights`
-  bool is_settled = true;                     // whether `writer` knows of `kept`
+  std::optional<std::size_t> end_of_weights;  // computed by the first removal
+  std::vector<std::size_t> unread = {};       // graphs that cannot be read to their end; set with `end_of_weights`
+  bool is_settled = true;                     // whether `writer` was made for the current `kept`
   bool has_begun = false;                     // whether anything was added
   enum class Appended : std::uint8_t { nothing, side_files, all };
   Appended appended = Appended::nothing;  // of the run
 
+  /// Whether the entry is in the run and stays.
   [[nodiscard]] base::Sync sync() const { return options.output.sync ? base::Sync::full : base::Sync::none; }
-  /// Whether the entry is of the run and stays.
   [[nodiscard]] bool moves(std::size_t index) const {
     return index >= kept && index + 1 < archive.size() && !removed[index];
   }
-  /// Has `writer` list no more than is kept. Errors: io.*.
+  /// Replaces `writer` by one that lists only the kept entries, if `kept` has changed. Errors: io.*.
   void settle();
-  /// Appends what of the run comes before an entry of this name. Errors: as `add`.
+  /// Appends the entries of the run that come before an entry of this name. Errors: as `add`.
   void append_run_before(std::string_view name);
 };
 

@@ -1,7 +1,9 @@
 #include "sink/payload_layout.h"
 
+#include "archive/keys.h"
 #include "base/text.h"
 #include "onnx/rewrite.h"
+#include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "skeleton/expansion.h"
 #include "source/graph_rules.h"
@@ -11,8 +13,6 @@ namespace onnxar {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::uint64_t protobuf_maximum = (1ULL << 31U) - 1;
 
 /// A link that loading left alone goes on counting from its folder, and its file must stay as it is.
 void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, const fs::path* inline_output) {
@@ -49,7 +49,7 @@ onnx::ExternalLink PayloadLayout::add(const onnx::TensorSite& site, const Payloa
 }
 
 void PayloadLayout::note_without_data(const onnx::TensorSite& site) {
-  remarks_.push_back({Severity::warning, Code::onnx_tensor_no_data, {}, no_data(site)});
+  remarks_.push_back({Severity::warning, Code::onnx_tensor_no_data, {}, no_data(site), {Hint::dump_or_freeze}});
 }
 
 void PayloadLayout::add_to(ConvertReport& report) const {
@@ -98,14 +98,11 @@ std::uint64_t size_of(const std::vector<PlacedGraph>& graphs) {
   return size;
 }
 
-bool fits_inline(std::uint64_t size) noexcept { return size <= protobuf_maximum; }
+bool fits_inline(std::uint64_t size) noexcept { return size <= model_size_maximum; }
 
-void check_model_size(std::uint64_t size, const std::filesystem::path& output, std::string_view advice) {
+void check_model_size(std::uint64_t size, const std::filesystem::path& output, Hint hint) {
   if (fits_inline(size)) return;
-  throw Error(
-      Code::onnx_model_too_large,
-      base::concat("the model would be ", base::human_size(size), ", and protobuf reads less than 2 GiB; ", advice), {},
-      output);
+  throw Error(Code::onnx_model_too_large, oversize_text("the model would be", size), {}, output, {hint});
 }
 
 void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files) {

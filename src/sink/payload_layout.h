@@ -74,7 +74,7 @@ std::uint64_t size_of(const std::vector<PlacedGraph>& graphs);
 /// Whether protobuf reads a model of so many bytes.
 bool fits_inline(std::uint64_t size) noexcept;
 /// Errors: onnx.model.too_large, with advice.
-void check_model_size(std::uint64_t size, const std::filesystem::path& output, std::string_view advice);
+void check_model_size(std::uint64_t size, const std::filesystem::path& output, Hint hint);
 
 /// Keeps the names of side files, and of the folders they are in, from becoming keys.
 void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files);

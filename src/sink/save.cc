@@ -84,10 +84,8 @@ void expect_free_model_name(const LoadedModel& model, const Kept& kept, const st
   const std::vector<std::string_view> names = kept.names();
   const auto fault = model_name_fault(model.skeleton, {names.size(), [&names](std::size_t i) { return names[i]; }});
   if (!fault) return;
-  throw Error(
-      fault->code,
-      base::concat(fault->message, "; another name is possible, and `onnxar unpack` writes a model without any"),
-      {std::string(model_entry_name), std::nullopt}, output);
+  throw Error(fault->code, fault->message, {std::string(model_entry_name), std::nullopt}, output,
+              {Hint::unpack_unnamed});
 }
 
 }  // namespace
@@ -111,7 +109,7 @@ void save_archive(const LoadedModel& model, const Kept& kept, const std::filesys
   });
   std::vector<PlacedGraph> graphs = kept.graphs;
   const wire::Rope proto = place_payloads(model, options, outside, graphs);
-  check_model_size(proto.size(), output, "a lower --threshold or --all-sites moves more tensors out of it");
+  check_model_size(proto.size(), output, Hint::lower_threshold_or_all);
   const std::vector<NewEntry> entries = entries_of(outside, weights, kept, graphs);
   report.file_bytes = size_of_archive(entries, proto.size(), options.alignment);
   report.model_bytes = proto.size();

@@ -135,9 +135,9 @@ struct Placing {
     return fits_inline(proto.size()) &&
            std::ranges::all_of(along.graphs, [](const PlacedGraph& graph) { return fits_inline(graph.proto.size()); });
   }
-  void check_sizes(const fs::path& folder, const fs::path& output, std::string_view advice) const {
-    check_model_size(proto.size(), output, advice);
-    for (const PlacedGraph& graph : along.graphs) check_model_size(graph.proto.size(), folder / graph.name, advice);
+  void check_sizes(const fs::path& folder, const fs::path& output, Hint hint) const {
+    check_model_size(proto.size(), output, hint);
+    for (const PlacedGraph& graph : along.graphs) check_model_size(graph.proto.size(), folder / graph.name, hint);
   }
 
   Along along;
@@ -161,9 +161,7 @@ bool save_to(FileSet& set, const LoadedModel& model, const Along& taken, const D
   const bool is_inline = options.format == Format::onnx_inline;
   const Placing placed(model, taken, set.model(), options);
   if (is_inline && destination.is_folder() && !placed.fits()) return false;
-  placed.check_sizes(destination.path, destination.path,
-                     is_inline ? "use --external-data NAME to keep the weights in a file beside the model"
-                               : "a lower --threshold moves more tensors out of it");
+  placed.check_sizes(destination.path, destination.path, is_inline ? Hint::external_data : Hint::lower_threshold);
   const DataFiles files = data_files(placed.outside, options);
   for (const auto& [name, parts] : files) set.claim(name);
   placed.along.claim(set);
@@ -203,7 +201,7 @@ void save_alone(const ByteSource& bytes, const LoadedModel& model, const Destina
   FileSet set(destination, options);
   const Placing placed(model, taken_along(model, destination, report), set.model(), complete);
   for (const PlacedGraph& graph : placed.along.graphs) {
-    check_model_size(graph.proto.size(), destination.path, "without --text its data may be in a file beside it");
+    check_model_size(graph.proto.size(), destination.path, Hint::not_as_text);
   }
   placed.along.claim(set);
   report.model_path = set.model();

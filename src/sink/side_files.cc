@@ -69,7 +69,7 @@ class Gathering {
     } catch (const Error& error) {
       throw Error(error.code(),
                   base::concat(error.message(), "; its side files and graphs are to go along, and cannot be read"),
-                  error.finding().place, error.path());
+                  error.finding().place, error.path(), error.advice());
     }
   }
 
@@ -120,8 +120,8 @@ class Gathering {
   [[noreturn]] static void refuse_link_to(const ArchiveEntry& graph) {
     throw Error(Code::onnx_external_missing,
                 "a graph that is to go along has a tensor in the bytes of this model or graph, which may be another "
-                "one from now on; `onnxar pack` makes an archive in which the tensor has its data for itself",
-                {std::string(graph.name), graph.header_offset});
+                "one from now on",
+                {std::string(graph.name), graph.header_offset}, {}, {Hint::pack_own_data});
   }
 
   const LoadedModel& model_;
@@ -158,7 +158,7 @@ void check_names(const Kept& kept) {
     const Place place{std::string(name), std::nullopt};
     check_reserved(name, place);
     if (const auto fault = zip::name_fault(name)) {
-      throw Error(fault->code, base::concat(fault->message, "; --rename OLD=NEW gives it another one"), place);
+      throw Error(fault->code, std::string(fault->message), place, {}, {Hint::rename_entry});
     }
   }
   static_cast<void>(zip::index_of_names(

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <set>
-#include <string_view>
 #include <vector>
 
 #include "base/byte_budget.h"
 #include "onnxar/bytes.h"
+#include "onnxar/error.h"
 #include "skeleton/loaded_model.h"
 
 namespace onnxar {
@@ -21,10 +21,8 @@ std::uint64_t distinct_bytes(const std::vector<Bytes>& places);
 /// bytes a million times, or slices that overlap. Decoded data is not shared, so it is not counted.
 class Expansion {
  public:
-  static constexpr std::string_view allow_more = "--max-expansion (LoadOptions::max_expansion) allows more";
-
-  /// Up to `most_times` the `input`, in bytes. `advice` says what to do above it.
-  Expansion(std::uint64_t input, std::uint64_t most_times, std::string_view advice = allow_more) noexcept;
+  /// Up to `most_times` the `input`, in bytes. `hint` says what to do above it.
+  Expansion(std::uint64_t input, std::uint64_t most_times, Hint hint = Hint::max_expansion) noexcept;
   /// The input of a model is its files, or the payloads that it was given in memory.
   explicit Expansion(const LoadedModel& model);
 
@@ -39,7 +37,7 @@ class Expansion {
  private:
   std::filesystem::path path_;  // of the model, for messages
   base::ByteBudget budget_;
-  std::string_view advice_;
+  Hint hint_;
   std::set<Extent> seen_;
 };
 

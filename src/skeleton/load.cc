@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/annotate.h"
 #include "base/text.h"
 #include "skeleton/splitter.h"
 #include "source/open.h"
@@ -21,11 +22,7 @@ std::vector<std::byte> split_selected(LoadedModel& model, const ExternalPolicy& 
 /// A file that is not a graph at all got its name by accident: the message says how to keep it as a side file.
 Error annotate(const Error& error, const std::string& graph) {
   if (error.entry() != graph || kind(error.code()) != Kind::format || error.code() == Code::zip_data_crc) return error;
-  return {
-      error.code(),
-      base::concat(error.message(), "; a file NAME.onnx in the root is a graph of the archive: if this one is not, ",
-                   "`onnxar repack --rename ", graph, "=extra/", graph, "` makes a side file of it"),
-      error.finding().place, error.path()};
+  return base::annotate(error, {.advice = {Hint::repack_side_file, escaped(graph)}});
 }
 
 void split_graphs(LoadedModel& model, const ExternalPolicy& policy, const LoadOptions& options) {

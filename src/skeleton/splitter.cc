@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/annotate.h"
 #include "base/text.h"
 #include "onnx/tensor_values.h"
 #include "onnx/typed_data.h"
@@ -19,13 +20,11 @@ constexpr std::size_t smallest_worth_it = 1024;
 /// Compares a tensor of a model in memory with its payload of `size` bytes: the message may have been edited.
 /// Errors: onnx.external.string, .data_beside, onnx.tensor.length, naming the tensor.
 void check_payload(const onnx::TensorSite& site, std::uint64_t size) {
-  try {
+  const auto added = [&site] { return base::Annotation{.prefix = describe(site), .advice = {Hint::set_payload}}; };
+  base::annotated(added, [&] {
     check_link(site.tensor);
     check_length(site.tensor, size);
-  } catch (const Error& error) {
-    throw Error(error.code(), base::concat(describe(site), ": ", error.message(), "; set_payload puts it right"),
-                error.finding().place);
-  }
+  });
 }
 
 [[noreturn]] void refuse_short(const onnx::TensorSite& site, std::uint64_t expected) {
@@ -72,15 +71,13 @@ onnx::TensorEdit Splitter::keep_link_of_message(const onnx::TensorSite& site) co
   const Place place{"", site.tensor.range.begin};
   if (onnx::is_memory_location(location)) {
     throw Error(Code::onnx_external_marker,
-                base::concat(describe(site), ": its data is a payload that another model holds, or that was released; ",
-                             "give this model a copy or a share of it with set_payload"),
-                place);
+                base::concat(describe(site), ": its data is a payload that another model holds, or that was released"),
+                place, {}, {Hint::share_payload});
   }
   if (options_.load_external_data) {
     throw Error(Code::usage_not_loaded,
-                base::concat(describe(site), ": its data is in ", base::quoted(location),
-                             ", which was not loaded; give it to the model with set_payload"),
-                place);
+                base::concat(describe(site), ": its data is in ", base::quoted(location), ", which was not loaded"),
+                place, {}, {Hint::set_payload});
   }
   return onnx::TensorEdit::keep();
 }

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "archive/plain_zip.h"
+#include "archive/foreign_faults.h"
 #include "onnx/text_format.h"
 #include "source/archive_resolver.h"
 #include "source/file_resolver.h"
@@ -28,9 +28,8 @@ GraphBytes graph_in(Bytes bytes, std::shared_ptr<const void> owner, const LoadOp
                     const base::FileOrigin* file = nullptr) {
   if (!onnx::looks_like_text(bytes)) return {bytes, std::move(owner), false, file};
   if (!options.text_parser) {
-    throw Error(Code::usage_no_text_parser,
-                "this is a model in protobuf's text format, and nothing here reads it: link onnxar::model and set "
-                "LoadOptions::text_parser, or have the model written in binary form");
+    throw Error(Code::usage_no_text_parser, "this is a model in protobuf's text format, and nothing here reads it", {},
+                {}, {Hint::text_parser});
   }
   const auto parsed = std::make_shared<const std::vector<std::byte>>(options.text_parser(bytes));
   return {*parsed, parsed, true};

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/annotate.h"
 #include "source/checksum.h"
 #include "tensors/external_tensor.h"
 
@@ -15,12 +16,12 @@ bool is_placed(const Error& error) { return !error.path().empty() || !error.entr
 
 Error Resolver::annotate(const Error& error) const {
   if (is_placed(error)) return error;
-  return {error.code(), error.message(), place(error.offset()), path_};
+  return base::annotate(error, {.place = place(error.offset()), .path = path_});
 }
 
 Error Resolver::annotate(const Error& error, const onnx::TensorSite& site) const {
   if (is_placed(error)) return error;
-  return annotate(Error(error.code(), base::concat(describe(site), ": ", error.message()), error.finding().place));
+  return annotate(base::annotate(error, {.prefix = describe(site)}));
 }
 
 Resolved Resolver::resolve(const onnx::TensorSite& site) {
@@ -52,7 +53,7 @@ std::optional<ChecksumClaim> Resolver::claim_of(const Resolved& resolved, const 
                                      " have another SHA-1 than the ", *checksum,
                                      " that the model gives: they were changed, or belong to another model");
   return ChecksumClaim{std::move(*checksum),
-                       {Severity::error, Code::onnx_external_checksum, place_of(site), std::move(message)}};
+                       {Severity::error, Code::onnx_external_checksum, place_of(site), std::move(message)}};  // M22
 }
 
 const Archive* Resolver::linked_archive(const std::string& /*location*/, std::uint64_t /*offset_of_tensor*/) {

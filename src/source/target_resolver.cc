@@ -15,9 +15,8 @@ namespace {
                                         const std::string& location) {
   throw Error(Code::onnx_external_missing,
               base::concat("it refers to ", base::quoted(location), ", which is not an entry of weights of ",
-                           base::quoted(target.path().filename().string()),
-                           "; --append-external takes data from files beside the model"),
-              {"", site.tensor.range.begin});
+                           base::quoted(target.path().filename().string())),
+              {"", site.tensor.range.begin}, {}, {Hint::data_beside});
 }
 
 }  // namespace

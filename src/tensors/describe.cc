@@ -12,8 +12,7 @@ std::string describe(const onnx::TensorSite& site) {
 std::string no_data(const onnx::TensorSite& site) {
   const auto size = site.tensor.expected_size();
   const std::string amount = size ? base::concat(*size, " bytes") : "elements";
-  return base::concat(describe(site), ": it has no data, and ", onnx::required_amount(site.tensor.type, amount),
-                      "; `onnxar dump --with-data` prints them, `onnxar freeze --weights` fills them in");
+  return base::concat(describe(site), ": it has no data, and ", onnx::required_amount(site.tensor.type, amount));
 }
 
 }  // namespace onnxar

@@ -1,5 +1,6 @@
 #include "onnxar/resolve.h"
 
+#include "base/annotate.h"
 #include "base/attempt.h"
 #include "base/text.h"
 #include "onnx/tensor_length.h"
@@ -22,10 +23,10 @@ std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::Tenso
                            *expected);
 }
 
-/// Adds the tensor's name. The offset of a message is not known, so only places in entries are kept.
+/// Adds the tensor's name. The message may come from anywhere, so an offset in it is not a place in the file.
 Error annotate(const Error& error, const TensorMessage& tensor, const std::filesystem::path& path) {
-  const Place place = error.entry().empty() ? Place{} : error.finding().place;
-  return {error.code(), base::concat("tensor ", base::quoted(tensor.name), ": ", error.message()), place, path};
+  const std::string name = base::concat("tensor ", base::quoted(tensor.name));
+  return base::annotate(error, {.prefix = name, .place = Place{}, .path = path});
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/annotate.h"
 #include "base/buffered_output.h"
 #include "base/glob.h"
 #include "base/near_names.h"
@@ -122,10 +123,9 @@ class Extractor {
     std::string header;
     if (!options_.raw) {
       if (numpy.descr.empty()) {
-        throw Error(
-            Code::onnx_tensor_not_converted,
-            concat("NumPy has no type for the data type ", to_string(site.tensor.type), "; --raw writes its bytes"),
-            {"", site.tensor.range.begin});
+        throw Error(Code::onnx_tensor_not_converted,
+                    concat("NumPy has no type for the data type ", to_string(site.tensor.type)),
+                    {"", site.tensor.range.begin}, {}, {Hint::raw_bytes});
       }
       header = numpy_header(numpy.descr, site.tensor.dims);
       bytes = numpy_elements(std::move(bytes), site.tensor.type, elements_of(site.tensor));

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/annotate.h"
 #include "base/keyed_hash.h"
 #include "onnx/sites.h"
 #include "onnxar/archive.h"
@@ -26,7 +27,7 @@ base::KeyedSet<std::string> linked_names(Bytes model) {
   try {
     onnx::walk_tensors(model, add);
   } catch (const Error& error) {
-    throw Error(error.code(), error.message(), {std::string(model_entry_name), std::nullopt});
+    throw base::annotate(error, {.place = Place{std::string(model_entry_name), std::nullopt}});
   }
   return names;
 }

@@ -92,7 +92,7 @@ class Replacement {
 
   onnx::TensorEdit decide(const onnx::TensorSite& site) {
     if (site.tensor.lacks_data()) {
-      remarks_.push_back({Severity::warning, Code::onnx_tensor_no_data, {}, no_data(site)});
+      remarks_.push_back({Severity::warning, Code::onnx_tensor_no_data, {}, no_data(site), {Hint::dump_or_freeze}});
     }
     const Payload* payload = model_.payload_of(site);
     const auto slice = payload == nullptr ? place_of_small(site) : place_of(site, *payload);

@@ -80,7 +80,7 @@ TEST_F(TargetResolverTest, DataFilesAreTakenOnlyIfTheyAreAllowed) {
   EXPECT_TRUE(std::ranges::equal(payload.bytes(), pattern(8, 3)));
   const Error error = error_of([&] { static_cast<void>(payload_of(linked_floats("x", 2, "f.bin"))); });
   EXPECT_EQ(error.code(), Code::onnx_external_missing);
-  EXPECT_THAT(error.what(), HasSubstr("--append-external"));
+  EXPECT_EQ(error.finding().advice.hint, Hint::data_beside);
 }
 
 TEST_F(TargetResolverTest, TheOldModelIsNotData) {
