@@ -81,7 +81,7 @@ void EntryWriter::add(std::string_view name, const FileRange& range) {
       throw Error(Code::io_source_size, base::range_fault(range.offset, range.length, "the file", size),
                   {std::string(name), std::nullopt}, range.path);
     }
-    write(name, SpanSource(file.bytes().subspan(range.offset, *length)));
+    write(name, base::MappedSource(file.bytes().subspan(range.offset, *length), file.origin()));
   });
 }
 

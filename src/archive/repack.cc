@@ -115,7 +115,7 @@ class Plan {
     report.remarks.push_back({Severity::note,
                               Code::zip_foreign,
                               {},
-                              concat("the input is no archive; it was read as ", to_string(model.dialect))});
+                              concat("the input is not an archive; it was read as ", to_string(model.dialect))});
     return model.index;
   }
 
@@ -275,9 +275,10 @@ class Plan {
   std::vector<Planned> entries_;
 };
 
-void write(Bytes file, const Plan& plan, const AcceptedCrcs& accepted, zip::Writer& writer) {
+void write(const base::MappedFile& mapping, const Plan& plan, const AcceptedCrcs& accepted, zip::Writer& writer) {
+  const Bytes file = mapping.bytes();
   for (const Planned& planned : plan.entries()) {
-    std::unique_ptr<const ByteSource> source = zip::data_source(file, *planned.entry);
+    std::unique_ptr<const ByteSource> source = zip::data_source(file, *planned.entry, mapping.origin());
     // The writer sums what it writes, so that what a lasting mapping holds is not read twice.
     if (planned.may_change)
       source = std::make_unique<CopiedSource>(file.subspan(planned.entry->data_offset, planned.entry->size));
@@ -306,11 +307,11 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
     zip::Writer writer({base::OutputFile::create(output, existing), options.output.sync}, options.output.threads);
     if (options.output.dry_run) return report;
     writer.reserve(report.file_bytes);
-    write(file, plan, accepted, writer);
+    write(mapping, plan, accepted, writer);
     std::move(writer).finish().publish(options.output.sync ? base::Sync::full : base::Sync::none);
   } catch (const Error& error) {
     // What concerns the output names it already.
-    throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(input), input), file, input);
+    throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(input), input), mapping, input);
   }
   return report;
 }
@@ -332,7 +333,7 @@ std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, s
       entries.push_back({std::string(entry.name), entry.data_offset, off_by, kind});
     }
   } catch (const Error& error) {
-    throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(path), path), file, path);
+    throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(path), path), mapping, path);
   }
   return entries;
 }

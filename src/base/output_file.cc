@@ -139,8 +139,8 @@ void OutputFile::write_all_at(std::uint64_t offset, Bytes first, Bytes second) {
   }
 }
 
-bool OutputFile::share_at(std::uint64_t offset, Bytes bytes) {
-  const auto source = MappedFile::find(bytes);
+bool OutputFile::share_at(std::uint64_t offset, Bytes bytes, const FileOrigin& origin) {
+  const auto source = origin.open(bytes);
   if (!source) return false;
   begin_extension();
   refuse_if_abandoned();

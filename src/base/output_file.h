@@ -65,10 +65,10 @@ class OutputFile {
   void reserve(std::uint64_t size);
   /// Writes `first`, then `second` right behind it, in as few calls as the system allows.
   void write_at(std::uint64_t offset, Bytes first, Bytes second = {});
-  /// Puts bytes of another file here that this process has mapped (MappedFile) without copying them: the two files then
-  /// share the blocks on the disk until one of them is changed, which the other does not see. Returns whether that was
-  /// done. File systems that can (XFS, btrfs) want whole blocks (of 4096 bytes as a rule) of the same file system.
-  bool share_at(std::uint64_t offset, Bytes bytes);
+  /// Puts bytes that are mapped from another file here without copying them: the two files then share the blocks on
+  /// the disk until one of them is changed, which the other does not see. Returns whether that was done. File systems
+  /// that can (XFS, btrfs) want whole blocks (of 4096 bytes as a rule) of the same file system.
+  bool share_at(std::uint64_t offset, Bytes bytes, const FileOrigin& origin);
   /// Whether it is worth a try: once the file system has said that it cannot, it is not asked again.
   [[nodiscard]] bool may_share() const noexcept { return may_share_; }
   /// What is written is not what it should be: it must never be published. Threads: any.

@@ -163,7 +163,7 @@ void FileSet::write(const std::string& name, std::uint64_t size,
 void FileSet::publish(const ByteSource& model) {
   base::BufferedOutput out(std::move(*model_), options_.output.sync);
   out.reserve(model.size());
-  model.read([&out](Bytes piece) { out.append(piece); });
+  out.append(model);
   model_ = std::move(out).finish();
   // What needs room on the disk comes before the first name appears.
   for (base::OutputFile& file : files_) file.prepare(sync_of(options_));

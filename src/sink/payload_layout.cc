@@ -7,6 +7,7 @@
 #include "onnxar/archive_writer.h"
 #include "skeleton/expansion.h"
 #include "source/graph_rules.h"
+#include "tensors/describe.h"
 
 namespace onnxar {
 namespace {
@@ -36,9 +37,7 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, con
 
 onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payload& payload) {
   ++tensors_;
-  const Bytes bytes = payload.span.bytes();
-  if (bytes.empty()) return add(site, payload);  // converted while it is read: it has no address to share
-  const auto [known, added] = known_.try_emplace({bytes.data(), bytes.size()});
+  const auto [known, added] = known_.try_emplace(Extent(payload));
   if (added) known->second = add(site, payload);
   return known->second;
 }

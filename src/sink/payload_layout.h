@@ -46,7 +46,7 @@ class PayloadLayout {
   onnx::ExternalLink add(const onnx::TensorSite& site, const Payload& payload);
 
   Place place_;
-  std::map<std::pair<const std::byte*, std::size_t>, onnx::ExternalLink> known_;
+  std::map<Extent, onnx::ExternalLink> known_;
   std::vector<Placed> placed_;
   std::vector<Finding> remarks_;
   std::uint64_t tensors_ = 0;

@@ -32,6 +32,7 @@ class CountedSource final : public ByteSource {
   void read(const ByteSink& sink) const override {
     source_.read([&](Bytes bytes) { progress_.pass(bytes, sink); });
   }
+  void locate(const std::function<void(const Location&)>& visit) const override { source_.locate(visit); }
 
  private:
   const ByteSource& source_;

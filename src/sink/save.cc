@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "archive/entry_source.h"
 #include "base/text.h"
 #include "onnxar/archive_writer.h"
 #include "sink/payload_layout.h"

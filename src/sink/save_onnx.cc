@@ -105,14 +105,12 @@ void write_all(FileSet& set, const DataFiles& files, const Along& along, const B
     set.write(name, end_of(placed), [&](base::BufferedOutput& out) {
       for (const PayloadLayout::Placed* part : placed) {
         out.pad_to(part->slice.offset);
-        CountedSource(*part->payload->source, progress).read([&out](Bytes piece) { out.append(piece); });
+        out.append(CountedSource(*part->payload->source, progress));
       }
     });
   }
   const auto write = [&](const std::string& name, const ByteSource& source) {
-    set.write(name, source.size(), [&](base::BufferedOutput& out) {
-      CountedSource(source, progress).read([&out](Bytes piece) { out.append(piece); });
-    });
+    set.write(name, source.size(), [&](base::BufferedOutput& out) { out.append(CountedSource(source, progress)); });
   };
   for (const SideFile& file : along.files) write(file.name, *file.source);
   for (const PlacedGraph& graph : along.graphs) write(graph.name, graph.proto);

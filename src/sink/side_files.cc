@@ -193,7 +193,7 @@ std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archiv
       pairs.emplace_back(found.entry.key, found.entry.value);
     }
   } catch (const Error& error) {
-    throw located_in_model(archive, error);
+    throw annotate(error, archive);
   }
   return pairs;
 }
@@ -227,9 +227,8 @@ SideFile added_file(const AddedFile& added) {
     throw Error(Code::usage_argument, base::concat("a side file cannot be named ", base::quoted(added.name),
                                                    ": C identifiers are keys of tensors; give it an extension"));
   }
-  auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(added.path));
-  auto source = std::make_shared<SpanSource>(file->bytes());
-  return {added.name, std::make_shared<OwnedSource>(std::move(source), std::move(file))};
+  const auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(added.path));
+  return {added.name, payload_of(ByteSpan::borrow(file->bytes(), file), file->origin()).source};
 }
 
 Kept kept_to_save(const LoadedModel& model, const SaveOptions& options) {

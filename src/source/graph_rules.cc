@@ -21,7 +21,7 @@ std::vector<onnx::MetadataEntry> names_in(Bytes model) {
   return found;
 }
 
-/// Why a graph cannot have this file name, whatever other entries there are.
+/// Why a graph cannot have this file name, apart from the names of other entries.
 std::optional<std::string> file_name_fault(const std::string& name) {
   if (!name.ends_with(graph_suffix) || name.size() == graph_suffix.size()) return "is empty";
   if (const auto fault = zip::name_fault(name)) return std::string(fault->message);

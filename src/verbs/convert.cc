@@ -6,7 +6,8 @@
 #include "base/text.h"
 #include "sink/save.h"
 #include "sink/side_files.h"
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
+#include "source/open.h"
 
 namespace onnxar {
 namespace {
@@ -75,7 +76,7 @@ ConvertReport convert_input(const fs::path& input, const fs::path& output, const
 }
 
 ConvertReport convert_input(Bytes input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
-  return save_model(load_model(ModelSource::of(input, nullptr, load), ExternalPolicy::of(save), load), output, save);
+  return save_model(load_model(resolver_of(input, nullptr, load), ExternalPolicy::of(save), load), output, save);
 }
 
 const SaveOptions& as_archive(const SaveOptions& save) {

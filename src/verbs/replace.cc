@@ -19,9 +19,11 @@
 #include "onnxar/edit.h"
 #include "sink/side_files.h"
 #include "skeleton/expansion.h"
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
 #include "source/graph_rules.h"
 #include "source/link_marker.h"
+#include "source/open.h"
+#include "tensors/describe.h"
 #include "tensors/entries_by_content.h"
 #include "tensors/entry_uses.h"
 
@@ -114,28 +116,22 @@ class Replacement {
   }
 
   std::optional<onnx::ExternalLink> place_of(const onnx::TensorSite& site, const Payload& payload) {
-    const Bytes bytes = payload.span.bytes();
-    if (base::lies_in(bytes, archive_.file())) return place_in_entry(site, archive_.entry(*payload.entry), payload);
-    const auto known = known_.find({bytes.data(), bytes.size()});
-    if (known != known_.end() && !bytes.empty()) return known->second;
+    if (payload.kept_link) return kept_link(site, *payload.kept_link);
+    const auto known = known_.find(Extent(payload));
+    if (known != known_.end()) return known->second;
     if (!movable_.is_external(site, payload.size())) return std::nullopt;
     read_.add(payload);  // slices that overlap are bytes that are read again and again
     auto slice = place_of_equal(*payload.source);
     if (!slice && moved_.is_external(site, payload.size())) slice = place_of_new(site, payload);
-    if (slice) known_.emplace(std::pair(bytes.data(), bytes.size()), *slice);
+    if (slice) known_.emplace(payload, *slice);
     return slice;
   }
 
-  [[nodiscard]] onnx::ExternalLink place_in_entry(const onnx::TensorSite& site, const ArchiveEntry& entry,
-                                                  const Payload& payload) const {
-    if (entry.index >= kept_) {
-      throw Error(Code::usage_argument,
-                  base::concat(describe(site), ": its data is in ", base::quoted(entry.name),
-                               ", which would move, as an entry before it is replaced; do that by another edit"));
-    }
-    const Bytes bytes = payload.span.bytes();
-    const auto offset = static_cast<std::uint64_t>(bytes.data() - archive_.bytes(entry).data());
-    return {std::string(entry.name), offset, bytes.size(), payload.checksum};
+  [[nodiscard]] onnx::ExternalLink kept_link(const onnx::TensorSite& site, const onnx::ExternalLink& link) const {
+    if (archive_.find(link.location)->index < kept_) return link;
+    throw Error(Code::usage_argument,
+                base::concat(describe(site), ": its data is in ", base::quoted(link.location),
+                             ", which would move, as an entry before it is replaced; do that by another edit"));
   }
 
   [[nodiscard]] std::optional<onnx::ExternalLink> place_of_equal(const ByteSource& source) const {
@@ -159,7 +155,7 @@ class Replacement {
   Expansion expansion_;  // what is written
   Expansion read_;       // what is compared with entries
   KeyMaker keys_;
-  std::map<std::pair<const std::byte*, std::size_t>, onnx::ExternalLink> known_;  // by where the data lies in memory
+  std::map<Extent, onnx::ExternalLink> known_;
   std::vector<NewEntry> new_entries_;
   std::vector<Finding> remarks_;
   std::uint64_t tensors_outside_ = 0;
@@ -254,7 +250,7 @@ EntryUses uses_before(const Archive& archive, const LoadOptions& load) {
   return uses;
 }
 
-ReplaceReport replace(ArchiveEditor& editor, ModelSource source, const ReplaceOptions& options,
+ReplaceReport replace(ArchiveEditor& editor, std::unique_ptr<Resolver> source, const ReplaceOptions& options,
                       const LoadOptions& load) {
   const Archive& archive = editor.archive();
   const ExternalPolicy policy = policy_from(options.threshold, options);
@@ -272,6 +268,10 @@ ReplaceReport replace(ArchiveEditor& editor, ModelSource source, const ReplaceOp
   report.tensors_outside = plan.tensors_outside();
   write(editor, plan.new_entries(), files, proto, options, report);
   return report;
+}
+
+FileLinks file_links(const ReplaceOptions& options) {
+  return options.append_external ? FileLinks::allowed : FileLinks::refused;
 }
 
 ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOptions& options) {
@@ -292,14 +292,14 @@ ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOpt
 ReplaceReport replace(const std::filesystem::path& archive, const std::filesystem::path& model,
                       const ReplaceOptions& options, const LoadOptions& load) {
   ArchiveEditor editor = open_editor(archive, options);
-  ModelSource source = ModelSource::open_for(editor.archive(), model, options.append_external, load);
+  auto source = open_resolver_for(editor.archive(), model, file_links(options), load);
   return replace(editor, std::move(source), options, load);
 }
 
 ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options,
                       const LoadOptions& load) {
   ArchiveEditor editor = open_editor(archive, options);
-  ModelSource source = ModelSource::of_bytes_for(editor.archive(), model, options.append_external, load);
+  auto source = resolver_for(editor.archive(), model, file_links(options), load);
   return replace(editor, std::move(source), options, load);
 }
 

@@ -16,8 +16,8 @@
 #include "onnx/sites.h"
 #include "onnx/tensor_values.h"
 #include "source/graph_rules.h"
-#include "source/model_source.h"
 #include "tensors/archive_walk.h"
+#include "tensors/describe.h"
 #include "tensors/entry_uses.h"
 #include "tensors/external_tensor.h"
 

@@ -67,7 +67,7 @@ std::uint32_t Writer::write(std::string_view name, std::uint64_t alignment, cons
   PlacedEntry entry{std::string(name), place(offset, name.size(), exact.size(), alignment), 0};
   // The CRC-32 is known when the data has passed. The header is written twice, as a descriptor is not allowed (D3).
   output_.append(local_header_bytes(entry));
-  exact.read([&](Bytes bytes) { entry.crc32 = output_.append_with_crc(entry.crc32, bytes, threads_); });
+  entry.crc32 = output_.append_with_crc(0, exact, threads_);
   output_.overwrite(offset, local_header_bytes(entry));
   entries_.push_back(std::move(entry));
   return entries_.back().crc32;
