@@ -26,7 +26,7 @@ namespace ONNXAR_API onnxar {
 
 struct EditOptions {
   /// With `sync`, `commit` syncs before it writes the end record, which makes the edit count, and after. `overwrite`
-  /// does not apply. An editor has no dry run: `dry_run` is usage.argument.
+  /// does not apply. With `dry_run` the editor only plans.
   OutputOptions output = {};
   OpenOptions open = {};  ///< limits of the archive before and after
   /// As WriterOptions::verify_model, by `commit`: links lead to the entries that were there and to those that were

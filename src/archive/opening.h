@@ -39,6 +39,11 @@ Error with_way_back(const Error& error, Bytes file, const OpenOptions& options =
 /// what was locked. Errors: archive.busy after a second; io.*.
 os::File lock_for_editing(const std::filesystem::path& path);
 
+/// Opens the file for reading and keeps edits off it, by a shared lock, while one is planned. Makes sure that the path
+/// still leads to what was opened. Where the file system has no locks, there is none. Errors: archive.busy after a
+/// second; io.*.
+os::File lock_for_planning(const std::filesystem::path& path);
+
 /// Keeps edits off the file at `path` that another one is to replace, by a shared lock, so that none is lost: held from
 /// before the input is read until the output has its name. Readers, who at most ask for a shared lock, are not kept
 /// off. Invalid where there is nothing to lock: no regular file that may be read, a file system without locks. Errors:

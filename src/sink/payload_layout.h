@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/output_file.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
 #include "onnxar/options.h"
@@ -81,12 +80,5 @@ void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files);
 
 /// All bytes of side files.
 std::uint64_t size_of(const std::vector<SideFile>& side_files);
-
-inline base::Existing existing(const SaveOptions& options) {
-  return options.output.overwrite ? base::Existing::replace : base::Existing::refuse;
-}
-inline base::Sync sync_of(const SaveOptions& options) {
-  return options.output.sync ? base::Sync::full : base::Sync::none;
-}
 
 }  // namespace onnxar

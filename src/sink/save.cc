@@ -6,6 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "archive/entry_writer.h"
+#include "archive/output_options.h"
+#include "base/output_target.h"
 #include "base/text.h"
 #include "onnxar/archive_writer.h"
 #include "sink/payload_layout.h"
@@ -93,9 +96,8 @@ void expect_free_model_name(const LoadedModel& model, const Kept& kept, const st
 
 void save_archive(const LoadedModel& model, const Kept& kept, const std::filesystem::path& output,
                   const SaveOptions& options, ConvertReport& report) {
-  // Links are made here, for entries that are added below; but not those of graphs that are written as they are.
-  const bool verify_model = kept.has_graphs();
-  ArchiveWriter writer = ArchiveWriter::create(output, {options.alignment, options.output, verify_model});
+  check_alignment(options.alignment);
+  static_cast<void>(base::find_target(output, existing_of(options.output)));  // before anything is computed
   expect_free_model_name(model, kept, output);
   const KeptWeights weights(kept);
   KeyMaker keys;
@@ -116,6 +118,9 @@ void save_archive(const LoadedModel& model, const Kept& kept, const std::filesys
   report.model_bytes = proto.size();
   outside.add_to(report);
   if (options.output.dry_run) return;
+  // Links were made above, for entries that are added below; but not those of graphs that are written as they are.
+  const bool verify_model = kept.has_graphs();
+  ArchiveWriter writer = ArchiveWriter::create(output, {options.alignment, options.output, verify_model});
   writer.reserve(report.file_bytes);
   std::uint64_t total = proto.size();
   for (const NewEntry& entry : entries) total += entry.source->size();

@@ -67,10 +67,10 @@ namespace {
 ConvertReport convert_input(const fs::path& input, const fs::path& output, const SaveOptions& save,
                             const LoadOptions& load) {
   LoadOptions options = load;
-  // There has to be room, anyhow.
-  if (options.temporary_dir.empty()) options.temporary_dir = Destination::of(output, {}, save.format).folder_above();
-  const base::FileDescriptor lock =
-      save.output.overwrite && !save.output.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
+  // There has to be room, anyhow. A dry run writes nothing there.
+  if (options.temporary_dir.empty() && !save.output.dry_run)
+    options.temporary_dir = Destination::of(output, {}, save.format).folder_above();
+  const os::File lock = save.output.overwrite && !save.output.dry_run ? lock_for_replacing(output) : os::File();
   return save_model(load_model(input, ExternalPolicy::of(save), options), output, save, input);
 }
 

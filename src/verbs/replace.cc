@@ -276,7 +276,7 @@ ReplaceReport replace(ArchiveEditor& editor, ModelSource source, const ReplaceOp
 
 ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOptions& options) {
   EditOptions edit;
-  edit.output = {.sync = options.output.sync, .threads = options.output.threads};
+  edit.output = options.output;
   // Every link of the model is resolved or made here; those of files are what they are.
   edit.verify_model = std::ranges::any_of(options.add, [](const AddedFile& file) { return is_graph_name(file.name); });
   ArchiveEditor editor = ArchiveEditor::open(archive, edit);
