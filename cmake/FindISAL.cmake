@@ -1,5 +1,5 @@
-# Finds Intel's ISA-L, whose CRC-32 is several times faster than zlib's. Defines ISAL::isal. Also installed, since users
-# of the static library link it.
+# Finds Intel's ISA-L, whose CRC-32 is several times faster than zlib's. Defines ISAL::isal. It is installed too, because
+# users of the static library link ISA-L.
 find_path(ISAL_INCLUDE_DIR isa-l/crc.h)
 find_library(ISAL_LIBRARY isal)
 mark_as_advanced(ISAL_INCLUDE_DIR ISAL_LIBRARY)

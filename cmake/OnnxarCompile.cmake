@@ -1,27 +1,27 @@
-# How our own code is compiled. Everything here stays in the build: nothing reaches those who link the libraries.
+# How this project's code is compiled. None of these options reaches users of the libraries.
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND PROJECT_IS_TOP_LEVEL)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
 endif()
 
-# Sanitizers must see all code of a program, generated code too; so they are set for the whole tree.
+# Sanitizers have to see all code of a program, including generated code, so they are set for the whole tree.
 if(ONNXAR_SANITIZE)
   add_compile_options(-fsanitize=${ONNXAR_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${ONNXAR_SANITIZE})
 endif()
 
-# Warnings for code that people write; generated code does without.
+# Warnings for all code except generated code.
 function(onnxar_warnings target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wnon-virtual-dtor
     -Woverloaded-virtual
-    # GCC 12 sees an overlap where a literal is put before a std::string (GCC bug 105329, mended in 13), and moved-from
-    # strings inside optionals as uninitialised; clang and the sanitizers look for both faults.
+    # GCC 12 warns falsely of overlap if a literal is put before a std::string (GCC bug 105329, fixed in 13), and of
+    # uninitialised strings inside optionals that were moved from. Clang and the sanitizers look for both faults.
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-maybe-uninitialized>
-    # Clang takes the temporary buffer inside libstdc++ 12's stable_sort for a use of ours.
+    # Clang warns of a deprecated function that libstdc++ 12's stable_sort calls.
     $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
-    # Names of one file may stand for something else in another that is compiled with it.
+    # In a unity build a name of one file may hide that of another.
     $<$<BOOL:${CMAKE_UNITY_BUILD}>:-Wno-shadow>
     $<$<BOOL:${ONNXAR_WERROR}>:-Werror>)
 endfunction()

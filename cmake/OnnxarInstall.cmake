@@ -1,5 +1,5 @@
-# What `cmake --install` lays down: libraries, headers, a CMake package with components core, c and model, pkg-config
-# files, the files' media type.
+# What `cmake --install` installs: libraries, headers, a CMake package with components core, c and model, pkg-config files,
+# the media type of archives, and documents: licence, specification, examples.
 include(CMakePackageConfigHelpers)
 
 set(c_headers include/onnxar/onnxar_c.h)
@@ -7,13 +7,13 @@ file(GLOB core_headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS include/
 list(REMOVE_ITEM core_headers ${c_headers})
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/onnxar)
 
-# The way from the .pc file to the prefix, so that an installed tree can be moved.
+# The .pc files give the prefix relative to themselves, so that an installed tree can be moved.
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
   BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE up_to_prefix)
 
-# A static library leaves its own dependencies to the one who links it; a shared one carries them.
+# Users of a static library link its dependencies themselves; a shared one brings them.
 if(NOT BUILD_SHARED_LIBS)
-  set(core_requires "zlib libcrypto")
+  set(core_requires "zlib")
   if(ISAL_FOUND)
     string(APPEND core_requires " libisal")
   endif()
@@ -46,8 +46,18 @@ write_basic_package_version_file(onnxar-config-version.cmake COMPATIBILITY SameM
 install(FILES ${PROJECT_BINARY_DIR}/onnxar-config.cmake ${PROJECT_BINARY_DIR}/onnxar-config-version.cmake
   cmake/FindISAL.cmake DESTINATION ${package_dir})
 
-# What tells other programs the files' type (spec/media-type.md).
-if(PROJECT_IS_TOP_LEVEL)
-  install(FILES spec/media-type/onnxar.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/mime/packages)
-  install(FILES spec/media-type/onnxar.magic DESTINATION ${CMAKE_INSTALL_DATADIR}/file)
+# The rest is for systems, not for projects that contain this one.
+if(NOT PROJECT_IS_TOP_LEVEL)
+  return()
 endif()
+
+# Tells other programs the type of archives (spec/media-type.md).
+install(FILES spec/media-type/onnxar.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/mime/packages)
+install(FILES spec/media-type/onnxar.magic DESTINATION ${CMAKE_INSTALL_DATADIR}/file)
+
+# The licence has to go with every copy. The specification goes along with its reference reader and its examples; the
+# vectors do not: they are 5 MB of inputs for the tests of other implementations, whose authors have the repository.
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY spec examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  PATTERN vectors EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN target EXCLUDE)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,14 +1,23 @@
-// Reading an ONNX archive: open, find, map, resolve.
+// Reading an ONNX archive: open it, find an entry, use its bytes where they are.
 //
-// An archive is a zip file in which every entry is stored and aligned and `__MODEL_PROTO` comes last
-// (spec/onnx-archive.md). `open` maps the file and proves what its directory can prove; nothing is copied, and no byte
-// of a weight is touched before somebody looks at it.
+// An archive is a zip file in which every entry is stored and aligned, and in which `__MODEL_PROTO` is the last entry
+// (spec/README.md). `Archive::open` maps the file and verifies everything that the directory alone can show. It copies
+// nothing, and touches no byte of a weight.
+//
+//   const onnxar::Archive archive = onnxar::Archive::open("model.onnxar");
+//   for (const onnxar::ArchiveEntry& entry : archive.entries()) use(entry.name, archive.bytes(entry));
+//
+// Functions that take a `Failure&` do not throw (error.h). resolve.h has a table of the calls that give a tensor's
+// bytes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <ranges>
+#include <span>
 #include <string_view>
 
 #include "onnxar/bytes.h"
@@ -20,28 +29,30 @@ namespace ONNXAR_API onnxar {
 /// The name of the entry that holds the ModelProto.
 inline constexpr std::string_view model_entry_name = "__MODEL_PROTO";
 
+/// Bytes: the longest ModelProto. Protobuf's libraries count the bytes of a message in 31 bits.
+inline constexpr std::uint64_t model_size_maximum = (1ULL << 31U) - 1;
+
 struct OpenOptions {
   std::uint64_t max_entries = 1ULL << 20U;
-  std::uint64_t max_directory_size = 256ULL << 20U;  ///< bytes
-  std::uint64_t max_model_size = (1ULL << 31U) - 1;  ///< bytes; what protobuf can parse
-  Prefetch prefetch = Prefetch::none;                ///< of all bytes, once the directory is proved
-  /// Reads the file into memory instead of mapping it: for file systems where mapping hurts, such as network ones, and
-  /// for files that somebody may shorten. Takes as much memory as the archive is long. Bytes in memory stay as they
-  /// are.
+  std::uint64_t max_directory_size = 256ULL << 20U;   ///< bytes
+  std::uint64_t max_model_size = model_size_maximum;  ///< bytes; at most this constant
+  Prefetch prefetch = Prefetch::none;                 ///< of the whole file, once the directory is verified
+  /// Read the file into memory instead of mapping it: for network file systems, where mapping is slow, and for files
+  /// that other processes may shorten. Needs as much memory as the archive is long.
   bool copy_in = false;
-  std::size_t threads = 0;  ///< that read with copy_in; 0: as many as there are cores
+  std::size_t threads = 0;  ///< threads that read with copy_in; 0: one for each core
 };
 
-/// A part of a file that is open already, such as an archive embedded in another file.
+/// A part of an open file, such as an archive that is embedded in another file.
 struct DescriptorRange {
-  int descriptor = -1;                       ///< open for reading on a regular file
+  int descriptor = -1;                       ///< a regular file, open for reading
   std::uint64_t offset = 0;                  ///< bytes, a multiple of 64
   std::optional<std::uint64_t> length = {};  ///< bytes; absent: to the end of the file
 };
 
-/// One entry of an archive, as its directory tells it. A small value; `name` is valid as long as the Archive. It is
-/// good for the archive that gave it: `name` points into that one's bytes, which is how another one is told. One that
-/// was filled in by hand, or that another archive gave, is refused: usage.foreign_entry.
+/// One entry of an archive, as the directory describes it. A small value; `name` is valid as long as the Archive.
+/// Use it with the archive that gave it: an entry that was filled in by hand, or that comes from another archive, is
+/// refused (usage.foreign_entry).
 struct ArchiveEntry {
   std::size_t index = 0;
   std::string_view name;
@@ -50,47 +61,58 @@ struct ArchiveEntry {
   std::uint32_t crc32 = 0;
 };
 
-/// Where an entry's bytes lie.
+/// Where the bytes of an entry are.
 struct EntryLocation {
   std::uint64_t offset = 0;     ///< of the first byte, from the archive's first byte
-  std::uint64_t alignment = 0;  ///< as recorded, 64 where no record is: `offset` is a multiple of it
+  std::uint64_t alignment = 0;  ///< as recorded, or 64 without a record; `offset` is a multiple of it
 };
 
-/// An open archive. Owns its mapping (shared with those who took `owner()`). Move-only.
+/// An open archive. Owns its mapping and shares it with everyone who took `owner()`. Move-only.
 ///
-/// Offsets, in errors too, count from the first byte of the archive: that of the file, unless it is opened at an
-/// offset.
+/// Offsets, in errors too, count from the first byte of the archive. That is the first byte of the file, unless the
+/// archive was opened at an offset.
 ///
-/// What becomes of the file while it is mapped:
-/// - replaced by a rename, or removed: all stays as it was opened; the system keeps the file until the mapping goes.
-/// - edited by this library (edit.h): all stays as it was opened, since edits only append; `undo` shortens the file.
-/// - shortened, or overwritten in place: bytes that were cut off fault on access (SIGBUS, which ends the process unless
-///   it is handled), others change under the reader. No reader of a mapping can prevent that: publish files by renaming
-///   them, or open with OpenOptions::copy_in, to which nothing matters that happens once `open` has returned.
+/// What happens to views when the file changes:
+/// - It is removed, or replaced by a rename: nothing. The system keeps the old file until the mapping is gone.
+/// - It is edited by this library (edit.h): nothing, since an edit only appends. `undo` shortens the file.
+/// - It is shortened in place: access to the bytes that were cut off raises SIGBUS, which ends the process unless it is
+///   handled. It is overwritten in place: the bytes change under the reader. A mapping cannot prevent either. Publish
+///   files by renaming them, or open with OpenOptions::copy_in, which makes the archive independent of the file.
 ///
-/// Threads: every const member may be called from several threads at once.
-/// CRCs are not verified here but by `check` and wherever bytes are copied.
+/// Threads: every const member may be called from several threads at once. CRCs are compared by `verify`, `copy`,
+/// `read_entry` and `check`, not by `open` or `bytes`.
 class Archive {
  public:
-  /// Maps and opens the file. Errors: io.*, zip.*, archive.*; a plain zip is refused with a hint to `repack`. A file
-  /// that somebody is editing may be opened as it was before or is afterwards; in between it is archive.busy: try
-  /// again. archive.torn: an edit was interrupted, and `recover` (edit.h) brings the state before it back. Cost:
-  /// O(directory), 100 to 200 ns an entry. Addresses honour the recorded alignments up to 4096, with copy_in all.
+  /// Opens the file. Errors: io.*, zip.*, archive.*. For a plain zip the message names `repack`. archive.busy: another
+  /// process is editing the file; try again. archive.torn: an edit was interrupted; `recover` (edit.h) restores the
+  /// state before it. Cost: O(directory), 100 to 200 ns per entry. Addresses honour recorded alignments up to 4096, and
+  /// all of them with copy_in.
   static Archive open(const std::filesystem::path& path, const OpenOptions& options = {});
 
-  /// Opens an archive in a part of an open file. The descriptor stays the caller's: its position does not move, no lock
-  /// is taken, and it may be closed at once. Addresses are multiples of the least of 4096, the recorded alignment, and
-  /// the largest power of two that divides `range.offset`; with copy_in, of the recorded alignment.
-  /// Errors: as above, without a path; usage.argument (an offset that 64 does not divide, a part that leaves the file).
-  /// Nobody is asked whether the file is being edited: what is no whole archive is a zip.* error.
+  /// Opens an archive in a part of an open file. The descriptor is only borrowed: its position does not move, and it
+  /// may be closed when `open` returns. Locks are not checked, so a file that is being edited gives a zip.* error.
+  /// Addresses are multiples of the smallest of 4096, the recorded alignment, and the largest power of two that divides
+  /// `range.offset`; with copy_in, of the recorded alignment.
+  /// Errors: as above, without a path; usage.argument (an offset that is not a multiple of 64, a part beyond the file).
   static Archive open(const DescriptorRange& range, const OpenOptions& options = {});
 
-  /// Opens an archive in memory. `owner` keeps `bytes` alive; without one the caller does, longer than the Archive and
-  /// all views of it. `bytes` should begin on a page for the recorded alignments to hold in memory.
+  /// Opens an archive in memory. `owner` keeps `bytes` alive. If it is null, the caller keeps them alive for longer
+  /// than the Archive and all views of it. For the recorded alignments to hold in memory, `bytes` begin on a page.
   static Archive open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {});
   /// Deleted: the archive would be a view of a temporary.
   template <TemporaryContainer T>
   static Archive open(T&& bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {}) = delete;
+
+  /// `open` without exceptions.
+  static std::optional<Archive> open(const std::filesystem::path& path, Failure& failure,
+                                     const OpenOptions& options = {}) noexcept;
+  static std::optional<Archive> open(const DescriptorRange& range, Failure& failure,
+                                     const OpenOptions& options = {}) noexcept;
+  static std::optional<Archive> open(Bytes bytes, std::shared_ptr<const void> owner, Failure& failure,
+                                     const OpenOptions& options = {}) noexcept;
+  template <TemporaryContainer T>
+  static std::optional<Archive> open(T&& bytes, std::shared_ptr<const void> owner, Failure& failure,
+                                     const OpenOptions& options = {}) = delete;
 
   Archive(Archive&& other) noexcept;
   Archive& operator=(Archive&& other) noexcept;
@@ -98,63 +120,84 @@ class Archive {
   Archive& operator=(const Archive&) = delete;
   ~Archive();
 
-  /// How many entries there are, the model among them.
+  /// The number of entries, including the model.
   [[nodiscard]] std::size_t size() const noexcept;
-  /// Entry `index` in the order of the file; the last one is the model. REQUIRES: index < size().
+  /// Entry `index` in the order of the file. The last one is the model. REQUIRES: index < size().
   [[nodiscard]] ArchiveEntry entry(std::size_t index) const& noexcept;
   ArchiveEntry entry(std::size_t index) const&& = delete;
-  /// The entry of exactly this name. Cost: O(1), no allocation.
+  /// All entries in the order of the file, as a random-access range of ArchiveEntry values. Valid until the Archive is
+  /// moved or destroyed.
+  [[nodiscard]] auto entries() const& noexcept {
+    using Iterator = detail::IndexIterator<EntryAt>;
+    return std::ranges::subrange(Iterator({this}, 0), Iterator({this}, static_cast<std::ptrdiff_t>(size())));
+  }
+  void entries() const&& = delete;
+  /// The entry with exactly this name. Cost: O(1), no allocation.
   [[nodiscard]] std::optional<ArchiveEntry> find(std::string_view name) const& noexcept;
   std::optional<ArchiveEntry> find(std::string_view name) const&& = delete;
 
-  /// Where the entry's bytes lie; reads and proves its local header. Errors: zip.local.*, zip.padding.*, zip.extra.*,
-  /// zip.zip64.extra, zip.entry.version, .gap, .overlap, .bounds (the directory alone does not show them all);
-  /// usage.foreign_entry (the entry is not of this archive).
+  /// Where the entry's bytes are. Reads and verifies its local header. Errors: zip.local.*, zip.padding.*, zip.extra.*,
+  /// zip.zip64.extra, zip.entry.version, .gap, .overlap, .bounds (the directory alone does not show all of them);
+  /// usage.foreign_entry.
   [[nodiscard]] EntryLocation locate(const ArchiveEntry& entry) const;
-  /// The entry's bytes, a view into the mapping. The local header is proved at the first use of each entry, after that
-  /// the cost is a load and an addition. No allocation. Errors: as `locate`.
+  [[nodiscard]] std::optional<EntryLocation> locate(const ArchiveEntry& entry, Failure& failure) const noexcept;
+  /// The entry's bytes, a view of the mapping. The local header is verified at the first use of each entry; after that
+  /// a call costs a load and an addition. No allocation. Errors: as `locate`.
   [[nodiscard]] Bytes bytes(const ArchiveEntry& entry) const&;
   Bytes bytes(const ArchiveEntry& entry) const&& = delete;
+  [[nodiscard]] std::optional<Bytes> bytes(const ArchiveEntry& entry, Failure& failure) const& noexcept;
+  std::optional<Bytes> bytes(const ArchiveEntry& entry, Failure& failure) const&& = delete;
 
-  /// Has the system read ahead, or waits until all is there: of one entry, or of any bytes of this archive, such as
-  /// `resolve` gave. Where there is no mapping nothing needs doing, and it is soon done. Errors: as `bytes`;
-  /// usage.argument (bytes of something else); io.failed (the file was shortened, or cannot be read).
+  /// Asks the system to read ahead, or waits until all bytes are in memory: of one entry, or of any bytes of this
+  /// archive, such as the result of `resolve`. Without a mapping there is nothing to do. Errors: as `bytes`;
+  /// usage.argument (bytes outside the archive); io.failed (the file was shortened, or cannot be read).
   void prefetch(const ArchiveEntry& entry, Prefetch how) const;
   void prefetch(Bytes bytes, Prefetch how) const;
 
-  /// Hands out copies of the entry's bytes, a piece at a time, and compares the CRC-32 of what it handed out at the
-  /// end: for readers of files that others may edit. `verify` and `bytes` read the file twice, and it may have been cut
-  /// and edited anew between. Errors: zip.data.crc; io.changed (the file was changed meanwhile; try again);
-  /// usage.argument (an empty sink); as `locate`; what `sink` throws passes.
+  /// Hands out copies of the entry's bytes in pieces, and after the last one compares the CRC-32 of what it handed out.
+  /// Use it for files that others may edit: `verify` followed by `bytes` reads the file twice, and the file may change
+  /// in between. Errors: zip.data.crc; io.changed (the file was changed meanwhile; try again); usage.argument (an empty
+  /// sink); as `locate`; exceptions of `sink` pass through.
   void copy(const ArchiveEntry& entry, const ByteSink& sink) const;
-  /// Compares the CRC-32 of the entry's bytes. Errors: zip.data.crc; as `locate`. Cost: reads them all.
+  /// Compares the CRC-32 of the entry's bytes. Errors: zip.data.crc; as `locate`. Cost: reads all of them.
   void verify(const ArchiveEntry& entry) const;
+  bool verify(const ArchiveEntry& entry, Failure& failure) const noexcept;
 
-  /// The serialised ModelProto, for the caller's own protobuf.
+  /// The serialised ModelProto, for any protobuf. Errors: as `bytes`.
   [[nodiscard]] Bytes model() const&;
   Bytes model() const&& = delete;
+  [[nodiscard]] std::optional<Bytes> model(Failure& failure) const& noexcept;
+  std::optional<Bytes> model(Failure& failure) const&& = delete;
 
-  /// What a tensor's `external_data` names: `location` is an entry name, `offset` counts from the entry's first byte
-  /// (0 when absent), without `length` the slice goes to the entry's end.
-  /// Errors: onnx.external_data.missing (no such entry), .out_of_range; as `locate` at first use.
-  /// Cost: below 100 ns hot, no allocation.
+  /// The bytes that a tensor's `external_data` names: `location` is the name of an entry, `offset` counts from the
+  /// entry's first byte. Without a `length` the slice ends where the entry ends.
+  /// Errors: onnx.external_data.missing (no such entry), .out_of_range; as `locate` at the first use of an entry.
+  /// Cost: below 100 ns after that, no allocation.
   [[nodiscard]] Bytes resolve(std::string_view location, std::uint64_t offset = 0,
                               std::optional<std::uint64_t> length = std::nullopt) const&;
   Bytes resolve(std::string_view location, std::uint64_t offset = 0,
                 std::optional<std::uint64_t> length = std::nullopt) const&& = delete;
+  [[nodiscard]] std::optional<Bytes> resolve(std::string_view location, std::uint64_t offset,
+                                             std::optional<std::uint64_t> length, Failure& failure) const& noexcept;
+  std::optional<Bytes> resolve(std::string_view location, std::uint64_t offset, std::optional<std::uint64_t> length,
+                               Failure& failure) const&& = delete;
 
-  /// A share in the mapping: views stay valid as long as somebody holds one, also after the Archive is gone. Null for
-  /// bytes in memory that were given without an owner.
+  /// A share in the mapping. Views stay valid while any share exists, even after the Archive is gone. Null for bytes in
+  /// memory that were given without an owner.
   [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept;
   /// All bytes of the archive.
   [[nodiscard]] Bytes file() const& noexcept;
   Bytes file() const&& = delete;
-  /// The path it was opened by; empty for descriptors and for bytes in memory.
+  /// The path that was opened; empty for descriptors and for bytes in memory.
   [[nodiscard]] const std::filesystem::path& path() const noexcept;
 
  private:
   friend class ArchiveAccess;
   struct Parts;
+  struct EntryAt {
+    const Archive* archive = nullptr;
+    ArchiveEntry operator()(std::size_t index) const noexcept { return archive->entry(index); }
+  };
   explicit Archive(std::unique_ptr<Parts> parts) noexcept;
   void check_own(const ArchiveEntry& entry) const;
   [[nodiscard]] Bytes bytes_at(std::size_t index) const;
@@ -162,8 +205,21 @@ class Archive {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Whether the bytes begin or end as an archive (or any zip file) does. Formats are told apart by content, never by
-/// name.
+/// Copies an entry to `buffer`, and compares the CRC-32 of the copy. Errors: usage.argument (the buffer's size is not
+/// the entry's); zip.data.crc, io.changed, after which the buffer's content is not valid; as Archive::locate.
+void read_entry(const Archive& archive, const ArchiveEntry& entry, std::span<std::byte> buffer);
+bool read_entry(const Archive& archive, const ArchiveEntry& entry, std::span<std::byte> buffer,
+                Failure& failure) noexcept;
+
+/// Hands out the bytes of one entry of the archive at `path`, as Archive::copy. Errors: usage.no_such_entry; as
+/// Archive::open and Archive::copy.
+void cat(const std::filesystem::path& path, std::string_view entry_name, const ByteSink& sink);
+
+/// Whether Archive::open accepts the file. False for anything that is not an archive, and for a broken or torn one.
+/// Errors: io.* (the file cannot be read), archive.busy. Cost: O(directory).
+[[nodiscard]] bool is_archive(const std::filesystem::path& path);
+
+/// Whether the bytes begin or end as any zip file does. Formats are told apart by content, never by file name.
 [[nodiscard]] bool looks_like_zip(Bytes bytes) noexcept;
 
 }  // namespace ONNXAR_API onnxar

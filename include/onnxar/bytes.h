@@ -1,15 +1,21 @@
-// Bytes and who owns them.
+// Bytes: views of them, who owns them, and where they are read from.
 //
-// `Bytes` is a view and owns nothing. `ByteSpan` is a view that may carry its storage with it: it is *owned* (the span
-// holds its own buffer) or *borrowed* (the storage lives elsewhere), and a borrowed span may hold a share of the owner,
-// which keeps the storage alive as long as any copy of the span exists.
+// `Bytes` is a view and owns nothing. A `ByteSpan` is *owned* (it holds its own buffer) or *borrowed* (the storage is
+// elsewhere). A borrowed span may hold a share of the owner, which keeps the storage alive as long as any copy of the
+// span exists. A `ByteSource` hands out bytes that may not be in memory at all, front to back and in pieces.
+//
+// Threads: the library calls a function or source that it was given (ByteSink, StreamReader, ByteSource, and those of
+// options.h) on the thread that called the library, one call at a time, and never after the library's function
+// returned.
 #pragma once
 
 #include <bit>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -26,8 +32,7 @@ namespace ONNXAR_API onnxar {
 
 using Bytes = std::span<const std::byte>;
 
-/// A container with bytes of its own that is gone when the full expression ends. Functions that keep a view of what
-/// they are given are deleted for it.
+/// A temporary container that owns its bytes. Functions that keep a view of their argument are deleted for it.
 template <typename T>
 concept TemporaryContainer =
     !std::is_lvalue_reference_v<T> && std::ranges::contiguous_range<T> && !std::ranges::borrowed_range<T>;
@@ -50,22 +55,22 @@ inline Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(te
 /// The characters of `bytes`, as a view of the same storage. No encoding is assumed.
 inline std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-/// What to do about the pages of bytes that lie in a mapping.
+/// When the pages of a mapping are read.
 enum class Prefetch : std::uint8_t {
-  none,       ///< each is read when it is first touched
-  will_need,  ///< the system reads ahead while the call returns
-  populate,   ///< all are in memory when the call returns
+  none,       ///< each page at its first access
+  will_need,  ///< in the background: the call starts it and returns
+  populate,   ///< before the call returns
 };
 
-/// A run of bytes together with what keeps it alive.
+/// Bytes together with what keeps them alive.
 ///
-/// | mode               | storage lives in  | who keeps it alive                  | copying the span        |
-/// |--------------------|-------------------|-------------------------------------|-------------------------|
-/// | owned              | the span          | the span                            | copies the bytes        |
-/// | borrowed + owner   | somewhere shared  | the last span (or copy) with a share| copies pointer and share|
-/// | borrowed, no owner | the caller        | the caller, longer than every copy  | copies the pointer      |
+/// | mode               | the bytes are in | who keeps them alive                 | copying the span         |
+/// |--------------------|------------------|--------------------------------------|--------------------------|
+/// | owned              | the span         | the span                             | copies the bytes         |
+/// | borrowed + owner   | shared storage   | the last span (or copy) with a share | copies pointer and share |
+/// | borrowed, no owner | the caller       | the caller, longer than every copy   | copies the pointer       |
 ///
-/// Moving keeps the mode; a moved-from span is empty. Not synchronised: share one between threads only for reading.
+/// Moving keeps the mode and leaves the source empty. Threads: several may read one span; changing it needs a lock.
 class ByteSpan {
  public:
   /// An empty span.
@@ -103,18 +108,17 @@ class ByteSpan {
   }
   ~ByteSpan() = default;
 
-  /// The bytes; valid as long as this span (owned) or its storage (borrowed) lives.
+  /// The bytes. Valid as long as this span (owned) or its storage (borrowed) exists.
   [[nodiscard]] Bytes bytes() const& noexcept { return owned_ ? Bytes(buffer_) : view_; }
   /// Deleted: the view of a temporary would dangle.
   Bytes bytes() const&& = delete;
 
   [[nodiscard]] std::size_t size() const noexcept { return owned_ ? buffer_.size() : view_.size(); }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-  /// The largest power of two, up to 4096, that the address of the first byte is a multiple of. Elements may be read
-  /// through a pointer to their type where it is at least `alignof` of that type.
+  /// As alignment_of. Where it is at least `alignof(T)`, elements may be read through a `const T*`.
   [[nodiscard]] std::size_t alignment() const noexcept { return alignment_of(owned_ ? Bytes(buffer_) : view_); }
   [[nodiscard]] bool owned() const noexcept { return owned_; }
-  /// The share that keeps borrowed storage alive; null when owned or when the caller keeps it alive.
+  /// The share that keeps borrowed storage alive. Null if the span is owned, or if the caller keeps the storage alive.
   [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept { return owner_; }
 
  private:
@@ -131,18 +135,16 @@ class ByteSpan {
   bool owned_ = false;
 };
 
-// --- byte_source.h ---
-// A run of bytes of known size that is handed out front to back, a piece at a time.
-
-/// Takes one piece; it is valid only during the call.
+/// Takes one piece, which is valid only during the call. Called on the thread that called the library.
 using ByteSink = std::function<void(Bytes)>;
 
-/// Fills the front of a buffer and returns how many bytes that were; 0 is the end of the stream. The buffer is never
-/// longer than what is left to read of the announced size, and there is no call once all of it was read.
+/// Fills the front of a buffer and returns the number of bytes it wrote; 0 means the end of the stream. The buffer is
+/// never longer than the rest of the announced size, and the last call is the one that completes it. Called on the
+/// thread that called the library.
 using StreamReader = std::function<std::size_t(std::span<std::byte>)>;
 
-/// A range of a file, as something to copy from. The constructor is explicit: `{pointer, length}` stands for bytes in
-/// memory, never for a path.
+/// A range of a file to copy from. The constructor is explicit, so that `{pointer, length}` means bytes in memory and
+/// never a path.
 struct FileRange {
   explicit FileRange(std::filesystem::path file, std::uint64_t first = 0, std::optional<std::uint64_t> count = {})
       : path(std::move(file)), offset(first), length(count) {}
@@ -152,8 +154,8 @@ struct FileRange {
   std::optional<std::uint64_t> length;  ///< bytes; absent: to the end of the file
 };
 
-/// What a writer copies from: mapped memory, a rope, a conversion, a caller's stream. Weights are never gathered in
-/// memory on their way; pieces may be of any size.
+/// Bytes of a known size for a writer to copy: mapped memory, a conversion, a caller's stream. Pieces may have any
+/// size, and no writer collects them in memory. Called on the thread that called the library.
 class ByteSource {
  public:
   ByteSource() = default;
@@ -162,13 +164,13 @@ class ByteSource {
   virtual ~ByteSource() = default;
 
   [[nodiscard]] virtual std::uint64_t size() const = 0;
-  /// Hands out exactly size() bytes, or throws. The library never gives it an empty sink. The sink is good during this
-  /// call and takes one piece at a time. What it throws stops the reading: a source that catches it gains nothing, as
-  /// the library throws it again. Writers prove the number of bytes (io.source_size), and ask for the size once.
+  /// Hands out exactly size() bytes, or throws. `sink` is never empty, is valid only during this call, and is called on
+  /// the thread of the call, once for each piece. An exception of `sink` ends the reading, also if the source catches
+  /// it: the library throws it again. Writers ask for the size once, and verify the number of bytes (io.source_size).
   virtual void read(const ByteSink& sink) const = 0;
 };
 
-/// A view as a source.
+/// A view as a ByteSource.
 class SpanSource final : public ByteSource {
  public:
   /// `bytes` must outlive the source.
@@ -178,13 +180,50 @@ class SpanSource final : public ByteSource {
   explicit SpanSource(T&& bytes) = delete;
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   /// Errors: usage.argument (an empty sink).
-  void read(const ByteSink& sink) const override {
-    if (!sink) throw Error(Code::usage_argument, "the ByteSink that is to take the bytes is empty");
-    sink(bytes_);
-  }
+  void read(const ByteSink& sink) const override;
 
  private:
   Bytes bytes_;
 };
+
+namespace detail {
+
+/// A random-access iterator over the values that `element(index)` makes, where `Element` is a small function object.
+template <typename Element>
+class IndexIterator {
+ public:
+  using value_type = std::invoke_result_t<const Element&, std::size_t>;
+  using reference = value_type;
+  using difference_type = std::ptrdiff_t;
+  using iterator_concept = std::random_access_iterator_tag;
+  using iterator_category = std::input_iterator_tag;  // C++17 asks forward iterators for real references
+
+  IndexIterator() = default;
+  IndexIterator(Element element, difference_type index) : element_(std::move(element)), index_(index) {}
+
+  reference operator*() const { return element_(static_cast<std::size_t>(index_)); }
+  reference operator[](difference_type n) const { return *(*this + n); }
+  IndexIterator& operator+=(difference_type n) {
+    index_ += n;
+    return *this;
+  }
+  IndexIterator& operator-=(difference_type n) { return *this += -n; }
+  IndexIterator& operator++() { return *this += 1; }
+  IndexIterator& operator--() { return *this += -1; }
+  IndexIterator operator++(int) { return std::exchange(*this, *this + 1); }
+  IndexIterator operator--(int) { return std::exchange(*this, *this - 1); }
+  friend IndexIterator operator+(IndexIterator it, difference_type n) { return it += n; }
+  friend IndexIterator operator+(difference_type n, IndexIterator it) { return it += n; }
+  friend IndexIterator operator-(IndexIterator it, difference_type n) { return it -= n; }
+  friend difference_type operator-(const IndexIterator& a, const IndexIterator& b) { return a.index_ - b.index_; }
+  friend bool operator==(const IndexIterator& a, const IndexIterator& b) { return a.index_ == b.index_; }
+  friend auto operator<=>(const IndexIterator& a, const IndexIterator& b) { return a.index_ <=> b.index_; }
+
+ private:
+  Element element_ = {};
+  difference_type index_ = 0;
+};
+
+}  // namespace detail
 
 }  // namespace ONNXAR_API onnxar

@@ -4,26 +4,42 @@
 //   model.ParseFromArray(archive.model().data(), static_cast<int>(archive.model().size()));
 //   onnxar::resolve_all(archive, model, [](const auto& tensor, std::optional<onnxar::Bytes> data) { ... });
 //
-// Nothing here needs protobuf itself: the templates use what every class has that protoc makes of onnx.proto.
+// This header needs no protobuf: its templates use what every class has that protoc makes from onnx.proto. "This
+// tensor's bytes", for everything that stands for a tensor:
+//
+// | what you have                              | what gives its bytes                          | header         |
+// |--------------------------------------------|-----------------------------------------------|----------------|
+// | a TensorProto of your own protobuf         | resolve; resolve_all for those of a model     | resolve.h      |
+// | location, offset and length                | Archive::resolve                              | archive.h      |
+// | an ArchiveEntry                            | Archive::bytes; read_entry copies             | archive.h      |
+// | the name of a tensor                       | TensorIndex::find, then ArchiveTensor::data   | listing.h      |
+// | an ArchiveTensor, or a StoredTensor        | ArchiveTensor::data, tensor_data              | listing.h      |
+// | a RuntimeTensor                            | RuntimeTensor::bytes                          | link.h         |
+// | an index of a ModelReader                  | ModelReader::read, in pieces                  | model_stream.h |
+// | a schema::TensorProto of a Model           | Model::payload                                | model/model.h  |
+// | a model file of any form                   | extract, as files                             | convert.h      |
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
+#include "onnxar/error.h"
 #include "onnxar/tensor.h"
 #include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
 
-/// What a TensorProto says about its data, as views of the message. `tensor_message` makes one of a generated class;
-/// who reads models without protobuf may fill it in.
+/// What a TensorProto says about its data, as views of the message. `tensor_message` makes one from a generated class;
+/// programs that read models without protobuf may fill it in.
 struct TensorMessage {
   std::string_view name;
   DataType type = DataType::undefined;
@@ -34,18 +50,32 @@ struct TensorMessage {
   std::vector<std::pair<std::string_view, std::string_view>> external_data;  ///< keys and values
 };
 
-/// The raw bytes of a tensor: where they lie in the archive if its data is external, else its raw_data, which may be
-/// longer than type and dims call for. Nothing where the message holds the values in typed fields (strings always):
-/// read them there. Elements below 8 bits are packed.
+/// The raw bytes of a tensor: external data where it is in the archive, else raw_data, which may be longer than type
+/// and dims require. Absent if the message holds the values in typed fields (strings always do): read them there.
+/// Elements below 8 bits are packed. Valid as long as archive and message.
 ///
-/// As strict as loading is: offset and length are plain decimals, the length is what type and dims call for, no data
-/// stands beside a link. A link's checksum is not compared; `check --data` does that. Nothing is copied, so data of the
-/// message begins wherever the caller's protobuf has it, at an odd address for one. Errors, all naming the tensor:
-/// onnx.external*, onnx.tensor.dims, .length (also of raw_data that is too short), .no_type, .data_beside (two fields
-/// of values), .wrong_field; at an entry's first use those of Archive::locate. Valid as long as archive and message.
-/// Threads: as Archive. Cost: O(1), some 100 ns.
+/// As strict as loading: offset and length are plain decimals, the length is the one that type and dims require, and
+/// there is no data beside a link. Checksums of links are not compared; `check` with `data` does that. Nothing is
+/// copied, so data in the message may have any address. Errors, all naming the tensor: onnx.external*,
+/// onnx.tensor.dims, .length (also raw_data that is too short), .no_type, .data_beside (two fields of values),
+/// .wrong_field; at an entry's first use those of Archive::locate. Threads: as Archive. Cost: O(1), some 100 ns.
 [[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor);
 std::optional<Bytes> resolve(const Archive&& archive, const TensorMessage& tensor) = delete;
+/// Without exceptions: absent either after a failure, or because of typed fields.
+[[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor,
+                                           Failure& failure) noexcept;
+std::optional<Bytes> resolve(const Archive&& archive, const TensorMessage& tensor, Failure& failure) = delete;
+
+/// Verifies a link that is going to be written, before any archive has its entry. Errors, all naming the tensor:
+/// onnx.external.string, onnx.external_data.no_location, .marker, onnx.tensor.dims, .length (not the one that type and
+/// dims require), .no_type.
+void check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length);
+bool check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length,
+                Failure& failure) noexcept;
+
+namespace detail {
+inline constexpr int external_location = 1;  // EXTERNAL of TensorProto.DataLocation
+}
 
 /// A generated class of ONNX's TensorProto.
 template <typename T>
@@ -59,15 +89,14 @@ concept GeneratedTensor = requires(const T& tensor) {
 template <typename T>
 concept GeneratedModel = requires(const T& model) { model.graph().initializer(); };
 
-/// The message as `resolve` wants it.
+/// The description of a generated message that `resolve` takes. Views of the message.
 template <GeneratedTensor TensorProto>
 [[nodiscard]] TensorMessage tensor_message(const TensorProto& tensor) {
-  constexpr int external = 1;  // TensorProto.DataLocation
   TensorMessage message;
   message.name = tensor.name();
   message.type = static_cast<DataType>(tensor.data_type());
   message.dims = {tensor.dims().data(), static_cast<std::size_t>(tensor.dims().size())};
-  message.external = static_cast<int>(tensor.data_location()) == external;
+  message.external = static_cast<int>(tensor.data_location()) == detail::external_location;
   bool has_raw_data = !tensor.raw_data().empty();
   if constexpr (requires { tensor.has_raw_data(); }) has_raw_data = tensor.has_raw_data();  // not in proto3
   if (has_raw_data) message.raw_data = as_bytes(tensor.raw_data());
@@ -79,29 +108,46 @@ template <GeneratedTensor TensorProto>
 template <GeneratedTensor TensorProto>
 TensorMessage tensor_message(const TensorProto&& tensor) = delete;
 
-/// The raw bytes of a tensor of any generated class; see above.
+/// The raw bytes of a tensor of any generated class, as above.
 template <GeneratedTensor TensorProto>
 [[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorProto& tensor) {
   return resolve(archive, tensor_message(tensor));
+}
+template <GeneratedTensor TensorProto>
+[[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorProto& tensor, Failure& failure) {
+  return resolve(archive, tensor_message(tensor), failure);
 }
 template <GeneratedTensor TensorProto>
 std::optional<Bytes> resolve(const Archive&& archive, const TensorProto& tensor) = delete;
 template <GeneratedTensor TensorProto>
 std::optional<Bytes> resolve(const Archive& archive, const TensorProto&& tensor) = delete;
 
-/// Walks the archive's own model as loading does. Refuses what protobufs read in more than one way: a graph that is
-/// given twice, a key of external_data that is given twice, messages nested too deep. Errors: wire.*, onnx.*. Cost:
+/// Walks the archive's own model as loading does. Refuses what protobufs read in different ways: a graph that is given
+/// twice, a key of external_data that is given twice, messages that are nested too deep. Errors: wire.*, onnx.*. Cost:
 /// O(model).
 void prove_model(const Archive& archive);
+bool prove_model(const Archive& archive, Failure& failure) noexcept;
 
 namespace detail {
 
-/// Calls `visit` with every tensor of a graph or of nodes, and of the graphs in them. Recursion is as deep as the
-/// protobuf that parsed the model let it be.
+/// Calls `visit` with every tensor of a model, a graph or nodes, and of the graphs in them. The recursion is as deep as
+/// the protobuf that parsed the model allowed.
 template <typename Visit>
 class TensorWalk {
  public:
   explicit TensorWalk(Visit visit) : visit_(std::move(visit)) {}
+
+  void model(const auto& model) {
+    graph(model.graph());
+    for (const auto& info : model.training_info()) {
+      graph(info.initialization());
+      graph(info.algorithm());
+    }
+    for (const auto& function : model.functions()) {
+      nodes(function.node());
+      attributes(function.attribute_proto());
+    }
+  }
 
   void graph(const auto& graph) {
     nodes(graph.node());
@@ -133,28 +179,74 @@ class TensorWalk {
 
 }  // namespace detail
 
-/// Calls `visit(tensor, data)` for every tensor of a model, with what `resolve` gives for it: initializers, sparse
-/// values and indices, node attributes, subgraphs, function bodies and defaults, training info. For classes made of an
-/// onnx.proto of ONNX 1.10 or newer. The archive's model is proved first. Errors: as `prove_model` and `resolve`;
-/// usage.argument (an empty std::function); what `visit` throws passes.
+/// Calls `visit(tensor, data)` for every tensor of a model, with the result of `resolve`: initializers, sparse values
+/// and indices, node attributes, subgraphs, function bodies and defaults, training info. For classes made from an
+/// onnx.proto of ONNX 1.10 or newer. Verifies the archive's model first (prove_model). `visit` is called on the thread
+/// of the call, in the order of the model. Errors: as `prove_model` and `resolve`; usage.argument (an empty
+/// std::function); exceptions of `visit` pass through.
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive& archive, const ModelProto& model, const Visit& visit) {
   if constexpr (requires { visit.target_type(); }) {  // a std::function
-    if (!visit) throw Error(Code::usage_argument, "the function that is to visit the tensors is empty");
+    if (!visit) detail::throw_usage_error("the function that is to visit the tensors is empty");
   }
   prove_model(archive);
-  detail::TensorWalk walk([&](const auto& tensor) { visit(tensor, resolve(archive, tensor)); });
-  walk.graph(model.graph());
-  for (const auto& info : model.training_info()) {
-    walk.graph(info.initialization());
-    walk.graph(info.algorithm());
-  }
-  for (const auto& function : model.functions()) {
-    walk.nodes(function.node());
-    walk.attributes(function.attribute_proto());
-  }
+  detail::TensorWalk([&](const auto& tensor) { visit(tensor, resolve(archive, tensor)); }).model(model);
+}
+/// Without exceptions: calls `visit` for the tensors before the first failure, and returns whether that was all.
+/// REQUIRES: `visit` is not an empty std::function.
+template <GeneratedModel ModelProto, typename Visit>
+bool resolve_all(const Archive& archive, const ModelProto& model, const Visit& visit, Failure& failure) {
+  if (!prove_model(archive, failure)) return false;
+  const auto visit_until_failure = [&](const auto& tensor) {
+    if (failure) return;
+    const std::optional<Bytes> data = resolve(archive, tensor, failure);
+    if (!failure) visit(tensor, data);
+  };
+  detail::TensorWalk(visit_until_failure).model(model);
+  return !failure;
 }
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive&& archive, const ModelProto& model, const Visit& visit) = delete;
+
+namespace detail {
+/// Makes the link of a message the only data that it has.
+template <GeneratedTensor TensorProto>
+void write_link(TensorProto& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length) {
+  tensor.clear_raw_data();
+  tensor.clear_float_data();
+  tensor.clear_int32_data();
+  tensor.clear_string_data();
+  tensor.clear_int64_data();
+  tensor.clear_double_data();
+  tensor.clear_uint64_data();
+  tensor.clear_external_data();
+  const auto add = [&tensor](const char* key, std::string value) {
+    auto* pair = tensor.add_external_data();
+    pair->set_key(key);
+    pair->set_value(std::move(value));
+  };
+  // All three, in this order (rule W10): some readers take the pairs by their position.
+  add("location", std::string(location));
+  add("offset", std::to_string(offset));
+  add("length", std::to_string(length));
+  tensor.set_data_location(static_cast<std::remove_cvref_t<decltype(tensor.data_location())>>(external_location));
+}
+}  // namespace detail
+
+/// Makes the data of `tensor` the `length` bytes at `offset` of the entry `location`, the inverse of `resolve`: sets
+/// external_data and data_location, and removes raw_data, typed values and the old link with its checksum. Name, type
+/// and dims stay. Errors: as `check_link`; the message is then as it was.
+template <GeneratedTensor TensorProto>
+void link_tensor(TensorProto& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length) {
+  check_link(tensor_message(std::as_const(tensor)), location, offset, length);
+  detail::write_link(tensor, location, offset, length);
+}
+template <GeneratedTensor TensorProto>
+bool link_tensor(TensorProto& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length,
+                 Failure& failure) {
+  if (!check_link(tensor_message(std::as_const(tensor)), location, offset, length, failure)) return false;
+  detail::write_link(tensor, location, offset, length);
+  return true;
+}
 
 }  // namespace ONNXAR_API onnxar

@@ -1,9 +1,24 @@
-// The version of the library. The build reads its version from here; it stands nowhere else.
+// The version of the library, and what all of its headers need. Every public header includes this one.
 #pragma once
 
+#if defined(_MSVC_LANG)
+#define ONNXAR_CPLUSPLUS_ _MSVC_LANG
+#else
+#define ONNXAR_CPLUSPLUS_ __cplusplus
+#endif
+#if ONNXAR_CPLUSPLUS_ <= 201703L
+#error \
+    "onnxar needs C++20: compile with -std=c++20 (MSVC: /std:c++20), or set CMAKE_CXX_STANDARD to 20. onnxar_c.h takes any standard."
+#endif
+#undef ONNXAR_CPLUSPLUS_
+
+/// The version of these headers. The build reads it from here.
 #define ONNXAR_VERSION_MAJOR 0
 #define ONNXAR_VERSION_MINOR 1
 #define ONNXAR_VERSION_PATCH 0
+
+/// The version as one number, for `#if ONNXAR_VERSION >= 100`: 100 is 0.1.0, and 10203 is 1.2.3.
+#define ONNXAR_VERSION (ONNXAR_VERSION_MAJOR * 10000 + ONNXAR_VERSION_MINOR * 100 + ONNXAR_VERSION_PATCH)
 
 #define ONNXAR_TO_STRING_(number) #number
 #define ONNXAR_JOIN_VERSION_(major, minor, patch) \
@@ -12,14 +27,22 @@
 /// "0.1.0"
 #define ONNXAR_VERSION_STRING ONNXAR_JOIN_VERSION_(ONNXAR_VERSION_MAJOR, ONNXAR_VERSION_MINOR, ONNXAR_VERSION_PATCH)
 
-// What the shared libraries show.
-//
 // Each namespace of a public header is marked with ONNXAR_API. All code is compiled with hidden visibility, so a shared
-// library shows what the public headers declare and nothing else, and a plugin that links the static libraries shows
-// nothing of them. The build defines ONNXAR_SHARED where the libraries are shared, for their users too: an exception
-// that crosses the border of a library needs a type that both sides see.
+// library exports what the public headers declare and nothing else, and a plugin that links the static libraries
+// exports none of it. The build defines ONNXAR_SHARED for shared libraries, and for their users too: an exception that
+// crosses the border of a library needs a type that both sides can see.
 #if defined(ONNXAR_SHARED) && (defined(__GNUC__) || defined(__clang__))
 #define ONNXAR_API [[gnu::visibility("default")]]
 #else
 #define ONNXAR_API
 #endif
+
+namespace ONNXAR_API onnxar {
+
+/// The version of the library that the program runs with, as ONNXAR_VERSION. It differs from the macro where a program
+/// was compiled against the headers of another version than the shared library that it loads.
+[[nodiscard]] int version() noexcept;
+/// The same version as text, such as "0.1.0".
+[[nodiscard]] const char* version_string() noexcept;
+
+}  // namespace ONNXAR_API onnxar

@@ -1,4 +1,4 @@
-// What the library itself needs of an archive beyond its public face.
+// Access to the parts of an Archive that are not public.
 #pragma once
 
 #include <filesystem>
@@ -12,10 +12,10 @@ namespace onnxar {
 
 class ArchiveAccess {
  public:
-  /// Opens bytes that are those of the file at `path`.
+  /// Opens `bytes`, the contents of the file at `path`.
   static Archive open(Bytes bytes, std::shared_ptr<const void> owner, const std::filesystem::path& path,
                       const OpenOptions& options);
-  /// Copies that the archive keeps.
+  /// The aligned copies that the archive keeps.
   static AlignedCopies& copies(const Archive& archive) noexcept;
   static const zip::Directory& directory(const Archive& archive) noexcept;
   /// Proves the local header of an entry. Errors: as Archive::locate.

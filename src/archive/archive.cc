@@ -7,17 +7,22 @@
 #include "archive/aligned_copies.h"
 #include "archive/changed.h"
 #include "archive/entry_source.h"
+#include "archive/foreign_faults.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
-#include "archive/plain_zip.h"
+#include "base/annotate.h"
 #include "base/callables.h"
 #include "base/checked.h"
 #include "base/memory.h"
+#include "base/ranges.h"
 #include "base/text.h"
 #include "zip/directory.h"
 #include "zip/records.h"
 
 namespace onnxar {
+
+static_assert(OpenOptions().max_entries == zip::Limits().entries);
+static_assert(OpenOptions().max_directory_size == zip::Limits().directory_size);
 
 struct Archive::Parts {
   Bytes file;
@@ -30,22 +35,15 @@ struct Archive::Parts {
 namespace {
 
 Error with_hint(const Error& error) {
-  if (!is_plain_zip_fault(error.code())) return error;
-  if (is_portable_name_fault(error.code())) {
-    return {error.code(),
-            error.message() + "; `onnxar pack` names the entries of tensors anew and, with --rename, others",
-            error.finding().place, error.path()};
-  }
-  return {
-      error.code(),
-      error.message() + "; this is a plain zip or was changed by a zip tool: `onnxar repack` makes an archive of it",
-      error.finding().place, error.path()};
+  if (!is_foreign_fault(error.code())) return error;
+  const bool is_name = is_portable_name_fault(error.code());
+  return base::annotate(error, {.advice = {is_name ? Hint::pack_names_entries : Hint::repack_plain_zip}});
 }
 
 void check_reserved_names(const zip::Directory& directory) {
   for (const zip::DirectoryEntry& entry : directory.entries()) {
     if (entry.name != model_entry_name && is_reserved_name(entry.name)) {
-      throw Error(Code::archive_name_reserved,
+      throw Error(Code::archive_name_reserved,  // N13
                   "this version does not know what an entry of this reserved name is; a newer reader is needed",
                   {std::string(entry.name), entry.central_offset});
     }
@@ -56,18 +54,18 @@ void check_model(const zip::Directory& directory, const OpenOptions& options) {
   const auto model = directory.find(model_entry_name);
   const zip::DirectoryEntry& last = directory.entries().back();
   if (!model) {
-    throw Error(Code::archive_model_missing,
+    throw Error(Code::archive_model_missing,  // P6
                 base::concat("no entry is named ", model_entry_name, ": this zip file holds no ONNX model"),
                 {"", directory.offset()});
   }
   const zip::DirectoryEntry& entry = directory.entries()[*model];
   if (*model + 1 != directory.entries().size()) {
-    throw Error(Code::archive_model_not_last,
+    throw Error(Code::archive_model_not_last,  // P7
                 base::concat("the model must be the last entry, but ", base::quoted(last.name), " follows it"),
                 {std::string(entry.name), entry.central_offset});
   }
   if (entry.size > options.max_model_size) {
-    throw Error(Code::archive_model_too_large,
+    throw Error(Code::archive_model_too_large,  // P8
                 base::concat("a model of ", base::human_size(entry.size), " is over the limit of ",
                              base::human_size(options.max_model_size)),
                 {std::string(entry.name), entry.central_offset});
@@ -77,6 +75,7 @@ void check_model(const zip::Directory& directory, const OpenOptions& options) {
 zip::Directory read_directory(Bytes file, const OpenOptions& options) {
   try {
     zip::Directory directory = zip::Directory::read(file, {options.max_entries, options.max_directory_size});
+    // The order of spec/checking.md, steps 41 to 44.
     check_model(directory, options);
     check_reserved_names(directory);
     return directory;
@@ -181,20 +180,18 @@ Bytes Archive::model() const& { return bytes_at(size() - 1); }
 
 Bytes Archive::resolve(std::string_view location, std::uint64_t offset, std::optional<std::uint64_t> length) const& {
   const auto found = find(location);
-  if (!found) {
+  if (!found) {  // M9
     throw Error(Code::onnx_external_missing,
-                base::concat("the model refers to ", base::quoted(location), ", which is no entry of the archive"),
+                base::concat("the model refers to ", base::quoted(location), ", which is not an entry of the archive"),
                 {std::string(location), std::nullopt}, parts_->path);
   }
   const Bytes whole = bytes_at(found->index);
-  const std::uint64_t wanted = length.value_or(offset <= whole.size() ? whole.size() - offset : 0);
-  const auto part = base::slice(whole, offset, wanted);
-  if (!part) {
-    throw Error(Code::onnx_external_out_of_range,
-                base::concat("offset ", offset, " and length ", wanted, " leave the entry of ", whole.size(), " bytes"),
+  const auto within = base::length_within(offset, length, whole.size());
+  if (!within) {  // M13
+    throw Error(Code::onnx_external_out_of_range, base::range_fault(offset, length, "the entry", whole.size()),
                 {std::string(location), found->header_offset}, parts_->path);
   }
-  return *part;
+  return whole.subspan(offset, *within);
 }
 
 const std::shared_ptr<const void>& Archive::owner() const noexcept { return parts_->owner; }
@@ -217,6 +214,36 @@ zip::LocalEntry ArchiveAccess::local(const Archive& archive, std::size_t index) 
     return archive.parts_->directory.prove_local(archive.file(), index);
   } catch (const Error& error) {
     throw told_apart(with_hint(error).with_path(archive.path()), archive);
+  }
+}
+
+void read_entry(const Archive& archive, const ArchiveEntry& entry, std::span<std::byte> buffer) {
+  if (buffer.size() != entry.size) {
+    throw Error(Code::usage_argument,
+                base::concat("the entry has ", entry.size, " bytes, but the buffer has ", buffer.size()),
+                {std::string(entry.name), std::nullopt}, archive.path());
+  }
+  EntrySource(archive, entry).copy_to(buffer);
+}
+
+void cat(const std::filesystem::path& path, std::string_view entry_name, const ByteSink& sink) {
+  base::check_callable(sink, "the ByteSink");
+  const Archive archive = Archive::open(path);
+  const auto entry = archive.find(entry_name);
+  if (!entry) {
+    throw Error(Code::usage_no_such_entry, "the archive has no such entry", {std::string(entry_name), std::nullopt},
+                path);
+  }
+  archive.copy(*entry, sink);
+}
+
+bool is_archive(const std::filesystem::path& path) {
+  try {
+    static_cast<void>(Archive::open(path));
+    return true;
+  } catch (const Error& error) {
+    if (kind(error.code()) == Kind::format) return false;
+    throw;
   }
 }
 

@@ -32,7 +32,7 @@ bool is_changed(const Archive& archive) {
     }
     const auto size = base::examine(place->file, {}, archive.path()).status.size;
     if (size < place->offset + file.size()) return true;
-    // One that only grew was edited: what was there stays.
+    // A file that only grew was edited. Edits append, so the bytes that were read are unchanged.
     if (size == place->offset + file.size() && base::MappedFile::is_changed(file)) return true;
     return !has_directory(*place, ArchiveAccess::directory(archive));
   } catch (const Error&) {
@@ -58,7 +58,7 @@ Error told_from_an_edit(const Error& error, const std::filesystem::path& path) {
     const os::File file = base::open_file(path, os::Access::read);
     return os::try_lock(file, os::Lock::shared) == os::Locking::busy ? being_edited(path) : error;
   } catch (const Error&) {
-    return error;  // it cannot be opened any more, which says nothing of what was read
+    return error;  // it cannot be opened any more, which says nothing about the bytes that were read
   }
 }
 

@@ -1,7 +1,7 @@
 // Files that change while they are read.
 //
-// Readers take no lock, so an edit, an undo or another program may change the file under them. What is wrong then is
-// not the file: reading it again helps.
+// Readers take no lock, so an edit, an undo or another program may change a file while it is read. An error of the
+// format is then not the file's fault, and reading it again helps.
 #pragma once
 
 #include <filesystem>
@@ -12,18 +12,19 @@
 
 namespace onnxar {
 
-/// Whether the file of an archive has not only grown since it was opened: what was read of it may be of two states.
-/// False for bytes in memory. Reads the directory once more, with calls and not from the mapping.
+/// Whether the file of an archive has changed since it was opened in another way than by growing, so that the bytes
+/// that were read may belong to two states. False for bytes in memory. Reads the directory once more, by system calls
+/// and not from the mapping.
 bool is_changed(const Archive& archive);
 
-/// io.changed
+/// The error io.changed.
 Error changed_while_read(const std::filesystem::path& path);
 
-/// After a reading without a fault. Errors: io.changed, if the file that was read, and not another one in its place,
-/// has not only grown.
+/// For use after reading found no fault. Errors: io.changed, if the file that was read, and not another one that took
+/// its name, has changed in another way than by growing.
 void expect_not_cut(const Archive& archive);
 
-/// archive.busy
+/// The error archive.busy.
 Error being_edited(const std::filesystem::path& path);
 
 /// The same error; or archive.busy, if it is one of the format and another process holds the lock of editors.

@@ -9,14 +9,15 @@
 namespace onnxar {
 namespace {
 
+/// The archive's N (W6): the alignment of its small entries.
 std::uint64_t small_alignment_of(const Archive& archive) {
   ArchiveEntry smallest = archive.entry(0);
   for (std::size_t i = 1; i < archive.size(); ++i) {
     if (archive.entry(i).size < smallest.size) smallest = archive.entry(i);
   }
   const std::uint64_t recorded = archive.locate(smallest).alignment;
-  // Large entries are aligned to pages even where the archive asks for less.
-  const bool by_size = recorded == zip::page_alignment && smallest.size >= zip::page_aligned_from;
+  // If even the smallest entry is large, its page alignment says nothing about N (W6).
+  const bool by_size = recorded == zip::entry_alignment(zip::alignment_minimum, smallest.size);
   return by_size ? zip::alignment_minimum : recorded;
 }
 

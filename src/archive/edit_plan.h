@@ -15,8 +15,8 @@
 namespace onnxar {
 
 /// An edit lists the first `kept()` entries of the archive again. The entries after them are a run that ends in the old
-/// model: those of the run that stay are appended again, side files before graphs, as in a new archive. A value: it
-/// opens and writes nothing. Not synchronised.
+/// model (X2). Those of the run that stay are appended again, side files before graphs, as in a new archive. A value:
+/// it opens and writes nothing. Not synchronised.
 class EditPlan {
  public:
   explicit EditPlan(Archive archive);

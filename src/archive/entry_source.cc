@@ -32,6 +32,18 @@ bool EntrySource::may_change() const { return entry_.index >= ArchiveAccess::dir
 
 void EntrySource::copy(const ByteSink& sink) const { expect(CopiedSource(bytes_).read_and_sum(sink)); }
 
+void EntrySource::copy_to(std::span<std::byte> buffer) const {
+  constexpr std::size_t step = 256U << 10U;  // what was copied is summed from the cache
+  std::uint32_t crc = 0;
+  for (std::size_t at = 0; at < buffer.size();) {
+    const std::span<std::byte> piece = buffer.subspan(at, std::min(step, buffer.size() - at));
+    std::ranges::copy(bytes_.subspan(at, piece.size()), piece.begin());
+    crc = base::crc32(crc, piece);
+    at += piece.size();
+  }
+  expect(crc);
+}
+
 void EntrySource::read(const ByteSink& sink) const {
   if (may_change()) return copy(sink);
   expect(base::crc32_while(0, bytes_, [&] { sink(bytes_); }, threads_));
@@ -52,7 +64,7 @@ std::shared_ptr<const ByteSource> SlicedEntries::source(const Archive& archive, 
   if (!sliced) {
     EntrySource whole(archive, entry);
     if (whole.may_change() && !spool_) {
-      // Entries do not overlap, so that copies of all of them have room in as many bytes as the file has.
+      // Entries do not overlap, so copies of all of them take at most as many bytes as the file, plus alignment.
       const std::uint64_t room = archive.file().size() + archive.size() * zip::alignment_minimum;
       spool_ = std::make_shared<Spool>(folder_.empty() ? base::temporary_folder() : folder_, room);
     }
@@ -66,6 +78,7 @@ void EntrySource::verify() const { expect(base::crc32(0, bytes_)); }
 
 void EntrySource::expect(std::uint32_t crc) const {
   if (crc == entry_.crc32) return;
+  // A sum that is right now was wrong only because bytes changed while they were summed.
   if (is_changed(archive_) || base::crc32(0, bytes_) == entry_.crc32) throw changed_while_read(archive_.path());
   const Place place{std::string(entry_.name), archive_.locate(entry_).offset};
   throw zip::crc_fault(place, "the archive", entry_.crc32, crc, bytes_).with_path(archive_.path());

@@ -22,7 +22,7 @@ auto naming(const std::filesystem::path& path, Bytes file, const Action& action)
   }
 }
 
-/// A stored entry, held against its CRC-32 while it is read.
+/// A stored entry. Its CRC-32 is compared when all is read.
 class StoredSource final : public ByteSource {
  public:
   StoredSource(Bytes file, const zip::ForeignEntry& entry, const std::filesystem::path& path, std::size_t threads)
@@ -41,7 +41,7 @@ class StoredSource final : public ByteSource {
   std::size_t threads_;
 };
 
-/// A deflated entry that goes straight to the reader, held against its CRC-32.
+/// A deflated entry that is inflated straight to the sink. Its CRC-32 is compared at the end.
 class InflatingSource final : public ByteSource {
  public:
   InflatingSource(Bytes file, const zip::ForeignEntry& entry, const std::filesystem::path& path)
@@ -56,7 +56,7 @@ class InflatingSource final : public ByteSource {
     try {
       zip::data_source(file_, entry_)->read(summed);
     } catch (const Error& error) {
-      throw error.code() == Code::zip_data_inflate ? error.with_path(path_) : error;  // others are the reader's
+      throw error.code() == Code::zip_data_inflate ? error.with_path(path_) : error;  // other errors are the sink's
     }
     naming(path_, file_, [&] { zip::expect_crc(file_, entry_, crc); });
   }
@@ -71,7 +71,7 @@ Bytes spooled(Spool& spool, Bytes file, const zip::ForeignEntry& entry) {
   return spool.bytes(entry.header_offset, [&](const ByteSink& sink) { inflate(file, entry, sink); });
 }
 
-/// A part of what a deflated entry is inflated to.
+/// A part of the inflated data of an entry.
 class SpooledSource final : public ByteSource {
  public:
   SpooledSource(Spool& spool, Bytes file, const zip::ForeignEntry& entry, Bytes part, const std::filesystem::path& path)

@@ -1,4 +1,4 @@
-// What the writers of archives are made of, for their members that are defined in layers above.
+// The private parts of ArchiveWriter and ArchiveEditor, for members that layers above define.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace onnxar {
 
 struct ArchiveWriter::Parts {
-  os::File lock;  // of the file that is replaced; first in, last out
+  os::File lock;  // of the file that is replaced; the first member, so that it is released last
   EntryWriter writer;
   base::Sync sync;
   bool verify_model;
@@ -26,7 +26,7 @@ struct ArchiveWriter::Parts {
 struct ArchiveEditor::Parts {
   Parts(os::File lock_of, Archive archive, const EditOptions& how);
 
-  os::File lock;  // first in, last out
+  os::File lock;  // the first member, so that it is released last
   EditOptions options;
   EditPlan plan;
   EntryWriter writer;

@@ -86,7 +86,7 @@ void expect_writable(const fs::path& path, Existing existing) {
 }
 
 Error already_exists(const fs::path& target) {
-  return {Code::output_exists, "the output exists already; choose another name, or --force to replace it", {}, target};
+  return {Code::output_exists, "the output exists already", {}, target, {Hint::overwrite}};
 }
 
 }  // namespace onnxar::base

@@ -1,26 +1,36 @@
-// SHA-1, for the checksums that ONNX's external data may carry: it finds accidents, no malice.
+// SHA-1 (FIPS 180-4), for the checksums that ONNX's external data may carry: they find accidents, not attacks.
 #pragma once
 
-#include <memory>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "onnxar/bytes.h"
 
 namespace onnxar::base {
 
-/// One digest, of bytes that come in pieces. Not synchronised. Cost: 1 to 2 GB/s (OpenSSL's, with the CPU's help).
+/// One digest of bytes that come in pieces. Not synchronised. Cost: 0.5 to 1 GB/s.
 class Sha1 {
  public:
-  Sha1();
   void update(Bytes bytes);
   /// The digest as 40 lower-case hexadecimal digits. Ends the use of this object.
   [[nodiscard]] std::string hex() &&;
 
+  /// How many bytes this process has passed to `update` so far. For tests, which prove with it that bytes that many
+  /// tensors share are summed once. Threads: any.
+  static std::uint64_t bytes_summed() noexcept;
+
  private:
-  struct Free {
-    void operator()(void* context) const noexcept;
-  };
-  std::unique_ptr<void, Free> context_;
+  using State = std::array<std::uint32_t, 5>;
+  static constexpr std::size_t block_size = 64;
+
+  static void add_block(State& state, const std::byte* block) noexcept;
+  void finish() noexcept;
+
+  State state_ = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
+  std::array<std::byte, block_size> rest_{};  // the first `size_ % block_size` bytes of a block
+  std::uint64_t size_ = 0;                    // bytes so far
 };
 
 }  // namespace onnxar::base

@@ -1,4 +1,4 @@
-// Structs that callers fill in and that grow from version to version.
+// Structs of options, which callers fill in and which grow from version to version.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,11 @@
 
 namespace onnxar::c {
 
-/// The caller's struct as far as this library knows it; all zeros for a null pointer. `Struct` begins with its
-/// `struct_size`, which says which version of the header the caller was compiled against:
-/// - from `first_size` (its size in the first version of this ABI) up, members that the caller does not have are 0;
-/// - members that this library does not have must be 0.
+/// The part of the caller's struct that this library knows; all zeros for a null pointer. `Struct` begins with
+/// `struct_size`, which tells the version of the header that the caller was compiled against. `first_size` is the size
+/// of the struct in the first version of this ABI.
+/// - A shorter struct than the library's: the members that it lacks are 0.
+/// - A longer struct: the members that the library lacks must be 0.
 /// Errors: usage.argument.
 template <typename Struct>
 Struct known_part(const Struct* given, std::size_t first_size) {
@@ -22,22 +23,21 @@ Struct known_part(const Struct* given, std::size_t first_size) {
   if (given == nullptr) return known;
   const std::size_t size = given->struct_size;
   if (size < first_size) {
-    throw Error(Code::usage_argument,
-                base::concat("the struct_size of the options is ", size, "; it must be what sizeof gives, and that is ",
-                             first_size, " at least"));
+    throw Error(Code::usage_argument, base::concat("the struct_size of the options is ", size,
+                                                   "; set it to their sizeof, which is at least ", first_size));
   }
-  // A size that was never set may be any number: memory so far beyond the struct is not the caller's.
+  // A size that was never set may be any number. Reading that far would leave the caller's memory.
   constexpr std::size_t largest = 4096;
   if (size > largest) {
-    throw Error(Code::usage_argument,
-                base::concat("the struct_size of the options is ", size,
-                             ", more than any version of them has; it must be what sizeof gives"));
+    throw Error(Code::usage_argument, base::concat("the struct_size of the options is ", size,
+                                                   ", more than in any version; set it to their sizeof"));
   }
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
   for (std::size_t i = sizeof known; i < size; ++i) {
     if (bytes[i] != 0) {
-      throw Error(Code::usage_argument, base::concat("an option at byte ", i, " is set that this library (",
-                                                     ONNXAR_VERSION_STRING, ") does not have yet"));
+      throw Error(Code::usage_argument,
+                  base::concat("the options are of a later version: their byte ", i, " is set, and this library (",
+                               ONNXAR_VERSION_STRING, ") does not know what it means"));
     }
   }
   std::memcpy(&known, given, std::min(size, sizeof known));

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "base/annotate.h"
 #include "base/text.h"
 #include "onnx/external_data.h"
 #include "onnx/tensor_length.h"
@@ -32,7 +33,8 @@ const Payload& linked_payload(const LoadedModel& model, const schema::TensorProt
   }
   throw Error(Code::usage_not_loaded,
               concat("tensor ", base::quoted(tensor.name()), ": its data is in ", base::quoted(location),
-                     ", which was not loaded; load the model with load_external_data, or use set_payload"));
+                     ", which was not loaded"),
+              {}, {}, {Hint::load_or_set_payload});
 }
 
 void check_size(const schema::TensorProto& tensor, std::uint64_t size) {
@@ -53,14 +55,9 @@ void clear_data(schema::TensorProto& tensor) {
   tensor.clear_data_location();
 }
 
-/// Returns what `action` returns; its errors get the tensor's name.
-template <typename Action>
-auto naming(const schema::TensorProto& tensor, const Action& action) {
-  try {
-    return action();
-  } catch (const Error& error) {
-    throw Error(error.code(), concat("tensor ", base::quoted(tensor.name()), ": ", error.message()));
-  }
+/// For messages, whose place in the model is not known.
+base::Annotation name_of(const schema::TensorProto& tensor) {
+  return {.prefix = concat("tensor ", base::quoted(tensor.name())), .place = Place{}};
 }
 
 /// The data of a tensor that is not linked. raw_data is a view of the message. Typed data goes through the wire layer,
@@ -137,7 +134,7 @@ const std::vector<Finding>& Model::remarks() const& noexcept { return parts_->lo
 
 ByteSpan Model::payload(const schema::TensorProto& tensor) const {
   return is_linked(tensor) ? linked_payload(parts_->loaded, tensor).span
-                           : naming(tensor, [&] { return inline_payload(tensor); });
+                           : base::annotated([&] { return name_of(tensor); }, [&] { return inline_payload(tensor); });
 }
 
 const ByteSpan& Model::span(const schema::TensorProto& tensor) const& {
@@ -154,7 +151,7 @@ void Model::set_payload(schema::TensorProto& tensor, ByteSpan bytes) {
     throw Error(Code::onnx_external_string,
                 concat("tensor ", base::quoted(tensor.name()), ": strings have no payload; set string_data"));
   }
-  naming(tensor, [&] { check_size(tensor, bytes.size()); });
+  base::annotated([&] { return name_of(tensor); }, [&] { check_size(tensor, bytes.size()); });
   std::vector<Payload>& payloads = parts_->loaded.payloads;
   payloads.push_back(payload_of(std::move(bytes)));
   clear_data(tensor);

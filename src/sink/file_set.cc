@@ -9,7 +9,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files that may stay open and nameless until they are published; others wait under hidden names.
+/// So many files stay open and nameless until they are published. More could exceed the limit of open files, so the
+/// others wait under hidden names.
 constexpr std::size_t most_open = 64;
 
 }  // namespace

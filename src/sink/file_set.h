@@ -21,9 +21,9 @@
 namespace onnxar {
 
 /// Writes the files that FileTargets found: the claimed ones first, then the model. `publish` gives them their names,
-/// the model's last, so that a reader who sees the model finds its data, too. A destructor discards what was not
-/// published, and the folders that were made for it. No link is followed to any of them, whatever is done to the folder
-/// meanwhile. Not synchronised.
+/// the model's last, so that a reader who sees the model finds its data too. The destructor discards files that were
+/// not published, and the folders that were made for them. No symbolic link is followed to any of them, even if the
+/// folder is swapped meanwhile. Not synchronised.
 class FileSet {
  public:
   /// Makes the folder, if it has to be made, and opens the model's file. Errors: as OutputFile::create;
@@ -41,7 +41,7 @@ class FileSet {
  private:
   FileSet(const OutputOptions& options, base::Existing existing);
 
-  /// A folder and those that were made in it, by name.
+  /// A folder, and the folders that were made in it, by name.
   struct Made {
     std::shared_ptr<const base::Folder> folder;
     std::map<std::string, Made> within;

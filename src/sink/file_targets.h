@@ -1,4 +1,4 @@
-// The files that a model will be: found and checked before the first of them is opened.
+// The files that a model is written to: found and checked before the first of them is opened.
 #pragma once
 
 #include <filesystem>
@@ -13,19 +13,19 @@
 
 namespace onnxar {
 
-/// The model's file, and others in its folder or beneath the folder that is the output. Looks at what is there and
-/// changes nothing. Not synchronised.
+/// The model's file, and other files in its folder, or in and beneath the folder that is the output. Reads the file
+/// system and changes nothing. Not synchronised.
 class FileTargets {
  public:
   /// Errors: as base::find_target; output.not_empty; io.not_a_file (the destination is a folder, or is not one).
   FileTargets(const Destination& destination, const OutputOptions& options);
 
   /// Makes `name`, a path beneath the folder (a plain name where the destination is a file), one of the files.
-  /// Errors: output.exists; usage.argument (another file has that name, ASCII case aside, or is a folder in its way; a
-  /// link is there); io.not_a_file.
+  /// Errors: output.exists; usage.argument (another file has that name apart from ASCII case, or needs a folder of that
+  /// name; a symbolic link has it); io.not_a_file.
   void claim(const std::string& name);
 
-  /// Where the model goes: links are followed.
+  /// The place of the model's file, after following links.
   [[nodiscard]] const base::OutputTarget& model() const noexcept { return model_; }
   /// Files in a folder that is the output are always new.
   [[nodiscard]] base::Existing existing() const noexcept { return existing_; }

@@ -35,7 +35,7 @@ void check_data_file_name(const std::string& name) {
                                                  " must be a plain file name: it is written beside the model"));
 }
 
-/// Aligned offsets in one data file, one behind the other.
+/// Aligned offsets in one data file, one after the other.
 class DataFileLayout {
  public:
   DataFileLayout(std::string name, std::uint64_t alignment) : name_(std::move(name)), alignment_(alignment) {}
@@ -78,7 +78,7 @@ std::uint64_t end_of(const std::vector<const PayloadLayout::Placed*>& placed) {
   return placed.empty() ? 0 : placed.back()->slice.offset + placed.back()->payload->size();
 }
 
-/// What goes into a folder with the model.
+/// The side files and graphs that are written into a folder with the model.
 struct Along {
   std::vector<SideFile> files;
   std::vector<PlacedGraph> graphs;
@@ -90,7 +90,7 @@ struct Along {
   }
 };
 
-/// Nothing goes with a single file, which the report says.
+/// A single file has none of them, which the report says.
 Along taken_along(const LoadedModel& model, const Destination& destination, ConvertReport& report) {
   Along along;
   if (destination.is_folder()) along = {model.side_files, graphs_of(model)};
@@ -101,7 +101,7 @@ Along taken_along(const LoadedModel& model, const Destination& destination, Conv
   return along;
 }
 
-/// Writes the data files, what goes along and the model, and publishes them.
+/// Writes the data files, side files, graphs and the model, and publishes them.
 void write_all(FileSet& set, const DataFiles& files, const Along& along, const ByteSource& proto, Progress& progress) {
   for (const auto& [name, placed] : files) {
     set.write(name, end_of(placed), [&](base::BufferedOutput& out) {
@@ -121,7 +121,7 @@ void write_all(FileSet& set, const DataFiles& files, const Along& along, const B
   set.publish(CountedSource(proto, progress));
 }
 
-/// The model and what goes along, with the places of their payloads: all that is written, before any of it is.
+/// The contents of all files, with the place of every payload, before the first file is opened.
 class OnnxPlan {
  public:
   OnnxPlan(const LoadedModel& model, Along taken, const fs::path& target, SaveOptions options)
@@ -146,9 +146,7 @@ class OnnxPlan {
   }
   /// Errors: onnx.model.too_large.
   void check_sizes(const fs::path& output) const {
-    const std::string_view advice = is_inline()
-                                        ? "use --external-data NAME to keep the weights in a file beside the model"
-                                        : "a lower --threshold moves more tensors out of it";
+    const Hint advice = is_inline() ? Hint::external_data : Hint::lower_threshold;
     check_model_size(proto_.size(), output, advice);
     for (const PlacedGraph& graph : along_.graphs) check_model_size(graph.proto.size(), output / graph.name, advice);
   }
@@ -177,7 +175,7 @@ class OnnxPlan {
   DataFiles files_;
 };
 
-/// Data that is too much for a model goes beside it where the caller has left everything to us.
+/// For an inline model that would be too large, in a folder: the data goes to a file beside it.
 SaveOptions with_data_file(const SaveOptions& options, const Destination& destination) {
   SaveOptions external = options;
   external.format = Format::onnx_external;
@@ -214,12 +212,12 @@ void save_onnx(const LoadedModel& model, const Destination& destination, const S
 
 void save_alone(const ByteSource& bytes, const LoadedModel& model, const Destination& destination,
                 const SaveOptions& options, ConvertReport& report) {
-  SaveOptions complete = options;  // what is not text in the folder has its data inside, too
+  SaveOptions complete = options;  // graphs beside the text have their data inside too
   complete.format = Format::onnx_inline;
   FileTargets targets(destination, options.output);
   const OnnxPlan plan(model, taken_along(model, destination, report), targets.model().path, std::move(complete));
   for (const PlacedGraph& graph : plan.along().graphs) {
-    check_model_size(graph.proto.size(), destination.path, "without --text its data may be in a file beside it");
+    check_model_size(graph.proto.size(), destination.path, Hint::not_as_text);
   }
   plan.along().claim(targets);
   report.model_path = targets.model().path;

@@ -31,8 +31,8 @@ std::uint64_t distinct_bytes(std::vector<Bytes> places) {
   return count;
 }
 
-Expansion::Expansion(std::uint64_t input, std::uint64_t most_times, std::string_view advice) noexcept
-    : budget_(input, most_times), advice_(advice) {}
+Expansion::Expansion(std::uint64_t input, std::uint64_t most_times, Hint hint) noexcept
+    : budget_(input, most_times), hint_(hint) {}
 
 Expansion::Expansion(const LoadedModel& model) : Expansion(input_of(model), model.max_expansion) {
   if (model.source) path_ = model.source->path();
@@ -42,8 +42,8 @@ void Expansion::add(std::uint64_t bytes) {
   if (budget_.add(bytes)) return;
   throw Error(Code::onnx_model_expansion,
               base::concat("its tensors share bytes, or overlap: what is made of them would be more than ",
-                           budget_.times(), " times the input of ", base::human_size(budget_.input()), "; ", advice_),
-              {}, path_);
+                           budget_.times(), " times the input of ", base::human_size(budget_.input())),
+              {}, path_, {hint_});
 }
 
 void Expansion::add_once(const Payload& payload) {

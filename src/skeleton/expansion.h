@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/byte_budget.h"
 #include "onnxar/bytes.h"
+#include "onnxar/error.h"
 #include "skeleton/loaded_model.h"
 
 namespace onnxar {
@@ -22,10 +22,8 @@ std::uint64_t distinct_bytes(std::vector<Bytes> places);
 /// many times, or slices that overlap. Data that is decoded is not shared, and is not counted.
 class Expansion {
  public:
-  static constexpr std::string_view allow_more = "--max-expansion (LoadOptions::max_expansion) allows more";
-
-  /// Up to `most_times` the `input`, in bytes. `advice` says what to do above it.
-  Expansion(std::uint64_t input, std::uint64_t most_times, std::string_view advice = allow_more) noexcept;
+  /// Up to `most_times` the `input`, in bytes. `hint` says what to do above it.
+  Expansion(std::uint64_t input, std::uint64_t most_times, Hint hint = Hint::max_expansion) noexcept;
   /// Of a model: its files, or what there is of payloads that were given to it in memory.
   explicit Expansion(const LoadedModel& model);
 
@@ -40,7 +38,7 @@ class Expansion {
  private:
   std::filesystem::path path_;  // of the model, for messages
   base::ByteBudget budget_;
-  std::string_view advice_;
+  Hint hint_;
   std::set<std::pair<const std::byte*, std::size_t>> seen_;
 };
 

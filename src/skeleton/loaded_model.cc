@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "base/annotate.h"
 #include "base/text.h"
 #include "onnx/rewrite.h"
 #include "onnx/tensor_values.h"
@@ -63,15 +64,13 @@ class Splitter {
     if (onnx::is_memory_location(location)) {
       throw Error(
           Code::onnx_external_marker,
-          base::concat(describe(site), ": its data is a payload that another model holds, or that was released; ",
-                       "give this model a copy or a share of it with set_payload"),
-          place);
+          base::concat(describe(site), ": its data is a payload that another model holds, or that was released"), place,
+          {}, {Hint::share_payload});
     }
     if (options_.load_external_data) {
       throw Error(Code::usage_not_loaded,
-                  base::concat(describe(site), ": its data is in ", base::quoted(location),
-                               ", which was not loaded; give it to the model with set_payload"),
-                  place);
+                  base::concat(describe(site), ": its data is in ", base::quoted(location), ", which was not loaded"),
+                  place, {}, {Hint::set_payload});
     }
     return onnx::TensorEdit::keep();
   }
@@ -190,11 +189,7 @@ std::vector<std::byte> split_selected(LoadedModel& model, const ExternalPolicy& 
 /// What a graph was never meant to be has another place.
 Error with_way_out(const Error& error, const std::string& graph) {
   if (error.entry() != graph || kind(error.code()) != Kind::format || error.code() == Code::zip_data_crc) return error;
-  return {
-      error.code(),
-      base::concat(error.message(), "; a file NAME.onnx in the root is a graph of the archive: if this one is not, ",
-                   "`onnxar repack --rename ", graph, "=extra/", graph, "` makes a side file of it"),
-      error.finding().place, error.path()};
+  return base::annotate(error, {.advice = {Hint::repack_side_file, escaped(graph)}});
 }
 
 void split_graphs(LoadedModel& model, const ExternalPolicy& policy, const LoadOptions& options, EntryUses* uses) {

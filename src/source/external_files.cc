@@ -54,9 +54,8 @@ ExternalFiles::Mapping ExternalFiles::open(const std::string& location, std::uin
   }
   if (reason == os::Reason::not_found) {
     throw Error(Code::onnx_external_missing,
-                base::concat("the data file ", base::quoted(location), " is not in ", escaped_path(folder_),
-                             "; put it beside the model, or name its folder with --data-dir"),
-                place);
+                base::concat("the data file ", base::quoted(location), " is not in ", escaped_path(folder_)), place, {},
+                {Hint::data_folder});
   }
   throw base::system_error(failed, "cannot open the data file", folder_ / location);
 }

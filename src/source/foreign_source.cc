@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "archive/keys.h"
+#include "base/annotate.h"
 #include "base/checked.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
@@ -96,7 +97,7 @@ void ForeignSource::link_stand_ins() {
     linked_ = rope.flat();
   } catch (const Error& error) {
     if (!error.path().empty()) throw;
-    throw Error(error.code(), error.message(), place(error.offset()), path_);
+    throw base::annotate(error, {.place = place(error.offset()), .path = path_});
   }
   model_ = linked_;
 }

@@ -68,10 +68,9 @@ class MarkerEntries {
   }
 
   [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(Code::onnx_link_bad_marker,
-                base::concat("what the model's metadata says of the archive that it links to was changed: it ", what,
-                             "; make the link again with `onnxar link`"),
-                {"", entries_.front().whole.begin});
+    throw Error(Code::onnx_link_bad_marker,  // K6
+                base::concat("what the model's metadata says of the archive that it links to was changed: it ", what),
+                {"", entries_.front().whole.begin}, {}, {Hint::link_again});
   }
 
   std::vector<onnx::MetadataEntry> entries_;
@@ -133,11 +132,11 @@ Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const st
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;
   }
-  throw Error(Code::onnx_link_stale,
+  throw Error(Code::onnx_link_stale,  // K5
               base::concat("the archive ", base::quoted(archive),
                            " was written anew since this link to it was made, so its weights lie elsewhere or are "
-                           "others (repack, undo and overwriting do that, replace does not); make the link again "
-                           "with `onnxar link`"));
+                           "others (repack, undo and overwriting do that, replace does not)"),
+              {}, {}, {Hint::link_again});
 }
 
 void refuse_own_name(const Archive& archive, const std::filesystem::path& file) {
@@ -146,10 +145,9 @@ void refuse_own_name(const Archive& archive, const std::filesystem::path& file) 
     const ArchiveEntry entry = archive.entry(i);
     if (!zip::equal_folded(entry.name, name)) continue;  // on some file systems case does not tell names apart
     throw Error(Code::usage_own_name,
-                base::concat("the archive's file has the name of an entry in it, so a link to the file could be taken "
-                             "for one to the entry: rename the file, or the entry with `onnxar repack --rename ",
-                             base::quoted(entry.name), "=NEW`"),
-                {std::string(entry.name), entry.header_offset}, file);
+                "the archive's file has the name of an entry in it, so a link to the file could be taken for one to "
+                "the entry",
+                {std::string(entry.name), entry.header_offset}, file, {Hint::repack_rename, base::quoted(entry.name)});
   }
 }
 

@@ -5,7 +5,8 @@
 #include "archive/access.h"
 #include "archive/changed.h"
 #include "archive/entry_source.h"
-#include "archive/plain_zip.h"
+#include "archive/foreign_faults.h"
+#include "base/annotate.h"
 #include "base/checked.h"
 #include "base/text.h"
 #include "onnx/tensor_length.h"
@@ -58,9 +59,8 @@ std::pair<ArchiveEntry, Bytes> part_of_file(const Archive& archive, std::uint64_
                                         const std::string& location) {
   throw Error(Code::onnx_external_missing,
               base::concat("it refers to ", base::quoted(location), ", which is no entry of weights of ",
-                           base::quoted(target.path().filename().string()),
-                           "; --append-external takes data from files beside the model"),
-              {"", site.tensor.range.begin});
+                           base::quoted(target.path().filename().string())),
+              {"", site.tensor.range.begin}, {}, {Hint::data_beside});
 }
 
 /// PyTorch's folders hold the model under an archive's name for it.
@@ -105,18 +105,15 @@ std::string describe(const onnx::TensorSite& site) {
 std::string no_data(const onnx::TensorSite& site) {
   const auto size = site.tensor.expected_size();
   const std::string amount = size ? base::concat(*size, " bytes") : "elements";
-  return base::concat(describe(site), ": it has no data, and ", onnx::required_amount(site.tensor.type, amount),
-                      "; `onnxar dump --with-data` prints them, `onnxar freeze --weights` fills them in");
+  return base::concat(describe(site), ": it has no data, and ", onnx::required_amount(site.tensor.type, amount));
 }
 
 void check_payload(const onnx::TensorSite& site, std::uint64_t size) {
-  try {
+  const auto added = [&site] { return base::Annotation{.prefix = describe(site), .advice = {Hint::set_payload}}; };
+  base::annotated(added, [&] {
     check_link(site.tensor);
     check_length(site.tensor, size);
-  } catch (const Error& error) {
-    throw Error(error.code(), base::concat(describe(site), ": ", error.message(), "; set_payload puts it right"),
-                error.finding().place);
-  }
+  });
 }
 
 ModelSource ModelSource::open(const std::filesystem::path& path, const LoadOptions& options) {
@@ -158,9 +155,8 @@ void ModelSource::set_model(Bytes bytes, std::shared_ptr<const void> owner) {
   from_text_ = onnx::looks_like_text(bytes);
   if (!from_text_) return;
   if (!options_.text_parser) {
-    throw Error(Code::usage_no_text_parser,
-                "this is a model in protobuf's text format, and nothing here reads it: link onnxar::model and set "
-                "LoadOptions::text_parser, or have the model written in binary form");
+    throw Error(Code::usage_no_text_parser, "this is a model in protobuf's text format, and nothing here reads it", {},
+                {}, {Hint::text_parser});
   }
   auto parsed = std::make_shared<const std::vector<std::byte>>(options_.text_parser(bytes));
   model_ = *parsed;
@@ -267,11 +263,10 @@ std::uint64_t ModelSource::input_size() const {
 
 Error ModelSource::located(const Error& error) const {
   if (is_placed(error)) return error;
-  if (foreign_) return {error.code(), error.message(), foreign_->place(error.offset()), path_};
-  if (from_text_) return {error.code(), error.message(), {}, path_};
-  Place place{archive_ ? selected_ : "", error.offset()};
-  if (place.offset) *place.offset += model_offset_;
-  const Error placed(error.code(), error.message(), place, path_);
+  if (foreign_) return base::annotate(error, {.place = foreign_->place(error.offset()), .path = path_});
+  if (from_text_) return base::annotate(error, {.place = Place{}, .path = path_});  // its bytes are not the file's
+  const Error placed =
+      base::annotate(error, {.entry = archive_ ? selected_ : "", .base = model_offset_, .path = path_});
   // A copy was verified: what is wrong with that is wrong with the model.
   const bool from_mapping = archive_ && base::lies_in(model_, archive_->file());
   return from_mapping ? told_apart_in_model(placed, *archive_) : placed;
@@ -289,7 +284,7 @@ auto ModelSource::naming(const onnx::TensorSite& site, const Action& action) con
     return action();
   } catch (const Error& error) {
     if (is_placed(error)) throw;
-    throw located(Error(error.code(), base::concat(describe(site), ": ", error.message()), error.finding().place));
+    throw located(base::annotate(error, {.prefix = describe(site)}));
   }
 }
 
@@ -307,7 +302,7 @@ std::optional<ModelSource::Claim> ModelSource::claim_of(const Payload& payload, 
                                      " have another SHA-1 than the ", *checksum,
                                      " that the model gives: they were changed, or belong to another model");
   return Claim{std::move(*checksum),
-               {Severity::error, Code::onnx_external_checksum, place_of(site), std::move(message)}};
+               {Severity::error, Code::onnx_external_checksum, place_of(site), std::move(message)}};  // M22
 }
 
 void ModelSource::hold_against_checksum(Payload& payload, const onnx::TensorSite& site) {
@@ -343,10 +338,10 @@ Payload ModelSource::resolve(const onnx::TensorSite& site, const onnx::ExternalS
     if (!files_) refuse_what_is_not_in(*target_, site, slice.location);
   }
   if (!files_) {
-    throw Error(Code::onnx_external_missing,
-                base::concat("its data is in the file ", base::quoted(slice.location),
-                             ", but a model in memory has no folder; name one with external_data_dir"),
-                {"", site.tensor.range.begin});
+    throw Error(
+        Code::onnx_external_missing,
+        base::concat("its data is in the file ", base::quoted(slice.location), ", but a model in memory has no folder"),
+        {"", site.tensor.range.begin}, {}, {Hint::data_folder_of_bytes});
   }
   if (linked_archive(slice.location, site.tensor.range.begin) != nullptr) return resolve_in_linked(site, slice);
   ByteSpan span = files_->resolve(slice, site.tensor.expected_size(), site.tensor.range.begin);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "archive/changed.h"
+#include "base/annotate.h"
 #include "tensors/entry_uses.h"
 
 namespace onnxar {
@@ -43,9 +44,9 @@ Error located_in_model(const Archive& archive, const Error& error) {
 
 Error located_in_graph(const Archive& archive, const ArchiveEntry& graph, const Error& error) {
   if (!error.path().empty() || !error.entry().empty()) return error;
-  Place place{std::string(graph.name), error.offset()};
-  if (place.offset) *place.offset += static_cast<std::uint64_t>(archive.bytes(graph).data() - archive.file().data());
-  return told_apart_in_model({error.code(), error.message(), std::move(place), archive.path()}, archive);
+  const auto begin = static_cast<std::uint64_t>(archive.bytes(graph).data() - archive.file().data());
+  const base::Annotation added{.entry = std::string(graph.name), .base = begin, .path = archive.path()};
+  return told_apart_in_model(base::annotate(error, added), archive);
 }
 
 TensorInfo info_of(const onnx::TensorSite& site) {

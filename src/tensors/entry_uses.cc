@@ -78,9 +78,8 @@ void refuse_where_graphs_name_the_model(const Archive& archive, const std::funct
     note_as_far_as_read(uses, archive, graph, options);
     if (!uses.is_named(archive.size() - 1)) continue;
     throw Error(Code::usage_argument,
-                "a tensor of this graph is in the bytes of the model, and would have those of the new one; `onnxar "
-                "pack` makes an archive in which the tensor has its data for itself",
-                {std::string(graph.name), std::nullopt}, archive.path());
+                "a tensor of this graph is in the bytes of the model, and would have those of the new one",
+                {std::string(graph.name), std::nullopt}, archive.path(), {Hint::pack_own_data});
   }
 }
 

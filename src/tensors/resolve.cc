@@ -1,5 +1,7 @@
 #include "onnxar/resolve.h"
 
+#include "base/annotate.h"
+#include "base/attempt.h"
 #include "base/text.h"
 #include "onnx/tensor_length.h"
 #include "onnx/tensor_values.h"
@@ -21,12 +23,10 @@ std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::Tenso
                            *expected);
 }
 
-/// The same error with the tensor's name. Of a message nobody knows where in the model it stood: only places in entries
-/// are kept.
-Error naming(const TensorMessage& tensor, const Archive& archive, const Error& error) {
-  const Place place = error.entry().empty() ? Place{} : error.finding().place;
-  return {error.code(), base::concat("tensor ", base::quoted(tensor.name), ": ", error.message()), place,
-          archive.path()};
+/// Adds the tensor's name. The message may come from anywhere, so an offset in it is not a place in the file.
+Error annotated(const TensorMessage& tensor, const std::filesystem::path& path, const Error& error) {
+  const std::string name = base::concat("tensor ", base::quoted(tensor.name));
+  return base::annotate(error, {.prefix = name, .place = Place{}, .path = path});
 }
 
 }  // namespace
@@ -42,8 +42,40 @@ std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor
     if (!tensor.external) return inline_data(tensor, view);
     return part_named(archive, view, proved_link(view)).bytes;
   } catch (const Error& error) {
-    throw naming(tensor, archive, error);
+    throw annotated(tensor, archive.path(), error);
   }
+}
+
+std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor, Failure& failure) noexcept {
+  return base::attempt<std::optional<Bytes>>(failure, [&] { return resolve(archive, tensor); });
+}
+
+bool prove_model(const Archive& archive, Failure& failure) noexcept {
+  return base::attempt<bool>(failure, [&] {
+    prove_model(archive);
+    return true;
+  });
+}
+
+void check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length) {
+  try {
+    const std::string offset_text = std::to_string(offset), length_text = std::to_string(length);
+    TensorMessage linked{tensor.name, tensor.type, tensor.dims, true, std::nullopt, false, {}};
+    linked.external_data = {{"location", location}, {"offset", offset_text}, {"length", length_text}};
+    const onnx::TensorView view = view_of(linked);
+    onnx::prove_type(view);
+    static_cast<void>(proved_link(view));
+  } catch (const Error& error) {
+    throw annotated(tensor, {}, error);
+  }
+}
+
+bool check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length,
+                Failure& failure) noexcept {
+  return base::attempt<bool>(failure, [&] {
+    check_link(tensor, location, offset, length);
+    return true;
+  });
 }
 
 }  // namespace onnxar

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "archive/access.h"
+#include "base/annotate.h"
 #include "base/checked.h"
 #include "base/text.h"
 #include "onnx/tensor_values.h"
@@ -82,8 +83,8 @@ ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor) {
     onnx::prove_type(view);
     return view.is_external() ? external_data(archive, view) : inline_data(archive, view);
   } catch (const Error& error) {
-    const std::string message = concat("tensor ", base::quoted(tensor.name), " (", tensor.site, "): ", error.message());
-    throw located_in_model(archive, Error(error.code(), message, error.finding().place, error.path()));
+    const std::string prefix = concat("tensor ", base::quoted(tensor.name), " (", tensor.site, ")");
+    throw located_in_model(archive, base::annotate(error, {.prefix = prefix}));
   }
 }
 

@@ -28,7 +28,6 @@ namespace {
 using base::concat;
 
 constexpr std::uint64_t small_external_below = 1024;
-constexpr std::uint64_t slice_alignment = 64;
 
 /// The part of the model and the further graphs: every tensor, then what all of them together make of the archive.
 class ModelCheck {
@@ -84,12 +83,10 @@ class ModelCheck {
   bool check_graph(const std::string& name) {
     const Archive& archive = *source_.archive();
     const ArchiveEntry entry = *archive.find(name);
-    if (entry.size > OpenOptions().max_model_size) {
+    if (entry.size > model_size_maximum) {  // G2
       const std::uint64_t header = ArchiveAccess::directory(archive).entries()[entry.index].central_offset;
-      findings_.push_back({Severity::error,
-                           Code::archive_model_too_large,
-                           {name, header},
-                           concat("a graph of ", base::human_size(entry.size), ": protobuf reads less than 2 GiB")});
+      findings_.push_back(
+          {Severity::error, Code::archive_model_too_large, {name, header}, oversize_text("the graph is", entry.size)});
       return false;
     }
     try {
@@ -123,20 +120,24 @@ class ModelCheck {
       onnx::prove_values(site.model, site.tensor);
       remark_inline(site);
     } catch (const Error& error) {
-      add(Severity::error, error.code(), site, error.message());
+      add(Severity::error, error.code(), site, error.message(), error.advice());
     }
   }
 
   void remark_inline(const onnx::TensorSite& site) {
     const onnx::TensorView& tensor = site.tensor;
     if (tensor.lacks_data()) {
-      findings_.push_back({Severity::warning, Code::onnx_tensor_no_data, source_.place_of(site), no_data(site)});
+      findings_.push_back({Severity::warning,  // R11
+                           Code::onnx_tensor_no_data,
+                           source_.place_of(site),
+                           no_data(site),
+                           {Hint::dump_or_freeze}});
     }
     const std::uint64_t size = tensor.raw_data ? tensor.raw_data->size() : 0;
-    if (size > tensor.expected_size().value_or(size)) {
+    if (size > tensor.expected_size().value_or(size)) {  // R8
       add(Severity::warning, Code::onnx_tensor_long_raw, site, onnx::raw_size_text(tensor, *tensor.expected_size()));
     }
-    if (const auto surplus = onnx::surplus_values(site.model, tensor)) {
+    if (const auto surplus = onnx::surplus_values(site.model, tensor)) {  // R12
       add(Severity::warning, Code::onnx_tensor_long_typed, site,
           concat("it holds ", surplus->held, " values, but ", onnx::required_amount(tensor.type, surplus->wanted)));
     }
@@ -178,28 +179,29 @@ class ModelCheck {
     if (kind(error.code()) == Kind::format) {
       findings_.push_back(error.finding());
     } else {
-      add(Severity::error, error.code(), site, error.what());  // of a data file: its path is in the text
+      // A finding has no path: that of a data file goes into the text.
+      add(Severity::error, error.code(), site, error.line(""), error.advice());
     }
   }
 
   void remark_slice(const onnx::TensorSite& site, Bytes bytes) {
     const onnx::ExternalData& external = site.tensor.external;
-    if (external.unknown_key) {
+    if (external.unknown_key) {  // R7
       add(Severity::warning, Code::onnx_external_unknown_key, site,
           concat("external_data has the unknown key ", base::quoted(*external.unknown_key)));
     }
-    if (external.checksum && !parse_checksum(*external.checksum)) {
+    if (external.checksum && !parse_checksum(*external.checksum)) {  // R13
       add(Severity::warning, Code::onnx_external_checksum, site, no_checksum(*external.checksum));
     }
-    if (bytes.size() < small_external_below) {
+    if (bytes.size() < small_external_below) {  // R5
       add(Severity::warning, Code::onnx_external_small, site,
           concat("only ", bytes.size(), " bytes are outside; some tools want tensors below 1024 bytes in the model"));
     }
-    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % slice_alignment != 0) {
-      add(Severity::warning, Code::onnx_external_unaligned, site,
-          "its data does not begin at a multiple of 64 bytes; `onnxar pack` aligns it");
+    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % default_alignment != 0) {  // R6
+      add(Severity::warning, Code::onnx_external_unaligned, site, "its data does not begin at a multiple of 64 bytes",
+          {Hint::pack_aligns});
     }
-    if (source_.archive() != nullptr && !is_identifier(*external.location)) {
+    if (source_.archive() != nullptr && !is_identifier(*external.location)) {  // R2
       add(Severity::warning, Code::archive_key_not_identifier, site,
           concat("its key ", base::quoted(*external.location), " is no C identifier"));
     }
@@ -208,7 +210,7 @@ class ModelCheck {
         slices_.try_emplace({bytes.data(), bytes.size()}, Use{describe(site), source_.place_of(site), graph_});
     if (added) return;
     Use& use = known->second;
-    if (use.graph == graph_) {
+    if (use.graph == graph_) {  // R9
       add(Severity::note, Code::archive_entry_shared, site, concat("it shares its data with ", use.tensor));
     } else {  // graphs are there to share weights
       use.tensor = describe(site);
@@ -221,7 +223,7 @@ class ModelCheck {
     const std::byte* farthest = nullptr;
     const Use* before = nullptr;
     for (const auto& [slice, use] : slices_) {
-      if (before != nullptr && slice.first < farthest) {
+      if (before != nullptr && slice.first < farthest) {  // R3
         findings_.push_back({Severity::warning, Code::archive_entry_overlapping_links, use.place,
                              concat(use.tensor, ": its data overlaps that of ", before->tensor)});
       }
@@ -239,16 +241,18 @@ class ModelCheck {
     for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
       const ArchiveEntry entry = archive.entry(i);
       if (!is_identifier(entry.name) || std::ranges::binary_search(used_, i)) continue;
-      findings_.push_back(
-          {edited ? Severity::note : Severity::warning,
-           Code::archive_entry_unused,
-           {std::string(entry.name), entry.header_offset},
-           concat("no tensor refers to this entry of ", entry.size, " bytes; `onnxar pack` leaves it out")});
+      // R4: a note after an edit, which leaves entries unused
+      findings_.push_back({edited ? Severity::note : Severity::warning,
+                           Code::archive_entry_unused,
+                           {std::string(entry.name), entry.header_offset},
+                           concat("no tensor refers to this entry of ", entry.size, " bytes"),
+                           {Hint::pack_leaves_out}});
     }
   }
 
-  void add(Severity severity, Code code, const onnx::TensorSite& site, const std::string& message) {
-    findings_.push_back({severity, code, source_.place_of(site), concat(describe(site), ": ", message)});
+  void add(Severity severity, Code code, const onnx::TensorSite& site, const std::string& message,
+           const Advice& advice = {}) {
+    findings_.push_back({severity, code, source_.place_of(site), concat(describe(site), ": ", message), advice});
   }
 
   ModelSource& source_;
@@ -305,13 +309,11 @@ void check_plain_model(ModelSource source, const std::filesystem::path& path, co
   std::string extension = path.extension().string();
   std::ranges::transform(extension, extension.begin(), [](char c) { return base::is_capital(c) ? c | 0x20 : c; });
   if (!is_model || extension != ".onnxar") return;
-  findings.insert(
-      findings.begin(),
-      {Severity::warning,
-       Code::archive_plain_model,
-       {},
-       "this is a plain ModelProto, not an archive, though its name ends in .onnxar; `onnxar pack` makes an "
-       "archive of it, or name it .onnx"});
+  findings.insert(findings.begin(), {Severity::warning,
+                                     Code::archive_plain_model,
+                                     {},
+                                     "this is a plain ModelProto, not an archive, though its name ends in .onnxar",
+                                     {Hint::pack_or_rename}});
 }
 
 void check_archive(Archive archive, const CheckOptions& options, std::vector<Finding>& findings) {
@@ -358,7 +360,9 @@ void refuse_faults(ModelSource& source, const LoadOptions& options) {
   std::vector<Finding> findings = check_container(*source.archive());
   ModelCheck(source, {false, false, options}, findings).run_model_alone();
   const auto fault = std::ranges::find(findings, Severity::error, &Finding::severity);
-  if (fault != findings.end()) throw Error(fault->code, fault->message, fault->place, source.archive()->path());
+  if (fault != findings.end()) {
+    throw Error(fault->code, fault->message, fault->place, source.archive()->path(), fault->advice);
+  }
 }
 
 bool passed(const std::vector<Finding>& findings) noexcept {

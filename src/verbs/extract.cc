@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "archive/output_options.h"
+#include "base/annotate.h"
 #include "base/buffered_output.h"
 #include "base/glob.h"
 #include "base/near_names.h"
@@ -123,10 +124,9 @@ class Extractor {
     std::string header;
     if (!options_.raw) {
       if (numpy.descr.empty()) {
-        throw Error(
-            Code::onnx_tensor_not_converted,
-            concat("NumPy has no type for the data type ", to_string(site.tensor.type), "; --raw writes its bytes"),
-            {"", site.tensor.range.begin});
+        throw Error(Code::onnx_tensor_not_converted,
+                    concat("NumPy has no type for the data type ", to_string(site.tensor.type)),
+                    {"", site.tensor.range.begin}, {}, {Hint::raw_bytes});
       }
       header = numpy_header(numpy.descr, site.tensor.dims);
       bytes = numpy_elements(std::move(bytes), site.tensor.type, elements_of(site.tensor));
@@ -140,7 +140,7 @@ class Extractor {
     contents_.push_back({std::move(header), std::move(bytes)});
   } catch (const Error& error) {
     if (!error.path().empty() || !error.entry().empty() || kind(error.code()) != Kind::format) throw;
-    throw source_.located(Error(error.code(), concat(describe(site), ": ", error.message()), error.finding().place));
+    throw source_.located(base::annotate(error, {.prefix = describe(site)}));
   }
 
   /// Writes what was added, once all of it is known. Errors: onnx.model.expansion, before anything is written.

@@ -59,7 +59,7 @@ class Linking {
     } catch (const Error& error) {
       throw source_.located(error);
     }
-    check_model_size(model_.size(), path_, "a lower --threshold of `onnxar pack` moves more tensors out of it");
+    check_model_size(model_.size(), path_, Hint::pack_threshold);
   }
 
   [[nodiscard]] const fs::path& path() const noexcept { return path_; }

@@ -22,15 +22,14 @@ class Feeding {
  public:
   explicit Feeding(const Archive& archive)
       : source_(ModelSource::of(ArchiveAccess::open(archive.file(), archive.owner(), archive.path(), {}), {})),
-        expansion_(source_.input_size(), LoadOptions().max_expansion,
-                   "a link (onnxar/link.h) leaves them in the archive") {}
+        expansion_(source_.input_size(), LoadOptions().max_expansion, Hint::use_link) {}
 
   RuntimeModel run() {
     try {
       const wire::Rope model = onnx::rewrite_tensors(
           source_.model(), [this](const onnx::TensorSite& site) { return edit(site); }, {}, {link_key_prefix, {}});
-      check_model_size(model.size(), source_.archive()->path(),
-                       "data that a runtime cannot be given by name has to be in it; use a link");
+      // Data that a runtime cannot be given by name is in it.
+      check_model_size(model.size(), source_.archive()->path(), Hint::use_link);
       feed_.model = model.flat();
     } catch (const Error& error) {
       throw source_.located(error);

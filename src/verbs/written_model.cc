@@ -1,5 +1,5 @@
-// The last step of writing and of editing an archive, which looks into the model: that takes ONNX, of which the layer
-// below, where the rest of both classes is, knows nothing.
+// The last step of writing and of editing an archive, which parses the model. The rest of both classes is in archive/,
+// which knows nothing of ONNX.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "archive/keys.h"
 #include "archive/output_options.h"
 #include "archive/writer_parts.h"
+#include "base/annotate.h"
 #include "base/crc32.h"
 #include "base/text.h"
 #include "onnx/sites.h"
@@ -39,7 +41,7 @@ void prove_tensor(const onnx::TensorSite& site, const EntryWriter::Entries& entr
     if (site.tensor.is_external()) prove_target(site.tensor, entries);
     if (with_values && !site.tensor.is_external()) onnx::prove_values(site.model, site.tensor);
   } catch (const Error& error) {
-    throw Error(error.code(), concat(describe(site), ": ", error.message()));
+    throw base::annotate(error, {.prefix = describe(site), .place = Place{}});
   }
 }
 
@@ -47,12 +49,12 @@ void prove_metadata(const std::optional<MetadataFault>& fault) {
   if (fault) throw Error(fault->code, fault->message);
 }
 
-/// Errors without a place: offsets count from the model's first byte, which has a place in the file that is never seen.
+/// Errors have no place: offsets are relative to the model, whose offset in the unpublished file means nothing.
 void prove_written_graph(std::string_view name, Bytes model, const EntryWriter::Entries& entries) {
   const bool is_graph = name != model_entry_name;
   try {
-    if (is_graph && model.size() > OpenOptions().max_model_size) {
-      throw Error(Code::archive_model_too_large, "protobuf reads less than 2 GiB");
+    if (is_graph && model.size() > model_size_maximum) {  // G2
+      throw Error(Code::archive_model_too_large, oversize_text("the graph is", model.size()));
     }
     // A model that is written as the user has it may hold values that a runtime refuses; a graph is one that was made
     // for an archive.
@@ -64,11 +66,10 @@ void prove_written_graph(std::string_view name, Bytes model, const EntryWriter::
     const std::string message =
         is_graph ? concat("a file NAME.onnx in the root is a graph of the archive, and this one cannot be one: ",
                           error.message(), "; in a folder, as `extra/", name, "`, it is a side file")
-                 : concat("the model is not what an archive may end with: ", error.message(),
-                          error.code() == Code::onnx_external_missing
-                              ? "; add that entry before the model, or turn verify_model off"
-                              : "");
-    throw Error(error.code(), message, {std::string(name), std::nullopt});
+                 : concat("the model is not what an archive may end with: ", error.message());
+    const bool is_missing = !is_graph && error.code() == Code::onnx_external_missing;
+    throw Error(error.code(), message, {std::string(name), std::nullopt}, {},
+                is_missing ? Advice{Hint::add_entry_first} : error.advice());
   }
 }
 
@@ -76,7 +77,7 @@ bool is_same(const ArchiveEntry& entry, Bytes bytes) {
   return entry.size == bytes.size() && entry.crc32 == base::crc32(0, bytes);
 }
 
-/// What `model` links to stays where it is.
+/// Refuses a model that links to an entry which moves.
 void prove_kept(const Archive& archive, const std::function<bool(std::size_t)>& moves, Bytes model) {
   onnx::walk_tensors(model, [&](const onnx::TensorSite& site) {
     if (!site.tensor.is_external() || !site.tensor.external.location) return;
@@ -89,7 +90,7 @@ void prove_kept(const Archive& archive, const std::function<bool(std::size_t)>& 
   });
 }
 
-/// What may be removed, as far as it can be told.
+/// What may be removed, as far as the graphs can be read.
 EditPlan::Removable removable_in(const Archive& archive) {
   EditPlan::Removable found;
   EntryUses uses(archive);
@@ -111,9 +112,8 @@ EditPlan::Removable removable_in(const Archive& archive) {
   const std::string where = entry.name == last ? "a tensor of the model or of a graph is in it"
                                                : concat("the weight ", base::quoted(last), " lies after it");
   throw Error(Code::usage_argument,
-              concat("it cannot be removed or replaced in place, as ", where,
-                     ", and an edit moves no weight; `onnxar pack` makes an archive anew"),
-              {std::string(entry.name), std::nullopt}, archive.path());
+              concat("it cannot be removed or replaced in place, as ", where, ", and an edit moves no weight"),
+              {std::string(entry.name), std::nullopt}, archive.path(), {Hint::pack_anew});
 }
 
 }  // namespace

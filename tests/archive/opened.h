@@ -18,6 +18,14 @@ inline Archive opened(Blob bytes) {
   return Archive::open(view, std::move(storage));
 }
 
+/// An archive of these entries and a model.
+inline Built built_with(std::vector<ZipEntry> entries) {
+  ZipBuilder builder;
+  builder.entries = std::move(entries);
+  builder.entries.push_back(zip_entry(model_entry, smallest_model()));
+  return builder.build_placed();
+}
+
 /// With another model, told apart by its producer.
 inline Built edited(const Built& built, std::string_view producer, std::vector<ZipEntry> extra = {}) {
   return append_edit(built, smallest_model(256, producer), std::move(extra));

@@ -15,9 +15,19 @@ TEST(WriteFile, AFileAppearsWholeAndReplacesNothingUnasked) {
   ASSERT_TRUE(again);
   EXPECT_EQ(again->code(), Code::output_exists);
   EXPECT_EQ(folder.read_text("page"), "first");
-  write_file(folder / "page", as_bytes("second"), {.replace = true, .sync = false});
+  write_file(folder / "page", as_bytes("second"), {.overwrite = true, .sync = false});
   EXPECT_EQ(folder.read_text("page"), "second");
   EXPECT_EQ(folder.file_names(), std::vector<std::string>{"page"});
+}
+
+TEST(WriteFile, ADryRunFindsWhatIsInTheWayAndWritesNothing) {
+  const TempDir folder;
+  write_file(folder / "page", as_bytes("bytes"), {.dry_run = true});
+  EXPECT_TRUE(folder.file_names().empty());
+  write_file(folder / "page", as_bytes("mine"), {.sync = false});
+  const auto error = error_of([&] { write_file(folder / "page", as_bytes("bytes"), {.dry_run = true}); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::output_exists);
 }
 
 }  // namespace

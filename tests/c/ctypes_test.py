@@ -18,6 +18,7 @@ from support.archives import MODEL, Archive, linked, model_of, sound, weights
 from support.archives import Entry as MadeEntry
 
 HEADER = Path(__file__).resolve().parents[2] / "include/onnxar/onnxar_c.h"
+LISTED = Path(__file__).with_name("exported.txt")
 LIBRARY = os.environ.get("ONNXAR_C_LIBRARY", "")
 TO_END = (1 << 64) - 1
 TERMINATED = c.c_size_t(-1).value
@@ -67,6 +68,58 @@ class Tensor(c.Structure):
     ]
 
 
+class WriterOptions(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_size_t),
+        ("alignment", c.c_uint64),
+        ("threads", c.c_uint64),
+        ("overwrite", c.c_int32),
+        ("no_sync", c.c_int32),
+        ("no_verify_model", c.c_int32),
+        ("reserved", c.c_int32),
+    ]
+
+
+class AddedFile(c.Structure):
+    _fields_ = [("name", c.c_char_p), ("path", c.c_char_p)]
+
+
+FLAGS = ("overwrite", "no_sync", "dry_run", "checksum_sha1", "file_per_tensor", "append_external", "foreign_zips", "raw", "data", "strict")
+
+
+class VerbOptions(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_size_t),
+        *((name, c.c_int32) for name in FLAGS),
+        ("threads", c.c_uint64),
+        ("threshold", c.c_uint64),
+        ("alignment", c.c_uint64),
+        ("external_data_dir", c.c_char_p),
+        ("data_file", c.c_char_p),
+        ("add", c.POINTER(AddedFile)),
+        ("add_count", c.c_size_t),
+        ("remove", c.POINTER(c.c_char_p)),
+        ("remove_count", c.c_size_t),
+        ("progress", c.c_void_p),
+        ("progress_context", c.c_void_p),
+    ]
+
+
+class Finding(c.Structure):
+    _fields_ = [
+        ("severity", c.c_int32),
+        ("has_offset", c.c_int32),
+        ("offset", c.c_uint64),
+        ("code", c.c_char_p),
+        ("entry", c.c_char_p),
+        ("message", c.c_char_p),
+        ("line", c.c_char_p),
+    ]
+
+
+READER = c.CFUNCTYPE(c.c_size_t, c.c_void_p, c.c_void_p, c.c_size_t)
+
+
 class Failed(Exception):
     def __init__(self, status: int, error: c.c_void_p) -> None:
         super().__init__(LIB.onnxar_error_line(error).decode())
@@ -85,9 +138,10 @@ def load() -> c.CDLL:
     library = c.CDLL(LIBRARY)
     for name in ("version", "error_code", "error_message", "error_line", "error_entry", "error_path"):
         getattr(library, f"onnxar_{name}").restype = c.c_char_p
-    for name in ("close", "owner_retain", "owner_release", "error_free", "tensors_free"):
+    for name in ("close", "owner_retain", "owner_release", "error_free", "tensors_free", "writer_free", "keys_free", "report_free"):
         getattr(library, f"onnxar_{name}").restype = None
-    library.onnxar_count.restype = library.onnxar_tensor_count.restype = c.c_uint64
+    for name in ("count", "tensor_count", "report_number", "finding_count"):
+        getattr(library, f"onnxar_{name}").restype = c.c_uint64
     return library
 
 
@@ -355,16 +409,88 @@ class Tensors(Case):
             self.assertTrue(all(pool.map(read, range(400))))
 
 
+class Writing(Case):
+    """Another language writes an archive, and runs verbs, as C does."""
+
+    def test_what_is_written_is_what_was_given(self):
+        target = self.path.with_name("written.onnxar")
+        writer = result(c.c_void_p, "create", c.c_uint32(1), os.fsencode(target), None)
+        self.addCleanup(LIB.onnxar_writer_free, writer)
+        pieces = [self.data_of(1)[at : at + 100] for at in range(0, len(self.data_of(1)), 100)]
+
+        def read(_, buffer, size) -> int:
+            piece = pieces.pop(0)
+            self.assertLessEqual(len(piece), size)
+            c.memmove(buffer, piece, len(piece))
+            return len(piece)
+
+        call("add", writer, b"a", TERMINATED, self.data_of(0), len(self.data_of(0)))
+        call("add_stream", writer, b"b", TERMINATED, len(self.data_of(1)), READER(read), None)
+        self.assertFalse(target.exists())
+        call("finish", writer, self.data_of(2), len(self.data_of(2)))
+        self.assertEqual(target.read_bytes(), self.made.file)
+
+    def test_a_reader_may_give_no_more_than_it_was_asked_for(self):
+        writer = result(c.c_void_p, "create", c.c_uint32(1), os.fsencode(self.path.with_name("x")), None)
+        self.addCleanup(LIB.onnxar_writer_free, writer)
+        too_much = READER(lambda _, buffer, size: size + 1)
+        self.refused(USAGE, "usage.argument", "add_stream", writer, b"a", TERMINATED, 10, too_much, None)
+
+    def test_each_option_is_for_the_verbs_that_the_header_names(self):
+        comments = dict(re.findall(r"\b(\w+)(?:\)\(.*\))?; +/\* ([a-z ]+)", HEADER.read_text().split("struct onnxar_options {")[1].split("}")[0]))
+        comments.update(add_count=comments.pop("add"), remove_count=comments.pop("remove"))
+        changing = "pack unpack repack replace undo recover link extract"
+        missing = os.fsencode(self.path.with_name("none"))  # options are looked at before any file
+        verbs = {
+            **{verb: (missing, missing, "options", None) for verb in ("pack", "unpack", "repack", "replace", "link")},
+            **{verb: (missing, "options", None) for verb in ("undo", "recover")},
+            "check": (missing, "options", c.byref(c.c_void_p())),
+            "extract": (missing, b"a", missing, "options", None),
+        }
+        for name, kind in VerbOptions._fields_[1:]:
+            if name in ("add", "remove", "progress_context"):
+                continue
+            takes = comments[name].replace("all except check", changing).split()
+            value = b"x" if kind is c.c_char_p else 1
+            options = VerbOptions(struct_size=c.sizeof(VerbOptions), **{name: value})
+            options.add, options.remove = c.pointer(AddedFile(b"n.txt", b"x")), c.pointer(c.c_char_p(b"n.txt"))
+            for verb, arguments in verbs.items():
+                with self.subTest(option=name, verb=verb), self.assertRaises(Failed) as caught:
+                    call(verb, c.c_uint32(1), *(c.byref(options) if each == "options" else each for each in arguments))
+                not_taken = f"the option `{name}` is set" in caught.exception.message
+                self.assertEqual(not_taken, verb not in takes, f"{name} of {verb}: {caught.exception}")
+
+    def test_findings_are_those_of_check(self):
+        self.made.put(self.made.data[0], b"????")
+        self.path.write_bytes(self.made.file)
+        options = VerbOptions(struct_size=c.sizeof(VerbOptions), data=1)
+        report = result(c.c_void_p, "check", c.c_uint32(1), os.fsencode(self.path), c.byref(options))
+        self.addCleanup(LIB.onnxar_report_free, report)
+        self.assertEqual((LIB.onnxar_passed(report), LIB.onnxar_finding_count(report)), (0, 1))
+        finding = result(Finding, "get_finding", report, 0)
+        self.assertEqual((finding.severity, finding.code, finding.entry), (0, b"zip.data.crc", b"a"))
+        self.assertTrue(finding.line.startswith(b'error[zip.data.crc] entry "a"'), finding.line)
+
+
 class Symbols(unittest.TestCase):
     def test_the_c_program_uses_every_function(self):
         program = "".join(path.read_text() for path in Path(__file__).parent.glob("*.c"))
         self.assertGreater(len(functions()), 20)
         self.assertEqual({name for name in functions() if f"{name}(" not in program}, set())
 
-    def test_the_functions_of_the_header_are_exported_and_nothing_else(self):
+    def exported(self) -> set[str]:
         listed = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], capture_output=True, text=True, check=True)
         symbols = [line.split() for line in listed.stdout.splitlines()]
-        self.assertEqual({name.split("@")[0] for _, kind, name in symbols if kind != "A"}, functions())
+        return {name.split("@")[0] for _, kind, name in symbols if kind != "A"}
+
+    def test_the_functions_of_the_header_are_exported_and_nothing_else(self):
+        self.assertEqual(self.exported(), functions())
+
+    def test_no_function_of_this_abi_is_gone_and_new_ones_are_listed(self):
+        lines = LISTED.read_text().splitlines()
+        listed = {line for line in lines if line and not line.startswith("#")}
+        self.assertEqual(listed - self.exported(), set(), "callers of this ABI need these: put them back, or raise ONNXAR_C_ABI")
+        self.assertEqual(self.exported() - listed, set(), f"new functions: append them to {LISTED.name}, under their version")
 
     def test_the_name_for_the_loader_has_the_abi_in_it(self):
         abi = re.search(r"define ONNXAR_C_ABI (\d+)", HEADER.read_text())
@@ -373,9 +499,19 @@ class Symbols(unittest.TestCase):
         self.assertEqual(LIB.onnxar_c_abi(), int(abi[1]))
 
     def test_the_structures_are_as_this_test_has_them(self):
-        for kind, name in ((Bytes, "bytes"), (Entry, "entry"), (Options, "open_options"), (Tensor, "tensor")):
+        kinds = {
+            "bytes": Bytes,
+            "entry": Entry,
+            "open_options": Options,
+            "tensor": Tensor,
+            "writer_options": WriterOptions,
+            "added_file": AddedFile,
+            "options": VerbOptions,
+            "finding": Finding,
+        }
+        for name, kind in kinds.items():
             body = re.search(rf"typedef struct onnxar_{name} {{(.*?)}} onnxar_{name};", header(), re.DOTALL)[1]
-            members = re.findall(r"(\w+);", body)
+            members = re.findall(r"(?:\(\*)?(\w+)(?:\)\(.*\))?;", body)
             self.assertEqual(members, [field for field, _ in kind._fields_])
 
 

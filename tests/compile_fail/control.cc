@@ -4,6 +4,7 @@
 
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
+#include "onnxar/listing.h"
 #include "onnxar/resolve.h"
 
 std::size_t lawful() {
@@ -11,6 +12,9 @@ std::size_t lawful() {
   const onnxar::Archive moved = std::move(archive);
   const auto entry = moved.entry(0);
   const auto found = moved.find("w");
+  std::size_t sum = 0;
+  for (const onnxar::ArchiveEntry& each : moved.entries()) sum += each.size;
+  for (const onnxar::ArchiveTensor& each : onnxar::TensorIndex(moved)) sum += each.name().size();
   const onnxar::ByteSpan span = onnxar::ByteSpan::own({});
   const std::vector<std::byte> bytes(100);
   const onnxar::ByteSpan borrowed = onnxar::ByteSpan::borrow(bytes);
@@ -22,6 +26,6 @@ std::size_t lawful() {
   writer.add("c", std::vector<std::byte>(100));  // read before the semicolon
   writer.add("d", onnxar::FileRange("file", 10));
   writer.add("e", onnxar::SpanSource(of_view.bytes()));
-  return moved.model().size() + moved.bytes(entry).size() + moved.resolve("w").size() + moved.file().size() +
+  return sum + moved.model().size() + moved.bytes(entry).size() + moved.resolve("w").size() + moved.file().size() +
          span.bytes().size() + (found ? 1 : 0) + onnxar::resolve(moved, onnxar::TensorMessage()).value().size();
 }

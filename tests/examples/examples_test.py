@@ -43,6 +43,27 @@ class Case(unittest.TestCase):
         return done.stdout
 
 
+class FromC(Case):
+    def test_writes_an_archive_and_reads_its_tensors(self):
+        done = run("write_and_read", self.archive)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, "layer.0.weight: 4096 bytes, begins with 0\nlayer.1.weight: 4096 bytes, begins with 100\n")
+        onnxar("check", "--data", "--strict", self.archive)
+
+    def test_the_model_is_onnx_and_its_weights_are_entries(self):
+        self.assertEqual(run("write_and_read", self.archive).returncode, 0)
+        onnxar("unpack", self.archive, "-o", self.folder / "sums.onnx")
+        model = onnx.load(self.folder / "sums.onnx")
+        onnx.checker.check_model(model, full_check=True)
+        first, second = (numpy_helper.to_array(tensor) for tensor in model.graph.initializer)
+        np.testing.assert_array_equal(first + second, np.full(1024, 100, np.float32))
+
+    def test_a_failure_is_told_and_fails_it(self):
+        done = run("write_and_read", self.folder / "none" / "a.onnxar")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("write_and_read: ", done.stderr)
+
+
 class Exporter(Case):
     def test_writes_an_archive_that_passes_every_check(self):
         onnxar("check", "--data", "--strict", self.written(3, 2))
@@ -85,6 +106,17 @@ class Runtime(Case):
         self.assertEqual(len(lines), 2)
         for i, line in enumerate(lines):
             self.assertRegex(line, rf"^layer\.{i}\.weight FLOAT \[{MIB // 4}\] in {MIB} bytes at 0x[0-9a-f]+$")
+
+    def test_shows_tensors_that_are_not_initializers(self):
+        value = numpy_helper.from_array(np.arange(1000, dtype=np.float32), "value")
+        words = onnx.helper.make_tensor("words", onnx.TensorProto.STRING, [1], [b"x"])
+        nodes = [onnx.helper.make_node("Constant", [], ["a"], value=value), onnx.helper.make_node("Constant", [], ["b"], value=words)]
+        graph = onnx.helper.make_graph(nodes, "g", [], [onnx.helper.make_tensor_value_info("a", onnx.TensorProto.FLOAT, [1000])])
+        onnx.save(onnx.helper.make_model(graph), self.folder / "m.onnx")
+        onnxar("pack", self.folder / "m.onnx", "-o", self.archive)
+        lines = self.shown("--all", self.archive).splitlines()[2:]
+        self.assertRegex(lines[0], r"^value FLOAT \[1000\] in 4000 bytes at 0x[0-9a-f]+$")
+        self.assertEqual(lines[1], "words STRING [1] in the model: strings have no raw bytes")
 
     def test_populated_and_copied_archives_show_the_same(self):
         self.written(2)

@@ -1,4 +1,4 @@
-// Uses both libraries as others do: writes an archive, maps it, loads it as a model.
+// Uses core and model: builds a model, saves it as an archive, maps and checks that.
 #include <cstdio>
 #include <exception>
 #include <string>

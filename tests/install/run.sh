@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh BUILD_DIR: installs that build into a throw-away prefix, then builds and runs the consumer once by CMake package
-# and once by pkg-config, and one in C likewise. The tree is moved after the install, since an installed library must not know where it lies.
+# run.sh BUILD_DIR: installs that build into a temporary prefix, then builds and runs a consumer by CMake package and by
+# pkg-config, in C++ and in C. The tree is moved after the install, since an installed library must not depend on its place.
 set -euo pipefail
 build=$(realpath -e "$1")
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
@@ -24,7 +24,7 @@ read -ra flags < <(PKG_CONFIG_PATH=$pkgconfig pkg-config --cflags --libs onnxar-
 "$compiler" -std=c++20 "$here/main.cc" "${flags[@]}" -o "$work/consumer"
 "$work/consumer" "$work/by-pkg-config.onnxar"
 
-echo "what is shown"
+echo "exported symbols"
 if [[ -f ${pkgconfig%/pkgconfig}/libonnxar_core.a ]]; then
   read -ra flags < <(PKG_CONFIG_PATH=$pkgconfig pkg-config --cflags --libs onnxar-core)
   "$compiler" -std=c++20 -fPIC -shared -fvisibility=hidden -fvisibility-inlines-hidden \
@@ -48,7 +48,7 @@ fi
 
 if [[ -x $prefix/bin/onnxar ]]; then
   "$prefix/bin/onnxar" --version
-  echo "what it prints of itself"
+  echo "its manual page and completions"
   share=$prefix/share
   cmp <("$prefix/bin/onnxar" man) "$share/man/man1/onnxar.1"
   cmp <("$prefix/bin/onnxar" completion bash) "$share/bash-completion/completions/onnxar"
@@ -56,12 +56,20 @@ if [[ -x $prefix/bin/onnxar ]]; then
   cmp <("$prefix/bin/onnxar" completion fish) "$share/fish/vendor_completions.d/onnxar.fish"
 fi
 
-echo "the type of its files"
+echo "documents"
+documents=$prefix/share/doc/onnxar
+for document in LICENSE README.md CHANGELOG.md docs/abi.md spec/README.md spec/onnx-archive.md spec/reference/onnxar_reader.py \
+  spec/examples/README.md examples/runtime_map.cc examples/write_and_read.c; do
+  [[ -f $documents/$document ]] || { echo "not installed: $document"; exit 1; }
+done
+[[ ! -e $documents/spec/vectors ]] || { echo "the vectors are installed"; exit 1; }
+
+echo "the media type of archives"
 XDG_DATA_DIRS=$prefix/share update-mime-database "$prefix/share/mime"
 cp "$work/by-cmake.onnxar" "$work/archive-without-extension"
 for archive in "$work/by-cmake.onnxar" "$work/archive-without-extension"; do
   told=$(file -b --mime-type -m "$prefix/share/file/onnxar.magic" "$archive")
-  [[ $told == application/vnd.onnx.archive+zip ]] || { echo "file says of $archive: $told"; exit 1; }
+  [[ $told == application/vnd.onnx.archive+zip ]] || { echo "file tells the type of $archive as $told"; exit 1; }
 done
 told=$(XDG_DATA_HOME=$work XDG_DATA_DIRS=$prefix/share gio info -a standard::content-type "$work/by-cmake.onnxar")
-[[ $told == *application/vnd.onnx.archive+zip* ]] || { echo "the MIME database says: $told"; exit 1; }
+[[ $told == *application/vnd.onnx.archive+zip* ]] || { echo "the MIME database tells the type as $told"; exit 1; }

@@ -1,6 +1,6 @@
-"""Says which symbols of ours a shared object shows that it should not show.
+"""Reports symbols of ours that a shared object exports and should not export.
 
-symbols.py plugin OBJECT          a plugin with the static library in it: none but plugin_main
+symbols.py plugin OBJECT          a plugin that links the static library: plugin_main only
 symbols.py library OBJECT HEADERS a shared library: what the public headers declare, and nothing else of namespace onnxar
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def exported(path: str) -> list[str]:
-    """The names that `path` defines for others, as C++ writes them."""
+    """The demangled names that `path` exports."""
     command = ["nm", "--dynamic", "--defined-only", "--demangle", "--format=posix", path]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     return [re.sub(r"@.*", "", re.sub(r" [A-Za-z] [0-9a-f]*( [0-9a-f]+)?$", "", line)) for line in lines]
@@ -22,10 +22,10 @@ def of_ours(names: list[str]) -> list[str]:
 
 
 def undeclared(names: list[str], headers: Path) -> list[str]:
-    """Those whose first name inside the namespace stands in no public header.
+    """Those whose first name inside the namespace is in no public header.
 
-    Not counted: what the compiler makes of the standard library's templates (an enumeration has no visibility that would
-    hide them), and what protoc generates for each file."""
+    Two kinds do not count: instances of the standard library's templates for our enumerations, which have no visibility
+    that could hide them, and what protoc generates for each file."""
     words = set(re.findall(r"\w+", "\n".join(path.read_text() for path in headers.rglob("*.h"))))
     found = []
     for name in of_ours(names):
@@ -35,8 +35,8 @@ def undeclared(names: list[str], headers: Path) -> list[str]:
         if inside is None:
             found.append(name)
             continue
-        layer = inside[1] in ("base", "zip", "wire", "onnx", "c") and inside[2] is not None
-        if layer or inside[1] not in words:
+        room = inside[1] in ("os", "base", "zip", "wire", "onnx", "c") and inside[2] is not None
+        if room or inside[1] not in words:
             found.append(name)
     return found
 
@@ -46,11 +46,11 @@ def main(kind: str, path: str, *headers: str) -> int:
     if kind == "plugin":
         wrong = of_ours(names)
         if "plugin_main" not in names:
-            wrong.append("plugin_main is not shown")
+            wrong.append("plugin_main is not exported")
     else:
         wrong = undeclared(names, Path(headers[0]))
         if not of_ours(names):
-            wrong.append("nothing is shown at all")
+            wrong.append("nothing is exported")
     print(f"{path}: {len(names)} symbols, {len(of_ours(names))} of ours, {len(wrong)} wrong")
     for name in wrong:
         print("  " + name)

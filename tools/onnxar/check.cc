@@ -5,6 +5,7 @@
 #include "command.h"
 #include "json.h"
 #include "onnxar/convert.h"
+#include "shell/hints.h"
 
 namespace onnxar::tool {
 namespace {
@@ -36,7 +37,7 @@ void print_summary(const std::vector<Finding>& findings, const CheckArguments& a
 void print_findings(const std::vector<Finding>& findings, const Verbosity& verbosity) {
   for (const Finding& finding : findings) {
     if (verbosity.quiet && finding.severity != Severity::error) continue;
-    std::cout << to_string(finding) << '\n';
+    std::cout << line_of(finding) << '\n';
   }
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "os/process.h"
+#include "shell/hints.h"
 
 namespace onnxar::tool {
 
@@ -195,7 +196,7 @@ void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosi
   constexpr std::size_t few = 10;
   if (verbosity.quiet) return;
   const std::size_t shown = verbosity.verbose ? remarks.size() : std::min(remarks.size(), few);
-  for (std::size_t i = 0; i < shown; ++i) std::cerr << "onnxar: " << to_string(remarks[i]) << '\n';
+  for (std::size_t i = 0; i < shown; ++i) std::cerr << "onnxar: " << line_of(remarks[i]) << '\n';
   if (shown < remarks.size()) std::cerr << "onnxar: ... and " << remarks.size() - shown << " more (-v shows them)\n";
 }
 

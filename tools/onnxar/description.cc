@@ -36,9 +36,14 @@ Parameter parameter(const CLI::Option& option) {
   return found;
 }
 
+/// Options in no group are hidden: deprecated names, and what is for programs alone.
+std::vector<const CLI::Option*> listed(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
+}
+
 /// Those of a verb, and of groups of them.
 void add_parameters(const CLI::App& app, VerbDescription& verb) {
-  for (const CLI::Option* option : app.get_options()) {
+  for (const CLI::Option* option : listed(app)) {
     (option->get_positional() ? verb.arguments : verb.options).push_back(parameter(*option));
   }
   for (const CLI::App* group : app.get_subcommands({})) {
@@ -64,7 +69,7 @@ VerbDescription verb_description(const CLI::App& app) {
 CommandLine describe(const CLI::App& app) {
   CommandLine line;
   line.about = app.get_description();
-  for (const CLI::Option* option : app.get_options()) line.options.push_back(parameter(*option));
+  for (const CLI::Option* option : listed(app)) line.options.push_back(parameter(*option));
   for (const CLI::App* verb : app.get_subcommands({})) {
     if (!verb->get_group().empty()) line.verbs.push_back(verb_description(*verb));
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "onnxar/error.h"
+#include "shell/hints.h"
 
 namespace onnxar::tool {
 
@@ -18,6 +19,21 @@ inline void print(const Json& document) {
   std::cout << document.dump(2, ' ', true, Json::error_handler_t::replace) << '\n';
 }
 
+/// What a program that starts this one needs to tell errors apart: the message without place and advice.
+inline Json error_as_json(const Error& error) {
+  const Advice& advice = error.advice();
+  Json hint;
+  if (advice.hint != Hint::none) {
+    hint = {{"id", id(advice.hint)}, {"value", advice.value}, {"text", in_words(advice)}};
+  }
+  return {{"code", id(error.code())},
+          {"path", error.path().empty() ? Json() : Json(error.path().string())},
+          {"entry", error.entry().empty() ? Json() : Json(error.entry())},
+          {"offset", error.offset() ? Json(*error.offset()) : Json()},
+          {"message", error.message()},
+          {"hint", hint}};
+}
+
 inline Json findings_as_json(const std::vector<Finding>& findings) {
   Json rows = Json::array();
   for (const Finding& finding : findings) {
@@ -26,7 +42,7 @@ inline Json findings_as_json(const std::vector<Finding>& findings) {
                     {"code", id(finding.code)},
                     {"entry", place.entry.empty() ? Json() : Json(place.entry)},
                     {"offset", place.offset ? Json(*place.offset) : Json()},
-                    {"message", finding.message}});
+                    {"message", message_of(finding)}});
   }
   return rows;
 }

@@ -1,4 +1,4 @@
-/* Maps the archive that is named and says how large the entry "w" is. */
+/* Maps an archive and prints the size of its entry "w". */
 #include <onnxar/onnxar_c.h>
 #include <stdio.h>
 

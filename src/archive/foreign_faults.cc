@@ -1,6 +1,4 @@
-#include "archive/plain_zip.h"
-
-#include "onnxar/archive.h"
+#include "archive/foreign_faults.h"
 
 namespace onnxar {
 
@@ -9,7 +7,7 @@ bool is_portable_name_fault(Code code) noexcept {
          code == Code::zip_name_device;
 }
 
-bool is_plain_zip_fault(Code code) noexcept {
+bool is_foreign_fault(Code code) noexcept {
   if (is_portable_name_fault(code)) return true;
   switch (code) {
     case Code::zip_end_comment:
@@ -32,18 +30,8 @@ bool is_plain_zip_fault(Code code) noexcept {
 }
 
 bool may_be_foreign_zip(Code code) noexcept {
-  if (code == Code::zip_data_crc) return false;  // which an archive has whose form is right
+  if (code == Code::zip_data_crc) return false;  // its form as a zip is right
   return id(code).starts_with("zip.") || code == Code::archive_model_missing || code == Code::archive_model_not_last;
-}
-
-bool is_archive(Bytes file) {
-  try {
-    const Archive archive = Archive::open(file, nullptr);
-    for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
 }
 
 }  // namespace onnxar

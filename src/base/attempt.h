@@ -1,0 +1,21 @@
+// Calls for callers without exceptions.
+#pragma once
+
+#include "onnxar/error.h"
+
+namespace onnxar::base {
+
+/// The result of `call`, or an empty `Result` after setting `failure` to what was thrown. `Result` is a std::optional,
+/// or a bool that `call` makes true.
+template <typename Result, typename Call>
+Result attempt(Failure& failure, const Call& call) noexcept {
+  failure = Failure();
+  try {
+    return Result(call());
+  } catch (...) {
+    failure = Failure::of_current_exception();
+    return Result();
+  }
+}
+
+}  // namespace onnxar::base

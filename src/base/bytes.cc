@@ -1,0 +1,12 @@
+#include "onnxar/bytes.h"
+
+#include "base/callables.h"
+
+namespace onnxar {
+
+void SpanSource::read(const ByteSink& sink) const {
+  base::check_callable(sink, "the ByteSink");
+  sink(bytes_);
+}
+
+}  // namespace onnxar

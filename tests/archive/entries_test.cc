@@ -1,0 +1,145 @@
+// Entries as a range, copies of entries that are verified, and files that are archives.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ranges>
+#include <string>
+#include <vector>
+
+#include "archive/opened.h"
+#include "onnxar/archive.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+using Entries = decltype(std::declval<const Archive&>().entries());
+static_assert(std::ranges::random_access_range<Entries> && std::ranges::sized_range<Entries>);
+static_assert(std::ranges::view<Entries> && std::ranges::borrowed_range<Entries> && std::ranges::common_range<Entries>);
+static_assert(std::same_as<std::ranges::range_value_t<Entries>, ArchiveEntry>);
+
+Built three_entries() {
+  return built_with({zip_entry("b", pattern(10)), zip_entry("a", pattern(300)), zip_entry("c", {})});
+}
+
+TEST(Entries, ARangeForGivesThemInTheOrderOfTheFile) {
+  const Built built = three_entries();
+  const Archive archive = opened(built.bytes);
+  std::vector<std::string> names;
+  for (const ArchiveEntry& entry : archive.entries()) {
+    EXPECT_EQ(entry.index, names.size());
+    EXPECT_EQ(archive.bytes(entry).size(), entry.size);
+    names.emplace_back(entry.name);
+  }
+  EXPECT_THAT(names, ElementsAre("b", "a", "c", model_entry));
+}
+
+TEST(Entries, AlgorithmsTakeThem) {
+  const Built built = three_entries();
+  const Archive archive = opened(built.bytes);
+  const auto largest = std::ranges::max_element(archive.entries(), {}, &ArchiveEntry::size);
+  EXPECT_EQ((*largest).name, "a");
+  std::vector<std::size_t> backwards;
+  for (const ArchiveEntry& entry : archive.entries() | std::views::reverse) backwards.push_back(entry.index);
+  EXPECT_THAT(backwards, ElementsAre(3, 2, 1, 0));
+}
+
+TEST(Entries, IteratorsGoAnyDistanceInOneStep) {
+  const Built built = three_entries();
+  const Archive archive = opened(built.bytes);
+  const auto entries = archive.entries();
+  EXPECT_EQ(entries.size(), 4U);
+  EXPECT_EQ(entries[1].name, "a");
+  EXPECT_EQ(entries.front().name, "b");
+  EXPECT_EQ(entries.back().name, model_entry);
+  auto at = entries.begin();
+  EXPECT_EQ(at[3].name, model_entry);
+  EXPECT_EQ((*(2 + at)).name, "c");
+  EXPECT_EQ((*at++).name, "b");
+  EXPECT_EQ((*at--).name, "a");
+  EXPECT_EQ(at, entries.begin());
+  EXPECT_LT(at, entries.end());
+  EXPECT_EQ(entries.end() - at, 4);
+  EXPECT_EQ((*(entries.end() - 2)).name, "c");
+}
+
+class ReadEntry : public ::testing::Test {
+ protected:
+  Built built_ = three_entries();
+};
+
+TEST_F(ReadEntry, FillsTheCallersBuffer) {
+  const Archive archive = opened(built_.bytes);
+  Blob buffer(300);
+  read_entry(archive, *archive.find("a"), buffer);
+  EXPECT_EQ(buffer, pattern(300));
+  read_entry(archive, *archive.find("c"), {});
+}
+
+TEST_F(ReadEntry, LargerEntriesThanAPieceAreWhole) {
+  const Blob large = pattern((3U << 18U) + 5);
+  const Built built = built_with({zip_entry("w", large)});
+  const Archive archive = opened(built.bytes);
+  Blob buffer(large.size());
+  read_entry(archive, archive.entry(0), buffer);
+  EXPECT_EQ(buffer, large);
+}
+
+TEST_F(ReadEntry, DamagedBytesAreRefused) {
+  flip_bit(built_.bytes, built_.entry("a").data_offset + 299);
+  const Archive archive = opened(built_.bytes);
+  Blob buffer(300);
+  EXPECT_EQ(refusal_of([&] { read_entry(archive, *archive.find("a"), buffer); }),
+            (ErrorContext{Code::zip_data_crc, "a", built_.entry("a").data_offset}));
+}
+
+TEST_F(ReadEntry, ABufferOfAnotherSizeIsRefused) {
+  const Archive archive = opened(built_.bytes);
+  for (const std::size_t size : {0U, 299U, 301U}) {
+    Blob buffer(size);
+    const auto error = error_of([&] { read_entry(archive, *archive.find("a"), buffer); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), Code::usage_argument);
+    EXPECT_EQ(error->entry(), "a");
+    EXPECT_THAT(error->message(), HasSubstr("300 bytes"));
+  }
+}
+
+TEST_F(ReadEntry, AnEntryOfAnotherArchiveIsRefused) {
+  const Archive archive = opened(built_.bytes), other = opened(built_.bytes);
+  Blob buffer(300);
+  const ArchiveEntry foreign = *other.find("a");
+  EXPECT_EQ(code_of([&] { read_entry(archive, foreign, buffer); }), Code::usage_foreign_entry);
+}
+
+TEST(Cat, HandsOutOneEntryOfAFile) {
+  const TempDir folder;
+  const auto path = folder.write_file("a.onnxar", three_entries().bytes);
+  Blob found;
+  cat(path, "a", [&](Bytes piece) { found.insert(found.end(), piece.begin(), piece.end()); });
+  EXPECT_EQ(found, pattern(300));
+  EXPECT_EQ(refusal_of([&] { cat(path, "A", [](Bytes) {}); }), (ErrorContext{Code::usage_no_such_entry, "A"}));
+  EXPECT_EQ(code_of([&] { cat(path, "a", ByteSink()); }), Code::usage_argument);
+}
+
+TEST(IsArchive, OnlyFilesThatOpenAreArchives) {
+  const TempDir folder;
+  const Built built = three_entries();
+  EXPECT_TRUE(is_archive(folder.write_file("weights.jpg", built.bytes)));
+  EXPECT_FALSE(is_archive(folder.write_file("m.onnxar", smallest_model())));
+  EXPECT_FALSE(is_archive(folder.write_file("empty", Blob())));
+  EXPECT_FALSE(is_archive(folder.write_file("cut", Bytes(built.bytes).first(built.bytes.size() - 1))));
+  ZipBuilder plain;
+  plain.entries = {zip_entry("readme.txt", pattern(5))};
+  EXPECT_FALSE(is_archive(folder.write_file("plain.zip", plain.build())));
+  EXPECT_EQ(code_of([&] { return is_archive(folder / "none"); }), Code::io_not_found);
+}
+
+}  // namespace
+}  // namespace onnxar::testing
