@@ -2,7 +2,6 @@
  *
  *   onnxar_archive* archive = NULL;
  *   onnxar_error* error = NULL;
- *   onnxar_bytes model;
  *   if (onnxar_open_path(ONNXAR_C_ABI, "model.onnxar", NULL, &archive, &error) != ONNXAR_OK) {
  *     fprintf(stderr, "%s\n", onnxar_error_line(error));
  *     onnxar_error_free(error);
@@ -70,8 +69,7 @@ typedef struct onnxar_writer onnxar_writer;   /* an archive that is being writte
 typedef struct onnxar_keys onnxar_keys;       /* makes the names of a new archive's entries */
 typedef struct onnxar_report onnxar_report;   /* what a verb did */
 
-/* A view. */
-typedef struct onnxar_bytes {
+typedef struct onnxar_bytes { /* a view */
   const void* data;
   size_t size;
 } onnxar_bytes;
@@ -219,7 +217,6 @@ typedef struct onnxar_writer_options {
  * that reads: it returns ONNXAR_USAGE with code c.callback. */
 typedef size_t (*onnxar_reader)(void* context, void* buffer, size_t size);
 #define ONNXAR_READ_FAILED SIZE_MAX
-
 /* Begins an archive. The file has no name until finish: readers never see half an archive. After an error of any
  * function below a writer only fails, with code usage.writer_failed. ONNXAR_USAGE, code output.exists. */
 onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_options* options,
@@ -265,6 +262,7 @@ typedef struct onnxar_options {
   uint64_t threads;        /* pack unpack check repack; 0: one per core */
   uint64_t threshold;      /* pack unpack replace: bytes from which data leaves the ModelProto; 0: 1024 */
   uint64_t alignment;      /* pack unpack repack: of entries and of ranges in the data file; 0: 64, repack: keep */
+  uint64_t max_expansion;  /* pack unpack repack extract: output bytes per input byte; 0: 8 */
   const char* external_data_dir; /* pack unpack check replace extract: NULL: the model's folder */
   const char* data_file;         /* unpack: the name of one data file; NULL: all data is in the .onnx */
   const onnxar_added_file* add;  /* pack replace */
@@ -308,7 +306,6 @@ enum {
   ONNXAR_REPORT_TENSORS = 5,           /* tensors with data outside the ModelProto; extract: tensors written */
   ONNXAR_REPORT_ENTRIES = 6            /* pack: that hold tensors; replace: new ones; repack undo recover: all */
 };
-
 /* What a check found, or what another verb warns about or notes. Pointers are valid as long as the report. */
 typedef struct onnxar_finding {
   int32_t severity; /* 0: error, 1: warning, 2: note */
@@ -316,7 +313,7 @@ typedef struct onnxar_finding {
   uint64_t offset;     /* in the file, if has_offset is not 0 */
   const char* code;    /* a stable id, as onnxar_error_code */
   const char* entry;   /* an entry, or the site of a tensor; "" if the finding has none */
-  const char* message; /* a sentence */
+  const char* message; /* what is wrong and what to do */
   const char* line;    /* severity, code, place and sentence on one line */
 } onnxar_finding;
 
@@ -332,9 +329,13 @@ void onnxar_report_free(onnxar_report* report);
 onnxar_status onnxar_error_status(const onnxar_error* error);
 /* A stable id, such as "zip.entry.overlap"; this interface adds "c.memory", "c.internal" and "c.callback". */
 const char* onnxar_error_code(const onnxar_error* error);
-/* A sentence; and path, entry, offset and sentence on one line. */
+/* What is wrong and what to do, as a sentence; and with path, entry and offset before it, on one line. */
 const char* onnxar_error_message(const onnxar_error* error);
 const char* onnxar_error_line(const onnxar_error* error);
+/* The stable id of what to do, such as "output.overwrite", and a name or number that belongs to it; "" if there is
+ * none. */
+const char* onnxar_error_hint(const onnxar_error* error);
+const char* onnxar_error_hint_value(const onnxar_error* error);
 /* The entry and the path in question; "" if there is none. */
 const char* onnxar_error_entry(const onnxar_error* error);
 const char* onnxar_error_path(const onnxar_error* error);
