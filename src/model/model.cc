@@ -143,6 +143,7 @@ const ByteSpan& Model::span(const schema::TensorProto& tensor) const& {
                                              " has its data, if any, in the message; `payload` gives a view of it"));
   }
   const Payload& payload = linked_payload(parts_->loaded, tensor);
+  // The owner's span, if the table owns the bytes: `span` is a view of it.
   return payload.owned ? *payload.owned : payload.span;
 }
 
@@ -187,6 +188,7 @@ std::size_t Model::release_unused_payloads() {
 }
 
 ConvertReport Model::save(const std::filesystem::path& path, const SaveOptions& options) const {
+  // A copy of the table, not of payloads: saving is const, and other threads may read the model meanwhile.
   LoadedModel saved = parts_->loaded;
   saved.source = nullptr;  // edited messages may link to payloads only, not to what the source has
   try {
