@@ -33,6 +33,12 @@ void write_entries(Bytes file, const RepackPlan& plan, const AcceptedCrcs& accep
   }
 }
 
+/// `error` in the zip file at `path`, with what may have caused it: an edit that is under way or did not finish, or
+/// another change of the file. Errors of the output name its path already, and keep it.
+Error annotate_input(const Error& error, Bytes file, const std::filesystem::path& path) {
+  return annotate_change(annotate_edit(annotate_end(error, file).with_path(path), path), file, path);
+}
+
 }  // namespace
 
 RepackReport repack_zip(const std::filesystem::path& input, const std::filesystem::path& output,
@@ -56,8 +62,7 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
     write_entries(file, plan, accepted, writer);
     std::move(writer).finish().publish(options.output.sync ? base::Sync::full : base::Sync::none);
   } catch (const Error& error) {
-    // Errors of the output name its path already.
-    throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(input), input), file, input);
+    throw annotate_input(error, file, input);
   }
   return report;
 }
@@ -79,7 +84,7 @@ std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, s
       entries.push_back({std::string(entry.name), entry.data_offset, off_by, kind});
     }
   } catch (const Error& error) {
-    throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(path), path), file, path);
+    throw annotate_input(error, file, path);
   }
   return entries;
 }

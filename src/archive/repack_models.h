@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "archive/repack.h"
+#include "archive/model_reading.h"
 #include "archive/zip_expansion.h"
 #include "base/keyed_hash.h"
 #include "onnxar/bytes.h"

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "archive/model_reading.h"
 #include "archive/new_names.h"
-#include "archive/repack.h"
 #include "archive/repack_models.h"
 #include "archive/zip_expansion.h"
 #include "onnxar/bytes.h"

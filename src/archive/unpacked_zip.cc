@@ -14,11 +14,11 @@ namespace {
 
 /// What is wrong with bytes of the file names it.
 template <typename Action>
-auto naming(const std::filesystem::path& path, Bytes file, const Action& action) {
+auto annotated(const std::filesystem::path& path, Bytes file, const Action& action) {
   try {
     return action();
   } catch (const Error& error) {
-    throw told_apart(error.with_path(path), file, path);
+    throw annotate_change(error.with_path(path), file, path);
   }
 }
 
@@ -31,7 +31,7 @@ class StoredSource final : public ByteSource {
   void read(const ByteSink& sink) const override {
     const Bytes bytes = file_.subspan(entry_.data_offset, entry_.size);
     const std::uint32_t crc = base::crc32_while(0, bytes, [&] { sink(bytes); }, threads_);
-    naming(path_, file_, [&] { zip::expect_crc(file_, entry_, crc); });
+    annotated(path_, file_, [&] { zip::expect_crc(file_, entry_, crc); });
   }
 
  private:
@@ -58,7 +58,7 @@ class InflatingSource final : public ByteSource {
     } catch (const Error& error) {
       throw error.code() == Code::zip_data_inflate ? error.with_path(path_) : error;  // other errors are the sink's
     }
-    naming(path_, file_, [&] { zip::expect_crc(file_, entry_, crc); });
+    annotated(path_, file_, [&] { zip::expect_crc(file_, entry_, crc); });
   }
 
  private:
@@ -78,7 +78,7 @@ class SpooledSource final : public ByteSource {
       : spool_(spool), file_(file), entry_(entry), part_(part), path_(path) {}
   [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
   void read(const ByteSink& sink) const override {
-    naming(path_, {}, [&] { static_cast<void>(spooled(spool_, file_, entry_)); });
+    annotated(path_, {}, [&] { static_cast<void>(spooled(spool_, file_, entry_)); });
     sink(part_);
   }
 
@@ -96,16 +96,17 @@ UnpackedZip::UnpackedZip(const std::filesystem::path& path, std::filesystem::pat
     : path_(path),
       folder_(std::move(folder)),
       file_(base::MappedFile::open(path)),
-      directory_(naming(path, file_.bytes(), [this] { return zip::ForeignDirectory::read(file_.bytes(), {}); })),
+      directory_(annotated(path, file_.bytes(), [this] { return zip::ForeignDirectory::read(file_.bytes(), {}); })),
       expansion_(file_.bytes().size(), max_expansion),
-      model_(naming(path, file_.bytes(), [this] { return find_foreign_model(file_.bytes(), directory_, expansion_); })),
+      model_(
+          annotated(path, file_.bytes(), [this] { return find_foreign_model(file_.bytes(), directory_, expansion_); })),
       used_(directory_.entries().size()) {
   used_[model_.index] = true;
 }
 
 void UnpackedZip::use(std::size_t index) {
   if (used_[index]) return;
-  naming(path_, file_.bytes(), [&] { expansion_.add(entry(index)); });
+  annotated(path_, file_.bytes(), [&] { expansion_.add(entry(index)); });
   used_[index] = true;
 }
 
@@ -122,13 +123,13 @@ Bytes UnpackedZip::place_of(std::size_t index) {
 Bytes UnpackedZip::bytes(std::size_t index) {
   const Bytes place = place_of(index);
   if (!entry(index).deflated) return place;
-  return naming(path_, file_.bytes(), [&] { return spooled(*spool_, file_.bytes(), entry(index)); });
+  return annotated(path_, file_.bytes(), [&] { return spooled(*spool_, file_.bytes(), entry(index)); });
 }
 
 void UnpackedZip::verify(std::size_t index) const {
   if (entry(index).deflated) return;
   const Bytes data = file_.bytes().subspan(entry(index).data_offset, entry(index).size);
-  naming(path_, file_.bytes(), [&] { zip::expect_crc(file_.bytes(), entry(index), base::crc32(0, data)); });
+  annotated(path_, file_.bytes(), [&] { zip::expect_crc(file_.bytes(), entry(index), base::crc32(0, data)); });
 }
 
 std::unique_ptr<const ByteSource> UnpackedZip::source(std::size_t index, std::size_t threads) {
