@@ -6,8 +6,8 @@
 
 #include <filesystem>
 
+#include "base/mapped_file.h"
 #include "onnxar/archive.h"
-#include "onnxar/bytes.h"
 #include "onnxar/error.h"
 
 namespace onnxar {
@@ -34,8 +34,8 @@ Error annotate_edit(const Error& error, const std::filesystem::path& path);
 Error annotate_change(const Error& error, const Archive& archive);
 /// For an error in the model, which is read from the mapping: io.changed if the file was edited at all. An undo and
 /// another edit may have restored the same directory, and then nothing else shows that the model's bytes were others.
-Error told_apart_in_model(const Error& error, const Archive& archive);
+Error annotate_model_change(const Error& error, const Archive& archive);
 /// For an error in a mapped file of any format.
-Error annotate_change(const Error& error, Bytes file, const std::filesystem::path& path);
+Error annotate_change(const Error& error, const base::MappedFile& file, const std::filesystem::path& path);
 
 }  // namespace onnxar

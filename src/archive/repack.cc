@@ -8,6 +8,7 @@
 #include "archive/changed.h"
 #include "archive/entry_source.h"
 #include "archive/opening.h"
+#include "archive/output_options.h"
 #include "archive/repack_plan.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
@@ -21,9 +22,11 @@ namespace {
 
 using base::concat;
 
-void write_entries(Bytes file, const RepackPlan& plan, const AcceptedCrcs& accepted, zip::Writer& writer) {
+void write_entries(const base::MappedFile& mapping, const RepackPlan& plan, const AcceptedCrcs& accepted,
+                   zip::Writer& writer) {
+  const Bytes file = mapping.bytes();
   for (const PlannedEntry& planned : plan.entries()) {
-    std::unique_ptr<const ByteSource> source = zip::data_source(file, *planned.entry);
+    std::unique_ptr<const ByteSource> source = zip::data_source(file, *planned.entry, mapping.origin());
     // The writer sums what it is given. Bytes that may change are copied first, so that the sum is that of the output.
     if (planned.may_change) {
       source = std::make_unique<CopiedSource>(file.subspan(planned.entry->data_offset, planned.entry->size));
@@ -35,8 +38,8 @@ void write_entries(Bytes file, const RepackPlan& plan, const AcceptedCrcs& accep
 
 /// `error` in the zip file at `path`, with what may have caused it: an edit that is under way or did not finish, or
 /// another change of the file. Errors of the output name its path already, and keep it.
-Error annotate_input(const Error& error, Bytes file, const std::filesystem::path& path) {
-  return annotate_change(annotate_edit(annotate_end(error, file).with_path(path), path), file, path);
+Error annotate_input(const Error& error, const base::MappedFile& mapping, const std::filesystem::path& path) {
+  return annotate_change(annotate_edit(annotate_end(error, mapping.bytes()).with_path(path), path), mapping, path);
 }
 
 }  // namespace
@@ -45,8 +48,7 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
                         const RepackOptions& options, const ModelReading& reading) {
   if (options.alignment) zip::check_alignment(*options.alignment);
   // Taken before the input is read, as that may be the same file (X8).
-  const auto lock =
-      options.output.overwrite && !options.output.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
+  const auto lock = options.output.overwrite && !options.output.dry_run ? lock_for_replacing(output) : os::File();
   const auto mapping = base::MappedFile::open(input);
   const Bytes file = mapping.bytes();
   RepackReport report;
@@ -55,14 +57,15 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
     RepackPlan plan(file, directory, options, reading);
     plan.make(report);
     const AcceptedCrcs accepted(file, directory, options.accept_crc, report);
-    const auto existing = options.output.overwrite ? base::Existing::replace : base::Existing::refuse;
-    zip::Writer writer({base::OutputFile::create(output, existing), options.output.sync}, options.output.threads);
+    base::OutputTarget target = base::find_target(output, existing_of(options.output));
     if (options.output.dry_run) return report;
+    auto out = base::OutputFile::create(std::move(target), existing_of(options.output));
+    zip::Writer writer({std::move(out), options.output.sync}, options.output.threads);
     writer.reserve(report.file_bytes);
-    write_entries(file, plan, accepted, writer);
-    std::move(writer).finish().publish(options.output.sync ? base::Sync::full : base::Sync::none);
+    write_entries(mapping, plan, accepted, writer);
+    std::move(writer).finish().publish(sync_of(options.output));
   } catch (const Error& error) {
-    throw annotate_input(error, file, input);
+    throw annotate_input(error, mapping, input);
   }
   return report;
 }
@@ -84,7 +87,7 @@ std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, s
       entries.push_back({std::string(entry.name), entry.data_offset, off_by, kind});
     }
   } catch (const Error& error) {
-    throw annotate_input(error, file, path);
+    throw annotate_input(error, mapping, path);
   }
   return entries;
 }
