@@ -19,7 +19,7 @@ ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const W
   refuse_dry_run(options.output);
   auto file =
       base::OutputFile::create(target, options.output.overwrite ? base::Existing::replace : base::Existing::refuse);
-  auto lock = options.output.overwrite ? lock_for_replacing(target) : base::FileDescriptor();
+  auto lock = options.output.overwrite ? lock_for_replacing(target) : os::File();
   return ArchiveWriter(std::make_unique<Parts>(
       Parts{std::move(lock),
             EntryWriter(zip::Writer({std::move(file), options.output.sync}, options.output.threads), options.alignment,

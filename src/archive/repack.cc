@@ -292,8 +292,7 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
                         const RepackOptions& options, const ModelReading& reading) {
   check_alignment(options);
   // Before the input is read, which may be the same file.
-  const auto lock =
-      options.output.overwrite && !options.output.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
+  const auto lock = options.output.overwrite && !options.output.dry_run ? lock_for_replacing(output) : os::File();
   const auto mapping = base::MappedFile::open(input);
   const Bytes file = mapping.bytes();
   RepackReport report;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "archive/entry_writer.h"
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 #include "base/output_file.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
@@ -16,7 +16,7 @@
 namespace onnxar {
 
 struct ArchiveWriter::Parts {
-  base::FileDescriptor lock;  // of the file that is replaced; first in, last out
+  os::File lock;  // of the file that is replaced; first in, last out
   EntryWriter writer;
   base::Sync sync;
   bool verify_model;
@@ -25,7 +25,7 @@ struct ArchiveWriter::Parts {
 /// An edit lists the first `kept` entries of the archive again. What follows them is a run that ends in the old model:
 /// what stays of it is appended again, side files before graphs, as they are ordered in a new archive.
 struct ArchiveEditor::Parts {
-  base::FileDescriptor lock;  // first in, last out
+  os::File lock;  // first in, last out
   Archive archive;
   EntryWriter writer;
   EditOptions options;

@@ -39,9 +39,9 @@ class KnownMappings {
   /// The one that all of `bytes` are in.
   [[nodiscard]] std::optional<KnownMapping> find(Bytes bytes) const {
     const std::scoped_lock lock(mutex_);
-    const auto behind = by_begin_.upper_bound(address_of(bytes));
-    if (behind == by_begin_.begin()) return std::nullopt;
-    const auto& [begin, mapping] = *std::prev(behind);
+    const auto after = by_begin_.upper_bound(address_of(bytes));
+    if (after == by_begin_.begin()) return std::nullopt;
+    const auto& [begin, mapping] = *std::prev(after);
     if (!in_range(address_of(bytes) - begin, bytes.size(), mapping.bytes.size())) return std::nullopt;
     return mapping;
   }

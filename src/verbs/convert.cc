@@ -69,8 +69,7 @@ ConvertReport convert_input(const fs::path& input, const fs::path& output, const
   LoadOptions options = load;
   // There has to be room, anyhow.
   if (options.temporary_dir.empty()) options.temporary_dir = Destination::of(output, {}, save.format).folder_above();
-  const base::FileDescriptor lock =
-      save.output.overwrite && !save.output.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
+  const os::File lock = save.output.overwrite && !save.output.dry_run ? lock_for_replacing(output) : os::File();
   return save_model(load_model(input, ExternalPolicy::of(save), options), output, save, input);
 }
 

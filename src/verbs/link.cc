@@ -4,7 +4,7 @@
 
 #include "archive/opening.h"
 #include "base/buffered_output.h"
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "onnx/rewrite.h"
