@@ -2,12 +2,15 @@
 //
 //   runtime_map [--all] [--populate] [--copy-in] ARCHIVE [KEY]
 //
-// Shows one weight, that of KEY or the largest; with --all, every tensor of the model and where its bytes are. Which
-// tensors there are is told by onnxar::ls here; a runtime parses `archive.model()` with the protobuf it has, and
-// calls onnxar::resolve (onnxar/resolve.h) for each of its TensorProtos.
+// Shows one weight, that of KEY or the largest; with --all, every tensor of the model and where its bytes are. This
+// program finds the tensors with onnxar::TensorIndex. A runtime that parses `archive.model()` with a protobuf of its
+// own calls onnxar::resolve_all (onnxar/resolve.h). Both find the tensors at every site: a loop over graph.initializer
+// alone misses those of Constant nodes, subgraphs and functions.
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <iostream>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,11 +55,9 @@ onnxar::ArchiveEntry choose(const onnxar::Archive& archive, const std::string& n
     if (const auto entry = archive.find(name)) return *entry;
     throw onnxar::Error(onnxar::Code::usage_no_such_entry, "the archive has no such entry", {name, std::nullopt});
   }
-  onnxar::ArchiveEntry largest = archive.entry(0);
-  for (std::size_t i = 1; i + 1 < archive.size(); ++i) {
-    if (archive.entry(i).size > largest.size) largest = archive.entry(i);
-  }
-  return largest;
+  const auto weights = archive.entries() | std::views::take(archive.size() - 1);  // the last one is the model
+  if (weights.empty()) return archive.entry(0);
+  return *std::ranges::max_element(weights, {}, &onnxar::ArchiveEntry::size);
 }
 
 void print_first_floats(onnxar::Bytes bytes) {
@@ -68,13 +69,15 @@ void print_first_floats(onnxar::Bytes bytes) {
 }
 
 void print_all(const onnxar::Archive& archive) {
-  for (const onnxar::ListedEntry& entry : onnxar::ls(archive.path()).entries) {
-    const onnxar::Bytes bytes = archive.resolve(entry.name);
-    for (const onnxar::TensorInfo& tensor : entry.tensors) {
-      std::cout << onnxar::escaped(tensor.name) << ' ' << to_string(tensor.type) << " [";
-      for (std::size_t i = 0; i < tensor.dims.size(); ++i) std::cout << (i == 0 ? "" : ", ") << tensor.dims[i];
-      std::cout << "] in " << bytes.size() << " bytes at " << static_cast<const void*>(bytes.data()) << '\n';
+  for (const onnxar::ArchiveTensor& tensor : onnxar::TensorIndex(archive)) {
+    std::cout << onnxar::escaped(tensor.name()) << ' ' << to_string(tensor.type()) << " [";
+    for (std::size_t i = 0; i < tensor.dims().size(); ++i) std::cout << (i == 0 ? "" : ", ") << tensor.dims()[i];
+    if (tensor.type() == onnxar::DataType::string) {
+      std::cout << "] in the model: strings have no raw bytes\n";
+      continue;
     }
+    const onnxar::ByteSpan data = tensor.data();
+    std::cout << "] in " << data.size() << " bytes at " << static_cast<const void*>(data.bytes().data()) << '\n';
   }
 }
 

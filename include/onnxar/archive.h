@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string_view>
 
@@ -28,11 +29,14 @@ namespace ONNXAR_API onnxar {
 /// The name of the entry that holds the ModelProto.
 inline constexpr std::string_view model_entry_name = "__MODEL_PROTO";
 
+/// Bytes: the longest ModelProto. Protobuf's libraries count the bytes of a message in 31 bits.
+inline constexpr std::uint64_t model_size_maximum = (1ULL << 31U) - 1;
+
 struct OpenOptions {
   std::uint64_t max_entries = 1ULL << 20U;
-  std::uint64_t max_directory_size = 256ULL << 20U;  ///< bytes
-  std::uint64_t max_model_size = (1ULL << 31U) - 1;  ///< bytes; the limit of protobuf's parsers
-  Prefetch prefetch = Prefetch::none;                ///< of the whole file, once the directory is verified
+  std::uint64_t max_directory_size = 256ULL << 20U;   ///< bytes
+  std::uint64_t max_model_size = model_size_maximum;  ///< bytes; at most this constant
+  Prefetch prefetch = Prefetch::none;                 ///< of the whole file, once the directory is verified
   /// Read the file into memory instead of mapping it: for network file systems, where mapping is slow, and for files
   /// that other processes may shorten. Needs as much memory as the archive is long.
   bool copy_in = false;
@@ -123,7 +127,10 @@ class Archive {
   ArchiveEntry entry(std::size_t index) const&& = delete;
   /// All entries in the order of the file, as a random-access range of ArchiveEntry values. Valid until the Archive is
   /// moved or destroyed.
-  [[nodiscard]] auto entries() const& noexcept { return detail::IndexRange(EntryAt{this}, size()); }
+  [[nodiscard]] auto entries() const& noexcept {
+    using Iterator = detail::IndexIterator<EntryAt>;
+    return std::ranges::subrange(Iterator({this}, 0), Iterator({this}, static_cast<std::ptrdiff_t>(size())));
+  }
   void entries() const&& = delete;
   /// The entry with exactly this name. Cost: O(1), no allocation.
   [[nodiscard]] std::optional<ArchiveEntry> find(std::string_view name) const& noexcept;

@@ -1,8 +1,9 @@
-// Editing an ONNX archive in place: another model, more weights, and no byte of the old ones touched.
+// Archives that exist: editing one in place, taking an edit back, and making an archive of any zip file.
 //
-// An edit appends to the file, so readers that have it mapped go on undisturbed; from the first byte appended to the
-// last nobody can open it, and those who try are told so (archive.busy). Every earlier state is a prefix of the file:
-// what an edit did can be undone, and what an interrupted one left can be cut off (spec/editing.md).
+// An edit replaces the model and adds weights, and changes no byte of the old ones. It appends to the file, so readers
+// that have the file mapped are not disturbed. From the first appended byte to the last, the archive cannot be opened
+// (archive.busy). Every earlier state is a prefix of the file: `undo` takes an edit back, and `recover` cuts off what
+// an interrupted edit left (spec/editing.md). `repack` writes a new archive: it aligns the entries of a zip file.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,7 @@ namespace ONNXAR_API onnxar {
 
 struct EditOptions {
   /// With `sync`, `commit` syncs before it writes the end record, which makes the edit count, and after. `overwrite`
-  /// does not apply. An editor has no dry run: `dry_run` is usage.argument.
+  /// does not apply. With `dry_run` the editor only plans.
   OutputOptions output = {};
   OpenOptions open = {};  ///< limits of the archive before and after
   /// As WriterOptions::verify_model, by `commit`: links lead to the entries that were there and to those that were
@@ -34,20 +35,21 @@ struct EditOptions {
   bool verify_model = true;
 };
 
-/// One edit of one archive, under an exclusive lock (flock) on the file from `open` to the end of the editor. Weights
-/// are added, never taken away or moved: dropping a tensor means a model that does not refer to its entry; `pack` makes
-/// an archive without it. Side files and graphs that lie after the last weight can be removed and replaced.
+/// One edit of one archive. Holds an exclusive lock (flock) on the file from `open` until it is destroyed. Weights are
+/// added, never removed or moved: to drop a tensor, commit a model that does not name its entry, and `pack` the archive
+/// to leave the entry out. Side files and graphs after the last weight can be removed and replaced.
 ///
-/// The edit is there when `commit` returns; an editor that fails or is destroyed before that cuts off what it had
-/// appended. An archive of which no entry but the model, or none at all, stays where it is, is written anew and renamed
-/// instead, as its first entry has to be at offset 0. Move-only. An editor that failed stays failed, and threads may
-/// not meet in it: as ArchiveWriter has it, with `commit` for `finish`. `archive()` and `size_with` serve after a
-/// failure, too.
+/// The edit is complete when `commit` returns. An editor that fails or is destroyed before that cuts off what it
+/// appended. If no entry except the model stays where it is, the archive is written anew and renamed, since its first
+/// entry has to be at offset 0. Move-only. Failures and threads are as for ArchiveWriter, with `commit` for `finish`.
+/// `archive()` and `size_with` also work after a failure.
 class ArchiveEditor {
  public:
-  /// Locks and opens the archive, waiting a second at most for others to be done. Nothing is written yet.
-  /// Errors: archive.busy (somebody else edits it), archive.torn (see `recover`), usage.argument (a dry run), io.*,
-  /// zip.*, archive.*.
+  /// Locks and opens the archive; waits one second at most for another edit to end. Nothing is written yet.
+  /// Errors: archive.busy (another edit is at work), archive.torn (see `recover`), io.*, zip.*,
+  /// archive.*. With `output.dry_run` the file is opened for reading and locked against edits by others, if the file
+  /// system has locks: `remove`, `kept_entries` and `size_with` plan an edit, and `reserve`, `add` and `commit` throw
+  /// usage.argument.
   static ArchiveEditor open(const std::filesystem::path& path, const EditOptions& options = {});
 
   ArchiveEditor(ArchiveEditor&& other) noexcept;
@@ -56,41 +58,41 @@ class ArchiveEditor {
   ArchiveEditor& operator=(const ArchiveEditor&) = delete;
   ~ArchiveEditor();
 
-  /// The state before the edit; views of it outlive the editor only with a share of `owner()`.
+  /// The state before the edit. Views of it outlive the editor only with a share of `owner()`.
   [[nodiscard]] const Archive& archive() const& noexcept;
   const Archive& archive() const&& = delete;
 
-  /// The size of the file after adding these entries and a model of `model_size` bytes: what to reserve.
+  /// The size of the file with these entries and a model of `model_size` bytes added: what to reserve.
   /// Errors: archive.model.too_large.
   [[nodiscard]] std::uint64_t size_with(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
                                         std::uint64_t model_size) const;
-  /// Sets disk room aside for a file of so many bytes in all, so that a full disk is noticed before anything is
-  /// written. Errors: io.disk_full; io.failed (more than a file can hold).
+  /// Reserves disk space for a file of `bytes` in all, so that a full disk is noticed before anything is written.
+  /// Errors: io.disk_full; io.failed (more than a file can hold).
   void reserve(std::uint64_t bytes);
 
-  /// Takes an entry out: a side file, a further graph, or what no tensor names any more. With `add` of the same name it
-  /// is replaced. Comes before the first `add`. The new directory does not list the entry, nor any that follows it:
-  /// those that stay are appended again by `add` and `commit`, verified. The bytes of all stay in the file until it is
+  /// Removes an entry: a side file, a further graph, or an entry that no tensor names any more. `add` of the same name
+  /// replaces it. Call it before the first `add`. The new directory lists neither the entry nor those after it; the
+  /// ones that stay are verified and appended again by `add` and `commit`. All bytes stay in the file until it is
   /// repacked, and `undo` brings them back.
-  /// Errors: usage.no_such_entry; usage.argument (the model; an entry that a tensor of the model or of a graph names,
-  /// or after which one lies: it would move, which no edit does, and `pack` does; one beside a graph that cannot be
-  /// read to its end, and may name anything: that graph goes first; after an `add`); as `entry_kinds`. Cost:
-  /// O(directory + model + graphs) for the first one, O(1) for others; to append, the bytes of what follows.
+  /// Errors: usage.no_such_entry; usage.argument (the model; an entry that a tensor of the model or of a graph names;
+  /// an entry before such an entry, which would have to move: use `pack`; any entry while there is a graph that cannot
+  /// be read to its end, since that graph may name it: remove the graph first; a call after `add`); as `entry_kinds`.
+  /// Cost: O(directory + model + graphs) for the first call, O(1) for others; `commit` copies the entries that follow.
   void remove(std::string_view name);
-  /// How many entries, the first ones of `archive()`, stay where they are.
+  /// The number of entries that stay where they are: the first ones of `archive()`.
   [[nodiscard]] std::size_t kept_entries() const noexcept;
 
-  /// Appends an entry, aligned as those that are there. The name must differ from theirs (also of entries that no
-  /// tensor refers to), ASCII case aside. Errors: as ArchiveWriter::add.
+  /// Appends an entry, aligned as the existing ones. Its name differs from theirs by more than ASCII case, also from
+  /// the names of entries that no tensor names. Errors: as ArchiveWriter::add.
   void add(std::string_view name, Bytes bytes);
   void add(std::string_view name, const FileRange& range);
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
   void add(std::string_view name, const ByteSource& source);
 
-  /// Appends the model and a directory of all entries, which makes the edit count. Errors: archive.model.too_large,
-  /// zip.limit.* (more than `open` would accept), io.*; with EditOptions::verify_model those of the model, as
-  /// ArchiveWriter::finish, and usage.argument (another model, where a tensor of a graph that stays is in the bytes of
-  /// the old one). Cost, with nothing added: O(model + graphs + directory), however large the weights are.
+  /// Appends the model and a directory of all entries, which completes the edit. Errors: archive.model.too_large,
+  /// zip.limit.* (more than `open` accepts), io.*; with EditOptions::verify_model those of the model, as for
+  /// ArchiveWriter::finish, and usage.argument (a tensor of a graph that stays is in the bytes of the old model). Cost
+  /// without added entries: O(model + graphs + directory), whatever the size of the weights.
   void commit(Bytes model);
   void commit(const ByteSource& model);
 
@@ -101,82 +103,76 @@ class ArchiveEditor {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Cuts off what edits of this process have appended so far, and has every later write of theirs fail. For handlers of
-/// signals that end the process (SIGINT, SIGBUS where an input was shortened), which would else leave a torn archive:
-/// makes system calls and nothing else, within some 20 ms. Edits whose end record is being written stand.
+/// Cuts off what the edits of this process have appended so far, and makes their later writes fail. For handlers of
+/// signals that end the process (SIGINT, or SIGBUS after an input was shortened), which would otherwise leave a torn
+/// archive. Makes only system calls, within some 20 ms. Edits that are writing their end record are not cut off.
 void abandon_edits() noexcept;
 
-/// A state of an archive to which its file is, or would be, cut back.
+/// The state of an archive to which its file is, or would be, cut back.
 struct EarlierState {
   std::uint64_t file_size = 0;  ///< bytes, before the cut
-  std::uint64_t size = 0;       ///< bytes, after it; equal to `file_size` where there is nothing to cut
-  std::uint64_t entries = 0;    ///< the model among them
+  std::uint64_t size = 0;       ///< bytes, after it; equal to `file_size` if there is nothing to cut
+  std::uint64_t entries = 0;    ///< including the model
   std::uint64_t model_size = 0;
   std::uint32_t model_crc32 = 0;
 };
 
 struct CutOptions {
   bool sync = true;
-  bool dry_run = false;  ///< find the state, cut nothing
+  bool dry_run = false;  ///< find the state, and cut nothing
 };
 
-/// Cuts off what an interrupted edit left behind the last whole state: the longest prefix of the file that `check`
-/// finds no error in, with the CRCs of what that state had added; in the first state, a CRC-32 that its writer began
-/// anew (see RepackOptions::accept_crc) does not count against it. An archive that is whole stays as it is.
-/// Waits and locks as ArchiveEditor. Readers that have the file mapped must not touch what was cut.
+/// Cuts off what an interrupted edit left after the last whole state, which is the longest prefix of the file without
+/// an error of `check`, CRCs of the entries that the state added included. In the first state, a CRC-32 that its writer
+/// computed from a later byte on (see RepackOptions::accept_crc) is not an error. A whole archive stays as it is.
+/// Waits and locks as ArchiveEditor. Readers that have the file mapped must not touch the bytes that were cut off.
 /// Errors: archive.busy; archive.unrecoverable (there is no such prefix); io.*. Cost: O(headers), and reading what the
 /// state added.
 EarlierState recover(const std::filesystem::path& path, const CutOptions& options = {});
 
-/// Cuts off the last edit, which is then gone for good. The state before it must be whole, its model's CRC too.
-/// Waits and locks as ArchiveEditor. Readers that have the file mapped must not touch what was cut.
+/// Cuts off the last edit for good. The state before it has to be whole, with the right CRC-32 of its model.
+/// Waits and locks as ArchiveEditor. Readers that have the file mapped must not touch the bytes that were cut off.
 /// Errors: usage.nothing_to_undo; archive.busy; archive.torn (an edit after it was interrupted: `recover` first);
 /// archive.unrecoverable (the state before is damaged); io.*, zip.*, archive.*.
 EarlierState undo(const std::filesystem::path& path, const CutOptions& options = {});
 
-// --- repack.h ---
-// Making an archive of a zip file, as zipalign does, and saying whether one is aligned.
-//
-// Entries are copied byte for byte, the model too. Only where an entry has to get another name is it looked up in the
-// model whether a tensor refers to that entry.
-
 struct RepackOptions {
-  /// Of every entry, a power of two from 64 to 32768; entries of 1 MiB and more begin at a multiple of 4096 at least.
-  /// Without it entries keep the alignment that is recorded for them, others get 64.
+  /// The alignment of every entry, a power of two from 64 to 32768; entries of at least 1 MiB begin at a multiple of
+  /// 4096 or more. Absent: entries keep their recorded alignment, and get 64 without a record.
   std::optional<std::uint64_t> alignment = {};
   OutputOptions output = {};  ///< the output may be the input, with `overwrite`
-  /// So many times the input's bytes become of it at most: compressed entries of a few bytes may hold gigabytes.
+  /// The output is at most this many times as large as the input: a compressed entry of a few bytes may hold gigabytes.
   std::uint64_t max_expansion = 8;
-  /// Names of entries whose CRC-32 the input states wrongly and whose bytes are known to be right all the same: the
-  /// output states the CRC-32 that they have. Every other entry is verified as ever.
+  /// Names of entries whose CRC-32 in the input is wrong although their bytes are known to be right. The output has the
+  /// CRC-32 of the bytes. All other entries are verified.
   std::vector<std::string> accept_crc = {};
-  std::vector<RenamedEntry> rename = {};  ///< entries that get other names; none that the model refers to
+  std::vector<RenamedEntry> rename = {};  ///< new names for entries that the model does not name
 };
 
 struct RepackReport {
-  std::uint64_t entries = 0;      ///< in the archive, the model among them
+  std::uint64_t entries = 0;      ///< in the archive, including the model
   std::uint64_t input_bytes = 0;  ///< of the input file
   std::uint64_t file_bytes = 0;   ///< of the archive
-  /// Notes: that the input was no archive, and what was left out. Warnings: which CRC-32 was accepted.
+  /// Notes: the input was not an archive; what was left out. Warnings: a CRC-32 that was accepted.
   std::vector<Finding> remarks;
 };
 
-/// Writes the entries of the zip file at `input` to an archive at `output`: stored, aligned, in the order in which they
-/// lie in the input, the model last. The model is the entry `__MODEL_PROTO`, `__MODEL_PROTO.onnx` or the only `*.onnx`
-/// in the root. Folders are dropped, and so are bytes that belong to no entry: superseded models of an edited archive,
-/// comments, holes. Where the input is an archive of ours without such bytes, the output is the same file; repacking
-/// twice gives what repacking once gave.
+/// Writes the entries of the zip file at `input` to an archive at `output`, as zipalign does: stored, aligned, byte for
+/// byte and in the order of the input's data, the model last. The model is the entry `__MODEL_PROTO`,
+/// `__MODEL_PROTO.onnx`, or the only `*.onnx` in the root. It is read only if entries get other names, to make sure
+/// that no tensor names these. Folders are dropped, and so are bytes outside the entries: superseded models of an
+/// edited archive, comments, holes. An archive of ours without such bytes gives the same file, and repacking twice
+/// gives the same file as repacking once.
 ///
-/// With `output.overwrite` an archive at `output` is locked against edits from before the input is read until it is
-/// replaced. Every CRC-32 is verified on the way, except those of `accept_crc`; an input that changes meanwhile is
-/// io.changed. The output appears whole or not at all. Memory: buffers, and some 200 bytes an entry; mapped or inflated
-/// bytes go straight to the file, or stay in blocks that both files share, as with `convert`. Errors: io.*,
-/// output.exists, archive.busy, usage.argument (the alignment; an entry of `accept_crc` whose CRC-32 is right already;
-/// a name to be replaced that no entry has or that the model refers to), usage.no_such_entry (of `accept_crc`); zip.*
-/// (entries that overlap, encryption, wrong CRCs, names that no archive may have, zip.limit.expansion, ...);
-/// archive.model.missing (no model, more than one, one in a folder, or one whose links would have to be edited:
-/// `convert` reads those), archive.model.too_large, archive.name.reserved; wire.*, onnx.* (the model, where entries get
-/// other names).
+/// With `output.overwrite`, an archive at `output` is locked against edits from before the input is read until it is
+/// replaced. Every CRC-32 is verified, except those of `accept_crc`; an input that changes meanwhile is io.changed. The
+/// output appears only when it is complete. Memory: buffers, and about 200 bytes per entry. Mapped and inflated bytes
+/// go straight to the file, or stay in blocks that both files share, as for `pack`. Errors: io.*, output.exists,
+/// archive.busy, usage.argument (the alignment; an entry of `accept_crc` whose CRC-32 is right; a new name for an entry
+/// that does not exist or that the model names), usage.no_such_entry (in `accept_crc`); zip.* (entries that overlap,
+/// encryption, wrong CRCs, names that an archive may not have, zip.limit.expansion, ...); archive.model.missing (no
+/// model, more than one, one in a folder, or one whose links would have to be edited: `pack` reads those),
+/// archive.model.too_large, archive.name.reserved; wire.*, onnx.* (the model, if entries get other names).
 RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
                     const RepackOptions& options = {});
 
@@ -185,7 +181,7 @@ struct EntryAlignment {
   enum class Kind : std::uint8_t { stored, compressed, folder };
   std::string name;
   std::uint64_t offset = 0;  ///< of the data, absolute
-  std::uint64_t off_by = 0;  ///< bytes behind the last multiple of the alignment; 0 of what need not be aligned
+  std::uint64_t off_by = 0;  ///< bytes after the last multiple of the alignment; 0 if the entry need not be aligned
   Kind kind = Kind::stored;
 };
 

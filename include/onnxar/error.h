@@ -1,7 +1,8 @@
 // Errors and findings: what is wrong, where, and what to do.
 //
-// The library never prints and never ends the process. What stops it is thrown as `onnxar::Error`; what `check` sees is
-// a list of `Finding`. Both carry a code from one catalogue (error_codes.inc), whose ids are stable.
+// The library never prints and never ends the process. It throws one exception type, `onnxar::Error`; `check` returns a
+// list of `Finding`. Both carry a code (error_codes.inc) and may carry a hint (error_hints.inc). The ids of codes and
+// hints are stable. Threads: all functions here may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -22,62 +23,90 @@ enum class Code : std::uint16_t {
 #undef ONNXAR_CODE
 };
 
-/// Who can mend it.
+/// What to do, as an id. Front ends have words of their own for each: the command line names its options.
+enum class Hint : std::uint8_t {
+  none,
+#define ONNXAR_HINT(identifier, id, words) identifier,
+#include "onnxar/error_hints.inc"
+#undef ONNXAR_HINT
+};
+
+/// Where the cause of an error lies.
 enum class Kind : std::uint8_t {
-  usage,   ///< the caller: an argument, an output that exists
-  io,      ///< the machine: a missing file, a permission, a full disk
-  format,  ///< the maker of the bytes: broken or unsupported input
-  remark,  ///< nobody has to: only ever a warning or a note, never thrown
+  usage,   ///< in the call: a wrong argument, an output that exists
+  io,      ///< in the machine: a missing file, a permission, a full disk
+  format,  ///< in the bytes: broken or unsupported input
+  remark,  ///< nothing is broken: only used for warnings and notes, never thrown
 };
 
 /// The stable id, such as "zip.entry.overlap"; "unknown" for a number that no code has.
 [[nodiscard]] std::string_view id(Code code) noexcept;
 /// Kind::usage for a number that no code has.
 [[nodiscard]] Kind kind(Code code) noexcept;
+/// The stable id, such as "output.overwrite"; empty for Hint::none and for a number that no hint has.
+[[nodiscard]] std::string_view id(Hint hint) noexcept;
 
 enum class Severity : std::uint8_t { error, warning, note };
 /// "error" also for a number that no severity has.
 [[nodiscard]] std::string_view to_string(Severity severity) noexcept;
 
-/// Where in a file: each part is empty when it does not apply.
+/// A hint and the value that its words mention.
+struct Advice {
+  Hint hint = Hint::none;
+  std::string value = {};  ///< a name or a number, ready to be printed; empty for most hints
+};
+
+/// The advice in words of the C++ interface; empty for Hint::none.
+[[nodiscard]] std::string to_string(const Advice& advice);
+/// `words` with each `{}` replaced by the value: for front ends that have their own table of words.
+[[nodiscard]] std::string filled(std::string_view words, const Advice& advice);
+
+/// A place in a file. Each part is empty when it does not apply.
 struct Place {
   std::string entry;                    ///< entry name, or site path of a tensor (`graph.initializer[3]`)
   std::optional<std::uint64_t> offset;  ///< absolute offset in the file
 };
 
-/// One thing that `check` has to say.
+/// One result of `check`.
 struct Finding {
   Severity severity = Severity::error;
   Code code = Code::usage_argument;
   Place place;
-  std::string message;  ///< a sentence for a person
+  std::string message;  ///< one sentence: what is wrong
+  Advice advice = {};   ///< what to do
 };
 
-/// `error[zip.entry.overlap] entry "a" at 0x40: ...`, on one line, control characters escaped.
+/// `error[zip.entry.overlap] entry "a" at 0x40: MESSAGE; ADVICE`, on one line, control characters escaped.
 [[nodiscard]] std::string to_string(const Finding& finding);
+/// As above, with other words for the advice; none if `advice` is empty.
+[[nodiscard]] std::string to_string(const Finding& finding, std::string_view advice);
 
-/// The one exception type. `what()` is the whole line: path, entry, offset, sentence.
+/// The one exception type. `what()` is the whole line: path, entry, offset, message, advice.
 class Error : public std::runtime_error {
  public:
-  Error(Code code, const std::string& message, Place place = {}, std::filesystem::path path = {});
+  Error(Code code, const std::string& message, Place place = {}, std::filesystem::path path = {}, Advice advice = {});
 
   [[nodiscard]] Code code() const noexcept { return code_; }
   /// The file in question; empty for bytes in memory.
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   [[nodiscard]] const std::string& entry() const noexcept { return place_.entry; }
   [[nodiscard]] std::optional<std::uint64_t> offset() const noexcept { return place_.offset; }
-  /// The sentence alone.
+  /// The sentence that says what is wrong, without place and advice.
   [[nodiscard]] const std::string& message() const noexcept { return message_; }
+  [[nodiscard]] const Advice& advice() const noexcept { return advice_; }
+  /// `what()` with other words for the advice; none if `advice` is empty.
+  [[nodiscard]] std::string line(std::string_view advice) const;
 
-  /// The same error, naming `path` if it named none: inner layers know bytes, outer ones files.
+  /// A copy that names `path`, unless the error names a path already: inner layers know bytes, outer ones files.
   [[nodiscard]] Error with_path(const std::filesystem::path& path) const;
-  [[nodiscard]] Finding finding() const { return {Severity::error, code_, place_, message_}; }
+  [[nodiscard]] Finding finding() const { return {Severity::error, code_, place_, message_, advice_}; }
 
  private:
   Code code_;
   Place place_;
   std::string message_;
   std::filesystem::path path_;
+  Advice advice_;
 };
 
 /// The reason why a function that does not throw failed, for programs that are built without exceptions.

@@ -1,15 +1,18 @@
-// Links: an archive's model for runtimes that know nothing of archives.
+// Archives for runtimes that do not read archives: as external data by a link, or as initializers by name.
 //
-// A stored entry is legal ONNX external data as it is: `location` = the archive's file name, `offset` from the file's
-// first byte, `length`. A link is the archive's model with every reference rewritten so, some kilobytes, as bytes for
-// sessions that are created from memory or as a small `.onnx` file beside the archive. Unmodified ONNX Runtime, onnx
-// and onnx_ir then map the weights out of the archive.
+// A stored entry is valid ONNX external data: `location` is the archive's file name, `offset` counts from the file's
+// first byte, and `length` is the entry's. A *link* is the archive's model with every location rewritten in this way.
+// It has some kilobytes, and is used as bytes for sessions that are made from memory, or as a small `.onnx` file beside
+// the archive. Unmodified ONNX Runtime, onnx and onnx_ir then map the weights from the archive.
 //
-// `replace` (replace.h) keeps links whole: an old one goes on finding the weights that it named. Writing an archive
-// anew (pack, repack, undo, copying another one over it) breaks its links, and a runtime would read wrong weights
-// without noticing. So a link says in metadata_props, under `onnxar.link.*`, which state of the archive it is for;
-// `verify_link`, `check` and whatever of this library reads a link's data refuse one whose archive is not in that
-// state any more (spec/links.md).
+// `replace` (convert.h) keeps links valid: an old link finds the weights that it named. Writing an archive anew (pack,
+// repack, undo, copying another archive over it) breaks its links, and a runtime would read wrong weights without
+// noticing. A link therefore records the state of the archive in metadata_props, under `onnxar.link.*`. `verify_link`,
+// `check`, and all functions of this library that read a link's data refuse it if the archive has another state
+// (spec/links.md).
+//
+// A *runtime model* needs no file: the archive may be in memory, part of another file, or removed since it was opened.
+// ONNX Runtime takes one through `AddExternalInitializers`; onnxruntime.h does that.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +32,8 @@
 
 namespace ONNXAR_API onnxar {
 
-/// Where in a file the archive is that a link is for: all of it, unless it says otherwise. Other archives are embedded
-/// in a file, as `Archive::open` of a DescriptorRange reads them.
+/// The part of a file that is the archive: by default all of it. An archive may be embedded in another file, as for
+/// `Archive::open` of a DescriptorRange.
 struct ArchiveRange {
   std::uint64_t offset = 0;                  ///< bytes, a multiple of 64
   std::optional<std::uint64_t> length = {};  ///< bytes; absent: to the end of the file
@@ -39,42 +42,41 @@ struct ArchiveRange {
 /// A link in memory.
 struct Link {
   std::vector<std::byte> model;  ///< a serialised ModelProto
-  /// The real path, free of symbolic links, of the folder that the archive is in: ONNX Runtime's session option
-  /// `session.model_external_initializers_file_folder_path`. It refuses data that is reached by a symbolic link.
+  /// The real path, without symbolic links, of the archive's folder: ONNX Runtime's session option
+  /// `session.model_external_initializers_file_folder_path`. ONNX Runtime refuses symbolic links in it.
   std::filesystem::path folder;
   std::string archive;             ///< the file's name in that folder: the location of all external data
   std::uint64_t archive_size = 0;  ///< bytes; the state that the link is for
-  std::uint64_t tensors = 0;       ///< whose data is in the archive
+  std::uint64_t tensors = 0;       ///< number of tensors whose data is in the archive
 };
 
-/// Of `write_link`.
 struct LinkOptions {
   OutputOptions output = {};  ///< `threads` does not apply
   ArchiveRange range = {};    ///< where in its file the archive is
 };
 
-/// The link to the archive at `archive`, which may be a symbolic link to it, or in the file there. Every tensor site is
-/// rewritten, but that data of less than 128 bytes, and what stands in attributes of nodes other than Constant, comes
-/// inline: runtimes do not look for external data there, and to some a length of 0 means all of the file. Checksums are
-/// left out: in a link they would be of the whole file.
+/// Makes a link to the archive at `archive`, or to the archive in the part `range` of that file. The path may be a
+/// symbolic link. Every tensor is rewritten, except that data of less than 128 bytes, and data in attributes of nodes
+/// other than Constant, becomes inline: runtimes do not look for external data there, and some take a length of 0 for
+/// the whole file. Checksums are left out: in a link they would be those of the whole file.
 ///
-/// Errors: usage.argument (a file name that cannot be a location: it begins with `#`, has `..` in it, or is no UTF-8; a
-/// range that Archive::open refuses); usage.own_name (an entry has the file's name, ASCII case aside); as
-/// Archive::open; those of the model's tensors, as `convert`; zip.data.crc (of the model, and of data that comes
-/// inline); onnx.model.too_large. Cost: O(directory + model), and a read of every linked entry's local header; no other
-/// byte of a weight is touched. Memory: the model without its large tensors, twice, and some 1 KiB a tensor.
+/// Errors: usage.argument (a file name that cannot be a location: it begins with `#`, contains `..`, or is not UTF-8; a
+/// range that Archive::open refuses); usage.own_name (an entry has the file's name, apart from ASCII case); as
+/// Archive::open; those of the model's tensors, as `pack`; zip.data.crc (of the model, and of data that becomes
+/// inline); onnx.model.too_large. Cost: O(directory + model), and a read of the local header of every linked entry; no
+/// other byte of a weight is read. Memory: twice the model without its large tensors, and about 1 KiB per tensor.
 Link make_link(const std::filesystem::path& archive, const ArchiveRange& range = {});
 
 /// What `link` did.
 struct LinkReport {
-  std::uint64_t tensors = 0;      ///< whose data is in the archive
+  std::uint64_t tensors = 0;      ///< number of tensors whose data is in the archive
   std::uint64_t model_bytes = 0;  ///< of the file that was written
 };
 
-/// Writes the link as the file `output`. It has to lie in the archive's real folder, as runtimes open external data
-/// beneath a model's folder only; a link with its archive may be moved to another folder together.
+/// Writes a link as the file `output`. It has to be in the archive's real folder, since runtimes only open external
+/// data below a model's folder. A link and its archive may be moved to another folder together.
 ///
-/// The file appears whole or not at all. Errors: as `make_link`; usage.argument (another folder, or the archive
+/// The file appears only when it is complete. Errors: as `make_link`; usage.argument (another folder, or the archive
 /// itself); output.exists, io.*.
 LinkReport link(const std::filesystem::path& archive, const std::filesystem::path& output,
                 const LinkOptions& options = {});
@@ -85,21 +87,14 @@ inline LinkReport write_link(const std::filesystem::path& archive, const std::fi
   return link(archive, output, options);
 }
 
-/// Whether the `.onnx` file at `model` is a link, after proving that its archive is there and still begins with the
-/// state that the link is for. False for a model that is none: an archive, data inside or in files of its own.
-/// Errors: onnx.link.stale; onnx.link.bad_marker; onnx.external_data.missing and .outside (the archive); wire.*,
-/// onnx.* (the model); io.*. Cost: O(model + directory); no weight is touched, so `check --data` sees more.
+/// Whether the `.onnx` file at `model` is a link. If it is, its archive is there and begins with the state that the
+/// link records; otherwise the call throws. False for an archive, and for a model with data inside or in files of its
+/// own. Errors: onnx.link.stale; onnx.link.bad_marker; onnx.external_data.missing and .outside (the archive); wire.*,
+/// onnx.* (the model); io.*. Cost: O(model + directory); no weight is read. `check` with `data` finds more.
 bool verify_link(const std::filesystem::path& model);
 
-/// The same for a link in memory whose archive is in `folder`.
+/// As above, for a link in memory whose archive is in `folder`.
 bool verify_link(Bytes model, const std::filesystem::path& folder);
-
-// --- feed.h ---
-// An archive for runtimes that take initializers by name, as bytes in memory.
-//
-// Where a link (link.h) has the runtime open the archive's file, a feed needs no file: the archive may be in memory,
-// part of another file, or removed since it was opened. ONNX Runtime takes one by `AddExternalInitializers`
-// (onnxruntime.h does that).
 
 /// An initializer of the main graph.
 struct RuntimeTensor {
@@ -107,20 +102,19 @@ struct RuntimeTensor {
   Bytes bytes;  ///< in the archive's mapping
 };
 
-/// What a runtime is given.
+/// A model for a runtime that takes initializers by name.
 struct RuntimeModel {
-  /// A serialised ModelProto. The tensors below are external data in it, with the locations that they have in the
-  /// archive; those that runtimes cannot be given by name (of attributes, subgraphs, functions, sparse tensors) have
-  /// their data inside.
+  /// A serialised ModelProto. In it, `tensors` are external data with the locations that they have in the archive. The
+  /// tensors that runtimes do not take by name (in attributes, subgraphs, functions, sparse tensors) are inline.
   std::vector<std::byte> model;
   std::vector<RuntimeTensor> tensors;
-  std::shared_ptr<const void> owner;  ///< keeps their bytes alive; null where the caller of Archive::open does
+  std::shared_ptr<const void> owner;  ///< keeps their bytes alive; null if the caller of Archive::open does
 };
 
-/// The feed of an open archive, which may be gone afterwards. Errors: those of the model's tensors, as `convert`;
-/// zip.data.crc (of what is copied: the model, and data that goes inside); onnx.model.too_large, where that makes the
-/// model 2 GiB; onnx.model.expansion, where tensors share so much of it that it is over 8 times the archive. Cost:
-/// O(model + data that goes inside), and a read of the local headers of linked entries.
+/// Makes a runtime model of an open archive, which may be destroyed afterwards. Errors: those of the model's tensors,
+/// as `pack`; zip.data.crc (of the copied bytes: the model, and data that becomes inline); onnx.model.too_large (the
+/// model reaches 2 GiB because of them); onnx.model.expansion (tensors share data, and the model would have over 8
+/// times the size of the archive). Cost: O(model + inline data), and a read of the local headers of linked entries.
 RuntimeModel make_runtime_model(const Archive& archive);
 
 }  // namespace ONNXAR_API onnxar

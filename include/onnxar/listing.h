@@ -1,4 +1,4 @@
-// What is in an archive: entries, the tensors in them, and where the bytes go.
+// What is in an archive, without protobuf: its entries and their kinds, its tensors and their bytes, its metadata.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,12 @@
 
 namespace ONNXAR_API onnxar {
 
-/// What an entry is there for.
+/// The purpose of an entry.
 enum class EntryKind : std::uint8_t {
-  weight,     ///< a tensor of some graph names it
-  side_file,  ///< none does, and its name is not a C identifier: `tokenizer.json`
+  weight,     ///< a tensor of the model or of a graph names it
+  side_file,  ///< no tensor names it, and its name is not a C identifier: `tokenizer.json`
   graph,      ///< a further graph over the same weights: `NAME.onnx` in the root
-  unused,     ///< none names it, and its name is a key: an edit has left it
+  unused,     ///< no tensor names it, and its name is a key: left by an edit
   model,      ///< `__MODEL_PROTO`
 };
 [[nodiscard]] std::string_view to_string(EntryKind kind) noexcept;
@@ -36,67 +36,57 @@ struct ListedEntry {
   std::uint64_t offset = 0;  ///< of the first byte, absolute
   std::uint64_t size = 0;    ///< bytes
   std::uint32_t crc32 = 0;
-  std::uint64_t alignment = 0;      ///< as recorded; 64 where no record is
+  std::uint64_t alignment = 0;      ///< as recorded; 64 without a record
   std::uint64_t header_offset = 0;  ///< of the entry's local header, absolute
-  std::uint64_t padding = 0;        ///< bytes of the padding record; 0 where there is none
-  std::vector<TensorInfo> tensors;  ///< those of the model whose data is in this entry; none for a side file
+  std::uint64_t padding = 0;        ///< bytes of the padding record; 0 without one
+  std::vector<TensorInfo> tensors;  ///< tensors of the model with data in this entry
   EntryKind kind = EntryKind::weight;
 };
 
 struct Listing {
   std::uint64_t file_size = 0;
-  std::uint64_t alignment = 0;       ///< what every entry honours: the smallest one recorded
+  std::uint64_t alignment = 0;       ///< the smallest recorded alignment, which every entry has
   std::uint64_t unused_bytes = 0;    ///< of earlier states of the model, left by edits
   std::uint64_t padding_bytes = 0;   ///< of padding records
-  ListedEntry model;                 ///< the entry of the ModelProto
+  ListedEntry model;                 ///< the entry with the ModelProto
   std::vector<ListedEntry> entries;  ///< all others, in the order of the file
 };
 
 /// Lists an archive. Errors: io.*, zip.*, archive.*, wire.*. Cost: O(directory + model); reads every local header.
 [[nodiscard]] Listing ls(const std::filesystem::path& path, const LoadOptions& options = {});
-/// The same of an archive that is open. Errors: io.changed, zip.*, wire.*.
+/// Lists an open archive. Errors: io.changed, zip.*, wire.*.
 [[nodiscard]] Listing ls(const Archive& archive, const LoadOptions& options = {});
 
-[[deprecated("use ls")]] [[nodiscard]]
-inline Listing list(const std::filesystem::path& path, const LoadOptions& options = {}) {
-  return ls(path, options);
-}
-[[deprecated("use ls")]] [[nodiscard]]
-inline Listing list(const Archive& archive, const LoadOptions& options = {}) {
-  return ls(archive, options);
-}
-
-/// A tensor of an archive's model, wherever its data is.
+/// A tensor of an archive's model, with its data in an entry or in the model.
 struct StoredTensor : TensorInfo {
   std::uint64_t offset = 0;  ///< of the TensorProto in the model, bytes
   std::uint64_t size = 0;    ///< of the TensorProto, bytes
 };
 
-/// Every tensor of the model, at every site, in the order of the model: for programs that do without protobuf.
+/// Every tensor of the model, at every site, in the order of the model. See TensorIndex for lookup by name.
 /// Errors: wire.*, onnx.*. Cost: O(model).
 [[nodiscard]] std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& options = {});
 
-/// The kind of each entry, by its index. The tensors of the model and of all graphs count. Errors: wire.*, onnx.*,
-/// naming the entry of the graph that cannot be read. Cost: O(directory + model + graphs).
+/// The kind of each entry, by its index. Considers the tensors of the model and of all graphs. Errors: wire.*, onnx.*,
+/// with the entry of the graph that cannot be read. Cost: O(directory + model + graphs).
 [[nodiscard]] std::vector<EntryKind> entry_kinds(const Archive& archive, const LoadOptions& options = {});
 
-/// The further graphs of an archive: entries `NAME.onnx` in its root, each a ModelProto over the archive's entries. In
-/// the order of the file, views as Archive::entry gives them. Cost: O(directory).
+/// The further graphs of an archive, in the order of the file: entries `NAME.onnx` in its root, each of them a
+/// ModelProto over the archive's entries. Valid as long as the archive. Cost: O(directory).
 [[nodiscard]] std::vector<ArchiveEntry> graphs(const Archive& archive);
 std::vector<ArchiveEntry> graphs(const Archive&& archive) = delete;
 
-/// The entries that tensors of further graphs name, whatever the model names: what these graphs cannot do without. In
-/// the order of the file. Errors: wire.*, onnx.*. Cost: O(directory + graphs).
+/// The entries that tensors of further graphs name, in the order of the file, whether or not the model names them too.
+/// Errors: wire.*, onnx.*. Cost: O(directory + graphs).
 [[nodiscard]] std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOptions& options = {});
 std::vector<ArchiveEntry> entries_of_graphs(const Archive&& archive, const LoadOptions& options = {}) = delete;
 
-/// Entries that no tensor of the model or of a graph names, that are not a graph, and whose name is not a C identifier,
-/// such as `tokenizer.json`: what goes along with the model. In the order of the file, views as Archive::entry gives
-/// them. Errors: wire.*, onnx.*. Cost: O(directory + model + graphs).
+/// The entries of kind side_file, such as `tokenizer.json`, in the order of the file. Valid as long as the archive.
+/// Errors: wire.*, onnx.*. Cost: O(directory + model + graphs).
 [[nodiscard]] std::vector<ArchiveEntry> side_files(const Archive& archive, const LoadOptions& options = {});
 std::vector<ArchiveEntry> side_files(const Archive&& archive, const LoadOptions& options = {}) = delete;
 
-/// The model's metadata_props, views of the archive, in the order of the model. Errors: wire.*.
+/// The keys and values of the model's metadata_props, in the order of the model. Views of the archive. Errors: wire.*.
 [[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive& archive);
 std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive&& archive) = delete;
 
@@ -174,6 +164,8 @@ class TensorIndex {
   /// without a name is never found. Cost: O(1).
   [[nodiscard]] std::optional<ArchiveTensor> find(std::string_view name) const& noexcept;
   std::optional<ArchiveTensor> find(std::string_view name) const&& = delete;
+  /// The index of that tensor. Cost: O(1).
+  [[nodiscard]] std::optional<std::size_t> index_of(std::string_view name) const noexcept;
   /// How many tensors have this name; 0 for an empty name. Cost: O(1).
   [[nodiscard]] std::size_t count(std::string_view name) const noexcept;
 
@@ -186,5 +178,16 @@ class TensorIndex {
 
   std::unique_ptr<Parts> parts_;
 };
+
+// Names of before.
+
+[[deprecated("use ls")]] [[nodiscard]]
+inline Listing list(const std::filesystem::path& path, const LoadOptions& options = {}) {
+  return ls(path, options);
+}
+[[deprecated("use ls")]] [[nodiscard]]
+inline Listing list(const Archive& archive, const LoadOptions& options = {}) {
+  return ls(archive, options);
+}
 
 }  // namespace ONNXAR_API onnxar

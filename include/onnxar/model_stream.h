@@ -1,4 +1,9 @@
-// Loading a model for callers that make its messages with a protobuf of their own, and want all data inside them.
+// Models for callers that have ONNX's messages in a protobuf of their own: loading one with all data inside, and saving
+// one whose weights come from anywhere.
+//
+// ModelReader gives the ModelProto of an archive and the bytes of its tensors one by one. ModelWriter takes weights as
+// sources, then the ModelProto. Neither holds all weights in memory. Callbacks and sources run on the thread of the
+// call.
 #pragma once
 
 #include <cstddef>
@@ -19,23 +24,23 @@
 
 namespace ONNXAR_API onnxar {
 
-/// One step from a message to a message in it: a field of onnx.proto, and of a repeated one which.
+/// One step from a message to a message in it: a field of onnx.proto, and an index if the field is repeated.
 struct FieldStep {
-  std::string_view field;  ///< lives as long as the program
+  std::string_view field;  ///< valid until the program ends
   std::optional<std::uint64_t> index;
 };
 
-/// The model of an archive as a ModelProto without its large payloads, and these beside it: the counterpart of
-/// ModelWriter. The caller parses `model()` and gives each tensor that `for_each` names its data as `raw_data`, in
-/// place of `external_data` and `data_location`. That makes the model that `unpack` writes, at any size.
+/// Reads the model of an archive as a ModelProto without its large payloads, and the payloads one by one. The caller
+/// parses `model()`. Each tensor that `for_each` names gets its data as `raw_data`, in place of `external_data` and
+/// `data_location`. The result is the model that `unpack` writes, at any size.
 ///
-/// What `check` calls an error is refused. Owns what it reads; move-only. Threads: const members may be called
-/// concurrently.
+/// Refuses what `check` calls an error. Owns the archive; move-only. Threads: const members may be called concurrently.
 class ModelReader {
  public:
-  /// Of `options`, `verify_data` has CRC-32s and checksums compared while data is read, and `max_expansion` says how
-  /// many times the archive's size the data of all tensors may take. Errors: as `check` finds them; zip.data.crc (of
-  /// the model); onnx.model.expansion (many tensors share bytes). Cost: O(directory + model); no data is read.
+  /// Two members of `options` apply: with `verify_data`, CRC-32s and checksums are compared while data is read;
+  /// `max_expansion` limits the data of all tensors to so many times the archive's size. Errors: as `check` finds them;
+  /// zip.data.crc (of the model); onnx.model.expansion (many tensors share bytes). Cost: O(directory + model); no data
+  /// is read.
   explicit ModelReader(Archive archive, const LoadOptions& options = {});
 
   ModelReader(ModelReader&& other) noexcept;
@@ -44,21 +49,21 @@ class ModelReader {
   ModelReader& operator=(const ModelReader&) = delete;
   ~ModelReader();
 
-  /// The serialised ModelProto. A tensor whose data is beside it has external data at a location that no reader takes.
+  /// The serialised ModelProto. A tensor whose data `read` gives has external data at a location that readers refuse.
   [[nodiscard]] Bytes model() const& noexcept;
   Bytes model() const&& = delete;
 
-  /// How many tensors have their data beside the model.
+  /// The number of tensors whose data `read` gives.
   [[nodiscard]] std::size_t size() const noexcept;
-  /// The bytes of one. Errors: usage.no_such_tensor (an index that is not below size()).
+  /// The size of one tensor's data, in bytes. Errors: usage.no_such_tensor (index >= size()).
   [[nodiscard]] std::uint64_t size_of(std::size_t index) const;
-  /// Hands them to `sink`, in pieces. Errors: zip.data.crc and onnx.external_data.checksum, after the last piece;
-  /// usage.no_such_tensor; usage.argument (an empty sink); what `sink` throws passes.
+  /// Hands the data to `sink`, in pieces. Errors: zip.data.crc and onnx.external_data.checksum, after the last piece;
+  /// usage.no_such_tensor; usage.argument (an empty sink); exceptions of `sink` pass through.
   void read(std::size_t index, const ByteSink& sink) const;
 
   /// Visits these tensors in the order of the model, each with the steps from the ModelProto to it, such as `graph`,
-  /// `node[3]`, `attribute[0]`, `t`; they are valid during the visit. Errors: usage.argument (an empty `visit`); what
-  /// `visit` throws passes. Cost: O(fields of the model).
+  /// `node[3]`, `attribute[0]`, `t`. The steps are valid during the visit. Errors: usage.argument (an empty `visit`);
+  /// exceptions of `visit` pass through. Cost: O(fields of the model).
   void for_each(const std::function<void(std::size_t index, std::span<const FieldStep> steps)>& visit) const;
 
  private:
@@ -66,18 +71,16 @@ class ModelReader {
   std::unique_ptr<Parts> parts_;
 };
 
-// --- model_writer.h ---
-// Saving a model whose messages the caller holds, in a protobuf of its own, and whose weights come from anywhere.
-
-/// The fields of a TensorProto that say that its data is all `size` bytes at `location`: an entry, or what
-/// ModelWriter::add gave: its external_data is `location`, `offset` (0) and `length`, in this order, as some readers
-/// take the pairs by position. They follow those of a serialised TensorProto that has no data.
+/// The serialised fields that make the data of a TensorProto all `size` bytes at `location`, which is an entry or a
+/// result of ModelWriter::add. Append them to a serialised TensorProto without data. external_data is `location`,
+/// `offset` (0) and `length`, in this order, since some readers take the pairs by position. For messages in memory,
+/// see link_tensor (resolve.h).
 [[nodiscard]] std::string link_fields(std::string_view location, std::uint64_t size);
 
-/// Takes weights as sources, which may make their bytes when they are read, and then the ModelProto, in which those
-/// tensors have external data at the locations that `add` gave. Which of them become entries, under which keys, and
-/// which go into the ModelProto is decided as `convert` does. Move-only. A writer that failed stays failed, and one
-/// call is at work at a time: as ArchiveWriter has it (usage.writer_failed, usage.writer_busy).
+/// Saves a model. Weights are added as sources, which may produce their bytes when they are read. Then comes the
+/// ModelProto, in which these tensors have external data at the locations that `add` returned. As for `pack`, the
+/// options decide which weights become entries and which become inline. Move-only. Failures and threads are as for
+/// ArchiveWriter (usage.writer_failed, usage.writer_busy).
 class ModelWriter {
  public:
   ModelWriter();
@@ -87,15 +90,14 @@ class ModelWriter {
   ModelWriter& operator=(const ModelWriter&) = delete;
   ~ModelWriter();
 
-  /// The location of `weight` in this model's `external_data`, good until the writer is gone. It is asked for its size,
-  /// once; nothing is read yet. Errors: usage.argument (a null pointer); what `size` throws.
+  /// The location for `weight` in this model's `external_data`, valid as long as the writer. Asks for its size, once,
+  /// and reads nothing yet. Errors: usage.argument (a null pointer); exceptions of `size`.
   [[nodiscard]] std::string add(std::shared_ptr<const ByteSource> weight);
 
-  /// Writes the model; each weight that some tensor names is read once, one after another, in the order of the model
-  /// (twice with a checksum). Other external data lies in `load.external_data_dir`; data inside `model` is looked at as
-  /// that of a `.onnx` file is. May be called again after it succeeded.
-  /// Errors: as `convert`; onnx.external_data.marker (a location that another writer gave), io.source_size, and what a
-  /// source throws.
+  /// Writes the model. Each weight that a tensor names is read once (twice with a checksum), one after another and in
+  /// the order of the model. Other external data is in `load.external_data_dir`. Inline data of `model` is treated as
+  /// that of a `.onnx` file. May be called again after it succeeded. Errors: as `pack` and `unpack`;
+  /// onnx.external_data.marker (a location of another writer), io.source_size, and exceptions of a source.
   ConvertReport save(Bytes model, const std::filesystem::path& output, const SaveOptions& save = {},
                      const LoadOptions& load = {}) const;
 

@@ -131,7 +131,7 @@ onnxar_status onnxar_open_descriptor(uint32_t abi, int descriptor, uint64_t offs
 onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size, void (*release)(void* context),
                                  void* context, const onnxar_open_options* options, onnxar_archive** archive,
                                  onnxar_error** error);
-/* Whether the file at `path` is an archive that onnxar_open_path accepts: 1 or 0. ONNXAR_IO: it cannot be read. */
+/* 1 if onnxar_open_path accepts the file at `path`, else 0. ONNXAR_IO: it cannot be read, or is being edited. */
 onnxar_status onnxar_is_archive(uint32_t abi, const char* path, int* is_archive, onnxar_error** error);
 /* Ends the life of `archive` and of its views, unless an owner is retained. */
 void onnxar_close(onnxar_archive* archive);
@@ -199,9 +199,9 @@ onnxar_status onnxar_get_tensor(const onnxar_tensors* tensors, uint64_t index, o
  * type and dims require; code onnx.tensor.not_converted: strings, which have no raw bytes. */
 onnxar_status onnxar_get_tensor_bytes(onnxar_tensors* tensors, uint64_t index, onnxar_bytes* bytes,
                                       onnxar_error** error);
-/* The number of the tensor of this name. ONNXAR_USAGE: code usage.no_such_tensor, with similar names, or
- * usage.ambiguous_tensor: several tensors have the name. The first call indexes the list, others take O(1). */
-onnxar_status onnxar_lookup(onnxar_tensors* tensors, const char* name, size_t name_length, uint64_t* index,
+/* The number of the tensor of this name. If several have it, the initializer of the main graph comes before others.
+ * ONNXAR_USAGE, code usage.no_such_tensor: no tensor has it; the message names similar ones. */
+onnxar_status onnxar_lookup(const onnxar_tensors* tensors, const char* name, size_t name_length, uint64_t* index,
                             onnxar_error** error);
 
 /* How to write: {.struct_size = sizeof(onnxar_writer_options)} is the same as no options. */

@@ -1,21 +1,17 @@
-// Sessions of ONNX Runtime from archives.
+// Sessions of ONNX Runtime from archives, for programs that use ONNX Runtime's C++ API. This library itself neither
+// includes nor links ONNX Runtime. All three ways give sessions that compute what a session of the inline model does:
 //
-// For programs that use ONNX Runtime's C++ API; nothing of this library includes or links it. Three ways, all giving
-// sessions that compute the same as one of the inline model:
+// | function             | the archive                  | the weights |
+// |----------------------|------------------------------|--------------------------------------------------------------|
+// | session_from_archive | a file, or part of a file    | mapped from the file by ONNX Runtime; nothing is copied | |
+// session_from_link    | a file with a link beside it | the same                                                     |
+// | session_from_memory  | any open archive             | copied once by ONNX Runtime, since it does not take values |
+// |                      |                              | that own their buffer for this (seen in 1.23 and 1.31) |
 //
-// | function             | the archive     | the weights                                                        |
-// |----------------------|-----------------|--------------------------------------------------------------------|
-// | session_from_archive | a file, or part | mapped from the file by ONNX Runtime, wherever in the model         |
-// |                      | of one          | they stand: nothing is copied                                      |
-// | session_from_link    | a file, beside  | the same                                                           |
-// |                      | it a link       |                                                                    |
-// | session_from_memory  | any that is     | copied once, by ONNX Runtime: it refuses values that own their     |
-// |                      | open            | buffer for this, and copies others (1.23 and 1.31 were looked at)  |
-//
-// Kernels that rearrange weights copy them, too; the session option `session.disable_prepacking` = "1" has them all
-// used as they lie. Sessions need neither the `Archive` nor its file's name once they are made; the file must not be
-// shortened while it is mapped. Errors: onnxar::Error for what is wrong with the archive, Ort::Exception for what ONNX
-// Runtime refuses.
+// Kernels that rearrange weights copy them too. With the session option `session.disable_prepacking` = "1" all kernels
+// use them in place. A session needs neither the `Archive` nor the file's name once it is made; the file must not be
+// shortened while it is mapped. Errors: onnxar::Error for faults of the archive, Ort::Exception for what ONNX Runtime
+// refuses.
 #pragma once
 
 #include <onnxruntime_cxx_api.h>
@@ -31,8 +27,8 @@
 
 namespace onnxar::ort {
 
-/// A session of the archive at `archive`, or in the file there, by a link in memory (link.h). ONNX Runtime 1.22 or
-/// later.
+/// A session of the archive at `archive`, or in a part of that file, through a link in memory (link.h). Needs ONNX
+/// Runtime 1.22 or later.
 inline Ort::Session session_from_archive(const Ort::Env& env, const std::filesystem::path& archive,
                                          const Ort::SessionOptions& options, const ArchiveRange& range = {}) {
   const Link link = make_link(archive, range);
@@ -41,31 +37,30 @@ inline Ort::Session session_from_archive(const Ort::Env& env, const std::filesys
   return {env, link.model.data(), link.model.size(), in_folder};
 }
 
-/// A session of the `.onnx` file at `link`, after proving that, if it is a link, its archive is as it was
-/// (verify_link).
+/// A session of the `.onnx` file at `link`. If it is a link, its archive is verified first (verify_link).
 inline Ort::Session session_from_link(const Ort::Env& env, const std::filesystem::path& link,
                                       const Ort::SessionOptions& options) {
   verify_link(link);
   return {env, link.c_str(), options};
 }
 
-/// A session of an open archive, which may be in memory, part of another file, or removed since (feed.h).
+/// A session of an open archive, which may be in memory, part of another file, or removed since (make_runtime_model).
 inline Ort::Session session_from_memory(const Ort::Env& env, const Archive& archive,
                                         const Ort::SessionOptions& options) {
-  const RuntimeModel feed = make_runtime_model(archive);
+  const RuntimeModel runtime_model = make_runtime_model(archive);
   const auto memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
   std::vector<std::string> names;
   std::vector<Ort::Value> values;
-  for (const RuntimeTensor& tensor : feed.tensors) {
+  for (const RuntimeTensor& tensor : runtime_model.tensors) {
     names.push_back(tensor.info.name);
-    // A value can be written to, but ONNX Runtime only reads the ones that it copies.
+    // Ort::Value needs a pointer to writable memory, but ONNX Runtime only reads values that it copies.
     values.push_back(Ort::Value::CreateTensor(memory, const_cast<std::byte*>(tensor.bytes.data()), tensor.bytes.size(),
                                               tensor.info.dims.data(), tensor.info.dims.size(),
                                               static_cast<ONNXTensorElementDataType>(tensor.info.type)));
   }
   Ort::SessionOptions with_weights = options.Clone();
   if (!names.empty()) with_weights.AddExternalInitializers(names, values);
-  return {env, feed.model.data(), feed.model.size(), with_weights};
+  return {env, runtime_model.model.data(), runtime_model.model.size(), with_weights};
 }
 
 }  // namespace onnxar::ort

@@ -4,9 +4,8 @@
 //   model.ParseFromArray(archive.model().data(), static_cast<int>(archive.model().size()));
 //   onnxar::resolve_all(archive, model, [](const auto& tensor, std::optional<onnxar::Bytes> data) { ... });
 //
-// This header needs no protobuf: its templates use what every class has that protoc makes from onnx.proto.
-//
-// "This tensor's bytes", for everything that stands for a tensor:
+// This header needs no protobuf: its templates use what every class has that protoc makes from onnx.proto. "This
+// tensor's bytes", for everything that stands for a tensor:
 //
 // | what you have                              | what gives its bytes                          | header         |
 // |--------------------------------------------|-----------------------------------------------|----------------|
@@ -56,11 +55,10 @@ struct TensorMessage {
 /// Elements below 8 bits are packed. Valid as long as archive and message.
 ///
 /// As strict as loading: offset and length are plain decimals, the length is the one that type and dims require, and
-/// there is no data beside a link. A link's checksum is not compared; `check` with `data` does that. Nothing is copied,
-/// so data in the message has the address that the caller's protobuf gave it, which may be odd. Errors, all naming the
-/// tensor: onnx.external*, onnx.tensor.dims, .length (also raw_data that is too short), .no_type, .data_beside (two
-/// fields of values), .wrong_field; at an entry's first use those of Archive::locate. Threads: as Archive. Cost: O(1),
-/// some 100 ns.
+/// there is no data beside a link. Checksums of links are not compared; `check` with `data` does that. Nothing is
+/// copied, so data in the message may have any address. Errors, all naming the tensor: onnx.external*,
+/// onnx.tensor.dims, .length (also raw_data that is too short), .no_type, .data_beside (two fields of values),
+/// .wrong_field; at an entry's first use those of Archive::locate. Threads: as Archive. Cost: O(1), some 100 ns.
 [[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor);
 std::optional<Bytes> resolve(const Archive&& archive, const TensorMessage& tensor) = delete;
 /// Without exceptions: absent either after a failure, or because of typed fields.
@@ -90,12 +88,11 @@ concept GeneratedModel = requires(const T& model) { model.graph().initializer();
 /// The description of a generated message that `resolve` takes. Views of the message.
 template <GeneratedTensor TensorProto>
 [[nodiscard]] TensorMessage tensor_message(const TensorProto& tensor) {
-  constexpr int external = 1;  // TensorProto.DataLocation
   TensorMessage message;
   message.name = tensor.name();
   message.type = static_cast<DataType>(tensor.data_type());
   message.dims = {tensor.dims().data(), static_cast<std::size_t>(tensor.dims().size())};
-  message.external = static_cast<int>(tensor.data_location()) == external;
+  message.external = static_cast<int>(tensor.data_location()) == 1;  // EXTERNAL of TensorProto.DataLocation
   bool has_raw_data = !tensor.raw_data().empty();
   if constexpr (requires { tensor.has_raw_data(); }) has_raw_data = tensor.has_raw_data();  // not in proto3
   if (has_raw_data) message.raw_data = as_bytes(tensor.raw_data());
@@ -176,13 +173,6 @@ class TensorWalk {
   Visit visit_;
 };
 
-template <typename Visit>
-void check_visit(const Visit& visit) {
-  if constexpr (requires { visit.target_type(); }) {  // a std::function
-    if (!visit) throw_usage_error("the function that is to visit the tensors is empty");
-  }
-}
-
 }  // namespace detail
 
 /// Calls `visit(tensor, data)` for every tensor of a model, with the result of `resolve`: initializers, sparse values
@@ -192,7 +182,9 @@ void check_visit(const Visit& visit) {
 /// std::function); exceptions of `visit` pass through.
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive& archive, const ModelProto& model, const Visit& visit) {
-  detail::check_visit(visit);
+  if constexpr (requires { visit.target_type(); }) {  // a std::function
+    if (!visit) detail::throw_usage_error("the function that is to visit the tensors is empty");
+  }
   prove_model(archive);
   detail::TensorWalk([&](const auto& tensor) { visit(tensor, resolve(archive, tensor)); }).model(model);
 }
@@ -213,7 +205,6 @@ template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive&& archive, const ModelProto& model, const Visit& visit) = delete;
 
 namespace detail {
-
 /// Makes the link of a message the only data that it has.
 template <GeneratedTensor TensorProto>
 void write_link(TensorProto& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length) {
@@ -234,10 +225,8 @@ void write_link(TensorProto& tensor, std::string_view location, std::uint64_t of
   add("location", std::string(location));
   add("offset", std::to_string(offset));
   add("length", std::to_string(length));
-  constexpr int external = 1;  // TensorProto.DataLocation
-  tensor.set_data_location(static_cast<std::remove_cvref_t<decltype(tensor.data_location())>>(external));
+  tensor.set_data_location(static_cast<std::remove_cvref_t<decltype(tensor.data_location())>>(1));  // EXTERNAL
 }
-
 }  // namespace detail
 
 /// Makes the data of `tensor` the `length` bytes at `offset` of the entry `location`, the inverse of `resolve`: sets

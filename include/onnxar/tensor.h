@@ -13,7 +13,7 @@
 
 namespace ONNXAR_API onnxar {
 
-/// TensorProto.DataType. Values that this list does not have yet are carried along by their byte length.
+/// TensorProto.DataType. Tensors of other values are kept, and measured by their byte length.
 enum class DataType : std::int32_t {
   undefined = 0,
   float32 = 1,
@@ -44,22 +44,22 @@ enum class DataType : std::int32_t {
   int2 = 26,
 };
 
-/// The name in TensorProto.DataType, such as "FLOAT"; the number for a type that is not known.
+/// The name in TensorProto.DataType, such as "FLOAT"; the number for an unknown type.
 [[nodiscard]] std::string to_string(DataType type);
 
-/// Bits an element takes in raw bytes; 0 for strings and for types that are not known.
+/// The bits of one element in raw data; 0 for strings and unknown types.
 [[nodiscard]] unsigned bits_per_element(DataType type) noexcept;
 
-/// The bytes that raw data of this type and shape has: elements below 8 bits are packed, the last byte padded. No
-/// dimensions mean one element. Nothing for strings, unknown types, negative dimensions or a product beyond 64 bits.
+/// The bytes of raw data of this type and shape. Elements below 8 bits are packed, and the last byte is padded. No
+/// dimensions mean one element. Absent for strings, unknown types, negative dimensions, and products beyond 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> payload_size(DataType type, std::span<const std::int64_t> dims) noexcept;
 
-/// `[64,3,7,7]`; `[]` where there are no dimensions.
+/// `[64,3,7,7]`; `[]` without dimensions.
 [[nodiscard]] std::string shape_text(std::span<const std::int64_t> dims);
 
-/// What one tensor of a model is, apart from its bytes.
+/// The description of one tensor of a model.
 struct TensorInfo {
-  std::string name;  ///< TensorProto.name, as it stands in the model
+  std::string name;  ///< TensorProto.name, unchanged
   DataType type = DataType::undefined;
   std::vector<std::int64_t> dims;
   std::string site;  ///< where in the model: `graph.initializer[3]`, `graph.node[7].attr.value`

@@ -8,7 +8,6 @@ import functools
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sysconfig
 import tempfile
@@ -18,9 +17,7 @@ from typing import Any
 from onnxar._errors import Error, make_error
 from onnxar._options import Path, serialised
 
-_DONE, _DIFFERENT, _USAGE = 0, 1, 2  # exit codes
-_ERROR = re.compile(r"^onnxar: error\[([\w.]+)\] (.*)$", re.MULTILINE)
-_PLACE = re.compile(r'(?:entry "(.*?)"(?: \(\d+ bytes\))?)?(?: ?at 0x([0-9a-f]+))?: (.*)')  # a long name is cut
+_DONE, _DIFFERENT = 0, 1  # exit codes
 
 
 @functools.cache
@@ -71,7 +68,7 @@ def options(**given: bool | int | Path | None) -> list[str]:
 
 def run(verb: str, *arguments: str) -> Any:
     """What the verb prints as JSON. What interrupts this, ends the command. Errors: those that the command has."""
-    command = [executable(), verb, "--json", "--quiet", *arguments]
+    command = [executable(), "--json-errors", verb, "--json", "--quiet", *arguments]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             printed, said = process.communicate()
@@ -80,38 +77,22 @@ def run(verb: str, *arguments: str) -> Any:
             process.wait()
             raise
     if process.returncode not in (_DONE, _DIFFERENT):
-        paths = {word.partition("=")[2] if word.startswith("--") else word for word in arguments}
-        raise _error(said.decode("utf-8", "surrogateescape"), process.returncode, paths)
+        raise _error(said.decode("utf-8", "replace"), process.returncode, arguments)
     return json.loads(printed)
 
 
-def _error(said: str, exit_code: int, paths: set[str]) -> Error:
-    """The error that the command ended with, told apart into its parts again."""
-    line = _ERROR.search(said)
-    if line is None:
-        code = "usage.argument" if exit_code == _USAGE else "io.failed"
-        return make_error(code, said.strip() or f"the command `onnxar` ended with {exit_code}", "", None, "")
-    code, message, path = line[1], line[2], ""
-    for colon in re.finditer(": ", message):
-        if _unescaped(message[: colon.start()]) in paths:
-            path, message = _unescaped(message[: colon.start()]), message[colon.end() :]
-            break
-    entry, offset = "", None
-    if place := _PLACE.fullmatch(message):
-        entry, offset, message = _unescaped(place[1] or ""), int(place[2], 16) if place[2] else None, place[3]
-    return make_error(code, message, entry, offset, path)
+def _error(said: str, exit_code: int, arguments: tuple[str, ...]) -> Error:
+    """The error that the command ended with. A command that was killed leaves none."""
+    try:
+        told = json.loads(said.splitlines()[-1])["error"]
+    except (IndexError, ValueError, KeyError, TypeError):
+        return make_error("io.failed", said.strip() or f"the command `onnxar` ended with {exit_code}", "", None, "")
+    hint = told["hint"] or {"id": "", "value": ""}
+    path = _as_given(told["path"] or "", arguments)
+    return make_error(told["code"], told["message"], told["entry"] or "", told["offset"], path, hint["id"], hint["value"])
 
 
-_ESCAPE = re.compile(rb"\\\\|\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\U([0-9a-f]{8})")
-
-
-def _unescaped(text: str) -> str:
-    """The reverse of the library's `escaped`."""
-
-    def meant(escape: re.Match[bytes]) -> bytes:
-        byte, *code_points = escape.groups()
-        if byte:
-            return bytes([int(byte, 16)])
-        return next((chr(int(each, 16)).encode("utf-8", "surrogatepass") for each in code_points if each), b"\\")
-
-    return _ESCAPE.sub(meant, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+def _as_given(path: str, arguments: tuple[str, ...]) -> str:
+    """JSON is UTF-8, and paths are bytes: the argument that was given, where the path is one."""
+    given = [word.partition("=")[2] if word.startswith("--") else word for word in arguments]
+    return next((each for each in given if os.fsencode(each).decode("utf-8", "replace") == path), path)

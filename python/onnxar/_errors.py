@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import errno
-import re
+
+from onnxar import _hints
 
 
 class Error(Exception):
@@ -64,20 +65,18 @@ class Finding:
 
 _KINDS: dict[str, type[Error]] = {"output.exists": OutputExistsError, "usage.no_such_entry": NotFoundError}
 
-# Options of the command that messages advise, and what they are called here. In backquotes are whole commands.
-_ARGUMENTS = {
-    "--accept-crc": "accept_crc", "--all-sites": "all_sites", "--append-external": "append_external", "--data-dir": "data_dir",
-    "--external-data NAME": "external_data", "--force": "overwrite=True", "--raw": "raw", "--rename OLD=NEW": "rename",
-    "--max-expansion (LoadOptions::max_expansion)": "max_expansion", "--max-expansion": "max_expansion",
-    "--threshold": "size_threshold", "external_data_dir": "data_dir",
-}  # fmt: skip
-_ADVISED = re.compile(rf"`[^`]*`|(?<![\w-])(?:{'|'.join(map(re.escape, _ARGUMENTS))})(?![\w-])")
+
+def in_words(message: str, hint: str, value: str) -> str:
+    """The library's sentence, and what to do in the words of this package."""
+    advice = _hints.in_words(hint, value)
+    return f"{message}; {advice}" if advice else message
 
 
-def make_error(code: str, message: str, entry: str, offset: int | None, path: str) -> Error:
-    """The exception for a code; the extension module calls it."""
-    message = _ADVISED.sub(lambda advised: _ARGUMENTS.get(advised[0], advised[0]), message)
-    return _KINDS.get(code, Error)(code, message, entry, offset, path)
+def make_error(
+    code: str, message: str, entry: str, offset: int | None, path: str, hint: str = "", value: str = ""
+) -> Error:  # fmt: skip
+    """The exception for a code; the extension module calls it, too."""
+    return _KINDS.get(code, Error)(code, in_words(message, hint, value), entry, offset, path)
 
 
 def usage(message: str, entry: str = "", path: str = "") -> Error:

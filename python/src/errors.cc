@@ -14,7 +14,8 @@ void translate(const std::exception_ptr& thrown, void* raise_class) {
     const nb::object make = nb::borrow(static_cast<PyObject*>(raise_class));
     const nb::object offset = error.offset() ? nb::object(nb::int_(*error.offset())) : nb::none();
     const nb::object instance =
-        make(text(id(error.code())), text(error.message()), text(error.entry()), offset, text(error.path().native()));
+        make(text(id(error.code())), text(error.message()), text(error.entry()), offset, text(error.path().native()),
+             text(id(error.advice().hint)), text(error.advice().value));
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(instance.ptr())), instance.ptr());
   }
 }
@@ -26,11 +27,14 @@ nb::object text(std::string_view text) {
 }
 
 nb::list findings(const std::vector<Finding>& findings) {
+  const nb::object in_words = nb::module_::import_("onnxar._errors").attr("in_words");
   nb::list rows;
   for (const Finding& finding : findings) {
+    const Advice& advice = finding.advice;
+    const nb::object message = in_words(text(finding.message), text(id(advice.hint)), text(advice.value));
     const nb::object offset = finding.place.offset ? nb::object(nb::int_(*finding.place.offset)) : nb::none();
     rows.append(nb::make_tuple(text(to_string(finding.severity)), text(id(finding.code)), text(finding.place.entry),
-                               offset, text(finding.message)));
+                               offset, message));
   }
   return rows;
 }

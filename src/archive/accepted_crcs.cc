@@ -30,8 +30,8 @@ AcceptedCrcs::AcceptedCrcs(Bytes file, const zip::ForeignDirectory& directory, s
     const std::uint32_t crc = crc_of(file, entry);
     const Place place{name, entry.data_offset};
     if (crc == entry.crc32) {
-      throw Error(Code::usage_argument,
-                  "the CRC-32 of this entry is right already: leave it out of those to accept (--accept-crc)", place);
+      throw Error(Code::usage_argument, "the CRC-32 of this entry is right already", place, {},
+                  {Hint::not_as_accepted});
     }
     true_crcs_.emplace(entry.header_offset, crc);
     report.remarks.push_back({Severity::warning, Code::zip_data_crc, place,

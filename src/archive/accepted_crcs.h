@@ -1,4 +1,4 @@
-// Entries whose CRC-32 is wrong and whose bytes are to be taken all the same.
+// Entries that `repack` copies although their CRC-32 is wrong.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace onnxar {
 
-/// What RepackOptions::accept_crc names, held against the file before anything is written: so a name that is not there,
-/// or whose CRC-32 is right, is found in a dry run, too.
+/// The entries of RepackOptions::accept_crc. They are looked up and summed before anything is written, so that a dry
+/// run also reports a name that does not exist or whose CRC-32 is right.
 class AcceptedCrcs {
  public:
   /// Sums the named entries and adds a warning for each to the report.
@@ -21,7 +21,7 @@ class AcceptedCrcs {
   AcceptedCrcs(Bytes file, const zip::ForeignDirectory& directory, std::span<const std::string> names,
                RepackReport& report);
 
-  /// Whether the entry is a named one and its bytes still have the CRC-32 that was summed.
+  /// Whether the entry was named, and its bytes still have the CRC-32 that was computed then.
   [[nodiscard]] bool accepts(const zip::ForeignEntry& entry, std::uint32_t crc) const;
 
  private:

@@ -1,4 +1,4 @@
-// Copies, at addresses that any load is happy with, of bytes that lie in an archive at odd ones.
+// Aligned copies of bytes that lie in an archive at unaligned addresses.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace onnxar {
 
-/// Each begins at a multiple of 64. They are made once for each key, kept until this goes, and shared with those who
-/// got them. Threads: any number at once; those who want one that is being made wait for it.
+/// Each copy begins at a multiple of 64. It is made once per key, kept as long as this object, and shared with the
+/// callers that received it. Threads: any number at once; a caller waits for a copy that is being made.
 class AlignedCopies {
  public:
-  static constexpr std::size_t alignment = 64;
+  static constexpr std::size_t alignment = default_alignment;
 
-  /// What tells one copy from another: the place in the model of what it is a copy of.
+  /// Identifies a copy: where in the model the original is.
   using Key = std::pair<std::uint64_t, std::uint64_t>;
 
-  /// The copy with this key, read from `source` if there is none. One that would bring what is kept above `limit` bytes
-  /// is not kept: the span has the only share. Errors: std::bad_alloc; what reading throws, and nothing is then kept.
+  /// The copy with this key, read from `source` if there is none yet. If keeping it would take more than `limit` bytes
+  /// in all, only the returned span owns it. Errors: std::bad_alloc, and those of reading; nothing is kept then.
   ByteSpan get(const Key& key, const ByteSource& source, std::uint64_t limit);
 
  private:

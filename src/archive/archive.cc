@@ -7,17 +7,22 @@
 #include "archive/aligned_copies.h"
 #include "archive/changed.h"
 #include "archive/entry_source.h"
+#include "archive/foreign_faults.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
-#include "archive/plain_zip.h"
+#include "base/annotate.h"
 #include "base/callables.h"
 #include "base/checked.h"
 #include "base/memory.h"
+#include "base/ranges.h"
 #include "base/text.h"
 #include "zip/directory.h"
 #include "zip/records.h"
 
 namespace onnxar {
+
+static_assert(OpenOptions().max_entries == zip::Limits().entries);
+static_assert(OpenOptions().max_directory_size == zip::Limits().directory_size);
 
 struct Archive::Parts {
   Bytes file;
@@ -25,27 +30,21 @@ struct Archive::Parts {
   std::filesystem::path path;
   zip::Directory directory;
   std::unique_ptr<AlignedCopies> copies = std::make_unique<AlignedCopies>();  // takes part in const members
+  const base::FileOrigin* origin = nullptr;                                   // lives as long as `owner`
 };
 
 namespace {
 
 Error with_hint(const Error& error) {
-  if (!is_plain_zip_fault(error.code())) return error;
-  if (is_portable_name_fault(error.code())) {
-    return {error.code(),
-            error.message() + "; `onnxar pack` names the entries of tensors anew and, with --rename, others",
-            error.finding().place, error.path()};
-  }
-  return {
-      error.code(),
-      error.message() + "; this is a plain zip or was changed by a zip tool: `onnxar repack` makes an archive of it",
-      error.finding().place, error.path()};
+  if (!is_foreign_fault(error.code())) return error;
+  const bool is_name = is_portable_name_fault(error.code());
+  return base::annotate(error, {.advice = {is_name ? Hint::pack_names_entries : Hint::repack_plain_zip}});
 }
 
 void check_reserved_names(const zip::Directory& directory) {
   for (const zip::DirectoryEntry& entry : directory.entries()) {
     if (entry.name != model_entry_name && is_reserved_name(entry.name)) {
-      throw Error(Code::archive_name_reserved,
+      throw Error(Code::archive_name_reserved,  // N13
                   "this version does not know what an entry of this reserved name is; a newer reader is needed",
                   {std::string(entry.name), entry.central_offset});
     }
@@ -56,18 +55,18 @@ void check_model(const zip::Directory& directory, const OpenOptions& options) {
   const auto model = directory.find(model_entry_name);
   const zip::DirectoryEntry& last = directory.entries().back();
   if (!model) {
-    throw Error(Code::archive_model_missing,
+    throw Error(Code::archive_model_missing,  // P6
                 base::concat("no entry is named ", model_entry_name, ": this zip file holds no ONNX model"),
                 {"", directory.offset()});
   }
   const zip::DirectoryEntry& entry = directory.entries()[*model];
   if (*model + 1 != directory.entries().size()) {
-    throw Error(Code::archive_model_not_last,
+    throw Error(Code::archive_model_not_last,  // P7
                 base::concat("the model must be the last entry, but ", base::quoted(last.name), " follows it"),
                 {std::string(entry.name), entry.central_offset});
   }
   if (entry.size > options.max_model_size) {
-    throw Error(Code::archive_model_too_large,
+    throw Error(Code::archive_model_too_large,  // P8
                 base::concat("a model of ", base::human_size(entry.size), " is over the limit of ",
                              base::human_size(options.max_model_size)),
                 {std::string(entry.name), entry.central_offset});
@@ -77,6 +76,7 @@ void check_model(const zip::Directory& directory, const OpenOptions& options) {
 zip::Directory read_directory(Bytes file, const OpenOptions& options) {
   try {
     zip::Directory directory = zip::Directory::read(file, {options.max_entries, options.max_directory_size});
+    // The order of spec/checking.md, steps 41 to 44.
     check_model(directory, options);
     check_reserved_names(directory);
     return directory;
@@ -181,20 +181,18 @@ Bytes Archive::model() const& { return bytes_at(size() - 1); }
 
 Bytes Archive::resolve(std::string_view location, std::uint64_t offset, std::optional<std::uint64_t> length) const& {
   const auto found = find(location);
-  if (!found) {
+  if (!found) {  // M9
     throw Error(Code::onnx_external_missing,
-                base::concat("the model refers to ", base::quoted(location), ", which is no entry of the archive"),
+                base::concat("the model refers to ", base::quoted(location), ", which is not an entry of the archive"),
                 {std::string(location), std::nullopt}, parts_->path);
   }
   const Bytes whole = bytes_at(found->index);
-  const std::uint64_t wanted = length.value_or(offset <= whole.size() ? whole.size() - offset : 0);
-  const auto part = base::slice(whole, offset, wanted);
-  if (!part) {
-    throw Error(Code::onnx_external_out_of_range,
-                base::concat("offset ", offset, " and length ", wanted, " leave the entry of ", whole.size(), " bytes"),
+  const auto within = base::length_within(offset, length, whole.size());
+  if (!within) {  // M13
+    throw Error(Code::onnx_external_out_of_range, base::range_fault(offset, length, "the entry", whole.size()),
                 {std::string(location), found->header_offset}, parts_->path);
   }
-  return *part;
+  return whole.subspan(offset, *within);
 }
 
 const std::shared_ptr<const void>& Archive::owner() const noexcept { return parts_->owner; }
@@ -202,11 +200,14 @@ Bytes Archive::file() const& noexcept { return parts_->file; }
 const std::filesystem::path& Archive::path() const noexcept { return parts_->path; }
 
 Archive ArchiveAccess::open(Bytes bytes, std::shared_ptr<const void> owner, const std::filesystem::path& path,
-                            const OpenOptions& options) {
+                            const OpenOptions& options, const base::FileOrigin* origin) {
   Archive archive = Archive::open(bytes, std::move(owner), options);
   archive.parts_->path = path;
+  archive.parts_->origin = origin;
   return archive;
 }
+
+const base::FileOrigin* ArchiveAccess::origin(const Archive& archive) noexcept { return archive.parts_->origin; }
 
 AlignedCopies& ArchiveAccess::copies(const Archive& archive) noexcept { return *archive.parts_->copies; }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "archive/opening.h"
+#include "archive/output_options.h"
 #include "archive/writer_parts.h"
 #include "onnxar/archive.h"
 
@@ -15,16 +16,15 @@ ArchiveWriter& ArchiveWriter::operator=(ArchiveWriter&& other) noexcept = defaul
 ArchiveWriter::~ArchiveWriter() = default;
 
 ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const WriterOptions& options) {
-  check_alignment(options.alignment);
+  zip::check_alignment(options.alignment);
   refuse_dry_run(options.output);
-  auto file =
-      base::OutputFile::create(target, options.output.overwrite ? base::Existing::replace : base::Existing::refuse);
+  auto file = base::OutputFile::create(target, existing_of(options.output));
   auto lock = options.output.overwrite ? lock_for_replacing(target) : os::File();
   return ArchiveWriter(std::make_unique<Parts>(
       Parts{std::move(lock),
             EntryWriter(zip::Writer({std::move(file), options.output.sync}, options.output.threads), options.alignment,
                         target),
-            options.output.sync ? base::Sync::full : base::Sync::none, options.verify_model}));
+            sync_of(options.output), options.verify_model}));
 }
 
 void ArchiveWriter::reserve(std::uint64_t bytes) { parts_->writer.reserve(bytes); }
@@ -40,7 +40,7 @@ void ArchiveWriter::finish(Bytes model) { finish(SpanSource(model)); }
 
 std::uint64_t archive_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
                            std::uint64_t model_size, std::uint64_t alignment) {
-  check_alignment(alignment);
+  zip::check_alignment(alignment);
   std::vector<std::pair<std::string_view, std::uint64_t>> all(names_and_sizes.begin(), names_and_sizes.end());
   all.emplace_back(model_entry_name, model_size);
   return zip::file_size(all, alignment);

@@ -16,7 +16,7 @@ class ContainerCheck {
   explicit ContainerCheck(const Archive& archive) : archive_(archive), directory_(ArchiveAccess::directory(archive)) {}
 
   std::vector<Finding> run() {
-    if (directory_.unneeded_zip64()) {
+    if (directory_.unneeded_zip64()) {  // R1
       remark(Severity::warning, Code::zip_zip64_unneeded, {"", directory_.offset()},
              "zip64 end records that nothing calls for; some tools warn about them");
     }
@@ -28,7 +28,7 @@ class ContainerCheck {
   void check_entry(const ArchiveEntry& entry) {
     try {
       const zip::LocalEntry local = ArchiveAccess::local(archive_, entry.index);
-      if (local.unneeded_zip64 || directory_.entries()[entry.index].unneeded_zip64) {
+      if (local.unneeded_zip64 || directory_.entries()[entry.index].unneeded_zip64) {  // R1, once for both headers
         remark(Severity::warning, Code::zip_zip64_unneeded, {std::string(entry.name), entry.header_offset},
                "a zip64 field that nothing calls for; some tools warn about it");
       }
@@ -42,22 +42,21 @@ class ContainerCheck {
   void check_tail(const ArchiveEntry& entry, std::uint64_t data_end) {
     const std::uint64_t limit = directory_.limit_of(entry.index);
     if (data_end == limit) return;
-    remark(Severity::note, Code::archive_tail_superseded, {std::string(entry.name), data_end},
-           concat(limit - data_end, " bytes of an earlier state of the model stand behind this entry"));
-    if (false_tail_) return;  // what is behind it may well build on it
+    remark(Severity::note, Code::archive_tail_superseded, {std::string(entry.name), data_end},  // R10
+           concat(limit - data_end, " bytes of an earlier state of the model follow this entry"));
+    if (false_tail_) return;  // T2 is reported once: later states may build on the broken one
     try {
       check_states(limit);
     } catch (const Error& error) {
       false_tail_ = true;
-      throw Error(Code::archive_tail_prefix,
-                  concat("what stands behind this entry is not the end of an earlier state: ", error.what()),
+      throw Error(Code::archive_tail_prefix,  // T2
+                  concat("the bytes that follow this entry are not the end of an earlier state: ", error.line("")),
                   {std::string(entry.name), data_end});
     }
   }
 
-  /// The state before an edit is a prefix of the file; it must have been an archive itself, and so must every state
-  /// before that one. Each is looked at once: every state brings a directory of its own, so all of them together cost
-  /// no more than the file is long.
+  /// The state before an edit is a prefix of the file. It must be an archive, and so must every state before it. Each
+  /// is opened once. As each has a directory of its own, the cost of all of them is linear in the file's size.
   void check_states(std::uint64_t end) {
     for (std::vector<std::uint64_t> ends = {end}; !ends.empty();) {
       const std::uint64_t state_end = ends.back();

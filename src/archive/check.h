@@ -1,4 +1,4 @@
-// The container's part of `check`.
+// Checks an archive as a container.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace onnxar {
 
-/// Everything that an open archive shows beyond what `open` proved: every local header, the states before each edit,
-/// and remarks. CRCs are not looked at.
+/// Proves what `open` left out: every local header and the states before each edit (T2). Adds remarks (R1, R10). Does
+/// not compare CRCs.
 std::vector<Finding> check_container(const Archive& archive);
 
 }  // namespace onnxar

@@ -18,7 +18,7 @@
 namespace onnxar {
 namespace {
 
-/// Whether `action` finds no fault in the format.
+/// The result of `action`; false if it throws an error of the format.
 template <typename Action>
 bool passes(const Action& action) {
   try {
@@ -48,8 +48,8 @@ std::optional<EarlierState> whole_state(Bytes file) {
   return state;
 }
 
-/// Whether the container has no error, where the states that end at `sound` have none. What an edit left unused is the
-/// end of such a state, and the walk that finds states meets all of those.
+/// Whether the container of a state has no error. `sound` are the ends of the earlier states without errors: a gap
+/// between entries must end at one of them, as a superseded tail does.
 bool is_sound(Bytes file, const std::vector<std::uint64_t>& sound) {
   return passes([&] {
     const Archive archive = Archive::open(file, nullptr);
@@ -64,8 +64,8 @@ bool is_sound(Bytes file, const std::vector<std::uint64_t>& sound) {
   });
 }
 
-/// Those of the states whose containers have no error, judged from the first to the last, so that each is opened once:
-/// every state has a directory of its own, and all of them together are no longer than the file.
+/// The ends of the states whose containers have no error. They are judged in ascending order, so that each is opened
+/// only once. As each has a directory of its own, the cost of all of them is linear in the file's size.
 std::vector<std::uint64_t> sound_states(Bytes file, const std::vector<std::uint64_t>& ends) {
   std::vector<std::uint64_t> sound;
   for (const std::uint64_t end : ends) {
@@ -74,16 +74,16 @@ std::vector<std::uint64_t> sound_states(Bytes file, const std::vector<std::uint6
   return sound;
 }
 
-/// Whether the entry has its CRC-32. In what was written first, early writers may have begun the sum anew: no edit did
-/// that, so cutting further would not mend it.
+/// Whether the entry has the stated CRC-32. Early writers may have restarted the sum in an entry of the first state
+/// (crc_fault.h). That is accepted there, as cutting off further states would not repair it.
 bool has_its_crc(const Archive& archive, const ArchiveEntry& entry, bool written_first) {
   const Bytes data = archive.bytes(entry);
   if (base::crc32(0, data) == entry.crc32) return true;
   return written_first && !data.empty() && base::find_start_of_crc32(data, entry.crc32);
 }
 
-/// Verifies what the last edit of a sound state added, from `begin` on, the model among it: an edit always adds one.
-/// So no byte is summed for two states.
+/// Verifies the entries that the last edit of a sound state added, from `begin` on, and the model among them: an edit
+/// always adds one. So no byte is summed for two states.
 std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin) {
   std::optional<EarlierState> state;
   passes([&] {
@@ -122,11 +122,9 @@ EarlierState recover(const std::filesystem::path& path, const CutOptions& option
     const auto state = verified_state(bytes.first(end), at == ends.begin() ? 0 : *std::prev(at));
     if (state) return cut(std::move(file), path, bytes.size(), *state, options);
   }
-  throw Error(
-      Code::archive_unrecoverable,
-      "no front part of the file is a whole archive, so there is nothing to go back to: fetch it again, or make "
-      "it anew with `onnxar pack` or `onnxar repack`",
-      {}, path);
+  throw Error(Code::archive_unrecoverable,
+              "no front part of the file is a whole archive, so there is nothing to go back to", {}, path,
+              {Hint::make_anew});
 }
 
 EarlierState undo(const std::filesystem::path& path, const CutOptions& options) {

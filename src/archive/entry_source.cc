@@ -49,6 +49,17 @@ void EntrySource::read(const ByteSink& sink) const {
   expect(base::crc32_while(0, bytes_, [&] { sink(bytes_); }, threads_));
 }
 
+void EntrySource::locate(const std::function<void(const Location&)>& visit) const {
+  if (!may_change()) visit({bytes_, true, ArchiveAccess::origin(archive_)});
+}
+
+void SlicedEntry::locate(Bytes part, const std::function<void(const Location&)>& visit) const {
+  whole_.locate([&](Location run) {
+    run.bytes = part;
+    visit(run);
+  });
+}
+
 Bytes SlicedEntry::verified(Bytes part) const {
   std::call_once(verified_, [this] {
     if (!spool_) return whole_.verify();
@@ -64,7 +75,7 @@ std::shared_ptr<const ByteSource> SlicedEntries::source(const Archive& archive, 
   if (!sliced) {
     EntrySource whole(archive, entry);
     if (whole.may_change() && !spool_) {
-      // Entries do not overlap, so that copies of all of them have room in as many bytes as the file has.
+      // Entries do not overlap, so copies of all of them take at most as many bytes as the file, plus alignment.
       const std::uint64_t room = archive.file().size() + archive.size() * zip::alignment_minimum;
       spool_ = std::make_shared<Spool>(folder_.empty() ? base::temporary_folder() : folder_, room);
     }
@@ -78,6 +89,7 @@ void EntrySource::verify() const { expect(base::crc32(0, bytes_)); }
 
 void EntrySource::expect(std::uint32_t crc) const {
   if (crc == entry_.crc32) return;
+  // A sum that is right now was wrong only because bytes changed while they were summed.
   if (is_changed(archive_) || base::crc32(0, bytes_) == entry_.crc32) throw changed_while_read(archive_.path());
   const Place place{std::string(entry_.name), archive_.locate(entry_).offset};
   throw zip::crc_fault(place, "the archive", entry_.crc32, crc, bytes_).with_path(archive_.path());

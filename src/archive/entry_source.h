@@ -15,38 +15,39 @@
 
 namespace onnxar {
 
-/// Hands out copies of bytes, each of which is summed as it was handed out: of a mapping it would be read twice, and
-/// may be another one the second time.
+/// Hands out copies of bytes, and sums the copies. Bytes of a mapping would be read twice, once for the sum and once by
+/// the sink, and could change in between.
 class CopiedSource final : public ByteSource {
  public:
   explicit CopiedSource(Bytes bytes) : bytes_(bytes) {}
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   void read(const ByteSink& sink) const override { static_cast<void>(read_and_sum(sink)); }
-  /// The CRC-32 of what was handed out.
+  /// Hands the bytes out and returns the CRC-32 of the copies.
   [[nodiscard]] std::uint32_t read_and_sum(const ByteSink& sink) const;
 
  private:
   Bytes bytes_;
 };
 
-/// Hands out the entry's bytes and compares their CRC-32 at the end, which up to `threads` threads take part in (0: as
-/// many as there are cores). Entries that an edit appended are copied first: `undo` and another edit may put other
-/// bytes in their place. Where the sum is wrong because the file was changed, that is said (io.changed). The archive
-/// must outlive the source and stay where it is. Errors: as Archive::bytes when made; zip.data.crc, io.changed when
-/// read.
+/// Hands out the entry's bytes and compares their CRC-32 at the end. Up to `threads` threads sum (0: as many as there
+/// are cores). Entries that an edit appended are handed out as copies, as `undo` and another edit may replace the
+/// bytes. If the sum is wrong because the file was changed, the error is io.changed. The archive must outlive the
+/// source and must not be moved. Errors: as Archive::bytes when made; zip.data.crc, io.changed when read.
 class EntrySource final : public ByteSource {
  public:
   EntrySource(const Archive& archive, const ArchiveEntry& entry, std::size_t threads = 0);
 
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   void read(const ByteSink& sink) const override;
+  /// Not of an entry that may change: copies of it are handed out.
+  void locate(const std::function<void(const Location&)>& visit) const override;
   /// Hands out copies and compares the CRC-32 of those.
   void copy(const ByteSink& sink) const;
   /// Fills `buffer`, and compares the CRC-32 of what it then holds. REQUIRES: buffer.size() == size()
   void copy_to(std::span<std::byte> buffer) const;
-  /// Whether an edit appended it, so that it is copied.
+  /// Whether an edit appended the entry, so that it is copied.
   [[nodiscard]] bool may_change() const;
-  /// Compares the CRC-32 and hands nothing out. One thread.
+  /// Compares the CRC-32 without handing out bytes. On the caller's thread alone.
   void verify() const;
 
  private:
@@ -58,15 +59,17 @@ class EntrySource final : public ByteSource {
   std::size_t threads_;
 };
 
-/// An entry of which parts are read, by any thread: it is verified as a whole, once. If it may change it is copied to
-/// the spool: in memory it would take as much as the file.
+/// An entry of which parts are read, by any thread. It is verified as a whole, once. If it may change, it is copied to
+/// the spool; a copy in memory could be as large as the file.
 class SlicedEntry {
  public:
-  /// `spool` has room for it, and is null only where the entry may not change.
+  /// `spool` has room for the entry; it is null only if the entry may not change.
   SlicedEntry(EntrySource whole, const ArchiveEntry& entry, Bytes bytes, std::shared_ptr<Spool> spool)
       : whole_(std::move(whole)), header_offset_(entry.header_offset), bytes_(bytes), spool_(std::move(spool)) {}
-  /// The same part where it is verified. Errors: zip.data.crc, io.changed; of copying io.*.
+  /// `part` of the entry, verified: in the mapping or in the spool. Errors: zip.data.crc, io.changed; for copying io.*.
   [[nodiscard]] Bytes verified(Bytes part) const;
+  /// Of the same part.
+  void locate(Bytes part, const std::function<void(const Location&)>& visit) const;
 
  private:
   EntrySource whole_;
@@ -77,22 +80,23 @@ class SlicedEntry {
   mutable Bytes copy_;
 };
 
-/// Hands out a part of an entry that is verified before. Errors: zip.data.crc when read.
+/// Hands out a part of an entry, after the entry was verified. Errors: zip.data.crc when read.
 class SliceSource final : public ByteSource {
  public:
   SliceSource(std::shared_ptr<const SlicedEntry> entry, Bytes part) : entry_(std::move(entry)), part_(part) {}
   [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
   void read(const ByteSink& sink) const override { sink(entry_->verified(part_)); }
+  void locate(const std::function<void(const Location&)>& visit) const override { entry_->locate(part_, visit); }
 
  private:
   std::shared_ptr<const SlicedEntry> entry_;
   Bytes part_;
 };
 
-/// Parts of entries of one archive, which must outlive their sources. Not synchronised; the sources are.
+/// Makes sources for parts of entries of one archive, which must outlive them. Not synchronised; the sources are.
 class SlicedEntries {
  public:
-  /// What is copied goes to `folder` (empty: the system's for temporary files).
+  /// Copies go to a nameless file in `folder` (empty: the system's folder for temporary files).
   explicit SlicedEntries(std::filesystem::path folder = {}) : folder_(std::move(folder)) {}
   /// A source of `part`, which lies in the entry. Errors: as Archive::bytes; when read, zip.data.crc, io.*.
   [[nodiscard]] std::shared_ptr<const ByteSource> source(const Archive& archive, const ArchiveEntry& entry, Bytes part);
@@ -100,7 +104,7 @@ class SlicedEntries {
  private:
   std::filesystem::path folder_;
   std::map<std::size_t, std::shared_ptr<const SlicedEntry>> entries_;  // by index
-  std::shared_ptr<Spool> spool_;                                       // once there are such that may change
+  std::shared_ptr<Spool> spool_;                                       // made for the first entry that may change
 };
 
 }  // namespace onnxar

@@ -7,25 +7,22 @@
 
 #include "archive/keys.h"
 #include "base/callables.h"
-#include "base/checked.h"
 #include "base/exact_source.h"
 #include "base/mapped_file.h"
+#include "base/ranges.h"
 #include "base/text.h"
 #include "onnxar/archive.h"
 #include "onnxar/error.h"
-#include "zip/names.h"
 
 namespace onnxar {
 namespace {
-
-constexpr std::uint64_t model_maximum = (1ULL << 31U) - 1;  // protobuf parses no longer message
 
 /// A caller's stream as a source.
 class StreamSource final : public ByteSource {
  public:
   StreamSource(std::uint64_t size, const StreamReader& read) : size_(size), read_(read) {}
   [[nodiscard]] std::uint64_t size() const override { return size_; }
-  /// What follows in the stream may be something else, so never more is asked for than is left.
+  /// The stream may go on after the entry's bytes, so this never asks for more than is left of them.
   void read(const ByteSink& sink) const override {
     std::vector<std::byte> buffer(std::min<std::uint64_t>(size_, 1U << 20U));
     for (std::uint64_t left = size_; left != 0;) {
@@ -48,21 +45,24 @@ class StreamSource final : public ByteSource {
 
 }  // namespace
 
-void check_alignment(std::uint64_t alignment) {
-  if (zip::is_valid_alignment(alignment)) return;
-  throw Error(Code::usage_argument,
-              base::concat("alignment ", alignment, " is not possible; it must be a power of two from 64 to 32768"));
-}
-
 void refuse_dry_run(const OutputOptions& options) {
   if (!options.dry_run) return;
-  throw Error(Code::usage_argument,
-              "a writer has no dry run; archive_size and ArchiveEditor::size_with say how large the file would be");
+  throw Error(Code::usage_argument, "a writer has no dry run; archive_size says how large the file would be");
 }
 
 EntryWriter::EntryWriter(zip::Writer writer, std::uint64_t alignment, std::filesystem::path target)
     : writer_(std::move(writer)), alignment_(alignment), target_(std::move(target)) {
-  check_alignment(alignment);
+  zip::check_alignment(alignment);
+}
+
+EntryWriter::EntryWriter(Open open, std::uint64_t alignment, std::filesystem::path target)
+    : open_(std::move(open)), alignment_(alignment), target_(std::move(target)) {
+  zip::check_alignment(alignment);
+}
+
+zip::Writer& EntryWriter::writer() {
+  if (!writer_) writer_.emplace(open_());
+  return *writer_;
 }
 
 template <typename Action>
@@ -75,30 +75,28 @@ decltype(auto) EntryWriter::step(std::string_view name, const Action& action) {
 }
 
 void EntryWriter::reserve(std::uint64_t size) {
-  step("reserve", [&] { writer_.reserve(size); });
+  step("reserve", [&] { writer().reserve(size); });
 }
 
 void EntryWriter::attempt(std::string_view step_name, const std::function<void()>& action) { step(step_name, action); }
 
 void EntryWriter::add(std::string_view name, const FileRange& range) {
   step("add", [&] {
-    check_name(name);
+    check_reserved(name, {std::string(name), std::nullopt});
     const auto file = base::MappedFile::open(range.path);
     const std::uint64_t size = file.bytes().size();
-    const std::uint64_t length = range.length.value_or(range.offset <= size ? size - range.offset : 0);
-    const auto part = base::slice(file.bytes(), range.offset, length);
-    if (!part) {
-      throw Error(Code::io_source_size,
-                  base::concat("offset ", range.offset, " and length ", length, " leave the file of ", size, " bytes"),
+    const auto length = base::length_within(range.offset, range.length, size);
+    if (!length) {
+      throw Error(Code::io_source_size, base::range_fault(range.offset, range.length, "the file", size),
                   {std::string(name), std::nullopt}, range.path);
     }
-    write(name, SpanSource(*part));
+    write(name, base::MappedSource(file.bytes().subspan(range.offset, *length), file.origin()));
   });
 }
 
 void EntryWriter::add(std::string_view name, std::uint64_t size, const StreamReader& read) {
   step("add", [&] {
-    check_name(name);
+    check_reserved(name, {std::string(name), std::nullopt});
     base::check_callable(read, "the StreamReader");
     write(name, StreamSource(size, read));
   });
@@ -106,29 +104,20 @@ void EntryWriter::add(std::string_view name, std::uint64_t size, const StreamRea
 
 void EntryWriter::add(std::string_view name, const ByteSource& source) {
   step("add", [&] {
-    check_name(name);
+    check_reserved(name, {std::string(name), std::nullopt});
     write(name, source);
   });
 }
 
-void EntryWriter::check_name(std::string_view name) const {
-  if (is_reserved_name(name) || zip::equal_folded(name, model_entry_name)) {
-    throw Error(Code::archive_name_reserved,
-                "names that begin with two underscores and a capital are reserved, as is the model's in any case",
-                {std::string(name), std::nullopt}, target_);
-  }
-}
-
 void EntryWriter::write(std::string_view name, const ByteSource& source) {
   const base::ExactSource exact(source, "the data", {std::string(name), std::nullopt});
-  writer_.add(name, zip::entry_alignment(alignment_, exact.size()), exact);
+  writer().add(name, zip::entry_alignment(alignment_, exact.size()), exact);
 }
 
 void EntryWriter::check_model_size(std::uint64_t size) const {
-  if (size <= model_maximum) return;
+  if (size <= model_size_maximum) return;
   throw Error(Code::archive_model_too_large,
-              base::concat("the model alone is ", base::human_size(size),
-                           ", and protobuf reads less than 2 GiB: move more tensors out of it"),
+              base::concat(oversize_text("the model alone is", size), ": move more tensors out of it"),
               {std::string(model_entry_name), std::nullopt}, target_);
 }
 
@@ -138,13 +127,13 @@ std::optional<std::uint64_t> EntryWriter::size_of(const Entries& entries, std::s
   return found->second;
 }
 
-/// What a reader will find in the file, however it came there.
+/// Reads the models back from the file: what is proved is what readers will find there.
 void EntryWriter::prove_written(const ProveModel& prove) {
-  const Entries entries = writer_.sorted_sizes();
-  for (std::size_t i = 0; i < writer_.added(); ++i) {
-    const std::string_view name = writer_.added_name(i);
+  const Entries entries = writer().sorted_sizes();
+  for (std::size_t i = 0; i < writer().added(); ++i) {
+    const std::string_view name = writer().added_name(i);
     if (name != model_entry_name && !is_graph_name(name)) continue;
-    const base::MappedFile model = writer_.map_added(i);
+    const base::MappedFile model = writer().map_added(i);
     prove(name, model.bytes(), entries);
   }
 }
@@ -156,7 +145,7 @@ void EntryWriter::finish(std::string_view step_name, const ByteSource& model, ba
     check_model_size(exact.size());
     write(model_entry_name, exact);
     if (prove) prove_written(prove);
-    base::OutputFile file = std::move(writer_).finish(before_end);
+    base::OutputFile file = std::move(writer()).finish(before_end);
     steps_.close();
     file.publish(sync);
   });

@@ -1,4 +1,4 @@
-// Adding entries and the model, from whatever holds their bytes.
+// Adds entries and the model, from memory, files and streams.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,20 @@
 
 namespace onnxar {
 
-/// What writing and editing an archive have in common: names that are free to take, where bytes may come from, the
-/// model's size. Errors name `target`. One call at a time, and none after one that failed (base::Steps).
+/// The common part of writing and editing an archive: which names are allowed, where bytes come from, the model's size.
+/// Errors name `target`. One call at a time, and none after one that failed (base::Steps).
 class EntryWriter {
  public:
   /// Errors: usage.argument (the alignment).
   EntryWriter(zip::Writer writer, std::uint64_t alignment, std::filesystem::path target);
+  /// Opens the file in the first step that writes: up to then there may be more to plan. Errors: as the other.
+  using Open = std::function<zip::Writer()>;
+  EntryWriter(Open open, std::uint64_t alignment, std::filesystem::path target);
 
   void reserve(std::uint64_t size);
 
-  /// A step that writes nothing: what it throws fails the writer as if it did.
+  /// A step that writes nothing. If it throws, the writer has failed, as with any step.
   void attempt(std::string_view step_name, const std::function<void()>& action);
-  /// Goes on with another writer. REQUIRES: nothing was added yet.
-  void restart(zip::Writer writer) { writer_ = std::move(writer); }
 
   // Each as the function of ArchiveWriter.
   void add(std::string_view name, const FileRange& range);
@@ -38,12 +39,12 @@ class EntryWriter {
   /// Errors: archive.model.too_large.
   void check_model_size(std::uint64_t size) const;
 
-  /// All entries of the archive to be, by name, with their sizes.
+  /// All entries of the new archive with their sizes, sorted by name.
   using Entries = std::vector<std::pair<std::string_view, std::uint64_t>>;
-  /// The size of the entry of exactly this name; nothing where there is none.
+  /// The size of the entry of exactly this name, if there is one.
   static std::optional<std::uint64_t> size_of(const Entries& entries, std::string_view name);
-  /// Looks at the model, or a further graph that was added, as it stands in the file, before anything is published.
-  /// What it throws is in the way of that.
+  /// Proves the model, or an added graph, as it was written to the file, before the file is published. If it throws,
+  /// nothing is published.
   using ProveModel = std::function<void(std::string_view name, Bytes model, const Entries& entries)>;
 
   /// Writes model and directory, and publishes: the step that messages call `step_name`. `before_end` as
@@ -52,25 +53,22 @@ class EntryWriter {
   void finish(std::string_view step_name, const ByteSource& model, base::Sync before_end, base::Sync sync,
               const ProveModel& prove);
 
-  [[nodiscard]] std::uint64_t alignment() const noexcept { return alignment_; }
-  [[nodiscard]] const zip::KeptDirectory& kept() const noexcept { return writer_.kept(); }
-
  private:
   template <typename Action>
   decltype(auto) step(std::string_view name, const Action& action);
-  void check_name(std::string_view name) const;
   void write(std::string_view name, const ByteSource& source);
   void prove_written(const ProveModel& prove);
 
+  zip::Writer& writer();
+
   base::Steps steps_;
-  zip::Writer writer_;
+  Open open_;
+  std::optional<zip::Writer> writer_;  // once it is open
   std::uint64_t alignment_;
   std::filesystem::path target_;
 };
 
-/// Errors: usage.argument.
-void check_alignment(std::uint64_t alignment);
-/// A writer that goes from call to call has no plan to stop after. Errors: usage.argument.
+/// Refuses a dry run: a writer is told what to write call by call, and has no plan. Errors: usage.argument.
 void refuse_dry_run(const OutputOptions& options);
 
 }  // namespace onnxar

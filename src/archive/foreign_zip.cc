@@ -21,13 +21,13 @@ bool has_onnx_suffix(std::string_view name) {
   return name.size() > suffix.size() && zip::equal_folded(name.substr(name.size() - suffix.size()), suffix);
 }
 
-/// Looks for a few bytes in a stream, also across the border between two pieces.
+/// Searches a stream for a few bytes, also across the border between two pieces.
 class Search {
  public:
   explicit Search(std::string_view wanted) : wanted_(wanted) {}
 
   void add(Bytes piece) {
-    if (piece.empty()) return;  // which may have no address, and memmem wants one
+    if (piece.empty()) return;  // its address may be null, which memmem does not accept
     const std::string_view text = as_text(piece);
     const std::string border = last_ + std::string(text.substr(0, wanted_.size() - 1));
     found_ = found_ || contains(border) || contains(text);
@@ -42,11 +42,12 @@ class Search {
   }
 
   std::string_view wanted_;
-  std::string last_;  // as many bytes as cannot hold all of it
+  std::string last_;  // the end of what was added: one byte less than `wanted_` has
   bool found_ = false;
 };
 
-/// Looks at the bytes alone and knows nothing of the message around them: a tag of field 9, a length, the text.
+/// Searches for the encoded field raw_data: its tag, the length, and the text. The messages around it are not parsed:
+/// the wire format lies in a sibling room, and a false match only changes which verb the user is sent to.
 bool has_stand_ins(const ByteSource& model) {
   const std::string field = concat("\x4a", std::string(1, static_cast<char>(stand_in.size())), stand_in);
   Search search(field);
@@ -54,7 +55,7 @@ bool has_stand_ins(const ByteSource& model) {
   return search.found();
 }
 
-/// The folder that all files are in; empty where they are in none or in several.
+/// The top-level folder that all files are in; empty if there is none, or more than one.
 std::string common_folder(const zip::ForeignDirectory& directory) {
   std::optional<std::string_view> folder;
   for (const zip::ForeignEntry& entry : directory.entries()) {
@@ -79,7 +80,7 @@ std::string common_folder(const zip::ForeignDirectory& directory) {
               {"", directory.offset()});
 }
 
-/// The only `*.onnx` that is right in the folder.
+/// The only `*.onnx` directly in the folder.
 std::size_t find_onnx_file(const zip::ForeignDirectory& directory, std::string_view folder) {
   const auto entries = directory.entries();
   std::optional<std::size_t> found;

@@ -1,4 +1,4 @@
-// A zip file of another maker that holds a model: which entry that is, and what kind of file it makes it.
+// Finds the model in a foreign zip, and the kind of program that wrote it.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace onnxar {
 
 enum class Dialect : std::uint8_t {
-  archive,  ///< `__MODEL_PROTO` and what it names: an archive but for the rules of form
+  archive,  ///< `__MODEL_PROTO` and the entries that it names: an archive, except for the rules of form
   pytorch,  ///< `__MODEL_PROTO` with stand-ins for tensors: torch.onnx's ZIP_ARCHIVE of 2018
   tf2onnx,  ///< `__MODEL_PROTO.onnx`: tf2onnx's --large_model
   files,    ///< one `*.onnx` and its data files
@@ -22,22 +22,22 @@ enum class Dialect : std::uint8_t {
 /// `a PyTorch export (ZIP_ARCHIVE)`
 [[nodiscard]] std::string_view to_string(Dialect dialect) noexcept;
 
-/// What PyTorch's exporter put into `raw_data` of a tensor whose bytes are in the entry of the tensor's name.
+/// PyTorch's exporter wrote this into `raw_data` of a tensor whose bytes are in the entry of the tensor's name.
 inline constexpr std::string_view stand_in = "__EXTERNAL";
 
 /// The model of a zip file.
 struct ForeignModel {
   std::size_t index = 0;  ///< of its entry
   Dialect dialect = Dialect::archive;
-  std::string folder;  ///< the one top-level folder that all files are in, with a slash; empty where there is none
+  std::string folder;  ///< the only top-level folder, if all files are in it, with a slash; empty otherwise
 };
 
-/// Whether the entry is no file of the archive to be: a folder, or what a Mac's Finder notes of files.
+/// Whether an archive made of the zip leaves the entry out: a folder, or metadata of macOS' Finder.
 [[nodiscard]] bool is_left_out(const zip::ForeignEntry& entry) noexcept;
 
-/// The model of the zip file: `__MODEL_PROTO`, `__MODEL_PROTO.onnx` or the only `*.onnx` in its root; where nothing is
-/// in its root, the same in its one folder. A model named `__MODEL_PROTO` is searched for stand-ins. The model counts
-/// as used in `expansion`. Errors: archive.model.missing (none, or more than one); zip.data.inflate,
+/// The model of the zip file: `__MODEL_PROTO`, `__MODEL_PROTO.onnx` or the only `*.onnx`. It is in the root, or in the
+/// only top-level folder if all files are in it. A model named `__MODEL_PROTO` is searched for stand-ins. The model is
+/// counted in `expansion`. Errors: archive.model.missing (none, or more than one); zip.data.inflate,
 /// zip.limit.expansion.
 [[nodiscard]] ForeignModel find_foreign_model(Bytes file, const zip::ForeignDirectory& directory,
                                               ZipExpansion& expansion);

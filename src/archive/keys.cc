@@ -23,6 +23,15 @@ bool is_reserved_name(std::string_view name) noexcept {
   return name.size() > 2 && name[0] == '_' && name[1] == '_' && is_capital(name[2]);
 }
 
+void check_reserved(std::string_view name, const Place& place) {
+  // On file systems that fold case `__model_proto` would take the model's place.
+  if (!is_reserved_name(name) && !zip::equal_folded(name, model_entry_name)) return;
+  throw Error(Code::archive_name_reserved,  // N13
+              "names that begin with two underscores and a capital are reserved, as is the model's in any case; take "
+              "the entry out or rename it",
+              place);
+}
+
 bool is_identifier(std::string_view name) noexcept {
   return !name.empty() && !is_digit(name.front()) && std::ranges::all_of(name, is_identifier_character);
 }
@@ -43,11 +52,15 @@ std::string key_stem(std::string_view name) {
 
 struct KeyMaker::Parts {
   base::KeyedSet<std::string> taken;                  // folded
-  base::KeyedMap<std::string, std::size_t> counters;  // by folded stem: the last number tried
+  base::KeyedMap<std::string, std::size_t> counters;  // by folded stem: the last number that was tried
 };
 
+std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size) {
+  return base::concat(subject_and_verb, " ", base::human_size(size), ", and protobuf reads less than 2 GiB");
+}
+
 KeyMaker::KeyMaker() : parts_(std::make_unique<Parts>()) {
-  reserve(model_entry_name);  // `__model_proto` is no reserved name, but would clash with it
+  reserve(model_entry_name);  // `__model_proto` is not a reserved name, but would clash with the model's (N11)
 }
 KeyMaker::KeyMaker(KeyMaker&& other) noexcept = default;
 KeyMaker& KeyMaker::operator=(KeyMaker&& other) noexcept = default;

@@ -14,7 +14,7 @@ using base::concat;
 
 void check_new_name(const RenamedEntry& renamed) {
   const Place place{renamed.to, std::nullopt};
-  if (const auto fault = zip::name_fault(renamed.to)) throw Error(fault->code, std::string(fault->message), place);
+  zip::check_name(renamed.to, place);
   check_reserved(renamed.to, place);
   if (!is_identifier(renamed.to)) return;
   throw Error(Code::usage_argument, concat("an entry cannot be renamed to ", base::quoted(renamed.to),
@@ -41,18 +41,11 @@ std::string_view Renames::operator()(std::string_view name) {
 void Renames::expect_all_met(std::string_view what) const {
   for (const auto& [old_name, rename] : by_old_name_) {
     if (!rename.met) {
-      throw Error(Code::usage_argument, concat("cannot rename ", base::quoted(old_name), ": the input has no ", what,
-                                               " of this name; `onnxar ls` and `unzip -l` list them"));
+      throw Error(Code::usage_argument,
+                  concat("cannot rename ", base::quoted(old_name), ": the input has no ", what, " of this name"), {},
+                  {}, {Hint::list_entries});
     }
   }
-}
-
-void check_reserved(std::string_view name, const Place& place) {
-  if (!is_reserved_name(name) && !zip::equal_folded(name, model_entry_name)) return;
-  throw Error(Code::archive_name_reserved,
-              "names that begin with two underscores and a capital are reserved, as is the model's in any case; take "
-              "the entry out or rename it",
-              place);
 }
 
 }  // namespace onnxar

@@ -1,4 +1,4 @@
-// Names that entries get when an archive is made of something else.
+// The names that a caller gives to entries of a new archive.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace onnxar {
 
-/// The names that a caller gives to entries, looked up by the old ones. Refers to the list that it is made of.
+/// New names of entries, looked up by the old ones. Refers to the list from which it is made.
 class Renames {
  public:
-  /// Errors: usage.argument (an old name is given twice, a new one is a C identifier), zip.name.*,
-  /// archive.name.reserved (of a new name).
+  /// Errors: usage.argument (an old name is given twice, a new one is a C identifier); for a new name zip.name.*,
+  /// archive.name.reserved.
   explicit Renames(const std::vector<RenamedEntry>& list);
 
   [[nodiscard]] bool empty() const noexcept { return by_old_name_.empty(); }
-  /// The new name of the entry `name`; its own where it keeps that.
+  /// The new name of the entry `name`, or `name` itself if it has none.
   std::string_view operator()(std::string_view name);
-  /// Refuses names that no entry has had. Errors: usage.argument.
+  /// Refuses old names that were never looked up. Errors: usage.argument.
   void expect_all_met(std::string_view what) const;
 
  private:
@@ -31,8 +31,5 @@ class Renames {
   };
   base::KeyedMap<std::string_view, Rename> by_old_name_;
 };
-
-/// Refuses a name that an archive's own entries have: reserved ones and the model's. Errors: archive.name.reserved.
-void check_reserved(std::string_view name, const Place& place);
 
 }  // namespace onnxar

@@ -23,7 +23,7 @@ namespace {
 
 using base::concat;
 
-/// Whether the fault is in what an edit writes last, so that cutting may mend it.
+/// Whether the fault is in the records that an edit writes last, so that cutting off the edit may repair the file.
 bool is_fault_of_end(Code code) {
   switch (code) {
     case Code::zip_end_missing:
@@ -46,7 +46,7 @@ bool opens_as_archive(Bytes file, const OpenOptions& options) {
   }
 }
 
-/// Whether a local header begins there, or as much of it as is left.
+/// Whether `rest` begins with the signature of a local header, or is a prefix of it.
 bool begins_entry(Bytes rest) {
   std::vector<std::byte> header;
   zip::append_record(header, zip::LocalFileHeader());
@@ -54,7 +54,8 @@ bool begins_entry(Bytes rest) {
   return std::ranges::equal(rest.first(length), Bytes(header).first(length));
 }
 
-/// Readers that meet an edit hold the lock for a moment to see how it ended. Errors: archive.busy after a second.
+/// Readers that come upon an edit hold a shared lock for a moment, so an editor does not give up at once.
+/// Errors: archive.busy after a second.
 os::Locking lock_with_patience(os::Handle file, os::Lock lock, const std::filesystem::path& path,
                                std::error_code& failed) {
   using namespace std::chrono_literals;
@@ -67,8 +68,9 @@ os::Locking lock_with_patience(os::Handle file, os::Lock lock, const std::filesy
   throw being_edited(path);
 }
 
-/// An edit writes its end record last. What stands behind the one before may be cut off again while we look, so no
-/// mapping of it is touched.
+/// An edit writes its end record last. If the file does not end in one, an edit may be under way and may fail: the
+/// bytes that it appended are then cut off again, and touching a mapping of them would raise SIGBUS. So this reads by a
+/// call.
 bool ends_in_end_record(os::Handle file) noexcept {
   std::array<std::byte, zip::end_record_size> end{};
   std::error_code failed;
@@ -77,13 +79,15 @@ bool ends_in_end_record(os::Handle file) noexcept {
   return os::read_fully_at(file, end, size - end.size(), failed) == end.size() && zip::parse_end_record(end);
 }
 
-/// The bytes of an open file with what keeps them: mapped, or copied if that was asked for.
-ByteSpan bytes_of(os::Handle file, const base::FilePart& part, const std::filesystem::path& path,
-                  const OpenOptions& options) {
-  if (options.copy_in) return base::read_in(file, part, zip::alignment_maximum, options.threads, path);
-  auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(file, part, path));
-  const Bytes bytes = mapping->bytes();
-  return ByteSpan::borrow(bytes, std::move(mapping));
+/// The archive in a part of an open file: mapped, or copied if that was asked for.
+Archive archive_in(os::Handle file, const base::FilePart& part, const std::filesystem::path& path,
+                   const OpenOptions& options) {
+  if (options.copy_in) {
+    const ByteSpan copy = base::read_in(file, part, zip::alignment_maximum, options.threads, path);
+    return ArchiveAccess::open(copy.bytes(), copy.owner(), path, options);
+  }
+  const auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(file, part, path));
+  return ArchiveAccess::open(mapping->bytes(), mapping, path, options, mapping->origin());
 }
 
 void read_local_headers(const Archive& archive, os::Handle file, std::uint64_t begin) {
@@ -100,9 +104,8 @@ void read_local_headers(const Archive& archive, os::Handle file, std::uint64_t b
 
 Archive open_part(os::Handle file, const base::FilePart& part, const std::filesystem::path& path,
                   const OpenOptions& options, LocalHeaders headers) {
-  const ByteSpan span = bytes_of(file, part, path, options);
   try {
-    Archive archive = ArchiveAccess::open(span.bytes(), span.owner(), path, options);
+    Archive archive = archive_in(file, part, path, options);
     if (headers == LocalHeaders::read_at_once) read_local_headers(archive, file, part.offset);
     return archive;
   } catch (const Error& error) {
@@ -110,7 +113,7 @@ Archive open_part(os::Handle file, const base::FilePart& part, const std::filesy
   }
 }
 
-/// How to see whether a file is an archive without reading more of it than that takes.
+/// Options for finding out whether a file is an archive, without reading all of it.
 OpenOptions only_looking(OpenOptions options) {
   options.copy_in = false;
   options.prefetch = Prefetch::none;
@@ -126,15 +129,18 @@ Error with_way_back(const Error& error, Bytes file, const OpenOptions& options) 
   const std::uint64_t end = ends.back();
   const bool without_end = error.code() == Code::zip_end_missing || error.code() == Code::zip_end_not_last;
   if (without_end && begins_entry(file.subspan(end))) {
-    return {Code::archive_torn,
+    return {Code::archive_torn,  // X9
             concat("an edit did not finish, or a copy was cut short: ", file.size() - end,
-                   " bytes follow the last whole state; `onnxar recover` cuts them off"),
+                   " bytes follow the last whole state"),
             {"", end},
-            error.path()};
+            error.path(),
+            {Hint::recover_cuts}};
   }
   return {error.code(),
-          concat(error.message(), "; the first ", end, " bytes are an archive: `onnxar recover` cuts off the rest"),
-          error.finding().place, error.path()};
+          concat(error.message(), "; the first ", end, " bytes are an archive"),
+          error.finding().place,
+          error.path(),
+          {Hint::recover_cuts}};
 }
 
 Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& options, LocalHeaders headers) {
@@ -146,7 +152,7 @@ Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& optio
       if (kind(error.code()) != Kind::format) throw;
     }
   }
-  // It is broken, or somebody is at work on it: while nobody is, it is what it is.
+  // It is broken, or an edit is under way. Under the shared lock the file is stable, and the error is the file's own.
   if (os::try_lock(file, os::Lock::shared) == os::Locking::busy) throw being_edited(path);
   return open_locked(file, path, options, headers);
 }
@@ -165,11 +171,11 @@ Archive open_range(os::Handle file, const base::FilePart& part, const OpenOption
 Archive open_locked(os::Handle file, const std::filesystem::path& path, const OpenOptions& options,
                     LocalHeaders headers) {
   try {
-    // Only what is an archive is worth reading as a whole.
+    // Makes sure that it is an archive before all of it is read.
     if (options.copy_in) static_cast<void>(open_part(file, {}, path, only_looking(options), headers));
     return open_part(file, {}, path, options, headers);
   } catch (const Error& error) {
-    if (!is_fault_of_end(error.code())) throw;  // nothing needs to be mapped for those
+    if (!is_fault_of_end(error.code())) throw;  // other faults need no second mapping
     const auto mapping = base::MappedFile::map(file, path);
     throw with_way_back(error, mapping.bytes(), options);
   }
@@ -182,7 +188,16 @@ os::File lock_for_editing(const std::filesystem::path& path) {
     if (lock_with_patience(file, os::Lock::exclusive, path, failed) == os::Locking::failed) {
       throw base::system_error(failed, "cannot lock", path);
     }
-    // Who held the lock may have put another file in its place.
+    // The process that held the lock may have replaced the file by another one.
+    if (base::identity_of(path) == base::identity_of(file)) return file;
+  }
+}
+
+os::File lock_for_planning(const std::filesystem::path& path) {
+  while (true) {
+    os::File file = base::open_file(path, os::Access::read);
+    std::error_code failed;
+    if (lock_with_patience(file, os::Lock::shared, path, failed) == os::Locking::failed) return file;
     if (base::identity_of(path) == base::identity_of(file)) return file;
   }
 }
@@ -194,7 +209,7 @@ os::File lock_for_replacing(const std::filesystem::path& path) {
     try {
       file = base::open_file(path, os::Access::read);
     } catch (const Error&) {
-      break;  // whatever may not be read may be replaced
+      break;  // a file that cannot be read cannot be edited either
     }
     std::error_code failed;
     if (lock_with_patience(file, os::Lock::shared, path, failed) == os::Locking::failed) break;

@@ -1,4 +1,4 @@
-// Opening a file that somebody may be editing.
+// Opens files that another process may be editing.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,25 @@
 
 namespace onnxar {
 
-/// When local headers are proved.
+/// When local headers are read and proved.
 enum class LocalHeaders : std::uint8_t {
   at_first_use,
-  /// For who is going to look at all entries and at no data: read one by one, which takes a fraction of the time in
-  /// which a mapping is entered at as many places. What is wrong with one is still told at its first use.
+  /// For callers that will look at all entries and at no data. Headers are read one by one, which is much faster than
+  /// faulting in a page of the mapping for each. A fault in a header is still reported at the first use of the entry.
   read_at_once,
 };
 
-/// Opens the archive at `path` as it is while nobody edits it. Errors: as Archive::open.
+/// Opens the archive at `path` in a state that no edit has under way. Errors: as Archive::open.
 Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& options,
                      LocalHeaders headers = LocalHeaders::at_first_use);
 
-/// Opens the archive in a part of an open file, whose path is for messages. Errors: as Archive::open.
+/// Opens the archive in a part of an open file. `path` is only for messages. Errors: as Archive::open.
 Archive open_range(os::Handle file, const base::FilePart& part, const OpenOptions& options,
                    const std::filesystem::path& path = {}, LocalHeaders headers = LocalHeaders::at_first_use);
 
-/// Maps and opens an archive that is open and locked, so that it stays as it is. Errors: as Archive::open;
-/// archive.torn where an edit was interrupted: behind a whole state a local header begins, and no end record is last.
+/// Maps and opens an archive whose file is open and locked, so that it does not change. Errors: as Archive::open;
+/// archive.torn after an interrupted edit: a local header follows a whole state, and the file has no end record at its
+/// end.
 Archive open_locked(os::Handle file, const std::filesystem::path& path, const OpenOptions& options,
                     LocalHeaders headers = LocalHeaders::at_first_use);
 
@@ -35,14 +36,19 @@ Archive open_locked(os::Handle file, const std::filesystem::path& path, const Op
 /// archive, which `recover` finds: archive.torn, or the same code.
 Error with_way_back(const Error& error, Bytes file, const OpenOptions& options = {});
 
-/// Opens the file for writing and takes the exclusive lock of those who edit. Makes sure that the path still leads to
-/// what was locked. Errors: archive.busy after a second; io.*.
+/// Opens the file for writing, takes the exclusive lock of editors, and makes sure that the path still leads to the
+/// locked file (X5). Errors: archive.busy after a second; io.*.
 os::File lock_for_editing(const std::filesystem::path& path);
 
-/// Keeps edits off the file at `path` that another one is to replace, by a shared lock, so that none is lost: held from
-/// before the input is read until the output has its name. Readers, who at most ask for a shared lock, are not kept
-/// off. Invalid where there is nothing to lock: no regular file that may be read, a file system without locks. Errors:
-/// archive.busy after a second.
+/// Opens the file for reading and keeps edits off it, by a shared lock, while one is planned. Makes sure that the path
+/// still leads to what was opened. Where the file system has no locks, there is none. Errors: archive.busy after a
+/// second; io.*.
+os::File lock_for_planning(const std::filesystem::path& path);
+
+/// Takes a shared lock on the file at `path`, which another file is going to replace (X8). Held from before the input
+/// is read until the output has the name, it keeps out edits, which would be lost. It does not hinder readers, which
+/// ask for a shared lock at most. Returns an invalid file if there is nothing to lock: no regular file that may be
+/// read, or a file system without locks. Errors: archive.busy after a second.
 os::File lock_for_replacing(const std::filesystem::path& path);
 
 }  // namespace onnxar

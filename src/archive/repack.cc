@@ -14,8 +14,9 @@
 #include "archive/keys.h"
 #include "archive/new_names.h"
 #include "archive/opening.h"
-#include "archive/plain_zip.h"
+#include "archive/output_options.h"
 #include "archive/zip_expansion.h"
+#include "base/annotate.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "base/text.h"
@@ -39,6 +40,17 @@ struct Planned {
   bool may_change;  ///< an edit appended it, so `undo` may take it away
 };
 
+/// Whether the zip file is an archive: it opens, and every local header is right. Cost: O(entries).
+bool is_sound_archive(Bytes file) {
+  try {
+    const Archive archive = Archive::open(file, nullptr);
+    for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 /// All that is decided before anything is written.
 class Plan {
  public:
@@ -49,7 +61,7 @@ class Plan {
         expansion_(file.size(), options.max_expansion),
         models_(models),
         renames_(options.rename),
-        archive_(is_faultless_archive(file)) {
+        archive_(is_sound_archive(file)) {
     if (archive_) first_appended_ = first_appended(Archive::open(file, nullptr));
   }
 
@@ -92,20 +104,19 @@ class Plan {
     const Place place{std::string(entry.name), entry.central_offset};
     if (model.dialect == Dialect::pytorch) {
       throw Error(Code::archive_model_missing,
-                  "this is a PyTorch export, whose model names its tensors in a way of its own and has to be edited: "
-                  "`onnxar pack` makes an archive of it",
-                  place);
+                  "this is a PyTorch export, whose model names its tensors in a way of its own and has to be edited",
+                  place, {}, {Hint::pack_it});
     }
     if (!model.folder.empty()) {
-      throw Error(Code::archive_model_missing,
-                  concat("the model is in the folder ", base::quoted(model.folder),
-                         ", not in the root of the zip file: `onnxar pack` makes an archive of it"),
-                  place);
+      throw Error(
+          Code::archive_model_missing,
+          concat("the model is in the folder ", base::quoted(model.folder), ", not in the root of the zip file"), place,
+          {}, {Hint::pack_it});
     }
     report.remarks.push_back({Severity::note,
                               Code::zip_foreign,
                               {},
-                              concat("the input is no archive; it was read as ", to_string(model.dialect))});
+                              concat("the input is not an archive; it was read as ", to_string(model.dialect))});
     return model.index;
   }
 
@@ -117,14 +128,12 @@ class Plan {
     if (name == entry.name && !fault) return name;
     check_kind(entry, name);
     if (linked_by(model).contains(entry.name)) {
-      throw Error(
-          fault ? fault->code : Code::usage_argument,
-          concat(fault ? fault->message : "the entry cannot be renamed",
-                 "; the model or a graph refers to it, and repack does not edit a model: `onnxar pack` does, and names "
-                 "the entries of tensors anew"),
-          place);
+      throw Error(fault ? fault->code : Code::usage_argument,
+                  concat(fault ? fault->message : "the entry cannot be renamed",
+                         "; the model or a graph refers to it, and repack does not edit a model"),
+                  place, {}, {Hint::pack_names_tensors});
     }
-    if (fault) throw Error(fault->code, concat(fault->message, "; --rename OLD=NEW gives it another one"), place);
+    if (fault) throw Error(fault->code, std::string(fault->message), place, {}, {Hint::rename_entry});
     return name;
   }
 
@@ -141,9 +150,8 @@ class Plan {
     for (const zip::ForeignEntry* entry : left_out) {
       if (!linked->contains(entry->name)) continue;
       throw Error(Code::archive_name_reserved,
-                  "the model refers to it, and no archive has such a name; repack does not edit a model: `onnxar pack` "
-                  "does, and names the entries of tensors anew",
-                  {std::string(entry->name), entry->central_offset});
+                  "the model refers to it, and no archive has such a name; repack does not edit a model",
+                  {std::string(entry->name), entry->central_offset}, {}, {Hint::pack_names_tensors});
     }
   }
 
@@ -162,7 +170,7 @@ class Plan {
     if (linked_by_graph(entry, reading).empty()) return;
     throw Error(Code::usage_argument,
                 concat("it is a graph whose tensors are in entries of the archive; as ", base::quoted(name),
-                       " it would be a side file, and they would be lost with the next `onnxar pack`"),
+                       " it would be a side file, and they would be lost when the archive is next packed"),
                 place);
   }
 
@@ -210,7 +218,7 @@ class Plan {
     try {
       models_.prove_model_name(bytes_of(model), names);
     } catch (const Error& error) {
-      throw Error(error.code(), error.message(), {std::string(model.name), model.central_offset});
+      throw base::annotate(error, {.place = Place{std::string(model.name), model.central_offset}});
     }
   }
 
@@ -221,11 +229,10 @@ class Plan {
   }
 
   static void check_model_size(const zip::ForeignEntry& entry) {
-    if (entry.size <= OpenOptions().max_model_size) return;
+    if (entry.size <= model_size_maximum) return;
     throw Error(Code::archive_model_too_large,
-                concat("the model is ", base::human_size(entry.size),
-                       ", and no archive holds one of 2 GiB or more: `onnxar pack` moves its tensors out of it"),
-                {std::string(entry.name), entry.central_offset});
+                concat("the model is ", base::human_size(entry.size), ", and no archive holds one of 2 GiB or more"),
+                {std::string(entry.name), entry.central_offset}, {}, {Hint::pack_moves_tensors});
   }
 
   void add_model(const zip::ForeignEntry& entry) {
@@ -269,15 +276,10 @@ class Plan {
   std::vector<Planned> entries_;
 };
 
-void check_alignment(const RepackOptions& options) {
-  if (!options.alignment || zip::is_valid_alignment(*options.alignment)) return;
-  throw Error(Code::usage_argument,
-              concat("alignment ", *options.alignment, " is not possible; it must be a power of two from 64 to 32768"));
-}
-
-void write(Bytes file, const Plan& plan, const AcceptedCrcs& accepted, zip::Writer& writer) {
+void write(const base::MappedFile& mapping, const Plan& plan, const AcceptedCrcs& accepted, zip::Writer& writer) {
+  const Bytes file = mapping.bytes();
   for (const Planned& planned : plan.entries()) {
-    std::unique_ptr<const ByteSource> source = zip::data_source(file, *planned.entry);
+    std::unique_ptr<const ByteSource> source = zip::data_source(file, *planned.entry, mapping.origin());
     // The writer sums what it writes, so that what a lasting mapping holds is not read twice.
     if (planned.may_change)
       source = std::make_unique<CopiedSource>(file.subspan(planned.entry->data_offset, planned.entry->size));
@@ -290,7 +292,7 @@ void write(Bytes file, const Plan& plan, const AcceptedCrcs& accepted, zip::Writ
 
 RepackReport repack_zip(const std::filesystem::path& input, const std::filesystem::path& output,
                         const RepackOptions& options, const ModelReading& reading) {
-  check_alignment(options);
+  if (options.alignment) zip::check_alignment(*options.alignment);
   // Before the input is read, which may be the same file.
   const auto lock = options.output.overwrite && !options.output.dry_run ? lock_for_replacing(output) : os::File();
   const auto mapping = base::MappedFile::open(input);
@@ -301,15 +303,16 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
     Plan plan(file, directory, options, reading);
     plan.make(report);
     const AcceptedCrcs accepted(file, directory, options.accept_crc, report);
-    const auto existing = options.output.overwrite ? base::Existing::replace : base::Existing::refuse;
-    zip::Writer writer({base::OutputFile::create(output, existing), options.output.sync}, options.output.threads);
+    base::OutputTarget target = base::find_target(output, existing_of(options.output));
     if (options.output.dry_run) return report;
+    auto out = base::OutputFile::create(std::move(target), existing_of(options.output));
+    zip::Writer writer({std::move(out), options.output.sync}, options.output.threads);
     writer.reserve(report.file_bytes);
-    write(file, plan, accepted, writer);
-    std::move(writer).finish().publish(options.output.sync ? base::Sync::full : base::Sync::none);
+    write(mapping, plan, accepted, writer);
+    std::move(writer).finish().publish(sync_of(options.output));
   } catch (const Error& error) {
     // What concerns the output names it already.
-    throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(input), input), file, input);
+    throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(input), input), mapping, input);
   }
   return report;
 }
@@ -331,7 +334,7 @@ std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, s
       entries.push_back({std::string(entry.name), entry.data_offset, off_by, kind});
     }
   } catch (const Error& error) {
-    throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(path), path), file, path);
+    throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(path), path), mapping, path);
   }
   return entries;
 }

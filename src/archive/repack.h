@@ -1,4 +1,4 @@
-// Making an archive of a zip file, by one who can read models.
+// Makes an archive of a zip file, with the help of a reader of models.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +13,12 @@
 
 namespace onnxar {
 
-/// What a reader of models says; asked only where entries get other names or would have to.
+/// The questions about models that `repack` has. They are asked only if entries get other names, or would have to.
 struct ModelReading {
-  /// The names of entries that links of a model lead to. Errors: wire.*, onnx.*.
+  /// The names of the entries that a model links to. Errors: wire.*, onnx.*.
   std::function<base::KeyedSet<std::string>(Bytes model)> linked_names;
-  /// Refuses names of entries that leave none to the model. Errors: archive.graph.name, wire.*; without a place.
+  /// Refuses names of entries with which the model's own name clashes (G4). Errors: archive.graph.name, wire.*; without
+  /// a place.
   std::function<void(Bytes model, std::span<const std::string_view> names)> prove_model_name;
 };
 

@@ -1,4 +1,4 @@
-// Where bytes that are not to be gathered in memory are put while they are needed.
+// A temporary file for bytes that are too large to be kept in memory.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@
 
 namespace onnxar {
 
-/// A nameless file that is mapped as a whole before anything is in it: one descriptor and one mapping, however many
-/// entries of a zip go into it. Each entry has its place from the first time that it is asked for, and is written to it
-/// when its bytes are. Entries are told by their header offsets, which no two of one zip share. Threads: any member by
-/// any thread.
+/// A nameless file that is mapped as a whole while it is still empty: one descriptor and one mapping for any number of
+/// entries of a zip. An entry gets its place when its place or bytes are first asked for, and is written when its bytes
+/// are asked for. Entries are identified by their header offsets, which differ within a zip. Threads: any member may be
+/// called by any thread.
 class Spool {
  public:
-  /// In `folder` (empty: the current one), for at most `capacity` bytes. The file is made for the first place.
+  /// A file in `folder` (empty: the current one) for at most `capacity` bytes. It is created for the first entry.
   Spool(std::filesystem::path folder, std::uint64_t capacity) : folder_(std::move(folder)), capacity_(capacity) {}
 
-  /// Where the bytes of an entry will be. Pages of the file that nothing was written to take no room. Errors: io.*.
+  /// Where the bytes of an entry will be. Pages that were never written take no room on the disk. Errors: io.*.
   /// REQUIRES: the places of all entries, each at a multiple of zip::alignment_minimum, fit the capacity.
   Bytes place_of(std::uint64_t header_offset, std::uint64_t size);
-  /// Has them there; `fill` hands them out, verified, at most once for each entry, and is tried again after it threw.
-  /// REQUIRES: place_of(header_offset, ...) was called. Errors: those of `fill`; io.*.
+  /// The bytes of an entry. `fill` hands them to a sink, verified; it is called once per entry, and again after it
+  /// threw. REQUIRES: place_of(header_offset, ...) was called. Errors: those of `fill`; io.*.
   using Fill = std::function<void(const ByteSink&)>;
   Bytes bytes(std::uint64_t header_offset, const Fill& fill);
 
@@ -51,7 +51,7 @@ class Spool {
   std::uint64_t end_ = 0;
 };
 
-/// Hands out what a deflated entry is inflated to, and compares the CRC-32 at the end.
+/// Hands out the inflated data of a deflated entry, and compares the CRC-32 at the end.
 /// Errors: zip.data.inflate, zip.data.crc.
 void inflate(Bytes zip, const zip::ForeignEntry& entry, const ByteSink& sink);
 

@@ -22,6 +22,23 @@ constexpr std::array catalogue = {
 #undef ONNXAR_CODE
 };
 
+struct HintRow {
+  std::string_view id;
+  std::string_view words;
+};
+
+constexpr std::array hints = {
+    HintRow{"", ""},  // Hint::none
+#define ONNXAR_HINT(identifier, id, words) HintRow{id, words},
+#include "onnxar/error_hints.inc"
+#undef ONNXAR_HINT
+};
+
+const HintRow& row(Hint hint) noexcept {
+  const auto number = static_cast<std::size_t>(hint);
+  return number < hints.size() ? hints[number] : hints[0];
+}
+
 /// Any number may come as a Code: a caller casts one, or has one of a later version.
 const CatalogueRow& row(Code code) noexcept {
   static constexpr CatalogueRow unknown{"unknown", Kind::usage};
@@ -36,9 +53,14 @@ std::string where(const Place& place) {
   return text.empty() ? text : text + ": ";
 }
 
-std::string line(const std::string& message, const Place& place, const std::filesystem::path& path) {
+std::string with_advice(std::string_view message, std::string_view advice) {
+  return advice.empty() ? std::string(message) : base::concat(message, "; ", advice);
+}
+
+std::string whole_line(const std::string& message, const Place& place, const std::filesystem::path& path,
+                       std::string_view advice) {
   std::string file = path.empty() ? std::string() : escaped_path(path) + ": ";
-  return file + where(place) + message;
+  return file + where(place) + with_advice(message, advice);
 }
 
 /// `\x1b`, `\u202e`, `\U0001f600`: so many digits as the letter says.
@@ -103,6 +125,22 @@ std::string escaped_unless(std::string_view text, const IsKept& is_kept) {
 std::string_view id(Code code) noexcept { return row(code).id; }
 Kind kind(Code code) noexcept { return row(code).kind; }
 
+std::string_view id(Hint hint) noexcept { return row(hint).id; }
+
+std::string to_string(const Advice& advice) { return filled(row(advice.hint).words, advice); }
+
+std::string filled(std::string_view words, const Advice& advice) {
+  constexpr std::string_view mark = "{}";
+  std::string text;
+  for (;;) {
+    const std::size_t at = words.find(mark);
+    text += words.substr(0, at);
+    if (at == std::string_view::npos) return text;
+    text += advice.value;
+    words.remove_prefix(at + mark.size());
+  }
+}
+
 std::string_view to_string(Severity severity) noexcept {
   switch (severity) {
     case Severity::error: return "error";
@@ -112,19 +150,25 @@ std::string_view to_string(Severity severity) noexcept {
   return "error";
 }
 
-std::string to_string(const Finding& finding) {
-  return base::concat(to_string(finding.severity), "[", id(finding.code), "] ", where(finding.place), finding.message);
+std::string to_string(const Finding& finding) { return to_string(finding, to_string(finding.advice)); }
+
+std::string to_string(const Finding& finding, std::string_view advice) {
+  return base::concat(to_string(finding.severity), "[", id(finding.code), "] ", where(finding.place),
+                      with_advice(finding.message, advice));
 }
 
-Error::Error(Code code, const std::string& message, Place place, std::filesystem::path path)
-    : std::runtime_error(line(message, place, path)),
+Error::Error(Code code, const std::string& message, Place place, std::filesystem::path path, Advice advice)
+    : std::runtime_error(whole_line(message, place, path, to_string(advice))),
       code_(code),
       place_(std::move(place)),
       message_(message),
-      path_(std::move(path)) {}
+      path_(std::move(path)),
+      advice_(std::move(advice)) {}
+
+std::string Error::line(std::string_view advice) const { return whole_line(message_, place_, path_, advice); }
 
 Error Error::with_path(const std::filesystem::path& path) const {
-  return path_.empty() ? Error(code_, message_, place_, path) : *this;
+  return path_.empty() ? Error(code_, message_, place_, path, advice_) : *this;
 }
 
 std::string escaped(std::string_view text) { return escaped_unless(text, is_printable_ascii); }

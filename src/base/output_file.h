@@ -45,12 +45,13 @@ class OutputFile {
   /// above.
   static OutputFile create(std::shared_ptr<const Folder> folder, const std::string& name, Existing existing);
 
+  /// Creates the file at a target that `find_target` found, perhaps some time ago: what has the name by now is checked
+  /// again. Errors: as above.
+  static OutputFile create(OutputTarget target, Existing existing);
+
   /// Creates a file that never gets a name, on the file system of the folder.
   /// Errors: io.not_found (no such folder), io.permission.
   static OutputFile create_nameless(const std::filesystem::path& folder);
-
-  /// Throws the errors of `create` that can be seen without opening the folder. A link is not followed.
-  static void check_target(const std::filesystem::path& target, Existing existing);
 
   /// Extends the file at `target`, which is open for writing. Its `size` bytes stay as they are.
   static OutputFile extend(os::File file, const std::filesystem::path& target, std::uint64_t size);
@@ -66,10 +67,10 @@ class OutputFile {
   void reserve(std::uint64_t size);
   /// Writes `first`, immediately followed by `second`, in as few calls as the system allows.
   void write_at(std::uint64_t offset, Bytes first, Bytes second = {});
-  /// Puts bytes of another file here, which this process has mapped (MappedFile), without copying them: the files share
-  /// blocks on the disk until either is changed, which does not affect the other. Returns whether that was done. File
-  /// systems that support it (XFS, btrfs) want whole blocks, usually of 4096 bytes, of the same file system.
-  bool share_at(std::uint64_t offset, Bytes bytes);
+  /// Puts bytes that are mapped from another file here without copying them: the files share blocks on the disk until
+  /// either is changed, which does not affect the other. Returns whether that was done. File systems that support it
+  /// (XFS, btrfs) want whole blocks, usually of 4096 bytes, of the same file system.
+  bool share_at(std::uint64_t offset, Bytes bytes, const FileOrigin& origin);
   /// Whether `share_at` is worth a try: false once the file system has said that it does not support it.
   [[nodiscard]] bool may_share() const noexcept { return may_share_; }
   /// Marks the contents as wrong, so that they are never published. Threads: any.
@@ -127,7 +128,6 @@ class OutputFile {
     std::atomic<bool> set_ = false;
   };
 
-  static OutputFile create(OutputTarget target, Existing existing);
   template <typename Action>
   void spoiling(const Action& action);
   void refuse_if_spoiled() const;

@@ -1,6 +1,5 @@
 // The entries of an open archive: what the directory says of them, and their bytes.
 #include <cstddef>
-#include <cstring>
 #include <string>
 
 #include "base/text.h"
@@ -28,18 +27,6 @@ ArchiveEntry entry_of(const onnxar_archive* archive, std::uint64_t index) {
 
 onnxar_entry c_entry(const ArchiveEntry& entry) {
   return {entry.index, entry.name.data(), entry.name.size(), entry.size, entry.crc32, 0};
-}
-
-void read_entry(const Archive& archive, const ArchiveEntry& entry, void* buffer, std::size_t size) {
-  if (size != entry.size) {
-    throw Error(Code::usage_argument, base::concat("the buffer has ", size, " bytes, the entry ", entry.size),
-                {std::string(entry.name), std::nullopt}, archive.path());
-  }
-  auto* next = static_cast<std::byte*>(buffer);
-  archive.copy(entry, [&next](Bytes piece) {
-    if (!piece.empty()) std::memcpy(next, piece.data(), piece.size());
-    next += piece.size();
-  });
 }
 
 }  // namespace
@@ -100,7 +87,7 @@ onnxar_status onnxar_read_entry(const onnxar_archive* archive, uint64_t index, v
   return guarded(error, [&] {
     const ArchiveEntry entry = entry_of(archive, index);
     check_argument(buffer != nullptr || size == 0, "buffer");
-    onnxar::c::read_entry(archive->archive, entry, buffer, size);
+    onnxar::read_entry(archive->archive, entry, {static_cast<std::byte*>(buffer), size});
   });
 }
 

@@ -50,18 +50,6 @@ struct Released {
   }
 };
 
-bool is_archive(const char* path) {
-  try {
-    static_cast<void>(Archive::open(path));
-    return true;
-  } catch (const Error& error) {
-    // Another program edits it, so it is one.
-    if (error.code() == Code::archive_busy) return true;
-    if (kind(error.code()) != Kind::format) throw;
-    return false;
-  }
-}
-
 }  // namespace
 }  // namespace onnxar::c
 
@@ -76,7 +64,7 @@ onnxar_status onnxar_is_archive(uint32_t abi, const char* path, int* is_archive,
     check_abi(abi);
     check_argument(path != nullptr, "path");
     check_argument(is_archive != nullptr, "is_archive");
-    *is_archive = onnxar::c::is_archive(path) ? 1 : 0;
+    *is_archive = onnxar::is_archive(path) ? 1 : 0;
   });
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "base/annotate.h"
 #include "base/text.h"
 #include "onnx/external_data.h"
 #include "onnx/tensor_length.h"
@@ -12,8 +13,9 @@
 #include "onnx/typed_data.h"
 #include "proto/messages.h"
 #include "sink/save.h"
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
 #include "skeleton/payload_memory.h"
+#include "source/open.h"
 #include "tensors/message_view.h"
 #include "text/text_writer.h"
 
@@ -32,7 +34,8 @@ const Payload& linked_payload(const LoadedModel& model, const schema::TensorProt
   }
   throw Error(Code::usage_not_loaded,
               concat("tensor ", base::quoted(tensor.name()), ": its data is in ", base::quoted(location),
-                     ", which was not loaded; load the model with load_external_data, or use set_payload"));
+                     ", which was not loaded"),
+              {}, {}, {Hint::load_or_set_payload});
 }
 
 void check_size(const schema::TensorProto& tensor, std::uint64_t size) {
@@ -53,14 +56,9 @@ void clear_data(schema::TensorProto& tensor) {
   tensor.clear_data_location();
 }
 
-/// Returns what `action` returns; its errors get the tensor's name.
-template <typename Action>
-auto naming(const schema::TensorProto& tensor, const Action& action) {
-  try {
-    return action();
-  } catch (const Error& error) {
-    throw Error(error.code(), concat("tensor ", base::quoted(tensor.name()), ": ", error.message()));
-  }
+/// For messages, whose place in the model is not known.
+base::Annotation name_of(const schema::TensorProto& tensor) {
+  return {.prefix = concat("tensor ", base::quoted(tensor.name())), .place = Place{}};
 }
 
 /// The data of a tensor that is not linked. raw_data is a view of the message. Typed data goes through the wire layer,
@@ -127,7 +125,7 @@ Model Model::load(Bytes bytes, std::shared_ptr<const void> owner, const LoadOpti
   const bool no_copy = options.no_copy.value_or(owner != nullptr);
   const LoadOptions with_text = with_text_parser(options);
   LoadedModel loaded =
-      load_model(ModelSource::of(bytes, std::move(owner), with_text), ExternalPolicy::of(options), options);
+      load_model(resolver_of(bytes, std::move(owner), with_text), ExternalPolicy::of(options), options);
   return Model(Parts::of(std::move(loaded), options, no_copy));
 }
 
@@ -136,8 +134,8 @@ const schema::ModelProto& Model::proto() const& noexcept { return parts_->proto;
 const std::vector<Finding>& Model::remarks() const& noexcept { return parts_->loaded.remarks; }
 
 ByteSpan Model::payload(const schema::TensorProto& tensor) const {
-  return is_linked(tensor) ? linked_payload(parts_->loaded, tensor).span
-                           : naming(tensor, [&] { return inline_payload(tensor); });
+  return is_linked(tensor) ? linked_payload(parts_->loaded, tensor).share()
+                           : base::annotated([&] { return name_of(tensor); }, [&] { return inline_payload(tensor); });
 }
 
 const ByteSpan& Model::span(const schema::TensorProto& tensor) const& {
@@ -145,8 +143,7 @@ const ByteSpan& Model::span(const schema::TensorProto& tensor) const& {
     throw Error(Code::usage_argument, concat("tensor ", base::quoted(tensor.name()),
                                              " has its data, if any, in the message; `payload` gives a view of it"));
   }
-  const Payload& payload = linked_payload(parts_->loaded, tensor);
-  return payload.owned ? *payload.owned : payload.span;
+  return *linked_payload(parts_->loaded, tensor).span;  // loading has decoded what had to be
 }
 
 void Model::set_payload(schema::TensorProto& tensor, ByteSpan bytes) {
@@ -154,7 +151,7 @@ void Model::set_payload(schema::TensorProto& tensor, ByteSpan bytes) {
     throw Error(Code::onnx_external_string,
                 concat("tensor ", base::quoted(tensor.name()), ": strings have no payload; set string_data"));
   }
-  naming(tensor, [&] { check_size(tensor, bytes.size()); });
+  base::annotated([&] { return name_of(tensor); }, [&] { check_size(tensor, bytes.size()); });
   std::vector<Payload>& payloads = parts_->loaded.payloads;
   payloads.push_back(payload_of(std::move(bytes)));
   clear_data(tensor);
@@ -190,6 +187,7 @@ std::size_t Model::release_unused_payloads() {
 }
 
 ConvertReport Model::save(const std::filesystem::path& path, const SaveOptions& options) const {
+  // A copy of the table, not of payloads: saving is const, and other threads may read the model meanwhile.
   LoadedModel saved = parts_->loaded;
   saved.source = nullptr;  // edited messages may link to payloads only, not to what the source has
   try {

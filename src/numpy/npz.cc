@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/annotate.h"
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/little_endian.h"
@@ -22,7 +23,8 @@ constexpr std::string_view suffix = ".npy";
 [[noreturn]] void refuse_damaged(const std::string& what) { throw Error(Code::numpy_array_malformed, what); }
 [[noreturn]] void refuse_form(const std::string& what) { throw Error(Code::numpy_array_unsupported, what); }
 
-/// The description in a `.npy`, a literal of Python: `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`.
+/// Parses the description in a `.npy`, a Python literal: `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`.
+/// NumPy evaluates it as Python; this accepts only the three keys that NumPy writes.
 class Description {
  public:
   explicit Description(std::string_view text) : text_(text) {
@@ -43,7 +45,7 @@ class Description {
  private:
   void value_of(const std::string& key) {
     if (key == "descr") {
-      if (peek() == '[') refuse_form("the array is one of records; a tensor has elements of one type");
+      if (peek() == '[') refuse_form("the array has records; a tensor has elements of one type");
       descr = string();
     } else if (key == "fortran_order") {
       fortran_order = boolean();
@@ -113,7 +115,7 @@ class Description {
   bool has_shape_ = false;
 };
 
-/// Where the description begins, and how long it is.
+/// The offset of the description and its length, which is not yet compared with the file's.
 std::pair<std::size_t, std::size_t> place_of_description(Bytes file) {
   constexpr std::string_view magic = "\x93NUMPY";
   constexpr std::size_t before_length = 8;  // magic and version
@@ -133,7 +135,7 @@ std::uint64_t element_size(const std::string& descr) {
   if (!whole || size == 0 || std::string_view("biufcV").find(descr[1]) == std::string_view::npos) {
     refuse_form(concat("its elements are of NumPy's type ", base::quoted(descr), ", which no tensor has"));
   }
-  if (descr[0] == '>') refuse_form("its numbers are big-endian; save it with little-endian ones");
+  if (descr[0] == '>') refuse_form("its numbers are big-endian; save it with little-endian numbers");
   return size;
 }
 
@@ -145,14 +147,15 @@ NpyArray parse_npy(Bytes file) {
   if (!text) refuse_damaged("its header is longer than the file");
   const Description description(as_text(*text));
   if (description.fortran_order && description.dims.size() > 1) {
-    refuse_form("it is in Fortran's order; numpy.ascontiguousarray makes it one in C's");
+    refuse_form("it is in Fortran order; numpy.ascontiguousarray makes it C order");
   }
   const std::uint64_t size = element_size(description.descr);
   const Bytes data = file.subspan(begin + length);
   const auto elements = payload_size(DataType::uint8, description.dims);
   const auto expected = elements ? base::checked_multiply(*elements, size) : std::nullopt;
   if (expected != data.size()) {
-    refuse_damaged(concat("its data has ", data.size(), " bytes, and not what its header calls for"));
+    const std::string wanted = expected ? concat("calls for ", *expected) : "calls for more than any file has";
+    refuse_damaged(concat("its data has ", data.size(), " bytes, but its header ", wanted));
   }
   return {description.descr, description.dims, data};
 }
@@ -161,7 +164,7 @@ bool is_numpy_form(DataType type, std::string_view descr) {
   const NumpyType numpy = numpy_type(type);
   const unsigned bits = bits_per_element(type);
   if (bits < 8 || descr.empty()) return false;
-  const std::string_view form = descr.substr(1);  // of one byte, or without a byte order, the first says nothing
+  const std::string_view form = descr.substr(1);  // the byte order was checked, or has no meaning for single bytes
   if (form == std::string_view(numpy.descr).substr(1)) return true;
   return numpy.as_integers && form == concat("V", bits / 8);
 }
@@ -226,8 +229,7 @@ NpzFile::Array NpzFile::read(const std::string& name) {
     NpyArray array = parse_npy(bytes_of(*index));
     return {std::move(array.descr), std::move(array.dims), ByteSpan::borrow(array.data, contents_)};
   } catch (const Error& error) {
-    if (!error.entry().empty()) throw error.with_path(path_);
-    throw Error(error.code(), error.message(), {std::string(entry.name), error.offset()}, path_);
+    throw base::annotate(error, {.entry = std::string(entry.name), .path = path_});
   }
 }
 

@@ -1,4 +1,4 @@
-// Arrays in a `.npz`: a zip file with a `.npy` (numpy/lib/format.py describes it) for each.
+// Reads arrays from a `.npz`: a zip file with a `.npy` (numpy/lib/format.py describes it) for each array.
 #pragma once
 
 #include <cstdint>
@@ -23,28 +23,31 @@ namespace onnxar {
 struct NpyArray {
   std::string descr;  ///< `<f4`
   std::vector<std::int64_t> dims;
-  Bytes data;  ///< a view of what was parsed
+  Bytes data;  ///< a view into the file
 };
 
-/// Errors: numpy.array.malformed (no `.npy`, a header that is not as NumPy writes it, data of another length),
-/// numpy.array.unsupported (of a version above 3, in Fortran's order, big-endian, of Python objects or records).
+/// Parses a `.npy` file. Errors: numpy.array.malformed (it is not a `.npy`, the header does not have NumPy's form, or
+/// the data has another length), numpy.array.unsupported (a version above 3, Fortran order, big-endian numbers, Python
+/// objects or records).
 NpyArray parse_npy(Bytes file);
 
-/// Whether elements that stand as `descr` are those of a tensor of this type, bit for bit. Types that NumPy lacks may
-/// be its unsigned integers, or plain bytes (`|V2`).
+/// Whether elements of NumPy's type `descr` have the bits of elements of `type`. For types that NumPy lacks, unsigned
+/// integers and plain bytes (`|V2`) are accepted.
 bool is_numpy_form(DataType type, std::string_view descr);
 
-/// Owns the mapping until all arrays that were read are gone, too. Threads: one at a time, as `read` counts.
+/// An open `.npz` file. The mapping lives as long as this object and every array that was read. Threads: one call at a
+/// time.
 class NpzFile {
  public:
-  /// What is deflated is inflated to one file without a name in `folder`: so many bytes as the .npz has, times
-  /// `max_expansion`, at most. Errors: io.*, zip.*.
+  /// Deflated arrays are inflated to a nameless file in `folder`, and may have `max_expansion` times as many bytes as
+  /// the
+  /// `.npz`. Errors: io.*, zip.*.
   static NpzFile open(const std::filesystem::path& path, const std::filesystem::path& folder,
                       std::uint64_t max_expansion);
-  /// Whether the file is a zip of nothing but `.npy` files. Errors: io.*.
+  /// Whether the file is a zip that holds only `.npy` files. Errors: io.*.
   static bool is_one(const std::filesystem::path& path);
 
-  /// Of the arrays, without `.npy`, in the order of the file.
+  /// The names of the arrays, without `.npy`, in the order of the file.
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] bool contains(const std::string& name) const { return find(name).has_value(); }
 
@@ -53,12 +56,12 @@ class NpzFile {
     std::vector<std::int64_t> dims;
     ByteSpan data;
   };
-  /// The array of this name, verified against its CRC-32.
+  /// The array of this name; its CRC-32 is compared.
   /// Errors: usage.no_such_tensor; as parse_npy; zip.data.crc, zip.data.inflate, zip.limit.expansion, io.*.
   [[nodiscard]] Array read(const std::string& name);
 
  private:
-  /// What arrays are views of.
+  /// The bytes that arrays are views of.
   struct Contents {
     base::MappedFile file;
     zip::ForeignDirectory directory;
@@ -73,7 +76,7 @@ class NpzFile {
   std::filesystem::path path_;
   std::shared_ptr<Contents> contents_;
   ZipExpansion expansion_;
-  std::set<std::size_t> counted_;  // by index: inflated once, and counted once
+  std::set<std::size_t> counted_;  // indices of entries that are counted in expansion_
 };
 
 }  // namespace onnxar

@@ -9,7 +9,8 @@
 namespace onnxar {
 namespace {
 
-/// Elements of 2 or 4 bits, the first in the lowest bits of a byte (onnx.proto, TensorProto.int32_data), a byte each.
+/// Unpacks elements of 2 or 4 bits to a byte each. The first element is in the lowest bits of a byte (onnx.proto,
+/// TensorProto.int32_data).
 class SpreadSource final : public ByteSource {
  public:
   SpreadSource(std::shared_ptr<const ByteSource> packed, DataType type, std::uint64_t count)

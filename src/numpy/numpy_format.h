@@ -1,4 +1,4 @@
-// NumPy's file format, `.npy`, version 1.0 (numpy/lib/format.py describes it).
+// Writes NumPy's file format, `.npy`, version 1.0 (numpy/lib/format.py describes it).
 #pragma once
 
 #include <memory>
@@ -9,19 +9,19 @@
 
 namespace onnxar {
 
-/// How the elements of a type stand in a `.npy`.
+/// The representation of a data type in a `.npy`.
 struct NumpyType {
-  std::string descr;         ///< `<f4`; empty where a type has no elements of a known size
-  bool as_integers = false;  ///< NumPy lacks the type
+  std::string descr;         ///< `<f4`; empty if the elements have no known size
+  bool as_integers = false;  ///< NumPy lacks the type, so integers hold the bits
 };
 NumpyType numpy_type(DataType type);
 
-/// What precedes the elements: magic, version and a description, padded to a multiple of 64 bytes.
+/// The header of a `.npy`: magic, version and a description, padded to a multiple of 64 bytes.
 /// REQUIRES: at most 1024 dimensions.
 std::string numpy_header(const std::string& descr, const std::vector<std::int64_t>& dims);
 
-/// The elements of `payload`, raw bytes of this type, as a `.npy` has them: `count` elements below 8 bits get a byte
-/// each, signed ones with their sign; others are as they are.
+/// The elements of `payload`, raw data of this type, in the form of a `.npy`. If they have less than 8 bits, each of
+/// the `count` elements becomes a byte, sign-extended for signed types. Other elements are unchanged.
 std::shared_ptr<const ByteSource> numpy_elements(std::shared_ptr<const ByteSource> payload, DataType type,
                                                  std::uint64_t count);
 

@@ -49,7 +49,7 @@ unsigned bits_per_element(DataType type) noexcept {
 std::optional<std::uint64_t> payload_size(DataType type, std::span<const std::int64_t> dims) noexcept {
   const unsigned bits = bits_per_element(type);
   if (bits == 0 || std::ranges::any_of(dims, [](std::int64_t dim) { return dim < 0; })) return std::nullopt;
-  if (std::ranges::find(dims, 0) != dims.end()) return 0;  // however large the others are
+  if (std::ranges::find(dims, 0) != dims.end()) return 0;  // also if the others' product is beyond 64 bits
   std::optional<std::uint64_t> count = 1;
   for (const std::int64_t dim : dims) {
     if (count) count = base::checked_multiply(*count, static_cast<std::uint64_t>(dim));

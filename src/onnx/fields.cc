@@ -5,7 +5,7 @@ namespace {
 
 using wire::Type;
 
-/// A packed or unpacked run of values that are `type` each.
+/// Whether the field is a value of `type`, or a packed run of such values that is not empty.
 bool is_run(const wire::Field& field, Type type) noexcept {
   return field.type == type || (field.type == Type::length_delimited && field.value.size() != 0);
 }
@@ -26,7 +26,7 @@ bool is_typed_data_field(const wire::Field& field) noexcept {
 
 std::optional<std::uint64_t> data_location_of(const wire::Field& field) noexcept {
   if (field.number != tensor_field::data_location || field.type != Type::varint) return std::nullopt;
-  // Enumerations are 32 bits wide; a value that the schema does not have makes the field an unknown one.
+  // Enumerations have 32 bits. To proto2 a value that the schema lacks makes the field an unknown one.
   const std::uint64_t value = field.number_value & 0xffffffffU;
   if (value != location_default && value != location_external) return std::nullopt;
   return value;

@@ -9,11 +9,11 @@
 namespace onnxar::onnx {
 namespace {
 
-/// What the patterns mean that IEEE 754 takes for infinities and NaNs.
+/// The meaning of the bit patterns that IEEE 754 uses for infinities and NaNs.
 enum class Special : std::uint8_t {
-  ieee,               ///< just that
-  nan_only,           ///< the last of each sign is NaN, the rest are numbers ("FN")
-  negative_zero_nan,  ///< all are numbers, and what would be -0 is NaN ("FNUZ")
+  ieee,               ///< infinities and NaNs
+  nan_only,           ///< the last pattern of each sign is NaN, the others are numbers ("FN")
+  negative_zero_nan,  ///< all are numbers, and the pattern of -0 is NaN ("FNUZ")
   none,               ///< all are numbers
 };
 
@@ -55,7 +55,7 @@ float value_of(std::uint32_t bits, const Layout& layout) {
   return factor * std::ldexp(static_cast<float>(significand), power);
 }
 
-/// Exponents alone: no sign, no zero, the last one is NaN.
+/// FLOAT8E8M0 has only an exponent: no sign and no zero, and the last pattern is NaN.
 std::vector<float> powers_of_two() {
   std::vector<float> values;
   for (int exponent = -127; exponent < 128; ++exponent) values.push_back(std::ldexp(1.0F, exponent));

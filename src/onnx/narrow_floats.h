@@ -1,4 +1,4 @@
-// Floating point numbers of 16 bits and fewer.
+// Floating point numbers of 16 bits or less.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace onnxar::onnx {
 
-/// What each bit pattern of such a type stands for, exactly; empty for every other type.
+/// The exact value of each bit pattern of such a type, indexed by the pattern; empty for every other type.
 std::vector<float> values_of_narrow_float(DataType type);
 
 }  // namespace onnxar::onnx

@@ -8,7 +8,7 @@
 namespace onnxar::onnx {
 namespace {
 
-/// Where the field `number` goes: behind the last field with a smaller number.
+/// The position for the field `number`: after the last field with a smaller number.
 std::uint64_t place_for(Bytes model, wire::Range tensor, std::uint32_t number) {
   std::uint64_t place = tensor.begin;
   wire::Cursor cursor(model, tensor);
@@ -56,11 +56,11 @@ class Rewriter {
 
  private:
   struct Entered {
-    std::uint64_t begin;  // of the field: what tells one message from another
+    std::uint64_t begin;  // of the field: identifies the message
     wire::Splice::Frame frame;
   };
 
-  /// The frame of the tensor. Frames that the last edited tensor lay in, too, are used again.
+  /// The frame of the tensor. Frames that it shares with the last edited tensor are reused.
   wire::Splice::Frame enter(std::span<const Level> levels) {
     std::size_t depth = 0;
     while (depth < entered_.size() && depth < levels.size() &&
@@ -78,7 +78,7 @@ class Rewriter {
 
   void remove_data(wire::Splice::Frame frame, wire::Range tensor) {
     wire::Cursor cursor(model_, tensor);
-    wire::Range run;  // neighbours go together: unpacked values may be a million fields
+    wire::Range run;  // adjacent fields are one edit: unpacked values may be a million fields
     for (wire::Field field; cursor.next(field);) {
       if (!moves_with_data(field)) continue;
       if (field.whole.begin == run.end) {

@@ -1,4 +1,4 @@
-// Moving tensors out of a model and back in, on the wire.
+// Moves the data of tensors out of a model and back in, on the wire.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@
 
 namespace onnxar::onnx {
 
-/// What becomes of one tensor's data.
+/// What happens to the data of one tensor.
 struct TensorEdit {
   enum class Action : std::uint8_t { keep, link, put_inline };
   Action action = Action::keep;
-  ExternalLink link;                          ///< of `link`: the external_data it gets
-  std::shared_ptr<const ByteSource> payload;  ///< of `put_inline`: the raw_data it gets
+  ExternalLink link;                          ///< for `link`: its new external_data
+  std::shared_ptr<const ByteSource> payload;  ///< for `put_inline`: its new raw_data
 
   static TensorEdit keep() { return {}; }
   static TensorEdit link_to(ExternalLink link) { return {Action::link, std::move(link), nullptr}; }
@@ -27,16 +27,16 @@ struct TensorEdit {
   }
 };
 
-/// What becomes of the model's metadata_props.
+/// What happens to the model's metadata_props.
 struct MetadataEdit {
-  std::string_view drop = {};      ///< entries whose key begins so go; empty: none does
-  std::string add = {};            ///< fields that come after those that stay, encoded
-  std::string_view drop_key = {};  ///< entries of exactly this key go, too; empty: none does
+  std::string_view drop = {};      ///< pairs whose key begins with this are removed; empty: none
+  std::string add = {};            ///< encoded fields, which are added after the others
+  std::string_view drop_key = {};  ///< pairs with exactly this key are removed, too; empty: none
 };
 
-/// The model with an edit made at every tensor; `decide` is called once for each, in wire order. All else keeps its
-/// order and encoding. New fields stand where ascending field order has them, so that a link and its inverse give the
-/// first bytes back. `model` must outlive the result. Errors: as `walk_tensors`.
+/// The model with an edit of every tensor; `decide` is called once for each, in wire order. All other fields keep their
+/// order and encoding. New fields are inserted in ascending field order, so that removing data and inserting it again
+/// gives the original bytes. `model` must outlive the result. Errors: as `walk_tensors`.
 wire::Rope rewrite_tensors(Bytes model, const std::function<TensorEdit(const TensorSite&)>& decide,
                            const WalkLimits& limits = {}, const MetadataEdit& metadata = {});
 

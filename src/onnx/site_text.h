@@ -1,4 +1,4 @@
-// The text of a site: where in a model something is.
+// The text of a site: a place in a model.
 #pragma once
 
 #include <cstddef>
@@ -7,18 +7,17 @@
 
 namespace onnxar::onnx {
 
-/// A site has at most so many bytes, and names of attributes in it too, so that a list of all sites of a model is not
-/// longer than a constant times the model. A site of usual depth is far shorter.
+/// The most bytes of a site, and of an attribute's name in it. They keep a list of all sites of a model linear in the
+/// model's size: deep nesting and long names could make it quadratic. Usual sites are far shorter.
 inline constexpr std::size_t longest_site = 200;
 inline constexpr std::size_t longest_name_in_site = 64;
 
-/// Adds a step, `.node[3]`, `.attr.value` or `[2]`, to a site; the first step loses its dot. Where the site would be
-/// too long, `~` and 16 digits that all steps so far decide take the place of its middle:
+/// Appends a step, `.node[3]`, `.attr.value` or `[2]`, to a site; the first step loses its dot. If the site would be
+/// too long, its middle is replaced by `~` and 16 digits, a hash of all steps so far:
 /// `graph.node[0].attr.body.no~0123456789abcdef.initializer[7]`.
 void append_step(std::string& site, std::string_view step);
 
-/// An attribute's name as it is in a site: nothing where it is not an identifier, or is too long; then its number is
-/// there.
+/// An attribute's name for a site; empty if it is not an identifier or is too long, and the site then has its number.
 std::string_view name_for_path(std::string_view attribute) noexcept;
 
 }  // namespace onnxar::onnx

@@ -43,7 +43,7 @@ constexpr std::array paths = {
 };
 
 std::optional<std::size_t> find_path(Message parent, const wire::Field& field) noexcept {
-  // With another wire type it is an unknown field to protobuf, and stays one here.
+  // To protobuf a field of another wire type than its schema's is an unknown one.
   if (field.type != wire::Type::length_delimited) return std::nullopt;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (paths[i].parent == parent && paths[i].number == field.number) return i;
@@ -83,7 +83,7 @@ class Walk {
   void run() {
     walk(Message::model, {0, model_.size()});
     if (!graph_seen_) {
-      throw Error(Code::onnx_model_invalid, "this is no ONNX model: no graph in it", {"", 0});
+      throw Error(Code::onnx_model_invalid, "this is not an ONNX model: it has no graph", {"", 0});  // M1
     }
   }
 
@@ -99,13 +99,13 @@ class Walk {
 
   void enter(const Path& path, const wire::Field& field, std::uint64_t index) {
     if (!path.repeated && index != 0) {
-      // Protobuf would merge the two; taking either would read another model than protobuf does.
+      // M7: protobuf would merge the two. Taking either one would read another model than protobuf does.
       throw Error(Code::wire_repeated_message, base::concat("the field `", path.label, "` is given twice"),
                   {"", field.whole.begin});
     }
     depth().check_room(field);
     levels_.push_back({path.child, path.label, path.repeated, index, field, {}});
-    // Once, not for each of its tensors: there may be many.
+    // The name is read once here and not for each of the attribute's tensors, of which there may be many.
     if (path.child == Message::attribute) {
       levels_.back().name = name_for_path(string_in(model_, field.value, attribute_field::name));
     }
@@ -146,7 +146,7 @@ std::string path_of(std::span<const Level> levels, const std::string& root) {
     const Level& level = levels[i];
     const bool in_attribute = i > 0 && levels[i - 1].message == Message::attribute;
     if (in_attribute) {
-      // `attr.value` is the tensor, `attr.value[2]` the third of `tensors`: the attribute has but one kind of value.
+      // `attr.value` is the tensor, `attr.value[2]` the third of `tensors`: an attribute has only one kind of value.
       append_step(text, subscript(level));
     } else if (level.name.empty()) {
       append_step(text, base::concat(".", level.label, subscript(level)));

@@ -1,4 +1,4 @@
-// Finding every tensor of a model.
+// Finds every tensor of a model.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace onnxar::onnx {
 
-/// What kind of place a tensor has, by what the rules of moving tell apart.
+/// The kinds of places of tensors, as far as the rules for moving data out differ (W8).
 enum class SiteKind : std::uint8_t {
   initializer,       ///< of a graph or subgraph, also in a function body
   attribute,         ///< `t` or `tensors` of a node
   sparse_values,     ///< values of a sparse initializer or attribute
-  sparse_indices,    ///< their indices: never move
+  sparse_indices,    ///< their indices, which are never moved out
   function_default,  ///< anything beneath FunctionProto.attribute_proto
   training,          ///< anything beneath ModelProto.training_info
 };
@@ -41,12 +41,12 @@ struct Level {
 /// the name is an identifier. At most `longest_site` bytes. The levels are below the site `root`, if it is not empty.
 std::string path_of(std::span<const Level> levels, const std::string& root = {});
 
-/// The operator of the NodeProto at `node`, such as "Constant"; empty where it has none or is damaged before that.
+/// The operator of the NodeProto at `node`, such as "Constant"; empty if it has none or is damaged before that field.
 std::string_view op_type_of(Bytes model, wire::Range node) noexcept;
-/// And its domain.
+/// The operator's domain, likewise.
 std::string_view domain_of(Bytes model, wire::Range node) noexcept;
 
-/// A tensor where it was found. Valid during the visit.
+/// A tensor and its place. Valid during the visit only.
 struct TensorSite {
   const TensorView& tensor;
   SiteKind kind;
@@ -57,10 +57,10 @@ struct TensorSite {
 };
 
 struct WalkLimits {
-  std::size_t depth = 100;  ///< nested messages, as protobuf's parsers have it
+  std::size_t depth = 100;  ///< of nested messages: the default of protobuf's parsers (M6)
 };
 
-/// Visits every tensor of the serialised ModelProto, in wire order. Payload bytes are never touched.
+/// Visits every tensor of the serialised ModelProto, in wire order. Does not touch the bytes of raw data.
 /// Errors: wire.*, onnx.model.invalid (no graph), those of `read_tensor`; offsets count from the model's first byte.
 /// Cost: O(number of fields).
 void walk_tensors(Bytes model, const std::function<void(const TensorSite&)>& visit, const WalkLimits& limits = {});

@@ -1,4 +1,4 @@
-// StringStringEntryProto: the pairs of strings that external_data and metadata_props are made of.
+// StringStringEntryProto: the pairs of strings in external_data and metadata_props.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace onnxar::onnx {
 
-/// Views in the model's bytes.
+/// A pair of strings, as views into the model's bytes.
 struct StringEntry {
   std::string_view key, value;
 };
@@ -27,8 +27,8 @@ struct MetadataEntry {
   wire::Range whole;  ///< of the field
 };
 
-/// The metadata_props of the serialised ModelProto whose key begins with `prefix`; what is damaged in them is passed
-/// over. Errors: wire.* (of the fields around them). Cost: O(fields of ModelProto itself).
+/// The metadata_props of the serialised ModelProto whose key begins with `prefix`. Damaged pairs are skipped.
+/// Errors: wire.* (in the fields of ModelProto). Cost: O(fields of ModelProto itself).
 std::vector<MetadataEntry> find_metadata(Bytes model, std::string_view prefix);
 
 }  // namespace onnxar::onnx

@@ -7,7 +7,7 @@
 namespace onnxar::onnx {
 namespace {
 
-// No runtime takes more; the limit keeps a hostile model from growing in memory.
+// No runtime accepts as many (M17). Without a limit a dimension of one byte would become eight in memory.
 constexpr std::size_t most_dims = 1024;
 
 void add_dims(TensorView& tensor, Bytes model, const wire::Field& field) {
@@ -35,6 +35,8 @@ void take_bytes(TensorView& tensor, Bytes model, const wire::Field& field, const
   }
 }
 
+/// Removing raw_data and inserting it again writes it in the form that this library writes, at the position that the
+/// field numbers give it. Only a tensor of that form comes back with the same bytes.
 void note_form(TensorView& tensor, const wire::Field& field, std::uint32_t last_number) {
   bool as_we_write_it = field.number >= last_number;
   if (field.number == tensor_field::raw_data) {
@@ -49,14 +51,16 @@ void note_form(TensorView& tensor, const wire::Field& field, std::uint32_t last_
 }  // namespace
 
 void Depth::check_room(const wire::Field& field) const {
-  if (levels < most) return;
+  if (levels < most) return;  // M6
   throw Error(Code::wire_depth, base::concat("messages are nested more than ", most, " deep"), {"", field.whole.begin});
 }
 
 void add_dim(TensorView& tensor, std::uint64_t value, std::uint64_t offset) {
   const auto dim = static_cast<std::int64_t>(value);
-  if (dim < 0) throw Error(Code::onnx_tensor_dims, base::concat("a dimension is negative: ", dim), {"", offset});
-  if (tensor.dims.size() >= most_dims) {
+  if (dim < 0) {  // M17
+    throw Error(Code::onnx_tensor_dims, base::concat("a dimension is negative: ", dim), {"", offset});
+  }
+  if (tensor.dims.size() >= most_dims) {  // M17
     throw Error(Code::onnx_tensor_dims, base::concat("the tensor has more than ", most_dims, " dimensions"),
                 {"", offset});
   }
@@ -64,7 +68,7 @@ void add_dim(TensorView& tensor, std::uint64_t value, std::uint64_t offset) {
 }
 
 void check_product(const TensorView& tensor) {
-  if (bits_per_element(tensor.type) != 0 && !tensor.expected_size()) {
+  if (bits_per_element(tensor.type) != 0 && !tensor.expected_size()) {  // M17
     throw Error(Code::onnx_tensor_dims, "the product of the dimensions is beyond 64 bits", {"", tensor.range.begin});
   }
 }

@@ -10,7 +10,7 @@ namespace {
 
 bool is_white_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/// White space and comments, which go from `#` to the end of the line.
+/// Skips white space and comments, which go from `#` to the end of the line.
 void skip_blank(std::string_view& text) noexcept {
   while (!text.empty() && (is_white_space(text.front()) || text.front() == '#')) {
     const std::size_t length = text.front() == '#' ? std::min(text.find('\n'), text.size()) : 1;
@@ -18,7 +18,7 @@ void skip_blank(std::string_view& text) noexcept {
   }
 }
 
-/// On the wire a control character is never far: the tag of a first small field, the length of a short string.
+/// On the wire there is a control character near the front: the tag of a field, or the length of a short string.
 bool has_control(std::string_view text) noexcept {
   return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < ' ' && !is_white_space(c); });
 }

@@ -9,12 +9,12 @@
 namespace onnxar::onnx {
 namespace {
 
-/// How a data type stands in its typed field (onnx.proto, comments at TensorProto.float_data and on).
+/// How values of a data type are encoded in the typed field (onnx.proto, comments from TensorProto.float_data on).
 struct Encoding {
   std::uint32_t field;
   wire::Type type;         // of one value: fixed32 and fixed64 are raw bytes already
   std::size_t width;       // bytes that one value becomes
-  std::int64_t low, high;  // what a varint may say, as a signed number; unsigned 64-bit values are taken as they are
+  std::int64_t low, high;  // the range of a varint as a signed number; 64-bit values of either sign are all valid
 };
 
 constexpr std::int64_t low64 = std::numeric_limits<std::int64_t>::min();
@@ -67,7 +67,7 @@ bool visit_runs(Bytes model, const TensorView& tensor, const Encoding& encoding,
   return true;
 }
 
-/// Whether no other typed field holds anything: two of them contradict each other.
+/// Whether no other typed field has values. With two of them, readers differ in which one they take.
 bool is_only_field(Bytes model, const TensorView& tensor, std::uint32_t number) {
   wire::Cursor cursor(model, tensor.range);
   for (wire::Field field; cursor.next(field);) {
@@ -76,7 +76,7 @@ bool is_only_field(Bytes model, const TensorView& tensor, std::uint32_t number) 
   return true;
 }
 
-/// Decodes while it is read.
+/// Decodes typed data while it is read.
 class TypedSource final : public ByteSource {
  public:
   TypedSource(Bytes model, wire::Range tensor, Encoding encoding, std::uint64_t size)
@@ -103,7 +103,7 @@ class TypedSource final : public ByteSource {
     if (!buffer.empty()) sink(buffer);
   }
 
-  /// Calls `put` with every value of a run; the run's shape was proved before.
+  /// Calls `put` with every value of a run. REQUIRES: the run ends with a whole value.
   template <typename Put>
   void each_value(const wire::Field& field, const Put& put) const {
     if (field.type != wire::Type::length_delimited) {
@@ -132,7 +132,7 @@ class TypedSource final : public ByteSource {
   std::uint64_t size_;
 };
 
-/// Whether every run is whole, every value in range, and all together as many as the shape wants.
+/// Whether every run is whole, every value is in range, and there are as many as the shape calls for (W9).
 bool converts_exactly(Bytes model, const TensorView& tensor, const Encoding& encoding, const TypedSource& source) {
   std::uint64_t count = 0;
   bool in_range = true;
@@ -153,7 +153,7 @@ bool converts_exactly(Bytes model, const TensorView& tensor, const Encoding& enc
   return whole && in_range && count == source.size() / encoding.width && source.size() % encoding.width == 0;
 }
 
-/// The one packed run of fixed-width values whose bytes are raw bytes already, if that is how the tensor stands.
+/// The bytes of the only run, if it is a packed run of fixed-width values: such bytes are raw data already.
 std::optional<wire::Range> raw_run(Bytes model, const TensorView& tensor, const Encoding& encoding) {
   if (encoding.type == wire::Type::varint) return std::nullopt;
   std::optional<wire::Range> run;
@@ -176,8 +176,8 @@ std::optional<TypedField> typed_field_of(DataType type) {
 void refuse_conversion(const TensorView& tensor) {
   const Place place{"", tensor.range.begin};
   if (tensor.type == DataType::string) {
-    throw Error(Code::onnx_tensor_strings, "it holds strings, which have no raw bytes; `onnxar dump` shows them",
-                place);
+    throw Error(Code::onnx_tensor_strings, "it holds strings, which have no raw bytes", place, {},
+                {Hint::dump_strings});
   }
   throw Error(Code::onnx_tensor_not_converted,
               "its typed data does not convert to raw bytes (another count, or values out of range)", place);
@@ -209,7 +209,7 @@ void prove_typed_data(Bytes model, const TensorView& tensor) {
     const std::size_t width = field.number == tensor_field::float_data    ? sizeof(float)
                               : field.number == tensor_field::double_data ? sizeof(double)
                                                                           : 0;
-    if (width != 0 && field.value.size() % width != 0) {
+    if (width != 0 && field.value.size() % width != 0) {  // M2
       throw Error(Code::wire_truncated, "a packed run of numbers ends in the middle of one", {"", field.whole.begin});
     }
     for (std::uint64_t at = field.value.begin; width == 0 && at < field.value.end;) {

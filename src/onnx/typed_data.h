@@ -1,4 +1,4 @@
-// Typed fields of a TensorProto (float_data, int32_data, ...) as the raw bytes that they mean.
+// Converts typed fields of a TensorProto (float_data, int32_data, ...) to raw bytes.
 #pragma once
 
 #include <cstddef>
@@ -11,29 +11,31 @@
 
 namespace onnxar::onnx {
 
-/// The raw bytes of a tensor that holds typed data, if they convert exactly: the one typed field that the data type
-/// calls for, as many values as the dimensions call for, every value in the type's range. Nothing otherwise.
+/// The raw bytes of a tensor with typed data, if it converts exactly: the values are in the field of the data type and
+/// in no other, are as many as the dimensions call for, and each is in the type's range (W9). Null otherwise.
 ///
-/// The source is a view of `model` where the wire already holds raw bytes (one packed run of fixed-width values); else
-/// it decodes while it is read, a piece at a time. Cost: O(values), once here to look at them and once for each read.
+/// The source is a view of `model` if the wire already holds raw bytes (one packed run of fixed-width values).
+/// Otherwise it decodes piece by piece while it is read. Cost: O(values) here, to look at each, and again for each
+/// read.
 std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorView& tensor);
 
-/// The same where the wire already holds the raw bytes, in one packed run of fixed-width values: where they lie.
+/// The raw bytes as a view of `model`, if they are one packed run of fixed-width values; nothing otherwise.
 std::optional<Bytes> packed_raw_bytes(Bytes model, const TensorView& tensor);
 
-/// The typed field that the data type calls for, and the bytes that one of its values becomes: 0 for strings, which
-/// have no raw bytes. Nothing for a type that is not known.
+/// The typed field of a data type, and the number of raw bytes of one value: 0 for strings, which have none. Nothing
+/// for an unknown type.
 struct TypedField {
   std::uint32_t number;
   std::size_t width;
 };
 std::optional<TypedField> typed_field_of(DataType type);
 
-/// Why typed data has no raw bytes. Errors: onnx.tensor.strings, onnx.tensor.not_converted, at the tensor's offset.
+/// Says why typed data has no raw bytes. Errors: onnx.tensor.strings, onnx.tensor.not_converted, at the tensor's
+/// offset.
 [[noreturn]] void refuse_conversion(const TensorView& tensor);
 
-/// Looks at every value of packed runs, as a parser would. Errors: wire.truncated (a run ends in the middle of a
-/// value), wire.varint. Cost: O(values).
+/// Proves every value of packed runs, as a parser would. Errors: wire.truncated (a run ends in the middle of a value),
+/// wire.varint. Cost: O(values).
 void prove_typed_data(Bytes model, const TensorView& tensor);
 
 }  // namespace onnxar::onnx

@@ -8,7 +8,9 @@
 #include <limits>
 #include <utility>
 
+#include "archive/keys.h"
 #include "base/text.h"
+#include "onnxar/archive.h"
 #include "onnxar/error.h"
 
 namespace onnxar {
@@ -16,10 +18,10 @@ namespace onnxar {
 using base::concat;
 
 void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
-  if (skeleton.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+  // Checked here, because protobuf takes an int, and the size may come from a file.
+  if (skeleton.size() > model_size_maximum) {
     throw Error(Code::onnx_model_too_large,
-                concat("without its large tensors it is ", base::human_size(skeleton.size()),
-                       ", and protobuf reads less than 2 GiB; a lower threshold helps"));
+                concat(oversize_text("without its large tensors it is", skeleton.size()), "; a lower threshold helps"));
   }
   const google::protobuf::LogSilencer silent;  // protobuf's debug builds report names that are not UTF-8 on stderr
   google::protobuf::io::CodedInputStream input(reinterpret_cast<const std::uint8_t*>(skeleton.data()),
@@ -33,11 +35,10 @@ std::vector<std::byte> serialised(const google::protobuf::MessageLite& message) 
   const google::protobuf::LogSilencer silent;
   std::vector<std::byte> bytes(message.ByteSizeLong());
   // Protobuf's own limit. A skeleton reaches it only if data that should be payloads was put into messages.
-  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
+  if (bytes.size() > model_size_maximum ||
       !message.SerializePartialToArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    throw Error(Code::onnx_model_too_large,
-                concat("the messages are ", base::human_size(bytes.size()), ", and protobuf writes less than 2 GiB; ",
-                       "give large tensors their data with set_payload"));
+    throw Error(Code::onnx_model_too_large, oversize_text("the message is", bytes.size()), {}, {},
+                {Hint::set_large_payloads});
   }
   return bytes;
 }

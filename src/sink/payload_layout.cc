@@ -1,19 +1,20 @@
 #include "sink/payload_layout.h"
 
+#include "archive/keys.h"
 #include "base/text.h"
 #include "onnx/rewrite.h"
+#include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "skeleton/expansion.h"
 #include "source/graph_rules.h"
+#include "tensors/describe.h"
 
 namespace onnxar {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t protobuf_maximum = (1ULL << 31U) - 1;
-
-/// A link that loading left alone goes on counting from its folder, and its file must stay as it is.
+/// A link that was not loaded stays relative to the model's old folder, and its data file must not be replaced.
 void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, const fs::path* inline_output) {
   const std::string_view location = site.tensor.external.location.value_or("");
   const auto refuse = [&](std::string_view why) {
@@ -23,7 +24,7 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, con
   if (inline_output == nullptr) refuse("only an inline model may keep such links; load the data, too");
   const fs::path& target = *inline_output;
   const fs::path folder = target.has_parent_path() ? target.parent_path() : ".";
-  std::error_code ignored;  // what cannot be found is not the same
+  std::error_code ignored;  // a path that does not exist is not equivalent
   if (model.data_folder.empty() || !fs::equivalent(folder, model.data_folder, ignored)) {
     refuse("save the model in the folder that its links count from, or load the data, too");
   }
@@ -36,9 +37,7 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, con
 
 onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payload& payload) {
   ++tensors_;
-  const Bytes bytes = payload.span.bytes();
-  if (bytes.empty()) return add(site, payload);  // converted while it is read: it has no address to share
-  const auto [known, added] = known_.try_emplace({bytes.data(), bytes.size()});
+  const auto [known, added] = known_.try_emplace(Extent(payload));
   if (added) known->second = add(site, payload);
   return known->second;
 }
@@ -50,7 +49,7 @@ onnx::ExternalLink PayloadLayout::add(const onnx::TensorSite& site, const Payloa
 }
 
 void PayloadLayout::note_without_data(const onnx::TensorSite& site) {
-  remarks_.push_back({Severity::warning, Code::onnx_tensor_no_data, {}, no_data(site)});
+  remarks_.push_back({Severity::warning, Code::onnx_tensor_no_data, {}, no_data(site), {Hint::dump_or_freeze}});
 }
 
 void PayloadLayout::add_to(ConvertReport& report) const {
@@ -99,19 +98,16 @@ std::uint64_t size_of(const std::vector<PlacedGraph>& graphs) {
   return size;
 }
 
-bool fits_inline(std::uint64_t size) noexcept { return size <= protobuf_maximum; }
+bool fits_inline(std::uint64_t size) noexcept { return size <= model_size_maximum; }
 
-void check_model_size(std::uint64_t size, const std::filesystem::path& output, std::string_view advice) {
+void check_model_size(std::uint64_t size, const std::filesystem::path& output, Hint hint) {
   if (fits_inline(size)) return;
-  throw Error(
-      Code::onnx_model_too_large,
-      base::concat("the model would be ", base::human_size(size), ", and protobuf reads less than 2 GiB; ", advice), {},
-      output);
+  throw Error(Code::onnx_model_too_large, oversize_text("the model would be", size), {}, output, {hint});
 }
 
 void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files) {
   for (const SideFile& file : side_files) {
-    // A key has no slash in it, so it can only clash with a whole name or the first folder of one.
+    // A key has no slash, so it can only clash with a whole name or with the first folder of one.
     keys.reserve(std::string_view(file.name).substr(0, file.name.find('/')));
   }
 }

@@ -1,7 +1,6 @@
 #include "skeleton/expansion.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "base/text.h"
 
@@ -11,28 +10,27 @@ namespace {
 /// Payloads that the model was given in memory have no file: they are their own input.
 std::uint64_t input_of(const LoadedModel& model) {
   std::vector<Bytes> places;
-  for (const Payload& payload : model.payloads) places.push_back(payload.span.bytes());
-  return std::max(model.input_size, distinct_bytes(std::move(places)));
+  for (const Payload& payload : model.payloads) places.push_back(payload.bytes());
+  return std::max(model.input_size, distinct_bytes(places));
 }
 
 }  // namespace
 
-std::uint64_t distinct_bytes(std::vector<Bytes> places) {
-  std::ranges::sort(places, std::less(), [](Bytes bytes) { return bytes.data(); });
+std::uint64_t distinct_bytes(const std::vector<Bytes>& places) {
+  std::vector<Extent> extents(places.begin(), places.end());
+  std::ranges::sort(extents);
   std::uint64_t count = 0;
-  const std::byte* end = nullptr;
-  for (const Bytes bytes : places) {
-    const std::byte* const begin = std::max(bytes.data(), end, std::less());
-    const std::byte* const after = bytes.data() + bytes.size();
-    if (!std::less()(begin, after)) continue;
-    count += static_cast<std::uint64_t>(after - begin);
-    end = after;
+  std::uintptr_t end = 0;
+  for (const Extent& extent : extents) {
+    if (extent.end() <= end) continue;
+    count += extent.end() - std::max(extent.begin(), end);
+    end = extent.end();
   }
   return count;
 }
 
-Expansion::Expansion(std::uint64_t input, std::uint64_t most_times, std::string_view advice) noexcept
-    : budget_(input, most_times), advice_(advice) {}
+Expansion::Expansion(std::uint64_t input, std::uint64_t most_times, Hint hint) noexcept
+    : budget_(input, most_times), hint_(hint) {}
 
 Expansion::Expansion(const LoadedModel& model) : Expansion(input_of(model), model.max_expansion) {
   if (model.source) path_ = model.source->path();
@@ -42,13 +40,12 @@ void Expansion::add(std::uint64_t bytes) {
   if (budget_.add(bytes)) return;
   throw Error(Code::onnx_model_expansion,
               base::concat("its tensors share bytes, or overlap: what is made of them would be more than ",
-                           budget_.times(), " times the input of ", base::human_size(budget_.input()), "; ", advice_),
-              {}, path_);
+                           budget_.times(), " times the input of ", base::human_size(budget_.input())),
+              {}, path_, {hint_});
 }
 
 void Expansion::add_once(const Payload& payload) {
-  const Bytes bytes = payload.span.bytes();
-  if (!bytes.empty() && seen_.emplace(bytes.data(), bytes.size()).second) add(payload);
+  if (!payload.bytes().empty() && seen_.emplace(payload).second) add(payload);
 }
 
 }  // namespace onnxar

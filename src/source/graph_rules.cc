@@ -21,7 +21,7 @@ std::vector<onnx::MetadataEntry> names_in(Bytes model) {
   return found;
 }
 
-/// Why a graph cannot have this file name, whatever other entries there are.
+/// Why a graph cannot have this file name, apart from the names of other entries.
 std::optional<std::string> file_name_fault(const std::string& name) {
   if (!name.ends_with(graph_suffix) || name.size() == graph_suffix.size()) return "is empty";
   if (const auto fault = zip::name_fault(name)) return std::string(fault->message);
@@ -53,7 +53,7 @@ std::optional<std::string> clash_of(const std::string& name, const EntryNames& n
 std::optional<MetadataFault> link_marker_fault(Bytes graph) {
   const auto found = onnx::find_metadata(graph, link_key_prefix);
   if (found.empty()) return std::nullopt;
-  return MetadataFault{Code::archive_graph_link_marker,
+  return MetadataFault{Code::archive_graph_link_marker,  // G3
                        concat("metadata_props has ", base::quoted(found.front().entry.key),
                               ", which makes it a link to an archive: its locations would be files and not entries"),
                        found.front().whole.begin};
@@ -62,7 +62,7 @@ std::optional<MetadataFault> link_marker_fault(Bytes graph) {
 std::optional<MetadataFault> model_name_fault(Bytes model, const EntryNames& names) {
   const std::vector<onnx::MetadataEntry> found = names_in(model);
   if (found.empty()) return std::nullopt;
-  if (found.size() > 1) {
+  if (found.size() > 1) {  // G4
     return MetadataFault{Code::archive_graph_name, concat("metadata_props has ", model_name_key, " twice"),
                          found[1].whole.begin};
   }
@@ -70,10 +70,16 @@ std::optional<MetadataFault> model_name_fault(Bytes model, const EntryNames& nam
   auto fault = file_name_fault(name);
   if (!fault) fault = clash_of(name, names);
   if (!fault) return std::nullopt;
-  return MetadataFault{Code::archive_graph_name,
+  return MetadataFault{Code::archive_graph_name,  // G4
                        concat("the model's name among the graphs, ", base::quoted(found.front().entry.value),
                               ", cannot be that of an entry ", base::quoted(name), ": ", *fault),
                        found.front().whole.begin};
+}
+
+void expect_free_model_name(Bytes model, std::span<const std::string_view> names, const std::filesystem::path& archive,
+                            const Advice& advice) {
+  const auto fault = model_name_fault(model, {names.size(), [names](std::size_t i) { return names[i]; }});
+  if (fault) throw Error(fault->code, fault->message, {std::string(model_entry_name), std::nullopt}, archive, advice);
 }
 
 std::vector<std::string> model_names_of(Bytes model) {

@@ -43,7 +43,7 @@ class MarkerEntries {
     return *number;
   }
 
-  /// Where the archive begins: at 0 if nothing is said.
+  /// Where the archive begins in the file: at 0 if the marker does not say.
   [[nodiscard]] std::uint64_t offset() const {
     const auto value = find(offset_key);
     if (!value) return 0;
@@ -68,10 +68,9 @@ class MarkerEntries {
   }
 
   [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(Code::onnx_link_bad_marker,
-                base::concat("what the model's metadata says of the archive that it links to was changed: it ", what,
-                             "; make the link again with `onnxar link`"),
-                {"", entries_.front().whole.begin});
+    throw Error(Code::onnx_link_bad_marker,  // K6
+                base::concat("what the model's metadata says of the archive that it links to was changed: it ", what),
+                {"", entries_.front().whole.begin}, {}, {Hint::link_again});
   }
 
   std::vector<onnx::MetadataEntry> entries_;
@@ -81,7 +80,7 @@ std::vector<onnx::MetadataEntry> marker_entries(Bytes model) {
   try {
     return onnx::find_metadata(model, link_key_prefix);
   } catch (const Error&) {
-    return {};  // who walks through the model comes to the damage in its turn
+    return {};  // the walk of the whole model reports the damage, with its place
   }
 }
 
@@ -90,6 +89,8 @@ std::vector<onnx::MetadataEntry> marker_entries(Bytes model) {
 LinkMarker LinkMarker::of(const Archive& archive, std::uint64_t offset, std::string name) {
   return {std::move(name), offset, archive.file().size(), model_crc32_of(archive), directory_crc32_of(archive)};
 }
+
+bool LinkMarker::is_in(Bytes model) { return !marker_entries(model).empty(); }
 
 std::optional<LinkMarker> LinkMarker::read(Bytes model) {
   auto found = marker_entries(model);
@@ -123,21 +124,22 @@ std::string LinkMarker::fields() const {
   return out;
 }
 
-Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path) const {
+Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path,
+                         const base::FileOrigin* origin) const {
   const auto state = base::slice(file, offset, size);
   try {
     if (state) {
-      Archive opened = ArchiveAccess::open(*state, std::move(owner), path, {});
+      Archive opened = ArchiveAccess::open(*state, std::move(owner), path, {}, origin);
       if (model_crc32_of(opened) == model_crc32 && directory_crc32_of(opened) == directory_crc32) return opened;
     }
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;
   }
-  throw Error(Code::onnx_link_stale,
+  throw Error(Code::onnx_link_stale,  // K5
               base::concat("the archive ", base::quoted(archive),
                            " was written anew since this link to it was made, so its weights lie elsewhere or are "
-                           "others (repack, undo and overwriting do that, replace does not); make the link again "
-                           "with `onnxar link`"));
+                           "others (repack, undo and overwriting do that, replace does not)"),
+              {}, {}, {Hint::link_again});
 }
 
 void refuse_own_name(const Archive& archive, const std::filesystem::path& file) {
@@ -146,10 +148,9 @@ void refuse_own_name(const Archive& archive, const std::filesystem::path& file) 
     const ArchiveEntry entry = archive.entry(i);
     if (!zip::equal_folded(entry.name, name)) continue;  // on some file systems case does not tell names apart
     throw Error(Code::usage_own_name,
-                base::concat("the archive's file has the name of an entry in it, so a link to the file could be taken "
-                             "for one to the entry: rename the file, or the entry with `onnxar repack --rename ",
-                             base::quoted(entry.name), "=NEW`"),
-                {std::string(entry.name), entry.header_offset}, file);
+                "the archive's file has the name of an entry in it, so a link to the file could be taken for one to "
+                "the entry",
+                {std::string(entry.name), entry.header_offset}, file, {Hint::repack_rename, base::quoted(entry.name)});
   }
 }
 

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "archive/changed.h"
-#include "tensors/entry_uses.h"
+#include "base/annotate.h"
+#include "tensors/graph_entries.h"
 
 namespace onnxar {
 
@@ -17,7 +18,7 @@ void walk_graph(const Archive& archive, const ArchiveEntry& graph, const LoadOpt
   try {
     onnx::walk_tensors(bytes, visit, {options.max_depth});
   } catch (const Error& error) {
-    throw located_in_graph(archive, graph, error);
+    throw annotate(error, archive, graph);
   }
 }
 
@@ -37,15 +38,15 @@ void walk_all_graphs(const Archive& archive, const LoadOptions& options,
   }
 }
 
-Error located_in_model(const Archive& archive, const Error& error) {
-  return located_in_graph(archive, archive.entry(archive.size() - 1), error);
+Error annotate(const Error& error, const Archive& archive) {
+  return annotate(error, archive, archive.entry(archive.size() - 1));
 }
 
-Error located_in_graph(const Archive& archive, const ArchiveEntry& graph, const Error& error) {
+Error annotate(const Error& error, const Archive& archive, const ArchiveEntry& graph) {
   if (!error.path().empty() || !error.entry().empty()) return error;
-  Place place{std::string(graph.name), error.offset()};
-  if (place.offset) *place.offset += static_cast<std::uint64_t>(archive.bytes(graph).data() - archive.file().data());
-  return told_apart_in_model({error.code(), error.message(), std::move(place), archive.path()}, archive);
+  const auto begin = static_cast<std::uint64_t>(archive.bytes(graph).data() - archive.file().data());
+  const base::Annotation added{.entry = std::string(graph.name), .base = begin, .path = archive.path()};
+  return told_apart_in_model(base::annotate(error, added), archive);
 }
 
 TensorInfo info_of(const onnx::TensorSite& site) {

@@ -6,6 +6,7 @@
 
 #include "archive/keys.h"
 #include "tensors/archive_walk.h"
+#include "tensors/graph_entries.h"
 
 namespace onnxar {
 
@@ -26,14 +27,6 @@ std::size_t EntryUses::end_of_weights() const {
   const auto last =
       std::find(named_.rbegin() + 1, named_.rend(), true);  // the model is last, and every edit writes one
   return static_cast<std::size_t>(named_.rend() - last);
-}
-
-std::vector<ArchiveEntry> graph_entries(const Archive& archive) {
-  std::vector<ArchiveEntry> found;
-  for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
-    if (is_graph_name(archive.entry(i).name)) found.push_back(archive.entry(i));
-  }
-  return found;
 }
 
 EntryUses uses_of(const Archive& archive, const LoadOptions& options) {
@@ -78,9 +71,8 @@ void refuse_where_graphs_name_the_model(const Archive& archive, const std::funct
     note_as_far_as_read(uses, archive, graph, options);
     if (!uses.is_named(archive.size() - 1)) continue;
     throw Error(Code::usage_argument,
-                "a tensor of this graph is in the bytes of the model, and would have those of the new one; `onnxar "
-                "pack` makes an archive in which the tensor has its data for itself",
-                {std::string(graph.name), std::nullopt}, archive.path());
+                "a tensor of this graph is in the bytes of the model, and would have those of the new one",
+                {std::string(graph.name), std::nullopt}, archive.path(), {Hint::pack_own_data});
   }
 }
 

@@ -1,5 +1,6 @@
 #include "onnxar/resolve.h"
 
+#include "base/annotate.h"
 #include "base/attempt.h"
 #include "base/text.h"
 #include "onnx/tensor_length.h"
@@ -11,7 +12,7 @@
 namespace onnxar {
 namespace {
 
-/// Data that stands in the message.
+/// Data that is in the message itself.
 std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::TensorView& tensor) {
   prove_value_fields(tensor);
   const Bytes data = message.raw_data.value_or(Bytes());
@@ -22,10 +23,10 @@ std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::Tenso
                            *expected);
 }
 
-/// Adds the tensor's name. The offset of a message is not known, so only places in entries are kept.
-Error naming(const TensorMessage& tensor, const std::filesystem::path& path, const Error& error) {
-  const Place place = error.entry().empty() ? Place{} : error.finding().place;
-  return {error.code(), base::concat("tensor ", base::quoted(tensor.name), ": ", error.message()), place, path};
+/// Adds the tensor's name. The message may come from anywhere, so an offset in it is not a place in the file.
+Error annotate(const Error& error, const TensorMessage& tensor, const std::filesystem::path& path) {
+  const std::string name = base::concat("tensor ", base::quoted(tensor.name));
+  return base::annotate(error, {.prefix = name, .place = Place{}, .path = path});
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor
     if (!tensor.external) return inline_data(tensor, view);
     return part_named(archive, view, proved_link(view)).bytes;
   } catch (const Error& error) {
-    throw naming(tensor, archive.path(), error);
+    throw annotate(error, tensor, archive.path());
   }
 }
 
@@ -65,7 +66,7 @@ void check_link(const TensorMessage& tensor, std::string_view location, std::uin
     onnx::prove_type(view);
     static_cast<void>(proved_link(view));
   } catch (const Error& error) {
-    throw naming(tensor, {}, error);
+    throw annotate(error, tensor, {});
   }
 }
 

@@ -52,9 +52,13 @@ ArchiveTensor TensorIndex::operator[](std::size_t index) const& noexcept {
 }
 
 std::optional<ArchiveTensor> TensorIndex::find(std::string_view name) const& noexcept {
+  const std::optional<std::size_t> index = index_of(name);
+  return index ? std::optional((*this)[*index]) : std::nullopt;
+}
+
+std::optional<std::size_t> TensorIndex::index_of(std::string_view name) const noexcept {
   const auto found = parts_->by_name.find(name);
-  if (found == parts_->by_name.end()) return std::nullopt;
-  return (*this)[found->second.first];
+  return found == parts_->by_name.end() ? std::nullopt : std::optional(found->second.first);
 }
 
 std::size_t TensorIndex::count(std::string_view name) const noexcept {

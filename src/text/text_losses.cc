@@ -66,11 +66,10 @@ Losses losses_of(const schema::ModelProto& proto) {
 
 /// The number of tensors that share the bytes of another one.
 std::uint64_t shared_payloads(const LoadedModel& model) {
-  std::set<std::pair<const std::byte*, std::size_t>> slices;
+  std::set<Extent> extents;
   std::uint64_t again = 0;
   for (const Payload& payload : model.payloads) {
-    const Bytes bytes = payload.span.bytes();
-    if (!bytes.empty() && !slices.emplace(bytes.data(), bytes.size()).second) ++again;
+    if (!payload.bytes().empty() && !extents.emplace(payload).second) ++again;
   }
   return again;
 }
@@ -87,6 +86,7 @@ std::vector<Finding> text_losses(const LoadedModel& model, const schema::ModelPr
                                    " messages have fields that the schema does not know; text cannot "
                                    "carry them"));
   add(losses.nans, base::concat(losses.nans, " NaNs in typed fields have a sign or a payload; text has one NaN"));
+  // Unknown fields change the bytes in any case, so that the second remark would say nothing new.
   if (losses.unknown == 0 && serialised(proto) != model.skeleton) {
     add(1,
         "the fields of the model are not in the order or encoding that protobuf writes; a model made of the text says "

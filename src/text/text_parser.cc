@@ -10,7 +10,9 @@
 #include <string>
 #include <string_view>
 
+#include "archive/keys.h"
 #include "base/text.h"
+#include "onnxar/archive.h"
 #include "onnxar/model/model.h"
 #include "proto/messages.h"
 
@@ -36,12 +38,9 @@ class FirstFault final : public google::protobuf::io::ErrorCollector {
 }  // namespace
 
 std::vector<std::byte> parse_text(Bytes text, std::size_t max_depth) {
-  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
-  if (text.size() > most) {
-    throw Error(Code::onnx_model_too_large,
-                base::concat("the text is ", base::human_size(text.size()),
-                             ", and protobuf reads less than 2 GiB; keep large tensors in a "
-                             "data file beside it"));
+  if (text.size() > model_size_maximum) {
+    throw Error(Code::onnx_model_too_large, base::concat(oversize_text("the text is", text.size()),
+                                                         "; keep large tensors in a data file beside it"));
   }
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   if (as_text(text).starts_with(byte_order_mark)) text = text.subspan(byte_order_mark.size());
@@ -50,7 +49,7 @@ std::vector<std::byte> parse_text(Bytes text, std::size_t max_depth) {
   google::protobuf::TextFormat::Parser parser;
   FirstFault fault;
   parser.RecordErrorsTo(&fault);
-  parser.SetRecursionLimit(static_cast<int>(std::min(max_depth, most)));
+  parser.SetRecursionLimit(static_cast<int>(std::min<std::size_t>(max_depth, std::numeric_limits<int>::max())));
   schema::ModelProto proto;
   if (!parser.Parse(&input, &proto)) {
     throw Error(Code::onnx_text_syntax, fault.text().value_or("protobuf cannot parse the text"));

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/annotate.h"
 #include "base/keyed_hash.h"
 #include "onnx/sites.h"
 #include "onnxar/archive.h"
@@ -15,7 +16,7 @@
 namespace onnxar {
 namespace {
 
-/// Also as file systems see them: in zips of other makers `./weights` leads to the entry `weights`.
+/// Includes normalised names: in foreign zips, `./weights` leads to the entry `weights`.
 base::KeyedSet<std::string> linked_names(Bytes model) {
   base::KeyedSet<std::string> names;
   const auto add = [&names](const onnx::TensorSite& site) {
@@ -26,7 +27,7 @@ base::KeyedSet<std::string> linked_names(Bytes model) {
   try {
     onnx::walk_tensors(model, add);
   } catch (const Error& error) {
-    throw Error(error.code(), error.message(), {std::string(model_entry_name), std::nullopt});
+    throw base::annotate(error, {.place = Place{std::string(model_entry_name), std::nullopt}});
   }
   return names;
 }

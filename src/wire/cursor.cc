@@ -14,24 +14,26 @@ using base::concat;
 }
 
 [[noreturn]] void refuse_truncated(std::uint64_t offset) {
-  refuse(Code::wire_truncated, "the protobuf message ends in the middle of a field: it is damaged or no ONNX model",
-         offset);
+  refuse(Code::wire_truncated,  // M2
+         "the protobuf message ends in the middle of a field: it is damaged or not an ONNX model", offset);
 }
 
 void read_tag(Bytes buffer, std::uint64_t& position, std::uint64_t end, Field& field) {
   const std::uint64_t begin = position;
   const std::uint64_t tag = read_varint(buffer, position, end);
-  constexpr std::uint64_t longest = 5;  // of 32 bits; protobuf reads no longer ones
-  if (tag > 0xffffffff || tag < 8 || position - begin > longest) {
-    refuse(Code::wire_tag, concat("no protobuf field has the tag ", tag, ": the message is damaged or no ONNX model"),
-           begin);
+  constexpr std::uint64_t longest = 5;  // bytes of a 32-bit varint; protobuf refuses padded tags beyond that
+  if (tag > 0xffffffff || tag < 8 || position - begin > longest) {  // M4
+    refuse(Code::wire_tag,
+           concat("no protobuf field has the tag ", tag, ": the message is damaged or not an ONNX model"), begin);
   }
   field.number = static_cast<std::uint32_t>(tag >> 3U);
   const auto type = static_cast<std::uint8_t>(tag & 7U);
-  if (type == 3 || type == 4) {
+  if (type == 3 || type == 4) {  // M5
     refuse(Code::wire_type, concat("field ", field.number, " is a protobuf group; ONNX has none"), begin);
   }
-  if (type > 5) refuse(Code::wire_type, concat("field ", field.number, " has wire type ", unsigned{type}), begin);
+  if (type > 5) {  // M5
+    refuse(Code::wire_type, concat("field ", field.number, " has wire type ", unsigned{type}), begin);
+  }
   field.type = static_cast<Type>(type);
 }
 
@@ -44,12 +46,12 @@ std::uint64_t read_varint(Bytes buffer, std::uint64_t& position, std::uint64_t e
   for (unsigned i = 0; i < longest; ++i) {
     if (position >= end) refuse_truncated(begin);
     const auto byte = std::to_integer<std::uint64_t>(buffer[position++]);
-    // The tenth byte holds the last of 64 bits and nothing else.
+    // Nine bytes hold 63 bits, so the tenth one holds the last bit and nothing else.
     if (i + 1 == longest && byte > 1) break;
     value |= (byte & 0x7fU) << (7 * i);
     if (byte < 0x80) return value;
   }
-  refuse(Code::wire_varint, "a protobuf number of more than 64 bits", begin);
+  refuse(Code::wire_varint, "a protobuf number of more than 64 bits", begin);  // M3
 }
 
 bool Cursor::next(Field& field) {
@@ -72,6 +74,7 @@ bool Cursor::next(Field& field) {
       field.length.end = position_;
       break;
   }
+  // The size is compared with what is left, not added to the position: it may be any 64-bit number.
   if (size > end_ - position_) refuse_truncated(field.whole.begin);
   if (field.type == Type::fixed64) field.number_value = base::load<std::uint64_t>(buffer_, position_);
   if (field.type == Type::fixed32) field.number_value = base::load<std::uint32_t>(buffer_, position_);

@@ -1,7 +1,7 @@
-// Walking protobuf's wire format (protobuf.dev/programming-guides/encoding), one field at a time, without a schema.
+// Walks protobuf's wire format (protobuf.dev/programming-guides/encoding) one field at a time, without a schema.
 //
-// Positions are absolute in one buffer, so that every error can say where. Lengths are 64-bit: the 2 GiB limit is the
-// parser's, not the format's. Groups (deprecated, never used by ONNX) are refused.
+// Positions are absolute in one buffer, so that every error can say where it is. Lengths are 64-bit: the limit
+// of 31 bits is the parsers', not the format's. Groups (deprecated, never used by ONNX) are refused.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Field {
   std::uint64_t number_value = 0;  ///< of a varint or fixed field
 };
 
-/// Reads the varint at `position`, which moves behind it. Errors: wire.truncated, wire.varint.
+/// Reads the varint at `position`, and moves `position` past it. Errors: wire.truncated, wire.varint.
 std::uint64_t read_varint(Bytes buffer, std::uint64_t& position, std::uint64_t end);
 
 class Cursor {

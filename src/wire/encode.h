@@ -1,4 +1,4 @@
-// Writing protobuf's wire format.
+// Writes protobuf's wire format.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace onnxar::wire {
 
-/// How many bytes the shortest varint of `value` takes.
+/// The number of bytes in the shortest varint of `value`.
 std::size_t varint_size(std::uint64_t value) noexcept;
 
 void append_varint(std::string& out, std::uint64_t value);
-/// A varint of at least `width` bytes: some writers reserve room for a length before they know it.
+/// A varint of at least `width` bytes. Some writers reserve room for a length before they know it, and pad it later.
 void append_varint(std::string& out, std::uint64_t value, std::size_t width);
 void append_tag(std::string& out, std::uint32_t number, Type type);
 void append_varint_field(std::string& out, std::uint32_t number, std::uint64_t value);

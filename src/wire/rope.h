@@ -1,4 +1,4 @@
-// A long run of bytes made of pieces that lie elsewhere.
+// A long sequence of bytes, made of pieces that lie elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 
 namespace onnxar::wire {
 
-/// Views, short strings of its own and other sources, one after another. Costs a few dozen bytes a piece, however long
-/// the pieces are.
+/// Views, owned strings and other sources, one after another. Memory: a few dozen bytes per piece, of whatever length.
 class Rope final : public ByteSource {
  public:
-  /// A view; it must outlive the rope.
+  /// The bytes of the view must outlive the rope.
   void append(Bytes view);
-  /// Bytes of its own.
+  /// The rope owns the text.
   void append(std::string text);
   void append(std::shared_ptr<const ByteSource> source);
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }
   void read(const ByteSink& sink) const override;
+  /// Where the other sources lie: views are too short to be worth it.
+  void locate(const std::function<void(const Location&)>& visit) const override;
   /// All bytes in one buffer.
   [[nodiscard]] std::vector<std::byte> flat() const;
 

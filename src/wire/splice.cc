@@ -9,7 +9,7 @@
 namespace onnxar::wire {
 namespace {
 
-/// The width to keep: that of a padded varint, else the shortest.
+/// The width of a padded varint, which is kept, or 1 for the shortest one.
 std::size_t width_to_keep(Range length, std::uint64_t old_size) {
   return length.size() > varint_size(old_size) ? length.size() : 1;
 }
@@ -29,8 +29,8 @@ void Splice::replace(Frame frame, Range range, std::string text, std::shared_ptr
   edits_.push_back({range, edits_.size(), std::move(text), std::move(source)});
 }
 
-void Splice::put_lengths_right() {
-  // A frame has a higher number than the one it lies in, so going down every size is final when it is asked for.
+void Splice::update_lengths() {
+  // A frame has a higher number than its parent. In descending order, each size is final before the parent needs it.
   for (std::size_t i = frames_.size() - 1; i > 0; --i) {
     const Enclosing frame = frames_[i];
     if (frame.removed == 0 && frame.added == 0) continue;
@@ -43,14 +43,14 @@ void Splice::put_lengths_right() {
 }
 
 Rope Splice::result() && {
-  put_lengths_right();
-  // An insertion comes before what is taken out at the same place.
+  update_lengths();
+  // An insertion comes before a removal at the same position, as its range ends first.
   std::ranges::sort(edits_, {},
                     [](const Edit& edit) { return std::tuple(edit.range.begin, edit.range.end, edit.sequence); });
   Rope rope;
   std::uint64_t position = 0;
   for (Edit& edit : edits_) {
-    // An insertion may lie within a range that was taken out just before.
+    // An insertion may lie within a range that the edit before it removed.
     if (edit.range.begin > position) rope.append(message_.subspan(position, edit.range.begin - position));
     rope.append(std::move(edit.text));
     if (edit.source) rope.append(std::move(edit.source));

@@ -1,4 +1,4 @@
-// Changing a few fields deep in a message without touching the rest.
+// Changes a few fields deep in a message without touching the rest.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace onnxar::wire {
 
-/// A list of edits on one serialised message. `result` is the message with every edit made and the lengths of all
-/// enclosing messages put right; everything else keeps its order and encoding, unknown fields too. A length varint that
-/// was longer than it had to be stays as long, so that taking bytes out and putting them back gives the first message.
+/// A list of edits on one serialised message. `result` is the message with all edits and with the new lengths of the
+/// enclosing messages. Everything else keeps its order and encoding, unknown fields included. A length varint that was
+/// longer than necessary keeps its width, so that removing bytes and inserting them again gives the original message.
 class Splice {
  public:
   /// An embedded message that encloses edits. Number 0 is the outermost message.
@@ -24,9 +24,9 @@ class Splice {
   /// `message` must outlive the splice and its result.
   explicit Splice(Bytes message);
 
-  /// Enters the embedded message in `field` of `parent`. Frames must be made in wire order.
+  /// Enters the embedded message in `field` of `parent`. Frames must be entered in wire order.
   Frame enter(Frame parent, const Field& field);
-  /// Puts `text`, then `source` where given, in the place of `range`, which lies in `frame`.
+  /// Replaces `range`, which lies in `frame`, by `text` and then by `source`, if there is one.
   void replace(Frame frame, Range range, std::string text, std::shared_ptr<const ByteSource> source = nullptr);
 
   [[nodiscard]] Rope result() &&;
@@ -46,7 +46,7 @@ class Splice {
     std::shared_ptr<const ByteSource> source;
   };
 
-  void put_lengths_right();
+  void update_lengths();
 
   Bytes message_;
   std::vector<Enclosing> frames_;

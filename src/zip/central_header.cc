@@ -78,7 +78,7 @@ void read_sizes(const CentralFileHeader& header, const ExtraFields& extra, Direc
 }
 
 /// What the directory repeats of the local header's alignment record; 0 where it does not.
-std::uint16_t read_alignment(const ExtraFields& extra, const HeaderContext& refuse) {
+std::uint16_t repeated_alignment(const ExtraFields& extra, const HeaderContext& refuse) {
   if (!extra.padding) return 0;
   const auto alignment =
       extra.padding->size() == 2 ? recorded_alignment(extra.padding_id, *extra.padding) : std::nullopt;
@@ -111,7 +111,7 @@ std::uint64_t read_central_header(Bytes directory, std::uint64_t offset, Directo
   if (entry.size == 0 && header->crc32 != 0) {  // D15
     refuse(Code::zip_entry_empty_crc, "the entry is empty, but its CRC is not 0");
   }
-  entry.alignment = read_alignment(extra, refuse);
+  entry.alignment = repeated_alignment(extra, refuse);
   entry.crc32 = header->crc32;
   entry.last_mod_time = header->last_mod_time;
   entry.last_mod_date = header->last_mod_date;

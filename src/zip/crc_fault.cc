@@ -11,16 +11,17 @@ Error crc_fault(Place place, std::string_view who, std::uint32_t stated, std::ui
   const std::string differs =
       base::concat("the data has CRC-32 ", base::hex(actual), ", ", who, " says ", base::hex(stated));
   const auto start = data.empty() ? std::nullopt : base::find_start_of_crc32(data, stated);
-  if (!start) {
+  if (!start) {  // T1
     return {Code::zip_data_crc, differs + ": it was damaged; fetch the file again", std::move(place)};
   }
   return {
       Code::zip_data_crc,
       base::concat(differs, ", which is that of its last ", data.size() - *start,
                    " bytes alone: early writers without ISA-L began the sum anew after an empty piece, and then the "
-                   "data is right; compare it with its source, and `onnxar repack --accept-crc ",
-                   base::quoted(place.entry), "` states the CRC-32 that it has"),
-      place};
+                   "data is right"),
+      place,
+      {},
+      {Hint::repack_accept_crc, base::quoted(place.entry)}};
 }
 
 }  // namespace onnxar::zip

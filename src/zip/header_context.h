@@ -16,8 +16,8 @@ class HeaderContext {
   /// The header of the entry `name`, which begins at `offset` in the file.
   HeaderContext(std::string_view name, std::uint64_t offset) : name_(name), offset_(offset) {}
 
-  [[noreturn]] void operator()(Code code, std::string_view message) const {
-    throw Error(code, std::string(message), {std::string(name_), offset_});
+  [[noreturn]] void operator()(Code code, std::string_view message, Hint hint = Hint::none) const {
+    throw Error(code, std::string(message), {std::string(name_), offset_}, {}, {hint});
   }
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
 

@@ -41,7 +41,8 @@ void check_length(std::uint64_t length, const HeaderContext& refuse) {
   // the model that an edit has superseded.
   refuse(Code::zip_local_header,
          concat("the local file header takes ", length, " bytes with name and extra fields; at most ",
-                local_header_maximum, " are read the same by all: `onnxar repack` shortens it"));
+                local_header_maximum, " are read the same by all"),
+         Hint::repack_shortens);
 }
 
 void check_version(const LocalFileHeader& header, const HeaderContext& refuse) {

@@ -43,6 +43,7 @@ PUBLIC = {
     "edit.h": "archive",
     "error.h": "base",
     "error_codes.inc": "base",
+    "error_hints.inc": "base",
     "link.h": "verbs",
     "listing.h": "tensors",
     "model/diff.h": "diff",

@@ -37,10 +37,40 @@ class Codes(unittest.TestCase):
         self.assertIn("onnx_tensor_data_beside", seen)  # by a function of its own
 
 
+# A fact -> how it is spelt, in which folders, and the one file that may spell it.
+HOMES = {
+    "the default domain": (r'"ai\.onnx"', "src/onnx/domains.h"),
+    "an empty domain is the default one": (r"\bdomain(?:\(\))?(?:\.empty\(\)| [!=]= \"\")", "src/onnx/domains.h"),
+    "the longest model": (r"1U?L{0,2} << 31|(?<!\w)2147483647(?!\w)", "include/onnxar/archive.h"),
+    "why a model is too long": (r'"[^"\n]*protobuf (?:reads|writes) less than', "src/archive/keys.cc"),
+    "the alignment of data": (r"\balignment_minimum = (?:64|default_alignment);|% 64\b", "src/zip/format.h"),
+    "alignments that are possible": (r"it must be a power of two from", "src/zip/layout.cc"),
+    "large entries begin on a page": (r"page_alignment =|page_aligned_from =", "src/zip/format.h"),
+    "lengths of 16 bits in a zip": (r"(?<![\w.])(?:65535|65557)(?![\w.])", "src/zip/format.h"),
+    "ids of extra fields": (r"= 0x(?:d935|a11e|7075|756e|6c78)\b", "src/zip/format.h"),
+    "signatures of zip records": (r"0x0[1-8]0[1-8]4b50", "src/zip/format.h"),
+    "characters of identifiers": (r"is_capital\(c\) \|\||c >= 'a' && c <= 'z'", "src/base/text.h"),
+    "arithmetic that is checked": (r"__builtin_(?:add|sub|mul)_overflow", "src/base/checked.h"),
+    "a range that leaves its whole": (r'" leaves? "', "src/base/ranges.cc"),
+    "a length that is not the tensor's": (r'"[^"\n]*dimensions call for "', "src/onnx/tensor_length.cc"),
+    "a name that breaks a rule": (r"throw Error\(fault->code, std::string\(fault->message\), place\)", "src/zip/names.cc"),
+    "a reserved name": (r"two underscores and a capital are reserved", "src/archive/keys.cc"),
+    "a CRC-32 that is wrong": (r"it was damaged; fetch", "src/zip/crc_fault.cc"),
+    "a stored entry with two sizes": (r"its two sizes differ", "src/zip/shared_checks.cc"),
+    "a budget of bytes": (r"checked_multiply\(input", "src/base/byte_budget.h"),
+}
+
+
 class OneHome(unittest.TestCase):
-    def test_the_default_domain_is_spelt_in_one_place(self):
-        spelt = [path for path, text in sources("src", "tools", "python/src").items() if '"ai.onnx"' in text]
-        self.assertEqual(spelt, ["src/onnx/domains.h"])
+    def setUp(self):
+        self.sources = sources("include", "src")
+
+    def test_each_fact_is_spelt_in_one_place(self):
+        for fact, (spelling, home) in HOMES.items():
+            with self.subTest(fact=fact):
+                pattern = re.compile(spelling)
+                code = {path: re.sub(r"//.*|/\*.*?\*/", "", text) for path, text in self.sources.items()}
+                self.assertEqual([path for path, text in code.items() if pattern.search(text)], [home])
 
 
 if __name__ == "__main__":

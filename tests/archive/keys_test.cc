@@ -140,5 +140,18 @@ TEST(Identifier, IsWhatCSaysInAscii) {
   }
 }
 
+TEST(ReservedName, AndTheModelsInAnyCaseAreRefusedWithTheirPlace) {
+  for (const std::string_view name : {"__A", "__MODEL_PROTO", "__model_proto"}) {
+    EXPECT_EQ(refusal_of([&] { check_reserved(name, {std::string(name), 7}); }),
+              (ErrorContext{Code::archive_name_reserved, std::string(name), 7}));
+  }
+  check_reserved("__a", {});
+  check_reserved("w", {});
+}
+
+TEST(OversizeText, SaysHowLargeTheModelIsAndWhatTheLimitIs) {
+  EXPECT_EQ(oversize_text("the graph is", 3ULL << 30U), "the graph is 3.0 GiB, and protobuf reads less than 2 GiB");
+}
+
 }  // namespace
 }  // namespace onnxar::testing

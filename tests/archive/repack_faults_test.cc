@@ -52,7 +52,7 @@ TEST_F(RepackFaultsTest, DeflatedEntriesThatSayTooMuchAreRefusedUnlessThatIsAllo
   RepackOptions options = quick();
   options.max_expansion = needed - 1;
   EXPECT_THAT(expect_refused(built.bytes, {Code::zip_limit_expansion, "b", built.entry("b").central_offset}, options),
-              ::testing::HasSubstr("--max-expansion " + std::to_string(needed)));
+              ::testing::HasSubstr("max_expansion = " + std::to_string(needed)));
   options.max_expansion = 2 * needed;
   expect_refused(built.bytes, {Code::zip_data_inflate, "a", built.entry("a").data_offset}, options);
 }

@@ -180,7 +180,7 @@ TEST_F(RepackTest, AModelInAFolderIsLeftToPack) {
                                 plain_entry(zip_entry(name, blob("x")))})
                             .build_placed();
     EXPECT_THAT(expect_refused(built.bytes, {Code::archive_model_missing, name, built.entry(name).central_offset}),
-                HasSubstr("onnxar pack"));
+                HasSubstr("`pack` makes an archive of it"));
   }
 }
 
@@ -199,7 +199,7 @@ TEST_F(RepackTest, APyTorchArchiveIsLeftToPack) {
       const Built built = zip_of({plain_entry(entry), plain_entry(zip_entry("a", pattern(100)))}).build_placed();
       EXPECT_THAT(expect_refused(built.bytes, {Code::archive_model_missing, std::string(model_entry),
                                                built.entry(model_entry).central_offset}),
-                  HasSubstr("onnxar pack"));
+                  HasSubstr("`pack` makes an archive of it"));
     }
   }
 }

@@ -55,7 +55,7 @@ class RepackTest : public ::testing::Test {
     EXPECT_EQ((ErrorContext{error->code(), error->entry(), error->offset()}), refusal);
     EXPECT_EQ(error->path(), path);
     EXPECT_THAT(folder_.file_names(), ::testing::ElementsAre("in"));
-    return error->message();
+    return error->what();
   }
 
   /// What a report says, but for what the input was.

@@ -127,6 +127,53 @@ TEST(Error, FindingSaysTheSame) {
   EXPECT_EQ(to_string(finding), "error[zip.entry.gap] entry \"w\" at 0x40: sentence");
 }
 
+const std::vector<Hint>& all_hints() {
+  static const std::vector<Hint> hints = {
+#define ONNXAR_HINT(identifier, id, words) Hint::identifier,
+#include "onnxar/error_hints.inc"
+#undef ONNXAR_HINT
+  };
+  return hints;
+}
+
+TEST(Hints, IdsAreUniqueAndEachHasWords) {
+  const std::regex form("[a-z]+(\\.[a-z_]+)+");
+  std::set<std::string_view> ids;
+  for (const Hint hint : all_hints()) {
+    EXPECT_TRUE(ids.insert(id(hint)).second) << id(hint);
+    EXPECT_TRUE(std::regex_match(std::string(id(hint)), form)) << id(hint);
+    EXPECT_NE(to_string(Advice{hint}), "") << id(hint);
+  }
+  EXPECT_EQ(id(Hint::overwrite), "output.overwrite");
+}
+
+TEST(Hints, NoneAndUnknownNumbersSayNothing) {
+  for (const Hint hint : {Hint::none, static_cast<Hint>(all_hints().size() + 1), static_cast<Hint>(255)}) {
+    EXPECT_EQ(id(hint), "");
+    EXPECT_EQ(to_string(Advice{hint, "value"}), "");
+  }
+}
+
+TEST(Hints, ValueTakesEveryPlaceThatTheWordsHave) {
+  EXPECT_EQ(filled("{} and {}", {Hint::overwrite, "a{}"}), "a{} and a{}");
+  EXPECT_EQ(filled("none", {Hint::overwrite, "a"}), "none");
+  EXPECT_EQ(to_string(Advice{Hint::max_expansion_of, "12"}), "if you trust it, raise the limit: max_expansion = 12");
+}
+
+TEST(Error, LineEndsWithTheAdviceInWordsOfTheInterfaceOrOthers) {
+  const Error error(Code::output_exists, "sentence", {}, "a", {Hint::pack_it});
+  EXPECT_STREQ(error.what(), "a: sentence; `pack` makes an archive of it");
+  EXPECT_EQ(error.line("press the key"), "a: sentence; press the key");
+  EXPECT_EQ(error.line(""), "a: sentence");
+  EXPECT_EQ(error.message(), "sentence");
+  EXPECT_EQ(error.advice().hint, Hint::pack_it);
+  const Finding finding = error.finding();
+  EXPECT_EQ(to_string(finding), "error[output.exists] sentence; `pack` makes an archive of it");
+  EXPECT_EQ(to_string(finding, "press the key"), "error[output.exists] sentence; press the key");
+  EXPECT_EQ(error.with_path("b").advice().hint, Hint::pack_it);
+  EXPECT_EQ(Error(Code::io_failed, "s", {}, {}, {Hint::pack_it}).with_path("b").advice().hint, Hint::pack_it);
+}
+
 TEST(Finding, LineNamesSeverityAndId) {
   const Finding warning{Severity::warning, Code::zip_zip64_unneeded, {"a\nb", std::nullopt}, "sentence"};
   EXPECT_EQ(to_string(warning), "warning[zip.zip64.unneeded] entry \"a\\x0ab\": sentence");

@@ -107,6 +107,17 @@ class Runtime(Case):
         for i, line in enumerate(lines):
             self.assertRegex(line, rf"^layer\.{i}\.weight FLOAT \[{MIB // 4}\] in {MIB} bytes at 0x[0-9a-f]+$")
 
+    def test_shows_tensors_that_are_not_initializers(self):
+        value = numpy_helper.from_array(np.arange(1000, dtype=np.float32), "value")
+        words = onnx.helper.make_tensor("words", onnx.TensorProto.STRING, [1], [b"x"])
+        nodes = [onnx.helper.make_node("Constant", [], ["a"], value=value), onnx.helper.make_node("Constant", [], ["b"], value=words)]
+        graph = onnx.helper.make_graph(nodes, "g", [], [onnx.helper.make_tensor_value_info("a", onnx.TensorProto.FLOAT, [1000])])
+        onnx.save(onnx.helper.make_model(graph), self.folder / "m.onnx")
+        onnxar("pack", self.folder / "m.onnx", "-o", self.archive)
+        lines = self.shown("--all", self.archive).splitlines()[2:]
+        self.assertRegex(lines[0], r"^value FLOAT \[1000\] in 4000 bytes at 0x[0-9a-f]+$")
+        self.assertEqual(lines[1], "words STRING [1] in the model: strings have no raw bytes")
+
     def test_populated_and_copied_archives_show_the_same(self):
         self.written(2)
         floats = {self.shown(*options, self.archive).splitlines()[1] for options in ([], ["--populate"], ["--copy-in"])}

@@ -209,5 +209,30 @@ TEST(MemoryLocation, WhatItWouldNotWriteItDoesNotRead) {
   }
 }
 
+TEST(LengthOfASlice, IsTheStatedOneElseTheShapesElseTheRest) {
+  EXPECT_EQ(onnx::length_in({"w", 4, 6}, 8, 12, "entry", place_of_tensor), 6U);
+  EXPECT_EQ(onnx::length_in({"w", 4, std::nullopt}, 8, 12, "entry", place_of_tensor), 8U);
+  EXPECT_EQ(onnx::length_in({"w", 4, std::nullopt}, std::nullopt, 13, "entry", place_of_tensor), 9U);
+}
+
+TEST(LengthOfASlice, IsRefusedWhereItLeavesTheHolder) {
+  const auto error =
+      error_of([] { return onnx::length_in({"w", 4, 9}, 8, 12, "data file", place_of_tensor, ": cut"); });
+  EXPECT_EQ(error.code(), Code::onnx_external_out_of_range);
+  EXPECT_EQ(error.offset(), place_of_tensor);
+  EXPECT_EQ(error.message(), "offset 4 and length 9 leave the data file \"w\" of 12 bytes: cut");
+}
+
+TEST(LengthOfASlice, IsRefusedWhereOnlyTheOffsetIsStatedAndIsBeyondTheEnd) {
+  const Error error = error_of([] { return onnx::length_in({"w", 13, {}}, {}, 12, "entry", place_of_tensor); });
+  EXPECT_EQ(error.message(), "offset 13 leaves the entry \"w\" of 12 bytes");
+}
+
+TEST(MissingEntry, IsNamedWithItsHolder) {
+  const Error error = error_of([] { onnx::refuse_missing("w", "the archive", place_of_tensor); });
+  EXPECT_EQ(error.code(), Code::onnx_external_missing);
+  EXPECT_EQ(error.message(), "it refers to \"w\", which is not an entry of the archive");
+}
+
 }  // namespace
 }  // namespace onnxar::testing

@@ -49,7 +49,7 @@ class ExpansionTest : public ::testing::Test {
     if (format == Format::onnx_external) save.data_file = "new.bin";
     const Error error = expect_refused(folder_, input, save, Code::onnx_model_expansion, "", std::nullopt);
     EXPECT_THAT(error.what(), HasSubstr("more than 8 times the input of "));
-    EXPECT_THAT(error.what(), HasSubstr("--max-expansion"));
+    EXPECT_EQ(error.advice().hint, Hint::max_expansion);
     SaveOptions dry = save;
     dry.output.dry_run = true;
     expect_refused(folder_, input, dry, Code::onnx_model_expansion, "", std::nullopt);

@@ -64,10 +64,12 @@ TEST_F(TensorIndexTest, AlgorithmsTakeIt) {
 TEST_F(TensorIndexTest, ATensorIsFoundByItsName) {
   const TensorIndex index(open(model_of({floats("a", 1), floats("b", 2)})));
   const auto found = index.find("b");
+  EXPECT_EQ(index.index_of("b"), 1U);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->site(), "graph.initializer[1]");
   EXPECT_EQ(index.count("b"), 1U);
   EXPECT_FALSE(index.find("c"));
+  EXPECT_FALSE(index.index_of("c"));
   EXPECT_EQ(index.count("c"), 0U);
 }
 

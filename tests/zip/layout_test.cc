@@ -209,5 +209,15 @@ TEST(HeaderBytes, EqualTheBuildersAroundTheLimitOfCounts) {
   expect_builders_bytes(builder);
 }
 
+TEST(Alignment, IsRefusedUnlessItIsAPowerOfTwoFrom64To32768) {
+  for (std::uint64_t alignment = 64; alignment <= 32768; alignment *= 2) zip::check_alignment(alignment);
+  for (const std::uint64_t alignment : {0ULL, 1ULL, 32ULL, 63ULL, 96ULL, 65536ULL}) {
+    const auto error = error_of([alignment] { zip::check_alignment(alignment); });
+    ASSERT_TRUE(error) << alignment;
+    EXPECT_EQ(error->message(), "alignment " + std::to_string(alignment) +
+                                    " is not possible; it must be a power of two from 64 to 32768");
+  }
+}
+
 }  // namespace
 }  // namespace onnxar::testing

@@ -167,5 +167,10 @@ TEST(Folding, EqualityNeedsEqualLengths) {
   EXPECT_FALSE(zip::equal_folded("ab@", "ab`"));
 }
 
+TEST(CheckName, ThrowsTheFirstFaultAtThePlaceThatItIsGiven) {
+  zip::check_name("a/b", {"a/b", 5});
+  EXPECT_EQ(refusal_of([] { zip::check_name("a/", {"a/", 5}); }), (ErrorContext{Code::zip_name_directory, "a/", 5}));
+}
+
 }  // namespace
 }  // namespace onnxar::testing

@@ -7,10 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "command.h"
 #include "onnxar/edit.h"
 #include "onnxar/version.h"
 #include "os/process.h"
+#include "shell/command.h"
+#include "shell/hints.h"
+#include "shell/json.h"
 
 namespace onnxar::tool {
 namespace {
@@ -45,46 +47,76 @@ int flushed(int code) {
   return code;
 }
 
+using Words = std::span<char* const>;
+
+constexpr std::string_view json_errors = "--json-errors";
+
+bool is_option(std::string_view word) { return word.starts_with('-'); }
+
 /// CLI11 would only say that a verb is missing.
-void refuse_unknown_verb(std::span<const Verb> verbs, std::span<char* const> words) {
-  if (words.size() < 2) return;
-  const std::string word = words[1];
+void refuse_unknown_verb(std::span<const Verb> verbs, Words words) {
+  const auto first = std::ranges::find_if_not(words.subspan(1), is_option);
+  if (first == words.end()) return;
+  const std::string word = *first;
   const auto is_named = [&word](const Verb& verb) { return verb.app->get_name() == word; };
-  if (word.starts_with('-') || std::ranges::any_of(verbs, is_named)) return;
+  if (std::ranges::any_of(verbs, is_named)) return;
   throw Error(Code::usage_argument, "there is no verb `" + escaped(word) + "`; `onnxar --help` lists the verbs");
 }
 
-int parse_and_run(int argc, char** argv) {
+/// Read off the words themselves, as they may be what CLI11 cannot parse. The option stands before the verb.
+bool wants_json_errors(Words words) {
+  const auto verb = std::ranges::find_if_not(words.subspan(1), is_option);
+  return std::find(words.begin(), verb, json_errors) != verb;
+}
+
+/// One line on stderr, the last one.
+void print_error(const Error& error, bool as_document) {
+  if (as_document) {
+    std::cerr << text_of(Json{{"error", error}}, -1) << '\n';
+  } else {
+    std::cerr << "onnxar: " << line_of(error) << '\n';
+  }
+}
+
+int parse_and_run(Words words) {
   CLI::App app("ONNX archives: one file with a model and its weights, ready to be mapped.", "onnxar");
   app.set_version_flag("--version", std::string("onnxar ") + ONNXAR_VERSION_STRING);
+  bool read_already = false;  // see wants_json_errors
+  app.add_flag(std::string(json_errors), read_already, "Print an error as JSON on stderr; before the verb")->group("");
   app.require_subcommand(1);
-  app.footer("`onnxar VERB --help` says more of a verb, with an example.\n" + exit_codes());
+  app.footer(
+      "`onnxar VERB --help` says more of a verb, with an example.\n"
+      "`onnxar --json-errors VERB ...` prints an error as one line of JSON on stderr, for programs.\n" +
+      exit_codes());
   const std::array verbs = {add_pack(app),       add_unpack(app), add_ls(app),      add_check(app), add_repack(app),
                             add_replace(app),    add_link(app),   add_recover(app), add_undo(app),  add_cat(app),
                             add_show(app),       add_dump(app),   add_extract(app), add_diff(app),  add_freeze(app),
                             add_completion(app), add_man(app)};
-  refuse_unknown_verb(verbs, std::span(argv, static_cast<std::size_t>(argc)));
+  refuse_unknown_verb(verbs, words);
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0 && wants_json_errors(words)) throw Error(Code::usage_argument, error.what());
     return flushed(app.exit(error) == 0 ? exit_code::done : exit_code::usage);  // --help ends here, too
   }
   return flushed(run_verb(verbs));
 }
 
 /// Errors become messages and exit codes here and nowhere else.
-int run(int argc, char** argv) {
-  try {
-    return parse_and_run(argc, argv);
-  } catch (const Error& error) {
-    std::cerr << "onnxar: error[" << id(error.code()) << "] " << error.what() << '\n';
+int run(Words words) {
+  const auto failed = [as_document = wants_json_errors(words)](const Error& error) {
+    print_error(error, as_document);
     return exit_code_of(error);
+  };
+  try {
+    return parse_and_run(words);
+  } catch (const Error& error) {
+    return failed(error);
   } catch (const std::bad_alloc&) {
-    std::cerr << "onnxar: error[io.failed] out of memory\n";
+    return failed(Error(Code::io_failed, "out of memory"));
   } catch (const std::exception& error) {
-    std::cerr << "onnxar: error[io.failed] " << error.what() << '\n';
+    return failed(Error(Code::io_failed, error.what()));
   }
-  return exit_code::io;
 }
 
 }  // namespace
@@ -93,5 +125,5 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   onnxar::tool::os::on_mapping_fault(onnxar::tool::input_shrank);
   onnxar::tool::os::on_interrupt([] { onnxar::abandon_edits(); });  // as if the edit had not begun
-  return onnxar::tool::run(argc, argv);
+  return onnxar::tool::run(std::span(argv, static_cast<std::size_t>(argc)));
 }

@@ -158,7 +158,7 @@ struct TextOptions {
   /// Print the data of all tensors, external data included: the text then makes an equal model. Otherwise payloads of
   /// at least `load.threshold` bytes become a comment, external tensors keep their links, and no data is read.
   bool with_data = false;
-  LoadOptions load;
+  LoadOptions load = {};
 };
 
 struct TextReport {

@@ -1,0 +1,29 @@
+#include "base/annotate.h"
+
+#include <utility>
+
+#include "base/checked.h"
+#include "base/text.h"
+
+namespace onnxar::base {
+namespace {
+
+Place placed(const Error& error, Annotation& added) {
+  // A path without an entry is that of another file, such as a data file: no entry of ours belongs to it.
+  const bool is_relative = error.entry().empty() && error.path().empty();
+  if (!is_relative) return error.finding().place;
+  if (added.place) return std::move(*added.place);
+  const auto offset = error.offset() ? checked_add(*error.offset(), added.base) : std::nullopt;
+  return {std::move(added.entry), offset};
+}
+
+}  // namespace
+
+Error annotate(const Error& error, Annotation added) {
+  const std::string message = added.prefix.empty() ? error.message() : concat(added.prefix, ": ", error.message());
+  const Advice& advice = error.advice().hint == Hint::none ? added.advice : error.advice();
+  Place place = placed(error, added);
+  return {error.code(), message, std::move(place), error.path().empty() ? added.path : error.path(), advice};
+}
+
+}  // namespace onnxar::base

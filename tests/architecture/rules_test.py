@@ -1,0 +1,92 @@
+"""Every rule of the specification is named where the code enforces it, and no comment names a rule that is not there."""
+
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# - **E1** `zip.end.missing` The last 22 bytes ...
+RULE = re.compile(r"^- \*\*([A-Z]\d+)\*\*(?: `([a-z0-9_]+(?:\.[a-z0-9_]+)+)`)?", re.MULTILINE)
+# | L9 | `zip.padding.missing` | 1.0 | ... in the list of retired rules
+RETIRED = re.compile(r"^\| ([A-Z]\d+) \| `[a-z0-9_.]+` \|", re.MULTILINE)
+CODE = re.compile(r'^ONNXAR_CODE\((\w+), "([a-z0-9_.]+)", \w+\)', re.MULTILINE)
+# A rule in a comment. P5a is a part of P5.
+NAMED = re.compile(r"(?<![A-Za-z0-9_.+-])([DEGKLMNPRTWX]\d{1,2})(?:[a-c])?(?![A-Za-z0-9_])")
+COMMENT = re.compile(r"//.*")
+# A check and the code that it throws: condition, throw, message, place.
+NEAR = 6
+
+
+def rules():
+    """The rules that bind somebody: id -> code, or None for a rule without one."""
+    found = {}
+    for page in sorted((ROOT / "spec").glob("*.md")):
+        for rule, code in RULE.findall(page.read_text()):
+            if rule in found:
+                raise AssertionError(f"{rule} is defined twice")
+            found[rule] = code or None
+    return found
+
+
+def retired():
+    return set(RETIRED.findall((ROOT / "spec" / "background.md").read_text()))
+
+
+def sources():
+    return {
+        path.relative_to(ROOT).as_posix(): path.read_text().splitlines()
+        for folder in ("src", "include")
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.suffix in {".h", ".cc"}
+    }
+
+
+def named_in(line):
+    return {rule for comment in COMMENT.findall(line) for rule in NAMED.findall(comment)}
+
+
+def checks(lines, identifiers):
+    """The pairs (rule, identifier of a code) that stand within a few lines of each other."""
+    for number, line in enumerate(lines):
+        named = named_in(line)
+        if not named:
+            continue
+        around = "\n".join(lines[max(0, number - NEAR) : number + NEAR + 1])
+        codes = set(re.findall(r"Code::(\w+)", around)) & identifiers
+        yield from ((rule, code) for rule in named for code in codes)
+
+
+class Rules(unittest.TestCase):
+    def setUp(self):
+        self.rules = rules()
+        catalogue = (ROOT / "include/onnxar/error_codes.inc").read_text()
+        self.identifiers = {code: identifier for identifier, code in CODE.findall(catalogue)}
+
+    def test_the_rules_are_found(self):
+        self.assertGreater(len(self.rules), 120)
+        self.assertEqual(self.rules["D13"], "zip.zip64.extra")
+        self.assertIsNone(self.rules["W6"])
+        self.assertEqual(retired() & self.rules.keys(), set())
+        self.assertIn("L9", retired())
+
+    def test_every_rule_with_a_code_is_named_at_its_check(self):
+        seen = set()
+        for lines in sources().values():
+            seen |= set(checks(lines, set(self.identifiers.values())))
+        for rule, code in self.rules.items():
+            if code is None:
+                continue
+            with self.subTest(rule=rule, code=code):
+                self.assertTrue((rule, self.identifiers[code]) in seen, "no comment near that code names the rule")
+
+    def test_comments_name_rules_that_there_are(self):
+        for path, lines in sources().items():
+            for number, line in enumerate(lines, 1):
+                for rule in named_in(line):
+                    with self.subTest(path=path, line=number):
+                        self.assertTrue(rule in self.rules, f"there is no rule {rule} in spec, or it is retired")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,38 @@
+// A budget of bytes that may be made of an input.
+#include "base/byte_budget.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace onnxar::testing {
+namespace {
+
+constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+
+TEST(ByteBudget, AllowsAMultipleOfTheInputAndNotAByteMore) {
+  base::ByteBudget budget(10, 8);
+  EXPECT_EQ(budget.most(), 80U);
+  EXPECT_TRUE(budget.add(79));
+  EXPECT_FALSE(budget.add(2));
+  EXPECT_EQ(budget.made(), 79U);  // what was refused does not count
+  EXPECT_TRUE(budget.add(1));
+  EXPECT_TRUE(budget.allows(80));
+  EXPECT_FALSE(budget.allows(81));
+}
+
+TEST(ByteBudget, SetsNoLimitWhereTheProductIsBeyond64Bits) {
+  base::ByteBudget budget(1ULL << 40U, 1ULL << 40U);
+  EXPECT_EQ(budget.most(), largest);
+  EXPECT_TRUE(budget.add(largest));
+}
+
+TEST(ByteBudget, RefusesASumThatWraps) {
+  base::ByteBudget budget(largest, 1);
+  EXPECT_TRUE(budget.add(2));
+  EXPECT_FALSE(budget.add(largest - 1));
+  EXPECT_EQ(budget.made(), 2U);
+}
+
+}  // namespace
+}  // namespace onnxar::testing
