@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "archive/access.h"
-#include "base/file_descriptor.h"
 #include "base/mapped_file.h"
+#include "base/open_file.h"
 
 namespace onnxar {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 #include "onnxar/archive.h"
 #include "os/file.h"
 
