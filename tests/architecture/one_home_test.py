@@ -43,7 +43,7 @@ HOMES = {
     "an empty domain is the default one": (r"\bdomain(?:\(\))?(?:\.empty\(\)| [!=]= \"\")", "src/onnx/domains.h"),
     "the longest model": (r"1U?L{0,2} << 31|(?<!\w)2147483647(?!\w)", "include/onnxar/archive.h"),
     "why a model is too long": (r'"[^"\n]*protobuf (?:reads|writes) less than', "src/archive/keys.cc"),
-    "the alignment of data": (r"\balignment_minimum = (?:64|default_alignment);|% 64\b", "src/zip/format.h"),
+    "the alignment of data": (r"alignment(?:_minimum)? = 64\b|% 64\b", "include/onnxar/bytes.h"),
     "alignments that are possible": (r"it must be a power of two from", "src/zip/layout.cc"),
     "large entries begin on a page": (r"page_alignment =|page_aligned_from =", "src/zip/format.h"),
     "lengths of 16 bits in a zip": (r"(?<![\w.])(?:65535|65557)(?![\w.])", "src/zip/format.h"),
