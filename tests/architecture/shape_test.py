@@ -1,0 +1,62 @@
+"""The shape of the sources: no file is long, and no two units include each other, directly or through others."""
+
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+LONGEST_FILE = 350
+
+
+def unit_of(path: str) -> str:
+    """A header and its source are one unit."""
+    return re.sub(r"\.(?:h|cc)$", "", path)
+
+
+def units(files: dict[str, str]) -> dict[str, set[str]]:
+    """Of each unit in `files`, a mapping of path (relative to src) to text, the other units that it includes."""
+    found: dict[str, set[str]] = {unit_of(path): set() for path in files}
+    for path, text in files.items():
+        found[unit_of(path)] |= {unit_of(include) for include in INCLUDE.findall(text)} & found.keys() - {unit_of(path)}
+    return found
+
+
+def cycle_in(graph: dict[str, set[str]]) -> list[str]:
+    """Units of which each includes the next, and the last the first; empty if there are none."""
+    left = {unit: set(targets) for unit, targets in graph.items()}
+    while leaves := [unit for unit, targets in left.items() if not targets]:
+        for unit in leaves:
+            del left[unit]
+        for targets in left.values():
+            targets.difference_update(leaves)
+    # What is left includes something that is left: following it returns to a unit sooner or later.
+    path: list[str] = []
+    unit = min(left, default=None)
+    while unit is not None and unit not in path:
+        path.append(unit)
+        unit = min(left[unit])
+    return path[path.index(unit) :] if unit else []
+
+
+class Shape(unittest.TestCase):
+    def test_no_unit_includes_itself_through_others(self) -> None:
+        files = {path.relative_to(ROOT / "src").as_posix(): path.read_text() for path in (ROOT / "src").rglob("*.[ch]*")}
+        self.assertGreater(len(files), 200)
+        self.assertEqual(cycle_in(units(files)), [])
+
+    def test_no_file_is_long(self) -> None:
+        for folder in ("src", "include", "tools"):
+            for path in sorted((ROOT / folder).rglob("*.[ch]*")):
+                lines = len(path.read_text().splitlines())
+                self.assertLessEqual(lines, LONGEST_FILE, path.relative_to(ROOT))
+
+    def test_cycles_are_found(self) -> None:
+        files = {"a/x.h": '#include "b/y.h"', "b/y.h": "", "b/y.cc": '#include "c/z.h"', "c/z.h": '#include "a/x.h"'}
+        self.assertEqual(sorted(cycle_in(units(files))), ["a/x", "b/y", "c/z"])
+        del files["b/y.cc"]
+        self.assertEqual(cycle_in(units(files)), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
