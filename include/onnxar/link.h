@@ -43,7 +43,7 @@ struct ArchiveRange {
 struct Link {
   std::vector<std::byte> model;  ///< a serialised ModelProto
   /// The real path, without symbolic links, of the archive's folder: ONNX Runtime's session option
-  /// `session.model_external_initializers_file_folder_path`. ONNX Runtime refuses data behind a symbolic link.
+  /// `session.model_external_initializers_file_folder_path`. ONNX Runtime refuses symbolic links in it.
   std::filesystem::path folder;
   std::string archive;             ///< the file's name in that folder: the location of all external data
   std::uint64_t archive_size = 0;  ///< bytes; the state that the link is for

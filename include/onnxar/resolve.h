@@ -73,10 +73,6 @@ void check_link(const TensorMessage& tensor, std::string_view location, std::uin
 bool check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length,
                 Failure& failure) noexcept;
 
-namespace detail {
-inline constexpr int external_location = 1;  // EXTERNAL of TensorProto.DataLocation
-}
-
 /// A generated class of ONNX's TensorProto.
 template <typename T>
 concept GeneratedTensor = requires(const T& tensor) {
@@ -96,7 +92,7 @@ template <GeneratedTensor TensorProto>
   message.name = tensor.name();
   message.type = static_cast<DataType>(tensor.data_type());
   message.dims = {tensor.dims().data(), static_cast<std::size_t>(tensor.dims().size())};
-  message.external = static_cast<int>(tensor.data_location()) == detail::external_location;
+  message.external = static_cast<int>(tensor.data_location()) == 1;  // EXTERNAL of TensorProto.DataLocation
   bool has_raw_data = !tensor.raw_data().empty();
   if constexpr (requires { tensor.has_raw_data(); }) has_raw_data = tensor.has_raw_data();  // not in proto3
   if (has_raw_data) message.raw_data = as_bytes(tensor.raw_data());
@@ -229,7 +225,7 @@ void write_link(TensorProto& tensor, std::string_view location, std::uint64_t of
   add("location", std::string(location));
   add("offset", std::to_string(offset));
   add("length", std::to_string(length));
-  tensor.set_data_location(static_cast<std::remove_cvref_t<decltype(tensor.data_location())>>(external_location));
+  tensor.set_data_location(static_cast<std::remove_cvref_t<decltype(tensor.data_location())>>(1));  // EXTERNAL
 }
 }  // namespace detail
 

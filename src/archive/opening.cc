@@ -193,6 +193,15 @@ os::File lock_for_editing(const std::filesystem::path& path) {
   }
 }
 
+os::File lock_for_planning(const std::filesystem::path& path) {
+  while (true) {
+    os::File file = base::open_file(path, os::Access::read);
+    std::error_code failed;
+    if (lock_with_patience(file, os::Lock::shared, path, failed) == os::Locking::failed) return file;
+    if (base::identity_of(path) == base::identity_of(file)) return file;
+  }
+}
+
 os::File lock_for_replacing(const std::filesystem::path& path) {
   std::error_code ignored;
   while (std::filesystem::is_regular_file(path, ignored)) {

@@ -44,12 +44,13 @@ class OutputFile {
   /// The file `name`, no path, in an open folder; a link of that name is not followed. Errors: as the other.
   static OutputFile create(std::shared_ptr<const Folder> folder, const std::string& name, Existing existing);
 
+  /// What `find_target` found, perhaps some time ago: what has the name by now is looked at again. Errors: as the
+  /// first.
+  static OutputFile create(OutputTarget target, Existing existing);
+
   /// A file that never gets a name, in a folder with room for it: whatever is in the folder does not matter.
   /// Errors: io.not_found (no such folder), io.permission.
   static OutputFile create_nameless(const std::filesystem::path& folder);
-
-  /// The errors of `create` that show without touching the folder. A link is not followed.
-  static void check_target(const std::filesystem::path& target, Existing existing);
 
   /// The file at `target`, open for writing, of which the first `size` bytes, which is all of it, stay as they are.
   static OutputFile extend(os::File file, const std::filesystem::path& target, std::uint64_t size);
@@ -126,7 +127,6 @@ class OutputFile {
     std::atomic<bool> set_ = false;
   };
 
-  static OutputFile create(OutputTarget target, Existing existing);
   template <typename Action>
   void spoiling(const Action& action);
   void refuse_if_spoiled() const;

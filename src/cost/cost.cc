@@ -157,6 +157,7 @@ class Costs {
     estimate.in_subgraphs = in_subgraphs_;
     for (const auto& [op, cost] : by_op_) estimate.by_op.push_back(cost);
     for (const auto& [key, unknown] : unknown_) estimate.not_known.push_back(unknown);
+    // Stable, over tables that are sorted by name: equal rows have one order on every machine.
     std::ranges::stable_sort(estimate.by_op, std::ranges::greater(), &OpCost::multiply_adds);
     std::ranges::stable_sort(estimate.not_known, std::ranges::greater(), &UnknownCost::nodes);
     return estimate;
@@ -234,6 +235,7 @@ class Costs {
   void count(const schema::NodeProto& node, const Attributes& attributes, const std::string& site,
              const Values& values) {
     const auto counter = counters().find(node.op_type());
+    // An operator of another domain may have a known name and do something else.
     const bool is_ours = is_standard(node.domain()) || node.domain() == "com.microsoft";
     if (counter == counters().end() || !is_ours || node.output_size() == 0) {
       if (!is_free(node)) {

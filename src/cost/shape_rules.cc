@@ -86,6 +86,7 @@ constexpr auto broadcasting_ops =
     std::to_array<std::string_view>({"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Sum", "Mean", "Mod", "And", "Or",
                                      "Xor", "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", "Where"});
 
+/// `Identity` and `Cast` also pass on the integers of a shape; the others only the shape.
 Rules make_rules() {
   Rules rules = {{"Identity", same}, {"Cast", same}};
   add_layers(rules);
@@ -123,6 +124,7 @@ std::uint64_t work_of(const schema::NodeProto& node, const Values& values) {
 }  // namespace shape_rules
 
 std::vector<KnownValue> infer(const schema::NodeProto& node, const Attributes& attributes, const Values& values) {
+  // ONNX Runtime's optimizer puts its fused operators into com.microsoft; a name that ONNX has too means the same.
   if (!onnx::is_default_domain(node.domain()) && node.domain() != "com.microsoft") return {};
   static const shape_rules::Rules rules = shape_rules::make_rules();
   const auto rule = rules.find(node.op_type());

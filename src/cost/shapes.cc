@@ -63,6 +63,7 @@ const schema::AttributeProto* Attributes::find(std::string_view name) const {
   if (!budget_.spend(static_cast<std::uint64_t>(node_.attribute_size()) * Budget::of_name(name.size()))) return nullptr;
   for (const auto& attribute : node_.attribute()) {
     if (attribute.name() != name) continue;
+    // In a function's body: the call has the value, under another name. A function's default value is not looked for.
     if (attribute.ref_attr_name().empty()) return &attribute;
     return call_ == nullptr ? nullptr : call_->find(attribute.ref_attr_name());
   }
@@ -100,6 +101,7 @@ void Values::add(const google::protobuf::RepeatedPtrField<schema::ValueInfoProto
 }
 
 void Values::add(const schema::GraphProto& graph) {
+  // Initializers last: their dimensions are facts, value_info may be out of date.
   add(graph.value_info());
   add(graph.output());
   add(graph.input());
@@ -123,6 +125,7 @@ void Values::set(std::string_view name, KnownValue value) {
   if (value.integers) stated.integers = std::move(value.integers);
 }
 
+/// Each scope on the way costs: a deep subgraph may look up names of the outermost graph again and again.
 const KnownValue& Values::at(std::string_view name) const {
   static const KnownValue nothing;
   for (const Values* scope = this; scope != nullptr; scope = scope->outer_) {

@@ -11,6 +11,7 @@ Known shape_value(const Call& call) {
   if (!x) return one(std::nullopt);
   const auto size = static_cast<std::int64_t>(x->size());
   const auto bound = [size](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size); };
+  // Clamped twice: to keep the sum with the rank from overflowing, and to the shape.
   const std::int64_t start = bound(std::clamp(call.attributes().integer("start", 0), -largest_dim, largest_dim));
   const std::int64_t end = bound(std::clamp(call.attributes().integer("end", size), -largest_dim, largest_dim));
   const Integers dims(x->begin() + start, x->begin() + std::max(start, end));
@@ -25,6 +26,7 @@ Known constant(const Call& call) {
     const auto& dims = value->t().dims();
     return {{shape_of({dims.data(), static_cast<std::size_t>(dims.size())}), small_integers(value->t())}};
   }
+  // Since operator set 12 a constant may be a plain attribute, without a tensor around it.
   if (const auto integers = call.attributes().integers("value_ints")) return {{Shape{std::ssize(*integers)}, integers}};
   const auto* integer = call.attributes().find("value_int");
   if (integer != nullptr) return {{Shape{}, Integers{integer->i()}}};

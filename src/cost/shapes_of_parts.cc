@@ -14,6 +14,7 @@ Known concat(const Call& call) {
   for (int i = 0; i < call.inputs() && axis; ++i) {
     const auto& part = call.shape(i);
     if (!part || part->size() != shape->size()) return one(std::nullopt);
+    // Exporters build shapes by Concat, so the values of vectors are followed as well.
     const auto& values = call.input(i).integers;
     if (integers && values && part->size() == 1 && integers->size() <= most_values) {
       integers->insert(integers->end(), values->begin(), values->end());

@@ -30,6 +30,7 @@ Known reshape(const Call& call) {
   const auto& x = call.shape(0);
   if (wanted->size() > most_values) return one(std::nullopt);
   Shape shape = *wanted;
+  // A 0 copies the input's dimension, unless `allowzero` makes it an empty one.
   const bool zero_is_zero = call.attributes().integer("allowzero", 0) != 0;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 0 && !zero_is_zero) shape[i] = x && i < x->size() ? (*x)[i] : unknown_dim;

@@ -52,6 +52,7 @@ class DataComparison {
 
   std::optional<DataDifference> run(Bytes before, Bytes after) {
     // Most pieces of most tensors are equal, and memcmp finds that out at the speed of memory.
+    // A piece stays in the cache for the second look, at its elements, and has whole elements of every type.
     constexpr std::size_t step = 64U << 10U;
     for (std::size_t at = 0; at < before.size(); at += step) {
       const std::size_t size = std::min(step, before.size() - at);
@@ -96,10 +97,11 @@ class DataComparison {
       case DataType::undefined:
       case DataType::string: break;
     }
+    // Unknown types have bytes, which differ or not, but have no magnitude.
     whole<std::uint8_t>(a, b, first, [](auto) { return NoNumber(); });
   }
 
-  struct NoNumber {};
+  struct NoNumber {};  // decoded from bytes of an unknown type
 
   static double real(std::uint32_t bits) { return std::bit_cast<float>(bits); }
   static double real(std::uint64_t bits) { return std::bit_cast<double>(bits); }

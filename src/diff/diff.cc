@@ -40,6 +40,7 @@ std::optional<DataDifference> compare_strings(const schema::TensorProto& before,
   return found;
 }
 
+/// Compares two models. Messages are compared first, and hand over their pairs of tensors.
 class Comparison {
  public:
   Comparison(const Model& before, const Model& after, std::uint64_t max_expansion)
@@ -95,6 +96,7 @@ class Comparison {
       const bool shared = is_linked(*pair.before) && is_linked(*pair.after);
       return shared ? once(a, b, info.type, elements) : compare_data(a, b, info.type, elements);
     } catch (const Error& error) {
+      // Both are then what they are as messages: two models with the same fault are equal.
       if (!says_no_raw_bytes(error.code())) throw;
       return as_it_stands(*pair.before, *pair.after, std::max<std::uint64_t>(elements, 1));
     }
@@ -148,6 +150,7 @@ class Comparison {
   Difference found_;
 };
 
+/// Mapped whatever `load` says, because only comparing reads the weights.
 Model load_mapped(const std::filesystem::path& path, const LoadOptions& load) {
   LoadOptions options = load;
   options.no_copy = true;

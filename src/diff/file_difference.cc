@@ -14,6 +14,7 @@ namespace {
 
 using SideBytes = std::map<std::string, Bytes>;  // by name
 
+/// Told by content, as loading does: the name of a file says nothing.
 std::optional<Archive> archive_at(const std::filesystem::path& path) {
   const auto file = base::MappedFile::open(path);
   if (!looks_like_zip(file.bytes())) return std::nullopt;
@@ -23,6 +24,7 @@ std::optional<Archive> archive_at(const std::filesystem::path& path) {
 SideBytes side_files_of(const Archive& archive, const LoadOptions& load) {
   SideBytes files;
   for (const ListedEntry& entry : ls(archive, load).entries) {
+    // A further graph is compared as a file, as Model holds the main graph only.
     if (entry.kind == EntryKind::side_file || entry.kind == EntryKind::graph) {
       files.emplace(entry.name, archive.bytes(*archive.find(entry.name)));
     }

@@ -27,12 +27,14 @@ std::string string_in(const Message& message, const std::string& field) {
 std::string outputs_of(const Message& element) {
   std::string outputs;
   if (const auto* node = as<schema::NodeProto>(element)) {
+    // With lengths, so that ["a,b"] and ["a", "b"] have different keys.
     for (const std::string& output : node->output()) outputs += base::concat(output.size(), ":", output);
   }
   return outputs;
 }
 
-/// The elements of one side, and which of them are matched.
+/// The elements of one side, and which of them are matched. All steps are linear: models with a million nodes are
+/// compared by tables, never each with each.
 struct Pending {
   std::vector<const Message*> elements;
   std::vector<bool> matched;

@@ -30,6 +30,7 @@ CalledFunctions::CalledFunctions(schema::ModelProto& model, FreezeReport& report
                    concat("the function ", base::quoted(function.name()), " is defined twice"));
     }
   }
+  // Numbers are indices until the end, when the functions that go are removed in one pass.
   called_.resize(numbers_.size());
   callees_.resize(numbers_.size());
 }
@@ -53,6 +54,7 @@ void CalledFunctions::prune(const std::set<FunctionKey>& calls) {
 std::vector<int> CalledFunctions::numbers_of(const std::set<FunctionKey>& calls) const {
   std::vector<int> numbers;
   for (const FunctionKey& call : calls) {
+    // A call of no function of the model is one of an operator.
     if (const auto found = numbers_.find(call); found != numbers_.end()) numbers.push_back(found->second);
   }
   return numbers;

@@ -38,7 +38,7 @@ std::uint64_t drop_unused_opsets(schema::ModelProto& model) {
   for (auto& function : *model.mutable_functions()) {
     Domains inside = domains_of(function);
     gone += keep_imports(*function.mutable_opset_import(), inside);
-    used.insert(function.domain());
+    used.insert(function.domain());  // where the function itself is called
     used.merge(inside);
   }
   return gone + keep_imports(*model.mutable_opset_import(), used);

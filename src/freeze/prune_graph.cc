@@ -53,10 +53,12 @@ void keep_facts(schema::GraphProto& graph, const Scope& scope, const Names& gone
 
 }  // namespace
 
+/// Overloads of one name are different functions.
 FunctionKey key_of(const std::string& domain, const std::string& name, const std::string& overload) {
   return {std::string(onnx::canonical_domain(domain)), name, overload};
 }
 
+/// A tensor without elements needs no data. Dimensions that overflow count as elements.
 bool is_open(const schema::TensorProto& tensor) {
   if (is_linked(tensor)) return false;
   const auto elements =

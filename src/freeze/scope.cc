@@ -57,8 +57,10 @@ void Scope::follow(const std::string& name, const std::string& user, int user_no
   if (producer == producers_.end()) return add_wanted(name, user, user_node);
   const int node = producer->second;
   State& state = states_[static_cast<std::size_t>(node)];
+  // A node that is still open is on the path: it waits for the node that asks.
   if (state == State::open) refuse_graph(Code::onnx_graph_cycle, site_of(node), cycle_text(node));
   if (state == State::needed) return;
+  // Uses are gathered now, not for all nodes at first: subgraphs of nodes that go are never pruned.
   state = State::open;
   find_uses(node);
   path_.push_back({node});
@@ -80,6 +82,7 @@ void Scope::find_uses(int node) {
   for (const auto& [name, user] : enter_(nodes_[node], site_of(node))) uses.emplace_back(name, user);
 }
 
+/// The way back from the last node on the path to `node`, some steps of it.
 std::string Scope::cycle_text(int node) const {
   constexpr std::size_t most = 10;
   std::string text = "the node waits for its own output, by way of ";

@@ -14,12 +14,14 @@ using onnx::Level;
 template <typename T>
 using Repeated = google::protobuf::RepeatedPtrField<T>;
 
+/// Levels are kept as they are entered, and become text only where a visitor asks for its site.
 class Walk {
  public:
   Walk(const std::string& root, const Visitor& visitor) : root_(root), visitor_(visitor) {}
 
   void model(const schema::ModelProto& model) {
     if (model.has_graph()) one_graph(model.graph(), "graph");
+    // The fields in the order of their messages, as onnx::walk_tensors meets them in a file that protobuf wrote.
     each(model.training_info(), onnx::Message::training, "training_info", [this](const auto& info) {
       if (info.has_initialization()) one_graph(info.initialization(), "initialization");
       if (info.has_algorithm()) one_graph(info.algorithm(), "algorithm");

@@ -30,6 +30,7 @@ std::uint64_t size_of(const fs::path& path) {
   return failed ? 0 : size;
 }
 
+/// The first tensor's name: a tied weight has several, and the entry's own name is a key that few people know.
 std::string name_of(const ListedEntry& entry) {
   if (entry.tensors.empty()) return entry.name;
   const std::string& name = entry.tensors.front().name;
@@ -67,6 +68,7 @@ void FileMapper::add(const onnx::TensorSite& site) {
   if (tensor.raw_data) {
     inline_.push_back({BlockKind::data, tensor.raw_data->begin, tensor.raw_data->size(), tensor.type, name});
   } else if (tensor.typed_data) {
+    // Typed values may be in several runs, so the whole message counts as data.
     inline_.push_back({BlockKind::data, tensor.range.begin, tensor.range.size(), tensor.type, name});
   }
 }
@@ -101,6 +103,7 @@ FileMap FileMapper::map_of_archive(StorageSummary& storage) {
            entry.tensors.empty() ? DataType::undefined : entry.tensors.front().type);
     (is_used ? storage.archived_bytes : is_leftover ? storage.unused_bytes : storage.side_bytes) += entry.size;
   }
+  // The model is the last entry of every archive.
   append_entry(map, listing.model);
   append_model(map, listing.model.offset, listing.model.size);
   append(map, BlockKind::header, listing.file_size, "directory");
@@ -116,6 +119,7 @@ FileMap FileMapper::map_of_data_file(const std::string& location, std::vector<Fi
       files != nullptr ? files->folder() / location : fs::path(location), !file_size, file_size.value_or(0), {}};
   std::ranges::stable_sort(slices, {}, &FileBlock::offset);
   for (const FileBlock& slice : slices) {
+    // The link may claim any range: only what the file has is drawn.
     const std::uint64_t room = slice.offset < map.size ? map.size - slice.offset : 0;
     const std::uint64_t size = slice.size == 0 ? room : std::min(slice.size, room);
     if (size == 0) continue;

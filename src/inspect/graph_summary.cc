@@ -130,6 +130,7 @@ GraphSummary summary_of_graph(const schema::ModelProto& model) {
   GraphSummary summary;
   summary.name = graph.name();
   const NameViews defaults = names_of_initializers(graph);
+  // Before IR version 4 every initializer is an input, which would hide the few that a caller has to give.
   for (const auto& input : graph.input()) {
     if (!defaults.contains(input.name())) summary.inputs.push_back(summary_of(input));
   }

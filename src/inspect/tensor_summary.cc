@@ -77,12 +77,14 @@ class Sums {
   }
 
  private:
+  /// By type and dimensions, so that an external tensor counts even if its file is missing.
   static std::uint64_t data_bytes(const onnx::TensorView& tensor) {
     const auto expected = tensor.expected_size();
     if (expected) return *expected;
     return tensor.raw_data ? tensor.raw_data->size() : 0;
   }
 
+  /// Keeps the list sorted and short while walking: a model may have millions of tensors.
   void keep_if_large(const onnx::TensorSite& site, std::uint64_t bytes) {
     if (largest_ == 0 || (large_.size() == largest_ && bytes <= std::prev(large_.end())->first)) return;
     large_.emplace(bytes, TensorInfo{std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()});
@@ -103,6 +105,7 @@ void add_tensors(Inspection& inspection, const std::filesystem::path& path, cons
                  const schema::ModelProto& proto, const InspectOptions& options) {
   Sums sums(inspection, options.largest, statistics_of(proto));
   FileMapper mapper(path, source, options.load);
+  // On the wire, where each tensor has a range of bytes for the map; messages have none.
   onnx::walk_tensors(source.model(),
                      [&](const onnx::TensorSite& site) {
                        sums.add_tensor(site);

@@ -187,6 +187,7 @@ std::size_t Model::release_unused_payloads() {
 }
 
 ConvertReport Model::save(const std::filesystem::path& path, const SaveOptions& options) const {
+  // A copy of the table, not of payloads: saving is const, and other threads may read the model meanwhile.
   LoadedModel saved = parts_->loaded;
   saved.source = nullptr;  // edited messages may link to payloads only, not to what the source has
   try {

@@ -18,6 +18,7 @@ namespace onnxar {
 using base::concat;
 
 void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
+  // Checked here, because protobuf takes an int, and the size may come from a file.
   if (skeleton.size() > model_size_maximum) {
     throw Error(Code::onnx_model_too_large,
                 concat(oversize_text("without its large tensors it is", skeleton.size()), "; a lower threshold helps"));

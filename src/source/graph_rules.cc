@@ -76,6 +76,12 @@ std::optional<MetadataFault> model_name_fault(Bytes model, const EntryNames& nam
                        found.front().whole.begin};
 }
 
+void expect_free_model_name(Bytes model, std::span<const std::string_view> names, const std::filesystem::path& archive,
+                            const Advice& advice) {
+  const auto fault = model_name_fault(model, {names.size(), [names](std::size_t i) { return names[i]; }});
+  if (fault) throw Error(fault->code, fault->message, {std::string(model_entry_name), std::nullopt}, archive, advice);
+}
+
 std::vector<std::string> model_names_of(Bytes model) {
   std::vector<std::string> names;
   for (const onnx::MetadataEntry& found : names_in(model)) names.emplace_back(found.entry.value);

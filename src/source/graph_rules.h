@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +37,11 @@ struct EntryNames {
 /// G4: the model has one name at most, and no entry has it already. Errors: wire.*. Cost: O(fields of ModelProto
 /// itself), and O(entries) if there is a name.
 std::optional<MetadataFault> model_name_fault(Bytes model, const EntryNames& names);
+
+/// Refuses a model whose name is not one that the model of an archive with entries of these names can have. Keys of
+/// tensors clash with no name. Errors: archive.graph.name, with `advice`; wire.*.
+void expect_free_model_name(Bytes model, std::span<const std::string_view> names, const std::filesystem::path& archive,
+                            const Advice& advice = {});
 
 /// The values of the key, in the order of the file. Errors: wire.*.
 std::vector<std::string> model_names_of(Bytes model);

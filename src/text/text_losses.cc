@@ -86,6 +86,7 @@ std::vector<Finding> text_losses(const LoadedModel& model, const schema::ModelPr
                                    " messages have fields that the schema does not know; text cannot "
                                    "carry them"));
   add(losses.nans, base::concat(losses.nans, " NaNs in typed fields have a sign or a payload; text has one NaN"));
+  // Unknown fields change the bytes in any case, so that the second remark would say nothing new.
   if (losses.unknown == 0 && serialised(proto) != model.skeleton) {
     add(1,
         "the fields of the model are not in the order or encoding that protobuf writes; a model made of the text says "

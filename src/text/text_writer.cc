@@ -96,6 +96,7 @@ class RawDataPrinter final : public TextFormat::FastFieldValuePrinter {
       : model_(model), large_(large), threshold_(threshold) {}
 
   using TextFormat::FastFieldValuePrinter::PrintFieldName;
+  // The comment begins before the name: "# raw_data: 1024 bytes, left out here".
   void PrintFieldName(const google::protobuf::Message& message, const google::protobuf::Reflection* reflection,
                       const google::protobuf::FieldDescriptor* field,
                       TextFormat::BaseTextGenerator* generator) const override {
@@ -116,6 +117,7 @@ class RawDataPrinter final : public TextFormat::FastFieldValuePrinter {
     }
     generator->PrintLiteral("\"");
     payload->source->read([generator](Bytes piece) {
+      // In small steps, as escaping makes up to four characters of a byte.
       for (; !piece.empty(); piece = piece.subspan(std::min(piece.size(), step))) {
         generator->PrintString(escaped_bytes(piece.first(std::min(piece.size(), step))));
       }
@@ -208,6 +210,7 @@ LoadOptions with_text_parser(const LoadOptions& options) {
 TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options) {
   base::check_callable(sink, "the ByteSink");
   LoadOptions load = with_text_parser(options.load);
+  // Without data, links stay links, and their files may be missing.
   if (!options.with_data) load.load_external_data = false;
   const ExternalPolicy policy = options.with_data ? ExternalPolicy::everything_inline() : ExternalPolicy::of(load);
   try {

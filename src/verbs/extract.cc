@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "archive/output_options.h"
 #include "base/annotate.h"
 #include "base/buffered_output.h"
 #include "base/glob.h"
@@ -146,7 +147,9 @@ class Extractor {
   void write() {
     Expansion expansion(source_.input_size(), options_.load.max_expansion);
     for (const std::uint64_t bytes : shared_) expansion.add(bytes);
-    if (to_folder_ && !options_.output.dry_run) make_folder();
+    check_targets();
+    if (options_.output.dry_run) return;
+    if (to_folder_) make_folder();
     for (std::size_t i = 0; i < contents_.size(); ++i) write(extracted_[i], contents_[i]);
   }
 
@@ -156,7 +159,23 @@ class Extractor {
   }
 
  private:
-  [[nodiscard]] base::Sync sync() const { return options_.output.sync ? base::Sync::full : base::Sync::none; }
+  [[nodiscard]] base::Sync sync() const { return sync_of(options_.output); }
+  [[nodiscard]] base::Existing existing() const { return existing_of(options_.output); }
+
+  /// What may be known of the files before the first is opened. Errors: as base::find_target.
+  void check_targets() const {
+    if (!to_folder_) {
+      static_cast<void>(base::find_target(output_, existing()));
+      return;
+    }
+    std::error_code ignored;
+    const fs::path folder = output_.has_filename() ? output_ : output_.parent_path();
+    if (!fs::exists(folder, ignored)) {
+      static_cast<void>(base::Folder::open(folder.has_parent_path() ? folder.parent_path() : fs::path(".")));
+      return;
+    }
+    for (const ExtractedTensor& row : extracted_) base::expect_writable(row.path, existing());
+  }
 
   void make_folder() {
     std::error_code failed;
@@ -205,13 +224,8 @@ class Extractor {
   };
 
   void write(const ExtractedTensor& row, const Content& content) {
-    const auto existing = options_.output.overwrite ? base::Existing::replace : base::Existing::refuse;
-    if (options_.output.dry_run) {
-      base::OutputFile::check_target(row.path, existing);
-      return;
-    }
-    auto file = folder_ ? base::OutputFile::create(folder_, row.path.filename().string(), existing)
-                        : base::OutputFile::create(row.path, existing);
+    auto file = folder_ ? base::OutputFile::create(folder_, row.path.filename().string(), existing())
+                        : base::OutputFile::create(row.path, existing());
     base::BufferedOutput out(std::move(file), options_.output.sync);
     out.reserve(row.file_bytes);
     out.append(as_bytes(content.header));

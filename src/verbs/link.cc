@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "archive/opening.h"
+#include "archive/output_options.h"
 #include "base/buffered_output.h"
 #include "base/file_descriptor.h"
 #include "base/text.h"
@@ -126,15 +127,15 @@ Link make_link(const fs::path& archive, const ArchiveRange& range) {
 
 LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptions& options) {
   const Linking linking(archive, options.range);
-  auto file =
-      base::OutputFile::create(output, options.output.overwrite ? base::Existing::replace : base::Existing::refuse);
-  check_place(file.target(), linking);
+  base::OutputTarget target = base::find_target(output, existing_of(options.output));
+  check_place(target.path, linking);
   const LinkReport report{linking.tensors(), linking.model().size()};
   if (options.output.dry_run) return report;
+  auto file = base::OutputFile::create(std::move(target), existing_of(options.output));
   base::BufferedOutput out(std::move(file), options.output.sync);
   out.reserve(report.model_bytes);
   out.append(linking.model());
-  std::move(out).finish().publish(options.output.sync ? base::Sync::full : base::Sync::none);
+  std::move(out).finish().publish(sync_of(options.output));
   return report;
 }
 

@@ -10,11 +10,10 @@
 #include "zip/names.h"
 
 namespace onnxar::zip {
-Writer::Writer(base::BufferedOutput output, const Directory& before, std::size_t kept, bool zip64_end,
-               const Limits& limits, std::size_t threads)
-    : output_(std::move(output)), threads_(threads), kept_{{}, kept, zip64_end}, limits_(limits) {
+Writer::Writer(base::BufferedOutput output, const Directory& before, const KeptDirectory& kept, const Limits& limits,
+               std::size_t threads)
+    : output_(std::move(output)), threads_(threads), kept_(kept), limits_(limits) {
   const auto entries = before.entries();
-  kept_.headers = before.headers().first(entries[kept].central_offset - before.offset());
   kept_entries_ = entries.first(kept_.entries);
   names_ = NameIndex(entries.size());
   const auto name_of = [this](std::uint32_t i) { return name_at(i); };

@@ -12,7 +12,7 @@
 #include "fuzz/scratch.h"
 #include "html/page.h"
 #include "onnxar/model/model.h"
-#include "with_model/show_text.h"
+#include "verbs/with_model/show_text.h"
 
 namespace onnxar::fuzz {
 namespace {

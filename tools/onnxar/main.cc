@@ -7,12 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "command.h"
-#include "json.h"
 #include "onnxar/edit.h"
 #include "onnxar/version.h"
 #include "os/process.h"
+#include "shell/command.h"
 #include "shell/hints.h"
+#include "shell/json.h"
 
 namespace onnxar::tool {
 namespace {
@@ -72,7 +72,7 @@ bool wants_json_errors(Words words) {
 /// One line on stderr, the last one.
 void print_error(const Error& error, bool as_document) {
   if (as_document) {
-    std::cerr << Json{{"error", error_as_json(error)}}.dump(-1, ' ', true, Json::error_handler_t::replace) << '\n';
+    std::cerr << text_of(Json{{"error", error}}, -1) << '\n';
   } else {
     std::cerr << "onnxar: " << line_of(error) << '\n';
   }

@@ -17,10 +17,10 @@ constexpr double width = 1000;
 constexpr double row_height = 26;
 constexpr double row_step = 30;
 constexpr std::uint64_t most_rows = 12;
-constexpr std::size_t most_blocks = 20000;  // from here on what is too narrow to be seen is drawn as one
+constexpr std::size_t most_blocks = 20000;  // of more, those too narrow to be seen are drawn as one: pages stay small
 constexpr double narrow = 1;
 
-/// Of a data type: what its blocks are coloured by.
+/// The family of a data type: its blocks share a colour.
 std::string_view family(DataType type) {
   switch (type) {
     case DataType::float32:
@@ -58,7 +58,7 @@ std::string_view style_of(const FileBlock& block) {
   return block.kind == BlockKind::data ? family(block.type) : to_string(block.kind);
 }
 
-/// What the legend calls it.
+/// The block's name in the legend.
 std::string label_of(const FileBlock& block) {
   if (block.kind != BlockKind::data) return std::string(to_string(block.kind));
   return block.type == DataType::undefined ? "other data" : to_string(block.type);
@@ -87,7 +87,7 @@ class Picture {
       : rows_(std::clamp<std::uint64_t>(map.size / 64, 1, most_rows)),
         bytes_per_row_(std::max<std::uint64_t>(1, (map.size + rows_ - 1) / rows_)) {}
 
-  /// A rectangle for each row that the block goes through.
+  /// Adds a rectangle for each row that the block covers.
   void add(const FileBlock& block) {
     const std::string title = hover_text(block);
     for (std::uint64_t at = block.offset; at < block.offset + block.size;) {
@@ -118,7 +118,7 @@ class Picture {
   std::string rectangles_;
 };
 
-/// Blocks that follow each other and are too narrow to be seen, as one that looks like the largest of them.
+/// A run of blocks that are too narrow to be seen, as one block that looks like the largest of them.
 FileBlock as_one(std::span<const FileBlock> run) {
   FileBlock one = *std::ranges::max_element(run, {}, &FileBlock::size);
   one.offset = run.front().offset;

@@ -13,6 +13,7 @@
 namespace onnxar::tool::html {
 namespace {
 
+/// `<bdi>` keeps a name in a right-to-left script from reordering the text around it.
 std::string name(const std::string& text) {
   if (text.empty()) return {};
   return concat("<bdi>", escaped_text(text), "</bdi>");

@@ -1,0 +1,96 @@
+#include "freeze/weights.h"
+
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "base/file_status.h"
+#include "base/text.h"
+#include "numpy/npz.h"
+#include "onnxar/tensor.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+
+[[noreturn]] void refuse_type(const schema::TensorProto& tensor, const std::string& found) {
+  throw Error(Code::onnx_weights_type,
+              concat("tensor ", base::quoted(tensor.name()), " is to be ",
+                     to_string(static_cast<DataType>(tensor.data_type())), ", but is of type ", found, " here"));
+}
+
+void set_dims(schema::TensorProto& tensor, const std::vector<std::int64_t>& dims) {
+  tensor.mutable_dims()->Assign(dims.begin(), dims.end());
+}
+
+class WeightsOfArrays final : public Weights {
+ public:
+  explicit WeightsOfArrays(NpzFile file) : file_(std::move(file)) {}
+
+  [[nodiscard]] std::vector<std::string> names() const override { return file_.names(); }
+
+  void fill(Model& model, schema::TensorProto& tensor, const Fits& fits) override {
+    NpzFile::Array array = file_.read(tensor.name());
+    const auto type = static_cast<DataType>(tensor.data_type());
+    // ml_dtypes stores one element per byte; packing them here would be a conversion, which freeze does not do.
+    if (bits_per_element(type) % 8 != 0) {
+      throw Error(Code::onnx_weights_type,
+                  concat("tensor ", base::quoted(tensor.name()), " has elements of ", bits_per_element(type),
+                         " bits, which NumPy does not pack; take it from a model or archive"));
+    }
+    // NumPy has no bfloat16 or float8: arrays of the same width are accepted for them.
+    if (!is_numpy_form(type, array.descr)) refuse_type(tensor, array.descr);
+    fits(array.dims);
+    set_dims(tensor, array.dims);
+    model.set_payload(tensor, std::move(array.data));
+  }
+
+ private:
+  NpzFile file_;
+};
+
+class WeightsOfModel final : public Weights {
+ public:
+  explicit WeightsOfModel(Model model) : model_(std::move(model)) {
+    for (const auto& tensor : model_.proto().graph().initializer()) tensors_.emplace(tensor.name(), &tensor);
+  }
+
+  [[nodiscard]] std::vector<std::string> names() const override {
+    std::vector<std::string> names;
+    for (const auto& tensor : model_.proto().graph().initializer()) names.push_back(tensor.name());
+    return names;
+  }
+
+  void fill(Model& model, schema::TensorProto& tensor, const Fits& fits) override {
+    const schema::TensorProto& found = *tensors_.at(tensor.name());
+    const auto type = static_cast<DataType>(found.data_type());
+    if (found.data_type() != tensor.data_type()) refuse_type(tensor, to_string(type));
+    const std::vector<std::int64_t> dims(found.dims().begin(), found.dims().end());
+    fits(dims);
+    set_dims(tensor, dims);
+    // Strings have no raw bytes, so that no payload can hold them.
+    if (type == DataType::string) {
+      *tensor.mutable_string_data() = found.string_data();
+    } else {
+      model.set_payload(tensor, model_.payload(found));
+    }
+  }
+
+ private:
+  Model model_;
+  std::map<std::string, const schema::TensorProto*> tensors_;
+};
+
+}  // namespace
+
+std::unique_ptr<Weights> open_weights(const FreezeOptions& options) {
+  if (!NpzFile::is_one(options.weights)) {
+    return std::make_unique<WeightsOfModel>(Model::load(options.weights, options.load));
+  }
+  const LoadOptions& load = options.load;
+  const std::filesystem::path folder = load.temporary_dir.empty() ? base::temporary_folder() : load.temporary_dir;
+  return std::make_unique<WeightsOfArrays>(NpzFile::open(options.weights, folder, load.max_expansion));
+}
+
+}  // namespace onnxar

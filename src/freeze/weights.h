@@ -1,0 +1,34 @@
+// The tensors of another file, which give a model its data.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "onnxar/model/freeze.h"
+#include "onnxar/model/model.h"
+#include "onnxar/onnx.pb.h"
+
+namespace onnxar {
+
+/// The tensors of another file, by name.
+class Weights {
+ public:
+  Weights() = default;
+  Weights(const Weights&) = delete;
+  Weights& operator=(const Weights&) = delete;
+  virtual ~Weights() = default;
+
+  [[nodiscard]] virtual std::vector<std::string> names() const = 0;
+  /// Gives `tensor`, which has a name and a type, the data of the tensor of that name. `fits` throws if the shape does
+  /// not match. Errors: as `freeze`.
+  using Fits = std::function<void(const std::vector<std::int64_t>&)>;
+  virtual void fill(Model& model, schema::TensorProto& tensor, const Fits& fits) = 0;
+};
+
+/// Opens `options.weights`: an `.npz`, or a model in any form. Errors: as `freeze`.
+std::unique_ptr<Weights> open_weights(const FreezeOptions& options);
+
+}  // namespace onnxar

@@ -1,0 +1,209 @@
+#include "shell/command.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <iostream>
+#include <limits>
+#include <utility>
+
+#include "os/process.h"
+#include "shell/hints.h"
+
+namespace onnxar::tool {
+
+namespace {
+
+/// Makes `4KiB` (in any case) `4096`; says what is wrong with what is no size. (CLI11's own lets negative numbers
+/// wrap.)
+std::string size_in_bytes(std::string& text) {
+  using Unit = std::pair<std::string_view, std::uint64_t>;
+  constexpr std::array<Unit, 9> units = {{{"", 1},
+                                          {"b", 1},
+                                          {"kb", 1000},
+                                          {"mb", 1000000},
+                                          {"gb", 1000000000},
+                                          {"kib", 1ULL << 10U},
+                                          {"mib", 1ULL << 20U},
+                                          {"gib", 1ULL << 30U},
+                                          {"tib", 1ULL << 40U}}};
+  std::uint64_t number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, failed] = std::from_chars(text.data(), last, number);
+  const std::string name = CLI::detail::to_lower({end, last});
+  const auto* unit = std::ranges::find(units, name, &Unit::first);
+  if (failed != std::errc() || unit == units.end() ||
+      number > std::numeric_limits<std::uint64_t>::max() / unit->second) {
+    return "`" + escaped(text) + "` is no number of bytes, such as 4096, 64KiB, 1MiB or 1MB";
+  }
+  text = std::to_string(number * unit->second);
+  return {};
+}
+
+std::vector<std::byte> standard_input() {
+  constexpr std::size_t step = 1U << 20U;
+  std::vector<std::byte> bytes;
+  for (;;) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + step);
+    std::error_code failed;
+    const std::size_t got = os::read_input(std::span(bytes).subspan(before), failed);
+    bytes.resize(before + got);
+    if (failed) throw Error(Code::io_failed, "cannot read the standard input: " + failed.message());
+    if (got == 0) return bytes;
+  }
+}
+
+}  // namespace
+
+void add_verbosity(CLI::App& verb, Verbosity& verbosity) {
+  auto* quiet = verb.add_flag("-q,--quiet", verbosity.quiet, "Say nothing but errors");
+  verb.add_flag("-v,--verbose", verbosity.verbose, "Say all remarks")->excludes(quiet);
+}
+
+CLI::Option* add_file(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what) {
+  return verb.add_option(name, path, what)->required()->type_name(value_type::file);
+}
+
+void add_model(CLI::App& verb, std::filesystem::path& path) {
+  add_file(verb, "MODEL", path, "An archive, a .onnx file, or a model as text");
+}
+
+void writes_file(CLI::Option* option) {
+  const auto refuse_stdout = [](const std::string& name) {
+    return name != "-" ? std::string()
+                       : "files are whole before they get a name, so none is written to the standard output; `onnxar "
+                         "dump --with-data` prints a model as text, `onnxar cat` one entry; a file of this name is ./-";
+  };
+  option->type_name(value_type::file)->check(CLI::Validator(refuse_stdout, ""));
+}
+
+void add_output(CLI::App& verb, std::filesystem::path& output, const std::string& what) {
+  writes_file(verb.add_option("-o,--output", output, what)->required());
+}
+
+CLI::Option* add_choice(CLI::App& verb, const std::string& name, std::string& value,
+                        const std::vector<std::string>& words, const std::string& what) {
+  return verb.add_option(name, value, what)
+      ->check(CLI::Validator(CLI::IsMember(words)).description(""))
+      ->type_name(CLI::detail::join(words, "|"));
+}
+
+CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& value, const std::string& what) {
+  return verb.add_option(name, value, what)->transform(CLI::Validator(size_in_bytes, "", "size"))->type_name("BYTES");
+}
+
+void add_save_options(CLI::App& verb, SaveOptions& save) {
+  add_size(verb, "--align", save.alignment, "Begin weights at multiples of this, a power of two")
+      ->capture_default_str();
+  add_move_options(verb, save.threshold, save.attributes, save.all_sites);
+  verb.add_flag("-f,--force", save.output.overwrite, "Replace an output that exists");
+  add_write_options(verb, save.output);
+}
+
+void add_write_options(CLI::App& verb, OutputOptions& output) {
+  verb.add_flag("-n,--dry-run", output.dry_run, "Plan and report, write nothing");
+  verb.add_flag("!--no-sync", output.sync, "Do not wait until the disk has it");
+}
+
+void add_move_options(CLI::App& verb, std::uint64_t& threshold, bool& attributes, bool& all_sites) {
+  add_size(verb, "--threshold", threshold, "Move tensors of at least this many bytes out of the model")
+      ->capture_default_str();
+  verb.add_flag("!--no-attributes", attributes, "Leave tensors in node attributes where they are");
+  verb.add_flag(
+      "--all-sites", all_sites,
+      "Move sparse values, function attribute defaults and training info out, too (current onnx does not load "
+      "those)");
+}
+
+void add_cut_options(CLI::App& verb, CutOptions& cut) {
+  verb.add_flag("-n,--dry-run", cut.dry_run, "Say what would be cut off, and leave it");
+  verb.add_flag("!--no-sync", cut.sync, "Do not wait until the disk has it");
+}
+
+void add_data_dir(CLI::App& verb, LoadOptions& load) {
+  verb.add_option("--data-dir", load.external_data_dir, "Look for external data here, not in the model's folder")
+      ->type_name(value_type::folder);
+}
+
+void add_threads(CLI::App& verb, std::size_t& threads) {
+  constexpr int most = 1024;
+  verb.add_option("-j,--threads", threads, "Use at most so many threads; default: as many as there are cores")
+      ->check(CLI::Range(1, most))
+      ->type_name("N");
+}
+
+CLI::Option* add_max_expansion(CLI::App& verb, std::uint64_t& times) {
+  constexpr std::uint64_t most = 1ULL << 32U;
+  return verb
+      .add_option("--max-expansion", times,
+                  "Make at most this many times the input's bytes of data that is shared or compressed")
+      ->check(CLI::Range(std::uint64_t{1}, most))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+ConvertReport convert_input(const std::filesystem::path& input, const std::filesystem::path& output,
+                            const SaveOptions& save, LoadOptions load) {
+  const bool packing = save.format == Format::archive;
+  if (input != "-")
+    return packing ? onnxar::pack(input, output, save, load) : onnxar::unpack(input, output, save, load);
+  const std::vector<std::byte> bytes = standard_input();
+  if (load.external_data_dir.empty()) load.external_data_dir = ".";
+  return packing ? onnxar::pack(bytes, output, save, load) : onnxar::unpack(bytes, output, save, load);
+}
+
+void write_to_stdout(Bytes bytes) {
+  while (!bytes.empty()) {
+    std::error_code failed;
+    const std::size_t written = os::write_output(bytes, failed);
+    if (failed == std::errc::bad_address) {
+      throw Error(Code::io_failed, "an input file was shortened while it was read");
+    }
+    if (failed) throw Error(Code::io_failed, "cannot write to the standard output: " + failed.message());
+    bytes = bytes.subspan(written);
+  }
+}
+
+int exit_code_of(const Error& error) {
+  switch (kind(error.code())) {
+    case Kind::usage: return exit_code::usage;
+    case Kind::io: return exit_code::io;
+    case Kind::format:
+    case Kind::remark: return exit_code::format;
+  }
+  return exit_code::format;
+}
+
+std::string short_size(std::uint64_t bytes) {
+  constexpr std::array<const char*, 5> units = {"bytes", "kB", "MB", "GB", "TB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1000 && unit + 1 < units.size(); ++unit) value /= 1000;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, units.at(unit));
+  return text.data();
+}
+
+std::string side_files_text(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " side file" : " side files");
+}
+
+std::string graphs_text(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " graph" : " graphs"); }
+
+void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosity) {
+  constexpr std::size_t few = 10;
+  if (verbosity.quiet) return;
+  const std::size_t shown = verbosity.verbose ? remarks.size() : std::min(remarks.size(), few);
+  for (std::size_t i = 0; i < shown; ++i) std::cerr << "onnxar: " << line_of(remarks[i]) << '\n';
+  if (shown < remarks.size()) std::cerr << "onnxar: ... and " << remarks.size() - shown << " more (-v shows them)\n";
+}
+
+void print_cut(const EarlierState& state, bool dry_run, const std::filesystem::path& archive) {
+  std::cerr << (dry_run ? "would cut " : "cut ") << state.file_size - state.size << " bytes, to the state of "
+            << state.size << " bytes with " << state.entries << " entries and a model of "
+            << short_size(state.model_size) << ": " << escaped_path(archive) << '\n';
+}
+
+}  // namespace onnxar::tool

@@ -1,0 +1,92 @@
+#include "shell/description.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "shell/command.h"
+
+namespace onnxar::tool {
+namespace {
+
+bool is_small_letter(char c) { return c >= 'a' && c <= 'z'; }
+
+/// Types in small letters are the words that they consist of.
+ValueKind kind_of(const CLI::Option& option) {
+  if (option.get_items_expected_max() == 0) return ValueKind::none;
+  const std::string type = option.get_type_name();
+  if (type == value_type::file) return ValueKind::file;
+  if (type == value_type::folder) return ValueKind::folder;
+  return std::ranges::any_of(type, is_small_letter) ? ValueKind::choice : ValueKind::any;
+}
+
+Parameter parameter(const CLI::Option& option) {
+  Parameter found;
+  if (option.get_positional()) found.names.push_back(option.get_name(true));
+  for (const std::string& name : option.get_snames()) found.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) found.names.push_back("--" + name);
+  found.kind = kind_of(option);
+  if (found.kind != ValueKind::none) {
+    found.value = option.get_type_name();
+    found.preset = option.get_default_str();
+  }
+  if (found.kind == ValueKind::choice) found.choices = CLI::detail::split(found.value, '|');
+  found.help = option.get_description();
+  found.required = option.get_required();
+  found.repeatable = option.get_items_expected_max() > 1;
+  return found;
+}
+
+/// Options in no group are hidden: deprecated names, and what is for programs alone.
+std::vector<const CLI::Option*> listed(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
+}
+
+/// Those of a verb, and of groups of them.
+void add_parameters(const CLI::App& app, VerbDescription& verb) {
+  for (const CLI::Option* option : listed(app)) {
+    (option->get_positional() ? verb.arguments : verb.options).push_back(parameter(*option));
+  }
+  for (const CLI::App* group : app.get_subcommands({})) {
+    if (group->get_name().empty()) add_parameters(*group, verb);
+  }
+}
+
+VerbDescription verb_description(const CLI::App& app) {
+  constexpr std::string_view label = "Example: ";
+  VerbDescription verb;
+  verb.name = app.get_name();
+  verb.help = app.get_description();
+  const std::string footer = app.get_footer();
+  const std::size_t example = std::min(footer.find(label), footer.size());
+  verb.notes = CLI::detail::trim_copy(footer.substr(0, example));
+  if (example < footer.size()) verb.example = footer.substr(example + label.size());
+  add_parameters(app, verb);
+  return verb;
+}
+
+}  // namespace
+
+CommandLine describe(const CLI::App& app) {
+  CommandLine line;
+  line.about = app.get_description();
+  for (const CLI::Option* option : listed(app)) line.options.push_back(parameter(*option));
+  for (const CLI::App* verb : app.get_subcommands({})) {
+    if (!verb->get_group().empty()) line.verbs.push_back(verb_description(*verb));
+  }
+  return line;
+}
+
+std::vector<std::string> names_of(const std::vector<Parameter>& options) {
+  std::vector<std::string> names;
+  for (const Parameter& option : options) names.insert(names.end(), option.names.begin(), option.names.end());
+  return names;
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+}  // namespace onnxar::tool

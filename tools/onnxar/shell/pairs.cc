@@ -1,0 +1,38 @@
+#include "shell/pairs.h"
+
+namespace onnxar::tool {
+
+std::pair<std::string, std::string> pair_of(const std::string& text, const std::string& wanted) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
+    throw Error(Code::usage_argument, wanted + ", not `" + escaped(text) + "`");
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+CLI::Option* add_files(CLI::App& verb, std::vector<std::string>& files, const std::string& description) {
+  return verb.add_option("--add", files, description)->type_name("NAME=FILE")->allow_extra_args(false);
+}
+
+AddedFile added_file(const std::string& text) {
+  auto [name, path] = pair_of(text, "--add wants NAME=FILE, such as tokenizer.json=path/to/tokenizer.json");
+  return {std::move(name), std::move(path)};
+}
+
+CLI::Option* add_rename(CLI::App& verb, std::vector<std::string>& rename) {
+  return verb
+      .add_option("--rename", rename, "Give an entry that no tensor refers to another name; OLD ends at the first =")
+      ->type_name("OLD=NEW")
+      ->allow_extra_args(false);
+}
+
+std::vector<RenamedEntry> renamed_entries(const std::vector<std::string>& rename) {
+  std::vector<RenamedEntry> entries;
+  for (const std::string& text : rename) {
+    auto [from, to] = pair_of(text, "--rename wants OLD=NEW, such as nul.txt=notes.txt");
+    entries.push_back({std::move(from), std::move(to)});
+  }
+  return entries;
+}
+
+}  // namespace onnxar::tool

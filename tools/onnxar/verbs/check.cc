@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "onnxar/convert.h"
+#include "shell/command.h"
+#include "shell/hints.h"
+#include "shell/json.h"
+
+namespace onnxar::tool {
+namespace {
+
+struct CheckArguments {
+  std::filesystem::path model;
+  CheckOptions options;
+  bool json = false;
+  Verbosity verbosity;
+};
+
+void print_json(const std::vector<Finding>& findings) {
+  Json document;
+  document["ok"] = passed(findings);
+  document["findings"] = findings;
+  print(document);
+}
+
+void print_summary(const std::vector<Finding>& findings, const CheckArguments& arguments) {
+  const auto count = [&findings](Severity severity) {
+    return std::ranges::count(findings, severity, &Finding::severity);
+  };
+  std::cerr << escaped_path(arguments.model) << ": " << (passed(findings) ? "good" : "not good") << ", "
+            << count(Severity::error) << " errors, " << count(Severity::warning) << " warnings, "
+            << count(Severity::note) << " notes"
+            << (arguments.options.data ? "" : " (--data compares the weights, too)") << '\n';
+}
+
+void print_findings(const std::vector<Finding>& findings, const Verbosity& verbosity) {
+  for (const Finding& finding : findings) {
+    if (verbosity.quiet && finding.severity != Severity::error) continue;
+    std::cout << line_of(finding) << '\n';
+  }
+}
+
+int check_model(CheckArguments& arguments) {
+  if (!arguments.options.load.text_parser) arguments.options.load.text_parser = load_options().text_parser;
+  const std::vector<Finding> findings = check(arguments.model, arguments.options);
+  if (arguments.json) {
+    print_json(findings);
+  } else {
+    print_findings(findings, arguments.verbosity);
+  }
+  if (!arguments.verbosity.quiet) print_summary(findings, arguments);
+  return passed(findings) ? exit_code::done : exit_code::found;
+}
+
+}  // namespace
+
+Verb add_check(CLI::App& app) {
+  auto arguments = std::make_shared<CheckArguments>();
+  CLI::App* verb = app.add_subcommand("check", "Say all that is wrong with an archive or model, a finding a line");
+  add_model(*verb, arguments->model);
+  verb->add_flag("--data", arguments->options.data, "Also compare the CRC-32 of every entry (reads all bytes)");
+  verb->add_flag("--strict", arguments->options.strict, "Warnings and superseded tails of edits are errors");
+  verb->add_flag("--json", arguments->json, "Findings as JSON");
+  add_data_dir(*verb, arguments->options.load);
+  add_threads(*verb, arguments->options.load.threads);
+  add_verbosity(*verb, arguments->verbosity);
+  verb->footer("Example: onnxar check --data model.onnxar && echo good");
+  return {verb, [arguments] { return check_model(*arguments); }};
+}
+
+}  // namespace onnxar::tool

@@ -1,0 +1,36 @@
+#include <iostream>
+#include <memory>
+
+#include "shell/command.h"
+#include "shell/description.h"
+
+namespace onnxar::tool {
+
+Verb add_completion(CLI::App& app) {
+  auto shell = std::make_shared<std::string>();
+  CLI::App* verb = app.add_subcommand("completion", "Print a script with which a shell completes verbs and options");
+  add_choice(*verb, "SHELL", *shell, {"bash", "zsh", "fish"}, "Whose script")->required();
+  verb->footer(
+      "In ~/.bashrc: source <(onnxar completion bash)\n"
+      "In ~/.zshrc, after compinit: source <(onnxar completion zsh)\n"
+      "Example: onnxar completion fish > ~/.config/fish/completions/onnxar.fish");
+  return {verb, [&app, shell] {
+            const CommandLine line = describe(app);
+            std::cout << (*shell == "bash"  ? bash_completion(line)
+                          : *shell == "zsh" ? zsh_completion(line)
+                                            : fish_completion(line));
+            return exit_code::done;
+          }};
+}
+
+/// For packagers: `--help` does not list it.
+Verb add_man(CLI::App& app) {
+  CLI::App* verb = app.add_subcommand("man", "Print the manual page")->group("");
+  verb->footer("Example: onnxar man > onnxar.1");
+  return {verb, [&app] {
+            std::cout << manual_page(describe(app));
+            return exit_code::done;
+          }};
+}
+
+}  // namespace onnxar::tool

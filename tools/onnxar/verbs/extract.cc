@@ -1,0 +1,58 @@
+#include <iostream>
+#include <memory>
+
+#include "onnxar/convert.h"
+#include "shell/command.h"
+
+namespace onnxar::tool {
+namespace {
+
+struct ExtractArguments {
+  std::filesystem::path model, output;
+  std::string which;
+  ExtractOptions options;
+  Verbosity verbosity;
+};
+
+/// `w: FLOAT[64,3,7,7] -> w.npy, 37760 bytes, <f4`
+void print_row(const ExtractedTensor& row) {
+  const TensorInfo& tensor = row.tensor;
+  std::cerr << escaped(tensor.name.empty() ? tensor.site : tensor.name) << ": " << to_string(tensor.type)
+            << shape_text(tensor.dims) << " -> " << escaped_path(row.path) << ", " << row.file_bytes << " bytes";
+  if (!row.descr.empty()) std::cerr << ", " << row.descr;
+  if (row.as_integers) std::cerr << " (NumPy has no " << to_string(tensor.type) << ": these are its bits as integers)";
+  std::cerr << '\n';
+}
+
+int extract_tensors(const ExtractArguments& arguments) {
+  const auto rows = extract(arguments.model, arguments.which, arguments.output, arguments.options);
+  if (arguments.verbosity.quiet) return exit_code::done;
+  for (const ExtractedTensor& row : rows) print_row(row);
+  if (arguments.options.output.dry_run) std::cerr << "nothing was written\n";
+  return exit_code::done;
+}
+
+}  // namespace
+
+Verb add_extract(CLI::App& app) {
+  auto arguments = std::make_shared<ExtractArguments>();
+  CLI::App* verb = app.add_subcommand("extract", "Write tensors as .npy files or raw bytes");
+  add_model(*verb, arguments->model);
+  verb->add_option("TENSOR", arguments->which,
+                   "The tensor's name, else its key, else its site such as graph.node[3].attr.value; or a pattern for "
+                   "names, such as 'layer1.*'")
+      ->required();
+  add_output(*verb, arguments->output, "The file to write; for a pattern, the folder");
+  verb->add_flag("--raw", arguments->options.raw, "Write the tensor's raw bytes, no .npy");
+  verb->add_flag("-f,--force", arguments->options.output.overwrite, "Replace an output that exists");
+  verb->add_flag("-n,--dry-run", arguments->options.output.dry_run, "Say what would be written, and write nothing");
+  verb->add_flag("!--no-sync", arguments->options.output.sync, "Do not wait until the disk has it");
+  arguments->options.load = load_options();
+  add_data_dir(*verb, arguments->options.load);
+  add_max_expansion(*verb, arguments->options.load.max_expansion);
+  add_verbosity(*verb, arguments->verbosity);
+  verb->footer("Example: onnxar extract model.onnxar layer1.weight -o weight.npy");
+  return {verb, [arguments] { return extract_tensors(*arguments); }};
+}
+
+}  // namespace onnxar::tool

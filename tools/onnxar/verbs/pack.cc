@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "shell/command.h"
+#include "shell/pairs.h"
+
+namespace onnxar::tool {
+namespace {
+
+struct PackArguments {
+  std::filesystem::path model, output;
+  SaveOptions save;
+  LoadOptions load = load_options();
+  std::string checksum;
+  std::vector<std::string> add, rename;
+  Verbosity verbosity;
+};
+
+int pack(PackArguments& arguments) {
+  if (!arguments.checksum.empty()) arguments.save.checksum = Checksum::sha1;
+  // One beside the caller's sums what is written; the others may verify what is read.
+  if (const std::size_t threads = arguments.save.output.threads; threads != 0) {
+    arguments.load.threads = std::max<std::size_t>(threads - 1, 1);
+  }
+  for (const std::string& text : arguments.add) arguments.save.add.push_back(added_file(text));
+  arguments.save.rename = renamed_entries(arguments.rename);
+  const ConvertReport report = convert_input(arguments.model, arguments.output, arguments.save, arguments.load);
+  print_remarks(report.remarks, arguments.verbosity);
+  if (arguments.verbosity.quiet) return exit_code::done;
+  std::cerr << (arguments.save.output.dry_run ? "would pack " : "packed ") << report.tensors_outside << " tensors into "
+            << report.payloads << " entries (" << short_size(report.payload_bytes) << "), "
+            << (report.side_files == 0 ? "" : side_files_text(report.side_files) + ", ")
+            << (report.graphs == 0 ? "" : graphs_text(report.graphs) + ", ") << "model "
+            << short_size(report.model_bytes) << ", file " << short_size(report.file_bytes) << ": "
+            << escaped_path(arguments.output) << '\n';
+  return exit_code::done;
+}
+
+}  // namespace
+
+Verb add_pack(CLI::App& app) {
+  auto arguments = std::make_shared<PackArguments>();
+  CLI::App* verb = app.add_subcommand("pack", "Put a model and its weights into one archive");
+  add_file(*verb, "MODEL", arguments->model,
+           "A .onnx file (data inside or outside), a model as text, an archive, or a zip file or folder that another "
+           "tool exported, told apart by content; - is the standard input");
+  add_output(*verb, arguments->output, "The archive to write, usually named .onnxar");
+  add_save_options(*verb, arguments->save);
+  add_data_dir(*verb, arguments->load);
+  add_max_expansion(*verb, arguments->load.max_expansion);
+  add_choice(*verb, "--checksum", arguments->checksum, {"sha1"}, "Have each link carry the SHA-1 of its entry, too");
+  add_files(*verb, arguments->add,
+            "Put a file that is not a tensor into the archive (tokenizer.json=FILE); NAME.onnx without a folder is a "
+            "further graph over its entries");
+  add_rename(*verb, arguments->rename);
+  add_threads(*verb, arguments->save.output.threads);
+  arguments->load.foreign_zips = true;
+  add_verbosity(*verb, arguments->verbosity);
+  verb->footer("Example: onnxar pack model.onnx -o model.onnxar");
+  return {verb, [arguments] { return pack(*arguments); }};
+}
+
+}  // namespace onnxar::tool

@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "onnxar/edit.h"
+#include "shell/command.h"
+#include "shell/pairs.h"
+
+namespace onnxar::tool {
+namespace {
+
+struct RepackArguments {
+  std::filesystem::path zip, output;
+  std::uint64_t check = 0;
+  std::uint64_t alignment = 0;
+  std::vector<std::string> rename;
+  RepackOptions options;
+  Verbosity verbosity;
+};
+
+int repack_to_output(RepackArguments& arguments) {
+  RepackOptions& options = arguments.options;
+  options.rename = renamed_entries(arguments.rename);
+  if (arguments.alignment != 0) options.alignment = arguments.alignment;
+  const RepackReport report = repack(arguments.zip, arguments.output, options);
+  print_remarks(report.remarks, arguments.verbosity);
+  if (arguments.verbosity.quiet) return exit_code::done;
+  std::cerr << (options.output.dry_run ? "would repack " : "repacked ") << report.entries << " entries, file "
+            << short_size(report.file_bytes) << " (was " << short_size(report.input_bytes)
+            << "): " << escaped_path(arguments.output) << '\n';
+  return exit_code::done;
+}
+
+std::string verdict(const EntryAlignment& entry) {
+  switch (entry.kind) {
+    case EntryAlignment::Kind::folder: return "OK - folder";
+    case EntryAlignment::Kind::compressed: return "OK - compressed";
+    case EntryAlignment::Kind::stored: break;
+  }
+  return entry.off_by == 0 ? "OK" : "off by " + std::to_string(entry.off_by);
+}
+
+int check_only(const RepackArguments& arguments) {
+  const std::vector<EntryAlignment> entries = check_alignment(arguments.zip, arguments.check);
+  const auto off = std::ranges::count_if(entries, [](const EntryAlignment& entry) { return entry.off_by != 0; });
+  for (const EntryAlignment& entry : entries) {
+    if (!arguments.verbosity.verbose) break;
+    std::cout << std::setw(12) << entry.offset << ' ' << escaped(entry.name) << " (" << verdict(entry) << ")\n";
+  }
+  if (!arguments.verbosity.quiet) {
+    std::cerr << escaped_path(arguments.zip) << ": " << off << " of " << entries.size()
+              << " entries do not begin at a multiple of " << arguments.check
+              << (off != 0 && !arguments.verbosity.verbose ? " (-v shows them)" : "") << '\n';
+  }
+  return off == 0 ? exit_code::done : exit_code::found;
+}
+
+/// An alignment of 0 would mean that none was given.
+CLI::Validator not_zero() {
+  return {[](const std::string& text) { return text == "0" ? std::string("must be a power of two") : ""; }, ""};
+}
+
+}  // namespace
+
+Verb add_repack(CLI::App& app) {
+  auto arguments = std::make_shared<RepackArguments>();
+  RepackOptions& options = arguments->options;
+  CLI::App* verb = app.add_subcommand("repack", "Make an archive of a zip file, or of an edited archive a smaller one");
+  add_file(*verb, "ZIP", arguments->zip, "A zip file that holds a model, or an archive");
+  auto* what = verb->add_option_group("WHAT", "Write, or only look")->require_option(1);
+  writes_file(
+      what->add_option("-o,--output", arguments->output, "The archive to write; the input itself with --force"));
+  CLI::Option* check = add_size(*what, "-c,--check", arguments->check,
+                                "Only say whether entries begin at multiples of this (-v: each of them)");
+  add_size(*verb, "--align", arguments->alignment,
+           "Begin entries at multiples of this, a power of two; default: as recorded, else 64")
+      ->excludes(check)
+      ->check(not_zero());
+  verb->add_option("--accept-crc", options.accept_crc,
+                   "Take the data of this entry as right although its CRC-32 is not, and state the true one")
+      ->type_name("KEY")
+      ->allow_extra_args(false)
+      ->excludes(check);
+  add_max_expansion(*verb, options.max_expansion)->excludes(check);
+  add_rename(*verb, arguments->rename)->excludes(check);
+  verb->add_flag("-f,--force", options.output.overwrite, "Replace an output that exists")->excludes(check);
+  verb->add_flag("-n,--dry-run", options.output.dry_run, "Plan and report, write nothing")->excludes(check);
+  verb->add_flag("!--no-sync", options.output.sync, "Do not wait until the disk has it")->excludes(check);
+  add_threads(*verb, options.output.threads);
+  add_verbosity(*verb, arguments->verbosity);
+  verb->footer("Example: onnxar repack model.zip -o model.onnxar");
+  return {verb,
+          [arguments, check] { return check->count() != 0 ? check_only(*arguments) : repack_to_output(*arguments); }};
+}
+
+}  // namespace onnxar::tool

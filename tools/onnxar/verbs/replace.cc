@@ -1,0 +1,84 @@
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "onnxar/convert.h"
+#include "shell/command.h"
+#include "shell/pairs.h"
+
+namespace onnxar::tool {
+namespace {
+
+struct ReplaceArguments {
+  std::filesystem::path archive, model;
+  ReplaceOptions options;
+  std::vector<std::string> add;
+  LoadOptions load = load_options();
+  Verbosity verbosity;
+};
+
+std::string files_text(const ReplaceOptions& options) {
+  std::string text;
+  const auto count = [&text](std::size_t files, const char* what) {
+    if (files != 0) text += std::to_string(files) + (files == 1 ? " file " : " files ") + what + ", ";
+  };
+  count(options.add.size(), "added or replaced");
+  count(options.remove.size(), "removed");
+  return text;
+}
+
+void print_report(const ReplaceReport& report, const ReplaceArguments& arguments) {
+  std::cerr << (arguments.options.output.dry_run ? "would replace" : "replaced") << " the model: ";
+  if (arguments.model.empty()) {
+    std::cerr << "as it was, ";
+  } else {
+    std::cerr << short_size(report.model_bytes) << ", " << report.tensors_outside << " tensors outside, ";
+  }
+  std::cerr << files_text(arguments.options) << report.entries_added << " new entries ("
+            << short_size(report.bytes_added) << "); file " << short_size(report.file_bytes_before) << " -> "
+            << short_size(report.file_bytes) << ": " << escaped_path(arguments.archive) << '\n';
+}
+
+int replace(ReplaceArguments& arguments) {
+  ReplaceOptions& options = arguments.options;
+  for (const std::string& text : arguments.add) options.add.push_back(added_file(text));
+  if (arguments.model.empty() && options.add.empty() && options.remove.empty()) {
+    throw Error(Code::usage_argument, "nothing is to be replaced: give a MODEL, --add or --remove");
+  }
+  const ReplaceReport report = arguments.model.empty()
+                                   ? onnxar::replace(arguments.archive, options)
+                                   : onnxar::replace(arguments.archive, arguments.model, options, arguments.load);
+  print_remarks(report.remarks, arguments.verbosity);
+  if (!arguments.verbosity.quiet) print_report(report, arguments);
+  return exit_code::done;
+}
+
+}  // namespace
+
+Verb add_replace(CLI::App& app) {
+  auto arguments = std::make_shared<ReplaceArguments>();
+  CLI::App* verb = app.add_subcommand(
+      "replace", "Give an archive another model, side files or graphs, in place: no weight is moved");
+  add_file(*verb, "ARCHIVE", arguments->archive, "The archive to edit");
+  add_file(*verb, "MODEL", arguments->model,
+           "The new model: a .onnx file whose links lead to entries of ARCHIVE (as `cat --model` prints one), or "
+           "into its file; data inside it that ARCHIVE does not have yet is added. Or another archive")
+      ->required(false);
+  verb->add_flag("--append-external", arguments->options.append_external,
+                 "Links may lead to data files beside MODEL, too; that data is added");
+  add_files(*verb, arguments->add, "Add a side file or a graph, or replace the one of this name (tokenizer.json=FILE)");
+  verb->add_option("--remove", arguments->options.remove, "Remove a side file or a graph that lies after all weights")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  ReplaceOptions& options = arguments->options;
+  add_move_options(*verb, options.threshold, options.attributes, options.all_sites);
+  add_write_options(*verb, options.output);
+  add_data_dir(*verb, arguments->load);
+  add_max_expansion(*verb, arguments->load.max_expansion);
+  add_verbosity(*verb, arguments->verbosity);
+  verb->footer("Example: onnxar replace model.onnxar edited.onnx --add tokenizer.json=new.json");
+  return {verb, [arguments] { return replace(*arguments); }};
+}
+
+}  // namespace onnxar::tool

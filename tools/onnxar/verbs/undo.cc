@@ -1,0 +1,41 @@
+#include <memory>
+
+#include "onnxar/edit.h"
+#include "shell/command.h"
+
+namespace onnxar::tool {
+namespace {
+
+struct UndoArguments {
+  std::filesystem::path archive;
+  CutOptions options;
+  bool force = false;
+  Verbosity verbosity;
+};
+
+int undo(const UndoArguments& arguments) {
+  if (!arguments.force && !arguments.options.dry_run) {
+    throw Error(Code::usage_argument,
+                "undo throws the last edit away for good, and readers that have the archive open may fault; --force "
+                "does it, --dry-run shows what would be left",
+                {}, arguments.archive);
+  }
+  const EarlierState state = onnxar::undo(arguments.archive, arguments.options);
+  if (!arguments.verbosity.quiet) print_cut(state, arguments.options.dry_run, arguments.archive);
+  return exit_code::done;
+}
+
+}  // namespace
+
+Verb add_undo(CLI::App& app) {
+  auto arguments = std::make_shared<UndoArguments>();
+  CLI::App* verb = app.add_subcommand("undo", "Cut off the last edit of an archive");
+  add_file(*verb, "ARCHIVE", arguments->archive, "An archive that was edited, by `replace` for one");
+  verb->add_flag("-f,--force", arguments->force, "Do it: the edit is gone for good");
+  add_cut_options(*verb, arguments->options);
+  add_verbosity(*verb, arguments->verbosity);
+  verb->footer("Example: onnxar undo --force model.onnxar");
+  return {verb, [arguments] { return undo(*arguments); }};
+}
+
+}  // namespace onnxar::tool

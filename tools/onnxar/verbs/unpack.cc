@@ -1,0 +1,87 @@
+#include <iostream>
+#include <memory>
+
+#include "shell/command.h"
+
+namespace onnxar::tool {
+namespace {
+
+struct UnpackArguments {
+  std::filesystem::path model, output;
+  SaveOptions save;
+  LoadOptions load = load_options();
+  bool text = false;
+  Verbosity verbosity;
+};
+
+void print_report(const ConvertReport& report, const UnpackArguments& arguments) {
+  std::cerr << (arguments.save.output.dry_run ? "would write " : "wrote ") << escaped_path(report.model_path) << " ("
+            << short_size(report.model_bytes) << ")";
+  if (report.tensors_outside != 0 || arguments.save.format == Format::onnx_external) {
+    const bool one_file = !arguments.save.file_per_tensor;
+    std::cerr << " and " << report.tensors_outside << " tensors (" << short_size(report.payload_bytes) << ") in "
+              << (one_file ? escaped_path(report.data_file) : std::to_string(report.payloads) + " files");
+  }
+  if (report.side_files != 0) std::cerr << ", with " << side_files_text(report.side_files);
+  if (report.graphs != 0) std::cerr << (report.side_files != 0 ? " and " : ", with ") << graphs_text(report.graphs);
+  std::cerr << '\n';
+}
+
+void note_what_is_left_out(const ConvertReport& report) {
+  std::string text;
+  if (report.side_files_left_out != 0) text = side_files_text(report.side_files_left_out);
+  if (report.graphs_left_out != 0) text += (text.empty() ? "" : " and ") + graphs_text(report.graphs_left_out);
+  if (text.empty()) return;
+  std::cerr << "onnxar: note: " << text << " of the archive left out; `-o FOLDER/` restores everything\n";
+}
+
+int unpack(UnpackArguments& arguments) {
+  SaveOptions& save = arguments.save;
+  const bool external = save.file_per_tensor || !save.data_file.empty();
+  save.format = external ? Format::onnx_external : Format::onnx_inline;
+  const ConvertReport report = arguments.text ? write_text(arguments.model, arguments.output, save, arguments.load)
+                                              : convert_input(arguments.model, arguments.output, save, arguments.load);
+  print_remarks(report.remarks, arguments.verbosity);
+  if (arguments.verbosity.quiet) return exit_code::done;
+  note_what_is_left_out(report);
+  print_report(report, arguments);
+  return exit_code::done;
+}
+
+}  // namespace
+
+Verb add_unpack(CLI::App& app) {
+  auto arguments = std::make_shared<UnpackArguments>();
+  CLI::App* verb = app.add_subcommand("unpack", "Write a model as plain ONNX, data inside (below 2 GiB) or beside it");
+  add_file(*verb, "MODEL", arguments->model, "An archive, a .onnx file, or a model as text; - is the standard input");
+  add_output(*verb, arguments->output,
+             "The .onnx file to write; or, with a `/` at its end, a new or empty folder for the model, further graphs "
+             "and all side files");
+  auto* external =
+      verb->add_option("--external-data", arguments->save.data_file,
+                       "Keep large tensors in a data file of this name beside the output")
+          ->check(CLI::Validator(
+              [](const std::string& name) { return name.empty() ? std::string("a file name is needed") : ""; }, ""))
+          ->type_name("NAME");
+  auto* per_tensor = verb->add_flag("--per-tensor", arguments->save.file_per_tensor,
+                                    "Keep each large tensor in a data file of its own beside the output")
+                         ->excludes(external);
+  verb->add_flag("--text", arguments->text, "Write protobuf's text format, all data in it")
+      ->excludes(external)
+      ->excludes(per_tensor);
+  add_save_options(*verb, arguments->save);
+  add_data_dir(*verb, arguments->load);
+  add_max_expansion(*verb, arguments->load.max_expansion);
+  add_threads(*verb, arguments->load.threads);
+  add_verbosity(*verb, arguments->verbosity);
+  verb->footer(
+      "A file holds the model alone, and side files of an archive (tokenizer.json) are left out. A FOLDER/ takes them, "
+      "too.\n"
+      "The model in it has the name of MODEL with .onnx (.textproto with --text) for its extension, or model.onnx; one "
+      "that would\n"
+      "reach 2 GiB has its data in NAME.onnx.data beside it.\n"
+      "Example: onnxar unpack model.onnxar -o model.onnx --external-data model.onnx.data");
+  return {verb, [arguments] { return unpack(*arguments); }};
+}
+
+}  // namespace onnxar::tool

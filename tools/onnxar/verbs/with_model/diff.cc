@@ -1,0 +1,150 @@
+#include "onnxar/model/diff.h"
+
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+#include "shell/command.h"
+#include "shell/json.h"
+
+namespace onnxar {
+
+using tool::Json;
+
+ONNXAR_JSON_OF(DataDifference, elements, differing, first, max_absolute, max_relative, not_finite);
+
+inline void to_json(Json& json, const GraphChange& change) {
+  json = {{"change", change.change}, {"site", change.site}, {"name", change.name}};
+  json["before"] = change.change == Change::added ? Json() : Json(change.before);
+  json["after"] = change.change == Change::removed ? Json() : Json(change.after);
+}
+
+/// One side of a change.
+inline Json side_of(const std::optional<TensorInfo>& tensor, std::uint64_t bytes) {
+  if (!tensor) return {};
+  return {{"dtype", tensor->type}, {"shape", tensor->dims}, {"bytes", bytes}};
+}
+
+inline void to_json(Json& json, const TensorChange& change) {
+  const std::string& name = (change.before ? change.before : change.after)->name;
+  json = {{"change", change.change}, {"site", change.site}, {"name", name}};
+  json["before"] = side_of(change.before, change.bytes_before);
+  json["after"] = side_of(change.after, change.bytes_after);
+  json["data"] = change.data;
+}
+
+inline void to_json(Json& json, const FileChange& file) {
+  json = {{"change", file.change}, {"name", file.name}};
+  json["before"] = file.change == Change::added ? Json() : Json(file.bytes_before);
+  json["after"] = file.change == Change::removed ? Json() : Json(file.bytes_after);
+  json["first"] = file.change == Change::changed ? Json(file.first) : Json();
+}
+
+}  // namespace onnxar
+
+namespace onnxar::tool {
+namespace {
+
+struct DiffArguments {
+  std::filesystem::path before, after;
+  LoadOptions load;
+  bool json = false;
+  Verbosity verbosity;
+};
+
+const std::string& name_of(const TensorChange& change) { return (change.before ? change.before : change.after)->name; }
+
+void print_json(const Difference& difference) {
+  Json document;
+  document["same"] = difference.none();
+  document["graph"] = difference.graph;
+  document["tensors"] = difference.tensors;
+  document["files"] = difference.files;
+  document["compared"] = difference.compared;
+  print(document);
+}
+
+/// `changed graph.node[3].attr.strides.ints (conv1): `
+void print_head(Change change, const std::string& site, const std::string& name) {
+  std::cout << to_string(change) << ' ' << escaped(site);
+  if (!name.empty()) std::cout << " (" << escaped(name) << ')';
+  std::cout << ": ";
+}
+
+void print_line(const GraphChange& change) {
+  print_head(change.change, change.site, change.name);
+  std::cout << escaped(change.before) << (change.change == Change::changed ? " -> " : "") << escaped(change.after)
+            << '\n';
+}
+
+std::string text_of(const TensorInfo& tensor, std::uint64_t bytes) {
+  return to_string(tensor.type) + shape_text(tensor.dims) + ", " + std::to_string(bytes) + " bytes";
+}
+
+std::string text_of(const DataDifference& data) {
+  std::ostringstream text;
+  text << data.differing << " of " << data.elements << " elements differ, the first is " << data.first;
+  if (data.max_absolute) text << "; at most " << *data.max_absolute << ", relatively " << *data.max_relative;
+  if (data.not_finite != 0) text << "; " << data.not_finite << " are infinite or NaN";
+  return text.str();
+}
+
+void print_line(const TensorChange& change) {
+  print_head(change.change, change.site, name_of(change));
+  if (change.data) {
+    std::cout << text_of(*change.data) << '\n';
+    return;
+  }
+  if (change.before) std::cout << text_of(*change.before, change.bytes_before);
+  if (change.change == Change::changed) std::cout << " -> ";
+  if (change.after) std::cout << text_of(*change.after, change.bytes_after);
+  std::cout << '\n';
+}
+
+void print_line(const FileChange& file) {
+  std::cout << to_string(file.change) << " file " << escaped(file.name) << ": ";
+  if (file.change != Change::added) std::cout << file.bytes_before << " bytes";
+  if (file.change == Change::changed) std::cout << " -> ";
+  if (file.change != Change::removed) std::cout << file.bytes_after << " bytes";
+  if (file.change == Change::changed) std::cout << ", the first that differs is " << file.first;
+  std::cout << '\n';
+}
+
+int compare(const DiffArguments& arguments) {
+  const Difference difference = diff(arguments.before, arguments.after, arguments.load);
+  if (arguments.json) {
+    print_json(difference);
+  } else {
+    for (const GraphChange& change : difference.graph) print_line(change);
+    for (const TensorChange& change : difference.tensors) print_line(change);
+    for (const FileChange& file : difference.files) print_line(file);
+  }
+  if (!arguments.verbosity.quiet) {
+    std::cerr << (difference.none() ? "the same" : "different") << ": " << difference.graph.size()
+              << " changes of the graph, " << difference.tensors.size() << " of tensors, " << difference.files.size()
+              << " of side files, " << difference.compared << " tensors compared\n";
+  }
+  return difference.none() ? exit_code::done : exit_code::found;
+}
+
+}  // namespace
+
+Verb add_diff(CLI::App& app) {
+  auto arguments = std::make_shared<DiffArguments>();
+  CLI::App* verb = app.add_subcommand("diff", "Say what differs between two models: graph and tensors");
+  add_file(*verb, "A", arguments->before, "An archive, a .onnx file, or a model as text");
+  add_file(*verb, "B", arguments->after, "Another, in whatever form");
+  verb->add_flag("--json", arguments->json, "As JSON");
+  arguments->load = load_options();
+  add_max_expansion(*verb, arguments->load.max_expansion);
+  verb->add_option("--data-dir", arguments->load.external_data_dir,
+                   "Look for the external data of both here, not in their models' folders")
+      ->type_name(value_type::folder);
+  add_verbosity(*verb, arguments->verbosity);
+  verb->footer(
+      "Exit: 0 the same, 1 different. Nodes belong together by name, else by outputs; where data lies makes no "
+      "difference. Side files count where both are archives.\nExample: onnxar diff model.onnx model.onnxar");
+  return {verb, [arguments] { return compare(*arguments); }};
+}
+
+}  // namespace onnxar::tool

@@ -1,0 +1,52 @@
+#include <iostream>
+#include <memory>
+
+#include "onnxar/model/model.h"
+#include "shell/command.h"
+
+namespace onnxar::tool {
+namespace {
+
+struct DumpArguments {
+  std::filesystem::path model;
+  TextOptions options;
+  Verbosity verbosity;
+};
+
+int dump(const DumpArguments& arguments) {
+  const TextReport report = onnxar::dump(arguments.model, write_to_stdout, arguments.options);
+  print_remarks(report.remarks, arguments.verbosity);
+  if (report.left_out != 0 && !arguments.verbosity.quiet) {
+    std::cerr << "left out the data of " << report.left_out << " tensors; --with-data has it\n";
+  }
+  return exit_code::done;
+}
+
+}  // namespace
+
+Verb add_dump(CLI::App& app) {
+  auto arguments = std::make_shared<DumpArguments>();
+  CLI::App* verb = app.add_subcommand("dump", "Print a model as text, in protobuf's text format");
+  add_model(*verb, arguments->model);
+  verb->add_flag("--with-data", arguments->options.with_data,
+                 "Print the data of all tensors, so that `pack` makes the same model of it");
+  arguments->options.load = load_options();
+  add_data_dir(*verb, arguments->options.load);
+  add_max_expansion(*verb, arguments->options.load.max_expansion);
+  add_verbosity(*verb, arguments->verbosity);
+  verb->footer("Example: onnxar dump --with-data model.onnx | onnxar pack - -o model.onnxar");
+  return {verb, [arguments] { return dump(*arguments); }};
+}
+
+LoadOptions load_options() {
+  LoadOptions load;
+  load.text_parser = text_parser();
+  return load;
+}
+
+ConvertReport write_text(const std::filesystem::path& input, const std::filesystem::path& output,
+                         const SaveOptions& save, const LoadOptions& load) {
+  return onnxar::dump(input, output, save, load);
+}
+
+}  // namespace onnxar::tool

@@ -1,0 +1,74 @@
+#include "onnxar/model/freeze.h"
+
+#include <iostream>
+#include <memory>
+
+#include "shell/command.h"
+#include "shell/json.h"
+
+namespace onnxar {
+
+ONNXAR_JSON_OF(ConvertReport, tensors_outside, payloads, payload_bytes, model_bytes, side_files, file_bytes, remarks);
+ONNXAR_JSON_OF(FreezeReport, nodes, initializers, inputs, functions, training_infos, opset_imports, filled, surplus,
+               saved);
+
+}  // namespace onnxar
+
+namespace onnxar::tool {
+namespace {
+
+struct FreezeArguments {
+  std::filesystem::path input, output;
+  SaveOptions save;
+  FreezeOptions options;
+  bool json = false;
+  Verbosity verbosity;
+};
+
+void print_report(const FreezeReport& report, const FreezeArguments& arguments) {
+  std::cerr << escaped_path(arguments.output) << ": without " << report.nodes << " nodes, " << report.initializers
+            << " initializers, " << report.functions << " functions, " << report.training_infos
+            << " training infos that no output needs";
+  if (report.opset_imports != 0) std::cerr << "; " << report.opset_imports << " opset imports that nothing uses";
+  if (report.inputs != 0) std::cerr << "; " << report.inputs << " inputs went with their defaults";
+  if (!arguments.options.weights.empty()) {
+    std::cerr << "; " << report.filled << " tensors filled from " << escaped_path(arguments.options.weights);
+  }
+  std::cerr << (arguments.save.output.dry_run ? "; nothing was written\n" : "\n");
+  if (report.surplus.empty()) return;
+  std::cerr << "onnxar: " << report.surplus.size() << " tensors of "
+            << escaped_path(arguments.options.weights.filename()) << " fill nothing, such as \""
+            << escaped(report.surplus.front()) << "\"\n";
+}
+
+int freeze_model(const FreezeArguments& arguments) {
+  const FreezeReport report = freeze(arguments.input, arguments.output, arguments.save, arguments.options);
+  if (arguments.json) print(report);
+  print_remarks(report.saved.remarks, arguments.verbosity);
+  if (!arguments.verbosity.quiet) print_report(report, arguments);
+  return exit_code::done;
+}
+
+}  // namespace
+
+Verb add_freeze(CLI::App& app) {
+  auto arguments = std::make_shared<FreezeArguments>();
+  CLI::App* verb = app.add_subcommand("freeze", "Write an archive of what inference needs, and of nothing else");
+  add_model(*verb, arguments->input);
+  add_output(*verb, arguments->output, "The archive to write");
+  verb->add_option("--weights", arguments->options.weights,
+                   "Fill initializers without data, and inputs, by name from this model, archive or .npz")
+      ->type_name(value_type::file);
+  verb->add_flag("--strip-docs", arguments->options.strip_docs, "Leave doc strings out");
+  verb->add_flag("--strip-metadata", arguments->options.strip_metadata, "Leave metadata_props out");
+  verb->add_flag("--json", arguments->json, "Print what was left out or filled in, and what was written, as JSON");
+  add_save_options(*verb, arguments->save);
+  arguments->options.load = load_options();
+  add_data_dir(*verb, arguments->options.load);
+  add_max_expansion(*verb, arguments->options.load.max_expansion);
+  add_verbosity(*verb, arguments->verbosity);
+  verb->footer("Example: onnxar freeze model.onnx --weights checkpoint.npz -o model.onnxar");
+  return {verb, [arguments] { return freeze_model(*arguments); }};
+}
+
+}  // namespace onnxar::tool

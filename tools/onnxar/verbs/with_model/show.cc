@@ -1,0 +1,60 @@
+#include <iostream>
+#include <memory>
+
+#include "html/page.h"
+#include "onnxar/archive_writer.h"
+#include "onnxar/model/inspect.h"
+#include "shell/command.h"
+#include "verbs/with_model/show_text.h"
+
+namespace onnxar::tool {
+namespace {
+
+struct ShowArguments {
+  std::filesystem::path model, html;
+  InspectOptions options;
+  OutputOptions output;
+  bool json = false;
+  Verbosity verbosity;
+};
+
+int show(ShowArguments& arguments) {
+  arguments.options.files = !arguments.html.empty() || arguments.json;
+  const Inspection inspection = onnxar::show(arguments.model, arguments.options);
+  const std::string path = arguments.model.string();
+  print_remarks(inspection.remarks, arguments.verbosity);
+  if (!arguments.html.empty()) {
+    write_file(arguments.html, as_bytes(html::page(inspection, path)), arguments.output);
+  } else if (arguments.json) {
+    print(inspection_as_json(inspection, path, arguments.options.nodes));
+  } else if (arguments.options.nodes) {
+    print_nodes(inspection);
+  } else {
+    print_inspection(inspection, path);
+  }
+  return exit_code::done;
+}
+
+}  // namespace
+
+Verb add_show(CLI::App& app) {
+  auto arguments = std::make_shared<ShowArguments>();
+  CLI::App* verb = app.add_subcommand("show", "Say what is in a model: graph, operators, tensors, cost, storage");
+  add_model(*verb, arguments->model);
+  auto* nodes = verb->add_flag("--nodes", arguments->options.nodes, "List the nodes, a line each");
+  verb->add_option("--op", arguments->options.op, "Of these nodes only those of this operator")
+      ->type_name("OP")
+      ->needs(nodes);
+  auto* json = verb->add_flag("--json", arguments->json, "As JSON (with --nodes the nodes, too)");
+  writes_file(verb->add_option("--html", arguments->html, "Write one page that stands alone, with a map of the file")
+                  ->excludes(json)
+                  ->excludes(nodes));
+  verb->add_flag("-f,--force", arguments->output.overwrite, "Replace a page that exists");
+  arguments->options.load = load_options();
+  add_data_dir(*verb, arguments->options.load);
+  add_verbosity(*verb, arguments->verbosity);
+  verb->footer("Example: onnxar show --nodes --op Conv model.onnxar");
+  return {verb, [arguments] { return show(*arguments); }};
+}
+
+}  // namespace onnxar::tool

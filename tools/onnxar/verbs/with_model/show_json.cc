@@ -1,0 +1,108 @@
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "shell/json.h"
+#include "verbs/with_model/show_text.h"
+
+namespace onnxar {
+namespace {
+
+using tool::Json;
+
+/// The last value of a name. An ordered object searches for a key among all of its keys, and there may be 100 000.
+Json object_of(const std::vector<std::pair<std::string, std::string>>& attributes) {
+  Json::object_t object;
+  std::map<std::string_view, std::size_t> places;
+  for (const auto& [name, value] : attributes) {
+    const auto [place, added] = places.try_emplace(name, object.size());
+    if (added) {
+      object.Json::object_t::Container::emplace_back(name, value);
+    } else {
+      (object.begin() + static_cast<std::ptrdiff_t>(place->second))->second = value;
+    }
+  }
+  return object;
+}
+
+}  // namespace
+
+inline void to_json(Json& json, const Dimension& dimension) {
+  json = dimension.value ? Json(*dimension.value) : text_or_null(dimension.name);
+}
+
+ONNXAR_JSON_OF(ValueSummary, name, type, shape);
+ONNXAR_JSON_OF(OpsetSummary, domain, version);
+ONNXAR_JSON_OF(FunctionSummary, domain, name, overload, inputs, outputs, nodes);
+ONNXAR_JSON_OF(OpCount, domain, op, nodes);
+ONNXAR_JSON_OF(DanglingInput, site, name);
+ONNXAR_JSON_OF(GraphSummary, name, inputs, outputs, nodes, all_nodes, subgraphs, depth, cycle, dangling, ops);
+ONNXAR_JSON_OF(OpCost, domain, op, nodes, multiply_adds);
+ONNXAR_JSON_OF(UnknownCost, domain, op, nodes, reason, first_site);
+ONNXAR_JSON_OF(CostEstimate, multiply_adds, in_subgraphs, by_op, not_known);
+ONNXAR_JSON_OF(TensorTotals, tensors, elements, bytes);
+ONNXAR_JSON_OF(StorageSummary, file_bytes, model_bytes, inline_bytes, archived_bytes, external_bytes, side_bytes,
+               padding_bytes, unused_bytes);
+
+inline void to_json(Json& json, const LargeTensor& large) {
+  json = large.tensor;
+  json["bytes"] = large.bytes;
+}
+
+inline void to_json(Json& json, const NodeSummary& node) {
+  json = {{"site", node.site},
+          {"op", node.op},
+          {"domain", node.domain},
+          {"name", node.name},
+          {"inputs", node.inputs},
+          {"outputs", node.outputs},
+          {"attributes", object_of(node.attributes)}};
+}
+
+inline void to_json(Json& json, const FileBlock& block) {
+  json = {{"kind", block.kind}, {"offset", block.offset}, {"size", block.size}, {"name", block.name}};
+  if (block.kind == BlockKind::data) json["dtype"] = block.type;
+}
+
+inline void to_json(Json& json, const FileMap& map) {
+  json = {{"path", map.path.string()}, {"missing", map.missing}, {"size", map.size}, {"blocks", map.blocks}};
+}
+
+namespace tool {
+
+Json inspection_as_json(const Inspection& inspection, const std::string& path, bool with_nodes) {
+  Json document;
+  document["path"] = path;
+  document["form"] = inspection.form;
+  document["producer"] = {{"name", inspection.producer_name}, {"version", inspection.producer_version}};
+  document["domain"] = inspection.domain;
+  document["model_version"] = inspection.model_version;
+  document["doc_string"] = inspection.doc_string;
+  document["ir_version"] = inspection.ir_version;
+  document["opsets"] = inspection.opsets;
+  document["metadata"] = Json::array();
+  for (const auto& [key, value] : inspection.metadata) document["metadata"].push_back({{"key", key}, {"value", value}});
+  document["graph"] = inspection.graph;
+  document["functions"] = inspection.functions;
+  document["training_infos"] = inspection.training_infos;
+  document["parameters"] = inspection.parameters;
+  document["statistics"] = inspection.statistics;
+  document["tensors"] = inspection.tensors;
+  document["by_type"] = Json::object();
+  for (const auto& [type, totals] : inspection.by_type) document["by_type"][to_string(type)] = totals;
+  document["by_site"] = Json::object();
+  for (const auto& [site, totals] : inspection.by_site) document["by_site"][site] = totals;
+  document["largest"] = inspection.largest;
+  document["cost"] = inspection.cost;
+  document["storage"] = inspection.storage;
+  document["files"] = inspection.files;
+  document["remarks"] = inspection.remarks;
+  if (with_nodes) document["nodes"] = inspection.nodes;
+  return document;
+}
+
+}  // namespace tool
+}  // namespace onnxar
