@@ -10,22 +10,22 @@
 namespace onnxar::testing {
 namespace {
 
-constexpr std::uint64_t largest_number = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
 
 TEST(Checked, SumsEndAtTheLargestNumber) {
   EXPECT_EQ(base::checked_add(1, 2), 3U);
-  EXPECT_EQ(base::checked_add(largest_number, 0), largest_number);
-  EXPECT_EQ(base::checked_add(largest_number - 30, 30), largest_number);
-  EXPECT_FALSE(base::checked_add(largest_number, 1));
+  EXPECT_EQ(base::checked_add(largest, 0), largest);
+  EXPECT_EQ(base::checked_add(largest - 30, 30), largest);
+  EXPECT_FALSE(base::checked_add(largest, 1));
   EXPECT_FALSE(base::checked_add(1ULL << 63U, 1ULL << 63U));
 }
 
 TEST(Checked, ProductsEndAtTheLargestNumber) {
   EXPECT_EQ(base::checked_multiply(6, 7), 42U);
-  EXPECT_EQ(base::checked_multiply(largest_number, 1), largest_number);
-  EXPECT_EQ(base::checked_multiply(largest_number, 0), 0U);
+  EXPECT_EQ(base::checked_multiply(largest, 1), largest);
+  EXPECT_EQ(base::checked_multiply(largest, 0), 0U);
   EXPECT_FALSE(base::checked_multiply(1ULL << 32U, 1ULL << 32U));
-  EXPECT_FALSE(base::checked_multiply(largest_number, 2));
+  EXPECT_FALSE(base::checked_multiply(largest, 2));
 }
 
 TEST(Checked, RangesEqualTheirDefinitionForSmallNumbers) {
@@ -39,12 +39,12 @@ TEST(Checked, RangesEqualTheirDefinitionForSmallNumbers) {
 }
 
 TEST(Checked, RangesDoNotWrap) {
-  EXPECT_FALSE(base::in_range(largest_number, 2, 100));
-  EXPECT_FALSE(base::in_range(2, largest_number, 100));
-  EXPECT_FALSE(base::in_range(largest_number, largest_number, 100));
-  EXPECT_FALSE(base::in_range(101, largest_number - 100, 100));
-  EXPECT_TRUE(base::in_range(0, largest_number, largest_number));
-  EXPECT_TRUE(base::in_range(largest_number, 0, largest_number));
+  EXPECT_FALSE(base::in_range(largest, 2, 100));
+  EXPECT_FALSE(base::in_range(2, largest, 100));
+  EXPECT_FALSE(base::in_range(largest, largest, 100));
+  EXPECT_FALSE(base::in_range(101, largest - 100, 100));
+  EXPECT_TRUE(base::in_range(0, largest, largest));
+  EXPECT_TRUE(base::in_range(largest, 0, largest));
 }
 
 TEST(Checked, SlicesLieInTheBytes) {
@@ -56,7 +56,7 @@ TEST(Checked, SlicesLieInTheBytes) {
   EXPECT_TRUE(base::slice(bytes, 10, 0));
   EXPECT_FALSE(base::slice(bytes, 10, 1));
   EXPECT_FALSE(base::slice(bytes, 11, 0));
-  EXPECT_FALSE(base::slice(bytes, 1, largest_number));
+  EXPECT_FALSE(base::slice(bytes, 1, largest));
 }
 
 TEST(Checked, PartsLieInTheWhole) {
