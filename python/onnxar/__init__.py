@@ -1,9 +1,9 @@
 """ONNX archives: one file for a model and all of its weights, mapped and used in place."""
 
 from onnxar import _core
-from onnxar._archive import Archive, TensorSlice, open_archive
+from onnxar._archive import Archive, TensorSlice, cat, ls, open_archive
 from onnxar._errors import Error, Finding, NotFoundError, OutputExistsError
-from onnxar._looking import diff, freeze, inspect
+from onnxar._looking import diff, dump, freeze, inspect, show
 from onnxar._model import load, save
 from onnxar._operations import check, extract, link, pack, recover, repack, replace, undo, unpack, verify_link
 from onnxar._registry import register
@@ -53,13 +53,16 @@ __all__ = [
     "TensorForm",
     "TensorInfo",
     "TensorSlice",
+    "cat",
     "check",
     "diff",
+    "dump",
     "extract",
     "freeze",
     "inspect",
     "link",
     "load",
+    "ls",
     "open",
     "pack",
     "recover",
@@ -67,6 +70,7 @@ __all__ = [
     "repack",
     "replace",
     "save",
+    "show",
     "undo",
     "unpack",
     "verify_link",

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from onnxar import _core, _dtypes, _operations
+from onnxar import _core, _deprecated, _dtypes, _operations
 from onnxar._errors import Error, Finding, NotFoundError, usage
 from onnxar._options import Path, expect_natural
 from onnxar._types import Entry, TensorInfo
@@ -193,8 +193,9 @@ class Archive(Mapping[str, Array]):
         key, _ = self._find(name)
         return TensorSlice(self, self.info(key), key)
 
-    def consolidate(self, size_threshold: int = 1024, alignment: int = 64, *, max_expansion: int = 8) -> Array:
-        """Copies all tensors of at least `size_threshold` bytes to one buffer, with all cores, verified against their
+    @_deprecated.threshold
+    def consolidate(self, threshold: int = 1024, alignment: int = 64, *, max_expansion: int = 8) -> Array:
+        """Copies all tensors of at least `threshold` bytes to one buffer, with all cores, verified against their
         CRC-32, and has `tensor` give views of it from then on. Their offsets in it are multiples of `alignment`, a
         power of two. Tensors that share their bytes still do; where they overlap in other ways, or have elements below
         8 bits, the buffer may take `max_expansion` times the archive. Returns the buffer; arrays stay valid whether it is
@@ -205,7 +206,7 @@ class Archive(Mapping[str, Array]):
         stored = {key: self._tensors[key] for key in self}
         raw = {key: memoryview(self._handle.data(tensor)) for key, tensor in stored.items()}
         places = {key: _Place.of(raw[key], tensor) for key, tensor in stored.items()}
-        places = {key: place for key, place in places.items() if place.size >= max(size_threshold, 1)}
+        places = {key: place for key, place in places.items() if place.size >= max(threshold, 1)}
         offsets, size = {}, 0
         for place in places.values():
             if place not in offsets:
@@ -290,6 +291,19 @@ class Archive(Mapping[str, Array]):
         if self._path is None:
             raise usage("an archive in memory has no file to check")
         return _operations.check(self._path, data=data, strict=strict)
+
+
+def ls(archive: Path) -> list[Entry]:
+    """The entries of the archive in the order of the file, the model as the last one. Errors: as `onnxar.open`."""
+    with open_archive(archive) as opened:
+        return opened.entries()
+
+
+def cat(archive: Path, name: str | None = None) -> bytes:
+    """A copy of an entry's bytes; of the serialised model's where no name is given. Errors: as `onnxar.open`;
+    usage.no_such_entry."""
+    with open_archive(archive) as opened:
+        return opened.model() if name is None else bytes(opened.entry(name))
 
 
 def open_archive(

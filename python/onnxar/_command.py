@@ -67,8 +67,13 @@ def options(**given: bool | int | Path | None) -> list[str]:
 
 
 def run(verb: str, *arguments: str) -> Any:
-    """What the verb prints as JSON. What interrupts this, ends the command. Errors: those that the command has."""
-    command = [executable(), "--json-errors", verb, "--json", "--quiet", *arguments]
+    """The JSON that the verb prints. Errors: those of the command."""
+    return json.loads(output(verb, "--json", "--quiet", *arguments))
+
+
+def output(verb: str, *arguments: str) -> bytes:
+    """The bytes that the verb prints. An interrupt ends the command, too. Errors: those of the command."""
+    command = [executable(), "--json-errors", verb, *arguments]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             printed, said = process.communicate()
@@ -78,7 +83,7 @@ def run(verb: str, *arguments: str) -> Any:
             raise
     if process.returncode not in (_DONE, _DIFFERENT):
         raise _error(said.decode("utf-8", "replace"), process.returncode, arguments)
-    return json.loads(printed)
+    return printed
 
 
 def _error(said: str, exit_code: int, arguments: tuple[str, ...]) -> Error:

@@ -3,7 +3,7 @@
 WORDS = {
     "output.overwrite": "choose another name, or pass overwrite=True to replace it",
     "data.folder": "put it beside the model, or name its folder with data_dir",
-    "data.folder_of_bytes": "name its folder with data_dir",
+    "data.folder_of_bytes": "name one with data_dir",
     "data.beside": "append_external=True takes data from files beside the model",
     "limit.expansion": "if you trust it, a higher max_expansion allows more",
     "limit.expansion_of": "if you trust it, raise the limit: max_expansion={}",

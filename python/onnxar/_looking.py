@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from onnxar import _command
+from onnxar import _command, _deprecated
 from onnxar._options import Path, save_options
 from onnxar._types import Difference, FreezeReport, from_json
 from onnxar.inspection import Inspection
 
 
-def inspect(model: Any, *, nodes: bool = False, op: str | None = None, data_dir: Path | None = None) -> Inspection:
+def show(model: Any, *, nodes: bool = False, op: str | None = None, data_dir: Path | None = None) -> Inspection:
     """What is in a model: graph, operators, tensors, cost, storage, files; no weight is read. With `nodes` each node is
     told, with `op` those of this operator.
 
@@ -27,14 +27,26 @@ def inspect(model: Any, *, nodes: bool = False, op: str | None = None, data_dir:
     return inspection
 
 
+inspect = _deprecated.renamed("inspect", show)
+
+
+def dump(model: Any, *, with_data: bool = False, data_dir: Path | None = None) -> str:
+    """The model in protobuf's text format. Data of large tensors is left out, and a comment says so; with `with_data` the
+    text is complete. `model` and errors are those of `show`."""
+    with _command.readable(model) as path:
+        given = _command.options(with_data=with_data, data_dir=_absolute(data_dir))
+        return _command.output("dump", *given, path).decode("utf-8", "surrogateescape")
+
+
 def diff(before: Any, after: Any) -> Difference:
-    """What differs between two models, each as `inspect` takes them: graph, and tensors down to the numbers; not where
-    the data lies. Nodes belong together by name, else by outputs. Errors: as `inspect`."""
+    """What differs between two models, each as `show` takes them: graph, and tensors down to the numbers; not where
+    the data lies. Nodes belong together by name, else by outputs. Errors: as `show`."""
     with _command.readable(before) as first, _command.readable(after) as second:
         difference: Difference = from_json(Difference, _command.run("diff", first, second))
     return difference
 
 
+@_deprecated.threshold
 def freeze(
     model: Any,
     output: Path,
@@ -42,7 +54,7 @@ def freeze(
     weights: Path | None = None,
     strip_docs: bool = False,
     strip_metadata: bool = False,
-    size_threshold: int = 1024,
+    threshold: int = 1024,
     alignment: int = 64,
     all_sites: bool = False,
     attributes: bool = True,
@@ -52,15 +64,15 @@ def freeze(
     dry_run: bool = False,
 ) -> FreezeReport:
     """Writes an archive of what the model's outputs need: without other nodes, initializers and functions, without
-    training info, on request without docs and metadata. `model` is as `inspect` takes it.
+    training info, on request without docs and metadata. `model` is as `show` takes it.
 
     `weights`, an `.npz`, an archive or another model, fills by name initializers without data, and inputs, which are then
-    inputs no longer. Other arguments are those of `pack`. Errors: as `inspect` (a graph that is none, an initializer
+    inputs no longer. Other arguments are those of `pack`. Errors: as `show` (a graph that is none, an initializer
     without data, weights that do not fit: onnx.*, numpy.*), output.exists."""
-    save_options(size_threshold=size_threshold, alignment=alignment)  # refuses what is negative in its own words
+    save_options(threshold=threshold, alignment=alignment)  # refuses what is negative in its own words
     given = _command.options(
         output=os.path.abspath(output), weights=_absolute(weights), strip_docs=strip_docs, strip_metadata=strip_metadata,
-        threshold=size_threshold, align=alignment, all_sites=all_sites, no_attributes=not attributes,
+        threshold=threshold, align=alignment, all_sites=all_sites, no_attributes=not attributes,
         data_dir=_absolute(data_dir), force=overwrite, no_sync=not sync, dry_run=dry_run,
     )  # fmt: skip
     with _command.readable(model) as path:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from onnxar import _core, _ir, _operations, _proto
+from onnxar import _core, _deprecated, _ir, _operations, _proto
 from onnxar._errors import Error, usage
 from onnxar._options import Path, Progress, kept_from, load_options, save_options
 from onnxar._types import ConvertReport, report
@@ -43,10 +43,11 @@ def load(path: Path | bytes | bytearray | memoryview | mmap.mmap, *, verify: boo
     return model
 
 
+@_deprecated.threshold
 def save(
     model: Any,
     path: Path,
-    size_threshold: int = 1024,
+    threshold: int = 1024,
     alignment: int = 64,
     *,
     all_sites: bool = False,
@@ -73,7 +74,7 @@ def save(
     are those of `onnxar.pack`, and so are the errors.
     """
     options = save_options(
-        size_threshold=size_threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
+        threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
         checksum=checksum, side_files=side_files, side_files_of=kept_from(path, overwrite, keep_side_files),
         overwrite=overwrite, sync=sync, progress=progress,
     )  # fmt: skip
@@ -85,7 +86,7 @@ def save(
         if overwrite and os.path.exists(path):
             _ir.keep_data_of(path, model)
     writer = _core.ModelWriter()
-    serialised = _serialised(model, writer, max(size_threshold, 1))
+    serialised = _serialised(model, writer, max(threshold, 1))
     load = load_options(data_dir, max_expansion=max_expansion)
     return report(ConvertReport, writer.save(serialised, path, options, load))
 

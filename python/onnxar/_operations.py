@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onnxar import _core
+from onnxar import _core, _deprecated
 from onnxar._errors import Finding, usage
 from onnxar._options import Path, Progress, expect_natural, load_options, save_options, serialised
 from onnxar._types import (
@@ -27,11 +27,12 @@ def check(path: Path, *, data: bool = False, strict: bool = False, data_dir: Pat
     return [Finding(*row) for row in _core.check(path, data, strict, load_options(data_dir))]
 
 
+@_deprecated.threshold
 def pack(
     model: Path,
     output: Path,
     *,
-    size_threshold: int = 1024,
+    threshold: int = 1024,
     alignment: int = 64,
     all_sites: bool = False,
     attributes: bool = True,
@@ -47,7 +48,7 @@ def pack(
 ) -> ConvertReport:
     """Makes an archive of a `.onnx` file with data inside or beside it, of an archive, or of another exporter's zip.
 
-    Tensors of at least `size_threshold` bytes become entries at multiples of `alignment`; those in node attributes, too,
+    Tensors of at least `threshold` bytes become entries at multiples of `alignment`; those in node attributes, too,
     unless `attributes` says no, with `all_sites` also sparse values, defaults of function attributes and training info.
     `side_files` are names and paths of files that go along; `rename` gives side files new names by their old ones.
     `checksum` may be "sha1". `progress(done, total)` is called
@@ -57,7 +58,7 @@ def pack(
     zip.*, archive.*, wire.*, onnx.*, usage.argument.
     """
     save = save_options(
-        size_threshold=size_threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
+        threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
         checksum=checksum, side_files=side_files, rename=rename, overwrite=overwrite, sync=sync, dry_run=dry_run,
         progress=progress,
     )  # fmt: skip
@@ -72,13 +73,14 @@ def packed(
     return report(ConvertReport, _core.convert(model, output, save, load))
 
 
+@_deprecated.threshold
 def unpack(
     model: Path,
     output: Path,
     *,
     external_data: str | None = None,
     per_tensor: bool = False,
-    size_threshold: int = 1024,
+    threshold: int = 1024,
     alignment: int = 64,
     attributes: bool = True,
     data_dir: Path | None = None,
@@ -88,7 +90,7 @@ def unpack(
     progress: Progress | None = None,
     max_expansion: int = 8,
 ) -> ConvertReport:
-    """Makes a plain `.onnx` file of an archive: all inside; or with tensors of at least `size_threshold` bytes in the
+    """Makes a plain `.onnx` file of an archive: all inside; or with tensors of at least `threshold` bytes in the
     data file `external_data` beside it, or in a file each (`per_tensor`), up to `max_expansion` times the input.
 
     An `output` that is a folder, or ends in a slash, must be empty or not be there: it gets the model, named like the
@@ -100,7 +102,7 @@ def unpack(
     outside = external_data is not None or per_tensor
     save = save_options(
         format=_core.Format.onnx_external if outside else _core.Format.onnx_inline, data_file=external_data,
-        file_per_tensor=per_tensor, size_threshold=size_threshold, alignment=alignment, attributes=attributes,
+        file_per_tensor=per_tensor, threshold=threshold, alignment=alignment, attributes=attributes,
         overwrite=overwrite, sync=sync, dry_run=dry_run, progress=progress,
     )  # fmt: skip
     load = load_options(data_dir, max_expansion=max_expansion)
@@ -138,13 +140,14 @@ def extract(
     return [ExtractedTensor(TensorInfo(row[0], _core.dtype_name(row[1]), *row[2:4]), *row[4:]) for row in rows]
 
 
+@_deprecated.threshold
 def replace(
     archive: Path,
     model: Any = None,
     *,
     side_files: Mapping[str, Path] | None = None,
     remove: Sequence[str] = (),
-    size_threshold: int = 1024,
+    threshold: int = 1024,
     all_sites: bool = False,
     attributes: bool = True,
     append_external: bool = False,
@@ -165,7 +168,7 @@ def replace(
         raise usage(f"remove is the text {remove!r}; it may be a list of names")
     if model is None and not side_files and not remove:
         raise usage("nothing is to be replaced: model is NoneType, and there are no side_files and nothing to remove")
-    save = save_options(size_threshold=size_threshold, all_sites=all_sites, attributes=attributes,
+    save = save_options(threshold=threshold, all_sites=all_sites, attributes=attributes,
                         side_files=side_files, sync=sync, dry_run=dry_run)  # fmt: skip
     load = load_options(data_dir)
     names = list(remove)

@@ -38,15 +38,15 @@ def load_options(data_dir: Path | None = None, **fields: Any) -> _core.LoadOptio
 
 def save_options(
     *,
-    size_threshold: int | None = None,
+    threshold: int | None = None,
     overwrite: bool | None = None,
     checksum: str | None = None,
     side_files: Mapping[str, Path] | None = None,
     rename: Mapping[str, str] | None = None,
     **fields: Any,
 ) -> _core.SaveOptions:
-    expect_natural(size_threshold=size_threshold, alignment=fields.get("alignment"))
-    options = _filled(_core.SaveOptions(), threshold=size_threshold, overwrite=overwrite, **fields)
+    expect_natural(threshold=threshold, alignment=fields.get("alignment"))
+    options = _filled(_core.SaveOptions(), threshold=threshold, overwrite=overwrite, **fields)
     if checksum == "sha1":
         options.use_sha1()
     elif checksum is not None:

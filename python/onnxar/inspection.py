@@ -1,4 +1,4 @@
-"""What `onnxar.inspect` says of a model. The classes and fields have the names that they have in C++ and in
+"""What `onnxar.show` says of a model. The classes and fields have the names that they have in C++ and in
 `onnxar show --json`; what is named in a model and is not UTF-8 comes with U+FFFD."""
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class Backend(FolderTest):
 
     def run_frozen(self, case: Case) -> list[list[Any]]:
         path = self.folder / "frozen.onnxar"
-        onnxar.freeze(case.model, path, size_threshold=0, overwrite=True, sync=False)
+        onnxar.freeze(case.model, path, threshold=0, overwrite=True, sync=False)
         session = onnxar.onnxruntime.InferenceSession(path, options(), providers=["CPUExecutionProvider"])
         return [outputs_of(session, inputs) for inputs, _ in case.data]
 

@@ -58,7 +58,7 @@ class Frozen(FolderTest):
 
     def frozen(self, model: ModelProto, **options) -> tuple[onnxar.FreezeReport, ModelProto]:
         """The report, and the model: as an archive in `output`, and here with its data inside."""
-        report = onnxar.freeze(model, self.output, size_threshold=0, overwrite=True, sync=False, **options)
+        report = onnxar.freeze(model, self.output, threshold=0, overwrite=True, sync=False, **options)
         found = onnxar.load(self.output)
         onnx.checker.check_model(found)
         return report, found

@@ -36,7 +36,7 @@ class LookingTest(FolderTest):
 
 class Inspecting(LookingTest):
     def test_an_archive(self):
-        found = onnxar.inspect(self.archive)
+        found = onnxar.show(self.archive)
         self.assertIsInstance(found, onnxar.Inspection)
         self.assertEqual((found.form, found.ir_version, found.parameters), ("archive", 10, 64 * 64 + 64 + 2))
         self.assertEqual(found.opsets, [inspection.OpsetSummary("", 20)])
@@ -54,34 +54,43 @@ class Inspecting(LookingTest):
         self.model.metadata_props.add(key="k", value="v")
         self.model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"
         onnx.save(self.model, self.folder / "m.onnx")
-        found = [onnxar.inspect(each) for each in (self.folder / "m.onnx", self.model, self.model.SerializeToString())]
+        found = [onnxar.show(each) for each in (self.folder / "m.onnx", self.model, self.model.SerializeToString())]
         self.assertEqual([each.form for each in found], ["onnx"] * 3)
         self.assertEqual(found[0].metadata, {"k": "v"})
         self.assertEqual(found[0].graph.inputs[0].shape, ("batch", 64))
         for each in found[1:]:
             self.assertEqual((each.graph, each.tensors, each.metadata), (found[0].graph, found[0].tensors, {"k": "v"}))
-        self.assertEqual(onnxar.inspect(self.archive.read_bytes()).form, "archive")
+        self.assertEqual(onnxar.show(self.archive.read_bytes()).form, "archive")
 
     def test_nodes(self):
-        nodes = onnxar.inspect(self.model, nodes=True).nodes
+        nodes = onnxar.show(self.model, nodes=True).nodes
         self.assertEqual([node.op for node in nodes], ["MatMul", "Add", "Reshape", "Constant"])
         self.assertEqual((nodes[0].site, nodes[0].inputs, nodes[0].outputs), ("graph.node[0]", ["x", "w"], ["product"]))
-        (constant,) = onnxar.inspect(self.model, op="Constant").nodes
+        (constant,) = onnxar.show(self.model, op="Constant").nodes
         self.assertEqual(constant.attributes.keys(), {"value"})
 
     def test_what_is_odd_is_said(self):
         self.model.graph.initializer[0].raw_data += b"more"
-        (remark,) = onnxar.inspect(self.model).remarks
+        (remark,) = onnxar.show(self.model).remarks
         self.assertEqual((remark.severity, remark.code), ("warning", "onnx.tensor.long_raw"))
         self.model.graph.node[0].input[1] = "lost"
-        self.assertEqual(onnxar.inspect(self.model).graph.dangling, [inspection.DanglingInput("graph.node[0]", "lost")])
+        self.assertEqual(onnxar.show(self.model).graph.dangling, [inspection.DanglingInput("graph.node[0]", "lost")])
 
     def test_data_in_another_folder(self):
         onnx.save(self.model, self.folder / "m.onnx", save_as_external_data=True, location="m.data")
         linked = onnx.load(self.folder / "m.onnx", load_external_data=False)
-        self.assertTrue(onnxar.inspect(linked).files[-1].missing)
-        found = onnxar.inspect(linked, data_dir=self.folder)
+        self.assertTrue(onnxar.show(linked).files[-1].missing)
+        found = onnxar.show(linked, data_dir=self.folder)
         self.assertEqual((found.files[-1].missing, found.storage.external_bytes), (False, 64 * 64 * 4))
+
+
+class Dumping(LookingTest):
+    def test_text_is_the_model_with_and_without_large_data(self):
+        text = onnxar.dump(self.archive, with_data=True)
+        (self.folder / "m.textproto").write_text(text)
+        self.assertTrue(onnxar.diff(self.archive, self.folder / "m.textproto").same)
+        self.assertLess(len(onnxar.dump(self.archive)), len(text))
+        self.assertEqual(self.error_of(onnxar.dump, self.folder / "none").code, "io.not_found")
 
 
 class Differing(LookingTest):
@@ -122,7 +131,7 @@ class Freezing(LookingTest):
     def test_what_nothing_needs_is_left_out(self):
         self.model.graph.initializer.append(numpy_helper.from_array(weights(999), "unused"))
         output = self.folder / "f.onnxar"
-        report = onnxar.freeze(self.model, output, alignment=128, size_threshold=256)
+        report = onnxar.freeze(self.model, output, alignment=128, threshold=256)
         self.assertEqual((report.nodes, report.initializers, report.filled, report.surplus), (0, 1, 0, []))
         self.assertEqual((report.saved.tensors_outside, report.saved.file_bytes), (3, output.stat().st_size))
         self.assertEqual({entry.alignment for entry in onnxar.open(output).entries()}, {128})
@@ -164,7 +173,7 @@ class Errors(LookingTest):
         for name in ("none", "a: b", "line\nbreak \x1b[31m", "back\\slash \\x41", "größe", "turned\u202e", "-o", "no\udcffutf8"):
             path = self.folder / name
             in_process = self.error_of(onnxar.open, path)
-            for action, *more in ((onnxar.inspect,), (onnxar.diff, self.model), (onnxar.freeze, self.folder / "out")):
+            for action, *more in ((onnxar.show,), (onnxar.diff, self.model), (onnxar.freeze, self.folder / "out")):
                 error = self.error_of(action, path, *more)
                 self.assertEqual((error.code, error.path), ("io.not_found", str(path)))
                 self.assertEqual(str(error), str(in_process))
@@ -195,10 +204,10 @@ class Errors(LookingTest):
 
     def test_arguments(self):
         for wrong in (None, 3, {}, onnx.TensorProto()):
-            error = self.error_of(onnxar.inspect, wrong)
+            error = self.error_of(onnxar.show, wrong)
             self.assertEqual(error.code, "usage.argument")
             self.assertIn(type(wrong).__name__, str(error))
-        for named in ({"alignment": 48}, {"alignment": -1}, {"size_threshold": -1}, {"weights": self.archive}):
+        for named in ({"alignment": 48}, {"alignment": -1}, {"threshold": -1}, {"weights": self.archive}):
             self.assertEqual(self.error_of(onnxar.freeze, self.model, self.folder / "out", **named).code, "usage.argument")
         with self.assertRaises(onnxar.Error) as raised:
             _command.run("show", "--no-such-option", str(self.archive))
@@ -211,7 +220,7 @@ class Process(LookingTest):
         onnx.save(self.model, self.folder / "m.onnx")
         code = (
             "import sys, onnxar, pathlib; archive, model = sys.argv[1:]\n"
-            "onnxar.inspect(model); onnxar.freeze(model, archive + '.frozen'); assert onnxar.diff(model, archive).same\n"
+            "onnxar.show(model); onnxar.freeze(model, archive + '.frozen'); assert onnxar.diff(model, archive).same\n"
             "maps = pathlib.Path('/proc/self/maps').read_text().splitlines()\n"
             "print(*sorted({line.split()[5] for line in maps if line.count('/')}), *sys.modules)"
         )
@@ -227,7 +236,7 @@ class Process(LookingTest):
         other.write_text("#!/bin/sh\nexit 3\n")
         other.chmod(0o755)
         path = f"{other.parent}{os.pathsep}{os.environ['PATH']}"
-        code = "import sys, onnxar; print(onnxar.inspect(sys.argv[1]).form, onnxar._command.executable())"
+        code = "import sys, onnxar; print(onnxar.show(sys.argv[1]).form, onnxar._command.executable())"
         done = subprocess.run([sys.executable, "-c", code, self.archive], check=True, capture_output=True, text=True,
                               env={**os.environ, "PATH": path})  # fmt: skip
         self.assertEqual(done.stdout.split(), ["archive", str(pathlib.Path(sys.executable).parent / "onnxar")])

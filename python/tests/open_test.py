@@ -231,7 +231,7 @@ class Consolidation(OpenTest):
     def test_large_tensors_move_to_one_aligned_buffer_and_small_ones_stay(self):
         with onnxar.open(self.path) as archive:
             before = archive["w"]
-            buffer = archive.consolidate(size_threshold=1024, alignment=4096)
+            buffer = archive.consolidate(threshold=1024, alignment=4096)
             self.assertEqual(buffer.ctypes.data % 4096, 0)
             for name in ("w", "scale"):
                 self.assertTrue(np.shares_memory(archive[name], buffer), name)
@@ -273,7 +273,7 @@ class Consolidation(OpenTest):
             return as_array(*arguments)
 
         with unittest.mock.patch.object(_dtypes, "as_array", as_array_of_other_bytes), self.assertRaises(onnxar.Error) as raised:
-            archive.consolidate(size_threshold=4096)
+            archive.consolidate(threshold=4096)
         self.assertEqual((raised.exception.code, raised.exception.entry), ("zip.data.crc", "w"))
         self.assertEqual(archive._consolidated, {})
 

@@ -54,7 +54,7 @@ class Operations(FolderTest):
         for action in (onnxar.pack, onnxar.unpack, onnxar.repack):
             self.assertEqual(self.code_of(action, self.archive, self.onnx), "output.exists")
         self.assertEqual(self.onnx.read_bytes(), before)
-        onnxar.unpack(self.archive, self.onnx, overwrite=True, size_threshold=0)
+        onnxar.unpack(self.archive, self.onnx, overwrite=True, threshold=0)
 
     def test_a_dry_run_reports_and_writes_nothing(self):
         report = onnxar.pack(self.onnx, self.folder / "dry.onnxar", dry_run=True)
@@ -154,7 +154,7 @@ class Operations(FolderTest):
     def test_messages_name_arguments_and_not_options_of_the_command(self):
         actions = (
             (lambda: onnxar.load(self.archive, max_expansion=0), "max_expansion allows more"),
-            (lambda: onnxar.repack(self.archive, self.folder / "out", max_expansion=0), "raise the limit: max_expansion 1"),
+            (lambda: onnxar.repack(self.archive, self.folder / "out", max_expansion=0), "raise the limit: max_expansion=1"),
             (lambda: onnxar.unpack(self.archive, self.onnx), "overwrite=True"),
         )
         for action, advice in actions:
@@ -164,10 +164,28 @@ class Operations(FolderTest):
             self.assertNotIn("--", raised.exception.message)
             self.assertNotIn("::", raised.exception.message)
 
-    def test_commands_in_messages_stay_commands(self):
-        message = "`onnxar repack --accept-crc w` mends it; --force and --forced differ"
-        made = onnxar._errors.make_error("zip.data.crc", message, "w", None, "")
-        self.assertEqual(made.message, "`onnxar repack --accept-crc w` mends it; overwrite=True and --forced differ")
+    def test_hints_are_worded_in_terms_of_this_package(self):
+        made = onnxar._errors.make_error("zip.data.crc", "it differs", "w", None, "", "repack.rename", '"w"')
+        self.assertEqual(made.message, 'it differs; rename the file, or the entry with onnxar.repack and rename={"w": NEW}')
+
+    def test_a_hint_of_a_later_version_says_nothing(self):
+        made = onnxar._errors.make_error("zip.data.crc", "it differs", "w", None, "", "none.such", "")
+        self.assertEqual(made.message, "it differs")
+
+    def test_names_that_were_given_up_work_and_warn(self):
+        with self.assertWarnsRegex(DeprecationWarning, "size_threshold is called threshold"):
+            onnxar.unpack(self.archive, self.onnx, overwrite=True, size_threshold=0)
+        with self.assertRaises(TypeError):
+            onnxar.unpack(self.archive, self.onnx, overwrite=True, size_threshold=0, threshold=0)
+        with self.assertWarnsRegex(DeprecationWarning, "onnxar.inspect is called onnxar.show"):
+            self.assertEqual(onnxar.inspect(self.archive), onnxar.show(self.archive))
+
+    def test_ls_and_cat_are_those_of_the_shell(self):
+        with onnxar.open(self.archive) as archive:
+            self.assertEqual(onnxar.ls(self.archive), archive.entries())
+            self.assertEqual(onnxar.cat(self.archive), archive.model())
+            self.assertEqual(onnxar.cat(self.archive, "w"), bytes(archive.entry("w")))
+        self.assertEqual(self.code_of(onnxar.cat, self.archive, "none"), "usage.no_such_entry")
 
     def test_recover_cuts_off_a_torn_edit(self):
         before = self.archive.read_bytes()

@@ -80,7 +80,7 @@ class Protos(FolderTest):
             onnxar.save(model, whole, threshold, all_sites=True)
             writer = _core.ModelWriter()
             skeleton = _model._serialised_proto(model, writer, threshold, limit=0)
-            options = _options.save_options(size_threshold=threshold, all_sites=True)
+            options = _options.save_options(threshold=threshold, all_sites=True)
             writer.save(skeleton, parts, options, _core.LoadOptions())
             self.assertEqual(onnxar.load(parts), onnxar.load(whole))
             self.assertEqual(onnxar.load(parts), model)
@@ -160,7 +160,7 @@ class Protos(FolderTest):
         self.assertEqual(onnxar.open(path)["w"].shape, (32, 32))
 
     def test_bad_arguments_are_refused_before_anything_is_written(self):
-        for arguments in ({"alignment": 48}, {"alignment": -1}, {"size_threshold": -1}, {"checksum": "md5"}):
+        for arguments in ({"alignment": 48}, {"alignment": -1}, {"threshold": -1}, {"checksum": "md5"}):
             with self.assertRaises(onnxar.Error) as raised:
                 onnxar.save(matmul_model(), self.folder / "m.onnxar", **arguments)
             self.assertEqual(raised.exception.code, "usage.argument")

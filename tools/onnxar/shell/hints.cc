@@ -16,7 +16,7 @@ constexpr std::array rows = {
     Row{Hint::none, ""},
     Row{Hint::overwrite, "choose another name, or --force to replace it"},
     Row{Hint::data_folder, "put it beside the model, or name its folder with --data-dir"},
-    Row{Hint::data_folder_of_bytes, "name its folder with --data-dir"},
+    Row{Hint::data_folder_of_bytes, "name one with --data-dir"},
     Row{Hint::data_beside, "--append-external takes data from files beside the model"},
     Row{Hint::max_expansion, "if you trust it, a higher --max-expansion allows more"},
     Row{Hint::max_expansion_of, "if you trust it, raise the limit: --max-expansion {}"},

@@ -1,0 +1,44 @@
+"""Names that were given up: they work as before, with a DeprecationWarning."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+def renamed_keyword(old: str, new: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """For functions whose argument `old` is called `new` today."""
+
+    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        @functools.wraps(function)
+        def call(*args: Parameters.args, **named: Parameters.kwargs) -> Result:
+            if old in named:
+                if new in named:
+                    raise TypeError(f"{function.__name__}() got both {new} and {old}, its deprecated name")
+                warnings.warn(f"the argument {old} is called {new}", DeprecationWarning, stacklevel=2)
+                named[new] = named.pop(old)
+            return function(*args, **named)
+
+        return call
+
+    return decorate
+
+
+threshold = renamed_keyword("size_threshold", "threshold")
+
+
+def renamed(old: str, function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """The function under the name that it had."""
+
+    @functools.wraps(function)
+    def call(*args: Parameters.args, **named: Parameters.kwargs) -> Result:
+        warnings.warn(f"onnxar.{old} is called onnxar.{function.__name__}", DeprecationWarning, stacklevel=2)
+        return function(*args, **named)
+
+    call.__name__ = old
+    return call
