@@ -41,7 +41,7 @@ std::vector<const CLI::Option*> listed(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
 }
 
-/// Those of a verb, and of groups of them.
+/// The parameters of a verb and of its option groups.
 void add_parameters(const CLI::App& app, VerbDescription& verb) {
   for (const CLI::Option* option : listed(app)) {
     (option->get_positional() ? verb.arguments : verb.options).push_back(parameter(*option));
