@@ -9,7 +9,7 @@
 
 #include "onnx/fields.h"
 #include "onnxar/convert.h"
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
 #include "wire/encode.h"
 #include "zip/layout.h"
 

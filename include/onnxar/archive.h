@@ -35,7 +35,7 @@ inline constexpr std::uint64_t model_size_maximum = (1ULL << 31U) - 1;
 struct OpenOptions {
   std::uint64_t max_entries = 1ULL << 20U;
   std::uint64_t max_directory_size = 256ULL << 20U;   ///< bytes
-  std::uint64_t max_model_size = model_size_maximum;  ///< bytes; the limit of protobuf's parsers
+  std::uint64_t max_model_size = model_size_maximum;  ///< bytes; at most this constant
   Prefetch prefetch = Prefetch::none;                 ///< of the whole file, once the directory is verified
   /// Read the file into memory instead of mapping it: for network file systems, where mapping is slow, and for files
   /// that other processes may shorten. Needs as much memory as the archive is long.

@@ -154,6 +154,17 @@ struct FileRange {
   std::optional<std::uint64_t> length;  ///< bytes; absent: to the end of the file
 };
 
+namespace base {
+class FileOrigin;
+}
+
+/// A run of bytes in memory that a source hands out as views.
+struct Location {
+  Bytes bytes;                             ///< alive as long as the source
+  bool verified = false;                   ///< `read` compares them with a checksum, so they should not be used unread
+  const base::FileOrigin* file = nullptr;  ///< the file that they are mapped from, for this library; null: none
+};
+
 /// Bytes of a known size for a writer to copy: mapped memory, a conversion, a caller's stream. Pieces may have any
 /// size, and no writer collects them in memory. Called on the thread that called the library.
 class ByteSource {
@@ -168,6 +179,10 @@ class ByteSource {
   /// the thread of the call, once for each piece. An exception of `sink` ends the reading, also if the source catches
   /// it: the library throws it again. Writers ask for the size once, and verify the number of bytes (io.source_size).
   virtual void read(const ByteSink& sink) const = 0;
+  /// Calls `visit` for runs of bytes that lie in memory before they are read, in any order, and perhaps for some of
+  /// them only. A writer can then have the file system share their blocks. A source that hands out the pieces of
+  /// another source should pass the call on to it. The default visits nothing.
+  virtual void locate(const std::function<void(const Location&)>& /*visit*/) const {}
 };
 
 /// A view as a ByteSource.
@@ -181,6 +196,7 @@ class SpanSource final : public ByteSource {
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   /// Errors: usage.argument (an empty sink).
   void read(const ByteSink& sink) const override;
+  void locate(const std::function<void(const Location&)>& visit) const override { visit({bytes_}); }
 
  private:
   Bytes bytes_;

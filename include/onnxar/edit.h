@@ -27,7 +27,7 @@ namespace ONNXAR_API onnxar {
 
 struct EditOptions {
   /// With `sync`, `commit` syncs before it writes the end record, which makes the edit count, and after. `overwrite`
-  /// does not apply. An editor has no dry run: `dry_run` is usage.argument.
+  /// does not apply. With `dry_run` the editor only plans.
   OutputOptions output = {};
   OpenOptions open = {};  ///< limits of the archive before and after
   /// As WriterOptions::verify_model, by `commit`: links lead to the entries that were there and to those that were
@@ -46,8 +46,10 @@ struct EditOptions {
 class ArchiveEditor {
  public:
   /// Locks and opens the archive; waits one second at most for another edit to end. Nothing is written yet.
-  /// Errors: archive.busy (another edit is at work), archive.torn (see `recover`), usage.argument (a dry run), io.*,
-  /// zip.*, archive.*.
+  /// Errors: archive.busy (another edit is at work), archive.torn (see `recover`), io.*, zip.*,
+  /// archive.*. With `output.dry_run` the file is opened for reading and locked against edits by others, if the file
+  /// system has locks: `remove`, `kept_entries` and `size_with` plan an edit, and `reserve`, `add` and `commit` throw
+  /// usage.argument.
   static ArchiveEditor open(const std::filesystem::path& path, const EditOptions& options = {});
 
   ArchiveEditor(ArchiveEditor&& other) noexcept;

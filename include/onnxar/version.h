@@ -7,7 +7,8 @@
 #define ONNXAR_CPLUSPLUS_ __cplusplus
 #endif
 #if ONNXAR_CPLUSPLUS_ <= 201703L
-#error "onnxar needs C++20: compile with -std=c++20 (MSVC: /std:c++20), or set CMAKE_CXX_STANDARD to 20. onnxar_c.h takes any standard."
+#error \
+    "onnxar needs C++20: compile with -std=c++20 (MSVC: /std:c++20), or set CMAKE_CXX_STANDARD to 20. onnxar_c.h takes any standard."
 #endif
 #undef ONNXAR_CPLUSPLUS_
 

@@ -30,6 +30,7 @@ struct Archive::Parts {
   std::filesystem::path path;
   zip::Directory directory;
   std::unique_ptr<AlignedCopies> copies = std::make_unique<AlignedCopies>();  // takes part in const members
+  const base::FileOrigin* origin = nullptr;                                   // lives as long as `owner`
 };
 
 namespace {
@@ -199,11 +200,14 @@ Bytes Archive::file() const& noexcept { return parts_->file; }
 const std::filesystem::path& Archive::path() const noexcept { return parts_->path; }
 
 Archive ArchiveAccess::open(Bytes bytes, std::shared_ptr<const void> owner, const std::filesystem::path& path,
-                            const OpenOptions& options) {
+                            const OpenOptions& options, const base::FileOrigin* origin) {
   Archive archive = Archive::open(bytes, std::move(owner), options);
   archive.parts_->path = path;
+  archive.parts_->origin = origin;
   return archive;
 }
+
+const base::FileOrigin* ArchiveAccess::origin(const Archive& archive) noexcept { return archive.parts_->origin; }
 
 AlignedCopies& ArchiveAccess::copies(const Archive& archive) noexcept { return *archive.parts_->copies; }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "archive/opening.h"
+#include "archive/output_options.h"
 #include "archive/writer_parts.h"
 #include "onnxar/archive.h"
 
@@ -17,14 +18,13 @@ ArchiveWriter::~ArchiveWriter() = default;
 ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const WriterOptions& options) {
   zip::check_alignment(options.alignment);
   refuse_dry_run(options.output);
-  auto file =
-      base::OutputFile::create(target, options.output.overwrite ? base::Existing::replace : base::Existing::refuse);
-  auto lock = options.output.overwrite ? lock_for_replacing(target) : base::FileDescriptor();
+  auto file = base::OutputFile::create(target, existing_of(options.output));
+  auto lock = options.output.overwrite ? lock_for_replacing(target) : os::File();
   return ArchiveWriter(std::make_unique<Parts>(
       Parts{std::move(lock),
             EntryWriter(zip::Writer({std::move(file), options.output.sync}, options.output.threads), options.alignment,
                         target),
-            options.output.sync ? base::Sync::full : base::Sync::none, options.verify_model}));
+            sync_of(options.output), options.verify_model}));
 }
 
 void ArchiveWriter::reserve(std::uint64_t bytes) { parts_->writer.reserve(bytes); }

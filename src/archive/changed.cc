@@ -24,16 +24,18 @@ bool has_directory(const base::OpenPlace& archive, const zip::Directory& directo
 bool is_changed(const Archive& archive) {
   if (archive.path().empty()) return false;
   const Bytes file = archive.file();
+  const base::FileOrigin* const origin = ArchiveAccess::origin(archive);
+  const auto was_touched = [origin] { return origin != nullptr && origin->is_changed(); };
   try {
-    auto place = base::MappedFile::find(file);
+    auto place = origin != nullptr ? origin->open(file) : std::nullopt;
     if (!place) {
-      if (base::MappedFile::is_changed(file)) return true;  // the path leads elsewhere
+      if (was_touched()) return true;  // the path leads elsewhere
       place = base::OpenPlace{base::open_file(archive.path(), os::Access::read), 0};
     }
     const auto size = base::examine(place->file, {}, archive.path()).status.size;
     if (size < place->offset + file.size()) return true;
     // A file that only grew was edited. Edits append, so the bytes that were read are unchanged.
-    if (size == place->offset + file.size() && base::MappedFile::is_changed(file)) return true;
+    if (size == place->offset + file.size() && was_touched()) return true;
     return !has_directory(*place, ArchiveAccess::directory(archive));
   } catch (const Error&) {
     return true;  // it cannot be opened any more
@@ -45,7 +47,9 @@ Error changed_while_read(const std::filesystem::path& path) {
 }
 
 void expect_not_cut(const Archive& archive) {
-  if (base::MappedFile::find(archive.file()) && is_changed(archive)) throw changed_while_read(archive.path());
+  const base::FileOrigin* const origin = ArchiveAccess::origin(archive);
+  if (origin != nullptr && origin->open(archive.file()) && is_changed(archive))
+    throw changed_while_read(archive.path());
 }
 
 Error being_edited(const std::filesystem::path& path) {
@@ -63,7 +67,8 @@ Error told_from_an_edit(const Error& error, const std::filesystem::path& path) {
 }
 
 Error told_apart_in_model(const Error& error, const Archive& archive) {
-  const bool edited = kind(error.code()) == Kind::format && base::MappedFile::is_changed(archive.file());
+  const base::FileOrigin* const origin = ArchiveAccess::origin(archive);
+  const bool edited = kind(error.code()) == Kind::format && origin != nullptr && origin->is_changed();
   return edited ? changed_while_read(archive.path()) : told_apart(error, archive);
 }
 
@@ -71,8 +76,8 @@ Error told_apart(const Error& error, const Archive& archive) {
   return kind(error.code()) == Kind::format && is_changed(archive) ? changed_while_read(archive.path()) : error;
 }
 
-Error told_apart(const Error& error, Bytes file, const std::filesystem::path& path) {
-  const bool changed = kind(error.code()) == Kind::format && base::MappedFile::is_changed(file);
+Error told_apart(const Error& error, const base::MappedFile& file, const std::filesystem::path& path) {
+  const bool changed = kind(error.code()) == Kind::format && file.is_changed();
   return changed ? changed_while_read(path) : error;
 }
 

@@ -6,8 +6,8 @@
 
 #include <filesystem>
 
+#include "base/mapped_file.h"
 #include "onnxar/archive.h"
-#include "onnxar/bytes.h"
 #include "onnxar/error.h"
 
 namespace onnxar {
@@ -35,7 +35,7 @@ Error told_apart(const Error& error, const Archive& archive);
 /// The same for the model, which is read from the mapping: also if the file was edited at all. An edit may have put the
 /// same directory back, so that nothing else shows what was there when the model was read.
 Error told_apart_in_model(const Error& error, const Archive& archive);
-/// The same for a file that is mapped, of whatever format.
-Error told_apart(const Error& error, Bytes file, const std::filesystem::path& path);
+/// The same for a mapped file of any format.
+Error told_apart(const Error& error, const base::MappedFile& file, const std::filesystem::path& path);
 
 }  // namespace onnxar

@@ -49,6 +49,17 @@ void EntrySource::read(const ByteSink& sink) const {
   expect(base::crc32_while(0, bytes_, [&] { sink(bytes_); }, threads_));
 }
 
+void EntrySource::locate(const std::function<void(const Location&)>& visit) const {
+  if (!may_change()) visit({bytes_, true, ArchiveAccess::origin(archive_)});
+}
+
+void SlicedEntry::locate(Bytes part, const std::function<void(const Location&)>& visit) const {
+  whole_.locate([&](Location run) {
+    run.bytes = part;
+    visit(run);
+  });
+}
+
 Bytes SlicedEntry::verified(Bytes part) const {
   std::call_once(verified_, [this] {
     if (!spool_) return whole_.verify();

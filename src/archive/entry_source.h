@@ -39,6 +39,8 @@ class EntrySource final : public ByteSource {
 
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   void read(const ByteSink& sink) const override;
+  /// Not of an entry that may change: copies of it are handed out.
+  void locate(const std::function<void(const Location&)>& visit) const override;
   /// Hands out copies and compares the CRC-32 of those.
   void copy(const ByteSink& sink) const;
   /// Fills `buffer`, and compares the CRC-32 of what it then holds. REQUIRES: buffer.size() == size()
@@ -66,6 +68,8 @@ class SlicedEntry {
       : whole_(std::move(whole)), header_offset_(entry.header_offset), bytes_(bytes), spool_(std::move(spool)) {}
   /// `part` of the entry, verified: in the mapping or in the spool. Errors: zip.data.crc, io.changed; for copying io.*.
   [[nodiscard]] Bytes verified(Bytes part) const;
+  /// Of the same part.
+  void locate(Bytes part, const std::function<void(const Location&)>& visit) const;
 
  private:
   EntrySource whole_;
@@ -82,6 +86,7 @@ class SliceSource final : public ByteSource {
   SliceSource(std::shared_ptr<const SlicedEntry> entry, Bytes part) : entry_(std::move(entry)), part_(part) {}
   [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
   void read(const ByteSink& sink) const override { sink(entry_->verified(part_)); }
+  void locate(const std::function<void(const Location&)>& visit) const override { entry_->locate(part_, visit); }
 
  private:
   std::shared_ptr<const SlicedEntry> entry_;

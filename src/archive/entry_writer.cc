@@ -47,13 +47,22 @@ class StreamSource final : public ByteSource {
 
 void refuse_dry_run(const OutputOptions& options) {
   if (!options.dry_run) return;
-  throw Error(Code::usage_argument,
-              "a writer has no dry run; archive_size and ArchiveEditor::size_with say how large the file would be");
+  throw Error(Code::usage_argument, "a writer has no dry run; archive_size says how large the file would be");
 }
 
 EntryWriter::EntryWriter(zip::Writer writer, std::uint64_t alignment, std::filesystem::path target)
     : writer_(std::move(writer)), alignment_(alignment), target_(std::move(target)) {
   zip::check_alignment(alignment);
+}
+
+EntryWriter::EntryWriter(Open open, std::uint64_t alignment, std::filesystem::path target)
+    : open_(std::move(open)), alignment_(alignment), target_(std::move(target)) {
+  zip::check_alignment(alignment);
+}
+
+zip::Writer& EntryWriter::writer() {
+  if (!writer_) writer_.emplace(open_());
+  return *writer_;
 }
 
 template <typename Action>
@@ -66,7 +75,7 @@ decltype(auto) EntryWriter::step(std::string_view name, const Action& action) {
 }
 
 void EntryWriter::reserve(std::uint64_t size) {
-  step("reserve", [&] { writer_.reserve(size); });
+  step("reserve", [&] { writer().reserve(size); });
 }
 
 void EntryWriter::attempt(std::string_view step_name, const std::function<void()>& action) { step(step_name, action); }
@@ -81,7 +90,7 @@ void EntryWriter::add(std::string_view name, const FileRange& range) {
       throw Error(Code::io_source_size, base::range_fault(range.offset, range.length, "the file", size),
                   {std::string(name), std::nullopt}, range.path);
     }
-    write(name, SpanSource(file.bytes().subspan(range.offset, *length)));
+    write(name, base::MappedSource(file.bytes().subspan(range.offset, *length), file.origin()));
   });
 }
 
@@ -102,7 +111,7 @@ void EntryWriter::add(std::string_view name, const ByteSource& source) {
 
 void EntryWriter::write(std::string_view name, const ByteSource& source) {
   const base::ExactSource exact(source, "the data", {std::string(name), std::nullopt});
-  writer_.add(name, zip::entry_alignment(alignment_, exact.size()), exact);
+  writer().add(name, zip::entry_alignment(alignment_, exact.size()), exact);
 }
 
 void EntryWriter::check_model_size(std::uint64_t size) const {
@@ -120,11 +129,11 @@ std::optional<std::uint64_t> EntryWriter::size_of(const Entries& entries, std::s
 
 /// Reads the models back from the file: what is proved is what readers will find there.
 void EntryWriter::prove_written(const ProveModel& prove) {
-  const Entries entries = writer_.sorted_sizes();
-  for (std::size_t i = 0; i < writer_.added(); ++i) {
-    const std::string_view name = writer_.added_name(i);
+  const Entries entries = writer().sorted_sizes();
+  for (std::size_t i = 0; i < writer().added(); ++i) {
+    const std::string_view name = writer().added_name(i);
     if (name != model_entry_name && !is_graph_name(name)) continue;
-    const base::MappedFile model = writer_.map_added(i);
+    const base::MappedFile model = writer().map_added(i);
     prove(name, model.bytes(), entries);
   }
 }
@@ -136,7 +145,7 @@ void EntryWriter::finish(std::string_view step_name, const ByteSource& model, ba
     check_model_size(exact.size());
     write(model_entry_name, exact);
     if (prove) prove_written(prove);
-    base::OutputFile file = std::move(writer_).finish(before_end);
+    base::OutputFile file = std::move(writer()).finish(before_end);
     steps_.close();
     file.publish(sync);
   });

@@ -22,13 +22,14 @@ class EntryWriter {
  public:
   /// Errors: usage.argument (the alignment).
   EntryWriter(zip::Writer writer, std::uint64_t alignment, std::filesystem::path target);
+  /// Opens the file in the first step that writes: up to then there may be more to plan. Errors: as the other.
+  using Open = std::function<zip::Writer()>;
+  EntryWriter(Open open, std::uint64_t alignment, std::filesystem::path target);
 
   void reserve(std::uint64_t size);
 
   /// A step that writes nothing. If it throws, the writer has failed, as with any step.
   void attempt(std::string_view step_name, const std::function<void()>& action);
-  /// Continues with another writer. REQUIRES: nothing was added yet.
-  void restart(zip::Writer writer) { writer_ = std::move(writer); }
 
   // Each as the function of ArchiveWriter.
   void add(std::string_view name, const FileRange& range);
@@ -52,17 +53,17 @@ class EntryWriter {
   void finish(std::string_view step_name, const ByteSource& model, base::Sync before_end, base::Sync sync,
               const ProveModel& prove);
 
-  [[nodiscard]] std::uint64_t alignment() const noexcept { return alignment_; }
-  [[nodiscard]] const zip::KeptDirectory& kept() const noexcept { return writer_.kept(); }
-
  private:
   template <typename Action>
   decltype(auto) step(std::string_view name, const Action& action);
   void write(std::string_view name, const ByteSource& source);
   void prove_written(const ProveModel& prove);
 
+  zip::Writer& writer();
+
   base::Steps steps_;
-  zip::Writer writer_;
+  Open open_;
+  std::optional<zip::Writer> writer_;  // once it is open
   std::uint64_t alignment_;
   std::filesystem::path target_;
 };

@@ -79,13 +79,15 @@ bool ends_in_end_record(os::Handle file) noexcept {
   return os::read_fully_at(file, end, size - end.size(), failed) == end.size() && zip::parse_end_record(end);
 }
 
-/// The bytes of an open file and their owner: a mapping, or a copy if the options ask for it.
-ByteSpan bytes_of(os::Handle file, const base::FilePart& part, const std::filesystem::path& path,
-                  const OpenOptions& options) {
-  if (options.copy_in) return base::read_in(file, part, zip::alignment_maximum, options.threads, path);
-  auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(file, part, path));
-  const Bytes bytes = mapping->bytes();
-  return ByteSpan::borrow(bytes, std::move(mapping));
+/// The archive in a part of an open file: mapped, or copied if that was asked for.
+Archive archive_in(os::Handle file, const base::FilePart& part, const std::filesystem::path& path,
+                   const OpenOptions& options) {
+  if (options.copy_in) {
+    const ByteSpan copy = base::read_in(file, part, zip::alignment_maximum, options.threads, path);
+    return ArchiveAccess::open(copy.bytes(), copy.owner(), path, options);
+  }
+  const auto mapping = std::make_shared<const base::MappedFile>(base::MappedFile::map(file, part, path));
+  return ArchiveAccess::open(mapping->bytes(), mapping, path, options, mapping->origin());
 }
 
 void read_local_headers(const Archive& archive, os::Handle file, std::uint64_t begin) {
@@ -102,9 +104,8 @@ void read_local_headers(const Archive& archive, os::Handle file, std::uint64_t b
 
 Archive open_part(os::Handle file, const base::FilePart& part, const std::filesystem::path& path,
                   const OpenOptions& options, LocalHeaders headers) {
-  const ByteSpan span = bytes_of(file, part, path, options);
   try {
-    Archive archive = ArchiveAccess::open(span.bytes(), span.owner(), path, options);
+    Archive archive = archive_in(file, part, path, options);
     if (headers == LocalHeaders::read_at_once) read_local_headers(archive, file, part.offset);
     return archive;
   } catch (const Error& error) {
@@ -188,6 +189,15 @@ os::File lock_for_editing(const std::filesystem::path& path) {
       throw base::system_error(failed, "cannot lock", path);
     }
     // The process that held the lock may have replaced the file by another one.
+    if (base::identity_of(path) == base::identity_of(file)) return file;
+  }
+}
+
+os::File lock_for_planning(const std::filesystem::path& path) {
+  while (true) {
+    os::File file = base::open_file(path, os::Access::read);
+    std::error_code failed;
+    if (lock_with_patience(file, os::Lock::shared, path, failed) == os::Locking::failed) return file;
     if (base::identity_of(path) == base::identity_of(file)) return file;
   }
 }

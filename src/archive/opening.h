@@ -40,6 +40,11 @@ Error with_way_back(const Error& error, Bytes file, const OpenOptions& options =
 /// locked file (X5). Errors: archive.busy after a second; io.*.
 os::File lock_for_editing(const std::filesystem::path& path);
 
+/// Opens the file for reading and keeps edits off it, by a shared lock, while one is planned. Makes sure that the path
+/// still leads to what was opened. Where the file system has no locks, there is none. Errors: archive.busy after a
+/// second; io.*.
+os::File lock_for_planning(const std::filesystem::path& path);
+
 /// Takes a shared lock on the file at `path`, which another file is going to replace (X8). Held from before the input
 /// is read until the output has the name, it keeps out edits, which would be lost. It does not hinder readers, which
 /// ask for a shared lock at most. Returns an invalid file if there is nothing to lock: no regular file that may be

@@ -14,6 +14,7 @@
 #include "archive/keys.h"
 #include "archive/new_names.h"
 #include "archive/opening.h"
+#include "archive/output_options.h"
 #include "archive/zip_expansion.h"
 #include "base/annotate.h"
 #include "base/mapped_file.h"
@@ -115,7 +116,7 @@ class Plan {
     report.remarks.push_back({Severity::note,
                               Code::zip_foreign,
                               {},
-                              concat("the input is no archive; it was read as ", to_string(model.dialect))});
+                              concat("the input is not an archive; it was read as ", to_string(model.dialect))});
     return model.index;
   }
 
@@ -275,9 +276,10 @@ class Plan {
   std::vector<Planned> entries_;
 };
 
-void write(Bytes file, const Plan& plan, const AcceptedCrcs& accepted, zip::Writer& writer) {
+void write(const base::MappedFile& mapping, const Plan& plan, const AcceptedCrcs& accepted, zip::Writer& writer) {
+  const Bytes file = mapping.bytes();
   for (const Planned& planned : plan.entries()) {
-    std::unique_ptr<const ByteSource> source = zip::data_source(file, *planned.entry);
+    std::unique_ptr<const ByteSource> source = zip::data_source(file, *planned.entry, mapping.origin());
     // The writer sums what it writes, so that what a lasting mapping holds is not read twice.
     if (planned.may_change)
       source = std::make_unique<CopiedSource>(file.subspan(planned.entry->data_offset, planned.entry->size));
@@ -292,8 +294,7 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
                         const RepackOptions& options, const ModelReading& reading) {
   if (options.alignment) zip::check_alignment(*options.alignment);
   // Before the input is read, which may be the same file.
-  const auto lock =
-      options.output.overwrite && !options.output.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
+  const auto lock = options.output.overwrite && !options.output.dry_run ? lock_for_replacing(output) : os::File();
   const auto mapping = base::MappedFile::open(input);
   const Bytes file = mapping.bytes();
   RepackReport report;
@@ -302,15 +303,16 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
     Plan plan(file, directory, options, reading);
     plan.make(report);
     const AcceptedCrcs accepted(file, directory, options.accept_crc, report);
-    const auto existing = options.output.overwrite ? base::Existing::replace : base::Existing::refuse;
-    zip::Writer writer({base::OutputFile::create(output, existing), options.output.sync}, options.output.threads);
+    base::OutputTarget target = base::find_target(output, existing_of(options.output));
     if (options.output.dry_run) return report;
+    auto out = base::OutputFile::create(std::move(target), existing_of(options.output));
+    zip::Writer writer({std::move(out), options.output.sync}, options.output.threads);
     writer.reserve(report.file_bytes);
-    write(file, plan, accepted, writer);
-    std::move(writer).finish().publish(options.output.sync ? base::Sync::full : base::Sync::none);
+    write(mapping, plan, accepted, writer);
+    std::move(writer).finish().publish(sync_of(options.output));
   } catch (const Error& error) {
     // What concerns the output names it already.
-    throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(input), input), file, input);
+    throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(input), input), mapping, input);
   }
   return report;
 }
@@ -332,7 +334,7 @@ std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, s
       entries.push_back({std::string(entry.name), entry.data_offset, off_by, kind});
     }
   } catch (const Error& error) {
-    throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(path), path), file, path);
+    throw told_apart(told_from_an_edit(with_way_back(error, file).with_path(path), path), mapping, path);
   }
   return entries;
 }

@@ -14,7 +14,7 @@ namespace {
 
 /// What is wrong with bytes of the file names it.
 template <typename Action>
-auto naming(const std::filesystem::path& path, Bytes file, const Action& action) {
+auto naming(const std::filesystem::path& path, const base::MappedFile& file, const Action& action) {
   try {
     return action();
   } catch (const Error& error) {
@@ -25,17 +25,24 @@ auto naming(const std::filesystem::path& path, Bytes file, const Action& action)
 /// A stored entry. Its CRC-32 is compared when all is read.
 class StoredSource final : public ByteSource {
  public:
-  StoredSource(Bytes file, const zip::ForeignEntry& entry, const std::filesystem::path& path, std::size_t threads)
+  StoredSource(const base::MappedFile& file, const zip::ForeignEntry& entry, const std::filesystem::path& path,
+               std::size_t threads)
       : file_(file), entry_(entry), path_(path), threads_(threads) {}
   [[nodiscard]] std::uint64_t size() const override { return entry_.size; }
   void read(const ByteSink& sink) const override {
-    const Bytes bytes = file_.subspan(entry_.data_offset, entry_.size);
+    const Bytes bytes = stored();
     const std::uint32_t crc = base::crc32_while(0, bytes, [&] { sink(bytes); }, threads_);
-    naming(path_, file_, [&] { zip::expect_crc(file_, entry_, crc); });
+    naming(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry_, crc); });
+  }
+
+  void locate(const std::function<void(const Location&)>& visit) const override {
+    visit({stored(), true, file_.origin()});
   }
 
  private:
-  Bytes file_;
+  [[nodiscard]] Bytes stored() const { return file_.bytes().subspan(entry_.data_offset, entry_.size); }
+
+  const base::MappedFile& file_;
   const zip::ForeignEntry& entry_;
   const std::filesystem::path& path_;
   std::size_t threads_;
@@ -44,7 +51,7 @@ class StoredSource final : public ByteSource {
 /// A deflated entry that is inflated straight to the sink. Its CRC-32 is compared at the end.
 class InflatingSource final : public ByteSource {
  public:
-  InflatingSource(Bytes file, const zip::ForeignEntry& entry, const std::filesystem::path& path)
+  InflatingSource(const base::MappedFile& file, const zip::ForeignEntry& entry, const std::filesystem::path& path)
       : file_(file), entry_(entry), path_(path) {}
   [[nodiscard]] std::uint64_t size() const override { return entry_.size; }
   void read(const ByteSink& sink) const override {
@@ -54,15 +61,15 @@ class InflatingSource final : public ByteSource {
       sink(piece);
     };
     try {
-      zip::data_source(file_, entry_)->read(summed);
+      zip::data_source(file_.bytes(), entry_)->read(summed);
     } catch (const Error& error) {
       throw error.code() == Code::zip_data_inflate ? error.with_path(path_) : error;  // other errors are the sink's
     }
-    naming(path_, file_, [&] { zip::expect_crc(file_, entry_, crc); });
+    naming(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry_, crc); });
   }
 
  private:
-  Bytes file_;
+  const base::MappedFile& file_;
   const zip::ForeignEntry& entry_;
   const std::filesystem::path& path_;
 };
@@ -74,17 +81,18 @@ Bytes spooled(Spool& spool, Bytes file, const zip::ForeignEntry& entry) {
 /// A part of the inflated data of an entry.
 class SpooledSource final : public ByteSource {
  public:
-  SpooledSource(Spool& spool, Bytes file, const zip::ForeignEntry& entry, Bytes part, const std::filesystem::path& path)
+  SpooledSource(Spool& spool, const base::MappedFile& file, const zip::ForeignEntry& entry, Bytes part,
+                const std::filesystem::path& path)
       : spool_(spool), file_(file), entry_(entry), part_(part), path_(path) {}
   [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
   void read(const ByteSink& sink) const override {
-    naming(path_, {}, [&] { static_cast<void>(spooled(spool_, file_, entry_)); });
+    naming(path_, file_, [&] { static_cast<void>(spooled(spool_, file_.bytes(), entry_)); });
     sink(part_);
   }
 
  private:
   Spool& spool_;
-  Bytes file_;
+  const base::MappedFile& file_;
   const zip::ForeignEntry& entry_;
   Bytes part_;
   const std::filesystem::path& path_;
@@ -96,16 +104,16 @@ UnpackedZip::UnpackedZip(const std::filesystem::path& path, std::filesystem::pat
     : path_(path),
       folder_(std::move(folder)),
       file_(base::MappedFile::open(path)),
-      directory_(naming(path, file_.bytes(), [this] { return zip::ForeignDirectory::read(file_.bytes(), {}); })),
+      directory_(naming(path, file_, [this] { return zip::ForeignDirectory::read(file_.bytes(), {}); })),
       expansion_(file_.bytes().size(), max_expansion),
-      model_(naming(path, file_.bytes(), [this] { return find_foreign_model(file_.bytes(), directory_, expansion_); })),
+      model_(naming(path, file_, [this] { return find_foreign_model(file_.bytes(), directory_, expansion_); })),
       used_(directory_.entries().size()) {
   used_[model_.index] = true;
 }
 
 void UnpackedZip::use(std::size_t index) {
   if (used_[index]) return;
-  naming(path_, file_.bytes(), [&] { expansion_.add(entry(index)); });
+  naming(path_, file_, [&] { expansion_.add(entry(index)); });
   used_[index] = true;
 }
 
@@ -122,23 +130,23 @@ Bytes UnpackedZip::place_of(std::size_t index) {
 Bytes UnpackedZip::bytes(std::size_t index) {
   const Bytes place = place_of(index);
   if (!entry(index).deflated) return place;
-  return naming(path_, file_.bytes(), [&] { return spooled(*spool_, file_.bytes(), entry(index)); });
+  return naming(path_, file_, [&] { return spooled(*spool_, file_.bytes(), entry(index)); });
 }
 
 void UnpackedZip::verify(std::size_t index) const {
   if (entry(index).deflated) return;
   const Bytes data = file_.bytes().subspan(entry(index).data_offset, entry(index).size);
-  naming(path_, file_.bytes(), [&] { zip::expect_crc(file_.bytes(), entry(index), base::crc32(0, data)); });
+  naming(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry(index), base::crc32(0, data)); });
 }
 
 std::unique_ptr<const ByteSource> UnpackedZip::source(std::size_t index, std::size_t threads) {
   use(index);
-  if (entry(index).deflated) return std::make_unique<InflatingSource>(file_.bytes(), entry(index), path_);
-  return std::make_unique<StoredSource>(file_.bytes(), entry(index), path_, threads);
+  if (entry(index).deflated) return std::make_unique<InflatingSource>(file_, entry(index), path_);
+  return std::make_unique<StoredSource>(file_, entry(index), path_, threads);
 }
 
 std::unique_ptr<const ByteSource> UnpackedZip::inflated_source(std::size_t index, Bytes part) const {
-  return std::make_unique<SpooledSource>(*spool_, file_.bytes(), entry(index), part, path_);
+  return std::make_unique<SpooledSource>(*spool_, file_, entry(index), part, path_);
 }
 
 }  // namespace onnxar

@@ -29,6 +29,8 @@ class UnpackedZip {
   [[nodiscard]] const zip::ForeignDirectory& directory() const noexcept { return directory_; }
   [[nodiscard]] const ForeignModel& model() const noexcept { return model_; }
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  /// What the bytes of stored entries are mapped from.
+  [[nodiscard]] const base::FileOrigin* origin() const noexcept { return file_.origin(); }
   [[nodiscard]] std::uint64_t file_size() const noexcept { return file_.bytes().size(); }
   [[nodiscard]] const zip::ForeignEntry& entry(std::size_t index) const { return directory_.entries()[index]; }
 

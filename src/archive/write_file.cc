@@ -1,3 +1,4 @@
+#include "archive/output_options.h"
 #include "base/buffered_output.h"
 #include "base/output_file.h"
 #include "onnxar/archive_writer.h"
@@ -5,11 +6,11 @@
 namespace onnxar {
 
 void write_file(const std::filesystem::path& target, Bytes bytes, const OutputOptions& options) {
-  const auto existing = options.overwrite ? base::Existing::replace : base::Existing::refuse;
-  if (options.dry_run) return base::OutputFile::check_target(target, existing);
-  base::BufferedOutput out(base::OutputFile::create(target, existing), options.sync);
+  base::OutputTarget found = base::find_target(target, existing_of(options));
+  if (options.dry_run) return;
+  base::BufferedOutput out(base::OutputFile::create(std::move(found), existing_of(options)), options.sync);
   out.append(bytes);
-  std::move(out).finish().publish(options.sync ? base::Sync::full : base::Sync::none);
+  std::move(out).finish().publish(sync_of(options));
 }
 
 }  // namespace onnxar

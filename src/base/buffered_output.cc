@@ -46,15 +46,24 @@ decltype(auto) BufferedOutput::spoiling(const Action& action) {
 }
 
 void BufferedOutput::append(Bytes bytes) {
-  spoiling([&] { append_any(bytes); });
+  spoiling([&] { append_any(bytes, nullptr); });
 }
 
-void BufferedOutput::append_any(Bytes bytes) {
+void BufferedOutput::append(const ByteSource& source) {
+  const FileOrigins origins = origins_of(source);
+  source.read([&](Bytes bytes) { spoiling([&] { append_any(bytes, origins.find(bytes)); }); });
+}
+
+FileOrigins BufferedOutput::origins_of(const ByteSource& source) const {
+  return file_.may_share() ? FileOrigins(source, shared_from) : FileOrigins();
+}
+
+void BufferedOutput::append_any(Bytes bytes, const FileOrigin* origin) {
   if (bytes.size() < direct_from && buffer_.size() + bytes.size() <= buffer_size) {
     base::append(buffer_, bytes);
     return;
   }
-  if (!append_shared(bytes)) write(bytes);
+  if (!append_shared(bytes, origin)) write(bytes);
 }
 
 /// The whole blocks among them, if blocks begin at the same bytes here and in the file that they may be mapped from:
@@ -66,12 +75,12 @@ Bytes BufferedOutput::blocks_of(Bytes bytes) const {
   return bytes.subspan(before, (bytes.size() - before) / block_size * block_size);
 }
 
-bool BufferedOutput::append_shared(Bytes bytes) {
-  if (!file_.may_share()) return false;
+bool BufferedOutput::append_shared(Bytes bytes, const FileOrigin* origin) {
+  if (origin == nullptr || !file_.may_share()) return false;
   const Bytes blocks = blocks_of(bytes);
   if (blocks.empty()) return false;
   const auto before = static_cast<std::size_t>(blocks.data() - bytes.data());
-  if (!file_.share_at(position() + before, blocks)) return false;
+  if (!file_.share_at(position() + before, blocks, *origin)) return false;
   append(bytes.first(before));
   flush();
   flushed_ += blocks.size();
@@ -92,17 +101,26 @@ void BufferedOutput::write(Bytes bytes) {
 }
 
 std::uint32_t BufferedOutput::append_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads) {
-  return spoiling([&] { return append_any_with_crc(crc, bytes, threads); });
+  return spoiling([&] { return append_any_with_crc(crc, bytes, nullptr, threads); });
 }
 
-std::uint32_t BufferedOutput::append_any_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads) {
+std::uint32_t BufferedOutput::append_with_crc(std::uint32_t crc, const ByteSource& source, std::size_t threads) {
+  const FileOrigins origins = origins_of(source);
+  source.read([&](Bytes bytes) {
+    crc = spoiling([&] { return append_any_with_crc(crc, bytes, origins.find(bytes), threads); });
+  });
+  return crc;
+}
+
+std::uint32_t BufferedOutput::append_any_with_crc(std::uint32_t crc, Bytes bytes, const FileOrigin* origin,
+                                                  std::size_t threads) {
   if (bytes.size() < worth_a_thread) {
     crc = crc32(crc, bytes);
     append(bytes);
     return crc;
   }
   threads = std::min(allowed_threads(threads), most_threads);
-  if (append_shared(bytes)) return crc32_in_pieces(crc, bytes, read_step, threads, [](std::size_t, Bytes) {});
+  if (append_shared(bytes, origin)) return crc32_in_pieces(crc, bytes, read_step, threads, [](std::size_t, Bytes) {});
   return write_with_crc(crc, bytes, threads);
 }
 

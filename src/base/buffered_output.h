@@ -9,10 +9,10 @@
 
 namespace onnxar::base {
 
-/// Gathers small pieces in one buffer of 1 MiB; large ones go to the file directly. Of those that are mapped from a
-/// file and lie there as they will lie here, modulo blocks of 4096 bytes, the output shares the blocks where the file
-/// system can (OutputFile::share_at). An error of any call spoils the file (OutputFile::spoil): a part of what was
-/// appended may be missing. Not synchronised.
+/// Gathers small pieces in one buffer of 1 MiB; large ones go to the file directly. Where a source says that its bytes
+/// are mapped from a file, and they lie there as they will lie here, modulo blocks of 4096 bytes, the output shares the
+/// blocks if the file system can (OutputFile::share_at). An error of any call spoils the file (OutputFile::spoil): a
+/// part of what was appended may be missing. Not synchronised.
 class BufferedOutput {
  public:
   /// `write_back`: have the system begin writing to the disk while we go on, for a file that will be synced.
@@ -20,8 +20,11 @@ class BufferedOutput {
   BufferedOutput(OutputFile file, bool write_back, std::uint64_t position = 0);
 
   void append(Bytes bytes);
-  /// Appends, and continues `crc` over the bytes (crc32.h). Where they are many two threads sum and write, if `threads`
-  /// allow it (0: if there are two cores).
+  /// Appends all bytes of the source.
+  void append(const ByteSource& source);
+  /// Appends all bytes of the source, and continues `crc` over them (crc32.h). Where they are many two threads sum and
+  /// write, if `threads` allow it (0: if there are two cores).
+  std::uint32_t append_with_crc(std::uint32_t crc, const ByteSource& source, std::size_t threads);
   std::uint32_t append_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads);
   /// Appends zeros up to `position`. REQUIRES: position >= this->position()
   void pad_to(std::uint64_t position);
@@ -43,10 +46,11 @@ class BufferedOutput {
  private:
   template <typename Action>
   decltype(auto) spoiling(const Action& action);
-  void append_any(Bytes bytes);
-  std::uint32_t append_any_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads);
+  [[nodiscard]] FileOrigins origins_of(const ByteSource& source) const;
+  void append_any(Bytes bytes, const FileOrigin* origin);
+  std::uint32_t append_any_with_crc(std::uint32_t crc, Bytes bytes, const FileOrigin* origin, std::size_t threads);
   [[nodiscard]] Bytes blocks_of(Bytes bytes) const;
-  bool append_shared(Bytes bytes);
+  bool append_shared(Bytes bytes, const FileOrigin* origin);
   void write(Bytes bytes);
   std::uint32_t write_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads);
   void flush();

@@ -23,6 +23,7 @@ class ExactSource final : public ByteSource {
   [[nodiscard]] std::uint64_t size() const override { return size_; }
   /// Errors: io.source_size (more or fewer bytes than announced); what the source or `sink` throws.
   void read(const ByteSink& sink) const override;
+  void locate(const std::function<void(const Location&)>& visit) const override { source_->locate(visit); }
 
  private:
   [[noreturn]] void refuse(std::string_view how) const;

@@ -3,18 +3,14 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
+#include <memory>
+#include <utility>
 
 #include "base/file_descriptor.h"
+#include "base/file_origin.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::base {
-
-/// An open file and a place in it.
-struct OpenPlace {
-  os::File file;
-  std::uint64_t offset = 0;  ///< bytes
-};
 
 /// A regular file or a part of one, mapped shared and read-only.
 ///
@@ -41,22 +37,18 @@ class MappedFile {
   Bytes bytes() const&& = delete;
   [[nodiscard]] os::FileIdentity identity() const noexcept { return identity_; }
 
-  /// Where the bytes stand on the disk, if all of them are in one mapping of this class and its path still leads to the
-  /// file, which is opened once more. Bytes are handed on as views that know no file; who writes them asks here.
-  /// Threads: any.
-  static std::optional<OpenPlace> find(Bytes bytes);
-
-  /// Whether the file that the bytes are mapped from was written to or cut since then, or its path leads to another
-  /// one; false for bytes that are not mapped, or from a file without a path. So what was read may be of more than one
-  /// state. A change within the same tick of the clock (some milliseconds) that keeps the size is not seen. Threads:
-  /// any.
-  static bool is_changed(Bytes bytes);
+  /// What the bytes are mapped from; null for an empty mapping. At the same address as long as the mapping lives, also
+  /// if this object moves.
+  [[nodiscard]] const FileOrigin* origin() const noexcept { return origin_.get(); }
+  /// As FileOrigin::is_changed; false for an empty mapping.
+  [[nodiscard]] bool is_changed() const noexcept { return origin_ && origin_->is_changed(); }
 
  private:
   MappedFile(Bytes bytes, os::FileIdentity identity) noexcept : bytes_(bytes), identity_(identity) {}
 
   Bytes bytes_;
   os::FileIdentity identity_;
+  std::unique_ptr<const FileOrigin> origin_;
 };
 
 }  // namespace onnxar::base

@@ -15,11 +15,8 @@ namespace fs = std::filesystem;
 
 // --- Beginning and discarding ----------------------------------------------------------------------------------------
 
-void OutputFile::check_target(const fs::path& target, Existing existing) { expect_writable(target, existing); }
-
 OutputFile OutputFile::create(const fs::path& target, Existing existing) {
-  if (!target.has_filename()) throw Error(Code::io_not_a_file, "is a folder; name the file to write", {}, target);
-  return create(follow_links(target), existing);
+  return create(find_target(target, existing), existing);
 }
 
 OutputFile OutputFile::create(std::shared_ptr<const Folder> folder, const std::string& name, Existing existing) {
@@ -139,8 +136,8 @@ void OutputFile::write_all_at(std::uint64_t offset, Bytes first, Bytes second) {
   }
 }
 
-bool OutputFile::share_at(std::uint64_t offset, Bytes bytes) {
-  const auto source = MappedFile::find(bytes);
+bool OutputFile::share_at(std::uint64_t offset, Bytes bytes, const FileOrigin& origin) {
+  const auto source = origin.open(bytes);
   if (!source) return false;
   begin_extension();
   refuse_if_abandoned();

@@ -44,12 +44,13 @@ class OutputFile {
   /// The file `name`, no path, in an open folder; a link of that name is not followed. Errors: as the other.
   static OutputFile create(std::shared_ptr<const Folder> folder, const std::string& name, Existing existing);
 
+  /// What `find_target` found, perhaps some time ago: what has the name by now is looked at again. Errors: as the
+  /// first.
+  static OutputFile create(OutputTarget target, Existing existing);
+
   /// A file that never gets a name, in a folder with room for it: whatever is in the folder does not matter.
   /// Errors: io.not_found (no such folder), io.permission.
   static OutputFile create_nameless(const std::filesystem::path& folder);
-
-  /// The errors of `create` that show without touching the folder. A link is not followed.
-  static void check_target(const std::filesystem::path& target, Existing existing);
 
   /// The file at `target`, open for writing, of which the first `size` bytes, which is all of it, stay as they are.
   static OutputFile extend(os::File file, const std::filesystem::path& target, std::uint64_t size);
@@ -65,10 +66,10 @@ class OutputFile {
   void reserve(std::uint64_t size);
   /// Writes `first`, then `second` right behind it, in as few calls as the system allows.
   void write_at(std::uint64_t offset, Bytes first, Bytes second = {});
-  /// Puts bytes of another file here that this process has mapped (MappedFile) without copying them: the two files then
-  /// share the blocks on the disk until one of them is changed, which the other does not see. Returns whether that was
-  /// done. File systems that can (XFS, btrfs) want whole blocks (of 4096 bytes as a rule) of the same file system.
-  bool share_at(std::uint64_t offset, Bytes bytes);
+  /// Puts bytes that are mapped from another file here without copying them: the two files then share the blocks on
+  /// the disk until one of them is changed, which the other does not see. Returns whether that was done. File systems
+  /// that can (XFS, btrfs) want whole blocks (of 4096 bytes as a rule) of the same file system.
+  bool share_at(std::uint64_t offset, Bytes bytes, const FileOrigin& origin);
   /// Whether it is worth a try: once the file system has said that it cannot, it is not asked again.
   [[nodiscard]] bool may_share() const noexcept { return may_share_; }
   /// What is written is not what it should be: it must never be published. Threads: any.
@@ -126,7 +127,6 @@ class OutputFile {
     std::atomic<bool> set_ = false;
   };
 
-  static OutputFile create(OutputTarget target, Existing existing);
   template <typename Action>
   void spoiling(const Action& action);
   void refuse_if_spoiled() const;

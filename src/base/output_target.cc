@@ -66,6 +66,13 @@ OutputTarget follow_links(fs::path path) {
   throw system_error(std::make_error_code(std::errc::too_many_symbolic_link_levels), "cannot write", path);
 }
 
+OutputTarget find_target(const fs::path& path, Existing existing) {
+  if (!path.has_filename()) throw Error(Code::io_not_a_file, "is a folder; name the file to write", {}, path);
+  OutputTarget target = follow_links(path);
+  expect_writable(target, existing);
+  return target;
+}
+
 void expect_writable(const OutputTarget& target, Existing existing) {
   std::error_code failed;
   const os::FileStatus status = os::status_in(target.folder->descriptor(), target.name, failed);

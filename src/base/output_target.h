@@ -25,6 +25,10 @@ struct OutputTarget {
 /// io.failed.
 OutputTarget follow_links(std::filesystem::path path);
 
+/// All that can be known of an output before it is made; nothing is opened for writing. Errors: as `follow_links` and
+/// `expect_writable`; io.not_a_file (the path ends in `/`).
+OutputTarget find_target(const std::filesystem::path& path, Existing existing);
+
 /// Errors: output.exists (refuse), io.not_a_file (a folder or device has the name), io.*.
 void expect_writable(const OutputTarget& target, Existing existing);
 /// The same for a path, without opening its folder; a link at its end is not followed.

@@ -113,8 +113,10 @@ FileMap FileMapper::map_of_archive(StorageSummary& storage) {
 FileMap FileMapper::map_of_data_file(const std::string& location, std::vector<FileBlock>& slices,
                                      StorageSummary& storage) const {
   constexpr std::uint64_t largest_padding = 65536;  // a larger gap is not alignment: Windows' granularity is the most
-  const auto file_size = source_.size_of_data_file(location);
-  FileMap map{source_.data_folder() / location, !file_size, file_size.value_or(0), {}};
+  const ExternalFiles* files = source_.files();     // null for a model in memory
+  const auto file_size = files != nullptr ? files->size_of(location) : std::nullopt;
+  FileMap map{
+      files != nullptr ? files->folder() / location : fs::path(location), !file_size, file_size.value_or(0), {}};
   std::ranges::stable_sort(slices, {}, &FileBlock::offset);
   for (const FileBlock& slice : slices) {
     // The link may claim any range: only what the file has is drawn.

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "onnxar/model/inspect.h"
-#include "source/model_source.h"
+#include "source/resolver.h"
 
 namespace onnxar {
 
 class FileMapper {
  public:
   /// `path` is the file that `source` was opened from; both must outlive this.
-  FileMapper(const std::filesystem::path& path, const ModelSource& source, const LoadOptions& options)
+  FileMapper(const std::filesystem::path& path, const Resolver& source, const LoadOptions& options)
       : path_(path), source_(source), options_(options) {}
 
   void add(const onnx::TensorSite& site);
@@ -28,7 +28,7 @@ class FileMapper {
   void append_model(FileMap& map, std::uint64_t offset, std::uint64_t size);
 
   const std::filesystem::path& path_;
-  const ModelSource& source_;
+  const Resolver& source_;
   const LoadOptions& options_;
   std::vector<FileBlock> inline_;                         // offsets from the first byte of the model
   std::map<std::string, std::vector<FileBlock>> slices_;  // by location; a size of 0: to the end

@@ -9,7 +9,7 @@
 #include "inspect/tensor_summary.h"
 #include "onnx/domains.h"
 #include "proto/messages.h"
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
 #include "text/text_writer.h"
 
 namespace onnxar {
@@ -47,7 +47,7 @@ void add_nodes(Inspection& inspection, const schema::ModelProto& model, const st
   });
 }
 
-ModelForm form_of(const ModelSource& source) {
+ModelForm form_of(const Resolver& source) {
   if (source.archive() != nullptr) return ModelForm::archive;
   return source.from_text() ? ModelForm::textproto : ModelForm::onnx;
 }

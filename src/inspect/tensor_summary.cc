@@ -101,7 +101,7 @@ class Sums {
 
 }  // namespace
 
-void add_tensors(Inspection& inspection, const std::filesystem::path& path, const ModelSource& source,
+void add_tensors(Inspection& inspection, const std::filesystem::path& path, const Resolver& source,
                  const schema::ModelProto& proto, const InspectOptions& options) {
   Sums sums(inspection, options.largest, statistics_of(proto));
   FileMapper mapper(path, source, options.load);

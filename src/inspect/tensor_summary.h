@@ -9,7 +9,7 @@ namespace onnxar {
 
 /// Fills in what `inspection` says about tensors and storage, and the maps of files if `options` ask for them. `source`
 /// is the model that was opened, and `proto` its messages.
-void add_tensors(Inspection& inspection, const std::filesystem::path& path, const ModelSource& source,
+void add_tensors(Inspection& inspection, const std::filesystem::path& path, const Resolver& source,
                  const schema::ModelProto& proto, const InspectOptions& options);
 
 }  // namespace onnxar

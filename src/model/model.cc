@@ -13,8 +13,9 @@
 #include "onnx/typed_data.h"
 #include "proto/messages.h"
 #include "sink/save.h"
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
 #include "skeleton/payload_memory.h"
+#include "source/open.h"
 #include "tensors/message_view.h"
 #include "text/text_writer.h"
 
@@ -124,7 +125,7 @@ Model Model::load(Bytes bytes, std::shared_ptr<const void> owner, const LoadOpti
   const bool no_copy = options.no_copy.value_or(owner != nullptr);
   const LoadOptions with_text = with_text_parser(options);
   LoadedModel loaded =
-      load_model(ModelSource::of(bytes, std::move(owner), with_text), ExternalPolicy::of(options), options);
+      load_model(resolver_of(bytes, std::move(owner), with_text), ExternalPolicy::of(options), options);
   return Model(Parts::of(std::move(loaded), options, no_copy));
 }
 
@@ -133,7 +134,7 @@ const schema::ModelProto& Model::proto() const& noexcept { return parts_->proto;
 const std::vector<Finding>& Model::remarks() const& noexcept { return parts_->loaded.remarks; }
 
 ByteSpan Model::payload(const schema::TensorProto& tensor) const {
-  return is_linked(tensor) ? linked_payload(parts_->loaded, tensor).span
+  return is_linked(tensor) ? linked_payload(parts_->loaded, tensor).share()
                            : base::annotated([&] { return name_of(tensor); }, [&] { return inline_payload(tensor); });
 }
 
@@ -142,9 +143,7 @@ const ByteSpan& Model::span(const schema::TensorProto& tensor) const& {
     throw Error(Code::usage_argument, concat("tensor ", base::quoted(tensor.name()),
                                              " has its data, if any, in the message; `payload` gives a view of it"));
   }
-  const Payload& payload = linked_payload(parts_->loaded, tensor);
-  // The owner's span, if the table owns the bytes: `span` is a view of it.
-  return payload.owned ? *payload.owned : payload.span;
+  return *linked_payload(parts_->loaded, tensor).span;  // loading has decoded what had to be
 }
 
 void Model::set_payload(schema::TensorProto& tensor, ByteSpan bytes) {

@@ -1,4 +1,4 @@
-// Where a plain model is written to: a file, or a folder with all that came along.
+// Where a plain model is written to: a file, or a folder with the side files and graphs too.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +10,14 @@ namespace onnxar {
 
 struct Destination {
   std::filesystem::path path;  ///< of the file, or of the folder
-  std::string model;           ///< the model's file name in the folder; empty where the destination is a file
+  std::string model;           ///< the model's file name in the folder; empty if the destination is a file
 
-  /// `output` names a folder if it ends in `/`; `input`, or `model` where that is empty, gives the name
-  /// of the model in it. An archive is always a file.
+  /// `output` names a folder if it ends in `/`; the model's file in it gets the stem of `input`, or
+  /// `model` if `input` is empty. An archive is always a file.
   static Destination of(const std::filesystem::path& output, const std::filesystem::path& input, Format format);
 
   [[nodiscard]] bool is_folder() const noexcept { return !model.empty(); }
-  /// A folder with room for the output that is there already.
+  /// A folder that exists already, on the same disk as the output.
   [[nodiscard]] std::filesystem::path folder_above() const;
 };
 

@@ -2,85 +2,41 @@
 
 #include <utility>
 
-#include "base/file_status.h"
-#include "base/text.h"
-#include "sink/payload_layout.h"
+#include "archive/output_options.h"
 
 namespace onnxar {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Files that may stay open and nameless until they are published; others wait under hidden names.
+/// So many files stay open and nameless until they are published. More could exceed the limit of open files, so the
+/// others wait under hidden names.
 constexpr std::size_t most_open = 64;
-
-Error in_the_way(const fs::path& path, std::string_view what) {
-  return {Code::usage_argument,
-          base::concat(what, ", and a file of the model would be written there; choose another output folder or name"),
-          {},
-          path};
-}
-
-/// For file systems on which names that differ in the case of letters are one.
-std::string folded(std::string_view name) {
-  std::string small(name);
-  for (char& c : small) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return small;
-}
-
-void check_empty(const base::Folder& folder) {
-  if (folder.is_empty()) return;
-  throw Error(Code::output_not_empty,
-              "the folder is not empty, and what is unpacked with its side files must not mix with other files; name a "
-              "new or empty folder, or a file for the model alone",
-              {}, folder.path());
-}
 
 }  // namespace
 
-FileSet::FileSet(const Destination& destination, const SaveOptions& options)
-    : options_(options), existing_(destination.is_folder() ? base::Existing::refuse : existing(options)) {
-  if (destination.is_folder()) {
-    model_path_ = destination.path / destination.model;
-    open_folder(destination);
-    if (root_.folder && !options.output.dry_run) {
-      model_ = base::OutputFile::create(root_.folder, destination.model, existing_);
-    }
+FileSet::FileSet(const OutputOptions& options, base::Existing existing) : options_(options), existing_(existing) {}
+
+/// Delegates, so that the destructor runs where this throws.
+FileSet::FileSet(const FileTargets& targets, const OutputOptions& options) : FileSet(options, targets.existing()) {
+  const base::OutputTarget& model = targets.model();
+  const std::string folder = targets.folder_to_make().filename().string();
+  if (folder.empty()) {
+    root_.folder = model.folder;
+    model_ = base::OutputFile::create(model, existing_);
   } else {
-    std::error_code ignored;
-    if (fs::is_directory(destination.path, ignored)) {
-      throw Error(Code::io_not_a_file,
-                  "is a folder; name the file to write, or end it with `/` to have the model and all side files in it",
-                  {}, destination.path);
-    }
-    model_ = base::OutputFile::create(destination.path, existing_);
-    model_path_ = model_->target();
-    root_.folder = model_->folder();
+    make_folder(model.folder, folder);
+    model_ = base::OutputFile::create(root_.folder, model.name, existing_);
   }
-  files_claimed_.insert(folded(model_path_.filename().string()));
 }
 
-void FileSet::open_folder(const Destination& destination) {
-  const fs::path& path = destination.path;
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
-    root_.folder = base::Folder::open(path);
-    return check_empty(*root_.folder);
-  }
-  auto above = base::Folder::open(destination.folder_above());
-  if (fs::exists(fs::symlink_status(path, ignored))) {
-    throw Error(Code::io_not_a_file, "is not a folder, and the output is to be one", {}, path);
-  }
-  if (options_.output.dry_run) return;
-  std::string name = path.filename().string();
-  if (base::Folder::make(*above, name)) {
-    above_ = above;
-    made_root_ = name;
-  }
-  root_.folder = base::Folder::open_in(std::move(above), name);
-  check_empty(*root_.folder);
+void FileSet::make_folder(std::shared_ptr<const base::Folder> above, const std::string& name) {
+  const bool made = base::Folder::make(*above, name);
+  root_.folder = base::Folder::open_in(above, name);
+  expect_empty(*root_.folder);
+  if (!made) return;
+  above_ = std::move(above);
+  made_root_ = name;
 }
 
 FileSet::~FileSet() {
@@ -112,22 +68,6 @@ void FileSet::remove_folders() noexcept {
   }
 }
 
-void FileSet::claim(const std::string& name) {
-  const fs::path path = model_path_.parent_path() / name;
-  const std::string small = folded(name);
-  const std::size_t slash = small.find('/');
-  const std::string first = small.substr(0, slash);
-  if (small == folded(model_path_.filename().string())) throw in_the_way(path, "is the model itself");
-  if (files_claimed_.contains(small) || files_claimed_.contains(first)) throw in_the_way(path, "is named twice");
-  if (slash == std::string::npos && folders_claimed_.contains(small)) throw in_the_way(path, "is a folder, too");
-  (slash == std::string::npos ? files_claimed_ : folders_claimed_).insert(first);
-  if (slash != std::string::npos) files_claimed_.insert(small);
-  if (!model_ || slash != std::string::npos) return;  // nothing is in a folder that is new
-  const fs::file_status status = base::link_status(path);
-  if (fs::is_symlink(status)) throw in_the_way(path, "is a symbolic link");
-  base::OutputFile::check_target(path, existing_);
-}
-
 std::shared_ptr<const base::Folder> FileSet::folder_for(const fs::path& relative) {
   Made* made = &root_;
   os::File here;  // of `made`, once a folder is to be made in it
@@ -152,8 +92,7 @@ void FileSet::write(const std::string& name, std::uint64_t size,
                     const std::function<void(base::BufferedOutput&)>& fill) {
   const fs::path path(name);
   base::BufferedOutput out(
-      base::OutputFile::create(folder_for(path.parent_path()), path.filename().string(), existing_),
-      options_.output.sync);
+      base::OutputFile::create(folder_for(path.parent_path()), path.filename().string(), existing_), options_.sync);
   out.reserve(size);
   fill(out);
   files_.push_back(std::move(out).finish());
@@ -161,9 +100,9 @@ void FileSet::write(const std::string& name, std::uint64_t size,
 }
 
 void FileSet::publish(const ByteSource& model) {
-  base::BufferedOutput out(std::move(*model_), options_.output.sync);
+  base::BufferedOutput out(std::move(*model_), options_.sync);
   out.reserve(model.size());
-  model.read([&out](Bytes piece) { out.append(piece); });
+  out.append(model);
   model_ = std::move(out).finish();
   // What needs room on the disk comes before the first name appears.
   for (base::OutputFile& file : files_) file.prepare(sync_of(options_));
@@ -180,7 +119,7 @@ void FileSet::publish_files() {
   try {
     for (; published < files_.size(); ++published) files_[published].publish(sync_of(options_));
     model_->publish(sync_of(options_));
-    if (above_ && options_.output.sync) above_->sync();
+    if (above_ && options_.sync) above_->sync();
   } catch (const Error&) {
     for (std::size_t i = 0; i < published && existing_ == base::Existing::refuse; ++i) files_[i].withdraw();
     throw;

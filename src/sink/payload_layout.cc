@@ -7,13 +7,14 @@
 #include "onnxar/archive_writer.h"
 #include "skeleton/expansion.h"
 #include "source/graph_rules.h"
+#include "tensors/describe.h"
 
 namespace onnxar {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A link that loading left alone goes on counting from its folder, and its file must stay as it is.
+/// A link that was not loaded stays relative to the model's old folder, and its data file must not be replaced.
 void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, const fs::path* inline_output) {
   const std::string_view location = site.tensor.external.location.value_or("");
   const auto refuse = [&](std::string_view why) {
@@ -23,7 +24,7 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, con
   if (inline_output == nullptr) refuse("only an inline model may keep such links; load the data, too");
   const fs::path& target = *inline_output;
   const fs::path folder = target.has_parent_path() ? target.parent_path() : ".";
-  std::error_code ignored;  // what cannot be found is not the same
+  std::error_code ignored;  // a path that does not exist is not equivalent
   if (model.data_folder.empty() || !fs::equivalent(folder, model.data_folder, ignored)) {
     refuse("save the model in the folder that its links count from, or load the data, too");
   }
@@ -36,9 +37,7 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, con
 
 onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payload& payload) {
   ++tensors_;
-  const Bytes bytes = payload.span.bytes();
-  if (bytes.empty()) return add(site, payload);  // converted while it is read: it has no address to share
-  const auto [known, added] = known_.try_emplace({bytes.data(), bytes.size()});
+  const auto [known, added] = known_.try_emplace(Extent(payload));
   if (added) known->second = add(site, payload);
   return known->second;
 }
@@ -108,7 +107,7 @@ void check_model_size(std::uint64_t size, const std::filesystem::path& output, H
 
 void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files) {
   for (const SideFile& file : side_files) {
-    // A key has no slash in it, so it can only clash with a whole name or the first folder of one.
+    // A key has no slash, so it can only clash with a whole name or with the first folder of one.
     keys.reserve(std::string_view(file.name).substr(0, file.name.find('/')));
   }
 }

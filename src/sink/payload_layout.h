@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/output_file.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
 #include "onnxar/options.h"
@@ -18,16 +17,16 @@
 
 namespace onnxar {
 
-/// Gives each payload that moves its place outside; tensors that share their bytes share the place.
+/// Gives each payload that moves out of the model its place. Tensors that share bytes share the place.
 class PayloadLayout {
  public:
-  /// Whether the data is written to its place, or is there already.
+  /// Whether the data has to be written to its place, or is there already.
   enum class Data : std::uint8_t { written, there };
   struct Placement {
     onnx::ExternalLink slice;
     Data data = Data::written;
   };
-  /// `place` finds a place for a payload of this tensor.
+  /// Returns the place of a payload of this tensor.
   using Place = std::function<Placement(const onnx::TensorSite&, const Payload&)>;
   explicit PayloadLayout(Place place) : place_(std::move(place)) {}
 
@@ -37,7 +36,7 @@ class PayloadLayout {
     onnx::ExternalLink slice;
     const Payload* payload = nullptr;
   };
-  /// What is written.
+  /// The payloads to be written, in order.
   [[nodiscard]] const std::vector<Placed>& placed() const noexcept { return placed_; }
   void note_without_data(const onnx::TensorSite& site);
   void add_to(ConvertReport& report) const;
@@ -46,47 +45,40 @@ class PayloadLayout {
   onnx::ExternalLink add(const onnx::TensorSite& site, const Payload& payload);
 
   Place place_;
-  std::map<std::pair<const std::byte*, std::size_t>, onnx::ExternalLink> known_;
+  std::map<Extent, onnx::ExternalLink> known_;
   std::vector<Placed> placed_;
   std::vector<Finding> remarks_;
   std::uint64_t tensors_ = 0;
 };
 
-/// A graph as it is written. The model that it was loaded with must outlive it.
+/// A graph in its written form. The model that it was loaded with must outlive it.
 struct PlacedGraph {
-  std::string name;  ///< that it gets
+  std::string name;  ///< its new name
   const LoadedGraph* graph = nullptr;
-  wire::Rope proto = {};  ///< once it is placed
+  wire::Rope proto = {};  ///< set by place_payloads
 };
-/// All graphs of a model, not placed yet.
+/// All graphs of a model, before place_payloads.
 std::vector<PlacedGraph> graphs_of(const LoadedModel& model);
 
-/// The model with its payloads placed outside where the policy wants that, inline where not; and, then, in the same
-/// way, these graphs of it. `output` is where it goes, if it may keep links to files. PayloadLayout of archives the
-/// model loses its name as one of several. Errors: usage.not_loaded, onnx.model.expansion, which counts all graphs
+/// Rewrites the model: payloads that the policy moves out become links, all others are inline. Then rewrites `graphs`
+/// in the same way. `output` is the model's path if the model may keep links to files, else null. Outside archives the
+/// model loses its name among several graphs. Errors: usage.not_loaded, onnx.model.expansion, which counts all graphs
 /// together.
 wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, PayloadLayout& outside,
                           std::vector<PlacedGraph>& graphs, const std::filesystem::path* output = nullptr);
 
-/// All bytes of graphs.
+/// The size of all graphs together.
 std::uint64_t size_of(const std::vector<PlacedGraph>& graphs);
 
-/// Whether protobuf reads a model of so many bytes.
+/// Whether protobuf can read a model of this size.
 bool fits_inline(std::uint64_t size) noexcept;
-/// Errors: onnx.model.too_large, with advice.
+/// Errors: onnx.model.too_large, with `hint` as advice.
 void check_model_size(std::uint64_t size, const std::filesystem::path& output, Hint hint);
 
-/// Keeps the names of side files, and of the folders they are in, from becoming keys.
+/// Excludes the names of side files, and of the folders that they are in, from the keys.
 void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files);
 
-/// All bytes of side files.
+/// The size of all side files together.
 std::uint64_t size_of(const std::vector<SideFile>& side_files);
-
-inline base::Existing existing(const SaveOptions& options) {
-  return options.output.overwrite ? base::Existing::replace : base::Existing::refuse;
-}
-inline base::Sync sync_of(const SaveOptions& options) {
-  return options.output.sync ? base::Sync::full : base::Sync::none;
-}
 
 }  // namespace onnxar

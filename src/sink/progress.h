@@ -1,4 +1,4 @@
-// Telling the caller how far saving is.
+// Tells the caller the progress of saving.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace onnxar {
 
-/// Counts the bytes that pass. Not synchronised.
+/// Counts the bytes that are written. Not synchronised.
 class Progress {
  public:
   /// `tell` may be empty, and must outlive this. All sources together have `total` bytes.
   Progress(const ProgressCallback& tell, std::uint64_t total) : tell_(tell), total_(total) {}
 
-  /// Hands `bytes` on, in pieces after which the caller is told.
+  /// Passes `bytes` to `sink` in pieces, and calls `tell` after each piece.
   void pass(Bytes bytes, const ByteSink& sink);
 
  private:
@@ -24,7 +24,7 @@ class Progress {
   std::uint64_t told_ = 0;
 };
 
-/// A source whose bytes are counted while they are read. Both must outlive it.
+/// A source whose bytes are counted while they are read. Source and progress must outlive it.
 class CountedSource final : public ByteSource {
  public:
   CountedSource(const ByteSource& source, Progress& progress) : source_(source), progress_(progress) {}
@@ -32,6 +32,7 @@ class CountedSource final : public ByteSource {
   void read(const ByteSink& sink) const override {
     source_.read([&](Bytes bytes) { progress_.pass(bytes, sink); });
   }
+  void locate(const std::function<void(const Location&)>& visit) const override { source_.locate(visit); }
 
  private:
   const ByteSource& source_;

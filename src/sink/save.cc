@@ -6,6 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "archive/entry_source.h"
+#include "archive/output_options.h"
+#include "base/output_target.h"
 #include "base/text.h"
 #include "onnxar/archive_writer.h"
 #include "sink/payload_layout.h"
@@ -13,6 +16,7 @@
 #include "source/checksum.h"
 #include "source/graph_rules.h"
 #include "tensors/entries_by_content.h"
+#include "zip/layout.h"
 
 namespace onnxar {
 namespace {
@@ -23,7 +27,7 @@ struct NewEntry {
   const ByteSource* source;
 };
 
-/// Weights that are kept for the graphs of another archive. Data that is among them is not written again.
+/// Weights that the graphs of another archive name. Equal data of the model links to them and is not written again.
 class KeptWeights {
  public:
   explicit KeptWeights(const Kept& kept) : kept_(kept) {
@@ -52,13 +56,13 @@ class KeptWeights {
   std::vector<std::unique_ptr<const ByteSource>> sources_;
 };
 
-/// In a dry run one of the same length.
+/// A dry run reads no data: it takes a placeholder of the same length.
 std::string checksum_for(const Payload& payload, const SaveOptions& options) {
   if (options.checksum == Checksum::none) return {};
   return options.output.dry_run ? std::string(checksum_length, '0') : checksum_of(*payload.source);
 }
 
-/// All but the model, in the order of the archive.
+/// All entries except the model, in the order of the archive.
 std::vector<NewEntry> entries_of(const PayloadLayout& outside, const KeptWeights& weights, const Kept& kept,
                                  const std::vector<PlacedGraph>& graphs) {
   std::vector<NewEntry> entries;
@@ -78,23 +82,13 @@ std::uint64_t size_of_archive(std::span<const NewEntry> entries, std::uint64_t m
   return archive_size(sizes, model_size, alignment);
 }
 
-/// The name that the model brings is one that an archive's model can have. Keys of tensors clash with none.
-void expect_free_model_name(const LoadedModel& model, const Kept& kept, const std::filesystem::path& output) {
-  const std::vector<std::string_view> names = kept.names();
-  const auto fault = model_name_fault(model.skeleton, {names.size(), [&names](std::size_t i) { return names[i]; }});
-  if (!fault) return;
-  throw Error(fault->code, fault->message, {std::string(model_entry_name), std::nullopt}, output,
-              {Hint::unpack_unnamed});
-}
-
 }  // namespace
 
 void save_archive(const LoadedModel& model, const Kept& kept, const std::filesystem::path& output,
                   const SaveOptions& options, ConvertReport& report) {
-  // Links are made here, for entries that are added below; but not those of graphs that are written as they are.
-  const bool verify_model = kept.has_graphs();
-  ArchiveWriter writer = ArchiveWriter::create(output, {options.alignment, options.output, verify_model});
-  expect_free_model_name(model, kept, output);
+  zip::check_alignment(options.alignment);
+  static_cast<void>(base::find_target(output, existing_of(options.output)));  // faults of the output come first
+  expect_free_model_name(model.skeleton, kept.names(), output, {Hint::unpack_unnamed});
   const KeptWeights weights(kept);
   KeyMaker keys;
   reserve_names(keys, kept.side_files);
@@ -114,6 +108,9 @@ void save_archive(const LoadedModel& model, const Kept& kept, const std::filesys
   report.model_bytes = proto.size();
   outside.add_to(report);
   if (options.output.dry_run) return;
+  // All links were made above, for entries that are added below, except those of graphs that are written unchanged.
+  const bool verify_model = kept.has_graphs();
+  ArchiveWriter writer = ArchiveWriter::create(output, {options.alignment, options.output, verify_model});
   writer.reserve(report.file_bytes);
   std::uint64_t total = proto.size();
   for (const NewEntry& entry : entries) total += entry.source->size();

@@ -1,4 +1,4 @@
-// Writing a loaded model.
+// Writes a loaded model.
 #pragma once
 
 #include <filesystem>
@@ -11,25 +11,25 @@
 
 namespace onnxar {
 
-/// Writes `model` to `output` in the form that `options` asks for; in a folder it is named by `input`. Errors: as
-/// `convert`.
+/// Writes `model` to `output` in `options.format`. In a folder, its file is named after `input`. Errors: as `pack`
+/// and `unpack`.
 ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
                          const std::filesystem::path& input = {});
 
-/// Writes `model` to an archive, with these side files and graphs in the place of the model's own. Errors: as
-/// `convert`.
+/// Writes `model` to an archive, with the side files and graphs of `kept` instead of the model's own. Errors: as
+/// `pack`.
 void save_archive(const LoadedModel& model, const Kept& kept, const std::filesystem::path& output,
                   const SaveOptions& options, ConvertReport& report);
-/// Writes `model` as plain ONNX; a folder takes its side files and graphs, a file none. Errors: as `convert`.
+/// Writes `model` as plain ONNX; its side files and graphs only go to a folder. Errors: as `unpack`.
 void save_onnx(const LoadedModel& model, const Destination& destination, const SaveOptions& options,
                ConvertReport& report);
 
-/// Writes `bytes`, the model in a form that is complete in itself, with what goes along with `model` where there is a
-/// folder for that.
+/// Writes `bytes`, a form of the model with all data inside, such as text. If the destination is a folder, the side
+/// files and graphs of `model` are written too.
 void save_alone(const ByteSource& bytes, const LoadedModel& model, const Destination& destination,
                 const SaveOptions& options, ConvertReport& report);
 
-/// `input` with the name that the model has among several graphs, if it has one: what names the model in a folder.
+/// The path whose stem names the model's file in a folder: the model's name among several graphs, else `input`.
 std::filesystem::path name_in_folder(const LoadedModel& model, const std::filesystem::path& input);
 
 }  // namespace onnxar

@@ -1,6 +1,7 @@
 // Plain ONNX: one ModelProto, its data inside or in files beside it.
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "archive/keys.h"
@@ -9,6 +10,7 @@
 #include "base/text.h"
 #include "onnxar/archive_writer.h"
 #include "sink/file_set.h"
+#include "sink/file_targets.h"
 #include "sink/payload_layout.h"
 #include "sink/progress.h"
 #include "sink/save.h"
@@ -33,7 +35,7 @@ void check_data_file_name(const std::string& name) {
                                                  " must be a plain file name: it is written beside the model"));
 }
 
-/// Aligned offsets in one data file, one behind the other.
+/// Aligned offsets in one data file, one after the other.
 class DataFileLayout {
  public:
   DataFileLayout(std::string name, std::uint64_t alignment) : name_(std::move(name)), alignment_(alignment) {}
@@ -76,19 +78,19 @@ std::uint64_t end_of(const std::vector<const PayloadLayout::Placed*>& placed) {
   return placed.empty() ? 0 : placed.back()->slice.offset + placed.back()->payload->size();
 }
 
-/// What goes into a folder with the model.
+/// The side files and graphs that are written into a folder with the model.
 struct Along {
   std::vector<SideFile> files;
   std::vector<PlacedGraph> graphs;
 
   [[nodiscard]] std::uint64_t size() const { return size_of(files) + size_of(graphs); }
-  void claim(FileSet& set) const {
-    for (const SideFile& file : files) set.claim(file.name);
-    for (const PlacedGraph& graph : graphs) set.claim(graph.name);
+  void claim(FileTargets& targets) const {
+    for (const SideFile& file : files) targets.claim(file.name);
+    for (const PlacedGraph& graph : graphs) targets.claim(graph.name);
   }
 };
 
-/// Nothing goes with a single file, which the report says.
+/// A single file has none of them, which the report says.
 Along taken_along(const LoadedModel& model, const Destination& destination, ConvertReport& report) {
   Along along;
   if (destination.is_folder()) along = {model.side_files, graphs_of(model)};
@@ -99,84 +101,84 @@ Along taken_along(const LoadedModel& model, const Destination& destination, Conv
   return along;
 }
 
-/// Writes the data files, what goes along and the model, and publishes them.
+/// Writes the data files, side files, graphs and the model, and publishes them.
 void write_all(FileSet& set, const DataFiles& files, const Along& along, const ByteSource& proto, Progress& progress) {
   for (const auto& [name, placed] : files) {
     set.write(name, end_of(placed), [&](base::BufferedOutput& out) {
       for (const PayloadLayout::Placed* part : placed) {
         out.pad_to(part->slice.offset);
-        CountedSource(*part->payload->source, progress).read([&out](Bytes piece) { out.append(piece); });
+        out.append(CountedSource(*part->payload->source, progress));
       }
     });
   }
   const auto write = [&](const std::string& name, const ByteSource& source) {
-    set.write(name, source.size(), [&](base::BufferedOutput& out) {
-      CountedSource(source, progress).read([&out](Bytes piece) { out.append(piece); });
-    });
+    set.write(name, source.size(), [&](base::BufferedOutput& out) { out.append(CountedSource(source, progress)); });
   };
   for (const SideFile& file : along.files) write(file.name, *file.source);
   for (const PlacedGraph& graph : along.graphs) write(graph.name, graph.proto);
   set.publish(CountedSource(proto, progress));
 }
 
-/// The model and what goes along, with the places of their payloads.
-struct Placing {
-  Placing(const LoadedModel& model, Along taken, const fs::path& target, const SaveOptions& options)
-      : along(std::move(taken)), layout(options.data_file, options.alignment), outside(placing(options, layout, keys)) {
-    reserve_names(keys, along.files);
-    keys.reserve(target.filename().string());
-    proto = place_payloads(model, options, outside, along.graphs,
-                           options.format == Format::onnx_inline ? &target : nullptr);
+/// The contents of all files, with the place of every payload, before the first file is opened.
+class OnnxPlan {
+ public:
+  OnnxPlan(const LoadedModel& model, Along taken, const fs::path& target, SaveOptions options)
+      : options_(std::move(options)),
+        along_(std::move(taken)),
+        layout_(options_.data_file, options_.alignment),
+        outside_(placing(options_, layout_, keys_)) {
+    reserve_names(keys_, along_.files);
+    keys_.reserve(target.filename().string());
+    proto_ = place_payloads(model, options_, outside_, along_.graphs, is_inline() ? &target : nullptr);
+    files_ = data_files(outside_, options_);
   }
-  Placing(const Placing&) = delete;
-  Placing& operator=(const Placing&) = delete;
-  ~Placing() = default;
+  OnnxPlan(const OnnxPlan&) = delete;
+  OnnxPlan& operator=(const OnnxPlan&) = delete;
+  ~OnnxPlan() = default;
 
-  /// Whether protobuf reads all of them.
+  [[nodiscard]] const Along& along() const noexcept { return along_; }
+  /// Whether protobuf reads the model and all graphs.
   [[nodiscard]] bool fits() const {
-    return fits_inline(proto.size()) &&
-           std::ranges::all_of(along.graphs, [](const PlacedGraph& graph) { return fits_inline(graph.proto.size()); });
+    return fits_inline(proto_.size()) &&
+           std::ranges::all_of(along_.graphs, [](const PlacedGraph& graph) { return fits_inline(graph.proto.size()); });
   }
-  void check_sizes(const fs::path& folder, const fs::path& output, Hint hint) const {
-    check_model_size(proto.size(), output, hint);
-    for (const PlacedGraph& graph : along.graphs) check_model_size(graph.proto.size(), folder / graph.name, hint);
+  /// Errors: onnx.model.too_large.
+  void check_sizes(const fs::path& output) const {
+    const Hint advice = is_inline() ? Hint::external_data : Hint::lower_threshold;
+    check_model_size(proto_.size(), output, advice);
+    for (const PlacedGraph& graph : along_.graphs) check_model_size(graph.proto.size(), output / graph.name, advice);
   }
+  void claim(FileTargets& targets) const {
+    for (const auto& [name, parts] : files_) targets.claim(name);
+    along_.claim(targets);
+  }
+  void add_to(ConvertReport& report) const {
+    outside_.add_to(report);
+    report.data_file = is_one_data_file(options_) ? options_.data_file : "";
+    report.model_bytes = proto_.size();
+    report.file_bytes = proto_.size() + along_.size();
+    for (const auto& [name, parts] : files_) report.file_bytes += end_of(parts);
+  }
+  void write(FileSet& set, Progress& progress) const { write_all(set, files_, along_, proto_, progress); }
 
-  Along along;
-  DataFileLayout layout;
-  KeyMaker keys;
-  PayloadLayout outside;
-  wire::Rope proto;
+ private:
+  [[nodiscard]] bool is_inline() const noexcept { return options_.format == Format::onnx_inline; }
+
+  SaveOptions options_;
+  Along along_;
+  DataFileLayout layout_;
+  KeyMaker keys_;
+  PayloadLayout outside_;
+  wire::Rope proto_;
+  DataFiles files_;
 };
 
-/// Data that is too much for a model goes beside it where the caller has left everything to us.
+/// For an inline model that would be too large, in a folder: the data goes to a file beside it.
 SaveOptions with_data_file(const SaveOptions& options, const Destination& destination) {
   SaveOptions external = options;
   external.format = Format::onnx_external;
   external.data_file = destination.model + ".data";
   return external;
-}
-
-/// False, and nothing done, where the data is too much for the model and may be put beside it.
-bool save_to(FileSet& set, const LoadedModel& model, const Along& taken, const Destination& destination,
-             const SaveOptions& options, ConvertReport& report) {
-  const bool is_inline = options.format == Format::onnx_inline;
-  const Placing placed(model, taken, set.model(), options);
-  if (is_inline && destination.is_folder() && !placed.fits()) return false;
-  placed.check_sizes(destination.path, destination.path, is_inline ? Hint::external_data : Hint::lower_threshold);
-  const DataFiles files = data_files(placed.outside, options);
-  for (const auto& [name, parts] : files) set.claim(name);
-  placed.along.claim(set);
-  placed.outside.add_to(report);
-  report.model_path = set.model();
-  report.data_file = is_one_data_file(options) ? options.data_file : "";
-  report.model_bytes = report.file_bytes = placed.proto.size();
-  for (const auto& [name, parts] : files) report.file_bytes += end_of(parts);
-  report.file_bytes += placed.along.size();
-  if (options.output.dry_run) return true;
-  Progress progress(options.progress, report.payload_bytes + placed.along.size() + placed.proto.size());
-  write_all(set, files, placed.along, placed.proto, progress);
-  return true;
 }
 
 }  // namespace
@@ -190,28 +192,39 @@ void save_onnx(const LoadedModel& model, const Destination& destination, const S
                ConvertReport& report) {
   if (is_one_data_file(options)) check_data_file_name(options.data_file);
   const Along taken = taken_along(model, destination, report);
-  FileSet set(destination, options);
-  if (!save_to(set, model, taken, destination, options, report)) {
-    save_to(set, model, taken, destination, with_data_file(options, destination), report);
+  FileTargets targets(destination, options.output);
+  const fs::path& target = targets.model().path;
+  auto plan = std::make_unique<const OnnxPlan>(model, taken, target, options);
+  if (options.format == Format::onnx_inline && destination.is_folder() && !plan->fits()) {
+    plan = std::make_unique<const OnnxPlan>(model, taken, target, with_data_file(options, destination));
   }
+  plan->check_sizes(destination.path);
+  plan->claim(targets);
+  plan->add_to(report);
+  report.model_path = target;
+  if (options.output.dry_run) return;
+  FileSet set(targets, options.output);
+  Progress progress(options.progress, report.payload_bytes + plan->along().size() + report.model_bytes);
+  plan->write(set, progress);
 }
 
 void save_alone(const ByteSource& bytes, const LoadedModel& model, const Destination& destination,
                 const SaveOptions& options, ConvertReport& report) {
-  SaveOptions complete = options;  // what is not text in the folder has its data inside, too
+  SaveOptions complete = options;  // graphs beside the text have their data inside too
   complete.format = Format::onnx_inline;
-  FileSet set(destination, options);
-  const Placing placed(model, taken_along(model, destination, report), set.model(), complete);
-  for (const PlacedGraph& graph : placed.along.graphs) {
+  FileTargets targets(destination, options.output);
+  const OnnxPlan plan(model, taken_along(model, destination, report), targets.model().path, std::move(complete));
+  for (const PlacedGraph& graph : plan.along().graphs) {
     check_model_size(graph.proto.size(), destination.path, Hint::not_as_text);
   }
-  placed.along.claim(set);
-  report.model_path = set.model();
+  plan.along().claim(targets);
+  report.model_path = targets.model().path;
   report.model_bytes = bytes.size();
-  report.file_bytes = report.model_bytes + placed.along.size();
+  report.file_bytes = report.model_bytes + plan.along().size();
   if (options.output.dry_run) return;
+  FileSet set(targets, options.output);
   Progress progress(options.progress, report.file_bytes);
-  write_all(set, {}, placed.along, bytes, progress);
+  write_all(set, {}, plan.along(), bytes, progress);
 }
 
 }  // namespace onnxar

@@ -53,14 +53,14 @@ class NamedFiles {
   base::KeyedMap<std::string, std::size_t> places_;
 };
 
-/// Gathers what goes along, from the model, another archive and single files.
+/// Collects the entries besides the weights, from the model, another archive and single files.
 class Gathering {
  public:
   explicit Gathering(const LoadedModel& model) : model_(model), side_files_(model.side_files), graphs_({}) {
     for (const LoadedGraph& graph : model.graphs) own_.insert(graph.name);
   }
 
-  /// What a file that is not a zip has is nothing.
+  /// A file that is not a zip has no side files.
   void add_of(const std::filesystem::path& path) {
     const base::MappedFile file = base::MappedFile::open(path);
     if (!looks_like_zip(file.bytes())) return;
@@ -90,7 +90,7 @@ class Gathering {
 
  private:
   void add_of(std::shared_ptr<const Archive> archive) {
-    EntryUses uses(*archive);  // of graphs that go along
+    EntryUses uses(*archive);  // of the graphs that are copied
     EntryUses all(*archive);
     walk_all_graphs(*archive, {}, [&](const ArchiveEntry& graph, const onnx::TensorSite& site) {
       all.note(site);
@@ -116,7 +116,7 @@ class Gathering {
     return {std::string(entry.name), std::make_shared<OwnedSource>(std::move(source), archive)};
   }
 
-  /// The model is another one from now on, and a graph of this name may be.
+  /// The model is about to be another one, and so may a graph of this name.
   [[noreturn]] static void refuse_link_to(const ArchiveEntry& graph) {
     throw Error(Code::onnx_external_missing,
                 "a graph that is to go along has a tensor in the bytes of this model or graph, which may be another "
@@ -129,10 +129,10 @@ class Gathering {
   NamedFiles side_files_;
   NamedFiles graphs_;
   base::KeyedSet<std::string> own_;       // names of the model's graphs
-  base::KeyedSet<std::string> replaced_;  // those of which another file takes the place
+  base::KeyedSet<std::string> replaced_;  // names of graphs that another file replaces
 };
 
-/// The model may name a graph, and a graph no side file: so each stays what it is.
+/// Links may lead to weights only, so a rename must not turn a graph into a side file, or the reverse.
 std::string renamed(Renames& renames, const std::string& name) {
   std::string to(renames(name));
   if (is_graph_name(name) == is_graph_name(to)) return to;
@@ -151,7 +151,7 @@ void rename(Kept& kept, const std::vector<RenamedEntry>& list) {
   renames.expect_all_met("side file or graph");
 }
 
-/// What the writer would only come to after all of the weights.
+/// Checks names now, which the writer would check only after it has written all weights.
 void check_names(const Kept& kept) {
   const std::vector<std::string_view> names = kept.names();
   for (const std::string_view name : std::span(names).subspan(kept.weights.size())) {
@@ -193,7 +193,7 @@ std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archiv
       pairs.emplace_back(found.entry.key, found.entry.value);
     }
   } catch (const Error& error) {
-    throw located_in_model(archive, error);
+    throw annotate(error, archive);
   }
   return pairs;
 }
@@ -227,9 +227,8 @@ SideFile added_file(const AddedFile& added) {
     throw Error(Code::usage_argument, base::concat("a side file cannot be named ", base::quoted(added.name),
                                                    ": C identifiers are keys of tensors; give it an extension"));
   }
-  auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(added.path));
-  auto source = std::make_shared<SpanSource>(file->bytes());
-  return {added.name, std::make_shared<OwnedSource>(std::move(source), std::move(file))};
+  const auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(added.path));
+  return {added.name, payload_of(ByteSpan::borrow(file->bytes(), file), file->origin()).source};
 }
 
 Kept kept_to_save(const LoadedModel& model, const SaveOptions& options) {

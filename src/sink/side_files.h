@@ -1,4 +1,4 @@
-// Files that go along with a model into an archive.
+// The entries of a new archive besides the model's weights.
 #pragma once
 
 #include <memory>
@@ -12,23 +12,23 @@
 
 namespace onnxar {
 
-/// What goes into an archive beside the weights of the model, all under the names that they get.
+/// What goes into an archive besides the weights of the model, under the new names.
 struct Kept {
   std::vector<SideFile> side_files;
-  /// The model's own graphs, whose links are made anew.
+  /// The model's own graphs, whose links are rewritten.
   std::vector<PlacedGraph> graphs;
-  /// Graphs that are written as they are: those of another archive, and those that were added.
+  /// Graphs that are written unchanged: those of another archive, and added ones.
   std::vector<SideFile> whole_graphs;
-  /// The entries of the other archive that its graphs name. Their names stay, as the graphs do.
+  /// The entries of the other archive that its graphs name. They keep their names, since the graphs are unchanged.
   std::vector<ArchiveEntry> weights;
-  std::shared_ptr<const Archive> archive;  ///< the other one; null where there is none
+  std::shared_ptr<const Archive> archive;  ///< the other archive; null if there is none
 
   [[nodiscard]] bool has_graphs() const noexcept { return !graphs.empty() || !whole_graphs.empty(); }
-  /// Of all entries: those of `weights` first.
+  /// The names of all entries, those of `weights` first.
   [[nodiscard]] std::vector<std::string_view> names() const;
 };
 
-/// The file that is added, mapped. Errors: usage.argument (it is named like a tensor's key); io.*.
+/// Maps a file that is added. Errors: usage.argument (its name is that of a tensor's key); io.*.
 SideFile added_file(const AddedFile& added);
 
 /// The side files and graphs of `model`, then those of the archive at `options.side_files_of` whose names they do not
@@ -38,8 +38,8 @@ SideFile added_file(const AddedFile& added);
 /// new name, or the other way round); for archives zip.name.*, archive.name.reserved.
 Kept kept_to_save(const LoadedModel& model, const SaveOptions& options);
 
-/// Refuses files that would be in more folders than their names and bytes are worth: a folder takes a block of the
-/// disk, and a name of a thousand bytes may ask for five hundred. 4096 are always allowed.
+/// Limits the number of folders by the size of the files and their names: each folder takes a block of the disk, and
+/// a name of a thousand bytes can ask for five hundred of them. 4096 folders are always allowed.
 /// Errors: zip.limit.folders. Cost: O(bytes of the names * log(files)).
 void check_folders(const std::vector<SideFile>& files);
 

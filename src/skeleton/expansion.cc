@@ -1,7 +1,6 @@
 #include "skeleton/expansion.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "base/text.h"
 
@@ -11,22 +10,21 @@ namespace {
 /// Payloads that the model was given in memory have no file: they are their own input.
 std::uint64_t input_of(const LoadedModel& model) {
   std::vector<Bytes> places;
-  for (const Payload& payload : model.payloads) places.push_back(payload.span.bytes());
-  return std::max(model.input_size, distinct_bytes(std::move(places)));
+  for (const Payload& payload : model.payloads) places.push_back(payload.bytes());
+  return std::max(model.input_size, distinct_bytes(places));
 }
 
 }  // namespace
 
-std::uint64_t distinct_bytes(std::vector<Bytes> places) {
-  std::ranges::sort(places, std::less(), [](Bytes bytes) { return bytes.data(); });
+std::uint64_t distinct_bytes(const std::vector<Bytes>& places) {
+  std::vector<Extent> extents(places.begin(), places.end());
+  std::ranges::sort(extents);
   std::uint64_t count = 0;
-  const std::byte* end = nullptr;
-  for (const Bytes bytes : places) {
-    const std::byte* const begin = std::max(bytes.data(), end, std::less());
-    const std::byte* const after = bytes.data() + bytes.size();
-    if (!std::less()(begin, after)) continue;
-    count += static_cast<std::uint64_t>(after - begin);
-    end = after;
+  std::uintptr_t end = 0;
+  for (const Extent& extent : extents) {
+    if (extent.end() <= end) continue;
+    count += extent.end() - std::max(extent.begin(), end);
+    end = extent.end();
   }
   return count;
 }
@@ -47,8 +45,7 @@ void Expansion::add(std::uint64_t bytes) {
 }
 
 void Expansion::add_once(const Payload& payload) {
-  const Bytes bytes = payload.span.bytes();
-  if (!bytes.empty() && seen_.emplace(bytes.data(), bytes.size()).second) add(payload);
+  if (!payload.bytes().empty() && seen_.emplace(payload).second) add(payload);
 }
 
 }  // namespace onnxar

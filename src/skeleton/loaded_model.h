@@ -15,15 +15,11 @@
 #include "onnxar/error.h"
 #include "onnxar/options.h"
 #include "skeleton/policy.h"
-#include "source/model_source.h"
+#include "source/other_entries.h"
+#include "source/payload.h"
+#include "source/resolver.h"
 
 namespace onnxar {
-
-/// An archive entry that no tensor names and that is no key: `tokenizer.json`.
-struct SideFile {
-  std::string name;
-  std::shared_ptr<const ByteSource> source;
-};
 
 /// A further graph of an archive, as it is in memory: a skeleton with links to the payloads of the model beside it.
 struct LoadedGraph {
@@ -32,21 +28,21 @@ struct LoadedGraph {
 };
 
 struct LoadedModel {
-  std::shared_ptr<ModelSource> source;  ///< what payloads are views of; null for a model made in memory
-  std::uint64_t id = 0;                 ///< stands in the skeleton's links
-  std::size_t max_depth = 100;          ///< of the messages in the skeleton, as it was allowed in loading
-  std::uint64_t input_size = 0;         ///< of the files that it was loaded from; 0 for a model made in memory
-  std::uint64_t max_expansion = 8;      ///< as it was allowed in loading: see expansion.h
+  std::shared_ptr<Resolver> source;  ///< what payloads are views of; null for a model made in memory
+  std::uint64_t id = 0;              ///< is in the skeleton's links
+  std::size_t max_depth = 100;       ///< of the messages in the skeleton, as it was allowed in loading
+  std::uint64_t input_size = 0;      ///< of the files that it was loaded from; 0 for a model made in memory
+  std::uint64_t max_expansion = 8;   ///< as it was allowed in loading: see expansion.h
   std::vector<std::byte> skeleton;
   std::vector<Payload> payloads;    ///< by index in the links; without a source where it was released
   std::vector<LoadedGraph> graphs;  ///< further ones of an archive; their payloads are in the same table
   std::vector<SideFile> side_files;
-  std::vector<std::string> left_out;  ///< entries of the source that no tensor names and that are no side files
+  std::vector<std::string> left_out;  ///< entries that no tensor names and that are not side files
   std::uint64_t left_out_bytes = 0;
   std::vector<Finding> remarks;
 
-  /// Where the files lie that tensors with external data are still linked to, as loading left them alone; empty where
-  /// that is no folder.
+  /// The folder of the files that tensors are still linked to, if loading was told to leave external data alone; empty
+  /// if there is none.
   std::filesystem::path data_folder;
 
   /// The payload of a tensor whose link names one of this model's; null for one that is inline or linked to a file.
@@ -60,27 +56,5 @@ std::optional<Finding> note_of_left_out(const LoadedModel& model);
 
 /// A random number: what tells the links of one model from those of another.
 std::uint64_t new_model_id();
-
-/// Whether the further graphs of an archive, and its side files, are loaded with the model.
-enum class Companions : std::uint8_t { taken, left };
-
-/// Opens the model at `path` and splits it: every external payload, every inline one that `policy` moves, and large
-/// ones that can be put back as they were go to the table. No payload byte is touched, but for typed fields, whose
-/// values are looked at. Errors: as `convert`. Cost: O(fields).
-LoadedModel load_model(const std::filesystem::path& path, const ExternalPolicy& policy, const LoadOptions& options,
-                       Companions companions = Companions::taken);
-/// The same of a model that is open already.
-LoadedModel load_model(ModelSource source, const ExternalPolicy& policy, const LoadOptions& options,
-                       Companions companions = Companions::taken);
-/// The same of a source in which some links may name payloads that `model`, which has an id, holds already.
-void split_model(LoadedModel& model, ModelSource source, const ExternalPolicy& policy, const LoadOptions& options,
-                 Companions companions = Companions::taken);
-
-/// Makes `bytes`, a serialised ModelProto whose links are of `model`, its skeleton; inline payloads that `policy` moves
-/// go to the table, as views of `bytes`. Links to files stay if `options` let loading leave them alone. Errors: wire.*,
-/// onnx.*; onnx.external_data.marker where a link names the payload of another model, usage.not_loaded where it leads
-/// to a file and may not.
-void set_skeleton(LoadedModel& model, std::shared_ptr<const std::vector<std::byte>> bytes, const ExternalPolicy& policy,
-                  const LoadOptions& options);
 
 }  // namespace onnxar

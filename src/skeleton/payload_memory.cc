@@ -17,33 +17,32 @@
 namespace onnxar {
 namespace {
 
-/// Payloads of the same bytes in memory.
-using Extent = std::pair<const std::byte*, std::size_t>;
-
-/// The payloads that `wanted` chooses, by their place: those that share one are together. What has no place, as it is
-/// decoded while it is read, is alone.
+/// The payloads that `wanted` chooses: those with the same bytes are together.
 template <typename Wanted>
-std::vector<std::vector<std::size_t>> by_place(const std::vector<Payload>& payloads, const Wanted& wanted) {
+std::vector<std::vector<std::size_t>> by_extent(const std::vector<Payload>& payloads, const Wanted& wanted) {
   std::vector<std::vector<std::size_t>> groups;
   std::map<Extent, std::size_t> known;
   for (std::size_t i = 0; i < payloads.size(); ++i) {
     if (!payloads[i].source || !wanted(payloads[i])) continue;
-    const Bytes bytes = payloads[i].span.bytes();
-    const auto [group, added] = known.try_emplace({bytes.data(), bytes.size()}, groups.size());
-    if (added || bytes.empty()) {
-      groups.push_back({i});
-    } else {
-      groups[group->second].push_back(i);
-    }
+    const auto [group, added] = known.try_emplace(Extent(payloads[i]), groups.size());
+    if (added) groups.emplace_back();
+    groups[group->second].push_back(i);
   }
   return groups;
 }
 
-bool is_decoded(const Payload& payload) { return payload.span.empty() && payload.size() != 0; }
+/// Whether all bytes may be taken from where they lie: reading them through the source would prove nothing.
+bool is_plain(const Payload& payload) {
+  std::uint64_t plain = 0;
+  payload.source->locate([&plain](const Location& run) { plain += run.verified ? 0 : run.bytes.size(); });
+  return plain == payload.size() && !payload.is_decoded();
+}
 
 void own_side_files(LoadedModel& model) {
   for (SideFile& file : model.side_files) file.source = payload_of(gathered(*file.source)).source;
 }
+
+bool is_owned(const Payload& payload) { return payload.span && payload.span->owned(); }
 
 const std::byte* end_of(Bytes bytes) { return bytes.data() + bytes.size(); }
 
@@ -55,7 +54,7 @@ std::vector<Bytes> ranges_of(const std::vector<Payload>& payloads) {
   constexpr std::ptrdiff_t most_between = 64 << 10;
   std::vector<const ByteSpan*> spans;
   for (const Payload& payload : payloads) {
-    if (!payload.owned && !payload.span.empty()) spans.push_back(&payload.span);
+    if (!is_owned(payload) && !payload.bytes().empty()) spans.push_back(payload.span.get());
   }
   std::ranges::sort(spans, std::less(), [](const ByteSpan* span) { return span->bytes().data(); });
   std::vector<Bytes> ranges;
@@ -72,18 +71,19 @@ std::vector<Bytes> ranges_of(const std::vector<Payload>& payloads) {
   return ranges;
 }
 
-/// A hostile model may have a million tensors that overlap in one file: copies would take far more than what was read.
+/// A hostile model may have a million tensors that overlap in one file: copies would take far more memory than the
+/// file.
 void check_expansion(const LoadedModel& model, const std::vector<std::vector<std::size_t>>& groups) {
   Expansion expansion(model);
   for (const auto& group : groups) {
     const Payload& payload = model.payloads[group.front()];
-    if (!payload.owned && !is_decoded(payload)) expansion.add(payload);
+    if (!is_owned(payload) && !payload.is_decoded()) expansion.add(payload);
   }
 }
 
 // --- one buffer -----------------------------------------------------------------------------------------------------
 
-/// Pages are the largest unit that anybody aligns to: 1 GiB at most.
+/// The largest pages are 1 GiB, and no system needs more alignment than a page.
 constexpr std::uint64_t most_alignment = 1ULL << 30U;
 
 std::uint64_t checked_alignment(std::uint64_t alignment) {
@@ -106,7 +106,7 @@ struct Piece {
 void add_pieces(std::vector<Piece>& pieces, const Payload& payload, std::uint64_t target) {
   constexpr std::size_t step = 8U << 20U;
   const std::size_t size = payload.size();
-  const bool any_order = !payload.entry && !is_decoded(payload);
+  const bool any_order = is_plain(payload);
   for (std::size_t begin = 0; begin < size;) {
     const std::size_t part = any_order ? std::min(step, size - begin) : size;
     pieces.push_back({&payload, begin, part, target + begin});
@@ -117,7 +117,7 @@ void add_pieces(std::vector<Piece>& pieces, const Payload& payload, std::uint64_
 void copy(const Piece& piece, std::byte* buffer) {
   std::byte* target = buffer + piece.target;
   if (piece.size != piece.payload->size()) {
-    std::memcpy(target, piece.payload->span.bytes().data() + piece.begin, piece.size);
+    std::memcpy(target, piece.payload->bytes().data() + piece.begin, piece.size);
     return;
   }
   piece.payload->source->read([&target](Bytes bytes) {
@@ -132,7 +132,7 @@ void copy(const Piece& piece, std::byte* buffer) {
 void own_payloads(LoadedModel& model, Ownership ownership, std::size_t threads) {
   const bool all = ownership == Ownership::all;
   std::vector<Payload>& payloads = model.payloads;
-  const auto groups = by_place(payloads, [all](const Payload& payload) { return all || is_decoded(payload); });
+  const auto groups = by_extent(payloads, [all](const Payload& payload) { return all || payload.is_decoded(); });
   check_expansion(model, groups);
   base::parallel_for(groups.size(), threads, [&](std::size_t i) {
     Payload& first = payloads[groups[i].front()];
@@ -151,7 +151,7 @@ void prefetch_payloads(const LoadedModel& model, Prefetch prefetch) {
 
 std::shared_ptr<const void> consolidate(LoadedModel& model, const TensorBufferOptions& options) {
   const std::uint64_t alignment = checked_alignment(options.alignment);
-  const auto groups = by_place(model.payloads, [&options](const Payload& payload) {
+  const auto groups = by_extent(model.payloads, [&options](const Payload& payload) {
     return payload.size() != 0 && payload.size() >= options.threshold;
   });
   if (groups.empty()) return nullptr;

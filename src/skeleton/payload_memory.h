@@ -1,5 +1,5 @@
-// Where the payloads of a model in memory are stored: as loading found them, in memory of the model's own, or in one
-// buffer.
+// Where the payloads of a model in memory are: in the files that they were loaded from, in memory that the model owns,
+// or in one buffer.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,14 @@
 namespace onnxar {
 
 enum class Ownership : std::uint8_t {
-  decoded,  ///< only what is no run of raw bytes where it lies: typed data that is decoded
+  decoded,  ///< only decoded typed data
   all,      ///< everything: the model does without its source
 };
 
 /// Gives the model memory of its own for payloads (and side files, if `all`), read through their sources and so
 /// verified where there is a CRC. Payloads that shared their bytes still do. On `threads` threads (0: all cores).
-/// Errors: zip.data.crc; onnx.model.expansion (tensors that overlap many times over). The model is then of no more use.
+/// Errors: zip.data.crc; onnx.model.expansion (tensors that overlap many times over). After an error the model must not
+/// be used.
 void own_payloads(LoadedModel& model, Ownership ownership, std::size_t threads);
 
 /// Has the pages of all payloads that lie in a mapping read ahead, or in. Errors: io.failed.

@@ -23,12 +23,13 @@ ExternalPolicy ExternalPolicy::of(const LoadOptions& options) {
 bool ExternalPolicy::is_external(const onnx::TensorSite& site, std::uint64_t size) const {
   if (!threshold_ || size < *threshold_ || size == 0) return false;
   const DataType type = site.tensor.type;
+  // Strings have no raw bytes, and a segment is a part of a tensor that no link can describe.
   if (type == DataType::string || site.tensor.segment) return false;
   if ((type == DataType::int32 || type == DataType::int64) && size < small_integers_below) return false;
   switch (site.kind) {
     case onnx::SiteKind::initializer: return true;
     case onnx::SiteKind::attribute: return attributes_;
-    case onnx::SiteKind::sparse_indices: return false;
+    case onnx::SiteKind::sparse_indices: return false;  // runtimes read them while they build the graph
     case onnx::SiteKind::sparse_values:
     case onnx::SiteKind::function_default:
     case onnx::SiteKind::training: return all_sites_;

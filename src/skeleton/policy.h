@@ -9,10 +9,10 @@
 namespace onnxar {
 
 /// ONNX Runtime and shape inference read small integer tensors (shapes, axes) while they build the graph, before any
-/// external data is at hand: below this size they stay inline whatever the threshold.
+/// external data is available. Below this size they stay inline at any threshold.
 inline constexpr std::uint64_t small_integers_below = 1024;
 
-/// Where the line between inside and outside runs.
+/// Decides which tensors have their data outside the model.
 class ExternalPolicy {
  public:
   /// Nothing is outside.

@@ -19,7 +19,7 @@ std::optional<std::string> parse_checksum(std::string_view text) {
 }
 
 std::string no_checksum(std::string_view text) {
-  return base::concat("its checksum ", base::quoted(text), " is no SHA-1 in 40 hexadecimal digits");
+  return base::concat("its checksum ", base::quoted(text), " is not a SHA-1 in 40 hexadecimal digits");
 }
 
 std::string checksum_of(const ByteSource& source) {
@@ -35,6 +35,13 @@ void ChecksumSource::read(const ByteSink& sink) const {
     sink(piece);
   });
   if (std::move(sum).hex() != checksum_) throw Error(mismatch_.code, mismatch_.message, mismatch_.place, path_);
+}
+
+void ChecksumSource::locate(const std::function<void(const Location&)>& visit) const {
+  source_->locate([&visit](Location run) {
+    run.verified = true;
+    visit(run);
+  });
 }
 
 }  // namespace onnxar

@@ -16,17 +16,17 @@ namespace onnxar {
 
 inline constexpr std::size_t checksum_length = 40;
 
-/// The checksum in lower case; nothing if it is not one.
+/// The checksum in lower case; nothing if `text` is not a checksum.
 std::optional<std::string> parse_checksum(std::string_view text);
 
-/// Says so of one that is not.
+/// The sentence about a text that is not a checksum.
 std::string no_checksum(std::string_view text);
 
 /// The checksum of all bytes of a source.
 std::string checksum_of(const ByteSource& source);
 
-/// Hands out the bytes of another source and throws `mismatch`, of the file at `path`, at their end if they have
-/// another checksum.
+/// Hands out the bytes of another source and sums them. If the sum is another one, it throws `mismatch`, an error of
+/// the file at `path`, after the last byte.
 class ChecksumSource final : public ByteSource {
  public:
   ChecksumSource(std::shared_ptr<const ByteSource> source, std::string checksum, Finding mismatch,
@@ -37,6 +37,7 @@ class ChecksumSource final : public ByteSource {
         path_(std::move(path)) {}
   [[nodiscard]] std::uint64_t size() const override { return source_->size(); }
   void read(const ByteSink& sink) const override;
+  void locate(const std::function<void(const Location&)>& visit) const override;
 
  private:
   std::shared_ptr<const ByteSource> source_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/beneath.h"
-#include "base/checked.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "os/error.h"
@@ -37,6 +36,9 @@ ExternalFiles::ExternalFiles(const fs::path& model, const fs::path& data_dir)
     : folder_(data_dir.empty() ? real_folder_of(model) : base::real_path(data_dir)),
       link_folder_(data_dir.empty() ? base::real_path(model).parent_path() : folder_) {}
 
+/// Opens the file by one call that never leaves the folder, not even by a symbolic link that is put there in between:
+/// a model from a stranger must not read `/etc/passwd` as a weight. Beside the named folder, the folder that the
+/// model's own file is in counts too, as caches of downloaded models link single files into a folder.
 ExternalFiles::Mapping ExternalFiles::open(const std::string& location, std::uint64_t offset) const {
   const Place place{"", offset};
   if (const auto fault = location_fault(location)) {
@@ -66,18 +68,17 @@ ExternalFiles::Mapping ExternalFiles::map(const std::string& location, std::uint
   Mapping file = open(location, offset);
   // Two names of one file share a mapping, so that equal slices are seen to be equal.
   file = files_.try_emplace(std::pair(file->identity().device, file->identity().inode), file).first->second;
-  sizes_[file->bytes().data()] = file->bytes().size();
   by_location_.emplace(location, file);
   return file;
 }
 
-ByteSpan ExternalFiles::resolve(const onnx::ExternalSlice& slice, std::optional<std::uint64_t> expected,
-                                std::uint64_t offset) {
+ExternalFiles::Part ExternalFiles::resolve(const onnx::ExternalSlice& slice, std::optional<std::uint64_t> expected,
+                                           std::uint64_t offset) {
   const Mapping file = map(slice.location, offset);
   const Bytes all = file->bytes();
   const std::uint64_t length =
       onnx::length_in(slice, expected, all.size(), "data file", offset, ": it was cut short, or is another file");
-  return ByteSpan::borrow(all.subspan(slice.offset, length), file);
+  return {ByteSpan::borrow(all.subspan(slice.offset, length), file), file->origin(), length == all.size()};
 }
 
 std::optional<std::uint64_t> ExternalFiles::size_of(const std::string& location) const {
@@ -87,14 +88,9 @@ std::optional<std::uint64_t> ExternalFiles::size_of(const std::string& location)
   try {
     if (!failed) return base::examine(file, {}, folder_ / location).length;
   } catch (const Error&) {
-    return std::nullopt;  // a folder, a pipe
+    return std::nullopt;  // not a regular file: a folder, a pipe
   }
   return std::nullopt;
-}
-
-bool ExternalFiles::is_whole_file(Bytes bytes) const noexcept {
-  const auto file = sizes_.find(bytes.data());
-  return file != sizes_.end() && file->second == bytes.size();
 }
 
 std::uint64_t ExternalFiles::size() const noexcept {

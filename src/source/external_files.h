@@ -1,4 +1,4 @@
-// Data files beside a model.
+// The data files that the links of a model lead to.
 #pragma once
 
 #include <cstddef>
@@ -21,26 +21,28 @@ class ExternalFiles {
  public:
   using Mapping = std::shared_ptr<const base::MappedFile>;
 
-  /// `model` is the path of the `.onnx` file, `data_dir` the folder of its data where that is another one (the path is
-  /// then not looked at).
+  /// `model` is the path of the `.onnx` file. `data_dir` is the folder of its data if that is another one; then the
+  /// path does not matter.
   ExternalFiles(const std::filesystem::path& model, const std::filesystem::path& data_dir);
 
-  /// The bytes that `slice` names, `expected` long where it has no length, with a share in the mapping.
+  struct Part {
+    ByteSpan bytes;  ///< with a share in the mapping
+    const base::FileOrigin* file = nullptr;
+    bool is_whole = false;
+  };
+  /// The bytes that `slice` names, `expected` long where it has no length.
   /// Errors: onnx.external_data.bad_location, .outside, .missing, .out_of_range, io.*; at `offset` of the model.
-  ByteSpan resolve(const onnx::ExternalSlice& slice, std::optional<std::uint64_t> expected, std::uint64_t offset);
+  Part resolve(const onnx::ExternalSlice& slice, std::optional<std::uint64_t> expected, std::uint64_t offset);
 
-  /// The whole file that `location` names. Errors: as `resolve`, but for .out_of_range.
+  /// The whole file that `location` names. Errors: as `resolve`, except .out_of_range.
   Mapping map(const std::string& location, std::uint64_t offset);
 
-  /// How long the regular file is that `location` names; nothing where there is none, or one that the model may not
-  /// name.
+  /// The length of the regular file that `location` names; nothing if there is none, or if the model may not name it.
   [[nodiscard]] std::optional<std::uint64_t> size_of(const std::string& location) const;
 
   /// The real path of the folder that the locations are beneath.
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
-  /// Whether bytes that `resolve` gave are all of their file.
-  [[nodiscard]] bool is_whole_file(Bytes bytes) const noexcept;
-  /// Of all files that were mapped so far.
+  /// Bytes of all files that were mapped so far.
   [[nodiscard]] std::uint64_t size() const noexcept;
 
  private:
@@ -50,10 +52,9 @@ class ExternalFiles {
   std::filesystem::path link_folder_;  // real path of the folder of the file that the model's name leads to
   std::map<std::string, Mapping> by_location_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, Mapping> files_;  // by device and inode
-  std::map<const std::byte*, std::size_t> sizes_;                     // of the mappings, by where they begin
 };
 
-/// Why `location` can be no path beneath a folder; nothing if it can.
+/// Why `location` cannot be a path beneath a folder; nothing if it can.
 std::optional<std::string> location_fault(std::string_view location);
 
 }  // namespace onnxar

@@ -21,7 +21,7 @@ std::vector<onnx::MetadataEntry> names_in(Bytes model) {
   return found;
 }
 
-/// Why a graph cannot have this file name, whatever other entries there are.
+/// Why a graph cannot have this file name, apart from the names of other entries.
 std::optional<std::string> file_name_fault(const std::string& name) {
   if (!name.ends_with(graph_suffix) || name.size() == graph_suffix.size()) return "is empty";
   if (const auto fault = zip::name_fault(name)) return std::string(fault->message);
@@ -74,6 +74,12 @@ std::optional<MetadataFault> model_name_fault(Bytes model, const EntryNames& nam
                        concat("the model's name among the graphs, ", base::quoted(found.front().entry.value),
                               ", cannot be that of an entry ", base::quoted(name), ": ", *fault),
                        found.front().whole.begin};
+}
+
+void expect_free_model_name(Bytes model, std::span<const std::string_view> names, const std::filesystem::path& archive,
+                            const Advice& advice) {
+  const auto fault = model_name_fault(model, {names.size(), [names](std::size_t i) { return names[i]; }});
+  if (fault) throw Error(fault->code, fault->message, {std::string(model_entry_name), std::nullopt}, archive, advice);
 }
 
 std::vector<std::string> model_names_of(Bytes model) {

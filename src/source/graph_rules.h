@@ -1,9 +1,11 @@
-// What binds the graphs of an archive beyond the rules of its model.
+// Rules for the graphs of an archive (spec, G) that go beyond the rules for a model.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +15,7 @@
 
 namespace onnxar {
 
-/// The key in the model's metadata_props under which it has a name where an archive has several graphs.
+/// The key in the model's metadata_props that gives the model a name if an archive has several graphs.
 inline constexpr std::string_view model_name_key = "onnxar.model.name";
 
 /// A breach in `metadata_props`; the offset is that of the field, from the graph's first byte.
@@ -32,14 +34,19 @@ struct EntryNames {
   std::function<std::string_view(std::size_t)> name_of;
 };
 
-/// G4: the model's name as one of several graphs is there once at most, and free. Errors: wire.*. Cost: O(fields of
-/// ModelProto itself), and O(entries) where there is a name.
+/// G4: the model has one name at most, and no entry has it already. Errors: wire.*. Cost: O(fields of ModelProto
+/// itself), and O(entries) if there is a name.
 std::optional<MetadataFault> model_name_fault(Bytes model, const EntryNames& names);
 
-/// What the key has for values, in the order of the file. Errors: wire.*.
+/// Refuses a model whose name is not one that the model of an archive with entries of these names can have. Keys of
+/// tensors clash with no name. Errors: archive.graph.name, with `advice`; wire.*.
+void expect_free_model_name(Bytes model, std::span<const std::string_view> names, const std::filesystem::path& archive,
+                            const Advice& advice = {});
+
+/// The values of the key, in the order of the file. Errors: wire.*.
 std::vector<std::string> model_names_of(Bytes model);
 
-/// That name, if there is one that a file can have. Errors: wire.*.
+/// The model's name, if a file can have it. Errors: wire.*.
 std::optional<std::string> model_name_of(Bytes model);
 
 }  // namespace onnxar

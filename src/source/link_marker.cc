@@ -43,7 +43,7 @@ class MarkerEntries {
     return *number;
   }
 
-  /// Where the archive begins: at 0 if nothing is said.
+  /// Where the archive begins in the file: at 0 if the marker does not say.
   [[nodiscard]] std::uint64_t offset() const {
     const auto value = find(offset_key);
     if (!value) return 0;
@@ -80,7 +80,7 @@ std::vector<onnx::MetadataEntry> marker_entries(Bytes model) {
   try {
     return onnx::find_metadata(model, link_key_prefix);
   } catch (const Error&) {
-    return {};  // who walks through the model comes to the damage in its turn
+    return {};  // the walk of the whole model reports the damage, with its place
   }
 }
 
@@ -89,6 +89,8 @@ std::vector<onnx::MetadataEntry> marker_entries(Bytes model) {
 LinkMarker LinkMarker::of(const Archive& archive, std::uint64_t offset, std::string name) {
   return {std::move(name), offset, archive.file().size(), model_crc32_of(archive), directory_crc32_of(archive)};
 }
+
+bool LinkMarker::is_in(Bytes model) { return !marker_entries(model).empty(); }
 
 std::optional<LinkMarker> LinkMarker::read(Bytes model) {
   auto found = marker_entries(model);
@@ -122,11 +124,12 @@ std::string LinkMarker::fields() const {
   return out;
 }
 
-Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path) const {
+Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path,
+                         const base::FileOrigin* origin) const {
   const auto state = base::slice(file, offset, size);
   try {
     if (state) {
-      Archive opened = ArchiveAccess::open(*state, std::move(owner), path, {});
+      Archive opened = ArchiveAccess::open(*state, std::move(owner), path, {}, origin);
       if (model_crc32_of(opened) == model_crc32 && directory_crc32_of(opened) == directory_crc32) return opened;
     }
   } catch (const Error& error) {

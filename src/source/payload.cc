@@ -4,16 +4,44 @@
 #include <vector>
 
 namespace onnxar {
+namespace {
 
-Payload payload_of(ByteSpan bytes) {
-  if (!bytes.owned()) {
-    auto source = std::make_shared<SpanSource>(bytes.bytes());
-    return {std::make_shared<OwnedSource>(std::move(source), bytes.owner()), std::move(bytes), std::nullopt};
+/// Bytes in memory that keep themselves alive.
+class HeldSource final : public ByteSource {
+ public:
+  HeldSource(ByteSpan span, const base::FileOrigin* file) : span_(std::move(span)), file_(file) {}
+  [[nodiscard]] std::uint64_t size() const override { return span_.size(); }
+  void read(const ByteSink& sink) const override { sink(span_.bytes()); }
+  void locate(const std::function<void(const Location&)>& visit) const override {
+    visit({span_.bytes(), false, file_});
   }
-  const auto owned = std::make_shared<const ByteSpan>(std::move(bytes));
-  const Bytes view = owned->bytes();
-  return {std::make_shared<OwnedSource>(std::make_shared<SpanSource>(view), owned), ByteSpan::borrow(view, owned),
-          std::nullopt, owned};
+  [[nodiscard]] const ByteSpan& span() const noexcept { return span_; }
+
+ private:
+  ByteSpan span_;
+  const base::FileOrigin* file_;
+};
+
+}  // namespace
+
+ByteSpan Payload::share() const {
+  if (!span) return {};
+  return span->owned() ? ByteSpan::borrow(span->bytes(), span) : *span;
+}
+
+Payload payload_of(ByteSpan bytes, const base::FileOrigin* file) {
+  auto held = std::make_shared<const HeldSource>(std::move(bytes), file);
+  const ByteSpan* const span = &held->span();
+  return {held, std::shared_ptr<const ByteSpan>(held, span)};  // one allocation for both: a model has many payloads
+}
+
+Payload payload_at(Bytes part, std::shared_ptr<const void> owner, std::shared_ptr<const ByteSource> source) {
+  return {std::move(source), std::make_shared<const ByteSpan>(ByteSpan::borrow(part, std::move(owner)))};
+}
+
+Extent::Extent(const Payload& payload) : Extent(payload.bytes()) {
+  // Bytes of no length may lie anywhere, so they are told apart as what is decoded is: each source by itself.
+  if (size_ == 0) begin_ = reinterpret_cast<std::uintptr_t>(payload.source.get());
 }
 
 ByteSpan gathered(const ByteSource& source) {

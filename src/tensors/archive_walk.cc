@@ -6,7 +6,7 @@
 
 #include "archive/changed.h"
 #include "base/annotate.h"
-#include "tensors/entry_uses.h"
+#include "tensors/graph_entries.h"
 
 namespace onnxar {
 
@@ -18,7 +18,7 @@ void walk_graph(const Archive& archive, const ArchiveEntry& graph, const LoadOpt
   try {
     onnx::walk_tensors(bytes, visit, {options.max_depth});
   } catch (const Error& error) {
-    throw located_in_graph(archive, graph, error);
+    throw annotate(error, archive, graph);
   }
 }
 
@@ -38,11 +38,11 @@ void walk_all_graphs(const Archive& archive, const LoadOptions& options,
   }
 }
 
-Error located_in_model(const Archive& archive, const Error& error) {
-  return located_in_graph(archive, archive.entry(archive.size() - 1), error);
+Error annotate(const Error& error, const Archive& archive) {
+  return annotate(error, archive, archive.entry(archive.size() - 1));
 }
 
-Error located_in_graph(const Archive& archive, const ArchiveEntry& graph, const Error& error) {
+Error annotate(const Error& error, const Archive& archive, const ArchiveEntry& graph) {
   if (!error.path().empty() || !error.entry().empty()) return error;
   const auto begin = static_cast<std::uint64_t>(archive.bytes(graph).data() - archive.file().data());
   const base::Annotation added{.entry = std::string(graph.name), .base = begin, .path = archive.path()};

@@ -15,14 +15,15 @@ namespace onnxar {
 void walk_archive(const Archive& archive, const LoadOptions& options,
                   const std::function<void(const onnx::TensorSite&)>& visit);
 
-/// The same, and then every tensor of each further graph, in the order of the file; with the entry that it is in.
+/// Visits every tensor of the model, and then of each further graph in the order of the file, with the graph's entry.
 void walk_all_graphs(const Archive& archive, const LoadOptions& options,
                      const std::function<void(const ArchiveEntry& graph, const onnx::TensorSite&)>& visit);
 
-/// `error`, whose offset counts from the model's first byte, with its place in the file; as it is where it has one.
-Error located_in_model(const Archive& archive, const Error& error);
-/// The same of any graph.
-Error located_in_graph(const Archive& archive, const ArchiveEntry& graph, const Error& error);
+/// `error`, whose offset counts from the model's first byte, with its place in the file. An error that has a place
+/// already stays as it is.
+Error annotate(const Error& error, const Archive& archive);
+/// As above, for any graph of the archive.
+Error annotate(const Error& error, const Archive& archive, const ArchiveEntry& graph);
 
 TensorInfo info_of(const onnx::TensorSite& site);
 

@@ -7,6 +7,7 @@
 namespace onnxar {
 namespace {
 
+/// A hostile archive may have a million entries of one CRC: comparing all of them would take quadratic time.
 constexpr std::size_t most_compared = 4;
 
 std::uint32_t crc_of(const ByteSource& source) {

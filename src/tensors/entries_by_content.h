@@ -18,8 +18,8 @@ class EntriesByContent {
 
   void add(const ArchiveEntry& entry) { by_size_and_crc_.emplace(std::pair(entry.size, entry.crc32), entry.index); }
 
-  /// Reads `source` only if some entry has its size, and an entry only if it has its CRC, too. Of entries that were
-  /// made to have one CRC only the first few are compared: the bytes are then written once more.
+  /// Reads `source` only if some entry has its size, and an entry only if it also has its CRC. If many entries were
+  /// made to have one CRC, only the first few are compared; the caller then writes the bytes once more.
   [[nodiscard]] std::optional<ArchiveEntry> find(const ByteSource& source) const;
 
  private:

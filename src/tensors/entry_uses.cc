@@ -6,6 +6,7 @@
 
 #include "archive/keys.h"
 #include "tensors/archive_walk.h"
+#include "tensors/graph_entries.h"
 
 namespace onnxar {
 
@@ -26,14 +27,6 @@ std::size_t EntryUses::end_of_weights() const {
   const auto last =
       std::find(named_.rbegin() + 1, named_.rend(), true);  // the model is last, and every edit writes one
   return static_cast<std::size_t>(named_.rend() - last);
-}
-
-std::vector<ArchiveEntry> graph_entries(const Archive& archive) {
-  std::vector<ArchiveEntry> found;
-  for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
-    if (is_graph_name(archive.entry(i).name)) found.push_back(archive.entry(i));
-  }
-  return found;
 }
 
 EntryUses uses_of(const Archive& archive, const LoadOptions& options) {

@@ -1,4 +1,4 @@
-// What the message of a tensor must be whose data is elsewhere, and the part of an archive that it names.
+// Rules for a tensor with external data, and the part of an archive that it names.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace onnxar {
 
 /// Errors, at the tensor's offset: onnx.external.string, onnx.external.data_beside.
 void check_link(const onnx::TensorView& tensor);
-/// Holds a length against data type and dims, where these call for one. Errors: onnx.tensor.length.
+/// Compares a length with the one that data type and dims call for, if they do. Errors: onnx.tensor.length.
 void check_length(const onnx::TensorView& tensor, std::uint64_t length);
-/// The link of an external tensor, with all that shows without looking anything up. Errors: as `check_link`,
+/// The link of an external tensor, proved as far as that needs no look at the data. Errors: as `check_link`,
 /// `check_length`, parse_external_data.
 onnx::ExternalSlice proved_link(const onnx::TensorView& tensor);
 
@@ -25,7 +25,7 @@ struct NamedPart {
   ArchiveEntry entry;
   Bytes bytes;
 };
-/// The same of the entry that is the link's location. Errors: as `part_of`; onnx.external_data.missing.
+/// The part of the entry that has the link's location for its name. Errors: as `part_of`; onnx.external_data.missing.
 NamedPart part_named(const Archive& archive, const onnx::TensorView& tensor, const onnx::ExternalSlice& slice);
 
 }  // namespace onnxar

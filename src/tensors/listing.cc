@@ -7,13 +7,14 @@
 #include "archive/changed.h"
 #include "tensors/archive_walk.h"
 #include "tensors/entry_uses.h"
+#include "tensors/graph_entries.h"
 #include "zip/format.h"
 #include "zip/layout.h"
 
 namespace onnxar {
 namespace {
 
-/// The padding record: what stands between header and data besides the name and the sizes.
+/// The bytes of the padding record, which with the name and the sizes fills the gap between header and data.
 std::uint64_t padding_of(const ListedEntry& entry, bool zip64) {
   const std::uint64_t before =
       zip::local_file_header_size + entry.name.size() + (zip64 ? zip::local_zip64_extra_size : 0);

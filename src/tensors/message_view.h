@@ -1,4 +1,4 @@
-// A tensor's message of any protobuf as the wire layer would give it.
+// A tensor's message from any protobuf library, in the form that the wire layer gives.
 #pragma once
 
 #include "onnx/tensor_view.h"
@@ -6,7 +6,7 @@
 
 namespace onnxar {
 
-/// For the same judgement as on the wire. Places are 0; of typed data it is known that it is there, and not where.
+/// So that both are judged by the same rules. Places are 0. Typed data is known to be there, but not where.
 /// Views of the message. Errors: onnx.tensor.dims, onnx.external_data.duplicate_key.
 onnx::TensorView view_of(const TensorMessage& message);
 

@@ -12,7 +12,7 @@
 namespace onnxar {
 namespace {
 
-/// Data that stands in the message.
+/// Data that is in the message itself.
 std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::TensorView& tensor) {
   prove_value_fields(tensor);
   const Bytes data = message.raw_data.value_or(Bytes());
@@ -24,7 +24,7 @@ std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::Tenso
 }
 
 /// Adds the tensor's name. The message may come from anywhere, so an offset in it is not a place in the file.
-Error annotated(const TensorMessage& tensor, const std::filesystem::path& path, const Error& error) {
+Error annotate(const Error& error, const TensorMessage& tensor, const std::filesystem::path& path) {
   const std::string name = base::concat("tensor ", base::quoted(tensor.name));
   return base::annotate(error, {.prefix = name, .place = Place{}, .path = path});
 }
@@ -42,7 +42,7 @@ std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor
     if (!tensor.external) return inline_data(tensor, view);
     return part_named(archive, view, proved_link(view)).bytes;
   } catch (const Error& error) {
-    throw annotated(tensor, archive.path(), error);
+    throw annotate(error, tensor, archive.path());
   }
 }
 
@@ -66,7 +66,7 @@ void check_link(const TensorMessage& tensor, std::string_view location, std::uin
     onnx::prove_type(view);
     static_cast<void>(proved_link(view));
   } catch (const Error& error) {
-    throw annotated(tensor, {}, error);
+    throw annotate(error, tensor, {});
   }
 }
 

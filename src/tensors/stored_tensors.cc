@@ -31,7 +31,7 @@ ByteSpan aligned_copy(const Archive& archive, const onnx::TensorView& tensor, co
   return ArchiveAccess::copies(archive).get(key, source, archive.model().size());
 }
 
-/// Protobuf puts bytes anywhere; who reads them wants elements.
+/// Protobuf aligns bytes to nothing, and a caller wants to read them as elements: then a copy is made, once.
 ByteSpan aligned(const Archive& archive, const onnx::TensorView& tensor, Bytes bytes) {
   if (alignment_of(bytes) >= AlignedCopies::alignment) return ByteSpan::borrow(bytes, archive.owner());
   return aligned_copy(archive, tensor, SpanSource(bytes));
@@ -50,8 +50,8 @@ ByteSpan inline_data(const Archive& archive, const onnx::TensorView& tensor) {
   onnx::refuse_conversion(tensor);
 }
 
-/// The message that is meant, unless the tensor is of another archive: what stands at its place here is then something
-/// else, or not a tensor at all.
+/// The message at the place of `tensor`. If the tensor is from another archive, something else is there, which may not
+/// be a tensor at all: so it is compared before it is used.
 onnx::TensorView own_tensor(const Archive& archive, const StoredTensor& tensor) {
   const Bytes model = archive.model();
   std::optional<onnx::TensorView> found;
@@ -84,7 +84,7 @@ ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor) {
     return view.is_external() ? external_data(archive, view) : inline_data(archive, view);
   } catch (const Error& error) {
     const std::string prefix = concat("tensor ", base::quoted(tensor.name), " (", tensor.site, ")");
-    throw located_in_model(archive, base::annotate(error, {.prefix = prefix}));
+    throw annotate(base::annotate(error, {.prefix = prefix}), archive);
   }
 }
 

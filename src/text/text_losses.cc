@@ -66,11 +66,10 @@ Losses losses_of(const schema::ModelProto& proto) {
 
 /// The number of tensors that share the bytes of another one.
 std::uint64_t shared_payloads(const LoadedModel& model) {
-  std::set<std::pair<const std::byte*, std::size_t>> slices;
+  std::set<Extent> extents;
   std::uint64_t again = 0;
   for (const Payload& payload : model.payloads) {
-    const Bytes bytes = payload.span.bytes();
-    if (!bytes.empty() && !slices.emplace(bytes.data(), bytes.size()).second) ++again;
+    if (!payload.bytes().empty() && !extents.emplace(payload).second) ++again;
   }
   return again;
 }

@@ -19,6 +19,7 @@
 #include "proto/messages.h"
 #include "sink/save.h"
 #include "skeleton/expansion.h"
+#include "skeleton/load.h"
 #include "source/graph_rules.h"
 #include "text/text_losses.h"
 

@@ -11,7 +11,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "onnxar/convert.h"
-#include "source/model_source.h"
+#include "source/open.h"
 #include "verbs/faults.h"
 #include "verbs/model_check.h"
 
@@ -45,7 +45,7 @@ bool model_is_readable(const Archive& archive) {
 }
 
 /// Returns whether the model could be read to its end.
-bool check_model(ModelSource& source, const CheckOptions& options, std::vector<Finding>& findings) {
+bool check_model(Resolver& source, const CheckOptions& options, std::vector<Finding>& findings) {
   const bool is_readable = check_graphs(source, options, findings);
   if (options.data && source.linked_archive() != nullptr) {
     check_data(*source.linked_archive(), options.load.threads, findings);
@@ -55,7 +55,7 @@ bool check_model(ModelSource& source, const CheckOptions& options, std::vector<F
 
 /// A ModelProto that is named like an archive gets a warning. Our verbs read it, because they look at the content, but
 /// programs that only read archives refuse it.
-void check_plain_model(ModelSource source, const std::filesystem::path& path, const CheckOptions& options,
+void check_plain_model(Resolver& source, const std::filesystem::path& path, const CheckOptions& options,
                        std::vector<Finding>& findings) {
   const bool is_model = check_model(source, options, findings);
   std::string extension = path.extension().string();
@@ -72,9 +72,9 @@ void check_archive(Archive archive, const CheckOptions& options, std::vector<Fin
   findings = check_container(archive);
   if (options.data) check_data(archive, options.load.threads, findings);
   if (!model_is_readable(archive)) return;
-  ModelSource source = ModelSource::of(std::move(archive), options.load);
-  check_model(source, options, findings);
-  if (passed(findings)) expect_not_cut(*source.archive());
+  const auto source = resolver_of(std::move(archive), options.load);
+  check_model(*source, options, findings);
+  if (passed(findings)) expect_not_cut(*source->archive());
 }
 
 void make_strict(std::vector<Finding>& findings) {
@@ -96,19 +96,19 @@ std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions
     if (looks_like_zip(file->bytes())) {
       check_archive(Archive::open(path), once, findings);
     } else {
-      check_plain_model(ModelSource::of(file, path, once.load), path, once, findings);
+      check_plain_model(*resolver_of(file, path, once.load), path, once, findings);
     }
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;
     findings.push_back(error.finding());
   }
   // Readers take no lock, so apparent damage may be an edit in progress.
-  if (!passed(findings) && base::MappedFile::is_changed(file->bytes())) throw changed_while_read(path);
+  if (!passed(findings) && file->is_changed()) throw changed_while_read(path);
   if (options.strict) make_strict(findings);
   return findings;
 }
 
-void refuse_faults(ModelSource& source, const LoadOptions& options) {
+void refuse_faults(Resolver& source, const LoadOptions& options) {
   std::vector<Finding> findings = check_container(*source.archive());
   check_model_alone(source, {false, false, options}, findings);
   const auto fault = std::ranges::find(findings, Severity::error, &Finding::severity);

@@ -6,7 +6,8 @@
 #include "base/text.h"
 #include "sink/save.h"
 #include "sink/side_files.h"
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
+#include "source/open.h"
 
 namespace onnxar {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 void check_alignment(const SaveOptions& save) {
-  // Of archives the writer knows the limits; a data file has none but Windows' granularity of mappings.
+  // The archive's writer checks its own limits. In a data file, only Windows' granularity of mappings is a limit.
   constexpr std::uint64_t data_file_maximum = 65536;
   if (save.format != Format::onnx_external) return;
   if (std::has_single_bit(save.alignment) && save.alignment <= data_file_maximum) return;
@@ -67,15 +68,15 @@ namespace {
 ConvertReport convert_input(const fs::path& input, const fs::path& output, const SaveOptions& save,
                             const LoadOptions& load) {
   LoadOptions options = load;
-  // There has to be room, anyhow.
-  if (options.temporary_dir.empty()) options.temporary_dir = Destination::of(output, {}, save.format).folder_above();
-  const base::FileDescriptor lock =
-      save.output.overwrite && !save.output.dry_run ? lock_for_replacing(output) : base::FileDescriptor();
+  // The output needs room there anyway. A dry run may not be able to write there.
+  if (options.temporary_dir.empty() && !save.output.dry_run)
+    options.temporary_dir = Destination::of(output, {}, save.format).folder_above();
+  const os::File lock = save.output.overwrite && !save.output.dry_run ? lock_for_replacing(output) : os::File();
   return save_model(load_model(input, ExternalPolicy::of(save), options), output, save, input);
 }
 
 ConvertReport convert_input(Bytes input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
-  return save_model(load_model(ModelSource::of(input, nullptr, load), ExternalPolicy::of(save), load), output, save);
+  return save_model(load_model(resolver_of(input, nullptr, load), ExternalPolicy::of(save), load), output, save);
 }
 
 const SaveOptions& as_archive(const SaveOptions& save) {
@@ -83,7 +84,7 @@ const SaveOptions& as_archive(const SaveOptions& save) {
   throw Error(Code::usage_argument, "`pack` writes archives; for another format call `unpack`");
 }
 
-/// SaveOptions begin with Format::archive, which only `pack` can mean.
+/// The default of SaveOptions is Format::archive, which only `pack` can mean.
 SaveOptions as_plain_model(const SaveOptions& save) {
   SaveOptions plain = save;
   if (plain.format == Format::archive) plain.format = Format::onnx_inline;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "archive/output_options.h"
 #include "base/annotate.h"
 #include "base/buffered_output.h"
 #include "base/glob.h"
@@ -15,7 +16,7 @@
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
 #include "skeleton/expansion.h"
-#include "source/model_source.h"
+#include "source/open.h"
 
 namespace onnxar {
 namespace {
@@ -26,7 +27,7 @@ using base::concat;
 /// Which tensors are meant; by their numbers in the order of the walk.
 class Selection {
  public:
-  Selection(const ModelSource& source, std::string_view which, const LoadOptions& load)
+  Selection(const Resolver& source, std::string_view which, const LoadOptions& load)
       : source_(source), which_(which), load_(load) {
     std::size_t number = 0;
     walk([&](const onnx::TensorSite& site) { consider(site, number++); });
@@ -98,7 +99,7 @@ class Selection {
     onnx::walk_tensors(source_.model(), visit, {load_.max_depth});
   }
 
-  const ModelSource& source_;
+  const Resolver& source_;
   std::string which_;
   const LoadOptions& load_;
   std::vector<std::size_t> by_name_, by_key_, by_site_, by_pattern_;
@@ -107,7 +108,7 @@ class Selection {
 /// Writes tensors one after another, and publishes them together.
 class Extractor {
  public:
-  Extractor(ModelSource& source, const fs::path& output, bool to_folder, const ExtractOptions& options)
+  Extractor(Resolver& source, const fs::path& output, bool to_folder, const ExtractOptions& options)
       : source_(source), output_(output), to_folder_(to_folder), options_(options) {}
   Extractor(const Extractor&) = delete;
   Extractor& operator=(const Extractor&) = delete;
@@ -138,15 +139,17 @@ class Extractor {
     if (site.tensor.is_external()) shared_.push_back(bytes->size());
     contents_.push_back({std::move(header), std::move(bytes)});
   } catch (const Error& error) {
-    if (!error.path().empty() || !error.entry().empty() || kind(error.code()) != Kind::format) throw;
-    throw source_.located(base::annotate(error, {.prefix = describe(site)}));
+    if (kind(error.code()) != Kind::format) throw;
+    throw source_.annotate(error, site);
   }
 
   /// Writes what was added, once all of it is known. Errors: onnx.model.expansion, before anything is written.
   void write() {
     Expansion expansion(source_.input_size(), options_.load.max_expansion);
     for (const std::uint64_t bytes : shared_) expansion.add(bytes);
-    if (to_folder_ && !options_.output.dry_run) make_folder();
+    check_targets();
+    if (options_.output.dry_run) return;
+    if (to_folder_) make_folder();
     for (std::size_t i = 0; i < contents_.size(); ++i) write(extracted_[i], contents_[i]);
   }
 
@@ -156,7 +159,23 @@ class Extractor {
   }
 
  private:
-  [[nodiscard]] base::Sync sync() const { return options_.output.sync ? base::Sync::full : base::Sync::none; }
+  [[nodiscard]] base::Sync sync() const { return sync_of(options_.output); }
+  [[nodiscard]] base::Existing existing() const { return existing_of(options_.output); }
+
+  /// What may be known of the files before the first is opened. Errors: as base::find_target.
+  void check_targets() const {
+    if (!to_folder_) {
+      static_cast<void>(base::find_target(output_, existing()));
+      return;
+    }
+    std::error_code ignored;
+    const fs::path folder = output_.has_filename() ? output_ : output_.parent_path();
+    if (!fs::exists(folder, ignored)) {
+      static_cast<void>(base::Folder::open(folder.has_parent_path() ? folder.parent_path() : fs::path(".")));
+      return;
+    }
+    for (const ExtractedTensor& row : extracted_) base::expect_writable(row.path, existing());
+  }
 
   void make_folder() {
     std::error_code failed;
@@ -183,13 +202,13 @@ class Extractor {
   std::shared_ptr<const ByteSource> payload_of(const onnx::TensorSite& site) {
     const onnx::TensorView& tensor = site.tensor;
     onnx::prove_type(tensor);
-    if (tensor.is_external()) return source_.external_payload(site).source;
+    if (tensor.is_external()) return source_.payload_of(site).source;
     onnx::prove_values(site.model, tensor);
     if (tensor.type == DataType::string) onnx::refuse_conversion(tensor);
     if (tensor.raw_data) {
       const Bytes raw = tensor.raw_data->of(site.model);
       const std::uint64_t size = tensor.expected_size().value_or(raw.size());  // what is there beyond it means nothing
-      return std::make_shared<SpanSource>(raw.first(size));
+      return std::make_shared<base::MappedSource>(raw.first(size), source_.origin());
     }
     if (tensor.expected_size() == 0) return std::make_shared<SpanSource>(Bytes());
     if (!tensor.typed_data) {
@@ -205,22 +224,17 @@ class Extractor {
   };
 
   void write(const ExtractedTensor& row, const Content& content) {
-    const auto existing = options_.output.overwrite ? base::Existing::replace : base::Existing::refuse;
-    if (options_.output.dry_run) {
-      base::OutputFile::check_target(row.path, existing);
-      return;
-    }
-    auto file = folder_ ? base::OutputFile::create(folder_, row.path.filename().string(), existing)
-                        : base::OutputFile::create(row.path, existing);
+    auto file = folder_ ? base::OutputFile::create(folder_, row.path.filename().string(), existing())
+                        : base::OutputFile::create(row.path, existing());
     base::BufferedOutput out(std::move(file), options_.output.sync);
     out.reserve(row.file_bytes);
     out.append(as_bytes(content.header));
-    content.bytes->read([&out](Bytes piece) { out.append(piece); });
+    out.append(*content.bytes);
     files_.push_back(std::move(out).finish());
     if (to_folder_) files_.back().park(sync());
   }
 
-  ModelSource& source_;
+  Resolver& source_;
   const fs::path& output_;
   bool to_folder_;
   const ExtractOptions& options_;
@@ -242,18 +256,18 @@ bool names_a_folder(const fs::path& path) {
 
 std::vector<ExtractedTensor> extract(const fs::path& model, std::string_view which, const fs::path& output,
                                      const ExtractOptions& options) {
-  ModelSource source = ModelSource::open(model, options.load);
+  const auto source = open_resolver(model, options.load);
   try {
-    const Selection selection(source, which, options.load);
+    const Selection selection(*source, which, options.load);
     const std::vector<std::size_t>& chosen = selection.chosen();
     const bool to_folder = names_a_folder(output);
     if (selection.is_pattern() && !to_folder) {
       throw Error(Code::usage_argument, concat("a pattern may be many tensors: the output must be a folder, such as \"",
                                                escaped_path(output), "/\""));
     }
-    Extractor extractor(source, output, to_folder, options);
+    Extractor extractor(*source, output, to_folder, options);
     std::size_t number = 0;
-    onnx::walk_tensors(source.model(),
+    onnx::walk_tensors(source->model(),
                        [&](const onnx::TensorSite& site) {
                          if (std::ranges::binary_search(chosen, number++)) extractor.add(site);
                        },
@@ -261,7 +275,7 @@ std::vector<ExtractedTensor> extract(const fs::path& model, std::string_view whi
     extractor.write();
     return std::move(extractor).publish();
   } catch (const Error& error) {
-    throw kind(error.code()) == Kind::format ? source.located(error) : error.with_path(model);
+    throw kind(error.code()) == Kind::format ? source->annotate(error) : error.with_path(model);
   }
 }
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "onnxar/options.h"
-#include "source/model_source.h"
+#include "source/resolver.h"
 
 namespace onnxar {
 
 /// Throws the first error that `check` without `data` finds in the archive of `source`. Cost: as `check`.
-void refuse_faults(ModelSource& source, const LoadOptions& options);
+void refuse_faults(Resolver& source, const LoadOptions& options);
 
 }  // namespace onnxar

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "archive/opening.h"
+#include "archive/output_options.h"
 #include "base/buffered_output.h"
 #include "base/file_descriptor.h"
 #include "base/text.h"
@@ -11,7 +12,7 @@
 #include "sink/payload_layout.h"
 #include "source/graph_rules.h"
 #include "source/link_marker.h"
-#include "source/model_source.h"
+#include "source/open.h"
 #include "verbs/followed_links.h"
 
 namespace onnxar {
@@ -40,9 +41,7 @@ Archive open_archive(const fs::path& path, const ArchiveRange& range) {
 class Linking {
  public:
   Linking(const fs::path& archive, const ArchiveRange& range)
-      : path_(base::real_path(archive)),
-        begin_(range.offset),
-        source_(ModelSource::of(open_archive(path_, range), {})) {
+      : path_(base::real_path(archive)), begin_(range.offset), source_(resolver_of(open_archive(path_, range), {})) {
     const std::string name = archive_name();
     if (const auto fault = name_fault(name)) {
       throw Error(
@@ -53,10 +52,10 @@ class Linking {
     refuse_own_name(this->archive(), path_);
     const LinkMarker marker = LinkMarker::of(this->archive(), begin_, name);
     try {
-      model_ = onnx::rewrite_tensors(source_.model(), [&](const onnx::TensorSite& site) { return edit(site, name); },
+      model_ = onnx::rewrite_tensors(source_->model(), [&](const onnx::TensorSite& site) { return edit(site, name); },
                                      {}, {link_key_prefix, marker.fields(), model_name_key});
     } catch (const Error& error) {
-      throw source_.located(error);
+      throw source_->annotate(error);
     }
     check_model_size(model_.size(), path_, Hint::pack_threshold);
   }
@@ -64,15 +63,15 @@ class Linking {
   [[nodiscard]] const fs::path& path() const noexcept { return path_; }
   [[nodiscard]] fs::path folder() const { return path_.parent_path(); }
   [[nodiscard]] std::string archive_name() const { return path_.filename().string(); }
-  [[nodiscard]] const Archive& archive() const noexcept { return *source_.archive(); }
+  [[nodiscard]] const Archive& archive() const noexcept { return *source_->archive(); }
   [[nodiscard]] const wire::Rope& model() const noexcept { return model_; }
   [[nodiscard]] std::uint64_t tensors() const noexcept { return tensors_; }
 
  private:
   onnx::TensorEdit edit(const onnx::TensorSite& site, const std::string& name) {
     if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
-    Payload payload = source_.external_payload(site);
-    const Bytes bytes = payload.span.bytes();
+    Payload payload = source_->payload_of(site);
+    const Bytes bytes = payload.bytes();
     if (bytes.size() < smallest_linked || !followed_.follows(site)) {
       return onnx::TensorEdit::put_inline(std::move(payload.source));
     }
@@ -83,7 +82,7 @@ class Linking {
 
   fs::path path_;
   std::uint64_t begin_;  // of the archive in the file
-  ModelSource source_;
+  std::unique_ptr<Resolver> source_;
   FollowedLinks followed_;
   wire::Rope model_;
   std::uint64_t tensors_ = 0;
@@ -103,7 +102,7 @@ void check_place(const fs::path& target, const Linking& linking) {
   }
 }
 
-bool is_link(ModelSource source) {
+bool is_link(Resolver& source) {
   bool linked = false;
   const auto look = [&](const onnx::TensorSite& site) {
     if (!site.tensor.is_external() || !site.tensor.external.location) return;
@@ -113,7 +112,7 @@ bool is_link(ModelSource source) {
   try {
     onnx::walk_tensors(source.model(), look);
   } catch (const Error& error) {
-    throw source.located(error);
+    throw source.annotate(error);
   }
   return linked;
 }
@@ -128,24 +127,24 @@ Link make_link(const fs::path& archive, const ArchiveRange& range) {
 
 LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptions& options) {
   const Linking linking(archive, options.range);
-  auto file =
-      base::OutputFile::create(output, options.output.overwrite ? base::Existing::replace : base::Existing::refuse);
-  check_place(file.target(), linking);
+  base::OutputTarget target = base::find_target(output, existing_of(options.output));
+  check_place(target.path, linking);
   const LinkReport report{linking.tensors(), linking.model().size()};
   if (options.output.dry_run) return report;
+  auto file = base::OutputFile::create(std::move(target), existing_of(options.output));
   base::BufferedOutput out(std::move(file), options.output.sync);
   out.reserve(report.model_bytes);
-  linking.model().read([&out](Bytes piece) { out.append(piece); });
-  std::move(out).finish().publish(options.output.sync ? base::Sync::full : base::Sync::none);
+  out.append(linking.model());
+  std::move(out).finish().publish(sync_of(options.output));
   return report;
 }
 
-bool verify_link(const fs::path& model) { return is_link(ModelSource::open(model, {})); }
+bool verify_link(const fs::path& model) { return is_link(*open_resolver(model, {})); }
 
 bool verify_link(Bytes model, const fs::path& folder) {
   LoadOptions options;
   options.external_data_dir = folder;
-  return is_link(ModelSource::of(model, nullptr, options));
+  return is_link(*resolver_of(model, nullptr, options));
 }
 
 }  // namespace onnxar

@@ -27,7 +27,7 @@ constexpr std::uint64_t small_external_below = 1024;
 /// Checks every tensor of the model and of the further graphs, then what all of them together make of the archive.
 class ModelCheck {
  public:
-  ModelCheck(ModelSource& source, const CheckOptions& options, std::vector<Finding>& findings)
+  ModelCheck(Resolver& source, const CheckOptions& options, std::vector<Finding>& findings)
       : source_(source), max_depth_(options.load.max_depth), data_(options.data), findings_(findings) {}
 
   /// Returns whether the model could be read to its end.
@@ -59,10 +59,10 @@ class ModelCheck {
       onnx::walk_tensors(source_.model(), [this](const onnx::TensorSite& site) { check_tensor(site); }, {max_depth_});
       const std::optional<MetadataFault> fault = metadata_fault();
       if (fault)
-        findings_.push_back(source_.located(Error(fault->code, fault->message, {"", fault->offset})).finding());
+        findings_.push_back(source_.annotate(Error(fault->code, fault->message, {"", fault->offset})).finding());
       return true;
     } catch (const Error& error) {
-      findings_.push_back(source_.located(error).finding());
+      findings_.push_back(source_.annotate(error).finding());
       return false;
     }
   }
@@ -134,21 +134,21 @@ class ModelCheck {
   void check_external(const onnx::TensorSite& site) {
     note_use(site);
     try {
-      source_.prove_type(site);
-      const Payload payload = source_.external_payload(site);
-      remark_slice(site, payload.span.bytes());
-      if (data_) verify_checksum(payload, site);
+      annotated(source_, site, [&] { onnx::prove_type(site.tensor); });
+      const Resolved resolved = source_.resolve(site);
+      remark_slice(site, resolved.payload.bytes());
+      if (data_) verify_checksum(resolved, site);
     } catch (const Error& error) {
       add_error(site, error);
     }
   }
 
   /// Many tensors may name one entry, so its SHA-1 is computed once.
-  void verify_checksum(const Payload& payload, const onnx::TensorSite& site) {
-    const auto claim = source_.claim_of(payload, site);
+  void verify_checksum(const Resolved& resolved, const onnx::TensorSite& site) {
+    const auto claim = source_.claim_of(resolved, site);
     if (!claim) return;
-    std::string& sum = checksums_[payload.span.bytes().data()];
-    if (sum.empty()) sum = checksum_of(*payload.source);
+    std::string& sum = checksums_[Extent(resolved.payload)];
+    if (sum.empty()) sum = checksum_of(*resolved.payload.source);
     if (sum != claim->checksum) throw claim->error(source_.path());
   }
 
@@ -219,7 +219,7 @@ class ModelCheck {
     findings_.push_back({severity, code, source_.place_of(site), concat(describe(site), ": ", message), advice});
   }
 
-  ModelSource& source_;
+  Resolver& source_;
   std::size_t max_depth_;
   bool data_;
   bool link_is_broken_ = false;
@@ -227,16 +227,16 @@ class ModelCheck {
   std::vector<Finding>& findings_;
   std::vector<std::size_t> used_;
   SliceUses slices_;
-  std::map<const std::byte*, std::string> checksums_;  // of whole files and entries, by where they lie
+  std::map<Extent, std::string> checksums_;  // of whole files and entries
 };
 
 }  // namespace
 
-bool check_graphs(ModelSource& source, const CheckOptions& options, std::vector<Finding>& findings) {
+bool check_graphs(Resolver& source, const CheckOptions& options, std::vector<Finding>& findings) {
   return ModelCheck(source, options, findings).run();
 }
 
-void check_model_alone(ModelSource& source, const CheckOptions& options, std::vector<Finding>& findings) {
+void check_model_alone(Resolver& source, const CheckOptions& options, std::vector<Finding>& findings) {
   ModelCheck(source, options, findings).run_model_alone();
 }
 

@@ -5,16 +5,16 @@
 
 #include "onnxar/convert.h"
 #include "onnxar/error.h"
-#include "source/model_source.h"
+#include "source/open.h"
 
 namespace onnxar {
 
 /// Adds what is wrong with any tensor of the model and of the further graphs, and with their use of the archive.
 /// Returns whether the model could be read to its end. Errors: io.*. Cost: O(model + graphs); with `options.data` also
 /// the bytes that have a checksum.
-bool check_graphs(ModelSource& source, const CheckOptions& options, std::vector<Finding>& findings);
+bool check_graphs(Resolver& source, const CheckOptions& options, std::vector<Finding>& findings);
 
 /// As above for the model alone: without further graphs, overlaps and unused entries.
-void check_model_alone(ModelSource& source, const CheckOptions& options, std::vector<Finding>& findings);
+void check_model_alone(Resolver& source, const CheckOptions& options, std::vector<Finding>& findings);
 
 }  // namespace onnxar

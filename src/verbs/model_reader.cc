@@ -6,7 +6,8 @@
 #include "onnx/sites.h"
 #include "onnxar/model_stream.h"
 #include "skeleton/expansion.h"
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
+#include "source/open.h"
 #include "verbs/faults.h"
 
 namespace onnxar {
@@ -32,7 +33,7 @@ struct ModelReader::Parts {
 
 ModelReader::ModelReader(Archive archive, const LoadOptions& options) : parts_(std::make_unique<Parts>()) {
   LoadedModel& model = parts_->model;
-  model = load_model(ModelSource::of(std::move(archive), options), ExternalPolicy::everything_inline(), options,
+  model = load_model(resolver_of(std::move(archive), options), ExternalPolicy::everything_inline(), options,
                      Companions::left);
   refuse_faults(*model.source, options);
   check_expansion(model);

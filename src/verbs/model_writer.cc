@@ -6,7 +6,8 @@
 #include "onnx/external_data.h"
 #include "onnxar/model_stream.h"
 #include "sink/save.h"
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
+#include "source/open.h"
 
 namespace onnxar {
 
@@ -28,9 +29,9 @@ std::string ModelWriter::add(std::shared_ptr<const ByteSource> weight) {
   return parts_->steps.take("add", [&] {
     if (weight == nullptr) throw Error(Code::usage_argument, "the weight that is added is a null pointer");
     std::vector<Payload>& payloads = parts_->model.payloads;
-    // It may go into a model or a data file, too, where nothing else counts what it gives.
+    // The source may also go into a model or a data file, where nothing else checks its length.
     std::string what = base::concat("weight ", payloads.size(), " in the order of `add`");
-    payloads.push_back({std::make_shared<base::ExactSource>(std::move(weight), std::move(what)), {}, std::nullopt});
+    payloads.push_back({std::make_shared<base::ExactSource>(std::move(weight), std::move(what))});
     return onnx::memory_location(parts_->model.id, payloads.size() - 1);
   });
 }
@@ -40,7 +41,7 @@ ConvertReport ModelWriter::save(Bytes model, const std::filesystem::path& output
   try {
     return parts_->steps.take("save", [&] {
       LoadedModel loaded = parts_->model;
-      split_model(loaded, ModelSource::of(model, nullptr, load), ExternalPolicy::of(save), load);
+      split_model(loaded, resolver_of(model, nullptr, load), ExternalPolicy::of(save), load);
       return save_model(loaded, output, save);
     });
   } catch (const Error& error) {

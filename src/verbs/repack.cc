@@ -16,7 +16,7 @@
 namespace onnxar {
 namespace {
 
-/// Also as file systems see them: in zips of other makers `./weights` leads to the entry `weights`.
+/// Includes normalised names: in foreign zips, `./weights` leads to the entry `weights`.
 base::KeyedSet<std::string> linked_names(Bytes model) {
   base::KeyedSet<std::string> names;
   const auto add = [&names](const onnx::TensorSite& site) {

@@ -19,22 +19,24 @@
 #include "onnxar/edit.h"
 #include "sink/side_files.h"
 #include "skeleton/expansion.h"
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
 #include "source/graph_rules.h"
 #include "source/link_marker.h"
+#include "source/open.h"
+#include "tensors/describe.h"
 #include "tensors/entries_by_content.h"
 #include "tensors/entry_uses.h"
 
 namespace onnxar {
 namespace {
 
-/// What moves into entries, from this size on.
+/// Which tensors move into entries if they have at least `threshold` bytes.
 ExternalPolicy policy_from(std::uint64_t threshold, const ReplaceOptions& options) {
   return ExternalPolicy::of(
       SaveOptions{.threshold = threshold, .all_sites = options.all_sites, .attributes = options.attributes});
 }
 
-/// Says for each tensor where its data is or will be; plans the entries that this takes.
+/// Decides for each tensor where its data is or will be, and plans the new entries.
 class Replacement {
  public:
   struct NewEntry {
@@ -42,8 +44,8 @@ class Replacement {
     const Payload* payload;
   };
 
-  /// The first `kept` entries of the archive stay where they are, and only they can be linked to. Data that equals a
-  /// file that goes along is not linked to it: as a weight it would be a side file or a graph no more.
+  /// The first `kept` entries of the archive stay where they are, and links lead only to them. Data that equals a
+  /// side file or a graph is not linked to it: the entry would become a weight.
   Replacement(const LoadedModel& model, const Archive& archive, const EntryUses& uses, std::size_t kept,
               const ReplaceOptions& options)
       : model_(model),
@@ -57,12 +59,12 @@ class Replacement {
     for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
       const EntryKind what = uses.kind_of(i);
       if (i < kept && (what == EntryKind::weight || what == EntryKind::unused)) entries_.add(archive.entry(i));
-      // A key has no slash in it, so it can only clash with a whole name or the first folder of one.
+      // A key has no slash, so it can only clash with a whole name or with the first folder of one.
       const std::string_view name = archive.entry(i).name;
       keys_.reserve(name.substr(0, name.find('/')));
     }
     for (const AddedFile& file : options.add) keys_.reserve(std::string_view(file.name).substr(0, file.name.find('/')));
-    // An entry of the file's own name could not be told from the file.
+    // In a link, an entry with the name of the archive's file could be taken for the file.
     for (const auto& file : {archive.path(), base::real_path(archive.path())}) keys_.reserve(file.filename().string());
   }
 
@@ -78,7 +80,7 @@ class Replacement {
   [[nodiscard]] const std::vector<Finding>& remarks() const noexcept { return remarks_; }
 
  private:
-  /// The name that the old model has among the graphs is the archive's.
+  /// The model's name among the graphs belongs to the archive, so the new model takes it over (G4).
   [[nodiscard]] onnx::MetadataEdit kept_name() const {
     const auto name = model_name_of(archive_.model());
     if (!name || model_names_of(model_.skeleton) == std::vector{*name}) return {};
@@ -103,7 +105,7 @@ class Replacement {
     return onnx::TensorEdit::put_inline(payload->source);
   }
 
-  /// Data that the policy leaves inline is linked only to what is there already.
+  /// Data that the policy leaves inline is linked only to an entry that exists already.
   std::optional<onnx::ExternalLink> place_of_small(const onnx::TensorSite& site) {
     const onnx::TensorView& tensor = site.tensor;
     if (!tensor.raw_data || tensor.typed_data || !tensor.restorable) return std::nullopt;
@@ -114,28 +116,22 @@ class Replacement {
   }
 
   std::optional<onnx::ExternalLink> place_of(const onnx::TensorSite& site, const Payload& payload) {
-    const Bytes bytes = payload.span.bytes();
-    if (base::lies_in(bytes, archive_.file())) return place_in_entry(site, archive_.entry(*payload.entry), payload);
-    const auto known = known_.find({bytes.data(), bytes.size()});
-    if (known != known_.end() && !bytes.empty()) return known->second;
+    if (payload.kept_link) return kept_link(site, *payload.kept_link);
+    const auto known = known_.find(Extent(payload));
+    if (known != known_.end()) return known->second;
     if (!movable_.is_external(site, payload.size())) return std::nullopt;
-    read_.add(payload);  // slices that overlap are bytes that are read again and again
+    read_.add(payload);  // slices that overlap are read several times, to be compared
     auto slice = place_of_equal(*payload.source);
     if (!slice && moved_.is_external(site, payload.size())) slice = place_of_new(site, payload);
-    if (slice) known_.emplace(std::pair(bytes.data(), bytes.size()), *slice);
+    if (slice) known_.emplace(payload, *slice);
     return slice;
   }
 
-  [[nodiscard]] onnx::ExternalLink place_in_entry(const onnx::TensorSite& site, const ArchiveEntry& entry,
-                                                  const Payload& payload) const {
-    if (entry.index >= kept_) {
-      throw Error(Code::usage_argument,
-                  base::concat(describe(site), ": its data is in ", base::quoted(entry.name),
-                               ", which would move, as an entry before it is replaced; do that by another edit"));
-    }
-    const Bytes bytes = payload.span.bytes();
-    const auto offset = static_cast<std::uint64_t>(bytes.data() - archive_.bytes(entry).data());
-    return {std::string(entry.name), offset, bytes.size(), payload.checksum};
+  [[nodiscard]] onnx::ExternalLink kept_link(const onnx::TensorSite& site, const onnx::ExternalLink& link) const {
+    if (archive_.find(link.location)->index < kept_) return link;
+    throw Error(Code::usage_argument,
+                base::concat(describe(site), ": its data is in ", base::quoted(link.location),
+                             ", which would move, as an entry before it is replaced; do that by another edit"));
   }
 
   [[nodiscard]] std::optional<onnx::ExternalLink> place_of_equal(const ByteSource& source) const {
@@ -159,13 +155,13 @@ class Replacement {
   Expansion expansion_;  // what is written
   Expansion read_;       // what is compared with entries
   KeyMaker keys_;
-  std::map<std::pair<const std::byte*, std::size_t>, onnx::ExternalLink> known_;  // by where the data lies in memory
+  std::map<Extent, onnx::ExternalLink> known_;
   std::vector<NewEntry> new_entries_;
   std::vector<Finding> remarks_;
   std::uint64_t tensors_outside_ = 0;
 };
 
-/// Side files and graphs that come into the archive.
+/// Side files and graphs that are added to the archive or removed.
 class NewFiles {
  public:
   NewFiles(ArchiveEditor& editor, const ReplaceOptions& options) {
@@ -174,7 +170,7 @@ class NewFiles {
       sources_.push_back(source_of(file));
       if (editor.archive().find(file.name)) removed.push_back(file.name);
     }
-    // A graph that is broken goes before what it may name.
+    // A broken graph may name any entry, so graphs are removed first.
     std::ranges::stable_partition(removed, is_graph_name);
     for (const std::string_view name : removed) {
       editor.remove(name);
@@ -189,7 +185,7 @@ class NewFiles {
   }
 
   [[nodiscard]] const std::vector<std::pair<std::string_view, const ByteSource*>>& files() const { return files_; }
-  /// Whether the entry stays, also at another place.
+  /// Whether the entry stays, perhaps at another offset.
   [[nodiscard]] bool stays(std::size_t index) const { return !removed_.contains(index); }
 
  private:
@@ -203,7 +199,7 @@ class NewFiles {
   std::set<std::size_t> removed_;
 };
 
-/// Writes the entries and the model, or finds out what that would take.
+/// Reports what the edit takes, and performs it unless this is a dry run.
 void write(ArchiveEditor& editor, const std::vector<Replacement::NewEntry>& weights, const NewFiles& files,
            const ByteSource& model, const ReplaceOptions& options, ReplaceReport& report) {
   std::vector<std::pair<std::string_view, const ByteSource*>> entries;
@@ -242,11 +238,10 @@ void expect_free_name(const Archive& archive, Bytes model, const NewFiles& files
     if (files.stays(i)) names.push_back(archive.entry(i).name);
   }
   for (const auto& [name, source] : files.files()) names.push_back(name);
-  const auto fault = model_name_fault(model, {names.size(), [&names](std::size_t i) { return names[i]; }});
-  if (fault) throw Error(fault->code, fault->message, {std::string(model_entry_name), std::nullopt}, archive.path());
+  expect_free_model_name(model, names, archive.path());
 }
 
-/// What tensors name before the edit. A model or graph that is broken may be what is mended by it.
+/// The entries that tensors name before the edit. Broken models and graphs are allowed: the edit may replace them.
 EntryUses uses_before(const Archive& archive, const LoadOptions& load) {
   EntryUses uses(archive);
   static_cast<void>(note_graphs_as_far_as_read(uses, archive, load));
@@ -254,13 +249,13 @@ EntryUses uses_before(const Archive& archive, const LoadOptions& load) {
   return uses;
 }
 
-ReplaceReport replace(ArchiveEditor& editor, ModelSource source, const ReplaceOptions& options,
+ReplaceReport replace(ArchiveEditor& editor, std::unique_ptr<Resolver> source, const ReplaceOptions& options,
                       const LoadOptions& load) {
   const Archive& archive = editor.archive();
   const ExternalPolicy policy = policy_from(options.threshold, options);
   const LoadedModel model = load_model(std::move(source), policy, load);
   const NewFiles files(editor, options);
-  const bool is_named = model_name_of(archive.model()).has_value();  // and keeps that name
+  const bool is_named = model_name_of(archive.model()).has_value();  // the new model takes it over
   if (!is_named || !options.add.empty()) expect_free_name(archive, is_named ? archive.model() : model.skeleton, files);
   refuse_where_graphs_name_the_model(archive, [&files](std::size_t index) { return files.stays(index); }, load);
   Replacement plan(model, archive, uses_before(archive, load), editor.kept_entries(), options);
@@ -274,10 +269,14 @@ ReplaceReport replace(ArchiveEditor& editor, ModelSource source, const ReplaceOp
   return report;
 }
 
+FileLinks file_links(const ReplaceOptions& options) {
+  return options.append_external ? FileLinks::allowed : FileLinks::refused;
+}
+
 ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOptions& options) {
   EditOptions edit;
-  edit.output = {.sync = options.output.sync, .threads = options.output.threads};
-  // Every link of the model is resolved or made here; those of files are what they are.
+  edit.output = options.output;
+  // Every link of the model is resolved or made here. Only links in added graphs remain to be proved.
   edit.verify_model = std::ranges::any_of(options.add, [](const AddedFile& file) { return is_graph_name(file.name); });
   ArchiveEditor editor = ArchiveEditor::open(archive, edit);
   for (const std::filesystem::path& file : {archive, base::real_path(archive)}) {
@@ -292,14 +291,14 @@ ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOpt
 ReplaceReport replace(const std::filesystem::path& archive, const std::filesystem::path& model,
                       const ReplaceOptions& options, const LoadOptions& load) {
   ArchiveEditor editor = open_editor(archive, options);
-  ModelSource source = ModelSource::open_for(editor.archive(), model, options.append_external, load);
+  auto source = open_resolver_for(editor.archive(), model, file_links(options), load);
   return replace(editor, std::move(source), options, load);
 }
 
 ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options,
                       const LoadOptions& load) {
   ArchiveEditor editor = open_editor(archive, options);
-  ModelSource source = ModelSource::of_bytes_for(editor.archive(), model, options.append_external, load);
+  auto source = resolver_for(editor.archive(), model, file_links(options), load);
   return replace(editor, std::move(source), options, load);
 }
 

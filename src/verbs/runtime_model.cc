@@ -7,7 +7,7 @@
 #include "sink/payload_layout.h"
 #include "skeleton/expansion.h"
 #include "source/link_marker.h"
-#include "source/model_source.h"
+#include "source/open.h"
 
 namespace onnxar {
 namespace {
@@ -21,28 +21,30 @@ bool can_be_fed(const onnx::TensorSite& site) {
 class Feeding {
  public:
   explicit Feeding(const Archive& archive)
-      : source_(ModelSource::of(ArchiveAccess::open(archive.file(), archive.owner(), archive.path(), {}), {})),
-        expansion_(source_.input_size(), LoadOptions().max_expansion, Hint::use_link) {}
+      : source_(resolver_of(
+            ArchiveAccess::open(archive.file(), archive.owner(), archive.path(), {}, ArchiveAccess::origin(archive)),
+            {})),
+        expansion_(source_->input_size(), LoadOptions().max_expansion, Hint::use_link) {}
 
   RuntimeModel run() {
     try {
       const wire::Rope model = onnx::rewrite_tensors(
-          source_.model(), [this](const onnx::TensorSite& site) { return edit(site); }, {}, {link_key_prefix, {}});
+          source_->model(), [this](const onnx::TensorSite& site) { return edit(site); }, {}, {link_key_prefix, {}});
       // Data that a runtime cannot be given by name is in it.
-      check_model_size(model.size(), source_.archive()->path(), Hint::use_link);
+      check_model_size(model.size(), source_->archive()->path(), Hint::use_link);
       feed_.model = model.flat();
     } catch (const Error& error) {
-      throw source_.located(error);
+      throw source_->annotate(error);
     }
-    feed_.owner = source_.owner();
+    feed_.owner = source_->owner();
     return std::move(feed_);
   }
 
  private:
   onnx::TensorEdit edit(const onnx::TensorSite& site) {
     if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
-    Payload payload = source_.external_payload(site);
-    const Bytes bytes = payload.span.bytes();
+    Payload payload = source_->payload_of(site);
+    const Bytes bytes = payload.bytes();
     if (!can_be_fed(site) || bytes.empty()) {
       expansion_.add(payload);
       return onnx::TensorEdit::put_inline(std::move(payload.source));
@@ -51,7 +53,7 @@ class Feeding {
     return onnx::TensorEdit::keep();
   }
 
-  ModelSource source_;
+  std::unique_ptr<Resolver> source_;
   Expansion expansion_;
   RuntimeModel feed_;
 };

@@ -1,12 +1,14 @@
 #include "verbs/slice_uses.h"
 
+#include <cstdint>
+
 #include "base/text.h"
 
 namespace onnxar {
 
 std::string SliceUses::add(Bytes slice, const std::string& tensor, const Place& place, std::size_t graph) {
   if (slice.empty()) return {};
-  const auto [known, added] = uses_.try_emplace({slice.data(), slice.size()}, Use{tensor, place, graph});
+  const auto [known, added] = uses_.try_emplace(Extent(slice), Use{tensor, place, graph});
   Use& use = known->second;
   if (added) return {};
   if (use.graph == graph) return use.tensor;
@@ -19,15 +21,15 @@ std::vector<Finding> SliceUses::overlaps() const {
   // In order of address, each slice is compared with the one that reaches farthest: that is enough to find every slice
   // that overlaps an earlier one, and keeps the work linear however many there are.
   std::vector<Finding> found;
-  const std::byte* farthest = nullptr;
+  std::uintptr_t farthest = 0;
   const Use* before = nullptr;
   for (const auto& [slice, use] : uses_) {
-    if (before != nullptr && slice.first < farthest) {  // R3
+    if (before != nullptr && slice.begin() < farthest) {  // R3
       found.push_back({Severity::warning, Code::archive_entry_overlapping_links, use.place,
                        base::concat(use.tensor, ": its data overlaps that of ", before->tensor)});
     }
-    if (before == nullptr || slice.first + slice.second > farthest) {
-      farthest = slice.first + slice.second;
+    if (slice.end() > farthest) {
+      farthest = slice.end();
       before = &use;
     }
   }

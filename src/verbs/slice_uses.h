@@ -4,15 +4,15 @@
 #include <cstddef>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
+#include "source/payload.h"
 
 namespace onnxar {
 
-/// Slices are told apart by where they lie in memory, because different names may lead to the same bytes.
+/// Slices are identified by the bytes that they are, because different names may lead to the same bytes.
 class SliceUses {
  public:
   /// Adds the data of `tensor`, at `place` in the graph with this number. Returns the tensor of the same graph that has
@@ -30,7 +30,7 @@ class SliceUses {
     std::size_t graph;   // the last one
   };
 
-  std::map<std::pair<const std::byte*, std::size_t>, Use> uses_;  // by first byte and length
+  std::map<Extent, Use> uses_;
 };
 
 }  // namespace onnxar

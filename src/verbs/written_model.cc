@@ -1,5 +1,5 @@
-// The last step of writing and of editing an archive, which looks into the model: that takes ONNX, of which the layer
-// below, where the rest of both classes is, knows nothing.
+// The last step of writing and of editing an archive, which parses the model. The rest of both classes is in archive/,
+// which knows nothing of ONNX.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "archive/keys.h"
+#include "archive/output_options.h"
 #include "archive/writer_parts.h"
 #include "base/annotate.h"
 #include "base/crc32.h"
@@ -16,8 +17,8 @@
 #include "onnx/sites.h"
 #include "onnx/tensor_values.h"
 #include "source/graph_rules.h"
-#include "source/model_source.h"
 #include "tensors/archive_walk.h"
+#include "tensors/describe.h"
 #include "tensors/entry_uses.h"
 #include "tensors/external_tensor.h"
 
@@ -48,7 +49,7 @@ void prove_metadata(const std::optional<MetadataFault>& fault) {
   if (fault) throw Error(fault->code, fault->message);
 }
 
-/// Errors without a place: offsets count from the model's first byte, which has a place in the file that is never seen.
+/// Errors have no place: offsets are relative to the model, whose offset in the unpublished file means nothing.
 void prove_written_graph(std::string_view name, Bytes model, const EntryWriter::Entries& entries) {
   const bool is_graph = name != model_entry_name;
   try {
@@ -76,7 +77,7 @@ bool is_same(const ArchiveEntry& entry, Bytes bytes) {
   return entry.size == bytes.size() && entry.crc32 == base::crc32(0, bytes);
 }
 
-/// What `model` links to stays where it is.
+/// Refuses a model that links to an entry which moves.
 void prove_kept(const Archive& archive, const std::function<bool(std::size_t)>& moves, Bytes model) {
   onnx::walk_tensors(model, [&](const onnx::TensorSite& site) {
     if (!site.tensor.is_external() || !site.tensor.external.location) return;
@@ -89,14 +90,9 @@ void prove_kept(const Archive& archive, const std::function<bool(std::size_t)>& 
   });
 }
 
-/// What may be removed, as far as it can be told.
-struct Removable {
-  std::size_t end_of_weights = 0;
-  std::vector<std::size_t> unread;  // graphs
-};
-
-Removable removable_in(const Archive& archive) {
-  Removable found;
+/// What may be removed, as far as the graphs can be read.
+EditPlan::Removable removable_in(const Archive& archive) {
+  EditPlan::Removable found;
   EntryUses uses(archive);
   walk_archive(archive, {}, [&uses](const onnx::TensorSite& site) { uses.note(site); });
   found.unread = note_graphs_as_far_as_read(uses, archive, {});
@@ -132,7 +128,8 @@ void ArchiveEditor::remove(std::string_view name) {
   Parts& parts = *parts_;
   parts.writer.attempt("remove", [&] {
     const Place place{std::string(name), std::nullopt};
-    const auto entry = parts.archive.find(name);
+    EditPlan& plan = parts.plan;
+    const auto entry = plan.archive().find(name);
     if (!entry) throw Error(Code::usage_no_such_entry, "there is no such entry to remove", place);
     if (entry->name == model_entry_name || parts.has_begun) {
       throw Error(Code::usage_argument,
@@ -140,19 +137,14 @@ void ArchiveEditor::remove(std::string_view name) {
                                   : "an archive has a model; `commit` replaces it",
                   place);
     }
-    if (!parts.end_of_weights) {
-      Removable found = removable_in(parts.archive);
-      parts.end_of_weights = found.end_of_weights;
-      parts.unread = std::move(found.unread);
+    if (!plan.removable) plan.removable = removable_in(plan.archive());
+    const auto& [end_of_weights, unread] = *plan.removable;
+    if (entry->index < end_of_weights) refuse_removal(plan.archive(), *entry, end_of_weights);
+    for (const std::size_t graph : unread) {
+      if (graph == entry->index || plan.is_removed(graph)) continue;
+      refuse_removal_beside(plan.archive(), *entry, plan.archive().entry(graph));
     }
-    if (entry->index < *parts.end_of_weights) refuse_removal(parts.archive, *entry, *parts.end_of_weights);
-    for (const std::size_t graph : parts.unread) {
-      if (graph == entry->index || parts.removed[graph]) continue;
-      refuse_removal_beside(parts.archive, *entry, parts.archive.entry(graph));
-    }
-    parts.removed[entry->index] = true;
-    parts.kept = std::min(parts.kept, entry->index);
-    parts.is_settled = false;
+    plan.remove(entry->index);
   });
 }
 
@@ -161,16 +153,17 @@ void ArchiveEditor::commit(const ByteSource& model) {
   parts.append_run_before(model_entry_name);
   EntryWriter::ProveModel proof;
   if (parts.options.verify_model) {
-    proof = [&parts](std::string_view name, Bytes written, const EntryWriter::Entries& entries) {
+    proof = [&plan = parts.plan](std::string_view name, Bytes written, const EntryWriter::Entries& entries) {
       prove_written_graph(name, written, entries);
-      prove_kept(parts.archive, [&parts](std::size_t index) { return parts.moves(index); }, written);
-      const ArchiveEntry old = parts.archive.entry(parts.archive.size() - 1);
+      prove_kept(plan.archive(), [&plan](std::size_t index) { return plan.moves(index); }, written);
+      const ArchiveEntry old = plan.archive().entry(plan.archive().size() - 1);
       if (name != model_entry_name || is_same(old, written)) return;
-      refuse_where_graphs_name_the_model(parts.archive, [&parts](std::size_t index) { return !parts.removed[index]; },
+      refuse_where_graphs_name_the_model(plan.archive(), [&plan](std::size_t index) { return !plan.is_removed(index); },
                                          {});
     };
   }
-  parts.writer.finish("commit", model, parts.sync(), parts.sync(), proof);
+  const base::Sync sync = sync_of(parts.options.output);
+  parts.writer.finish("commit", model, sync, sync, proof);
 }
 
 }  // namespace onnxar

@@ -32,6 +32,12 @@ void Rope::read(const ByteSink& sink) const {
   }
 }
 
+void Rope::locate(const std::function<void(const Location&)>& visit) const {
+  for (const Piece& piece : pieces_) {
+    if (piece.source) piece.source->locate(visit);
+  }
+}
+
 std::vector<std::byte> Rope::flat() const {
   std::vector<std::byte> all;
   all.reserve(size_);

@@ -21,6 +21,8 @@ class Rope final : public ByteSource {
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }
   void read(const ByteSink& sink) const override;
+  /// Where the other sources lie: views are too short to be worth it.
+  void locate(const std::function<void(const Location&)>& visit) const override;
   /// All bytes in one buffer.
   [[nodiscard]] std::vector<std::byte> flat() const;
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/file_origin.h"
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -152,9 +153,9 @@ std::optional<std::size_t> ForeignDirectory::find(std::string_view name) const n
   return files_[*found];
 }
 
-std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& entry) {
+std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& entry, const base::FileOrigin* origin) {
   const Bytes stored = file.subspan(entry.data_offset, entry.stored_size);
-  if (!entry.deflated) return std::make_unique<SpanSource>(stored);
+  if (!entry.deflated) return std::make_unique<base::MappedSource>(stored, origin);
   return std::make_unique<InflateSource>(stored, entry.size, Place{std::string(entry.name), entry.data_offset});
 }
 

@@ -49,7 +49,8 @@ class ForeignDirectory {
 };
 
 /// The data of `entry`, inflated; its CRC-32 is not compared. `file` must outlive the source.
-std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& entry);
+std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& entry,
+                                              const base::FileOrigin* origin = nullptr);
 
 /// Errors: zip.data.crc, unless `crc` is the entry's.
 void expect_crc(Bytes file, const ForeignEntry& entry, std::uint32_t crc);

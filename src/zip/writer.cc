@@ -10,11 +10,10 @@
 #include "zip/names.h"
 
 namespace onnxar::zip {
-Writer::Writer(base::BufferedOutput output, const Directory& before, std::size_t kept, bool zip64_end,
-               const Limits& limits, std::size_t threads)
-    : output_(std::move(output)), threads_(threads), kept_{{}, kept, zip64_end}, limits_(limits) {
+Writer::Writer(base::BufferedOutput output, const Directory& before, const KeptDirectory& kept, const Limits& limits,
+               std::size_t threads)
+    : output_(std::move(output)), threads_(threads), kept_(kept), limits_(limits) {
   const auto entries = before.entries();
-  kept_.headers = before.headers().first(entries[kept].central_offset - before.offset());
   kept_entries_ = entries.first(kept_.entries);
   names_ = NameIndex(entries.size());
   const auto name_of = [this](std::uint32_t i) { return name_at(i); };
@@ -67,7 +66,7 @@ std::uint32_t Writer::write(std::string_view name, std::uint64_t alignment, cons
   PlacedEntry entry{std::string(name), place(offset, name.size(), exact.size(), alignment), 0};
   // The CRC-32 is known when the data has passed. The header is written twice, as a descriptor is not allowed (D3).
   output_.append(local_header_bytes(entry));
-  exact.read([&](Bytes bytes) { entry.crc32 = output_.append_with_crc(entry.crc32, bytes, threads_); });
+  entry.crc32 = output_.append_with_crc(0, exact, threads_);
   output_.overwrite(offset, local_header_bytes(entry));
   entries_.push_back(std::move(entry));
   return entries_.back().crc32;

@@ -26,9 +26,9 @@ class Writer {
   /// Up to `threads` threads (0: as many as there are cores) take part.
   explicit Writer(base::BufferedOutput output, std::size_t threads = 0)
       : output_(std::move(output)), threads_(threads) {}
-  /// Appends to the archive whose directory is `before`, and lists the first `kept` of its entries again. `before` must
-  /// outlive the writer. The new directory keeps within `limits`.
-  Writer(base::BufferedOutput output, const Directory& before, std::size_t kept, bool zip64_end, const Limits& limits,
+  /// Appends to the archive whose directory is `before`, and lists the entries of `kept`, its first ones, again.
+  /// `before` must outlive the writer. The new directory keeps within `limits`.
+  Writer(base::BufferedOutput output, const Directory& before, const KeptDirectory& kept, const Limits& limits,
          std::size_t threads = 0);
 
   /// Writes an entry and returns its CRC-32. Errors: zip.name.* (the name breaks a rule or clashes), io.source_size
@@ -51,7 +51,6 @@ class Writer {
   /// All kept and added entries with their sizes, sorted by name. The names are views that live as long as the writer.
   /// Cost: O(entries * log(entries)).
   [[nodiscard]] std::vector<std::pair<std::string_view, std::uint64_t>> sorted_sizes() const;
-  [[nodiscard]] const KeptDirectory& kept() const noexcept { return kept_; }
 
  private:
   /// The name with this index; `added` for the index after the last entry.

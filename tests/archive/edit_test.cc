@@ -259,9 +259,25 @@ TEST_F(EditTest, SourcesThatFailLeaveTheFileAsItWas) {
   expect_unchanged();
 }
 
-TEST_F(EditTest, ADryRunIsRefused) {
-  EXPECT_EQ(code_of([&] { return editor({.output = {.dry_run = true}}); }), Code::usage_argument);
+TEST_F(EditTest, ADryRunKnowsTheSizeAndWritesNothing) {
+  const std::vector<std::pair<std::string_view, std::uint64_t>> added = {{"b", 5000}};
+  const std::uint64_t size = editor().size_with(added, 100);
+  ArchiveEditor open = editor({.output = {.dry_run = true}});
+  EXPECT_EQ(open.size_with(added, 100), size);
+  EXPECT_EQ(code_of([&] {
+              open.add("b", Bytes());
+              return 0;
+            }),
+            Code::usage_argument);
+  EXPECT_EQ(open.size_with(added, 100), size);
   expect_unchanged();
+}
+
+TEST_F(EditTest, ADryRunIsNoEditToOthersAndKeepsEditsOff) {
+  const EditOptions dry = {.output = {.dry_run = true}};
+  const ArchiveEditor first = editor(dry);
+  const ArchiveEditor second = editor(dry);
+  EXPECT_EQ(code_of([&] { return editor(); }), Code::archive_busy);
 }
 
 TEST_F(EditTest, WhatNobodyWouldOpenIsNotCommitted) {

@@ -157,61 +157,6 @@ TEST(MappedFile, StaysReadableWhenTheNameIsGivenToAnotherFile) {
   EXPECT_EQ(as_text(file.bytes()), "before");
 }
 
-/// What is written in the file that `bytes` are found in, from their place on.
-std::string found_text(Bytes bytes) {
-  const auto place = MappedFile::find(bytes);
-  if (!place) return "nothing";
-  std::string text(bytes.size(), ' ');
-  std::error_code failed;
-  text.resize(os::read_fully_at(place->file, std::as_writable_bytes(std::span(text)), place->offset, failed));
-  return text;
-}
-
-TEST(MappedFile, BytesAreFoundInTheirFile) {
-  const TempDir folder;
-  const MappedFile a = MappedFile::open(folder.write_file("a", "of the first"));
-  const fs::path path = folder.write_file("b", std::string(5000, 'x') + "of the second");
-  const os::File file = base::open_file(path, os::Access::read);
-  const MappedFile b = MappedFile::map(file, {4990, std::nullopt}, path);
-  EXPECT_EQ(found_text(a.bytes()), "of the first");
-  EXPECT_EQ(found_text(a.bytes().subspan(7)), "first");
-  EXPECT_EQ(found_text(b.bytes().subspan(10, 6)), "of the");
-}
-
-TEST(MappedFile, BytesOfMemoryOrBeyondAMappingAreInNoFile) {
-  const TempDir folder;
-  const Blob memory = pattern(100);
-  const MappedFile a = MappedFile::open(folder.write_file("a", "text"));
-  EXPECT_FALSE(MappedFile::find(memory));
-  EXPECT_FALSE(MappedFile::find(Bytes(a.bytes().data(), 5)));
-  EXPECT_FALSE(MappedFile::find(Bytes(a.bytes().data() - 1, 2)));
-  EXPECT_FALSE(MappedFile::find(Bytes(a.bytes().data() + 4096, 1)));
-}
-
-TEST(MappedFile, BytesThatAreMappedNoMoreAreInNoFile) {
-  const TempDir folder;
-  Bytes bytes;
-  {
-    MappedFile first = MappedFile::open(folder.write_file("a", "text"));
-    const MappedFile moved = std::move(first);
-    bytes = moved.bytes();
-    EXPECT_EQ(found_text(bytes), "text");
-  }
-  EXPECT_FALSE(MappedFile::find(bytes));
-}
-
-TEST(MappedFile, BytesAreNotFoundInAnotherFileOfThatName) {
-  const TempDir folder;
-  const MappedFile file = MappedFile::open(folder.write_file("a", "text"));
-  folder.write_file("b", "text");
-  fs::rename(folder / "b", folder / "a");
-  EXPECT_FALSE(MappedFile::find(file.bytes()));
-  fs::remove(folder / "a");
-  EXPECT_FALSE(MappedFile::find(file.bytes()));
-  ASSERT_EQ(::mkfifo((folder / "a").c_str(), 0600), 0);
-  EXPECT_FALSE(MappedFile::find(file.bytes()));  // and nobody waits for a writer
-}
-
 // NOLINTBEGIN(bugprone-use-after-move,clang-analyzer-cplusplus.Move): the header promises the state after a move.
 TEST(MappedFile, MoveHandsTheMappingOnAndLeavesNothing) {
   const TempDir folder;

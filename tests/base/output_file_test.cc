@@ -75,10 +75,11 @@ TEST(OutputFile, MappingOutlivesAFileThatNeverHadAName) {
   EXPECT_EQ(folder.file_names(), Strings{});
 }
 
-TEST(OutputFile, SharesNothingWithMemory) {
+TEST(OutputFile, SharesNothingThatLiesOutsideTheMapping) {
   const TempDir folder;
+  const base::MappedFile source = base::MappedFile::open(folder.write_file("source", pattern(8192)));
   OutputFile file = written(folder / "a", "text");
-  EXPECT_FALSE(file.share_at(0, pattern(8192)));
+  EXPECT_FALSE(file.share_at(0, pattern(8192), *source.origin()));
   EXPECT_TRUE(file.may_share());
   file.publish(Sync::none);
   EXPECT_EQ(folder.read_text("a"), "text");
@@ -88,7 +89,7 @@ TEST(OutputFile, WhatCannotBeSharedIsLeftToBeWritten) {
   const TempDir folder;
   const base::MappedFile source = base::MappedFile::open(folder.write_file("source", "no whole block"));
   OutputFile file = written(folder / "a", "text");
-  EXPECT_FALSE(file.share_at(1, source.bytes()));  // on no file system
+  EXPECT_FALSE(file.share_at(1, source.bytes(), *source.origin()));  // on no file system
   EXPECT_FALSE(file.may_share());
   file.publish(Sync::none);
   EXPECT_EQ(folder.read_text("a"), "text");

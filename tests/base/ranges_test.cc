@@ -9,7 +9,7 @@
 namespace onnxar::testing {
 namespace {
 
-constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t largest_offset = std::numeric_limits<std::uint64_t>::max();
 
 TEST(LengthWithin, IsTheStatedOneOrTheRest) {
   EXPECT_EQ(base::length_within(0, 12, 12), 12U);
@@ -17,15 +17,15 @@ TEST(LengthWithin, IsTheStatedOneOrTheRest) {
   EXPECT_EQ(base::length_within(4, 0, 12), 0U);
   EXPECT_EQ(base::length_within(4, std::nullopt, 12), 8U);
   EXPECT_EQ(base::length_within(12, std::nullopt, 12), 0U);
-  EXPECT_EQ(base::length_within(largest, 0, largest), 0U);
+  EXPECT_EQ(base::length_within(largest_offset, 0, largest_offset), 0U);
 }
 
 TEST(LengthWithin, IsNothingForARangeThatLeavesTheBytes) {
   EXPECT_EQ(base::length_within(4, 9, 12), std::nullopt);
   EXPECT_EQ(base::length_within(13, 0, 12), std::nullopt);
   EXPECT_EQ(base::length_within(13, std::nullopt, 12), std::nullopt);
-  EXPECT_EQ(base::length_within(largest, 2, 12), std::nullopt);
-  EXPECT_EQ(base::length_within(2, largest, 12), std::nullopt);  // their sum wraps to 1
+  EXPECT_EQ(base::length_within(largest_offset, 2, 12), std::nullopt);
+  EXPECT_EQ(base::length_within(2, largest_offset, 12), std::nullopt);  // their sum wraps to 1
 }
 
 TEST(RangeFault, SaysWhatLeavesWhat) {

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from support import command_line
 from support import wire_writer as wire
-from support.command_line import MIB, USAGE, Fault, ToolCase, snapshot
+from support.command_line import IO, MIB, USAGE, Fault, ToolCase, snapshot
 
 
 class DryRun(ToolCase):
@@ -35,6 +35,65 @@ class DryRun(ToolCase):
         for command in self.each_way_to_write(self.archive("w")):
             line = "onnxar: error[output.exists]"
             self.fails(USAGE, line, *command, "-o", self.output, "-n")
+
+
+class DryRunInAReadOnlyPlace(ToolCase):
+    """What planning can know is all that a dry run needs: it opens nothing for writing."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.tool = self.as_ordinary_user()
+        self.model_file = self.archive("w")
+        self.closed = self.folder / "closed"
+        self.closed.mkdir()
+
+    def close(self) -> None:
+        self.closed.chmod(0o555)
+
+    def every_command(self) -> list[tuple[object, ...]]:
+        commands = list(self.each_way_to_write(self.model_file))
+        return [*commands, ("repack", self.model_file), ("freeze", self.model_file), ("extract", self.model_file, "w")]
+
+    def test_every_verb_plans(self) -> None:
+        self.close()
+        for command in self.every_command():
+            with self.subTest(command=command), self.nothing_changes():
+                self.succeeds(*command, "-o", self.closed / "out", "-n", tool=self.tool)
+                self.fails(IO, "onnxar: error[io.permission]", *command, "-o", self.closed / "out", tool=self.tool)
+
+    def test_a_folder_that_would_be_made_is_planned(self) -> None:
+        self.close()
+        for command in (("unpack", self.model_file), ("extract", self.model_file, "*")):
+            with self.subTest(command=command), self.nothing_changes():
+                self.succeeds(*command, "-o", f"{self.closed}/new/", "-n", tool=self.tool)
+
+    def test_what_planning_can_know_is_still_a_fault(self) -> None:
+        Path(self.closed, "out").write_bytes(b"precious")
+        self.close()
+        for command in self.every_command():
+            with self.subTest(command=command):
+                line = "onnxar: error[output.exists]"
+                self.fails(USAGE, line, *command, "-o", self.closed / "out", "-n", tool=self.tool)
+                line = "onnxar: error[io.not_found]"
+                self.fails(IO, line, *command, "-o", self.closed / "no" / "out", "-n", tool=self.tool)
+
+    def test_an_archive_that_cannot_be_written_is_planned_to_be_edited(self) -> None:
+        archive = self.closed / "a.onnxar"
+        archive.write_bytes(self.model_file.read_bytes())
+        archive.chmod(0o444)
+        self.close()
+        added = self.write("notes.txt", b"notes")
+        edit = ("replace", archive, "--add", f"notes.txt={added}")
+        with self.nothing_changes():
+            done = self.succeeds(*edit, "-n", tool=self.tool)
+        self.assertIn("would replace", done.stderr)
+        self.fails(IO, "onnxar: error[io.permission]", *edit, tool=self.tool)
+
+    def test_a_plan_of_an_edit_gives_the_size_of_the_file(self) -> None:
+        added = self.write("notes.txt", b"notes" * 1000)
+        edit = ("replace", self.model_file, "--add", f"notes.txt={added}")
+        planned = self.succeeds(*edit, "-n").stderr
+        self.assertEqual(planned.replace("would replace", "replaced"), self.succeeds(*edit).stderr)
 
 
 class Modes(ToolCase):

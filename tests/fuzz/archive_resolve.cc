@@ -15,8 +15,8 @@
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
 #include "onnxar/listing.h"
-#include "skeleton/loaded_model.h"
-#include "source/model_source.h"
+#include "skeleton/load.h"
+#include "source/open.h"
 
 namespace onnxar::fuzz {
 namespace {
@@ -66,22 +66,22 @@ class MemoryFile {
   int number_;
 };
 
-void resolve_link(const Archive& archive, ModelSource& source, const onnx::TensorSite& site) {
-  const Payload payload = source.external_payload(site);
+void resolve_link(const Archive& archive, Resolver& source, const onnx::TensorSite& site) {
+  const Payload payload = source.payload_of(site);
   const onnx::ExternalSlice link = onnx::parse_external_data(site.tensor.external, 0);
   const Bytes bytes = archive.resolve(link.location, link.offset, payload.size());
-  require(payload.span.bytes().size() == bytes.size(), "both ways to resolve a link give as many bytes");
-  require(payload.span.empty() || payload.span.bytes().data() == bytes.data(), "both ways give the same bytes");
+  require(payload.bytes().size() == bytes.size(), "both ways to resolve a link give as many bytes");
+  require(payload.bytes().empty() || payload.bytes().data() == bytes.data(), "both ways give the same bytes");
   require(!site.tensor.expected_size() || bytes.size() == *site.tensor.expected_size(),
           "M18: as many as the shape has");
 }
 
 void check_links(const Archive& archive, Bytes file, const LoadOptions& options) {
-  ModelSource source = ModelSource::of(Archive::open(file, nullptr), options);
+  const auto source = resolver_of(Archive::open(file, nullptr), options);
   const auto visit = [&](const onnx::TensorSite& site) {
-    if (site.tensor.is_external()) resolve_link(archive, source, site);
+    if (site.tensor.is_external()) resolve_link(archive, *source, site);
   };
-  onnx::walk_tensors(source.model(), visit);
+  onnx::walk_tensors(source->model(), visit);
 }
 
 }  // namespace

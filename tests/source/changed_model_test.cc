@@ -11,7 +11,7 @@
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
 #include "onnxar/listing.h"
-#include "source/model_source.h"
+#include "source/open.h"
 #include "support/refusal.h"
 #include "support/samples.h"
 
@@ -64,17 +64,17 @@ TEST_F(ChangedModelTest, WhatIsReadAtThePlaceOfAModelThatIsGoneIsNotCalledDamage
 TEST_F(ChangedModelTest, AModelThatIsReadFromTheMappingIsNotCalledDamagedEither) {
   LoadOptions unverified;
   unverified.verify_data = false;
-  const ModelSource source = ModelSource::of(Archive::open(path_), unverified);
+  const auto source = resolver_of(Archive::open(path_), unverified);
   const Error error(Code::wire_tag, "no protobuf field has the tag 0", {"", 0});
-  EXPECT_EQ(source.located(error).code(), Code::wire_tag);
+  EXPECT_EQ(source->annotate(error).code(), Code::wire_tag);
   undo_and_edit();
-  EXPECT_EQ(source.located(error).code(), Code::io_changed);
+  EXPECT_EQ(source->annotate(error).code(), Code::io_changed);
 }
 
 TEST_F(ChangedModelTest, ACopyOfTheModelThatWasVerifiedIsDamagedWhateverBecomesOfTheFile) {
-  const ModelSource source = ModelSource::of(Archive::open(path_), {});
+  const auto source = resolver_of(Archive::open(path_), {});
   undo_and_edit();
-  EXPECT_EQ(source.located(Error(Code::wire_tag, "", {"", 0})).code(), Code::wire_tag);
+  EXPECT_EQ(source->annotate(Error(Code::wire_tag, "", {"", 0})).code(), Code::wire_tag);
 }
 
 TEST_F(ChangedModelTest, AListingOfTwoStatesIsNotGiven) {

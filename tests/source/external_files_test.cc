@@ -32,7 +32,7 @@ class ExternalFilesTest : public ::testing::Test {
   [[nodiscard]] static ByteSpan resolve(ExternalFiles& files, const std::string& location, std::uint64_t offset = 0,
                                         std::optional<std::uint64_t> length = {},
                                         std::optional<std::uint64_t> expected = {}) {
-    return files.resolve({location, offset, length}, expected, place_of_tensor);
+    return files.resolve({location, offset, length}, expected, place_of_tensor).bytes;
   }
   [[nodiscard]] Blob read(const std::string& location) const {
     ExternalFiles files(model(), {});

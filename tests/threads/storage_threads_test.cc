@@ -4,7 +4,9 @@
 #include <memory>
 #include <string>
 
+#include "skeleton/load.h"
 #include "skeleton/payload_memory.h"
+#include "source/open.h"
 #include "support/samples.h"
 
 namespace onnxar::testing {
@@ -27,15 +29,15 @@ Built archive_of_all_kinds() {
 
 LoadedModel load(const Built& archive) {
   const LoadOptions options;
-  return load_model(ModelSource::of(archive.bytes, nullptr, options), ExternalPolicy::of(options), options);
+  return load_model(resolver_of(archive.bytes, nullptr, options), ExternalPolicy::of(options), options);
 }
 
 void expect_right(const LoadedModel& model) {
   ASSERT_EQ(model.payloads.size(), 2 * tensors);
   for (std::size_t i = 0; i < tensors; ++i) {
     EXPECT_TRUE(
-        std::ranges::equal(model.payloads[2 * i].span.bytes(), pattern(4 * (300 + i), static_cast<std::uint32_t>(i))));
-    EXPECT_TRUE(std::ranges::equal(model.payloads[2 * i + 1].span.bytes(), Blob(1200, std::byte{0xff})));
+        std::ranges::equal(model.payloads[2 * i].bytes(), pattern(4 * (300 + i), static_cast<std::uint32_t>(i))));
+    EXPECT_TRUE(std::ranges::equal(model.payloads[2 * i + 1].bytes(), Blob(1200, std::byte{0xff})));
   }
 }
 
@@ -54,7 +56,7 @@ TEST(StorageThreads, AndGatheredInOneBuffer) {
     LoadedModel model = load(archive);
     const auto buffer = consolidate(model, {});
     expect_right(model);
-    EXPECT_EQ(model.payloads.front().span.owner(), buffer);
+    EXPECT_EQ(model.payloads.front().span->owner(), buffer);
   }
 }
 

@@ -1,5 +1,5 @@
 // A model in memory is a skeleton with links and a table of payloads, whatever it was loaded from.
-#include "skeleton/loaded_model.h"
+#include "skeleton/load.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -67,8 +67,7 @@ TEST_F(LoadedModelTest, LargePayloadsOfAFileAreViewsOfItsMapping) {
   EXPECT_EQ(payloads_of(model).at("large"), pattern(1024));
   EXPECT_EQ(payloads_of(model).at("small"), std::nullopt);
   ASSERT_EQ(model.payloads.size(), 1U);
-  EXPECT_TRUE(lies_in(model.payloads[0].span.bytes(), model.source->model()));
-  EXPECT_EQ(model.payloads[0].entry, std::nullopt);
+  EXPECT_TRUE(lies_in(model.payloads[0].bytes(), model.source->model()));
   EXPECT_THAT(model.remarks, IsEmpty());
 }
 
@@ -84,7 +83,7 @@ TEST_F(LoadedModelTest, APayloadOutlivesTheModel) {
   ByteSpan span;
   {
     const LoadedModel model = load_onnx(model_of({floats("w", 256)}));
-    span = model.payloads.at(0).span;
+    span = *model.payloads.at(0).span;
     std::filesystem::remove(folder_ / "m.onnx");
   }
   EXPECT_FALSE(span.owned());
@@ -118,9 +117,9 @@ TEST_F(LoadedModelTest, PayloadsOfAnArchiveAreViewsOfItsEntries) {
   EXPECT_EQ(payloads_of(model).at("a"), data);
   EXPECT_EQ(payloads_of(model).at("b"), Blob(data.begin() + 8, data.begin() + 16));
   ASSERT_EQ(model.payloads.size(), 2U);
-  EXPECT_EQ(model.payloads[0].entry, 1U);
-  EXPECT_EQ(model.payloads[1].entry, 1U);
-  EXPECT_TRUE(lies_in(model.payloads[1].span.bytes(), model.payloads[0].span.bytes()));
+  const Archive& opened = *model.source->archive();
+  EXPECT_EQ(model.payloads[0].bytes().data(), opened.bytes(opened.entry(1)).data());
+  EXPECT_TRUE(lies_in(model.payloads[1].bytes(), model.payloads[0].bytes()));
 }
 
 TEST_F(LoadedModelTest, SideFilesAreEntriesThatNoTensorNamesAndThatAreNoKeys) {
@@ -142,7 +141,7 @@ TEST_F(LoadedModelTest, TypedDataIsConvertedWhileItIsRead) {
   Blob expected;
   for (std::size_t i = 0; i < values.size(); ++i) expected.insert(expected.end(), {std::byte{0xfe}, std::byte{0xff}});
   EXPECT_EQ(payloads_of(model).at("w"), expected);
-  EXPECT_TRUE(model.payloads.at(0).span.empty());
+  EXPECT_TRUE(model.payloads.at(0).bytes().empty());
 }
 
 TEST_F(LoadedModelTest, WhatDoesNotConvertExactlyStaysWithARemark) {

@@ -1,0 +1,47 @@
+#include "base/file_origin.h"
+
+#include <algorithm>
+#include <iterator>
+#include <system_error>
+
+#include "base/checked.h"
+
+namespace onnxar::base {
+namespace {
+
+std::uintptr_t address_of(Bytes bytes) noexcept { return reinterpret_cast<std::uintptr_t>(bytes.data()); }
+bool is_part(Bytes part, Bytes whole) noexcept {
+  return in_range(address_of(part) - address_of(whole), part.size(), whole.size());
+}
+std::uintptr_t begin_of(const FileOrigin* origin) noexcept { return address_of(origin->bytes()); }
+
+}  // namespace
+
+std::optional<OpenPlace> FileOrigin::open(Bytes part) const {
+  if (!is_part(part, bytes_)) return std::nullopt;
+  std::error_code failed;
+  os::File file = os::open(path_, os::Access::read, failed);
+  // The mapping keeps the file from being deleted, and so its inode number from being given to another file.
+  if (failed || identity_of(file) != status_.identity) return std::nullopt;
+  return OpenPlace{std::move(file), offset_ + static_cast<std::uint64_t>(part.data() - bytes_.data())};
+}
+
+bool FileOrigin::is_changed() const noexcept { return !path_.empty() && status_of(path_) != status_; }
+
+FileOrigins::FileOrigins(const ByteSource& source, std::uint64_t smallest) {
+  source.locate([&](const Location& run) {
+    // Neighbours mostly are of one file, and a model may have a million of them.
+    const bool is_known = !by_address_.empty() && by_address_.back() == run.file;
+    if (run.file != nullptr && run.bytes.size() >= smallest && !is_known) by_address_.push_back(run.file);
+  });
+  std::ranges::sort(by_address_, {}, begin_of);
+}
+
+const FileOrigin* FileOrigins::find(Bytes bytes) const noexcept {
+  const auto after = std::ranges::upper_bound(by_address_, address_of(bytes), {}, begin_of);
+  if (after == by_address_.begin()) return nullptr;
+  const FileOrigin* const origin = *std::prev(after);
+  return is_part(bytes, origin->bytes()) ? origin : nullptr;
+}
+
+}  // namespace onnxar::base

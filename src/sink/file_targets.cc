@@ -1,0 +1,88 @@
+#include "sink/file_targets.h"
+
+#include <string_view>
+#include <system_error>
+
+#include "archive/output_options.h"
+#include "base/file_status.h"
+#include "base/text.h"
+
+namespace onnxar {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error in_the_way(const fs::path& path, std::string_view what) {
+  return {Code::usage_argument,
+          base::concat(what, ", and a file of the model would be written there; choose another output folder or name"),
+          {},
+          path};
+}
+
+/// For file systems on which names that differ in the case of letters are one.
+std::string folded(std::string_view name) {
+  std::string small(name);
+  for (char& c : small) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return small;
+}
+
+}  // namespace
+
+void expect_empty(const base::Folder& folder) {
+  if (folder.is_empty()) return;
+  throw Error(Code::output_not_empty,
+              "the folder is not empty, and what is unpacked with its side files must not mix with other files; name a "
+              "new or empty folder, or a file for the model alone",
+              {}, folder.path());
+}
+
+FileTargets::FileTargets(const Destination& destination, const OutputOptions& options)
+    : is_folder_(destination.is_folder()), existing_(is_folder_ ? base::Existing::refuse : existing_of(options)) {
+  const fs::path& path = destination.path;
+  std::error_code ignored;
+  if (is_folder_) {
+    find_folder(path);
+    model_.path = path / destination.model;
+    model_.name = destination.model;
+  } else if (fs::is_directory(path, ignored)) {
+    throw Error(Code::io_not_a_file,
+                "is a folder; name the file to write, or end it with `/` to have the model and all side files in it",
+                {}, path);
+  } else {
+    model_ = base::find_target(path, existing_);
+  }
+  files_claimed_.insert(folded(model_.path.filename().string()));
+}
+
+void FileTargets::find_folder(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    model_.folder = base::Folder::open(path);
+    return expect_empty(*model_.folder);
+  }
+  model_.folder = base::Folder::open(path.has_parent_path() ? path.parent_path() : fs::path("."));
+  if (fs::exists(fs::symlink_status(path, ignored))) {
+    throw Error(Code::io_not_a_file, "is not a folder, and the output is to be one", {}, path);
+  }
+  to_make_ = path;
+}
+
+void FileTargets::claim(const std::string& name) {
+  const fs::path path = model_.path.parent_path() / name;
+  const std::string small = folded(name);
+  const std::size_t slash = small.find('/');
+  const std::string first = small.substr(0, slash);
+  if (small == folded(model_.path.filename().string())) throw in_the_way(path, "is the model itself");
+  if (files_claimed_.contains(small) || files_claimed_.contains(first)) throw in_the_way(path, "is named twice");
+  if (slash == std::string::npos && folders_claimed_.contains(small)) throw in_the_way(path, "is a folder, too");
+  (slash == std::string::npos ? files_claimed_ : folders_claimed_).insert(first);
+  if (slash != std::string::npos) files_claimed_.insert(small);
+  if (is_folder_) return;  // the folder is new or empty
+  const fs::file_status status = base::link_status(path);
+  if (fs::is_symlink(status)) throw in_the_way(path, "is a symbolic link");
+  base::expect_writable(path, existing_);
+}
+
+}  // namespace onnxar

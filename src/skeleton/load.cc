@@ -1,0 +1,98 @@
+#include "skeleton/load.h"
+
+#include <iterator>
+#include <utility>
+
+#include "base/annotate.h"
+#include "base/text.h"
+#include "skeleton/splitter.h"
+#include "source/open.h"
+
+namespace onnxar {
+namespace {
+
+std::vector<std::byte> split_selected(LoadedModel& model, const ExternalPolicy& policy, const LoadOptions& options) {
+  try {
+    return Splitter(model, model.source->owner(), policy, options, model.source->origin()).run(model.source->model());
+  } catch (const Error& error) {
+    throw model.source->annotate(error);
+  }
+}
+
+/// A file that is not a graph at all got its name by accident: the message says how to keep it as a side file.
+Error annotate(const Error& error, const std::string& graph) {
+  if (error.entry() != graph || kind(error.code()) != Kind::format || error.code() == Code::zip_data_crc) return error;
+  return base::annotate(error, {.advice = {Hint::repack_side_file, escaped(graph)}});
+}
+
+void split_graphs(LoadedModel& model, const ExternalPolicy& policy, const LoadOptions& options) {
+  const std::vector<std::string> names = model.source->graphs();
+  std::uint64_t bytes = model.skeleton.size();
+  for (const std::string& name : names) {
+    try {
+      model.source->select_graph(name);
+      model.graphs.push_back({name, split_selected(model, policy, options)});
+    } catch (const Error& error) {
+      throw annotate(error, name);
+    }
+    bytes += model.graphs.back().skeleton.size();
+    if (bytes > options.max_skeleton_size) {
+      throw Error(Code::onnx_model_too_large,
+                  base::concat("the model and its graphs without their large tensors are more than the limit of ",
+                               base::human_size(options.max_skeleton_size)),
+                  {name, std::nullopt}, model.source->path());
+    }
+  }
+  if (!names.empty()) model.source->select_model();
+}
+
+template <typename T>
+void append(std::vector<T>& list, std::vector<T> more) {
+  list.insert(list.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
+}
+
+/// Side files are kept, entries of old tensors are not.
+void take_other_entries(LoadedModel& model) {
+  OtherEntries others = model.source->other_entries();
+  append(model.side_files, std::move(others.side_files));
+  append(model.left_out, std::move(others.left_out));
+  append(model.remarks, std::move(others.remarks));
+  model.left_out_bytes += others.left_out_bytes;
+}
+
+}  // namespace
+
+LoadedModel load_model(const std::filesystem::path& path, const ExternalPolicy& policy, const LoadOptions& options,
+                       Companions companions) {
+  return load_model(open_any_resolver(path, options), policy, options, companions);
+}
+
+LoadedModel load_model(std::unique_ptr<Resolver> source, const ExternalPolicy& policy, const LoadOptions& options,
+                       Companions companions) {
+  LoadedModel model;
+  model.id = new_model_id();
+  split_model(model, std::move(source), policy, options, companions);
+  return model;
+}
+
+void split_model(LoadedModel& model, std::unique_ptr<Resolver> source, const ExternalPolicy& policy,
+                 const LoadOptions& options, Companions companions) {
+  model.source = std::move(source);
+  model.max_depth = options.max_depth;
+  model.max_expansion = options.max_expansion;
+  const ExternalFiles* files = model.source->files();
+  if (!options.load_external_data && files != nullptr) model.data_folder = files->folder();
+  model.skeleton = split_selected(model, policy, options);
+  if (companions == Companions::taken) split_graphs(model, policy, options);
+  model.input_size = model.source->input_size();
+  append(model.remarks, model.source->remarks());
+  if (companions == Companions::taken) take_other_entries(model);
+}
+
+void set_skeleton(LoadedModel& model, std::shared_ptr<const std::vector<std::byte>> bytes, const ExternalPolicy& policy,
+                  const LoadOptions& options) {
+  const Bytes view = *bytes;
+  model.skeleton = Splitter(model, std::move(bytes), policy, options).run(view);
+}
+
+}  // namespace onnxar

@@ -1,0 +1,167 @@
+#include "skeleton/splitter.h"
+
+#include <utility>
+
+#include "base/annotate.h"
+#include "base/text.h"
+#include "onnx/tensor_values.h"
+#include "onnx/typed_data.h"
+#include "source/checksum.h"
+#include "source/link_marker.h"
+#include "tensors/describe.h"
+#include "tensors/external_tensor.h"
+
+namespace onnxar {
+namespace {
+
+/// Below this a link takes as much room as the data.
+constexpr std::size_t smallest_worth_it = 1024;
+
+/// Compares a tensor of a model in memory with its payload of `size` bytes: the message may have been edited.
+/// Errors: onnx.external.string, .data_beside, onnx.tensor.length, naming the tensor.
+void check_payload(const onnx::TensorSite& site, std::uint64_t size) {
+  const auto added = [&site] { return base::Annotation{.prefix = describe(site), .advice = {Hint::set_payload}}; };
+  base::annotated(added, [&] {
+    check_link(site.tensor);
+    check_length(site.tensor, size);
+  });
+}
+
+[[noreturn]] void refuse_short(const onnx::TensorSite& site, std::uint64_t expected) {
+  throw Error(Code::onnx_tensor_length,  // M18
+              base::concat(describe(site), ": ", onnx::raw_size_text(site.tensor, expected)),
+              {"", site.tensor.range.begin});
+}
+
+}  // namespace
+
+std::vector<std::byte> Splitter::run(Bytes graph) {
+  // A loaded model has its data in the table, so it is not a link any more.
+  const std::string_view dropped = options_.load_external_data ? link_key_prefix : "";
+  const wire::Rope rope = onnx::rewrite_tensors(graph, [this](const onnx::TensorSite& site) { return split(site); },
+                                                {options_.max_depth}, {dropped, {}});
+  if (rope.size() > options_.max_skeleton_size) refuse_large_skeleton(rope.size());
+  return rope.flat();
+}
+
+onnx::TensorEdit Splitter::split(const onnx::TensorSite& site) {
+  if (site.tensor.is_external()) return split_external(site);
+  return site.tensor.raw_data ? split_raw(site) : split_typed(site);
+}
+
+onnx::TensorEdit Splitter::split_external(const onnx::TensorSite& site) {
+  if (const Payload* payload = model_.payload_of(site)) {
+    check_payload(site, payload->size());
+    return onnx::TensorEdit::keep();
+  }
+  if (!model_.source) return keep_link_of_message(site);
+  if (!options_.load_external_data) {
+    model_.source->prove_link(site);
+    return onnx::TensorEdit::keep();
+  }
+  if (site.tensor.type == DataType::undefined) remark_no_type(site);
+  if (site.tensor.external.unknown_key) remark_unknown_key(site);
+  remark_checksum(site);
+  return link(model_.source->payload_of(site));
+}
+
+/// Links of a model in memory lead to its own payloads, or to data that was not loaded.
+onnx::TensorEdit Splitter::keep_link_of_message(const onnx::TensorSite& site) const {
+  const std::string_view location = site.tensor.external.location.value_or("");
+  const Place place{"", site.tensor.range.begin};
+  if (onnx::is_memory_location(location)) {
+    throw Error(Code::onnx_external_marker,
+                base::concat(describe(site), ": its data is a payload that another model holds, or that was released"),
+                place, {}, {Hint::share_payload});
+  }
+  if (options_.load_external_data) {
+    throw Error(Code::usage_not_loaded,
+                base::concat(describe(site), ": its data is in ", base::quoted(location), ", which was not loaded"),
+                place, {}, {Hint::set_payload});
+  }
+  return onnx::TensorEdit::keep();
+}
+
+onnx::TensorEdit Splitter::split_raw(const onnx::TensorSite& site) {
+  const onnx::TensorView& tensor = site.tensor;
+  const std::uint64_t size = tensor.raw_data->size();
+  const std::uint64_t expected = tensor.expected_size().value_or(size);
+  if (size < expected) refuse_short(site, expected);  // whether it moves or stays
+  if (!policy_.is_external(site, size)) return split_for_the_way(site);
+  if (size > expected) {
+    remark(site, Code::onnx_tensor_long_raw,
+           base::concat(onnx::raw_size_text(tensor, expected), "; it stays in the model"));
+    return onnx::TensorEdit::keep();
+  }
+  if (tensor.typed_data) {
+    remark(site, Code::onnx_tensor_not_converted, "the tensor has raw_data and typed data; it stays in the model");
+    return onnx::TensorEdit::keep();
+  }
+  if (tensor.type == DataType::undefined) remark_no_type(site);
+  return too_deep(site) ? onnx::TensorEdit::keep() : link_bytes(tensor.raw_data->of(site.model));
+}
+
+/// Data that will be inline again stays out of memory in between if it is large and comes back byte for byte.
+onnx::TensorEdit Splitter::split_for_the_way(const onnx::TensorSite& site) {
+  const Bytes bytes = site.tensor.raw_data->of(site.model);
+  if (bytes.size() < options_.threshold || bytes.size() < smallest_worth_it) return onnx::TensorEdit::keep();
+  if (!site.tensor.restorable || site.tensor.typed_data || too_deep(site)) return onnx::TensorEdit::keep();
+  return link_bytes(bytes);
+}
+
+onnx::TensorEdit Splitter::split_typed(const onnx::TensorSite& site) {
+  const auto size = site.tensor.expected_size();
+  if (!site.tensor.typed_data || !size || !policy_.is_external(site, *size) || too_deep(site)) {
+    return onnx::TensorEdit::keep();
+  }
+  if (const auto raw = onnx::packed_raw_bytes(site.model, site.tensor)) return link_bytes(*raw);
+  auto source = onnx::typed_data_source(site.model, site.tensor);
+  if (!source) {
+    remark(site, Code::onnx_tensor_not_converted,
+           "its typed data does not convert to raw data exactly (another count or values out of range); it stays in "
+           "the model");
+    return onnx::TensorEdit::keep();
+  }
+  return link({std::make_shared<OwnedSource>(std::move(source), owner_)});
+}
+
+onnx::TensorEdit Splitter::link_bytes(Bytes bytes) { return link(payload_of(ByteSpan::borrow(bytes, owner_), file_)); }
+
+onnx::TensorEdit Splitter::link(Payload payload) {
+  onnx::ExternalLink link{onnx::memory_location(model_.id, model_.payloads.size()), 0, payload.size()};
+  model_.payloads.push_back(std::move(payload));
+  return onnx::TensorEdit::link_to(std::move(link));
+}
+
+/// A link is a message in the tensor: at the deepest level there is no room for one.
+bool Splitter::too_deep(const onnx::TensorSite& site) const { return site.levels.size() >= options_.max_depth; }
+
+void Splitter::refuse_large_skeleton(std::uint64_t size) const {
+  throw Error(Code::onnx_model_too_large,
+              base::concat("the model without its large tensors is ", base::human_size(size), ", over the limit of ",
+                           base::human_size(options_.max_skeleton_size), "; a lower threshold moves more tensors out"));
+}
+
+void Splitter::remark_no_type(const onnx::TensorSite& site) {
+  remark(site, Code::onnx_tensor_no_type,
+         "it has no data type (data_type is missing, or UNDEFINED); runtimes refuse it");
+}
+
+void Splitter::remark_unknown_key(const onnx::TensorSite& site) {
+  remark(site, Code::onnx_external_unknown_key,
+         base::concat("external_data has the unknown key ", base::quoted(*site.tensor.external.unknown_key),
+                      "; it is dropped"));
+}
+
+void Splitter::remark_checksum(const onnx::TensorSite& site) {
+  const auto checksum = site.tensor.external.checksum;
+  if (!checksum || parse_checksum(*checksum)) return;
+  remark(site, Code::onnx_external_checksum, base::concat(no_checksum(*checksum), "; it is dropped"));
+}
+
+void Splitter::remark(const onnx::TensorSite& site, Code code, const std::string& message) {
+  const Place place = model_.source ? model_.source->place_of(site) : Place{"", site.tensor.range.begin};
+  model_.remarks.push_back({Severity::warning, code, place, base::concat(describe(site), ": ", message)});
+}
+
+}  // namespace onnxar

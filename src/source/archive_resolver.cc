@@ -1,0 +1,78 @@
+#include "source/archive_resolver.h"
+
+#include <utility>
+
+#include "archive/access.h"
+#include "archive/changed.h"
+#include "base/checked.h"
+#include "tensors/external_tensor.h"
+#include "tensors/graph_entries.h"
+
+namespace onnxar {
+
+ArchiveResolver::ArchiveResolver(Archive archive, const LoadOptions& options)
+    : Resolver(options, archive.path()), archive_(std::move(archive)), payloads_(options), uses_(archive_) {
+  select(archive_.entry(archive_.size() - 1));
+}
+
+void ArchiveResolver::select(const ArchiveEntry& entry) {
+  selected_ = entry.name;
+  graph_offset_ = static_cast<std::uint64_t>(archive_.bytes(entry).data() - archive_.file().data());
+  set_graph(graph_of(entry));
+}
+
+GraphBytes ArchiveResolver::graph_of(const ArchiveEntry& entry) const {
+  const bool was_appended = entry.index >= ArchiveAccess::directory(archive_).first_appended();
+  if (options().verify_data && was_appended) {
+    // An edit may cut it off and put another model in its place: so a copy is made, and that copy is verified.
+    const auto copy = std::make_shared<const ByteSpan>(gathered(EntrySource(archive_, entry)));
+    return {copy->bytes(), copy};
+  }
+  if (options().verify_data) archive_.verify(entry);
+  return {archive_.bytes(entry), archive_.owner(), false, ArchiveAccess::origin(archive_)};
+}
+
+Place ArchiveResolver::place(std::optional<std::uint64_t> offset) const {
+  if (offset) *offset += graph_offset_;
+  return {selected_, offset};
+}
+
+Error ArchiveResolver::annotate(const Error& error) const {
+  const Error placed = Resolver::annotate(error);
+  // A verified copy is what was written, so an error in it is one of the model, even if the file was changed since.
+  const bool is_own = error.path().empty() && error.entry().empty();
+  return is_own && base::lies_in(model(), archive_.file()) ? told_apart_in_model(placed, archive_) : placed;
+}
+
+Resolved ArchiveResolver::find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
+  const auto [entry, part] = part_named(archive_, site.tensor, slice);
+  uses_.note(entry.index);
+  return payloads_.part(archive_, entry, part);
+}
+
+std::vector<std::string> ArchiveResolver::graphs() const {
+  std::vector<std::string> names;
+  for (const ArchiveEntry& entry : graph_entries(archive_)) names.emplace_back(entry.name);
+  return names;
+}
+
+void ArchiveResolver::select_graph(const std::string& name) { select(*archive_.find(name)); }
+
+void ArchiveResolver::select_model() { select(archive_.entry(archive_.size() - 1)); }
+
+OtherEntries ArchiveResolver::other_entries() {
+  OtherEntries others;
+  for (std::size_t i = 0; i < archive_.size(); ++i) {
+    const ArchiveEntry entry = archive_.entry(i);
+    const EntryKind kind = uses_.kind_of(i);
+    if (kind == EntryKind::side_file) {
+      others.side_files.push_back({std::string(entry.name), payloads_.whole(archive_, entry)});
+    } else if (kind == EntryKind::unused) {
+      others.left_out.emplace_back(entry.name);
+      others.left_out_bytes += entry.size;
+    }
+  }
+  return others;
+}
+
+}  // namespace onnxar

@@ -1,0 +1,44 @@
+// A model in an archive.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "source/entry_payloads.h"
+#include "source/resolver.h"
+#include "tensors/entry_uses.h"
+
+namespace onnxar {
+
+class ArchiveResolver final : public Resolver {
+ public:
+  /// Errors: as Archive::model; with LoadOptions::verify_data zip.data.crc of the model.
+  ArchiveResolver(Archive archive, const LoadOptions& options);
+
+  [[nodiscard]] Place place(std::optional<std::uint64_t> offset) const override;
+  using Resolver::annotate;
+  /// If the file was changed since it was opened, io.changed takes the place of an error of the format.
+  [[nodiscard]] Error annotate(const Error& error) const override;
+  [[nodiscard]] std::uint64_t input_size() const override { return archive_.file().size(); }
+  [[nodiscard]] const Archive* archive() const noexcept override { return &archive_; }
+  [[nodiscard]] std::vector<std::string> graphs() const override;
+  void select_graph(const std::string& name) override;
+  void select_model() override;
+  [[nodiscard]] OtherEntries other_entries() override;
+
+ private:
+  Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override;
+  void note_kept(const onnx::TensorSite& site) const override { uses_.note(site); }
+  void select(const ArchiveEntry& entry);
+  [[nodiscard]] GraphBytes graph_of(const ArchiveEntry& entry) const;
+
+  Archive archive_;
+  EntryPayloads payloads_;
+  mutable EntryUses uses_;
+  std::string selected_;            // the entry of the selected graph
+  std::uint64_t graph_offset_ = 0;  // of its first byte in the archive
+};
+
+}  // namespace onnxar

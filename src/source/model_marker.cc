@@ -1,0 +1,30 @@
+#include "source/model_marker.h"
+
+#include <utility>
+
+namespace onnxar {
+
+template <typename Action>
+auto ModelMarker::keeping_errors(const Action& action) {
+  if (error_) throw Error(*error_);
+  try {
+    return action();
+  } catch (const Error& error) {
+    error_ = resolver_.annotate(error);
+    throw Error(*error_);
+  }
+}
+
+const LinkMarker* ModelMarker::of(std::string_view archive) {
+  return keeping_errors([&]() -> const LinkMarker* {
+    if (!marker_) marker_ = LinkMarker::read(resolver_.model());
+    return *marker_ && (*marker_)->archive == archive ? &**marker_ : nullptr;
+  });
+}
+
+Archive ModelMarker::open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path,
+                          const base::FileOrigin* origin) {
+  return keeping_errors([&] { return (*marker_)->open(file, std::move(owner), path, origin); });
+}
+
+}  // namespace onnxar

@@ -1,0 +1,68 @@
+#include "source/resolver.h"
+
+#include <utility>
+
+#include "base/annotate.h"
+#include "source/checksum.h"
+#include "tensors/external_tensor.h"
+
+namespace onnxar {
+namespace {
+
+/// Errors of inner layers count from the model's first byte and name neither a file nor an entry.
+bool is_placed(const Error& error) { return !error.path().empty() || !error.entry().empty(); }
+
+}  // namespace
+
+Error Resolver::annotate(const Error& error) const {
+  if (is_placed(error)) return error;
+  return base::annotate(error, {.place = place(error.offset()), .path = path_});
+}
+
+Error Resolver::annotate(const Error& error, const onnx::TensorSite& site) const {
+  if (is_placed(error)) return error;
+  return annotate(base::annotate(error, {.prefix = describe(site)}));
+}
+
+Resolved Resolver::resolve(const onnx::TensorSite& site) {
+  return annotated(*this, site, [&] { return find(site, proved_link(site.tensor)); });
+}
+
+void Resolver::prove_link(const onnx::TensorSite& site) const {
+  annotated(*this, site, [&] { static_cast<void>(proved_link(site.tensor)); });
+  note_kept(site);
+}
+
+Payload Resolver::payload_of(const onnx::TensorSite& site) {
+  Resolved resolved = resolve(site);
+  auto claim = options_.verify_data ? claim_of(resolved, site) : std::nullopt;
+  Payload& payload = resolved.payload;
+  if (!claim) return std::move(payload);
+  const auto [first, added] = claimed_.try_emplace(Extent(payload), claim->checksum);
+  if (first->second != claim->checksum) throw claim->error(path_);
+  payload.source = std::make_shared<ChecksumSource>(std::move(payload.source), std::move(claim->checksum),
+                                                    std::move(claim->mismatch), path_);
+  return std::move(payload);
+}
+
+std::optional<ChecksumClaim> Resolver::claim_of(const Resolved& resolved, const onnx::TensorSite& site) const {
+  if (!site.tensor.external.checksum || !resolved.is_whole) return std::nullopt;
+  auto checksum = parse_checksum(*site.tensor.external.checksum);
+  if (!checksum) return std::nullopt;
+  std::string message = base::concat(describe(site), ": the bytes of ", base::quoted(*site.tensor.external.location),
+                                     " have another SHA-1 than the ", *checksum,
+                                     " that the model gives: they were changed, or belong to another model");
+  return ChecksumClaim{std::move(*checksum),
+                       {Severity::error, Code::onnx_external_checksum, place_of(site), std::move(message)}};  // M22
+}
+
+const Archive* Resolver::linked_archive(const std::string& /*location*/, std::uint64_t /*offset_of_tensor*/) {
+  return nullptr;
+}
+
+void Resolver::select_graph(const std::string& name) {
+  throw Error(Code::usage_argument, base::concat("there is no graph ", base::quoted(name), " beside this model"), {},
+              path_);
+}
+
+}  // namespace onnxar

@@ -1,0 +1,74 @@
+#include "source/target_resolver.h"
+
+#include <utility>
+
+#include "archive/access.h"
+#include "base/file_descriptor.h"
+#include "source/checksum.h"
+#include "source/entry_payloads.h"
+#include "tensors/external_tensor.h"
+
+namespace onnxar {
+namespace {
+
+[[noreturn]] void refuse_what_is_not_in(const Archive& target, const onnx::TensorSite& site,
+                                        const std::string& location) {
+  throw Error(Code::onnx_external_missing,
+              base::concat("it refers to ", base::quoted(location), ", which is not an entry of weights of ",
+                           base::quoted(target.path().filename().string())),
+              {"", site.tensor.range.begin}, {}, {Hint::data_beside});
+}
+
+}  // namespace
+
+TargetResolver::TargetResolver(const Archive& target, std::unique_ptr<Resolver> model, FileLinks file_links,
+                               const LoadOptions& options)
+    : Resolver(options, model->path(), {model->model(), model->owner(), model->from_text(), model->origin()}),
+      target_(target),
+      model_(std::move(model)),
+      file_links_(file_links),
+      marker_(*this) {}
+
+Resolved TargetResolver::find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
+  if (auto in_target = find_in_target(site, slice)) return std::move(*in_target);
+  if (file_links_ == FileLinks::refused) refuse_what_is_not_in(target_, site, slice.location);
+  return model_->find(site, slice);
+}
+
+std::optional<Resolved> TargetResolver::find_in_target(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
+  // A location that the marker names is the archive's file, even if an entry has the same name: its bytes differ.
+  const auto entry = is_link_to(slice.location) ? std::nullopt : target_.find(slice.location);
+  // The old model is an entry as well, and goes when the new one comes.
+  if (entry && entry->name != model_entry_name) {
+    return kept(*entry, part_of(target_, *entry, site.tensor, slice), site.tensor.external.checksum);
+  }
+  if (!is_target_file(slice.location)) return std::nullopt;
+  if (marker_.of(slice.location) != nullptr && !std::exchange(is_state_proved_, true)) {
+    static_cast<void>(marker_.open(target_.file(), nullptr, target_.path(), ArchiveAccess::origin(target_)));
+  }
+  const auto [in, part] = part_of_file(target_, 0, target_.size() - 1, site, slice);
+  return kept(in, part, std::nullopt);  // a checksum would be that of the file, which the link to an entry cannot keep
+}
+
+Resolved TargetResolver::kept(const ArchiveEntry& entry, Bytes part, std::optional<std::string_view> checksum) const {
+  Payload payload = onnxar::payload_of(ByteSpan::borrow(part, target_.owner()));
+  const bool is_whole = part.size() == entry.size;
+  const auto offset = static_cast<std::uint64_t>(part.data() - target_.bytes(entry).data());
+  onnx::ExternalLink link{std::string(entry.name), offset, part.size()};
+  if (checksum && is_whole) link.checksum = parse_checksum(*checksum).value_or("");
+  payload.kept_link = std::make_shared<const onnx::ExternalLink>(std::move(link));
+  return {std::move(payload), is_whole};
+}
+
+bool TargetResolver::is_link_to(const std::string& archive) {
+  if (!link_to_) link_to_ = LinkMarker::archives(model());
+  return link_to_->contains(archive);
+}
+
+bool TargetResolver::is_target_file(const std::string& location) {
+  if (location == target_.path().filename()) return true;
+  if (real_target_name_.empty()) real_target_name_ = base::real_path(target_.path()).filename().string();
+  return location == real_target_name_;
+}
+
+}  // namespace onnxar

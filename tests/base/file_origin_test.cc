@@ -1,0 +1,137 @@
+// Bytes of a mapping know their file, as long as it is there and is the same.
+#include "base/file_origin.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/mapped_file.h"
+#include "support/temp_dir.h"
+#include "support/wire_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using base::FileOrigins;
+using base::MappedFile;
+using base::MappedSource;
+
+/// What the file of the mapping holds at the place of `bytes`.
+std::string found_text(const MappedFile& mapping, Bytes bytes) {
+  const auto place = mapping.origin()->open(bytes);
+  if (!place) return "nothing";
+  std::string text(bytes.size(), ' ');
+  std::error_code failed;
+  text.resize(os::read_fully_at(place->file, std::as_writable_bytes(std::span(text)), place->offset, failed));
+  return text;
+}
+
+TEST(FileOrigin, BytesAreFoundInTheirFile) {
+  const TempDir folder;
+  const MappedFile a = MappedFile::open(folder.write_file("a", "of the first"));
+  const fs::path path = folder.write_file("b", std::string(5000, 'x') + "of the second");
+  const os::File file = base::open_file(path, os::Access::read);
+  const MappedFile b = MappedFile::map(file, {4990, std::nullopt}, path);
+  EXPECT_EQ(found_text(a, a.bytes()), "of the first");
+  EXPECT_EQ(found_text(a, a.bytes().subspan(7)), "first");
+  EXPECT_EQ(found_text(b, b.bytes().subspan(10, 6)), "of the");
+}
+
+TEST(FileOrigin, BytesOfMemoryOrBeyondTheMappingAreNotInTheFile) {
+  const TempDir folder;
+  const Blob memory = pattern(100);
+  const MappedFile a = MappedFile::open(folder.write_file("a", "text"));
+  EXPECT_FALSE(a.origin()->open(memory));
+  EXPECT_FALSE(a.origin()->open(Bytes(a.bytes().data(), 5)));
+  EXPECT_FALSE(a.origin()->open(Bytes(a.bytes().data() - 1, 2)));
+  EXPECT_FALSE(a.origin()->open(Bytes(a.bytes().data() + 4096, 1)));
+}
+
+TEST(FileOrigin, StaysTheSameWhenTheMappingMoves) {
+  const TempDir folder;
+  MappedFile first = MappedFile::open(folder.write_file("a", "text"));
+  const base::FileOrigin* const origin = first.origin();
+  const MappedFile moved = std::move(first);
+  EXPECT_EQ(moved.origin(), origin);
+  EXPECT_EQ(found_text(moved, moved.bytes()), "text");
+}
+
+TEST(FileOrigin, AnEmptyFileHasNone) {
+  const TempDir folder;
+  const MappedFile file = MappedFile::open(folder.write_file("a", ""));
+  EXPECT_EQ(file.origin(), nullptr);
+  EXPECT_FALSE(file.is_changed());
+}
+
+TEST(FileOrigin, BytesAreNotFoundInAnotherFileOfThatName) {
+  const TempDir folder;
+  const MappedFile file = MappedFile::open(folder.write_file("a", "text"));
+  folder.write_file("b", "text");
+  fs::rename(folder / "b", folder / "a");
+  EXPECT_FALSE(file.origin()->open(file.bytes()));
+  fs::remove(folder / "a");
+  EXPECT_FALSE(file.origin()->open(file.bytes()));
+  ASSERT_EQ(::mkfifo((folder / "a").c_str(), 0600), 0);
+  EXPECT_FALSE(file.origin()->open(file.bytes()));  // without waiting for a writer
+}
+
+TEST(FileOrigin, KnowsOfAnotherFileInItsPlaceAndOfOneThatGrew) {
+  const TempDir folder;
+  const MappedFile file = MappedFile::open(folder.write_file("a", "text"));
+  EXPECT_FALSE(file.is_changed());
+  folder.write_file("a", "longer text");
+  EXPECT_TRUE(file.is_changed());
+  const MappedFile again = MappedFile::open(folder / "a");
+  fs::rename(folder.write_file("b", "longer text"), folder / "a");
+  EXPECT_TRUE(again.is_changed());
+}
+
+/// Several runs one after another.
+class Runs final : public ByteSource {
+ public:
+  explicit Runs(std::vector<const ByteSource*> parts) : parts_(std::move(parts)) {}
+  [[nodiscard]] std::uint64_t size() const override { return 0; }
+  void read(const ByteSink& sink) const override {
+    for (const ByteSource* part : parts_) part->read(sink);
+  }
+  void locate(const std::function<void(const Location&)>& visit) const override {
+    for (const ByteSource* part : parts_) part->locate(visit);
+  }
+
+ private:
+  std::vector<const ByteSource*> parts_;
+};
+
+TEST(FileOrigins, EachRunLeadsToItsFile) {
+  const TempDir folder;
+  const MappedFile a = MappedFile::open(folder.write_file("a", "text"));
+  const MappedFile b = MappedFile::open(folder.write_file("b", "text"));
+  const Blob memory = pattern(4);
+  const MappedSource of_a(a.bytes(), a.origin());
+  const MappedSource of_b(b.bytes(), b.origin());
+  const SpanSource of_memory(memory);
+  const FileOrigins origins(Runs({&of_b, &of_memory, &of_a, &of_b}), 1);
+  EXPECT_EQ(origins.find(a.bytes().subspan(1)), a.origin());
+  EXPECT_EQ(origins.find(b.bytes()), b.origin());
+  EXPECT_EQ(origins.find(memory), nullptr);
+  EXPECT_EQ(origins.find(Bytes(a.bytes().data(), 5)), nullptr) << "beyond the file's last byte";
+}
+
+TEST(FileOrigins, ShortRunsAreNotLookedAt) {
+  const TempDir folder;
+  const MappedFile a = MappedFile::open(folder.write_file("a", "text"));
+  const MappedSource source(a.bytes(), a.origin());
+  EXPECT_EQ(FileOrigins(source, 5).find(a.bytes()), nullptr);
+  EXPECT_EQ(FileOrigins(source, 4).find(a.bytes()), a.origin());
+  EXPECT_EQ(FileOrigins().find(a.bytes()), nullptr);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

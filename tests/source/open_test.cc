@@ -1,0 +1,170 @@
+// Every kind of source gives the same model through one interface.
+#include "source/open.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "onnxar/link.h"
+#include "support/refusal.h"
+#include "support/samples.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class OpenTest : public ::testing::Test {
+ protected:
+  /// The data of the first tensor whose data is external.
+  static Blob data_in(Resolver& source) {
+    Blob data;
+    onnx::walk_tensors(source.model(), [&](const onnx::TensorSite& site) {
+      if (site.tensor.is_external()) {
+        source.payload_of(site).source->read([&data](Bytes b) { data.insert(data.end(), b.begin(), b.end()); });
+      }
+    });
+    return data;
+  }
+  [[nodiscard]] static Message linked() { return model_of({linked_floats("w", 300, "w.bin")}); }
+  [[nodiscard]] fs::path onnx_file() const {
+    folder_.write_file("w.bin", pattern(1200));
+    return folder_.write_file("m.onnx", linked().view());
+  }
+  [[nodiscard]] fs::path archive() const {
+    return folder_.write_file("a.onnxar", archive_of(linked(), {zip_entry("w.bin", pattern(1200))}).bytes);
+  }
+
+  TempDir folder_;
+};
+
+TEST_F(OpenTest, AnArchiveHasItsDataInEntries) {
+  const auto source = open_resolver(archive(), {});
+  ASSERT_NE(source->archive(), nullptr);
+  EXPECT_EQ(source->files(), nullptr);
+  EXPECT_EQ(data_in(*source), pattern(1200));
+  EXPECT_EQ(source->place(7).entry, "__MODEL_PROTO");
+  EXPECT_EQ(source->input_size(), fs::file_size(archive()));
+}
+
+TEST_F(OpenTest, AFileHasItsDataInFilesBesideIt) {
+  const auto source = open_resolver(onnx_file(), {});
+  EXPECT_EQ(source->archive(), nullptr);
+  ASSERT_NE(source->files(), nullptr);
+  EXPECT_EQ(source->input_size(), linked().view().size()) << "no data file was needed so far";
+  EXPECT_EQ(data_in(*source), pattern(1200));
+  EXPECT_EQ(source->input_size(), linked().view().size() + 1200);
+  EXPECT_EQ(source->place(7).entry, "");
+  EXPECT_EQ(source->place(7).offset, 7U);
+}
+
+TEST_F(OpenTest, BytesHaveTheirDataInTheFolderThatIsNamed) {
+  static_cast<void>(onnx_file());
+  LoadOptions options;
+  options.external_data_dir = folder_.path();
+  const Message model = linked();
+  EXPECT_EQ(data_in(*resolver_of(model.view(), nullptr, options)), pattern(1200));
+  const auto without = resolver_of(model.view(), nullptr, {});
+  EXPECT_EQ(without->files(), nullptr);
+  const Error error = error_of([&] { data_in(*without); });
+  EXPECT_EQ(error.code(), Code::onnx_external_missing);
+  EXPECT_EQ(error.finding().advice.hint, Hint::data_folder_of_bytes);
+}
+
+TEST_F(OpenTest, BytesOfAnArchiveAreOne) {
+  const Built built = archive_of(linked(), {zip_entry("w.bin", pattern(1200))});
+  const auto source = resolver_of(built.bytes, nullptr, {});
+  EXPECT_NE(source->archive(), nullptr);
+  EXPECT_EQ(data_in(*source), pattern(1200));
+}
+
+TEST_F(OpenTest, ALinkHasItsDataInTheArchiveBesideIt) {
+  LinkOptions options;
+  options.output.sync = false;
+  link(archive(), folder_ / "link.onnx", options);
+  const auto source = open_resolver(folder_ / "link.onnx", {});
+  EXPECT_EQ(source->archive(), nullptr) << "it is a file";
+  EXPECT_EQ(source->linked_archive(), nullptr) << "nothing was looked up so far";
+  EXPECT_EQ(data_in(*source), pattern(1200));
+  ASSERT_NE(source->linked_archive(), nullptr);
+  EXPECT_EQ(source->linked_archive()->path().filename(), "a.onnxar");
+}
+
+TEST_F(OpenTest, TextHasNoPlaces) {
+  LoadOptions options;
+  options.text_parser = [](Bytes) { return linked().take(); };
+  const auto source = resolver_of(as_bytes("ir_version: 8"), nullptr, options);
+  EXPECT_TRUE(source->from_text());
+  EXPECT_EQ(source->place(7).offset, std::nullopt);
+  EXPECT_EQ(code_of([] { resolver_of(as_bytes("ir_version: 8"), nullptr, {}); }), Code::usage_no_text_parser);
+}
+
+TEST_F(OpenTest, GraphsOfAnArchiveAreSelectedByName) {
+  const Message other = model_of({linked_floats("v", 3, "v")});
+  const Built built = archive_of(
+      linked(), {zip_entry("w.bin", pattern(1200)), zip_entry("v", pattern(12)), zip_entry("d.onnx", other.view())});
+  const auto source = resolver_of(built.bytes, nullptr, {});
+  EXPECT_THAT(source->graphs(), ElementsAre("d.onnx"));
+  source->select_graph("d.onnx");
+  EXPECT_EQ(source->place(0).entry, "d.onnx");
+  EXPECT_EQ(data_in(*source), pattern(12));
+  source->select_model();
+  EXPECT_EQ(source->place(0).entry, "__MODEL_PROTO");
+  EXPECT_EQ(data_in(*source), pattern(1200));
+}
+
+TEST_F(OpenTest, AFileHasNoFurtherGraphs) {
+  const auto source = open_resolver(onnx_file(), {});
+  EXPECT_THAT(source->graphs(), IsEmpty());
+  EXPECT_EQ(code_of([&] { source->select_graph("d.onnx"); }), Code::usage_argument);
+}
+
+TEST_F(OpenTest, ErrorsGetThePlaceInTheInputOnce) {
+  const auto source = open_resolver(archive(), {});
+  const Error error = source->annotate(Error(Code::wire_tag, "broken", {"", 3}));
+  EXPECT_EQ(error.path(), folder_ / "a.onnxar");
+  EXPECT_EQ(error.entry(), "__MODEL_PROTO");
+  EXPECT_GT(error.offset(), 3U);
+  const Error again = source->annotate(error);
+  EXPECT_EQ(again.offset(), error.offset());
+}
+
+TEST_F(OpenTest, WhatIsEmptyIsNoModel) {
+  EXPECT_EQ(code_of([&] { open_resolver(folder_.write_file("e", Blob()), {}); }), Code::onnx_model_invalid);
+  EXPECT_EQ(code_of([] { resolver_of(Bytes(), nullptr, {}); }), Code::onnx_model_invalid);
+}
+
+TEST_F(OpenTest, SecondChecksumOfTheSameBytesIsRefusedAtOnce) {
+  folder_.write_file("w.bin", pattern(12));
+  const auto with_checksum = [](std::string_view name, char digit) {
+    return linked_floats(name, 3, "w.bin").external_data("checksum", std::string(40, digit));
+  };
+  const fs::path path =
+      folder_.write_file("m.onnx", model_of({with_checksum("a", '0'), with_checksum("b", '1')}).view());
+  const auto source = open_resolver(path, {});
+  std::vector<std::string> refused;
+  onnx::walk_tensors(source->model(), [&](const onnx::TensorSite& site) {
+    if (code_of([&] { static_cast<void>(source->payload_of(site)); })) refused.emplace_back(site.tensor.name);
+  });
+  EXPECT_THAT(refused, ElementsAre("b"));
+}
+
+TEST_F(OpenTest, DataThatIsComparedWithAChecksumIsNotTakenFromWhereItLies) {
+  folder_.write_file("w.bin", pattern(12));
+  const Message model = model_of({linked_floats("a", 3, "w.bin").external_data("checksum", std::string(40, '0'))});
+  for (const bool verify : {false, true}) {
+    LoadOptions options;
+    options.verify_data = verify;
+    const auto source = open_resolver(folder_.write_file("m.onnx", model.view()), options);
+    onnx::walk_tensors(source->model(), [&](const onnx::TensorSite& site) {
+      source->payload_of(site).source->locate([&](const Location& run) { EXPECT_EQ(run.verified, verify); });
+    });
+  }
+}
+
+}  // namespace
+}  // namespace onnxar::testing
