@@ -71,12 +71,12 @@ Verb add_show(CLI::App& app);
 Verb add_dump(CLI::App& app);
 Verb add_diff(CLI::App& app);
 Verb add_freeze(CLI::App& app);
-/// LoadOptions that read text, too.
+/// LoadOptions that can read text as well.
 LoadOptions load_options();
 ConvertReport write_text(const std::filesystem::path& input, const std::filesystem::path& output,
                          const SaveOptions& save, const LoadOptions& load);
 
-/// Options that several verbs have, in the same words.
+/// Options that several verbs share.
 void add_verbosity(CLI::App& verb, Verbosity& verbosity);
 /// A required argument: a file.
 CLI::Option* add_file(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what);
@@ -85,7 +85,7 @@ void add_model(CLI::App& verb, std::filesystem::path& path);
 /// For options that name a file to write: `-`, the standard output, is refused.
 void writes_file(CLI::Option* option);
 void add_output(CLI::App& verb, std::filesystem::path& output, const std::string& what);
-/// One of a few words; these are the type that `--help` shows, `sha1` or `bash|zsh|fish`.
+/// An option whose value is one of `words`; `--help` shows them as its type: `sha1`, `bash|zsh|fish`.
 CLI::Option* add_choice(CLI::App& verb, const std::string& name, std::string& value,
                         const std::vector<std::string>& words, const std::string& what);
 void add_save_options(CLI::App& verb, SaveOptions& save);
@@ -94,18 +94,18 @@ void add_move_options(CLI::App& verb, std::uint64_t& threshold, bool& attributes
 void add_write_options(CLI::App& verb, OutputOptions& output);
 void add_cut_options(CLI::App& verb, CutOptions& cut);
 void add_data_dir(CLI::App& verb, LoadOptions& load);
-/// `-j N`; without it 0, as many as there are cores.
+/// `-j N`; the default 0 means one thread per core.
 void add_threads(CLI::App& verb, std::size_t& threads);
 /// `--max-expansion N`: the limit of what is made of the input, in multiples of its size.
 CLI::Option* add_max_expansion(CLI::App& verb, std::uint64_t& times);
-/// A number of bytes, with KiB, MiB, GiB, KB, MB or GB where wanted.
+/// A number of bytes, optionally with KiB, MiB, GiB, KB, MB or GB.
 CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& value, const std::string& what);
 
 /// `convert`; an input of `-` is the standard input, with external data in the working folder if nothing else is said.
 ConvertReport convert_input(const std::filesystem::path& input, const std::filesystem::path& output,
                             const SaveOptions& save, LoadOptions load);
 
-/// Writes all of it to the standard output, past any buffer. Errors: io.failed.
+/// Writes all bytes to the standard output, without a buffer. Errors: io.failed.
 void write_to_stdout(Bytes bytes);
 
 int exit_code_of(const Error& error);
@@ -113,11 +113,11 @@ int exit_code_of(const Error& error);
 std::string short_size(std::uint64_t bytes);
 /// `2 side files`
 std::string side_files_text(std::uint64_t count);
-/// `2 graphs`: further ones.
+/// `2 graphs`, for further graphs.
 std::string graphs_text(std::uint64_t count);
-/// Remarks to stderr, the first few unless verbose.
+/// Prints remarks to stderr; only the first few, unless verbose.
 void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosity);
-/// To which state an archive is, or would be, cut back.
+/// Prints the state to which an archive is, or would be, cut back.
 void print_cut(const EarlierState& state, bool dry_run, const std::filesystem::path& archive);
 
 }  // namespace onnxar::tool

@@ -10,7 +10,7 @@ namespace {
 
 bool is_small_letter(char c) { return c >= 'a' && c <= 'z'; }
 
-/// Types in small letters are the words that they consist of.
+/// A type in lower case lists the words that the option accepts.
 ValueKind kind_of(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return ValueKind::none;
   const std::string type = option.get_type_name();
@@ -36,7 +36,7 @@ Parameter parameter(const CLI::Option& option) {
   return found;
 }
 
-/// Options in no group are hidden: deprecated names, and what is for programs alone.
+/// Options without a group are hidden: deprecated names, and options for programs.
 std::vector<const CLI::Option*> listed(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
 }

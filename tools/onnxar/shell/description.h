@@ -10,7 +10,7 @@
 
 namespace onnxar::tool {
 
-/// What a value is completed with.
+/// What completions offer for a value.
 enum class ValueKind : std::uint8_t {
   none,  ///< a flag, which takes no value
   any,   ///< not completed: a number, a name
@@ -26,14 +26,14 @@ struct Parameter {
   ValueKind kind = ValueKind::any;
   std::vector<std::string> choices;
   std::string help;
-  std::string preset;  ///< the value that holds without the option; empty: none that is shown
+  std::string preset;  ///< the default value; empty if none is shown
   bool required = false;
   bool repeatable = false;
 };
 
 struct VerbDescription {
   std::string name;
-  std::string help;     ///< a sentence without an end
+  std::string help;     ///< a sentence without its full stop
   std::string notes;    ///< further remarks
   std::string example;  ///< a command
   std::vector<Parameter> arguments;
