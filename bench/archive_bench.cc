@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/crc32.h"
-#include "base/file_descriptor.h"
 #include "base/mapped_file.h"
+#include "base/open_file.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 

@@ -27,7 +27,7 @@ struct OutputOptions {
 struct WriterOptions {
   /// Every entry begins at a multiple of this, a power of two from 64 to 32768; entries of at least 1 MiB begin at a
   /// multiple of 4096 or more.
-  std::uint64_t alignment = 64;
+  std::uint64_t alignment = default_alignment;
   /// `finish` syncs and replaces. A writer has no dry run: `dry_run` is usage.argument.
   OutputOptions output = {};
   /// Whether `finish` verifies that the model is a ModelProto, and that each of its links names an entry and a part of
@@ -120,7 +120,7 @@ class KeyMaker {
 /// The size of an archive with these entries, in this order, and a model of `model_size` bytes: what to reserve.
 /// Errors: usage.argument (the alignment; more than 2^60 bytes, which is beyond any file system).
 [[nodiscard]] std::uint64_t archive_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
-                                         std::uint64_t model_size, std::uint64_t alignment = 64);
+                                         std::uint64_t model_size, std::uint64_t alignment = default_alignment);
 
 /// Writes a file that is not an archive in the way that archives are written: it gets the target's name when it is
 /// complete and synced, and replaces nothing unless `options` say so. A dry run finds out whether it could be written.

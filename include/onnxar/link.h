@@ -81,12 +81,6 @@ struct LinkReport {
 LinkReport link(const std::filesystem::path& archive, const std::filesystem::path& output,
                 const LinkOptions& options = {});
 
-[[deprecated("use link")]]
-inline LinkReport write_link(const std::filesystem::path& archive, const std::filesystem::path& output,
-                             const LinkOptions& options = {}) {
-  return link(archive, output, options);
-}
-
 /// Whether the `.onnx` file at `model` is a link. If it is, its archive is there and begins with the state that the
 /// link records; otherwise the call throws. False for an archive, and for a model with data inside or in files of its
 /// own. Errors: onnx.link.stale; onnx.link.bad_marker; onnx.external_data.missing and .outside (the archive); wire.*,
@@ -116,5 +110,19 @@ struct RuntimeModel {
 /// model reaches 2 GiB because of them); onnx.model.expansion (tensors share data, and the model would have over 8
 /// times the size of the archive). Cost: O(model + inline data), and a read of the local headers of linked entries.
 RuntimeModel make_runtime_model(const Archive& archive);
+
+// Names of before.
+
+[[deprecated("use link")]]
+inline LinkReport write_link(const std::filesystem::path& archive, const std::filesystem::path& output,
+                             const LinkOptions& options = {}) {
+  return link(archive, output, options);
+}
+using FedTensor [[deprecated("use RuntimeTensor")]] = RuntimeTensor;
+using Feed [[deprecated("use RuntimeModel")]] = RuntimeModel;
+[[deprecated("use make_runtime_model")]]
+inline RuntimeModel make_feed(const Archive& archive) {
+  return make_runtime_model(archive);
+}
 
 }  // namespace ONNXAR_API onnxar

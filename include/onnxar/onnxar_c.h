@@ -2,7 +2,6 @@
  *
  *   onnxar_archive* archive = NULL;
  *   onnxar_error* error = NULL;
- *   onnxar_bytes model;
  *   if (onnxar_open_path(ONNXAR_C_ABI, "model.onnxar", NULL, &archive, &error) != ONNXAR_OK) {
  *     fprintf(stderr, "%s\n", onnxar_error_line(error));
  *     onnxar_error_free(error);
@@ -18,10 +17,9 @@
  * Lifetime. Bytes and names that an archive gives are views: they are valid until onnxar_close, or until the last share
  * in the archive's owner is released, whichever is later. An archive must not be used after it was closed.
  *
- * Threads. Functions that take a const onnxar_archive may be called for one archive from several threads at once, and
- * so may retain and release. A list of tensors is as safe as its archive. A writer, a set of keys, a report and an
- * error belong to one thread at a time. Callbacks run on the thread of the call that they were given to, except
- * `release`.
+ * Threads. Functions that take a const archive or list of tensors may be called for one of them from several threads at
+ * once, and so may onnxar_get_tensor_bytes, retain and release. Writers, keys, reports and errors are not synchronised.
+ * Callbacks run on the thread that makes the call, except `release`.
  *
  * Version. ONNXAR_C_ABI changes when callers have to be recompiled; a library refuses callers of another ABI. Within
  * one ABI the library may get new functions, and the structs that begin with `struct_size` may get new members at their
@@ -45,9 +43,8 @@ extern "C" {
 
 /* The ABI that a caller is compiled against: the first argument of every function that takes no handle and can fail. */
 #define ONNXAR_C_ABI 1
-/* What this header has beyond the first one of this ABI. */
-#define ONNXAR_HAVE_TENSORS 1 /* onnxar_tensors, except onnxar_lookup */
-#define ONNXAR_HAVE_WRITING 1 /* onnxar_lookup, onnxar_read_entry, onnxar_is_archive, writers, verbs */
+#define ONNXAR_HAVE_TENSORS 1 /* added to this ABI: onnxar_tensors, except onnxar_lookup */
+#define ONNXAR_HAVE_WRITING 1 /* added to this ABI: lookup, read_entry, is_archive, writers, verbs, hints */
 
 #define ONNXAR_TERMINATED SIZE_MAX /* a length that means: up to the NUL that ends the string */
 #define ONNXAR_TO_END UINT64_MAX   /* a length that means: up to the end */
@@ -70,8 +67,7 @@ typedef struct onnxar_writer onnxar_writer;   /* an archive that is being writte
 typedef struct onnxar_keys onnxar_keys;       /* makes the names of a new archive's entries */
 typedef struct onnxar_report onnxar_report;   /* what a verb did */
 
-/* A view. */
-typedef struct onnxar_bytes {
+typedef struct onnxar_bytes { /* a view */
   const void* data;
   size_t size;
 } onnxar_bytes;
@@ -169,7 +165,7 @@ onnxar_status onnxar_verify(const onnxar_archive* archive, uint64_t index, onnxa
 /* A new share in the memory that the archive's views point into. The views stay valid until all shares are released,
  * even if the archive is closed. A share in memory that was opened without `release` keeps nothing alive. */
 onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** owner, onnxar_error** error);
-/* Each retain needs a release. NULL is allowed. */
+/* Each retain needs a release. */
 void onnxar_owner_retain(onnxar_owner* owner);
 void onnxar_owner_release(onnxar_owner* owner);
 
@@ -220,8 +216,8 @@ typedef struct onnxar_writer_options {
 typedef size_t (*onnxar_reader)(void* context, void* buffer, size_t size);
 #define ONNXAR_READ_FAILED SIZE_MAX
 
-/* Begins an archive. The file has no name until finish: readers never see half an archive. After an error of any
- * function below a writer only fails, with code usage.writer_failed. ONNXAR_USAGE, code output.exists. */
+/* Begins an archive. The file gets its name in finish, so readers never see half an archive. A failed call, except one
+ * with a NULL argument, makes all later ones fail: code usage.writer_failed. ONNXAR_USAGE, code output.exists. */
 onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_options* options,
                             onnxar_writer** writer, onnxar_error** error);
 /* Sets disk space aside for so many bytes in all. */
@@ -233,8 +229,9 @@ onnxar_status onnxar_add_stream(onnxar_writer* writer, const char* name, size_t 
                                 onnxar_reader read, void* context, onnxar_error** error);
 /* Writes the serialised ModelProto, checks its links, and publishes the file. The writer is still to be freed. */
 onnxar_status onnxar_finish(onnxar_writer* writer, const void* model, size_t size, onnxar_error** error);
-/* Frees the writer and discards what was not finished. */
+/* Frees the writer, and discards an archive that was not finished. */
 void onnxar_writer_free(onnxar_writer* writer);
+
 /* Makes entry names of tensor names: C identifiers that differ from each other, ASCII case aside. */
 onnxar_status onnxar_keys_create(uint32_t abi, onnxar_keys** keys, onnxar_error** error);
 /* A new key for a tensor of this name; it ends in NUL and is valid until the keys are freed. */
@@ -265,6 +262,7 @@ typedef struct onnxar_options {
   uint64_t threads;        /* pack unpack check repack; 0: one per core */
   uint64_t threshold;      /* pack unpack replace: bytes from which data leaves the ModelProto; 0: 1024 */
   uint64_t alignment;      /* pack unpack repack: of entries and of ranges in the data file; 0: 64, repack: keep */
+  uint64_t max_expansion;  /* pack unpack repack extract: output bytes per input byte; 0: 8 */
   const char* external_data_dir; /* pack unpack check replace extract: NULL: the model's folder */
   const char* data_file;         /* unpack: the name of one data file; NULL: all data is in the .onnx */
   const onnxar_added_file* add;  /* pack replace */
@@ -308,7 +306,6 @@ enum {
   ONNXAR_REPORT_TENSORS = 5,           /* tensors with data outside the ModelProto; extract: tensors written */
   ONNXAR_REPORT_ENTRIES = 6            /* pack: that hold tensors; replace: new ones; repack undo recover: all */
 };
-
 /* What a check found, or what another verb warns about or notes. Pointers are valid as long as the report. */
 typedef struct onnxar_finding {
   int32_t severity; /* 0: error, 1: warning, 2: note */
@@ -316,7 +313,7 @@ typedef struct onnxar_finding {
   uint64_t offset;     /* in the file, if has_offset is not 0 */
   const char* code;    /* a stable id, as onnxar_error_code */
   const char* entry;   /* an entry, or the site of a tensor; "" if the finding has none */
-  const char* message; /* a sentence */
+  const char* message; /* what is wrong and what to do */
   const char* line;    /* severity, code, place and sentence on one line */
 } onnxar_finding;
 
@@ -332,9 +329,12 @@ void onnxar_report_free(onnxar_report* report);
 onnxar_status onnxar_error_status(const onnxar_error* error);
 /* A stable id, such as "zip.entry.overlap"; this interface adds "c.memory", "c.internal" and "c.callback". */
 const char* onnxar_error_code(const onnxar_error* error);
-/* A sentence; and path, entry, offset and sentence on one line. */
+/* What is wrong and what to do, as a sentence; and with path, entry and offset before it, on one line. */
 const char* onnxar_error_message(const onnxar_error* error);
 const char* onnxar_error_line(const onnxar_error* error);
+/* The stable id of what to do, such as "output.overwrite", and a name or number for it; "" if there is none. */
+const char* onnxar_error_hint(const onnxar_error* error);
+const char* onnxar_error_hint_value(const onnxar_error* error);
 /* The entry and the path in question; "" if there is none. */
 const char* onnxar_error_entry(const onnxar_error* error);
 const char* onnxar_error_path(const onnxar_error* error);

@@ -79,8 +79,8 @@ struct AddedFile {
 using ProgressCallback = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 struct SaveOptions {
-  std::uint64_t threshold = 1024;  ///< bytes; payloads of at least this many move out of the model
-  std::uint64_t alignment = 64;    ///< bytes, a power of two: where data outside the model begins
+  std::uint64_t threshold = 1024;               ///< bytes; payloads of at least this many move out of the model
+  std::uint64_t alignment = default_alignment;  ///< bytes, a power of two: where data outside the model begins
   Format format = Format::archive;
   bool all_sites = false;        ///< move sparse values, defaults of function attributes and training info out, too
   bool attributes = true;        ///< move tensors out of node attributes, too

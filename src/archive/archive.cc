@@ -35,10 +35,16 @@ struct Archive::Parts {
 
 namespace {
 
-Error with_hint(const Error& error) {
+/// Zip tools write files with certain faults. For these the hint says which verb makes an archive of the file.
+Error annotate_foreign(const Error& error) {
   if (!is_foreign_fault(error.code())) return error;
   const bool is_name = is_portable_name_fault(error.code());
   return base::annotate(error, {.advice = {is_name ? Hint::pack_names_entries : Hint::repack_plain_zip}});
+}
+
+/// An error at the first use of an entry: also names the file, and says if it was changed since it was opened.
+Error annotate_use(const Error& error, const Archive& archive) {
+  return annotate_change(annotate_foreign(error).with_path(archive.path()), archive);
 }
 
 void check_reserved_names(const zip::Directory& directory) {
@@ -81,7 +87,7 @@ zip::Directory read_directory(Bytes file, const OpenOptions& options) {
     check_reserved_names(directory);
     return directory;
   } catch (const Error& error) {
-    throw with_hint(error);
+    throw annotate_foreign(error);
   }
 }
 
@@ -125,7 +131,7 @@ EntryLocation Archive::locate(const ArchiveEntry& entry) const {
   return {local.data_offset, local.alignment};
 }
 
-/// The names of a directory are views of its own memory, so their address tells one archive from all others.
+/// Names are views of the directory's own memory, so their address identifies the archive that an entry came from.
 void Archive::check_own(const ArchiveEntry& entry) const {
   const auto entries = parts_->directory.entries();
   if (entry.index < entries.size()) {
@@ -151,7 +157,7 @@ Bytes Archive::bytes_at(std::size_t index) const {
     return parts_->file.subspan(parts_->directory.data_offset(parts_->file, index),
                                 parts_->directory.entries()[index].size);
   } catch (const Error& error) {
-    throw told_apart(with_hint(error).with_path(parts_->path), *this);
+    throw annotate_use(error, *this);
   }
 }
 
@@ -217,7 +223,7 @@ zip::LocalEntry ArchiveAccess::local(const Archive& archive, std::size_t index) 
   try {
     return archive.parts_->directory.prove_local(archive.file(), index);
   } catch (const Error& error) {
-    throw told_apart(with_hint(error).with_path(archive.path()), archive);
+    throw annotate_use(error, archive);
   }
 }
 

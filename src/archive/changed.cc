@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "archive/access.h"
-#include "base/file_descriptor.h"
 #include "base/mapped_file.h"
+#include "base/open_file.h"
 
 namespace onnxar {
 namespace {
@@ -56,7 +56,7 @@ Error being_edited(const std::filesystem::path& path) {
   return {Code::archive_busy, "another process is editing the archive; try again in a moment", {}, path};
 }
 
-Error told_from_an_edit(const Error& error, const std::filesystem::path& path) {
+Error annotate_edit(const Error& error, const std::filesystem::path& path) {
   if (kind(error.code()) != Kind::format) return error;
   try {
     const os::File file = base::open_file(path, os::Access::read);
@@ -66,17 +66,17 @@ Error told_from_an_edit(const Error& error, const std::filesystem::path& path) {
   }
 }
 
-Error told_apart_in_model(const Error& error, const Archive& archive) {
+Error annotate_model_change(const Error& error, const Archive& archive) {
   const base::FileOrigin* const origin = ArchiveAccess::origin(archive);
   const bool edited = kind(error.code()) == Kind::format && origin != nullptr && origin->is_changed();
-  return edited ? changed_while_read(archive.path()) : told_apart(error, archive);
+  return edited ? changed_while_read(archive.path()) : annotate_change(error, archive);
 }
 
-Error told_apart(const Error& error, const Archive& archive) {
+Error annotate_change(const Error& error, const Archive& archive) {
   return kind(error.code()) == Kind::format && is_changed(archive) ? changed_while_read(archive.path()) : error;
 }
 
-Error told_apart(const Error& error, const base::MappedFile& file, const std::filesystem::path& path) {
+Error annotate_change(const Error& error, const base::MappedFile& file, const std::filesystem::path& path) {
   const bool changed = kind(error.code()) == Kind::format && file.is_changed();
   return changed ? changed_while_read(path) : error;
 }

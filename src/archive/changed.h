@@ -27,15 +27,15 @@ void expect_not_cut(const Archive& archive);
 /// The error archive.busy.
 Error being_edited(const std::filesystem::path& path);
 
-/// The same error; or archive.busy, if it is one of the format and another process holds the lock of editors.
-Error told_from_an_edit(const Error& error, const std::filesystem::path& path);
+/// `error`, or archive.busy if it is an error of the format and another process holds the lock of editors.
+Error annotate_edit(const Error& error, const std::filesystem::path& path);
 
-/// The same error; or io.changed, if it is one of the format and the archive was changed.
-Error told_apart(const Error& error, const Archive& archive);
-/// The same for the model, which is read from the mapping: also if the file was edited at all. An edit may have put the
-/// same directory back, so that nothing else shows what was there when the model was read.
-Error told_apart_in_model(const Error& error, const Archive& archive);
-/// The same for a mapped file of any format.
-Error told_apart(const Error& error, const base::MappedFile& file, const std::filesystem::path& path);
+/// `error`, or io.changed if it is an error of the format and the archive was changed.
+Error annotate_change(const Error& error, const Archive& archive);
+/// For an error in the model, which is read from the mapping: io.changed if the file was edited at all. An undo and
+/// another edit may have restored the same directory, and then nothing else shows that the model's bytes were others.
+Error annotate_model_change(const Error& error, const Archive& archive);
+/// For an error in a mapped file of any format.
+Error annotate_change(const Error& error, const base::MappedFile& file, const std::filesystem::path& path);
 
 }  // namespace onnxar

@@ -122,7 +122,7 @@ OpenOptions only_looking(OpenOptions options) {
 
 }  // namespace
 
-Error with_way_back(const Error& error, Bytes file, const OpenOptions& options) {
+Error annotate_end(const Error& error, Bytes file, const OpenOptions& options) {
   if (!is_fault_of_end(error.code())) return error;
   const std::vector<std::uint64_t> ends = zip::state_ends(file);
   if (ends.empty() || !opens_as_archive(file.first(ends.back()), options)) return error;
@@ -177,7 +177,7 @@ Archive open_locked(os::Handle file, const std::filesystem::path& path, const Op
   } catch (const Error& error) {
     if (!is_fault_of_end(error.code())) throw;  // other faults need no second mapping
     const auto mapping = base::MappedFile::map(file, path);
-    throw with_way_back(error, mapping.bytes(), options);
+    throw annotate_end(error, mapping.bytes(), options);
   }
 }
 

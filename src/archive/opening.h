@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 #include "onnxar/archive.h"
 #include "os/file.h"
 
@@ -32,9 +32,9 @@ Archive open_range(os::Handle file, const base::FilePart& part, const OpenOption
 Archive open_locked(os::Handle file, const std::filesystem::path& path, const OpenOptions& options,
                     LocalHeaders headers = LocalHeaders::at_first_use);
 
-/// The same error; or a better word for it where the end of `file` is at fault and its beginning is a whole state of an
-/// archive, which `recover` finds: archive.torn, or the same code.
-Error with_way_back(const Error& error, Bytes file, const OpenOptions& options = {});
+/// `error`, with the hint to `recover` if the fault is in the end of `file` and a prefix of it is a whole state of an
+/// archive. The code then is archive.torn (X9) after an interrupted edit, else that of `error`.
+Error annotate_end(const Error& error, Bytes file, const OpenOptions& options = {});
 
 /// Opens the file for writing, takes the exclusive lock of editors, and makes sure that the path still leads to the
 /// locked file (X5). Errors: archive.busy after a second; io.*.

@@ -2,26 +2,13 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
-#include <span>
-#include <string>
-#include <string_view>
 
-#include "base/keyed_hash.h"
-#include "onnxar/bytes.h"
+#include "archive/model_reading.h"
 #include "onnxar/edit.h"
 
 namespace onnxar {
 
-/// The questions about models that `repack` has. They are asked only if entries get other names, or would have to.
-struct ModelReading {
-  /// The names of the entries that a model links to. Errors: wire.*, onnx.*.
-  std::function<base::KeyedSet<std::string>(Bytes model)> linked_names;
-  /// Refuses names of entries with which the model's own name clashes (G4). Errors: archive.graph.name, wire.*; without
-  /// a place.
-  std::function<void(Bytes model, std::span<const std::string_view> names)> prove_model_name;
-};
-
+/// As `repack` (edit.h).
 RepackReport repack_zip(const std::filesystem::path& input, const std::filesystem::path& output,
                         const RepackOptions& options, const ModelReading& reading);
 

@@ -14,11 +14,11 @@ namespace {
 
 /// What is wrong with bytes of the file names it.
 template <typename Action>
-auto naming(const std::filesystem::path& path, const base::MappedFile& file, const Action& action) {
+auto annotated(const std::filesystem::path& path, const base::MappedFile& file, const Action& action) {
   try {
     return action();
   } catch (const Error& error) {
-    throw told_apart(error.with_path(path), file, path);
+    throw annotate_change(error.with_path(path), file, path);
   }
 }
 
@@ -32,7 +32,7 @@ class StoredSource final : public ByteSource {
   void read(const ByteSink& sink) const override {
     const Bytes bytes = stored();
     const std::uint32_t crc = base::crc32_while(0, bytes, [&] { sink(bytes); }, threads_);
-    naming(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry_, crc); });
+    annotated(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry_, crc); });
   }
 
   void locate(const std::function<void(const Location&)>& visit) const override {
@@ -65,7 +65,7 @@ class InflatingSource final : public ByteSource {
     } catch (const Error& error) {
       throw error.code() == Code::zip_data_inflate ? error.with_path(path_) : error;  // other errors are the sink's
     }
-    naming(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry_, crc); });
+    annotated(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry_, crc); });
   }
 
  private:
@@ -86,7 +86,7 @@ class SpooledSource final : public ByteSource {
       : spool_(spool), file_(file), entry_(entry), part_(part), path_(path) {}
   [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
   void read(const ByteSink& sink) const override {
-    naming(path_, file_, [&] { static_cast<void>(spooled(spool_, file_.bytes(), entry_)); });
+    annotated(path_, file_, [&] { static_cast<void>(spooled(spool_, file_.bytes(), entry_)); });
     sink(part_);
   }
 
@@ -104,16 +104,16 @@ UnpackedZip::UnpackedZip(const std::filesystem::path& path, std::filesystem::pat
     : path_(path),
       folder_(std::move(folder)),
       file_(base::MappedFile::open(path)),
-      directory_(naming(path, file_, [this] { return zip::ForeignDirectory::read(file_.bytes(), {}); })),
+      directory_(annotated(path, file_, [this] { return zip::ForeignDirectory::read(file_.bytes(), {}); })),
       expansion_(file_.bytes().size(), max_expansion),
-      model_(naming(path, file_, [this] { return find_foreign_model(file_.bytes(), directory_, expansion_); })),
+      model_(annotated(path, file_, [this] { return find_foreign_model(file_.bytes(), directory_, expansion_); })),
       used_(directory_.entries().size()) {
   used_[model_.index] = true;
 }
 
 void UnpackedZip::use(std::size_t index) {
   if (used_[index]) return;
-  naming(path_, file_, [&] { expansion_.add(entry(index)); });
+  annotated(path_, file_, [&] { expansion_.add(entry(index)); });
   used_[index] = true;
 }
 
@@ -130,13 +130,13 @@ Bytes UnpackedZip::place_of(std::size_t index) {
 Bytes UnpackedZip::bytes(std::size_t index) {
   const Bytes place = place_of(index);
   if (!entry(index).deflated) return place;
-  return naming(path_, file_, [&] { return spooled(*spool_, file_.bytes(), entry(index)); });
+  return annotated(path_, file_, [&] { return spooled(*spool_, file_.bytes(), entry(index)); });
 }
 
 void UnpackedZip::verify(std::size_t index) const {
   if (entry(index).deflated) return;
   const Bytes data = file_.bytes().subspan(entry(index).data_offset, entry(index).size);
-  naming(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry(index), base::crc32(0, data)); });
+  annotated(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry(index), base::crc32(0, data)); });
 }
 
 std::unique_ptr<const ByteSource> UnpackedZip::source(std::size_t index, std::size_t threads) {

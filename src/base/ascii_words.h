@@ -7,7 +7,7 @@ namespace onnxar::base {
 
 constexpr std::uint64_t every_byte(std::uint64_t byte) noexcept { return byte * 0x0101010101010101ULL; }
 
-/// The top bit of each byte from `first` to `last`; of no byte from 0x80 on.
+/// Sets the top bit of each byte from `first` to `last`, and of no other; bytes from 0x80 on never match.
 /// For a byte below 0x80, adding 0x80 - first sets its top bit from `first` on, adding 0x7f - last beyond `last`.
 constexpr std::uint64_t bytes_between(std::uint64_t word, unsigned char first, unsigned char last) noexcept {
   const std::uint64_t low_bits = word & every_byte(0x7f);
@@ -16,13 +16,13 @@ constexpr std::uint64_t bytes_between(std::uint64_t word, unsigned char first, u
   return (from_first ^ beyond_last) & ~word & every_byte(0x80);
 }
 
-/// Capitals made small.
+/// The word with its capital letters made small.
 constexpr std::uint64_t folded_word(std::uint64_t word) noexcept {
-  return word |
-         (bytes_between(word, 'A', 'Z') >> 2U);  // 0x80 >> 2 is 0x20, what a small letter has and a capital has not
+  return word | (bytes_between(word, 'A', 'Z') >>
+                 2U);  // 0x80 >> 2 is 0x20, the bit that small letters have and capitals do not
 }
 
-/// Whether all are letters, digits or underscores.
+/// Whether all eight are letters, digits or underscores.
 constexpr bool is_identifier_word(std::uint64_t word) noexcept {
   const std::uint64_t letters = bytes_between(word | every_byte(0x20), 'a', 'z');
   return (letters | bytes_between(word, '0', '9') | bytes_between(word, '_', '_')) == every_byte(0x80);

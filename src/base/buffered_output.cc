@@ -14,18 +14,18 @@ namespace {
 
 constexpr std::size_t buffer_size = 1U << 20U;
 constexpr std::size_t direct_from = 64U << 10U;
-// Calls end at multiples of this in the file, where file systems that cache in large pages have a border too.
+// Calls end at multiples of this in the file. File systems that cache in large pages begin a new page there.
 constexpr std::uint64_t write_step = 8U << 20U;
 constexpr std::uint64_t write_back_step = 32U << 20U;
-// File systems let one thread at a time write to a file: while it does another one sums, and a third would wait.
+// A file system lets one thread at a time write to a file. A second thread can sum meanwhile; a third would wait.
 constexpr std::size_t most_threads = 2;
-// What a thread sums at a time where nothing is written.
+// How much a thread sums at a time if nothing is written.
 constexpr std::size_t read_step = 2U << 20U;
-// What a thread sums and then writes, from its core's cache: smaller pieces are in a nearer cache, larger ones end up
-// in larger pages, which are quicker to map. Measured; bench/RESULTS.md has more of it.
+// How much a thread sums and then writes from its core's cache. Smaller pieces fit a nearer cache; larger ones end up
+// in larger pages of the page cache, which are faster to map. Measured: see bench/RESULTS.md.
 constexpr std::size_t summed_step = 512U << 10U;
 constexpr std::size_t block_size = 4096;
-// Having the file system share blocks takes about as long as copying so many bytes.
+// Sharing blocks is a system call that waits for the file system; below this size a copy is faster.
 constexpr std::size_t shared_from = 1U << 20U;
 
 }  // namespace
@@ -66,8 +66,8 @@ void BufferedOutput::append_any(Bytes bytes, const FileOrigin* origin) {
   if (!append_shared(bytes, origin)) write(bytes);
 }
 
-/// The whole blocks among them, if blocks begin at the same bytes here and in the file that they may be mapped from:
-/// mappings begin on pages, so their addresses tell.
+/// The whole blocks in `bytes`, if they begin at block borders both here and in the file that they may be mapped from.
+/// A mapping begins on a page, so the address of a byte says where in its block it is.
 Bytes BufferedOutput::blocks_of(Bytes bytes) const {
   const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
   if (bytes.size() < shared_from || (address - position()) % block_size != 0) return {};
@@ -124,7 +124,7 @@ std::uint32_t BufferedOutput::append_any_with_crc(std::uint32_t crc, Bytes bytes
   return write_with_crc(crc, bytes, threads);
 }
 
-/// Each thread writes what it has summed, in its own place: so it is copied from the core's cache.
+/// Each thread writes what it has just summed, so that the bytes are copied from its core's cache.
 std::uint32_t BufferedOutput::write_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads) {
   const Bytes to_border = bytes.first(std::min<std::uint64_t>(bytes.size(), summed_step - position() % summed_step));
   crc = crc32(crc, to_border);

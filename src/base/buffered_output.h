@@ -9,21 +9,21 @@
 
 namespace onnxar::base {
 
-/// Gathers small pieces in one buffer of 1 MiB; large ones go to the file directly. Where a source says that its bytes
-/// are mapped from a file, and they lie there as they will lie here, modulo blocks of 4096 bytes, the output shares the
-/// blocks if the file system can (OutputFile::share_at). An error of any call spoils the file (OutputFile::spoil): a
-/// part of what was appended may be missing. Not synchronised.
+/// Gathers small pieces in one buffer of 1 MiB; large ones go to the file directly. If a source says that its bytes
+/// are mapped from a file, and they have the same offset there as here, modulo blocks of 4096 bytes, the output shares
+/// the blocks if the file system can (OutputFile::share_at). An error of any call spoils the file (OutputFile::spoil),
+/// because a part of what was appended may be missing. Not synchronised.
 class BufferedOutput {
  public:
-  /// `write_back`: have the system begin writing to the disk while we go on, for a file that will be synced.
-  /// Writing begins at `position`, behind what stands in the file already.
+  /// `write_back`: tells the system to begin writing to the disk at once, which shortens a later sync.
+  /// Writing begins at `position`, after what is in the file already.
   BufferedOutput(OutputFile file, bool write_back, std::uint64_t position = 0);
 
   void append(Bytes bytes);
   /// Appends all bytes of the source.
   void append(const ByteSource& source);
-  /// Appends all bytes of the source, and continues `crc` over them (crc32.h). Where they are many two threads sum and
-  /// write, if `threads` allow it (0: if there are two cores).
+  /// Appends all bytes of the source, and continues `crc` over them (crc32.h). Two threads sum and write large
+  /// pieces if `threads` allows it (0: if there are two cores).
   std::uint32_t append_with_crc(std::uint32_t crc, const ByteSource& source, std::size_t threads);
   std::uint32_t append_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads);
   /// Appends zeros up to `position`. REQUIRES: position >= this->position()
@@ -36,7 +36,7 @@ class BufferedOutput {
   void begin_last_write();
   /// Bytes that were appended before, mapped from the file.
   [[nodiscard]] MappedFile map(std::uint64_t offset, std::uint64_t size);
-  /// All bytes before the next one.
+  /// Where the next byte goes.
   [[nodiscard]] std::uint64_t position() const noexcept { return flushed_ + buffer_.size(); }
   /// Room for `size` bytes in all; see OutputFile::reserve.
   void reserve(std::uint64_t size) { file_.reserve(size); }
@@ -58,7 +58,7 @@ class BufferedOutput {
 
   OutputFile file_;
   bool write_back_;
-  std::vector<std::byte> buffer_;  // what lies behind flushed_
+  std::vector<std::byte> buffer_;  // the bytes after flushed_
   std::uint64_t flushed_;
   std::uint64_t written_back_;
 };

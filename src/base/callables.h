@@ -1,4 +1,4 @@
-// Functions that callers hand in.
+// Functions that callers pass in.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace onnxar::base {
 
-/// An empty std::function would leave as std::bad_function_call, in the middle of the work. `what` names it in the
-/// message: "the ByteSink". Errors: usage.argument.
+/// Refuses an empty function at once; to call it later would throw std::bad_function_call in the middle of the work.
+/// `what` names it in the message: "the ByteSink". Errors: usage.argument.
 template <typename Signature>
 void check_callable(const std::function<Signature>& function, std::string_view what) {
   if (!function) throw Error(Code::usage_argument, concat(what, " is empty; give a function that can be called"));

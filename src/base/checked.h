@@ -21,10 +21,10 @@ inline std::optional<std::uint64_t> checked_multiply(std::uint64_t a, std::uint6
   return product;
 }
 
-/// A signed number that is nothing once a sum, difference or product on the way to it did not fit 64 bits.
+/// A signed number that becomes nothing, and stays so, when a sum, difference or product does not fit 64 bits.
 class CheckedInt {
  public:
-  constexpr CheckedInt(std::int64_t value) noexcept : value_(value) {}  // NOLINT: numbers are to mix with it
+  constexpr CheckedInt(std::int64_t value) noexcept : value_(value) {}  // NOLINT: mixes with plain numbers
 
   [[nodiscard]] constexpr std::optional<std::int64_t> value() const noexcept { return value_; }
   [[nodiscard]] constexpr std::int64_t value_or(std::int64_t otherwise) const noexcept {
@@ -62,7 +62,7 @@ inline bool in_range(std::uint64_t offset, std::uint64_t length, std::uint64_t s
   return offset <= size && length <= size - offset;
 }
 
-/// The slice, or nothing where it would leave `bytes`.
+/// The slice, or nothing if it would leave `bytes`.
 inline std::optional<Bytes> slice(Bytes bytes, std::uint64_t offset, std::uint64_t length) noexcept {
   if (!in_range(offset, length, bytes.size())) return std::nullopt;
   return bytes.subspan(offset, length);

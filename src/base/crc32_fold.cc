@@ -22,7 +22,7 @@ constexpr std::int64_t multiplier(unsigned power) {
 static_assert(multiplier(4 * 128 + 32) == 0x154442bd4 && multiplier(4 * 128 - 32) == 0x1c6e41596,
               "as published for folding by 512 bits");
 
-/// So many independent chains hide what a multiplication takes.
+/// This many independent chains hide the latency of a multiplication.
 constexpr std::size_t chains = FoldedCrc32::size / sizeof(__m256i);
 
 bool can_fold() noexcept {
@@ -30,8 +30,8 @@ bool can_fold() noexcept {
   return answer;
 }
 
-// Each 128 bits are multiplied by x^(bits of a block), which leaves the remainder as it is if they are then added to
-// what lies a block further on. At the end one block is left that has the same CRC as all that was folded into it.
+// To multiply 128 bits by x^(bits of a block) and add them to the bits one block later does not change the remainder.
+// So one block is left at the end, which has the same CRC as all that was folded into it.
 __attribute__((target("avx2,pclmul,vpclmulqdq"))) FoldedCrc32 fold(std::uint32_t crc, Bytes bytes) noexcept {
   constexpr unsigned block_bits = 8 * FoldedCrc32::size;
   const __m256i by =
@@ -49,7 +49,7 @@ __attribute__((target("avx2,pclmul,vpclmulqdq"))) FoldedCrc32 fold(std::uint32_t
     }
   }
   FoldedCrc32 folded;
-  folded.crc = ~std::uint32_t{0};  // the state of all zeros: what was to be continued is in the sums already
+  folded.crc = ~std::uint32_t{0};  // undoes the initial value: the CRC to be continued is in the sums already
   for (std::size_t i = 0; i < chains; ++i) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(folded.short_form.data()) + i, sums[i]);
   }

@@ -1,4 +1,4 @@
-// CRC-32 by carry-less multiplication of 256 bits at a time (VPCLMULQDQ), for CPUs on which no library does so.
+// CRC-32 by carry-less multiplication of 256 bits at a time (VPCLMULQDQ), for CPUs where the libraries do not use it.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace onnxar::base {
 
-/// What is left to do after folding: `crc` continued over `short_form` and then over `rest` is the CRC-32 of all.
+/// What remains to be done after folding: `crc` continued over `short_form` and then over `rest` is the CRC-32 of all.
 struct FoldedCrc32 {
   static constexpr std::size_t size = 256;
 
@@ -18,12 +18,12 @@ struct FoldedCrc32 {
   Bytes rest;  ///< the end of the bytes, shorter than `size`
 };
 
-/// Folds `bytes`, at least FoldedCrc32::size of them, whose CRC-32 continues `crc`. Nothing where the CPU cannot: AMD
-/// since Zen 3 can, and Intel since Ice Lake.
-/// Source: V. Gopal et al., Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction, Intel 2009.
+/// Folds `bytes`, at least FoldedCrc32::size of them, whose CRC-32 continues `crc`. Returns nothing if the CPU lacks
+/// the instructions; AMD has them since Zen 3, Intel since Ice Lake. Source: V. Gopal et al., Fast CRC Computation for
+/// Generic Polynomials Using PCLMULQDQ Instruction, Intel 2009.
 std::optional<FoldedCrc32> fold_crc32(std::uint32_t crc, Bytes bytes) noexcept;
 
-/// Whether no library that this was built with is faster: with AVX-512 ISA-L is.
+/// Whether folding is faster than the library that this was built with. On CPUs with AVX-512, ISA-L is faster.
 bool is_folding_fastest() noexcept;
 
 }  // namespace onnxar::base

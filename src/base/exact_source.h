@@ -1,4 +1,4 @@
-// Sources that callers wrote, held to what they announce.
+// Holds a caller's source to the size that it announces.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace onnxar::base {
 
-/// A source that gives exactly the bytes that it announces, or throws, whatever the one that it reads does. That one
-/// may give more or fewer, may state another size at every call, and may swallow what its sink throws and go on: a
-/// failure of the sink is thrown again when it has returned, and no byte reaches the sink after it.
+/// Gives exactly as many bytes as it announces, or throws. The caller's source may give more or fewer, may announce
+/// another size at every call, and may swallow an exception of its sink and go on. Such an exception is rethrown after
+/// the source has returned, and no byte reaches the sink after it.
 class ExactSource final : public ByteSource {
  public:
-  /// Asks `source`, which must outlive this, for its size, once. Messages call it `what` and name `place`.
+  /// Asks `source`, which must outlive this object, for its size once. Messages call it `what` and name `place`.
   explicit ExactSource(const ByteSource& source, std::string what = "the data", Place place = {});
-  /// The same, with a share in `source`. REQUIRES: it is not null.
+  /// Keeps `source` alive. REQUIRES: it is not null.
   explicit ExactSource(std::shared_ptr<const ByteSource> source, std::string what = "the data", Place place = {});
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::base {

@@ -1,14 +1,14 @@
-// What std::filesystem tells of paths, with errors of this library.
+// What std::filesystem says about paths, with errors of this library.
 #pragma once
 
 #include <filesystem>
 
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 
 namespace onnxar::base {
 
-/// Of the path itself, not of what a link there leads to; of type `not_found` where there is nothing. Errors: io.*,
-/// such as a folder on the way that may not be searched.
+/// The status of the path itself, not of the target of a link; its type is `not_found` if nothing is there. Errors:
+/// io.*, such as a folder on the way that may not be searched.
 inline std::filesystem::file_status link_status(const std::filesystem::path& path) {
   std::error_code failed;
   const std::filesystem::file_status status = std::filesystem::symlink_status(path, failed);
@@ -16,7 +16,7 @@ inline std::filesystem::file_status link_status(const std::filesystem::path& pat
   return status;
 }
 
-/// The path from the root, which need not exist. Errors: io.* (the current folder is gone).
+/// The path from the root; it need not exist. Errors: io.* (the current folder is gone).
 inline std::filesystem::path absolute_path(const std::filesystem::path& path) {
   std::error_code failed;
   std::filesystem::path absolute = std::filesystem::absolute(path, failed);
@@ -24,7 +24,7 @@ inline std::filesystem::path absolute_path(const std::filesystem::path& path) {
   return absolute;
 }
 
-/// The system's folder for temporary files. Errors: io.* (TMPDIR names something else than a folder).
+/// The system's folder for temporary files. Errors: io.* (TMPDIR does not name a folder).
 inline std::filesystem::path temporary_folder() {
   std::error_code failed;
   std::filesystem::path folder = std::filesystem::temp_directory_path(failed);

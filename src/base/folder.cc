@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 #include "os/error.h"
 #include "os/folder.h"
 
@@ -22,7 +22,7 @@ Error swapped(const fs::path& path) {
           path};
 }
 
-/// Whether there was nothing of this name in `parent`, which `here` is a handle of.
+/// False if something has this name already in `parent`, which `here` is a handle of.
 bool make_at(os::Handle here, const Folder& parent, const std::string& name) {
   const std::error_code failed = os::make_folder(here, name);
   if (failed && os::reason_of(failed) != os::Reason::exists) {
@@ -31,7 +31,7 @@ bool make_at(os::Handle here, const Folder& parent, const std::string& name) {
   return !failed;
 }
 
-/// Invalid if there is none of this name.
+/// Invalid if there is no folder of this name.
 os::File open_folder_in(os::Handle here, const fs::path& name) noexcept {
   std::error_code ignored;
   return os::open_folder_in(here, name, ignored);
@@ -88,7 +88,7 @@ std::shared_ptr<const Folder> Folder::open_in(std::shared_ptr<const Folder> pare
   return folder;
 }
 
-/// Invalid where something on the way is a link, is not there or is not a folder.
+/// Invalid if something on the way is a link, is missing or is not a folder.
 os::File Folder::open_from_root() const {
   std::vector<const fs::path*> names;
   const Folder* root = this;

@@ -9,43 +9,43 @@
 
 namespace onnxar::base {
 
-/// A folder that is told by what it is, not by the path that leads to it: once it was opened, names are looked up in
-/// this one, whatever is put in its place meanwhile.
+/// A folder that is identified by what it is, not by its path. Once it is open, names are looked up in this folder,
+/// even if another one is put in its place.
 ///
-/// The folder that a caller names is held open. Those beneath it are opened for each use, from the one above and
-/// through no link, and must be what they were: so there may be more of them than a process may have files open.
-/// Immutable. Threads: any.
+/// The folder that a caller names is held open. Folders beneath it are opened for each use, from that one and without
+/// following links, and are checked to be the ones they were. So their number is not limited by the number of files
+/// that a process may have open. Immutable. Threads: any.
 class Folder {
  public:
-  /// What the caller named; links on the way are followed. Errors: io.*.
+  /// Opens the folder that a caller named; links on the way are followed. Errors: io.*.
   static std::shared_ptr<const Folder> open(const std::filesystem::path& path);
 
-  /// Whether there was nothing of this name in `parent`, and a folder is there now. Errors: io.*.
+  /// Makes the folder `name` in `parent`. False if something has this name already. Errors: io.*.
   static bool make(const Folder& parent, const std::string& name);
-  /// The folder `name` of `parent`. A link is not followed. Errors: io.changed (there is none), io.*.
+  /// Opens the folder `name` of `parent`. A link is not followed. Errors: io.changed (there is none), io.*.
   static std::shared_ptr<const Folder> open_in(std::shared_ptr<const Folder> parent, const std::string& name);
 
-  /// Makes the folder `name` in `parent`, which `here` is a handle of; `here` is then of the new one. So folders
-  /// are made within each other by a few calls each, however deep they are: `open_in` comes from the outermost one.
-  /// Null if there was something of this name. Errors: io.changed (the new one was replaced at once), io.*.
+  /// Makes the folder `name` in `parent`, which `here` is a handle of; afterwards `here` is a handle of the new folder.
+  /// This makes nested folders at a few calls each, at any depth; `open_in` would walk down from the outermost one.
+  /// Null if something has this name already. Errors: io.changed (the new one was replaced at once), io.*.
   static std::shared_ptr<const Folder> make_in(std::shared_ptr<const Folder> parent, const std::string& name,
                                                os::File& here);
-  /// Leads `here` from the parent to this folder. False if something else is in its place: `here` is as it was.
+  /// Moves `here` from the parent to this folder. False, without effect, if something else is in its place.
   [[nodiscard]] bool enter(os::File& here) const noexcept;
-  /// Leads `here` from this folder to its parent. False if it was moved to another one: `here` is as it was.
+  /// Moves `here` from this folder to its parent. False, without effect, if this folder was moved to another parent.
   /// REQUIRES: it was opened in a parent.
   [[nodiscard]] bool leave(os::File& here) const noexcept;
 
-  /// Open for looking up names. A call or two, in which the system looks up each folder on the way. Errors: io.changed
-  /// (something else is in its place), io.*.
+  /// Opens the folder for looking up names. Cost: one or two calls, in which the system walks down from the folder that
+  /// is held. Errors: io.changed (something else is in its place), io.*.
   [[nodiscard]] os::File descriptor() const;
   [[nodiscard]] bool is_empty() const;
   /// Waits until the disk has all names in it.
   void sync() const;
-  /// Removes a file, or an empty folder, from this one, if it can.
+  /// Remove a file, or an empty folder, if that is possible.
   void remove_file(const std::string& name) const noexcept;
   void remove_folder(const std::string& name) const noexcept;
-  /// The same, in the folder that `here` is a handle of.
+  /// Removes it from the folder that `here` is a handle of.
   static void remove_folder_at(os::Handle here, const std::string& name) noexcept;
   /// For messages: the path by which it was opened.
   [[nodiscard]] std::filesystem::path path() const;
@@ -59,9 +59,9 @@ class Folder {
   template <typename Remove>
   void remove(const Remove& remove, const std::string& name) const noexcept;
 
-  std::shared_ptr<const Folder> parent_;  // null of the one that a caller named
-  std::filesystem::path name_;            // in the parent; else the path
-  os::File held_;                         // valid where there is no parent
+  std::shared_ptr<const Folder> parent_;  // null if a caller named the folder
+  std::filesystem::path name_;            // in the parent; the path if there is none
+  os::File held_;                         // valid if there is no parent
   os::FileIdentity identity_;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 unsigned char byte_of(char c) noexcept { return static_cast<unsigned char>(c); }
 
-/// `[:digit:]` and its like at the front of `set`: its length, and whether `c` is of it.
+/// A class, such as `[:digit:]`, at the front of `set`: its length, and whether `c` belongs to it.
 std::optional<std::pair<std::size_t, bool>> match_class(std::string_view set, char c) noexcept {
   using Class = std::pair<std::string_view, int (*)(int)>;
   static constexpr std::array<Class, 8> classes = {{{"[:alpha:]", std::isalpha},
@@ -28,13 +28,13 @@ std::optional<std::pair<std::size_t, bool>> match_class(std::string_view set, ch
   return std::nullopt;
 }
 
-/// How much of a pattern one character took, and whether it matched.
+/// How much of the pattern was compared with one character, and whether it matched.
 struct Step {
   std::size_t length;
   bool matched;
 };
 
-/// The bracket at the front of `pattern`; nothing where it is never closed, and so a character like others.
+/// Compares with the set at the front of `pattern`. Nothing if its bracket is never closed: then it is a character.
 std::optional<Step> match_set(std::string_view pattern, char c) noexcept {
   std::size_t at = 1;
   const bool is_inverse = pattern.size() > 1 && (pattern[1] == '!' || pattern[1] == '^');
@@ -59,7 +59,7 @@ std::optional<Step> match_set(std::string_view pattern, char c) noexcept {
   return Step{at + 1, found != is_inverse};
 }
 
-/// What stands at the front of `pattern`, which is not empty and no star, against one character.
+/// Compares `c` with the front of `pattern`, which is not empty and does not begin with a star.
 Step match_one(std::string_view pattern, char c) noexcept {
   if (pattern.front() == '?') return {1, true};
   if (pattern.front() == '[') {
@@ -76,20 +76,21 @@ bool is_pattern(std::string_view text) noexcept { return text.find_first_of("*?[
 bool matches(std::string_view pattern, std::string_view text) noexcept {
   std::size_t at = 0;  // in the pattern
   std::optional<std::size_t> star;
-  std::size_t behind_star = 0;  // in the text: what comes after the star is tried from here on
+  std::size_t after_star = 0;  // in the text: where the pattern after the star is tried next
   for (std::size_t i = 0; i < text.size();) {
     if (at < pattern.size() && pattern[at] == '*') {
       star = at++;
-      behind_star = i;
+      after_star = i;
       continue;
     }
     const Step step = at < pattern.size() ? match_one(pattern.substr(at), text[i]) : Step{0, false};
     if (step.matched) {
       at += step.length;
       ++i;
-    } else if (star) {  // of several stars only the last has to be tried again
+    } else if (star) {
+      // It suffices to retry the last star: whatever an earlier one could take in addition, this one can take, too.
       at = *star + 1;
-      i = ++behind_star;
+      i = ++after_star;
     } else {
       return false;
     }

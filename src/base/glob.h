@@ -1,16 +1,16 @@
-// Patterns for names.
+// Patterns of names, with the wildcards of shells.
 #pragma once
 
 #include <string_view>
 
 namespace onnxar::base {
 
-/// Whether a pattern has a character in it that means others.
+/// Whether `text` has a wildcard in it.
 bool is_pattern(std::string_view text) noexcept;
 
-/// Whether all of `text` matches `pattern`, as shells have it: `*` is any bytes, `?` one, `[a-c]`, `[!a-c]` and
-/// `[[:digit:]]` one of some (or not of them), and after `\` a character is itself. Slashes and dots are bytes like
-/// others. Cost: O(text * pattern) at worst, whatever they are; fnmatch of the C library takes O(text ^ stars).
+/// Whether all of `text` matches `pattern`: `*` stands for any bytes, `?` for one byte, `[a-c]`, `[!a-c]` and
+/// `[[:digit:]]` for one byte of a set or outside it; a character after `\` stands for itself. Slashes and dots have no
+/// special meaning. Cost: at most O(text * pattern) for any input; fnmatch of the C library takes O(text ^ stars).
 bool matches(std::string_view pattern, std::string_view text) noexcept;
 
 }  // namespace onnxar::base

@@ -18,7 +18,7 @@ std::uint64_t random_word() {
 
 }  // namespace
 
-/// By loads of fixed sizes, which may overlap: they agree in the bytes that they share.
+/// Uses loads of fixed sizes, which compile to single instructions. They may overlap: both see the same bytes there.
 std::uint64_t short_word(std::string_view text) noexcept {
   if (text.empty()) return 0;
   if (text.size() >= 4) {

@@ -1,4 +1,4 @@
-// One hash for every table whose keys come from files. Its key is random, so names that collide cannot be made.
+// One hash for every table whose keys come from files. Its key is random, so names that collide cannot be prepared.
 #pragma once
 
 #include <bit>
@@ -13,7 +13,7 @@
 
 namespace onnxar::base {
 
-/// SipHash-1-3 (Aumasson and Bernstein 2012), word by word: one round a word, three at the end.
+/// SipHash-1-3 (Aumasson and Bernstein 2012), word by word: one round per word, three at the end.
 class SipHash {
  public:
   struct Key {
@@ -63,14 +63,14 @@ std::uint64_t short_word(std::string_view text) noexcept;
 
 std::uint64_t sip_hash(const SipHash::Key& key, std::string_view text) noexcept;
 
-/// Random, and one for the whole process. Errors: what std::random_device throws.
+/// The random key of this process. Errors: what std::random_device throws.
 const SipHash::Key& process_key();
 
-/// The hash of texts, numbers, and pairs of them under the key of this process. It differs from process to process, so
-/// nothing that is written may depend on the order in a table.
+/// Hashes texts, numbers, and pairs of them under the key of this process. Hashes differ between processes, so output
+/// must not depend on the order of a table.
 ///
-/// The calls are not noexcept on purpose: libstdc++ keeps the hashes of the elements of a table only then, and computes
-/// them again for each step along a bucket otherwise.
+/// The calls are deliberately not noexcept: only then does libstdc++ store the hashes of a table's elements. Otherwise
+/// it computes them again for each step along a bucket.
 struct KeyedHash {
   using is_transparent = void;
 

@@ -6,25 +6,26 @@
 #include <memory>
 #include <utility>
 
-#include "base/file_descriptor.h"
 #include "base/file_origin.h"
+#include "base/open_file.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::base {
 
 /// A regular file or a part of one, mapped shared and read-only.
 ///
-/// The size is taken once, when the file is opened. A file that another process shortens while it is mapped faults on
-/// access (SIGBUS); no reader of a mapping can prevent that. An empty file is a valid, empty mapping.
-/// Owns the mapping, not a file descriptor. Move-only; a moved-from object is empty. Threads: read-only after open.
+/// The size is taken once, when the file is opened. If another process shortens the file while it is mapped, access to
+/// the missing part faults (SIGBUS on POSIX); a reader of a mapping cannot prevent that. An empty file is a valid,
+/// empty mapping. Owns the mapping, but no open file. Move-only; a moved-from object is empty. Threads: read-only after
+/// open.
 class MappedFile {
  public:
   /// Errors: io.not_found, io.permission, io.not_a_file (a directory, a pipe), io.failed.
   static MappedFile open(const std::filesystem::path& path);
   /// Maps the file that `file` is open on; `path` is for messages.
   static MappedFile map(os::Handle file, const std::filesystem::path& path);
-  /// Maps a part of the file. The descriptor stays the caller's, who may close it at once. The bytes begin as far into
-  /// a page as the part does in the file. Errors: as `open`; usage.argument (the part leaves the file).
+  /// Maps a part of the file. The handle stays the caller's, who may close it at once. The first byte has the same
+  /// offset in its page as in the file. Errors: as `open`; usage.argument (the part leaves the file).
   static MappedFile map(os::Handle file, const FilePart& part, const std::filesystem::path& path);
 
   MappedFile(MappedFile&& other) noexcept;

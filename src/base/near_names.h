@@ -1,4 +1,4 @@
-// Names that somebody may have meant.
+// Suggestions for a name that was not found.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace onnxar {
 
-/// Collects the names that are nearest to one that was not found. Not synchronised.
+/// Collects the names that are most similar to one that was not found. Not synchronised.
 class NearNames {
  public:
   explicit NearNames(std::string_view wanted) : wanted_(wanted) {}
 
-  /// Names of more than 256 bytes are near to none. Cost: O(length of both) times the few edits that are looked for.
+  /// Names of more than 256 bytes are never near. Cost: O(length of both), times the small number of edits allowed.
   void consider(std::string_view name);
-  /// `; near names: "a", "b"`, or nothing where none is near.
+  /// `; near names: "a", "b"`, or nothing if none is near.
   [[nodiscard]] std::string text() const;
 
  private:

@@ -201,7 +201,7 @@ void OutputFile::publish(Sync sync) {
 
 void OutputFile::keep_extension(Sync sync) {
   extension_->leave_to_readers(file_);
-  extension_.reset();  // readers may have it from here on, whatever becomes of the sync
+  extension_.reset();  // readers may use it from here on, even if the sync fails
   if (sync == Sync::full) this->sync();
   file_ = os::File();
 }

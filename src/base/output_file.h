@@ -9,9 +9,9 @@
 #include <string>
 
 #include "base/extension.h"
-#include "base/file_descriptor.h"
 #include "base/folder.h"
 #include "base/mapped_file.h"
+#include "base/open_file.h"
 #include "base/output_name.h"
 #include "base/output_target.h"
 #include "onnxar/bytes.h"
@@ -23,36 +23,37 @@ enum class Sync : std::uint8_t { none, full };
 
 /// Writes to a nameless file in the target's folder and gives it the target's name in `publish`.
 ///
-/// Until then nothing is seen under any name where the file system has O_TMPFILE (so a killed process leaves nothing);
-/// elsewhere a hidden temporary name `.NAME.XXXXXX.tmp` stands in. A destructor discards. A target that exists is
-/// replaced atomically and keeps its permissions, but no set-ID bits; a new one follows the umask. The folder is opened
-/// once, and all names are looked up in that: what is put in its place meanwhile sees nothing of the file.
+/// Until then the file has no name if the file system allows that, so that a killed process leaves nothing; otherwise
+/// it has a hidden temporary name, `.NAME.XXXXXX.tmp`. The destructor discards it. A target that exists is replaced
+/// atomically and keeps its permissions, except set-ID bits; a new one follows the umask. The folder is opened once,
+/// and all names are looked up in it: if another folder is put in its place, the file does not appear there.
 ///
-/// `extend` writes behind the end of an existing file instead: publishing keeps that, a destructor cuts it off again.
-/// After an error of `write_at`, `set_size` or `sync` nobody knows what the file holds (a second fsync says yes where
-/// the first has lost pages), so it is spoiled: from then on these, `prepare`, `park` and `publish` throw
+/// `extend` writes after the end of an existing file instead: publishing keeps that, the destructor cuts it off again.
+/// After an error of `write_at`, `set_size` or `sync` the contents of the file are unknown (after an fsync that lost
+/// pages a second one succeeds), so it is spoiled: from then on these functions, `prepare`, `park` and `publish` throw
 /// usage.writer_failed.
 /// Move-only. Threads: `write_at` on ranges that do not overlap may run concurrently.
 class OutputFile {
  public:
-  /// A target that is a symbolic link is followed, so what it points to is replaced; but not where the kernel would
-  /// not (may_follow_link).
+  /// A target that is a symbolic link is followed, so what it points to is replaced; a link that a stranger made in a
+  /// shared folder is refused (os::may_follow_link).
   /// Errors: output.exists (refuse), io.not_a_file (target is a folder or device), io.not_found (no such folder),
   /// io.permission.
   static OutputFile create(const std::filesystem::path& target, Existing existing);
 
-  /// The file `name`, no path, in an open folder; a link of that name is not followed. Errors: as the other.
+  /// Creates the file `name`, which is not a path, in an open folder; a link of that name is not followed. Errors: as
+  /// above.
   static OutputFile create(std::shared_ptr<const Folder> folder, const std::string& name, Existing existing);
 
-  /// What `find_target` found, perhaps some time ago: what has the name by now is looked at again. Errors: as the
-  /// first.
+  /// Creates the file at a target that `find_target` found, perhaps some time ago: what has the name by now is checked
+  /// again. Errors: as above.
   static OutputFile create(OutputTarget target, Existing existing);
 
-  /// A file that never gets a name, in a folder with room for it: whatever is in the folder does not matter.
+  /// Creates a file that never gets a name, on the file system of the folder.
   /// Errors: io.not_found (no such folder), io.permission.
   static OutputFile create_nameless(const std::filesystem::path& folder);
 
-  /// The file at `target`, open for writing, of which the first `size` bytes, which is all of it, stay as they are.
+  /// Extends the file at `target`, which is open for writing. Its `size` bytes stay as they are.
   static OutputFile extend(os::File file, const std::filesystem::path& target, std::uint64_t size);
 
   OutputFile(OutputFile&& other) noexcept = default;
@@ -61,36 +62,36 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
-  /// Sets room for `size` bytes aside, so that a full disk is noticed before anything is written. A file system that
-  /// cannot promise room is not an error, nor is a lack of room for a new file where files can share blocks.
+  /// Reserves room for `size` bytes, so that a full disk is noticed before anything is written. It is not an error if
+  /// the file system cannot reserve room, or if room for a new file is missing where files can share blocks.
   void reserve(std::uint64_t size);
-  /// Writes `first`, then `second` right behind it, in as few calls as the system allows.
+  /// Writes `first`, immediately followed by `second`, in as few calls as the system allows.
   void write_at(std::uint64_t offset, Bytes first, Bytes second = {});
-  /// Puts bytes that are mapped from another file here without copying them: the two files then share the blocks on
-  /// the disk until one of them is changed, which the other does not see. Returns whether that was done. File systems
-  /// that can (XFS, btrfs) want whole blocks (of 4096 bytes as a rule) of the same file system.
+  /// Puts bytes that are mapped from another file here without copying them: the files share blocks on the disk until
+  /// either is changed, which does not affect the other. Returns whether that was done. File systems that support it
+  /// (XFS, btrfs) want whole blocks, usually of 4096 bytes, of the same file system.
   bool share_at(std::uint64_t offset, Bytes bytes, const FileOrigin& origin);
-  /// Whether it is worth a try: once the file system has said that it cannot, it is not asked again.
+  /// Whether `share_at` is worth a try: false once the file system has said that it does not support it.
   [[nodiscard]] bool may_share() const noexcept { return may_share_; }
-  /// What is written is not what it should be: it must never be published. Threads: any.
+  /// Marks the contents as wrong, so that they are never published. Threads: any.
   void spoil() noexcept { spoiled_.set(); }
   /// Cuts what `reserve` set aside beyond `size`.
   void set_size(std::uint64_t size);
   /// Waits until the disk has all that was written so far.
   void sync();
-  /// What is written next makes what was added count: from here on a signal does not cut it off any more
+  /// The next write makes readers see what was added, so from here on a signal does not cut it off any more
   /// (extended_files.h). An error still does.
   void begin_last_write() noexcept;
   /// Asks the system to begin writing the range back, so that a later sync has less to wait for.
   void start_writeback(std::uint64_t offset, std::uint64_t length) noexcept;
-  /// Syncs. Several files are published together by preparing all, staging all, then publishing.
+  /// Syncs, if that is asked for. To publish several files together, prepare all, stage all, then publish.
   void prepare(Sync sync);
-  /// Where an existing target is to be replaced: gives the file a hidden name in its folder, so that publishing is a
-  /// rename, which needs no room on the disk.
+  /// If an existing target is to be replaced, gives the file a hidden name in its folder. Publishing is then a rename,
+  /// which needs no room on the disk.
   void stage();
   /// For sets of many files: prepares the complete file, gives it a hidden name and closes it until it is published.
   void park(Sync sync);
-  /// Gives the file its name. Calls `prepare` and `stage` where that was not done. Errors: output.exists if the target
+  /// Gives the file its name. Calls `prepare` and `stage` if that was not done. Errors: output.exists if the target
   /// appeared meanwhile and must not be replaced.
   void publish(Sync sync);
 
@@ -99,15 +100,15 @@ class OutputFile {
   [[nodiscard]] MappedFile map(const FilePart& part = {}) const;
 
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
-  /// The folder that it is, or will be, in; null of a file that is extended.
+  /// The folder that the file is, or will be, in; null for a file that is extended.
   [[nodiscard]] std::shared_ptr<const Folder> folder() const noexcept { return name_ ? name_->folder() : nullptr; }
-  /// Takes the published file away again.
+  /// Removes the published file again.
   void withdraw() const noexcept { name_->withdraw(); }
 
  private:
   OutputFile(std::filesystem::path target, Existing existing) : target_(std::move(target)), existing_(existing) {}
 
-  /// Is set by any thread, and stays so.
+  /// Any thread may set it; it is never cleared.
   class Flag {
    public:
     Flag() = default;

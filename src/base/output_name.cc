@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 #include "base/text.h"
 #include "os/error.h"
 #include "os/output.h"

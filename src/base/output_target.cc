@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 #include "os/error.h"
 #include "os/folder.h"
 

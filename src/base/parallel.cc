@@ -11,8 +11,8 @@
 namespace onnxar::base {
 namespace {
 
-/// Hands out numbers in ascending order. So all below a number that failed were begun before it, and which of several
-/// failures is told is no matter of chance.
+/// Hands out numbers in ascending order. All calls below a number that failed have therefore begun before it, so which
+/// of several failures is rethrown does not depend on timing.
 class Queue {
  public:
   Queue(std::size_t count, const std::function<void(std::size_t)>& work) : count_(count), work_(work) {}
@@ -22,7 +22,7 @@ class Queue {
       const std::size_t i = next_++;
       if (i >= count_) return;
       try {
-        work_(i);  // whatever failed meanwhile: a number that was taken is begun
+        work_(i);  // even if another call failed meanwhile: rethrow() relies on that
       } catch (...) {
         note_failure(i);
       }
@@ -52,7 +52,7 @@ class Queue {
   std::exception_ptr failure_;
 };
 
-/// Threads that are joined when this goes. std::jthread does the same, but libc++ 19 has it only behind a flag.
+/// Joins its threads in the destructor. std::jthread would do, but libc++ 19 has it only with a special flag.
 class Helpers {
  public:
   explicit Helpers(Queue& queue) : queue_(queue) {}
@@ -63,7 +63,7 @@ class Helpers {
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return threads_.size(); }
-  /// Whether the system gave one more thread. Without it the others do the work.
+  /// Whether the system gave one more thread.
   bool add() {
     try {
       threads_.emplace_back([&queue = queue_] { queue.run(); });

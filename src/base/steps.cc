@@ -15,7 +15,7 @@ Error two_at_once(std::string_view failure) {
                  "Nothing is published; begin anew with a new writer")};
 }
 
-/// What the exception that is being handled says.
+/// The message of the exception that is being handled.
 std::string current_failure() {
   try {
     throw;
@@ -62,11 +62,11 @@ void Steps::close() {
 
 void Steps::fail(std::string_view name) noexcept {
   const std::scoped_lock lock(state_->mutex);
-  if (state_->stage == Stage::failed) return;  // the first failure is the one to tell
+  if (state_->stage == Stage::failed) return;  // the first failure is the one to report
   state_->stage = Stage::failed;
   try {
     state_->failure = concat("`", name, "`: ", current_failure());
-  } catch (...) {  // without memory for the account: that it failed is known
+  } catch (...) {  // no memory for the description; that it failed is recorded
     state_->failure.clear();
   }
 }

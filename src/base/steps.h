@@ -1,4 +1,4 @@
-// Something that is made in steps, for a caller who may lose an exception or share it between threads.
+// A sequence of steps that ends for good with the first failure, even if the caller swallows the exception.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 
 namespace onnxar::base {
 
-/// Lets one step at a time through, and none after one that failed: what is there then is not what the caller asked
-/// for, and publishing it would put something broken in the place of something good.
+/// Admits one step at a time, and none after a step that failed. What has been made by then is incomplete, and to
+/// publish it could replace a good file by a broken one.
 ///
-/// A step that finds another one at work touches nothing and fails the whole: the caller shares it between threads, or
-/// calls it from a callback. The step that was at work learns of it when it ends, or before it publishes (`close`).
-/// Threads: all members may be called at once. A moved-from object takes assignment and destruction only.
+/// A step that begins while another one is at work has no effect, except that the whole sequence fails: the caller
+/// shares the object between threads, or calls it from a callback. The step at work fails when it ends, or before it
+/// publishes (`close`). Threads: all members may be called at once. A moved-from object may only be assigned to or
+/// destroyed.
 class Steps {
  public:
   Steps() : state_(std::make_unique<State>()) {}
 
-  /// Calls `action`, which messages call `name`, and gives what it gives. Errors: usage.writer_failed,
-  /// usage.writer_busy, usage.writer_finished; what `action` throws, after which no step follows.
+  /// Calls `action`, which messages call `name`, and returns its result. Errors: usage.writer_failed,
+  /// usage.writer_busy, usage.writer_finished; what `action` throws, after which no step is admitted.
   template <typename Action>
   decltype(auto) take(std::string_view name, const Action& action) {
     begin(name);
@@ -40,7 +41,8 @@ class Steps {
     }
   }
 
-  /// Within the last step, before it publishes: no step follows. Errors: usage.writer_busy if another one came.
+  /// Called in the last step, before it publishes: no further step is admitted. Errors: usage.writer_busy if another
+  /// step tried to begin.
   void close();
 
  private:

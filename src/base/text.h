@@ -1,4 +1,4 @@
-// Words for messages, and what names are made of.
+// Text for messages, and the characters of names.
 #pragma once
 
 #include <concepts>
@@ -16,12 +16,12 @@ std::string hex(std::uint64_t value);
 /// `1.50 GiB (1610612736 bytes)`; below 1 KiB just the bytes.
 std::string human_size(std::uint64_t bytes);
 
-/// So many bytes of a name are in a message: one hostile name must not fill the screen, nor a million messages that
-/// repeat it the memory.
+/// How many bytes of a name a message shows: a hostile name must not fill the screen, and a million messages that
+/// repeat it must not fill the memory.
 inline constexpr std::size_t longest_quoted = 200;
 
-/// A name from a file as messages have it: in quotes, escaped, and what is longer than `longest_quoted` cut there, with
-/// its length: `"abc..." (1000 bytes)`.
+/// A name from a file as messages show it: in quotes and escaped. A name longer than `longest_quoted` is cut, and its
+/// length is added: `"abc..." (1000 bytes)`.
 std::string quoted(std::string_view name);
 
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
@@ -31,13 +31,13 @@ constexpr bool is_identifier_character(char c) noexcept {
   return is_digit(c) || is_capital(c) || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-/// The number that `text` is in plain decimal: digits, no sign, no blank, no needless zero in front, below 2^64.
+/// Parses a plain decimal number below 2^64: digits only, without sign, blanks or leading zeros.
 std::optional<std::uint64_t> plain_decimal(std::string_view text) noexcept;
 
 inline std::string piece(std::string_view text) { return std::string(text); }
 inline std::string piece(std::integral auto number) { return std::to_string(number); }
 
-/// The pieces, strings and whole numbers, one after another.
+/// Joins pieces, which are strings and whole numbers.
 template <typename... Pieces>
 std::string concat(const Pieces&... pieces) {
   return (std::string() + ... + piece(pieces));

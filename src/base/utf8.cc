@@ -11,7 +11,7 @@ namespace {
 
 struct SecondByte {
   std::size_t length;       // of the whole sequence
-  unsigned char low, high;  // what the second byte may be: this is what shuts out overlong forms and surrogates
+  unsigned char low, high;  // range of the second byte, which excludes overlong forms and surrogates
 };
 
 SecondByte second_byte(unsigned char lead) noexcept {

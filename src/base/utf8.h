@@ -9,14 +9,14 @@ namespace onnxar::base {
 /// The length (1 to 4) of the well-formed sequence that `text` begins with; 0 if there is none.
 std::size_t utf8_sequence_length(std::string_view text) noexcept;
 
-/// The code point of the sequence that `text` begins with, which is well-formed (utf8_sequence_length is not 0).
+/// The code point that `text` begins with. REQUIRES: its sequence is well-formed (utf8_sequence_length is not 0).
 char32_t utf8_code_point(std::string_view text) noexcept;
 
-/// The first `most` bytes, or up to 3 less where these end in the middle of a character.
+/// The first `most` bytes, or up to 3 fewer so that no character is cut.
 std::string_view utf8_prefix(std::string_view text, std::size_t most) noexcept;
 
 /// Whether `text` begins with a control character: U+0000 to U+001F, U+007F to U+009F. The last 32 of them take two
-/// bytes, and a terminal may obey them as well.
+/// bytes in UTF-8, and some terminals obey them, too.
 bool begins_with_control(std::string_view text) noexcept;
 
 bool is_utf8(std::string_view text) noexcept;

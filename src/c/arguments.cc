@@ -6,8 +6,7 @@
 
 namespace onnxar::c {
 
-void check_argument(bool given, std::string_view name) {
-  if (given) return;
+void refuse_null(std::string_view name) {
   throw Error(Code::usage_argument, base::concat("the argument `", name, "` is NULL"));
 }
 

@@ -11,8 +11,13 @@
 
 namespace onnxar::c {
 
-/// Errors: usage.argument, naming the argument, unless it is given.
-void check_argument(bool given, std::string_view name);
+[[noreturn]] void refuse_null(std::string_view name);
+
+/// Errors: usage.argument, naming the argument, unless it is given. Inline, so that static analysis sees what it
+/// proves.
+inline void check_argument(bool given, std::string_view name) {
+  if (!given) refuse_null(name);
+}
 
 /// Errors: usage.argument, if the caller was compiled against another ABI.
 void check_abi(std::uint32_t abi);

@@ -6,11 +6,14 @@
 #include <string>
 #include <string_view>
 
+#include "c/hints.h"
 #include "onnxar/error.h"
 
 struct onnxar_error {  // NOLINT(readability-identifier-naming): a name of C
   onnxar_status status = ONNXAR_INTERNAL;
   std::string_view code;  // a literal, in the catalogue or in this file, so that a NUL follows it
+  std::string_view hint;  // likewise
+  std::string hint_value;
   std::string message;
   std::string line;
   std::string entry;
@@ -27,6 +30,7 @@ onnxar_error& no_memory() noexcept {
     onnxar_error made;
     made.status = ONNXAR_MEMORY;
     made.code = "c.memory";
+    made.hint = "";
     // Short enough for the buffer inside std::string: making this error allocates nothing.
     made.message = made.line = "no memory";
     return made;
@@ -45,12 +49,28 @@ onnxar_status status_of(Kind kind) noexcept {
 }
 
 onnxar_error description_of(const Error& error) {
-  return {status_of(kind(error.code())), id(error.code()), error.message(), error.what(), error.entry(),
-          error.path().string(),         error.offset()};
+  const std::string words = words_of(error.advice());
+  return {.status = status_of(kind(error.code())),
+          .code = id(error.code()),
+          .hint = id(error.advice().hint),
+          .hint_value = error.advice().value,
+          .message = with_advice(error.message(), words),
+          .line = error.line(words),
+          .entry = error.entry(),
+          .path = error.path().string(),
+          .offset = error.offset()};
 }
 
 onnxar_error description_of(onnxar_status status, std::string_view code, const char* what) {
-  return {status, code, what, what, {}, {}, {}};
+  return {.status = status,
+          .code = code,
+          .hint = "",
+          .hint_value = {},
+          .message = what,
+          .line = what,
+          .entry = {},
+          .path = {},
+          .offset = {}};
 }
 
 /// Makes the description only if the caller wants it.
@@ -94,6 +114,10 @@ onnxar_status onnxar_error_status(const onnxar_error* error) { return error == n
 const char* onnxar_error_code(const onnxar_error* error) { return error == nullptr ? "" : error->code.data(); }
 const char* onnxar_error_message(const onnxar_error* error) { return error == nullptr ? "" : error->message.c_str(); }
 const char* onnxar_error_line(const onnxar_error* error) { return error == nullptr ? "" : error->line.c_str(); }
+const char* onnxar_error_hint(const onnxar_error* error) { return error == nullptr ? "" : error->hint.data(); }
+const char* onnxar_error_hint_value(const onnxar_error* error) {
+  return error == nullptr ? "" : error->hint_value.c_str();
+}
 const char* onnxar_error_entry(const onnxar_error* error) { return error == nullptr ? "" : error->entry.c_str(); }
 const char* onnxar_error_path(const onnxar_error* error) { return error == nullptr ? "" : error->path.c_str(); }
 

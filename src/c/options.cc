@@ -16,7 +16,7 @@ namespace onnxar::c {
 namespace {
 
 constexpr std::size_t first_options = offsetof(onnxar_options, progress_context) + sizeof(void*);
-static_assert(sizeof(void*) != 8 || first_options == 136);
+static_assert(sizeof(void*) != 8 || first_options == 144);
 
 template <typename... Verbs>
 constexpr std::uint32_t set_of(Verbs... verbs) {
@@ -35,7 +35,7 @@ struct Member {
   }
 
 /// The verbs that take each member, as the comments of onnxar_options name them.
-constexpr std::size_t member_count = 18;
+constexpr std::size_t member_count = 19;
 const Member (&members())[member_count] {
   using enum Verb;
   static constexpr Member all[member_count] = {
@@ -52,6 +52,7 @@ const Member (&members())[member_count] {
       ONNXAR_C_MEMBER(threads, pack, unpack, check, repack),
       ONNXAR_C_MEMBER(threshold, pack, unpack, replace),
       ONNXAR_C_MEMBER(alignment, pack, unpack, repack),
+      ONNXAR_C_MEMBER(max_expansion, pack, unpack, repack, extract),
       ONNXAR_C_MEMBER(external_data_dir, pack, unpack, check, replace, extract),
       ONNXAR_C_MEMBER(data_file, unpack),
       ONNXAR_C_MEMBER(add_count, pack, replace),
@@ -80,6 +81,7 @@ LoadOptions VerbOptions::load() const {
   if (given_.external_data_dir != nullptr) load.external_data_dir = given_.external_data_dir;
   load.threads = given_.threads;
   load.foreign_zips = given_.foreign_zips != 0;
+  if (given_.max_expansion != 0) load.max_expansion = given_.max_expansion;
   return load;
 }
 
@@ -136,6 +138,7 @@ RepackOptions VerbOptions::repack() const {
   RepackOptions repack;
   if (given_.alignment != 0) repack.alignment = given_.alignment;
   repack.output = output();
+  if (given_.max_expansion != 0) repack.max_expansion = given_.max_expansion;
   return repack;
 }
 

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "c/arguments.h"
 #include "c/calls.h"
+#include "c/hints.h"
 #include "onnxar/convert.h"
 
 namespace onnxar::c {
@@ -15,13 +16,13 @@ static_assert(sizeof(void*) != 8 || sizeof(onnxar_finding) == 48);
 static_assert(static_cast<int>(Severity::error) == 0 && static_cast<int>(Severity::warning) == 1 &&
               static_cast<int>(Severity::note) == 2);
 
-onnxar_finding c_finding(const Finding& finding, const std::string& line) {
+onnxar_finding c_finding(const Finding& finding, const std::string& message, const std::string& line) {
   return {static_cast<std::int32_t>(finding.severity),
           finding.place.offset ? 1 : 0,
           finding.place.offset.value_or(0),
           id(finding.code).data(),  // a literal, so that a NUL follows it
           finding.place.entry.c_str(),
-          finding.message.c_str(),
+          message.c_str(),
           line.c_str()};
 }
 
@@ -30,7 +31,11 @@ onnxar_finding c_finding(const Finding& finding, const std::string& line) {
 void give_report(onnxar_report** report, onnxar_report made) {
   if (report == nullptr) return;
   auto given = std::make_unique<onnxar_report>(std::move(made));
-  for (const Finding& finding : given->findings) given->lines.push_back(to_string(finding));
+  for (const Finding& finding : given->findings) {
+    const std::string words = words_of(finding.advice);
+    given->messages.push_back(with_advice(finding.message, words));
+    given->lines.push_back(to_string(finding, words));
+  }
   *report = given.release();
 }
 
@@ -59,7 +64,7 @@ onnxar_status onnxar_get_finding(const onnxar_report* report, uint64_t index, on
       throw Error(Code::usage_argument,
                   base::concat("there is no finding ", index, " among ", report->findings.size()));
     }
-    *finding = c_finding(report->findings[index], report->lines[index]);
+    *finding = c_finding(report->findings[index], report->messages[index], report->lines[index]);
   });
 }
 

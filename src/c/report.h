@@ -12,7 +12,9 @@
 struct onnxar_report {  // NOLINT(readability-identifier-naming): a name of C
   std::array<std::uint64_t, ONNXAR_REPORT_ENTRIES + 1> numbers = {};  // by ONNXAR_REPORT_*
   std::vector<onnxar::Finding> findings;
-  std::vector<std::string> lines;  // of the findings, made with the report so that views of them stay
+  // Of each finding, with its advice in words of C; made with the report so that callers get views.
+  std::vector<std::string> messages;
+  std::vector<std::string> lines;
 };
 
 namespace onnxar::c {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/checked.h"
-#include "onnxar/tensor.h"
+#include "proto/messages.h"
 
 namespace onnxar {
 namespace {
@@ -33,15 +33,13 @@ std::span<const std::int64_t> integers_of(const google::protobuf::RepeatedField<
   return {list.data(), static_cast<std::size_t>(list.size())};
 }
 
-KnownValue known(const schema::TensorProto& tensor) {
-  return {shape_of(integers_of(tensor.dims())), small_integers(tensor)};
-}
+KnownValue known(const schema::TensorProto& tensor) { return {shape_of(dims_of(tensor)), small_integers(tensor)}; }
 
 }  // namespace
 
 std::optional<std::vector<std::int64_t>> small_integers(const schema::TensorProto& tensor) {
-  const auto type = static_cast<DataType>(tensor.data_type());
-  const auto dims = shape_of(integers_of(tensor.dims()));
+  const DataType type = type_of(tensor);
+  const auto dims = shape_of(dims_of(tensor));
   const auto count = dims ? elements(*dims) : std::nullopt;
   if ((type != DataType::int64 && type != DataType::int32) || !count || *count > most_values) return std::nullopt;
   std::vector<std::int64_t> values;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cost/shape_rules.h"
+#include "proto/messages.h"
 
 namespace onnxar::shape_rules {
 namespace {
@@ -23,8 +24,7 @@ Known shape_value(const Call& call) {
 Known constant(const Call& call) {
   const auto* value = call.attributes().find("value");
   if (value != nullptr && value->has_t()) {
-    const auto& dims = value->t().dims();
-    return {{shape_of({dims.data(), static_cast<std::size_t>(dims.size())}), small_integers(value->t())}};
+    return {{shape_of(dims_of(value->t())), small_integers(value->t())}};
   }
   // Since operator set 12 a constant may be a plain attribute, without a tensor around it.
   if (const auto integers = call.attributes().integers("value_ints")) return {{Shape{std::ssize(*integers)}, integers}};

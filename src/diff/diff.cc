@@ -16,10 +16,6 @@ namespace {
 
 using TensorPair = MessageDifference::TensorPair;
 
-TensorInfo info_of(const schema::TensorProto& tensor, const std::string& site) {
-  return {tensor.name(), static_cast<DataType>(tensor.data_type()), {tensor.dims().begin(), tensor.dims().end()}, site};
-}
-
 /// The number of bytes by type and dimensions. For an unknown type, that of the raw data.
 std::uint64_t bytes_of(const Model& model, const schema::TensorProto& tensor, const TensorInfo& info) {
   if (const auto size = payload_size(info.type, info.dims)) return *size;

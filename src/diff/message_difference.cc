@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -15,7 +14,7 @@
 #include "graph/walk.h"
 #include "onnx/domains.h"
 #include "onnx/site_text.h"
-#include "onnxar/tensor.h"
+#include "proto/messages.h"
 
 namespace onnxar {
 namespace {
@@ -87,8 +86,7 @@ std::string list_text(const Message& message, const FieldDescriptor& field, int 
 }
 
 std::string tensor_text(const schema::TensorProto& tensor) {
-  const std::span dims(tensor.dims().data(), static_cast<std::size_t>(tensor.dims_size()));
-  return to_string(static_cast<DataType>(tensor.data_type())) + shape_text(dims);
+  return to_string(type_of(tensor)) + shape_text(dims_of(tensor));
 }
 
 std::string names_text(const google::protobuf::RepeatedPtrField<std::string>& names) {

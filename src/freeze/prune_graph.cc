@@ -61,8 +61,7 @@ FunctionKey key_of(const std::string& domain, const std::string& name, const std
 /// A tensor without elements needs no data. Dimensions that overflow count as elements.
 bool is_open(const schema::TensorProto& tensor) {
   if (is_linked(tensor)) return false;
-  const auto elements =
-      payload_size(DataType::uint8, {tensor.dims().data(), static_cast<std::size_t>(tensor.dims_size())});
+  const auto elements = payload_size(DataType::uint8, dims_of(tensor));
   const bool has_data = !tensor.raw_data().empty() || tensor.float_data_size() != 0 || tensor.int32_data_size() != 0 ||
                         tensor.int64_data_size() != 0 || tensor.double_data_size() != 0 ||
                         tensor.uint64_data_size() != 0 || tensor.string_data_size() != 0;

@@ -7,7 +7,7 @@
 #include "base/file_status.h"
 #include "base/text.h"
 #include "numpy/npz.h"
-#include "onnxar/tensor.h"
+#include "proto/messages.h"
 
 namespace onnxar {
 namespace {
@@ -15,9 +15,8 @@ namespace {
 using base::concat;
 
 [[noreturn]] void refuse_type(const schema::TensorProto& tensor, const std::string& found) {
-  throw Error(Code::onnx_weights_type,
-              concat("tensor ", base::quoted(tensor.name()), " is to be ",
-                     to_string(static_cast<DataType>(tensor.data_type())), ", but is of type ", found, " here"));
+  throw Error(Code::onnx_weights_type, concat("tensor ", base::quoted(tensor.name()), " is to be ",
+                                              to_string(type_of(tensor)), ", but is of type ", found, " here"));
 }
 
 void set_dims(schema::TensorProto& tensor, const std::vector<std::int64_t>& dims) {
@@ -32,7 +31,7 @@ class WeightsOfArrays final : public Weights {
 
   void fill(Model& model, schema::TensorProto& tensor, const Fits& fits) override {
     NpzFile::Array array = file_.read(tensor.name());
-    const auto type = static_cast<DataType>(tensor.data_type());
+    const DataType type = type_of(tensor);
     // ml_dtypes stores one element per byte; packing them here would be a conversion, which freeze does not do.
     if (bits_per_element(type) % 8 != 0) {
       throw Error(Code::onnx_weights_type,
@@ -64,7 +63,7 @@ class WeightsOfModel final : public Weights {
 
   void fill(Model& model, schema::TensorProto& tensor, const Fits& fits) override {
     const schema::TensorProto& found = *tensors_.at(tensor.name());
-    const auto type = static_cast<DataType>(found.data_type());
+    const DataType type = type_of(found);
     if (found.data_type() != tensor.data_type()) refuse_type(tensor, to_string(type));
     const std::vector<std::int64_t> dims(found.dims().begin(), found.dims().end());
     fits(dims);

@@ -71,7 +71,7 @@ Inspection inspection_of(const LoadedModel& loaded, const std::filesystem::path&
     if (archive != nullptr) expect_not_cut(*archive);
     return inspection;
   } catch (const Error& error) {
-    throw archive != nullptr ? told_apart_in_model(error, *archive) : error;
+    throw archive != nullptr ? annotate_model_change(error, *archive) : error;
   }
 }
 

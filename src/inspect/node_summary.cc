@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "onnx/domains.h"
-#include "onnxar/tensor.h"
+#include "proto/messages.h"
 
 namespace onnxar {
 namespace {
@@ -47,8 +47,7 @@ std::string list(const Values& values, const Text& text_of) {
 }
 
 std::string text_of(const schema::TensorProto& tensor) {
-  return to_string(static_cast<DataType>(tensor.data_type())) +
-         list(tensor.dims(), [](std::int64_t dim) { return number(dim); });
+  return to_string(type_of(tensor)) + list(tensor.dims(), [](std::int64_t dim) { return number(dim); });
 }
 
 std::string text_of(const schema::AttributeProto& attribute) {

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <utility>
 
 #include "base/annotate.h"
@@ -39,10 +38,9 @@ const Payload& linked_payload(const LoadedModel& model, const schema::TensorProt
 }
 
 void check_size(const schema::TensorProto& tensor, std::uint64_t size) {
-  const std::span dims(tensor.dims().data(), static_cast<std::size_t>(tensor.dims_size()));
-  const auto expected = payload_size(static_cast<DataType>(tensor.data_type()), dims);
+  const auto expected = payload_size(type_of(tensor), dims_of(tensor));
   if (!expected || *expected == size) return;
-  throw onnx::length_fault(concat(size, " bytes were given"), static_cast<DataType>(tensor.data_type()), *expected);
+  throw onnx::length_fault(concat(size, " bytes were given"), type_of(tensor), *expected);
 }
 
 void clear_data(schema::TensorProto& tensor) {
@@ -147,7 +145,7 @@ const ByteSpan& Model::span(const schema::TensorProto& tensor) const& {
 }
 
 void Model::set_payload(schema::TensorProto& tensor, ByteSpan bytes) {
-  if (static_cast<DataType>(tensor.data_type()) == DataType::string) {
+  if (type_of(tensor) == DataType::string) {
     throw Error(Code::onnx_external_string,
                 concat("tensor ", base::quoted(tensor.name()), ": strings have no payload; set string_data"));
   }

@@ -17,7 +17,7 @@ namespace onnxar::os {
 /// The system's own handle of an open file or folder: a descriptor on POSIX. `none` is invalid on every system.
 enum class Handle : std::intptr_t { none = -1 };
 
-/// The handle behind a file descriptor of the C library. It stays the descriptor's owner's.
+/// The handle of a descriptor of the C library, whose owner keeps it.
 Handle handle_of(int descriptor) noexcept;
 
 void close(Handle handle) noexcept;
@@ -39,7 +39,7 @@ class File {
   }
 
   [[nodiscard]] Handle get() const noexcept { return handle_; }
-  // NOLINTNEXTLINE(google-explicit-constructor): an owner stands for what it owns
+  // NOLINTNEXTLINE(google-explicit-constructor): an owner serves as what it owns
   operator Handle() const noexcept { return handle_; }
   [[nodiscard]] bool valid() const noexcept { return handle_ != Handle::none; }
 
@@ -58,7 +58,7 @@ File duplicate(Handle file, std::error_code& failed) noexcept;
 
 enum class FileKind : std::uint8_t { regular, folder, link, other };
 
-/// What tells one file from another, whatever names lead to it.
+/// Tells one file from another, independently of the names that lead to it.
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;

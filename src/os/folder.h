@@ -1,4 +1,4 @@
-// Open folders: names are looked up in a folder that is held, whatever is put in the place of its path.
+// Open folders. A folder that is open stays the same one, even if another one is put in its place.
 #pragma once
 
 #include <cstdint>

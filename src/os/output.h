@@ -1,4 +1,4 @@
-// Writing files that nobody sees before they are whole: creation without a name, names, room on the disk.
+// Output files: creation without a name, names, room on the disk.
 #pragma once
 
 #include <cstdint>

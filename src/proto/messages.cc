@@ -69,6 +69,10 @@ void for_each_message(google::protobuf::Message& message,
   });
 }
 
+TensorInfo info_of(const schema::TensorProto& tensor, std::string site) {
+  return {tensor.name(), type_of(tensor), {tensor.dims().begin(), tensor.dims().end()}, std::move(site)};
+}
+
 std::string_view location_of(const schema::TensorProto& tensor) {
   for (const auto& entry : tensor.external_data()) {
     if (entry.key() == "location") return entry.value();

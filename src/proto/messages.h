@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "onnxar/bytes.h"
 #include "onnxar/onnx.pb.h"
+#include "onnxar/tensor.h"
 
 namespace onnxar {
 
@@ -21,6 +24,15 @@ std::vector<std::byte> serialised(const google::protobuf::MessageLite& message);
 inline bool is_linked(const schema::TensorProto& tensor) {
   return tensor.data_location() == schema::TensorProto::EXTERNAL;
 }
+
+inline DataType type_of(const schema::TensorProto& tensor) { return static_cast<DataType>(tensor.data_type()); }
+
+/// A view of the message.
+inline std::span<const std::int64_t> dims_of(const schema::TensorProto& tensor) {
+  return {tensor.dims().data(), static_cast<std::size_t>(tensor.dims_size())};
+}
+
+TensorInfo info_of(const schema::TensorProto& tensor, std::string site);
 
 /// The location of a linked tensor's data; empty if the link has none.
 std::string_view location_of(const schema::TensorProto& tensor);

@@ -41,7 +41,7 @@ Error ArchiveResolver::annotate(const Error& error) const {
   const Error placed = Resolver::annotate(error);
   // A verified copy is what was written, so an error in it is one of the model, even if the file was changed since.
   const bool is_own = error.path().empty() && error.entry().empty();
-  return is_own && base::lies_in(model(), archive_.file()) ? told_apart_in_model(placed, archive_) : placed;
+  return is_own && base::lies_in(model(), archive_.file()) ? annotate_model_change(placed, archive_) : placed;
 }
 
 Resolved ArchiveResolver::find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "archive/access.h"
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 #include "source/checksum.h"
 #include "source/entry_payloads.h"
 #include "tensors/external_tensor.h"

@@ -46,7 +46,7 @@ Error annotate(const Error& error, const Archive& archive, const ArchiveEntry& g
   if (!error.path().empty() || !error.entry().empty()) return error;
   const auto begin = static_cast<std::uint64_t>(archive.bytes(graph).data() - archive.file().data());
   const base::Annotation added{.entry = std::string(graph.name), .base = begin, .path = archive.path()};
-  return told_apart_in_model(base::annotate(error, added), archive);
+  return annotate_model_change(base::annotate(error, added), archive);
 }
 
 TensorInfo info_of(const onnx::TensorSite& site) {

@@ -5,7 +5,7 @@
 #include "archive/opening.h"
 #include "archive/output_options.h"
 #include "base/buffered_output.h"
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "onnx/rewrite.h"

@@ -5,7 +5,7 @@
 
 #include "onnxar/convert.h"
 #include "onnxar/error.h"
-#include "source/open.h"
+#include "source/resolver.h"
 
 namespace onnxar {
 

@@ -9,7 +9,7 @@
 #include "archive/entry_source.h"
 #include "archive/keys.h"
 #include "base/checked.h"
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 #include "base/text.h"
 #include "onnx/fields.h"
 #include "onnx/rewrite.h"

@@ -1,6 +1,6 @@
 """Compiles every source and every header by itself, without writing anything: each must include what it needs.
 
-The builds join sources, so that one may lean on what another includes.
+The builds join sources, where a missing include goes unnoticed.
 
 Usage: compile_alone.py build/separate/compile_commands.json
 """

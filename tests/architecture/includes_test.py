@@ -1,4 +1,4 @@
-"""Holds the sources against the layers: an arrow (an #include) may only point down."""
+"""Checks the layers of the sources: an arrow (an #include) may only point down."""
 
 import pathlib
 import re
@@ -73,7 +73,7 @@ SUFFIXES = {".h", ".cc", ".inc"}
 
 
 def reach(layer):
-    """The layer and all that lies below it."""
+    """The layer and all layers below it."""
     return {layer}.union(*(reach(below) for below in BELOW[layer]))
 
 
@@ -106,9 +106,9 @@ def fault(parts, include, files):
     if parts[0] != "python" and SYSTEM.match(include) and not "/".join(parts).startswith(WITH_SYSTEM):
         return "only the folders os/ include headers of an operating system"
     if parts[:2] == ("src", "os") and is_seam(parts) and SYSTEM.match(include):
-        return "the headers of the seam do without those of the system"
+        return "the headers of the seam include none of the system's"
     if parts[:2] != ("src", "os") and include.startswith("os/posix/"):
-        return "what one system needs is os/'s own"
+        return "only os/ includes the headers of one system"
     try:
         target = layer_of(include)
         if parts[0] == "python" and target in WITH_PROTOBUF:
@@ -154,7 +154,7 @@ class Sources(unittest.TestCase):
         self.assertEqual(headers - PUBLIC.keys(), set(), "add them to PUBLIC with their layer")
 
     def test_every_public_header_shows_what_it_declares(self):
-        # All code is compiled hidden: what a header declares in a plain namespace is missing from shared libraries.
+        # All code is compiled with hidden visibility: a plain namespace would be missing from shared libraries.
         for path, text in sources("include").items():
             if "\nnamespace " in text and not path.endswith("/onnxruntime.h"):  # that one is all inline
                 self.assertRegex(text, r"(?m)^namespace ONNXAR_API onnxar \{$", path)
@@ -168,7 +168,7 @@ class Sources(unittest.TestCase):
 
 
 class Checker(unittest.TestCase):
-    """The checker itself: a test that cannot fail proves nothing."""
+    """Tests of the checker itself."""
 
     FILES = {
         f"src/{room}/a.h": "" for room in ["os", "os/posix", "base", "zip", "wire", "archive", "model"]

@@ -1,4 +1,4 @@
-"""Facts that are written down once, and codes that are used as their kind says."""
+"""Facts that are written once, and error codes that are used according to their kind."""
 
 import pathlib
 import re
@@ -6,7 +6,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CODE = re.compile(r'^ONNXAR_CODE\((\w+), "[a-z0-9_.]+", (\w+)\)', re.MULTILINE)
-# What a code is thrown by: Error itself, and functions that throw one with the code that they are given.
+# What throws a code: Error itself, and functions that throw the code which they are given.
 THROWN = re.compile(r"\b(?:Error|refuse\w*|fail\w*)\s*\(\s*Code::(\w+)")
 
 
@@ -25,7 +25,7 @@ class Codes(unittest.TestCase):
         self.kinds = dict(CODE.findall(catalogue))
 
     def test_no_remark_is_thrown(self):
-        # It has no exit code, and the C interface would call it a fault of the library.
+        # A remark has no exit code, and the C interface would report it as a fault of the library.
         for path, text in sources("src", "tools", "python/src").items():
             for code in THROWN.findall(text):
                 with self.subTest(path=path, code=code):
@@ -43,7 +43,7 @@ HOMES = {
     "an empty domain is the default one": (r"\bdomain(?:\(\))?(?:\.empty\(\)| [!=]= \"\")", "src/onnx/domains.h"),
     "the longest model": (r"1U?L{0,2} << 31|(?<!\w)2147483647(?!\w)", "include/onnxar/archive.h"),
     "why a model is too long": (r'"[^"\n]*protobuf (?:reads|writes) less than', "src/archive/keys.cc"),
-    "the alignment of data": (r"\balignment_minimum = (?:64|default_alignment);|% 64\b", "src/zip/format.h"),
+    "the alignment of data": (r"alignment(?:_minimum)? = 64\b|% 64\b", "include/onnxar/bytes.h"),
     "alignments that are possible": (r"it must be a power of two from", "src/zip/layout.cc"),
     "large entries begin on a page": (r"page_alignment =|page_aligned_from =", "src/zip/format.h"),
     "lengths of 16 bits in a zip": (r"(?<![\w.])(?:65535|65557)(?![\w.])", "src/zip/format.h"),

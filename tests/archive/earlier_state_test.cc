@@ -7,7 +7,7 @@
 
 #include "archive/allocations.h"
 #include "archive/opened.h"
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 #include "onnxar/archive.h"
 #include "onnxar/edit.h"
 #include "support/refusal.h"

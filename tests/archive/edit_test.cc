@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 #include "support/child_process.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"

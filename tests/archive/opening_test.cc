@@ -15,7 +15,7 @@
 #include <string>
 #include <utility>
 
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 #include "onnxar/archive.h"
 #include "support/child_process.h"
 #include "support/mappings.h"

@@ -8,7 +8,7 @@
 namespace onnxar::testing {
 namespace {
 
-constexpr std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t largest_budget = std::numeric_limits<std::uint64_t>::max();
 
 TEST(ByteBudget, AllowsAMultipleOfTheInputAndNotAByteMore) {
   base::ByteBudget budget(10, 8);
@@ -23,14 +23,14 @@ TEST(ByteBudget, AllowsAMultipleOfTheInputAndNotAByteMore) {
 
 TEST(ByteBudget, SetsNoLimitWhereTheProductIsBeyond64Bits) {
   base::ByteBudget budget(1ULL << 40U, 1ULL << 40U);
-  EXPECT_EQ(budget.most(), most_bytes);
-  EXPECT_TRUE(budget.add(most_bytes));
+  EXPECT_EQ(budget.most(), largest_budget);
+  EXPECT_TRUE(budget.add(largest_budget));
 }
 
 TEST(ByteBudget, RefusesASumThatWraps) {
-  base::ByteBudget budget(most_bytes, 1);
+  base::ByteBudget budget(largest_budget, 1);
   EXPECT_TRUE(budget.add(2));
-  EXPECT_FALSE(budget.add(most_bytes - 1));
+  EXPECT_FALSE(budget.add(largest_budget - 1));
   EXPECT_EQ(budget.made(), 2U);
 }
 

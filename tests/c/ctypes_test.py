@@ -94,6 +94,7 @@ class VerbOptions(c.Structure):
         ("threads", c.c_uint64),
         ("threshold", c.c_uint64),
         ("alignment", c.c_uint64),
+        ("max_expansion", c.c_uint64),
         ("external_data_dir", c.c_char_p),
         ("data_file", c.c_char_p),
         ("add", c.POINTER(AddedFile)),
@@ -127,6 +128,7 @@ class Failed(Exception):
         known = LIB.onnxar_error_offset(error, c.byref(offset))
         self.status, self.code = status, LIB.onnxar_error_code(error).decode()
         self.message = LIB.onnxar_error_message(error).decode()
+        self.hint = LIB.onnxar_error_hint(error).decode(), LIB.onnxar_error_hint_value(error).decode()
         self.entry = LIB.onnxar_error_entry(error).decode()
         self.path = LIB.onnxar_error_path(error).decode()
         self.offset = offset.value if known else None
@@ -136,7 +138,7 @@ class Failed(Exception):
 
 def load() -> c.CDLL:
     library = c.CDLL(LIBRARY)
-    for name in ("version", "error_code", "error_message", "error_line", "error_entry", "error_path"):
+    for name in ("version", "error_code", "error_message", "error_line", "error_entry", "error_path", "error_hint", "error_hint_value"):
         getattr(library, f"onnxar_{name}").restype = c.c_char_p
     for name in ("close", "owner_retain", "owner_release", "error_free", "tensors_free", "writer_free", "keys_free", "report_free"):
         getattr(library, f"onnxar_{name}").restype = None
@@ -319,6 +321,18 @@ class Refusing(Case):
         error = self.refused(IO, "io.not_found", "open_path", c.c_uint32(1), b"/none", None, c.byref(c.c_void_p()))
         self.assertEqual((error.entry, error.path, error.offset), ("", "/none", None))
 
+    def test_hints_have_an_id_and_words_of_this_interface(self):
+        path, abi = os.fsencode(self.path), c.c_uint32(1)
+        error = self.refused(USAGE, "output.exists", "create", abi, path, None, c.byref(c.c_void_p()))
+        self.assertEqual(error.hint, ("output.overwrite", ""))
+        self.assertTrue(error.message.endswith("; choose another name, or set `overwrite` to replace it"), error.message)
+        self.path.with_name("model.onnx").write_bytes(wire.plain(linked("none")))
+        model, target = os.fsencode(self.path.with_name("model.onnx")), os.fsencode(self.path.with_name("x.onnxar"))
+        error = self.refused(FORMAT, "onnx.external_data.missing", "pack", abi, model, target, None, None)
+        self.assertIn("name its folder in `external_data_dir`", str(error))
+        error = self.refused(USAGE, "usage.argument", "pack", abi, None, target, None, None)
+        self.assertEqual(error.hint, ("", ""))
+
     def test_more_memory_than_there_is(self):
         end_record = self.path.read_bytes()[-22:]  # without one, the file is looked at before it is read
         os.truncate(self.path, 1 << 40)  # a hole
@@ -330,7 +344,7 @@ class Refusing(Case):
         archive, options = c.c_void_p(), Options(struct_size=c.sizeof(Options), copy_in=1)
         arguments = (c.c_uint32(1), os.fsencode(self.path), c.byref(options), c.byref(archive))
         error = self.refused(MEMORY, "c.memory", "open_path", *arguments)
-        self.assertEqual(error.message, "no memory")
+        self.assertEqual((error.message, error.hint), ("no memory", ("", "")))
 
     def test_the_account_may_be_left(self):
         archive = c.c_void_p()

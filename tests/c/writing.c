@@ -278,6 +278,15 @@ static int note_progress(void* context, uint64_t done, uint64_t total) {
   return progress->answer;
 }
 
+static void check_hints(void) {
+  onnxar_writer* writer = NULL;
+  onnxar_error* error = NULL;
+  CHECK(onnxar_create(ABI, "a.onnxar", NULL, &writer, &error) == ONNXAR_USAGE);
+  CHECK(strcmp(onnxar_error_hint(error), "output.overwrite") == 0 && onnxar_error_hint_value(error)[0] == '\0');
+  onnxar_error_free(error);
+  CHECK(onnxar_error_hint(NULL)[0] == '\0' && onnxar_error_hint_value(NULL)[0] == '\0');
+}
+
 static void check_pack_and_unpack(void) {
   const File a = read_file("a.bin"), b = read_file("b.bin");
   Progress progress = {0, 0, 0};
@@ -471,6 +480,7 @@ static void check_abi_of_verbs(void) {
 }
 
 void check_verbs(void) {
+  check_hints();
   check_pack_and_unpack();
   check_findings();
   check_repack_and_link();

@@ -35,6 +35,8 @@ int use_old_names(const std::filesystem::path& folder) {
   remove.remove = {"tokenizer.json"};
   onnxar::replace_files(second, remove);
   if (!onnxar::ls(second).entries.empty()) return 5;
+  const onnxar::Feed feed = onnxar::make_feed(onnxar::Archive::open(second));
+  if (!feed.tensors.empty()) return 9;
 #ifdef WITH_MODEL
   if (onnxar::inspect(second).tensors.tensors != 0) return 6;
   if (onnxar::print_text(second, [](onnxar::Bytes) {}).left_out != 0) return 7;

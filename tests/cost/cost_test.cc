@@ -1,4 +1,4 @@
-// The multiply-adds of a model are counted within a budget, whose steps are what is counted here: no clock is asked.
+// Multiply-adds are estimated within a budget of steps. The tests count the steps, and measure no time.
 #include "cost/cost.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ schema::ModelProto parsed(const Message& message) {
   return proto;
 }
 
-/// What is estimated within the budget that a model of this size has, and the steps that were taken.
+/// The estimate within the budget for the model's size, and the steps that it took.
 struct Estimated {
   CostEstimate cost;
   std::uint64_t steps = 0;
@@ -38,7 +38,7 @@ Estimated run(const Message& message) {
   return done;
 }
 
-/// That of nodes whose shapes are as given.
+/// The estimate for nodes whose input shapes are given.
 CostEstimate cost_of(const Messages& inputs, const Messages& nodes, const Messages& initializers = {}) {
   return run(model({.graph = graph({.nodes = nodes, .initializers = initializers, .inputs = inputs})})).cost;
 }
@@ -50,7 +50,7 @@ Message call(std::string_view function) {
   return node;
 }
 
-/// Functions of which each calls the next one twice.
+/// Functions, each of which calls the next one twice.
 Message doubling(int depth, std::size_t inputs_of_last) {
   Messages functions;
   for (int i = 0; i <= depth; ++i) {

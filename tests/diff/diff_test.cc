@@ -233,7 +233,7 @@ TEST_F(DiffTest, StringsAndTensorsWithoutDataAreComparedAsTheyStand) {
   EXPECT_FALSE(difference.tensors[0].data->max_absolute);
 }
 
-/// A fuzzer's find: how long such data is nobody can say, and asking ended the comparison.
+/// Found by a fuzzer: the length of such data is unknown, and asking for it ended the comparison with an error.
 TEST_F(DiffTest, TypedDataOfATypeThatIsNotKnownIsComparedAsItStands) {
   const auto of_later_type = [](std::int64_t value) { return model_of({tensor("w", 39, {1}).int64_data({value})}); };
   EXPECT_TRUE(found(of_later_type(5), of_later_type(5)).none());

@@ -124,7 +124,7 @@ void expect_blocks_cover_the_file(const Inspection& found) {
   }
 }
 
-/// Every vector of the specification, sound and broken.
+/// All vectors of the specification, good and broken.
 TEST_F(InspectTest, VectorsAreLookedIntoOrRefusedWithTheirPath) {
   std::size_t looked_into = 0;
   std::size_t refused = 0;
@@ -167,7 +167,7 @@ std::string text_with_data(const std::filesystem::path& path, TextReport& report
   return text;
 }
 
-/// Text, packed, is the packed model byte for byte, unless something was said to be lost.
+/// Text, packed, equals the packed model byte for byte, unless a remark reports a loss.
 bool expect_text_packs_alike(const std::filesystem::path& path, const TempDir& folder) {
   TextReport report;
   const std::string text = text_with_data(path, report);
@@ -182,7 +182,7 @@ bool expect_text_packs_alike(const std::filesystem::path& path, const TempDir& f
   return true;
 }
 
-/// Every tensor by its site; how many were written.
+/// Extracts every tensor by its site, and returns their number.
 std::size_t expect_all_extracted(const std::filesystem::path& path, const TempDir& folder) {
   ExtractOptions options;
   options.output.sync = false;

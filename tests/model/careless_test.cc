@@ -1,4 +1,4 @@
-// What a careless caller hands in, and what a caller may rely on where the bytes lie.
+// Bad arguments, and what a caller may rely on about the place of payloads.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -79,7 +79,7 @@ TEST(EmptyFunction, IsRefusedBeforeTheWorkBegins) {
 
 // --- What std::filesystem throws -------------------------------------------------------------------------------------
 
-/// A variable of the environment while this lives.
+/// Sets an environment variable for its own lifetime.
 class Environment {
  public:
   Environment(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t size = 2000;
 
-/// A tensor whose name is its number; each has other data.
+/// A tensor with its number as name; each has different data.
 Message numbered(std::uint32_t number) {
   return tensor(std::to_string(number), dtype::uint8, {size}).raw_data(pattern(size, number));
 }
@@ -27,7 +27,7 @@ Message sparse(std::uint32_t number) {
 
 constexpr std::uint32_t sites = 17;
 
-/// A numbered tensor at every site there is.
+/// A numbered tensor at every kind of site.
 Message model_of_every_site() {
   const Message subgraph = graph({.nodes = {constant("y", numbered(0))}, .initializers = {numbered(1)}});
   const Message many = node("Many", {}, {"z"},
@@ -118,7 +118,7 @@ TEST(Everything, AnInlineModelComesBackAsProtobufWritesIt) {
 
 // --- types ----------------------------------------------------------------------------------------------------------
 
-/// One tensor of each type, all known ones but strings, and two that are yet to come.
+/// One tensor of each known type except strings, and two of unknown types.
 Message model_of_every_type() {
   Messages tensors;
   for (std::uint64_t type = 1; type <= 28; ++type) {

@@ -1,4 +1,4 @@
-// Models that are damaged or mean harm: Model::load refuses them with an error of format, from a path and from bytes.
+// Damaged and hostile models: Model::load refuses them with a format error, from a path and from bytes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 namespace onnxar::testing {
 namespace {
 
-/// Zeros that take no memory until they are written to.
+/// Zeros that take no memory until they are written.
 class Zeros {
  public:
   explicit Zeros(std::size_t size)

@@ -1,4 +1,4 @@
-// Models whose external data is not loaded: their links stay as they are, and nothing breaks them.
+// Models whose external data is not loaded: their links do not change.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

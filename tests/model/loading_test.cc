@@ -1,4 +1,4 @@
-// Who owns the bytes of a loaded model: each row of the table in model.h, with address and lifetime.
+// The owners of a loaded model's bytes: each row of the table in model.h, with address and lifetime.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ constexpr std::size_t count = 2048;  // floats of each tensor: more than a page
 
 enum class Form : std::uint8_t { archive, inside, external };
 
-/// A model of the tensors `a` and `b`, in each form.
+/// A model with the tensors `a` and `b`, in each form.
 class Sample {
  public:
   explicit Sample(Form form) : form_(form) {
@@ -68,7 +68,7 @@ void remove_all(const TempDir& folder) {
   for (const std::string& name : folder.file_names()) fs::remove(folder / name);
 }
 
-/// Takes spans in every way there is and reads them when the model, and the one they came from, are gone.
+/// Takes spans in every possible way, and reads them after the model and the original span are gone.
 void expect_spans_outlive(std::optional<Model> model) {
   ByteSpan first = model->payload(initializer(*model, 0));
   ByteSpan second = model->payload(initializer(*model, 1));
@@ -189,7 +189,7 @@ TEST_P(LoadingTest, PayloadsArePrefetchedAsAskedFor) {
 
 // --- bytes in memory ------------------------------------------------------------------------------------------------
 
-/// Of the forms that need no folder.
+/// The forms that need no folder.
 class LoadingBytesTest : public LoadingTest {};
 INSTANTIATE_TEST_SUITE_P(Every, LoadingBytesTest, ::testing::Values(Form::archive, Form::inside),
                          [](const auto& form) { return form.param == Form::archive ? "archive" : "inline"; });

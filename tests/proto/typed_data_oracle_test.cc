@@ -1,4 +1,4 @@
-// Protobuf as the oracle: typed fields become the raw bytes of what protobuf reads in them.
+// Protobuf as the oracle: typed fields become the raw bytes of the values that protobuf reads.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -23,7 +23,7 @@ std::string raw_bytes_of(const Values& values) {
   return bytes;
 }
 
-/// A tensor of `type` with `count` values in the typed field that it calls for, and their raw bytes.
+/// A tensor of `type` with `count` values in the type's field, and their raw bytes.
 struct TypedTensor {
   TensorProto proto;
   std::string raw;

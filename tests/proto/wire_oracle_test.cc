@@ -1,5 +1,5 @@
-// Protobuf as the oracle: on models of all shapes, the wire layer finds the tensors that protobuf's reflection finds,
-// and its edits are what protobuf's own edits give.
+// Protobuf as the oracle: on random models, the wire layer finds the tensors that protobuf's reflection finds, and its
+// edits give the same messages as protobuf's edits.
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ using schema::TensorProto;
 
 // --- what both sides say --------------------------------------------------------------------------------------------
 
-/// One tensor, as each side tells it.
+/// One tensor, as each side describes it.
 struct Told {
   std::string name;
   std::int64_t type = 0;
@@ -143,7 +143,7 @@ Blob serialized(const ModelProto& model) {
 
 // --- edits on both sides --------------------------------------------------------------------------------------------
 
-/// What happens to the tensor at a path: a choice that both sides make alike.
+/// What happens to the tensor at a path. Both sides make the same choice.
 struct Choice {
   enum class Action : std::uint8_t { keep, link, put_inline };
   Action action = Action::keep;
@@ -250,7 +250,7 @@ TEST(WireOracle, OfCanonicalModelsEditsGiveCanonicalModels) {
   }
 }
 
-/// Whatever both accept they must read alike, or a payload is moved that another reader never sees.
+/// What both accept they must read in the same way. Otherwise a payload moves that another reader never sees.
 TEST(WireOracle, DamagedModelsAreRefusedOrReadAsByProtobuf) {
   std::vector<Blob> models;
   for (std::uint32_t seed = 0; seed < 50; ++seed) models.push_back(serialized(ModelMaker(seed).make()));

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
 #include "support/samples.h"

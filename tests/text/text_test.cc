@@ -1,4 +1,4 @@
-// Models as text, held against what protobuf itself prints and parses.
+// Models as text, compared with what protobuf itself prints and parses.
 #include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>
 

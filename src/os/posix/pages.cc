@@ -47,7 +47,7 @@ std::span<const std::byte> map(Handle file, std::uint64_t offset, std::size_t le
 }
 
 void unmap(std::span<const std::byte> mapping) noexcept {
-  // The mapping is the caller's alone, so taking the const away gives nobody a writable view.
+  // The mapping is the caller's alone, so this does not make memory writable that others see as constant.
   ::munmap(const_cast<std::byte*>(mapping.data()), mapping.size());
 }
 

@@ -1,4 +1,4 @@
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 
 #include "base/checked.h"
 #include "base/text.h"

@@ -12,13 +12,11 @@
 
 namespace onnxar::base {
 
-using FileDescriptor = os::File;
-
 /// Opens an existing file. Errors: io.not_found, io.permission, io.not_a_file (a folder that is to be written),
 /// io.failed.
 os::File open_file(const std::filesystem::path& path, os::Access access);
 
-/// Another handle of the same opening, with the same locks. Errors: io.failed.
+/// Another handle of the same opening; both share its locks. Errors: io.failed.
 os::File duplicate(os::Handle file);
 
 /// A part of a file; without a length it goes to the end.
@@ -40,7 +38,7 @@ ExaminedFile examine(os::Handle file, const FilePart& part, const std::filesyste
 /// Fills `target` from `offset` of the file on. Errors: io.failed (it cannot be read, or it ends before).
 void read_fully(os::Handle file, std::span<std::byte> target, std::uint64_t offset, const std::filesystem::path& path);
 
-/// Of the file that the path leads to; nothing if it leads to none.
+/// These return nothing if there is no such file, or it cannot be examined.
 std::optional<os::FileIdentity> identity_of(const std::filesystem::path& path) noexcept;
 std::optional<os::FileIdentity> identity_of(os::Handle file) noexcept;
 std::optional<os::FileStatus> status_of(const std::filesystem::path& path) noexcept;

@@ -1,5 +1,5 @@
 // Opening files, with errors of this library.
-#include "base/file_descriptor.h"
+#include "base/open_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

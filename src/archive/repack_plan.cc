@@ -1,0 +1,186 @@
+#include "archive/repack_plan.h"
+
+#include <algorithm>
+#include <string>
+
+#include "archive/access.h"
+#include "archive/foreign_zip.h"
+#include "archive/keys.h"
+#include "base/text.h"
+#include "onnxar/archive.h"
+#include "zip/format.h"
+#include "zip/layout.h"
+#include "zip/names.h"
+#include "zip/unique_names.h"
+
+namespace onnxar {
+namespace {
+
+using base::concat;
+
+/// Whether the zip file is an archive: it opens, and every local header is right. Cost: O(entries).
+bool is_sound_archive(Bytes file) {
+  try {
+    const Archive archive = Archive::open(file, nullptr);
+    for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::uint64_t first_appended(const Archive& archive) {
+  const std::size_t first = ArchiveAccess::directory(archive).first_appended();
+  return first < archive.size() ? archive.entry(first).header_offset : archive.file().size();
+}
+
+Place place_of(const zip::ForeignEntry& entry) { return {std::string(entry.name), entry.central_offset}; }
+
+void note(RepackReport& report, std::string message) {
+  report.remarks.push_back({Severity::note, Code::zip_foreign, {}, std::move(message)});
+}
+
+}  // namespace
+
+RepackPlan::RepackPlan(Bytes file, const zip::ForeignDirectory& directory, const RepackOptions& options,
+                       const ModelReading& reading)
+    : file_(file),
+      directory_(directory),
+      options_(options),
+      expansion_(file.size(), options.max_expansion),
+      models_(file, directory, options.max_expansion, reading),
+      renames_(options.rename),
+      is_archive_(is_sound_archive(file)) {
+  if (is_archive_) appended_from_ = first_appended(Archive::open(file, nullptr));
+}
+
+void RepackPlan::make(RepackReport& report) {
+  const auto entries = directory_.entries();
+  // An archive ends with its model (P7), even if it holds other `.onnx` files.
+  const Entry& model = entries[is_archive_ ? entries.size() - 1 : find_model(report)];
+  std::vector<const Entry*> left_out;
+  for (const Entry& entry : entries) {
+    if (&entry == &model || entry.folder) continue;
+    if (is_left_out(entry)) {
+      left_out.push_back(&entry);
+    } else {
+      add(entry, new_name(entry, model));
+    }
+  }
+  add_model(model);
+  check_new_names(model);
+  if (!left_out.empty()) {
+    expect_not_linked(left_out, model);
+    note(report, concat("left out: ", left_out.size(), " entries with a Mac's notes on files"));
+  }
+  report.entries = entries_.size();
+  report.input_bytes = file_.size();
+  report.file_bytes = file_size();
+  // An alignment that the caller asks for may exceed the budget. One that the input records may not.
+  if (!options_.alignment) expansion_.check(report.file_bytes);
+}
+
+/// The index of the model in a zip that is not an archive.
+std::size_t RepackPlan::find_model(RepackReport& report) {
+  const ForeignModel model = find_foreign_model(file_, directory_, expansion_);
+  const Place place = place_of(directory_.entries()[model.index]);
+  if (model.dialect == Dialect::pytorch) {
+    throw Error(Code::archive_model_missing,
+                "this is a PyTorch export, whose model names its tensors in a way of its own and has to be edited",
+                place, {}, {Hint::pack_it});
+  }
+  if (!model.folder.empty()) {
+    throw Error(Code::archive_model_missing,
+                concat("the model is in the folder ", base::quoted(model.folder), ", not in the root of the zip file"),
+                place, {}, {Hint::pack_it});
+  }
+  note(report, concat("the input is not an archive; it was read as ", to_string(model.dialect)));
+  return model.index;
+}
+
+void RepackPlan::add(const Entry& entry, std::string_view name) {
+  check_reserved(name, {std::string(name), entry.central_offset});
+  expansion_.add(entry);
+  entries_.push_back({&entry, name, alignment_of(entry), may_change(entry)});
+}
+
+void RepackPlan::add_model(const Entry& model) {
+  RepackModels::check_size(model);
+  entries_.push_back({&model, model_entry_name, alignment_of(model), may_change(model)});
+}
+
+/// The entry's name in the archive. An entry that the model refers to keeps its name, as the model is not edited.
+std::string_view RepackPlan::new_name(const Entry& entry, const Entry& model) {
+  const std::string_view name = renames_(entry.name);
+  const auto fault = zip::name_fault(name);
+  if (name == entry.name && !fault) return name;
+  check_kind(entry, name);
+  if (models_.links(model).contains(entry.name)) {
+    throw Error(fault ? fault->code : Code::usage_argument,
+                concat(fault ? fault->message : "the entry cannot be renamed",
+                       "; the model or a graph refers to it, and repack does not edit a model"),
+                place_of(entry), {}, {Hint::pack_names_tensors});
+  }
+  if (fault) throw Error(fault->code, std::string(fault->message), place_of(entry), {}, {Hint::rename_entry});
+  return name;
+}
+
+/// A graph links to entries and a side file does not, so a new name must not turn one into the other.
+void RepackPlan::check_kind(const Entry& entry, std::string_view name) const {
+  if (is_graph_name(entry.name) == is_graph_name(name)) return;
+  if (is_graph_name(name)) {
+    throw Error(Code::usage_argument,
+                concat("as ", base::quoted(name),
+                       " it would be a graph of the archive: a side file of that name is in a folder, such as "
+                       "extra/NAME.onnx"),
+                place_of(entry));
+  }
+  if (!models_.has_links(entry)) return;
+  throw Error(Code::usage_argument,
+              concat("it is a graph whose tensors are in entries of the archive; as ", base::quoted(name),
+                     " it would be a side file, and they would be lost when the archive is next packed"),
+              place_of(entry));
+}
+
+void RepackPlan::check_new_names(const Entry& model) const {
+  if (renames_.empty()) return;
+  renames_.expect_all_met("entry");
+  static_cast<void>(zip::index_of_names(
+      entries_.size(), [this](std::uint32_t i) { return entries_[i].name; },
+      [this](std::uint32_t i) { return entries_[i].entry->central_offset; }));
+  std::vector<std::string_view> names;
+  for (const PlannedEntry& planned : entries_) names.push_back(planned.name);
+  models_.prove_model_name(model, names);
+}
+
+/// Entries that are left out must not hold the data of a tensor. A model that cannot be read is copied unchanged.
+void RepackPlan::expect_not_linked(const std::vector<const Entry*>& left_out, const Entry& model) {
+  const RepackModels::Names* linked = models_.links_if_readable(model);
+  if (linked == nullptr) return;
+  for (const Entry* entry : left_out) {
+    if (!linked->contains(entry->name)) continue;
+    throw Error(Code::archive_name_reserved,
+                "the model refers to it, and no archive has such a name; repack does not edit a model",
+                place_of(*entry), {}, {Hint::pack_names_tensors});
+  }
+}
+
+bool RepackPlan::may_change(const Entry& entry) const { return is_archive_ && entry.data_offset >= appended_from_; }
+
+std::uint64_t RepackPlan::alignment_of(const Entry& entry) const {
+  const std::uint64_t recorded = std::max(entry.alignment, zip::alignment_minimum);
+  return zip::entry_alignment(options_.alignment.value_or(recorded), entry.size);
+}
+
+std::uint64_t RepackPlan::file_size() const {
+  std::uint64_t position = 0;
+  std::uint64_t directory = 0;
+  for (const PlannedEntry& planned : entries_) {
+    const zip::Placement placement = zip::place(position, planned.name.size(), planned.entry->size, planned.alignment);
+    position = placement.end();
+    directory += zip::central_header_size(planned.name.size(), placement);
+  }
+  return position + directory + zip::end_records_size(entries_.size(), directory, position);
+}
+
+}  // namespace onnxar

@@ -1,0 +1,65 @@
+// What repacking a zip file will write, decided before anything is written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "archive/model_reading.h"
+#include "archive/new_names.h"
+#include "archive/repack_models.h"
+#include "archive/zip_expansion.h"
+#include "onnxar/bytes.h"
+#include "onnxar/edit.h"
+#include "zip/foreign_directory.h"
+
+namespace onnxar {
+
+/// An entry of the input, with its name and alignment in the output.
+struct PlannedEntry {
+  const zip::ForeignEntry* entry;
+  std::string_view name;
+  std::uint64_t alignment;
+  bool may_change;  ///< an edit appended it, so `undo` may cut it off
+};
+
+/// The plan is a value: a dry run makes it and writes nothing. Refers to all its arguments.
+class RepackPlan {
+ public:
+  /// Errors: usage.argument (of the options' names).
+  RepackPlan(Bytes file, const zip::ForeignDirectory& directory, const RepackOptions& options,
+             const ModelReading& reading);
+
+  /// Decides on every entry, and fills the report. Errors: as `repack`, except those of data and output.
+  void make(RepackReport& report);
+
+  /// The entries of the output in their order, the model last.
+  [[nodiscard]] const std::vector<PlannedEntry>& entries() const noexcept { return entries_; }
+
+ private:
+  using Entry = zip::ForeignEntry;
+
+  std::size_t find_model(RepackReport& report);
+  void add(const Entry& entry, std::string_view name);
+  void add_model(const Entry& model);
+  std::string_view new_name(const Entry& entry, const Entry& model);
+  void check_kind(const Entry& entry, std::string_view name) const;
+  void check_new_names(const Entry& model) const;
+  void expect_not_linked(const std::vector<const Entry*>& left_out, const Entry& model);
+  [[nodiscard]] bool may_change(const Entry& entry) const;
+  [[nodiscard]] std::uint64_t alignment_of(const Entry& entry) const;
+  [[nodiscard]] std::uint64_t file_size() const;
+
+  Bytes file_;
+  const zip::ForeignDirectory& directory_;
+  const RepackOptions& options_;
+  ZipExpansion expansion_;
+  RepackModels models_;
+  Renames renames_;
+  bool is_archive_;
+  std::uint64_t appended_from_ = 0;  // in an archive: where the header of the first entry is that an edit appended
+  std::vector<PlannedEntry> entries_;
+};
+
+}  // namespace onnxar
