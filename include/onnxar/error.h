@@ -152,13 +152,13 @@ namespace detail {
 [[noreturn]] void throw_usage_error(const char* message);
 }  // namespace detail
 
-/// A name from a file, safe to print on a terminal and in printable ASCII alone: `\\` for a backslash, `\x1b` for a
-/// control character or a byte that is not UTF-8, `\u202e` and `\U0001f600` for what is beyond ASCII. Different names
-/// look different, whatever the terminal makes of direction, width and combining.
+/// A name from a file as printable ASCII, safe to print on a terminal: `\\` for a backslash, `\x1b` for a control
+/// character or a byte that is not UTF-8, `\u202e` and `\U0001f600` for characters beyond ASCII. Different names look
+/// different, however the terminal treats direction, width and combining characters.
 [[nodiscard]] std::string escaped(std::string_view text);
 
-/// A path that the user gave, safe to print on a terminal: as `escaped`, except that well-formed UTF-8 stays as it is
-/// where it is seen and does not turn the text around it. A path too long for any system is cut, with its length.
+/// A path that the user gave, safe to print on a terminal: like `escaped`, except that visible, well-formed UTF-8 that
+/// does not change the direction of text is kept. A path too long for any system is cut, and its length is added.
 [[nodiscard]] std::string escaped_path(const std::filesystem::path& path);
 
 }  // namespace ONNXAR_API onnxar

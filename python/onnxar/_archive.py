@@ -84,11 +84,11 @@ def _named(tensors: Sequence[_core.StoredTensor]) -> dict[str, _core.StoredTenso
 
 
 class Archive(Mapping[str, Array]):
-    """Every tensor of the model but strings, at every site, as a read-only array. Made by `onnxar.open`.
+    """The tensors of the model, at every site, except strings, as read-only arrays. Made by `onnxar.open`.
 
-    A tensor's key is its name; where that is empty, or several tensors have it, or it is the key of another one, the
-    place where it stands in the model, such as `graph.node[3].attr.value`. Arrays are views of the mapped file and keep
-    the mapping alive, also when the archive is closed; elements below 8 bits are unpacked, into a copy. Methods may be
+    A tensor's key is its name. If the name is empty, or several tensors have it, or it is the key of another tensor, the
+    key is the tensor's place in the model, such as `graph.node[3].attr.value`. Arrays are views of the mapped file and
+    keep the mapping alive after the archive is closed; elements below 8 bits are unpacked into a copy. Methods may be
     called from several threads.
     """
 
@@ -315,11 +315,11 @@ def open_archive(
 ) -> Archive:
     """Opens the archive at a path, or in memory. Errors: io.*, zip.*, archive.*.
 
-    With `no_copy` the file is mapped, and nothing of a weight is read before an array is looked at: while it is open
-    the file must not be shortened or written over (replace it by renaming, as this package does). `prefetch` has the
-    system read ahead ("will_need"), or waits until all is in memory ("populate"). Without `no_copy` all of the file is
-    read into memory first, by `num_threads` threads (0: all cores), and may then be changed or vanish: also for network
-    file systems where mapping hurts.
+    With `no_copy` the file is mapped, and no weight is read before its array is used. While it is open, the file must not
+    be shortened or written over (replace it by renaming, as this package does). `prefetch` makes the system read ahead
+    ("will_need"), or waits until everything is in memory ("populate"). Without `no_copy` the whole file is read into
+    memory first, by `num_threads` threads (0: all cores), and may then be changed or removed; use this for network file
+    systems, where mapping is slow.
     """
     if prefetch not in ("none", "will_need", "populate"):
         raise usage(f'prefetch is {prefetch!r}; it may be "none", "will_need" or "populate"')

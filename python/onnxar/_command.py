@@ -1,5 +1,5 @@
-"""The command `onnxar` that the wheel brings along, for what takes protobuf: as a process of its own it brings none into
-the caller's, where another may be."""
+"""Runs the command `onnxar` of the wheel, for everything that needs protobuf: a separate process keeps our protobuf out
+of the caller's process, which may have another one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DONE, _DIFFERENT = 0, 1  # exit codes
 
 @functools.cache
 def executable() -> str:
-    """The command that was installed with the package; whatever else is called so on PATH does not count."""
+    """The command that was installed with the package; others of this name on PATH are ignored."""
     import importlib.metadata  # takes as long as the rest of the package
 
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
@@ -38,7 +38,7 @@ def executable() -> str:
 
 @contextlib.contextmanager
 def readable(model: Any) -> Iterator[str]:
-    """A path under which the command can read the model, which may be in memory; errors do not name that one."""
+    """A path from which the command can read the model. A model in memory gets a temporary file, which errors do not name."""
     if isinstance(model, str | os.PathLike):
         yield os.path.abspath(model)
         return

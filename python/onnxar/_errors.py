@@ -1,4 +1,4 @@
-"""What is wrong, where, and what to do: the library's one exception, and what `check` finds."""
+"""What is wrong, where, and what to do: the exceptions, and the findings of `check`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from onnxar import _hints
 
 
 class Error(Exception):
-    """Everything that onnxar refuses.
+    """The base of all exceptions of onnxar.
 
-    `code` is a stable id such as "zip.entry.overlap"; `entry` names an archive entry or a tensor, `offset` is absolute
-    in the file `path`. What does not apply is "" or None.
+    `code` is a stable id such as "zip.entry.overlap"; `entry` names an archive entry or a tensor; `offset` is absolute
+    in the file `path`. Parts that do not apply are "" or None.
     """
 
     def __init__(self, code: str, message: str, entry: str = "", offset: int | None = None, path: str = "") -> None:
@@ -54,7 +54,7 @@ class OutputExistsError(Error, FileExistsError):
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One thing that `check` has to say: severity is "error", "warning" or "note"."""
+    """One result of `check`: severity is "error", "warning" or "note"."""
 
     severity: str
     code: str
@@ -84,5 +84,5 @@ def usage(message: str, entry: str = "", path: str = "") -> Error:
 
 
 def printable(text: str) -> str:
-    """Without control characters, and without the surrogates that stand for bytes that are no UTF-8."""
+    """Without control characters, and without the surrogates for bytes that are not UTF-8."""
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)

@@ -1,4 +1,4 @@
-"""Looking into models: what the command does with protobuf, in its own process."""
+"""Functions that need protobuf: they run the command of the wheel in a separate process."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from onnxar.inspection import Inspection
 
 
 def show(model: Any, *, nodes: bool = False, op: str | None = None, data_dir: Path | None = None) -> Inspection:
-    """What is in a model: graph, operators, tensors, cost, storage, files; no weight is read. With `nodes` each node is
-    told, with `op` those of this operator.
+    """Returns what is in a model: graph, operators, tensors, cost, storage, files. No weight is read. With `nodes` the
+    result lists every node, with `op` the nodes of this operator.
 
-    `model` is a path of a model in whatever form, the bytes of such a file, or an onnx.ModelProto. A data file that is
-    missing, or an input that nothing gives, is no error but part of the answer. As `diff` and `freeze` this is done by
-    the command of the wheel, which has protobuf where the machine that built it had: else usage.argument. Other errors:
-    io.*, zip.*, archive.*, wire.*, onnx.*."""
+    `model` is the path of a model in any form, the bytes of such a file, or an onnx.ModelProto. A missing data file or a
+    dangling input is part of the result, not an error. Like `diff`, `dump` and `freeze`, this function runs the command
+    of the wheel. Errors: usage.argument, if the wheel was built without protobuf; io.*, zip.*, archive.*, wire.*, onnx.*."""
     with _command.readable(model) as path:
         given = _command.options(nodes=nodes or op is not None, op=op, data_dir=_absolute(data_dir))
         document = _command.run("show", *given, path)
@@ -39,8 +38,8 @@ def dump(model: Any, *, with_data: bool = False, data_dir: Path | None = None) -
 
 
 def diff(before: Any, after: Any) -> Difference:
-    """What differs between two models, each as `show` takes them: graph, and tensors down to the numbers; not where
-    the data lies. Nodes belong together by name, else by outputs. Errors: as `show`."""
+    """Compares two models, each as `show` takes them: graphs, and tensors down to the numbers, but not where
+    the data lies. Nodes are matched by name, else by outputs. Errors: as `show`."""
     with _command.readable(before) as first, _command.readable(after) as second:
         difference: Difference = from_json(Difference, _command.run("diff", first, second))
     return difference

@@ -109,7 +109,7 @@ def _serialised(model: Any, writer: _core.ModelWriter, threshold: int) -> bytes:
         return _ir.serialised(model, writer, threshold)
     if onnx is not None and isinstance(model, onnx.ModelProto):
         return _serialised_proto(model, writer, threshold)
-    raise usage(f"{type(model).__name__} is no model: it may be an onnx.ModelProto, an onnx_ir.Model, a torch.onnx."
+    raise usage(f"{type(model).__name__} is not a model: it may be an onnx.ModelProto, an onnx_ir.Model, a torch.onnx."
                 "ONNXProgram or a path")  # fmt: skip
 
 

@@ -22,8 +22,8 @@ from onnxar._types import (
 
 
 def check(path: Path, *, data: bool = False, strict: bool = False, data_dir: Path | None = None) -> list[Finding]:
-    """All that is wrong or worth a word about the archive or `.onnx` file; with `data` also CRCs and checksums. With
-    `strict` warnings are errors. Raises io.* only."""
+    """Returns everything that is wrong or noteworthy about the archive or `.onnx` file. With `data` CRCs and checksums are
+    compared, too; with `strict` warnings are errors. Raises io.* only."""
     return [Finding(*row) for row in _core.check(path, data, strict, load_options(data_dir))]
 
 
@@ -46,16 +46,15 @@ def pack(
     progress: Progress | None = None,
     max_expansion: int = 8,
 ) -> ConvertReport:
-    """Makes an archive of a `.onnx` file with data inside or beside it, of an archive, or of another exporter's zip.
+    """Makes an archive from a `.onnx` file with data inside or beside it, from an archive, or from another exporter's zip.
 
-    Tensors of at least `threshold` bytes become entries at multiples of `alignment`; those in node attributes, too,
-    unless `attributes` says no, with `all_sites` also sparse values, defaults of function attributes and training info.
-    `side_files` are names and paths of files that go along; `rename` gives side files new names by their old ones.
-    `checksum` may be "sha1". `progress(done, total)` is called
-    with bytes; what it raises cancels. The output appears whole or not at all. With `overwrite` a file that exists is
-    replaced as a whole, and what it had besides is gone: `save` keeps the side files of an archive that it replaces.
-    What is made of bytes that tensors share is at most `max_expansion` times the input. Errors: io.*, output.exists,
-    zip.*, archive.*, wire.*, onnx.*, usage.argument.
+    Tensors of at least `threshold` bytes become entries at multiples of `alignment`. `attributes` includes tensors in
+    node attributes; `all_sites` adds sparse values, defaults of function attributes and training info. `side_files`
+    maps names to paths of files to add; `rename` maps old names of side files to new ones. `checksum` may be "sha1".
+    `progress(done, total)` is called with numbers of bytes; an exception from it cancels. The output appears completely
+    or not at all. With `overwrite` an existing file is replaced as a whole, with its side files; `save` keeps them.
+    Copies of bytes that tensors share take at most `max_expansion` times the input. Errors: io.*, output.exists, zip.*,
+    archive.*, wire.*, onnx.*, usage.argument.
     """
     save = save_options(
         threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
@@ -180,13 +179,13 @@ def replace(
 
 
 def recover(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierState:
-    """Cuts off what an interrupted edit left behind the last whole state; an archive that is whole stays as it is.
+    """Cuts off what an interrupted edit left after the last complete state; a complete archive is not changed.
     Errors: archive.busy, archive.unrecoverable, io.*."""
     return report(EarlierState, _core.recover(archive, sync, dry_run))
 
 
 def undo(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierState:
-    """Cuts off the last edit, which is then gone for good. Errors: usage.nothing_to_undo, archive.*, io.*."""
+    """Cuts off the last edit, which cannot be restored afterwards. Errors: usage.nothing_to_undo, archive.*, io.*."""
     return report(EarlierState, _core.undo(archive, sync, dry_run))
 
 
@@ -198,8 +197,7 @@ def link(
     `output`, in the archive's folder, it is also written there as a small `.onnx` file. An archive embedded in the file
     begins at `offset`, a multiple of 64, and is `length` bytes long (None: to the end of the file).
 
-    `replace` keeps links whole; whatever writes the archive anew breaks them, and a runtime would not notice: see
-    `verify_link`. Errors: as `onnxar.open`; usage.argument (another folder), output.exists, io.*."""
+    `replace` keeps links valid. Writing the archive anew breaks them, and a runtime does not notice: see `verify_link`. Errors: as `onnxar.open`; usage.argument (another folder), output.exists, io.*."""
     expect_natural(os.fspath(archive), offset=offset, length=length)
     if output is not None:
         _core.write_link(archive, output, overwrite, sync, offset, length)
@@ -207,7 +205,7 @@ def link(
 
 
 def verify_link(link: Link | Path) -> bool:
-    """Whether this is a link, after proving that its archive is still the one that it is for. False for another model.
+    """Returns whether this is a link, after checking that its archive is still the one it was made for.
     Errors: onnx.link.stale, onnx.link.bad_marker, onnx.external_data.*, io.*."""
     if isinstance(link, Link):
         return _core.verify_link_bytes(link.model, link.folder)

@@ -64,7 +64,7 @@ def serialised(model: Any) -> bytes:
         return model
     if getattr(getattr(model, "DESCRIPTOR", None), "name", None) == "ModelProto":
         return bytes(model.SerializeToString())
-    raise usage(f"{type(model).__name__} is no model here: it may be a path, the bytes of a file, or an onnx.ModelProto; "
+    raise usage(f"{type(model).__name__} is not a model here: it may be a path, the bytes of a file, or an onnx.ModelProto; "
                 "onnxar.save makes a file of others")  # fmt: skip
 
 

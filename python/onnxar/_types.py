@@ -15,7 +15,7 @@ from onnxar._errors import Finding
 
 @dataclasses.dataclass(frozen=True)
 class TensorInfo:
-    """A tensor of a model: `dtype` is the name in TensorProto.DataType, `site` says where it stands."""
+    """A tensor of a model: `dtype` is the name in TensorProto.DataType, `site` is its place in the model."""
 
     name: str
     dtype: str

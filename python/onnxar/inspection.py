@@ -1,5 +1,5 @@
 """What `onnxar.show` says of a model. The classes and fields have the names that they have in C++ and in
-`onnxar show --json`; what is named in a model and is not UTF-8 comes with U+FFFD."""
+`onnxar show --json`. Bytes of names that are not UTF-8 are replaced by U+FFFD."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class FunctionSummary:
 
 @dataclasses.dataclass(frozen=True)
 class NodeSummary:
-    """A node where it stands (`site`); values of attributes are short text."""
+    """A node and its place in the model (`site`); values of attributes are short text."""
 
     site: str
     op: str
@@ -172,7 +172,7 @@ class FileMap:
 @dataclasses.dataclass(frozen=True)
 class Inspection:
     """`form` is "archive", "onnx" or "textproto"; `nodes` is None unless they were asked for. `parameters` counts elements
-    of initializers but for running means and variances, which are `statistics`."""
+    of initializers, except running means and variances, which are `statistics`."""
 
     form: str
     producer: Producer

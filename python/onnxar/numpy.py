@@ -125,7 +125,7 @@ def _checked(name: str, array: Any) -> Array:
     if not isinstance(name, str):
         raise usage(f"names of tensors are text, not {type(name).__name__}: {name!r}")
     if _has_surrogates(name):
-        raise usage("the name has surrogates in it, and is no Unicode text", name)
+        raise usage("the name has surrogates in it, and is not Unicode text", name)
     if not isinstance(array, np.ndarray | np.generic):
         raise usage(f"this is {type(array).__name__}, not a NumPy array; numpy.asarray makes one", name)
     return np.asarray(array)

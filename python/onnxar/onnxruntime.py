@@ -37,4 +37,4 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         options = sess_options if sess_options is not None else ort.SessionOptions()
         options.add_session_config_entry(FOLDER, str(link.folder))
         super().__init__(link.model, options, providers, provider_options, **kwargs)
-        _operations.verify_link(link)  # nobody has replaced the archive meanwhile
+        _operations.verify_link(link)  # the archive may have been replaced meanwhile

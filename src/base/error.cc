@@ -39,7 +39,7 @@ const HintRow& row(Hint hint) noexcept {
   return number < hints.size() ? hints[number] : hints[0];
 }
 
-/// Any number may come as a Code: a caller casts one, or has one of a later version.
+/// A Code may hold any number: a caller may cast one, or have one from a later version.
 const CatalogueRow& row(Code code) noexcept {
   static constexpr CatalogueRow unknown{"unknown", Kind::usage};
   const auto number = static_cast<std::size_t>(code);
@@ -63,7 +63,7 @@ std::string whole_line(const std::string& message, const Place& place, const std
   return file + where(place) + with_advice(message, advice);
 }
 
-/// `\x1b`, `\u202e`, `\U0001f600`: so many digits as the letter says.
+/// `\x1b`, `\u202e`, `\U0001f600`: the letter determines the number of digits.
 void append_escape(std::string& text, char letter, unsigned digits, char32_t value) {
   constexpr std::string_view hexadecimal = "0123456789abcdef";
   text += '\\';
@@ -79,8 +79,8 @@ void append_escaped(std::string& text, char32_t point) {
 
 bool is_printable_ascii(char32_t point) { return point >= 0x20 && point < 0x7f; }
 
-/// What is not seen itself, or moves what is: the controls of C0 and C1, soft hyphen, marks and overrides of direction,
-/// characters without width, separators of lines.
+/// Characters that are invisible or move visible text: the controls of C0 and C1, the soft hyphen, marks and overrides
+/// of direction, characters without width, line separators.
 bool is_unseen(char32_t point) {
   using Range = std::pair<char32_t, char32_t>;
   constexpr std::array<Range, 10> ranges = {{{0x00, 0x1f},
@@ -97,7 +97,7 @@ bool is_unseen(char32_t point) {
                              [point](const Range& range) { return point >= range.first && point <= range.second; });
 }
 
-/// `text` with all escaped that `is_kept` does not say is printed as it is.
+/// `text` with every character escaped for which `is_kept` is false.
 template <typename IsKept>
 std::string escaped_unless(std::string_view text, const IsKept& is_kept) {
   std::string out;

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::concat;
 
-/// Which tensors are meant; by their numbers in the order of the walk.
+/// Selects tensors, by their numbers in the order of the walk.
 class Selection {
  public:
   Selection(const Resolver& source, std::string_view which, const LoadOptions& load)
@@ -64,7 +64,7 @@ class Selection {
     return base::is_pattern(which_) && base::matches(which_, name);
   }
 
-  /// What goes by the first of name, key and site that is anybody's; null where that is none.
+  /// The tensors that have `which` as their name, else as their key, else as their site; null if there are none.
   [[nodiscard]] const std::vector<std::size_t>* exact() const {
     if (which_.empty()) return nullptr;  // many tensors have no name
     for (const auto* list : {&by_name_, &by_key_, &by_site_}) {
@@ -143,7 +143,7 @@ class Extractor {
     throw source_.annotate(error, site);
   }
 
-  /// Writes what was added, once all of it is known. Errors: onnx.model.expansion, before anything is written.
+  /// Writes the added tensors. Errors: onnx.model.expansion, before anything is written.
   void write() {
     Expansion expansion(source_.input_size(), options_.load.max_expansion);
     for (const std::uint64_t bytes : shared_) expansion.add(bytes);
@@ -162,7 +162,7 @@ class Extractor {
   [[nodiscard]] base::Sync sync() const { return sync_of(options_.output); }
   [[nodiscard]] base::Existing existing() const { return existing_of(options_.output); }
 
-  /// What may be known of the files before the first is opened. Errors: as base::find_target.
+  /// The checks that are possible before the first file is opened. Errors: as base::find_target.
   void check_targets() const {
     if (!to_folder_) {
       static_cast<void>(base::find_target(output_, existing()));

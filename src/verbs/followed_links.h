@@ -8,18 +8,18 @@
 
 namespace onnxar {
 
-/// Tells tensors whose external data runtimes read from others: they do not follow links in attributes, except what
-/// Constant nodes hold. Asked for each tensor of one walk, in its order: a node is then read once, however many tensors
-/// are in it. Not synchronised.
+/// Says whether runtimes read a tensor's external data: they do not follow links in attributes, except those of
+/// Constant nodes. It must be called for each tensor of one walk, in order; then a node is read once, however many
+/// tensors it holds. Not synchronised.
 class FollowedLinks {
  public:
   /// Cost: O(depth), and O(fields of the node that holds the tensor) for the first one of each node.
   [[nodiscard]] bool follows(const onnx::TensorSite& site);
-  /// How many nodes were read so far.
+  /// The number of nodes read so far.
   [[nodiscard]] std::uint64_t nodes_read() const noexcept { return nodes_read_; }
 
  private:
-  /// What was found of the last node at a depth. Nodes that differ begin at different bytes.
+  /// The result for the last node at each depth. Different nodes begin at different bytes.
   struct Node {
     std::uint64_t begin = 0;
     bool read = false;

@@ -20,15 +20,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Why readers of external data would not follow a location of this name; nothing if they do.
+/// Why readers of external data would refuse a location of this name; absent if they accept it.
 std::optional<std::string_view> name_fault(std::string_view name) {
   if (name.starts_with('#')) return "begins with `#`, which to them names memory";
   if (name.find("..") != std::string_view::npos) return "has `..` in it, which to them leaves the folder";
-  if (!base::is_utf8(name)) return "is no UTF-8";
+  if (!base::is_utf8(name)) return "is not UTF-8";
   return std::nullopt;
 }
 
-/// Below this a link would take as much room as the data, and ONNX Runtime itself copies data as small as that.
+/// A link to fewer bytes would be as large as the data, and ONNX Runtime copies small data anyway.
 constexpr std::size_t smallest_linked = 128;
 
 Archive open_archive(const fs::path& path, const ArchiveRange& range) {
@@ -37,7 +37,7 @@ Archive open_archive(const fs::path& path, const ArchiveRange& range) {
   return open_range(file, {range.offset, range.length}, {}, path, LocalHeaders::read_at_once);
 }
 
-/// An archive, and its model with the links in it rewritten.
+/// An archive, and its model with rewritten links.
 class Linking {
  public:
   Linking(const fs::path& archive, const ArchiveRange& range)

@@ -12,7 +12,7 @@
 
 namespace onnxar {
 
-/// Slices are told apart by where they lie in memory, because different names may lead to the same bytes.
+/// Slices are identified by the bytes that they are, because different names may lead to the same bytes.
 class SliceUses {
  public:
   /// Adds the data of `tensor`, at `place` in the graph with this number. Returns the tensor of the same graph that has

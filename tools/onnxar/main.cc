@@ -1,4 +1,4 @@
-// onnxar: one verb a file, each a thin cover of one library function.
+// onnxar: one file per verb, each a thin layer over one library function.
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -40,7 +40,7 @@ int run_verb(std::span<const Verb> verbs) {
   return exit_code::usage;
 }
 
-/// `code`, once all that was printed has been taken.
+/// Returns `code` after the standard output has taken everything. Errors: io.failed.
 int flushed(int code) {
   std::cout.flush();
   if (!std::cout) throw Error(Code::io_failed, "cannot write to the standard output");
@@ -63,13 +63,13 @@ void refuse_unknown_verb(std::span<const Verb> verbs, Words words) {
   throw Error(Code::usage_argument, "there is no verb `" + escaped(word) + "`; `onnxar --help` lists the verbs");
 }
 
-/// Read off the words themselves, as they may be what CLI11 cannot parse. The option stands before the verb.
+/// Looks at the words themselves, because CLI11 may fail to parse them. The option comes before the verb.
 bool wants_json_errors(Words words) {
   const auto verb = std::ranges::find_if_not(words.subspan(1), is_option);
   return std::find(words.begin(), verb, json_errors) != verb;
 }
 
-/// One line on stderr, the last one.
+/// Prints one line to stderr, the last one.
 void print_error(const Error& error, bool as_document) {
   if (as_document) {
     std::cerr << text_of(Json{{"error", error}}, -1) << '\n';
@@ -102,7 +102,7 @@ int parse_and_run(Words words) {
   return flushed(run_verb(verbs));
 }
 
-/// Errors become messages and exit codes here and nowhere else.
+/// The only place where errors become messages and exit codes.
 int run(Words words) {
   const auto failed = [as_document = wants_json_errors(words)](const Error& error) {
     print_error(error, as_document);

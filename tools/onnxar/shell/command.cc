@@ -15,8 +15,8 @@ namespace onnxar::tool {
 
 namespace {
 
-/// Makes `4KiB` (in any case) `4096`; says what is wrong with what is no size. (CLI11's own lets negative numbers
-/// wrap.)
+/// Turns `4KiB` (in any case) into `4096`; returns what is wrong if the text is not a size. (CLI11's own validator lets
+/// negative numbers wrap.)
 std::string size_in_bytes(std::string& text) {
   using Unit = std::pair<std::string_view, std::uint64_t>;
   constexpr std::array<Unit, 9> units = {{{"", 1},
@@ -35,7 +35,7 @@ std::string size_in_bytes(std::string& text) {
   const auto* unit = std::ranges::find(units, name, &Unit::first);
   if (failed != std::errc() || unit == units.end() ||
       number > std::numeric_limits<std::uint64_t>::max() / unit->second) {
-    return "`" + escaped(text) + "` is no number of bytes, such as 4096, 64KiB, 1MiB or 1MB";
+    return "`" + escaped(text) + "` is not a number of bytes, such as 4096, 64KiB, 1MiB or 1MB";
   }
   text = std::to_string(number * unit->second);
   return {};
@@ -98,7 +98,7 @@ void add_save_options(CLI::App& verb, SaveOptions& save) {
   add_size(verb, "--align", save.alignment, "Begin weights at multiples of this, a power of two")
       ->capture_default_str();
   add_move_options(verb, save.threshold, save.attributes, save.all_sites);
-  verb.add_flag("-f,--force", save.output.overwrite, "Replace an output that exists");
+  verb.add_flag("-f,--force", save.output.overwrite, "Replace an existing output");
   add_write_options(verb, save.output);
 }
 

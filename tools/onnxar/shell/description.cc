@@ -10,7 +10,7 @@ namespace {
 
 bool is_small_letter(char c) { return c >= 'a' && c <= 'z'; }
 
-/// Types in small letters are the words that they consist of.
+/// A type in lower case lists the words that the option accepts.
 ValueKind kind_of(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return ValueKind::none;
   const std::string type = option.get_type_name();
@@ -36,12 +36,12 @@ Parameter parameter(const CLI::Option& option) {
   return found;
 }
 
-/// Options in no group are hidden: deprecated names, and what is for programs alone.
+/// Options without a group are hidden: deprecated names, and options for programs.
 std::vector<const CLI::Option*> listed(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
 }
 
-/// Those of a verb, and of groups of them.
+/// The parameters of a verb and of its option groups.
 void add_parameters(const CLI::App& app, VerbDescription& verb) {
   for (const CLI::Option* option : listed(app)) {
     (option->get_positional() ? verb.arguments : verb.options).push_back(parameter(*option));

@@ -1,5 +1,5 @@
-// The command line as data, read off the tree that parses it and prints `--help`: completions and the manual page are
-// made of this and know nothing else.
+// The command line as data. It is read from the tree that parses the arguments and prints `--help`; completions and the
+// manual page are made from it alone.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,31 +10,31 @@
 
 namespace onnxar::tool {
 
-/// What a value is completed with.
+/// What completions offer for a value.
 enum class ValueKind : std::uint8_t {
-  none,  ///< there is no value: a flag
-  any,   ///< nothing: a number, a name
+  none,  ///< a flag, which takes no value
+  any,   ///< not completed: a number, a name
   file,
   folder,
   choice,  ///< one of a few words
 };
 
-/// An option, or an argument, whose place says what it is.
+/// An option, or an argument, which is identified by its position.
 struct Parameter {
   std::vector<std::string> names;  ///< `-o`, `--output`; of an argument one, `MODEL`
   std::string value;               ///< as `--help` shows it: `FILE`, `sha1`
   ValueKind kind = ValueKind::any;
   std::vector<std::string> choices;
   std::string help;
-  std::string preset;  ///< the value that holds without the option; empty: none that is shown
+  std::string preset;  ///< the default value; empty if none is shown
   bool required = false;
   bool repeatable = false;
 };
 
 struct VerbDescription {
   std::string name;
-  std::string help;     ///< a sentence without an end
-  std::string notes;    ///< what else is to be said
+  std::string help;     ///< a sentence without its full stop
+  std::string notes;    ///< further remarks
   std::string example;  ///< a command
   std::vector<Parameter> arguments;
   std::vector<Parameter> options;
@@ -42,11 +42,11 @@ struct VerbDescription {
 
 struct CommandLine {
   std::string about;
-  std::vector<Parameter> options;  ///< those that no verb stands before
+  std::vector<Parameter> options;  ///< global ones, before the verb
   std::vector<VerbDescription> verbs;
 };
 
-/// Verbs of no group, which `--help` does not list, are left out.
+/// Leaves out verbs and options without a group, which `--help` does not list either.
 CommandLine describe(const CLI::App& app);
 
 /// Every name of every option.

@@ -12,12 +12,12 @@ complete -c onnxar -e
 complete -c onnxar -f
 )sh";
 
-/// As one word of the shell.
+/// Quotes text as one word of the shell.
 std::string fish_word(const std::string& text) {
   return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'";
 }
 
-/// Begins a line of what is offered after a verb; after none: before one.
+/// The beginning of a line that offers something after `verb`, or before any verb if it is empty.
 std::string fish_line(const std::string& verb) {
   return "complete -c onnxar -n " + fish_word("__onnxar_verb_is " + (verb.empty() ? "''" : verb));
 }

@@ -63,7 +63,7 @@ constexpr std::array rows = {
     Row{Hint::dump_or_freeze, "`onnxar dump --with-data` prints them, `onnxar freeze --weights` fills them in"},
 };
 
-/// Every hint has a row, at its number.
+/// Whether every hint has a row, at the index that is its number.
 constexpr bool is_complete() {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (static_cast<std::size_t>(rows.at(i).hint) != i) return false;

@@ -7,7 +7,7 @@
 namespace onnxar::tool {
 namespace {
 
-/// As it stands, whatever roff makes of such characters elsewhere; a line of its own, or a piece of one.
+/// Escapes the characters that roff would interpret, for a line or a part of one.
 std::string roff(const std::string& text) {
   std::string safe = replaced(text, "\\", "\\e");
   for (const auto& [plain, escape] :

@@ -24,10 +24,10 @@ else
 fi
 )sh";
 
-/// As one word of the shell.
+/// Quotes text as one word of the shell.
 std::string zsh_word(const std::string& text) { return "'" + replaced(text, "'", R"('\'')") + "'"; }
 
-/// As it may stand between colons, or in brackets.
+/// Escapes text for use between colons or in brackets.
 std::string zsh_plain(std::string text) {
   for (const char* special : {"\\", ":", "[", "]"}) text = replaced(text, special, std::string("\\") + special);
   return text;
@@ -46,7 +46,8 @@ std::string zsh_value(const std::string& name, const Parameter& parameter) {
   return begin + " ";
 }
 
-/// One word for each name of the option: the others go once it is given, and all do after --help or --version.
+/// One word for each name of the option. Its other names are no longer offered once it is given; after --help or
+/// --version, nothing is.
 std::string zsh_option(const Parameter& option) {
   const bool ends = option.names.back() == "--help" || option.names.back() == "--version";
   const std::string begin =

@@ -13,8 +13,8 @@ struct CatArguments {
   bool model = false;
 };
 
-/// A pipe cannot take bytes back, so all are verified before the first one goes out; and as the file may change after
-/// that, what goes out is a copy that is verified, too: before, if it is small, else at its end.
+/// Bytes in a pipe cannot be taken back, so all of them are verified before the first is written. The file may change
+/// after that, so the bytes that are written are verified as well: a small entry before, a large one at its end.
 void write_verified(const Archive& archive, const ArchiveEntry& entry) {
   constexpr std::uint64_t small = 64U << 20U;
   std::vector<std::byte> copy;

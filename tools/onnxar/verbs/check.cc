@@ -57,7 +57,8 @@ int check_model(CheckArguments& arguments) {
 
 Verb add_check(CLI::App& app) {
   auto arguments = std::make_shared<CheckArguments>();
-  CLI::App* verb = app.add_subcommand("check", "Say all that is wrong with an archive or model, a finding a line");
+  CLI::App* verb =
+      app.add_subcommand("check", "Report everything that is wrong with an archive or model, one finding per line");
   add_model(*verb, arguments->model);
   verb->add_flag("--data", arguments->options.data, "Also compare the CRC-32 of every entry (reads all bytes)");
   verb->add_flag("--strict", arguments->options.strict, "Warnings and superseded tails of edits are errors");

@@ -39,7 +39,7 @@ void print_json(const Listing& listing, const std::filesystem::path& path) {
 using Row = std::array<std::string, 7>;
 constexpr std::array<bool, 7> right_aligned = {false, false, false, false, true, true, true};
 
-/// One row a tensor; the entry's own columns stand in the first of them.
+/// One row per tensor; the first row has the entry's own columns.
 void add_rows(std::vector<Row>& rows, const ListedEntry& entry) {
   const bool is_told = entry.kind == EntryKind::side_file || entry.kind == EntryKind::graph;
   Row row = {escaped(entry.name),
@@ -59,7 +59,7 @@ void add_rows(std::vector<Row>& rows, const ListedEntry& entry) {
   }
 }
 
-/// How wide a name looks: one column a code point, which is right for all but a few scripts.
+/// The displayed width of a name: one column per code point, which is right for most scripts.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));

@@ -58,7 +58,7 @@ int check_only(const RepackArguments& arguments) {
   return off == 0 ? exit_code::done : exit_code::found;
 }
 
-/// An alignment of 0 would mean that none was given.
+/// Refuses an alignment of 0, which the library takes as absent.
 CLI::Validator not_zero() {
   return {[](const std::string& text) { return text == "0" ? std::string("must be a power of two") : ""; }, ""};
 }

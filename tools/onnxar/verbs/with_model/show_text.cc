@@ -20,7 +20,7 @@ void line(const std::string& label, const std::string& text) {
   std::cout << label << std::string(label_width - std::min(label.size(), label_width - 1), ' ') << text << '\n';
 }
 
-/// The lines of a list under one label; the rest as a number where there are many.
+/// Prints a list under one label; of a long list, the rest is only counted.
 void lines(const std::string& label, const std::vector<std::string>& texts, std::size_t most) {
   for (std::size_t i = 0; i < texts.size() && i < most; ++i) line(i == 0 ? label : "", texts[i]);
   if (texts.size() > most) line("", "... and " + std::to_string(texts.size() - most) + " more");

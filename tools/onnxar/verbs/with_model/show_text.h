@@ -6,9 +6,9 @@
 
 namespace onnxar::tool {
 
-/// The summary, a line or a small table each.
+/// Prints the summary: a line or a small table for each part.
 void print_inspection(const Inspection& inspection, const std::string& path);
-/// A line a node; those of subgraphs are indented, those of functions stand below their function's name.
+/// Prints one line per node. Nodes of subgraphs are indented; those of functions follow the function's name.
 void print_nodes(const Inspection& inspection);
 Json inspection_as_json(const Inspection& inspection, const std::string& path, bool with_nodes);
 
