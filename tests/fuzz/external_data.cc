@@ -112,12 +112,12 @@ void resolve(const Case& folder, const Question& question, const onnx::ExternalS
   ExternalFiles files(folder.model, folder.data_dir);
   const auto ask = [&] { return files.resolve(slice, question.expected, 0); };
   try {
-    const ByteSpan span = ask();
+    const ByteSpan span = ask().bytes;
     const std::string_view bytes = as_text(span.bytes());
     require(bytes.find(canary) == std::string_view::npos, "nothing outside the folder is read");
     require(is_allowed(bytes, slice.offset), "what is read is what stands there");
     require(!slice.length || bytes.size() == *slice.length, "as many bytes as were asked for");
-    const ByteSpan again = ask();
+    const ByteSpan again = ask().bytes;
     require(again.bytes().data() == span.bytes().data(), "each file is mapped once");
   } catch (const Error& error) {
     require(kind(error.code()) != Kind::usage, "no link is a misuse");
