@@ -93,7 +93,8 @@ TEST(ExternalPolicy, NoBytesNeverMove) {
 
 TEST(ExternalPolicy, StringsAndSegmentsNeverMove) {
   EXPECT_FALSE(is_external(ExternalPolicy::of(saving_from(0)), tensor("w", dtype::string, {1}), 1U << 20U));
-  EXPECT_FALSE(is_external(ExternalPolicy::of(saving_from(0)), tensor("w", dtype::float32, {1}).segment(0, 1), 1U << 20U));
+  EXPECT_FALSE(
+      is_external(ExternalPolicy::of(saving_from(0)), tensor("w", dtype::float32, {1}).segment(0, 1), 1U << 20U));
 }
 
 TEST(ExternalPolicy, SmallWholeNumbersStayWhateverTheThreshold) {
