@@ -71,9 +71,9 @@ class CutZips(ToolCase):
         for begin in (10, 100, directory):
             with self.subTest(begin=begin):
                 path = self.write("tail.zip", whole[begin:])
-                self.assert_said(path, "zip.end.directory_bounds", "taken out")
+                self.assert_said(path, "zip.end.directory_bounds", "removed")
         end = self.write("end.zip", whole[-END.size :])
-        self.assert_said(end, "zip.end.directory_bounds", "taken out")
+        self.assert_said(end, "zip.end.directory_bounds", "removed")
 
 
 if __name__ == "__main__":
