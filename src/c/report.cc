@@ -20,7 +20,7 @@ onnxar_finding c_finding(const Finding& finding, const std::string& message, con
   return {static_cast<std::int32_t>(finding.severity),
           finding.place.offset ? 1 : 0,
           finding.place.offset.value_or(0),
-          id(finding.code).data(),  // a literal, so that a NUL follows it
+          id(finding.code).data(),  // NOLINT(bugprone-suspicious-stringview-data-usage): a literal, so a NUL follows it
           finding.place.entry.c_str(),
           message.c_str(),
           line.c_str()};

@@ -54,7 +54,7 @@ class Scope {
   using Use = std::pair<std::string, std::string>;
   /// A node on the way from a needed name, and how many of its uses were followed.
   struct Step {
-    int node;
+    int node = 0;
     std::size_t followed = 0;
   };
 

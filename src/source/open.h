@@ -25,8 +25,8 @@ std::unique_ptr<Resolver> resolver_of(Bytes bytes, std::shared_ptr<const void> o
 /// An archive that is open already. Errors: as Archive::model; zip.data.crc (of the model).
 std::unique_ptr<Resolver> resolver_of(Archive archive, const LoadOptions& options);
 /// The `.onnx` file at `path`, mapped already. Errors: onnx.model.invalid (empty), onnx.text.syntax.
-std::unique_ptr<Resolver> resolver_of(std::shared_ptr<const base::MappedFile> file, const std::filesystem::path& path,
-                                      const LoadOptions& options);
+std::unique_ptr<Resolver> resolver_of(const std::shared_ptr<const base::MappedFile>& file,
+                                      const std::filesystem::path& path, const LoadOptions& options);
 
 /// A model that is going into `target`, which must outlive the resolver: see TargetResolver. One that is an archive
 /// itself has its own entries. Errors: as `open_resolver`.

@@ -79,8 +79,8 @@ ConvertReport convert_input(Bytes input, const fs::path& output, const SaveOptio
   return save_model(load_model(resolver_of(input, nullptr, load), ExternalPolicy::of(save), load), output, save);
 }
 
-const SaveOptions& as_archive(const SaveOptions& save) {
-  if (save.format == Format::archive) return save;
+void expect_archive(const SaveOptions& save) {
+  if (save.format == Format::archive) return;
   throw Error(Code::usage_argument, "`pack` writes archives; for another format call `unpack`");
 }
 
@@ -94,11 +94,13 @@ SaveOptions as_plain_model(const SaveOptions& save) {
 }  // namespace
 
 ConvertReport pack(const fs::path& input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
-  return convert_input(input, output, as_archive(save), load);
+  expect_archive(save);
+  return convert_input(input, output, save, load);
 }
 
 ConvertReport pack(Bytes input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
-  return convert_input(input, output, as_archive(save), load);
+  expect_archive(save);
+  return convert_input(input, output, save, load);
 }
 
 ConvertReport unpack(const fs::path& input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {

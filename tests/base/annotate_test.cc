@@ -70,7 +70,7 @@ TEST(Annotated, ActionsAreAnnotatedOnlyWhenTheyFail) {
   EXPECT_EQ(base::annotated(added, [] { return 5; }), 5);
   EXPECT_FALSE(asked);
   try {
-    base::annotated(added, [] { throw inner; });
+    base::annotated(added, [] { throw Error(inner); });
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.message(), "outer: sentence");

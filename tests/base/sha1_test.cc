@@ -57,7 +57,7 @@ TEST(Sha1, GivesTheStandardsDigests) {
 // Around 56 and 64 bytes the padding moves to another block.
 TEST(Sha1, AgreesWithSha1sumAtEverySizeUpToThreeBlocks) {
   const TempDir folder;
-  for (std::size_t size = 0; size <= 3 * 64; ++size) {
+  for (std::size_t size = 0; size <= std::size_t{3} * 64; ++size) {
     const Blob bytes = pattern(size, 7);
     EXPECT_EQ(sha1(bytes), sha1sum(folder.write_file("f", bytes))) << size;
   }

@@ -48,7 +48,7 @@ std::span<const std::byte> map(Handle file, std::uint64_t offset, std::size_t le
 
 void unmap(std::span<const std::byte> mapping) noexcept {
   // The mapping is the caller's alone, so this does not make memory writable that others see as constant.
-  ::munmap(const_cast<std::byte*>(mapping.data()), mapping.size());
+  static_cast<void>(::munmap(const_cast<std::byte*>(mapping.data()), mapping.size()));
 }
 
 void will_need(std::span<const std::byte> bytes) noexcept { static_cast<void>(advise(bytes, MADV_WILLNEED)); }
