@@ -7,7 +7,7 @@
 namespace onnxar {
 namespace {
 
-/// Payloads that the model was given in memory have no file: they are their own input.
+/// Payloads that the model was given in memory have no file, so they count as input themselves.
 std::uint64_t input_of(const LoadedModel& model) {
   std::vector<Bytes> places;
   for (const Payload& payload : model.payloads) places.push_back(payload.bytes());
@@ -22,7 +22,7 @@ std::uint64_t distinct_bytes(const std::vector<Bytes>& places) {
   std::uint64_t count = 0;
   std::uintptr_t end = 0;
   for (const Extent& extent : extents) {
-    if (extent.end() <= end) continue;
+    if (extent.end() <= end) continue;  // inside an earlier extent
     count += extent.end() - std::max(extent.begin(), end);
     end = extent.end();
   }
@@ -39,8 +39,8 @@ Expansion::Expansion(const LoadedModel& model) : Expansion(input_of(model), mode
 void Expansion::add(std::uint64_t bytes) {
   if (budget_.add(bytes)) return;
   throw Error(Code::onnx_model_expansion,
-              base::concat("its tensors share bytes, or overlap: what is made of them would be more than ",
-                           budget_.times(), " times the input of ", base::human_size(budget_.input())),
+              base::concat("its tensors share bytes, or overlap: the output would be more than ", budget_.times(),
+                           " times the input of ", base::human_size(budget_.input())),
               {}, path_, {hint_});
 }
 

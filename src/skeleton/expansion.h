@@ -1,4 +1,4 @@
-// A limit on the bytes that are made of an input, as tensors may share bytes.
+// Limits the size of an output relative to its input, because tensors may share bytes.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,22 @@
 
 namespace onnxar {
 
-/// The number of bytes at these places in memory, each counted once. Cost: O(n log n).
+/// The number of distinct bytes in `places`: bytes that are in several places count once. Cost: O(n log n).
 std::uint64_t distinct_bytes(const std::vector<Bytes>& places);
 
-/// Counts the bytes that would be made of an input, and refuses more than the limit: a hostile model may name the same
-/// bytes a million times, or slices that overlap. Decoded data is not shared, so it is not counted.
+/// Counts the bytes that an output would have, and refuses more than the limit: a hostile model may name the same bytes
+/// a million times, or slices that overlap. Callers do not add decoded data, as tensors cannot share it.
 class Expansion {
  public:
-  /// Up to `most_times` the `input`, in bytes. `hint` says what to do above it.
+  /// Allows up to `most_times` the `input`, in bytes. Above that the error carries `hint`.
   Expansion(std::uint64_t input, std::uint64_t most_times, Hint hint = Hint::max_expansion) noexcept;
-  /// The input of a model is its files, or the payloads that it was given in memory.
+  /// The limit for `model`. Its input is its files, or the payloads that it was given in memory.
   explicit Expansion(const LoadedModel& model);
 
-  /// So many bytes more. Errors: onnx.model.expansion.
+  /// Counts `bytes` more. Errors: onnx.model.expansion.
   void add(std::uint64_t bytes);
   void add(const Payload& payload) { add(payload.bytes().size()); }
-  /// Adds a payload only if no payload with the same bytes was added: those are made once.
+  /// Counts a payload unless one with the same extent was counted, as these are written once.
   void add_once(const Payload& payload);
 
   [[nodiscard]] std::uint64_t made() const noexcept { return budget_.made(); }

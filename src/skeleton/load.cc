@@ -19,7 +19,8 @@ std::vector<std::byte> split_selected(LoadedModel& model, const ExternalPolicy& 
   }
 }
 
-/// A file that is not a graph at all got its name by accident: the message says how to keep it as a side file.
+/// A file that is not a graph may have its name by accident. The hint says how to keep it as a side file. A wrong
+/// CRC-32 is damage and says nothing about the kind of the file.
 Error annotate(const Error& error, const std::string& graph) {
   if (error.entry() != graph || kind(error.code()) != Kind::format || error.code() == Code::zip_data_crc) return error;
   return base::annotate(error, {.advice = {Hint::repack_side_file, escaped(graph)}});
@@ -35,6 +36,7 @@ void split_graphs(LoadedModel& model, const ExternalPolicy& policy, const LoadOp
     } catch (const Error& error) {
       throw annotate(error, name);
     }
+    // The limit is on the sum, as a hostile archive may have thousands of graphs that are each just below it.
     bytes += model.graphs.back().skeleton.size();
     if (bytes > options.max_skeleton_size) {
       throw Error(Code::onnx_model_too_large,
@@ -51,7 +53,7 @@ void append(std::vector<T>& list, std::vector<T> more) {
   list.insert(list.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
 }
 
-/// Side files are kept, entries of old tensors are not.
+/// Takes over side files, and the names of the entries that are left out.
 void take_other_entries(LoadedModel& model) {
   OtherEntries others = model.source->other_entries();
   append(model.side_files, std::move(others.side_files));
@@ -86,6 +88,7 @@ void split_model(LoadedModel& model, std::unique_ptr<Resolver> source, const Ext
   if (companions == Companions::taken) split_graphs(model, policy, options);
   model.input_size = model.source->input_size();
   append(model.remarks, model.source->remarks());
+  // Side files are known only after every link of every graph was seen.
   if (companions == Companions::taken) take_other_entries(model);
 }
 

@@ -1,4 +1,4 @@
-// Loading: a model becomes a skeleton and payloads.
+// Loads a model: splits it into a skeleton and payloads.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@ namespace onnxar {
 /// Whether the further graphs of an archive, and its side files, are loaded with the model.
 enum class Companions : std::uint8_t { taken, left };
 
-/// Opens the model at `path` and splits it: every external payload, every inline one that `policy` moves, and large
-/// ones that can be put back as they were go to the table. No payload byte is touched, except values of
+/// Opens the model at `path` and splits it. The table gets every external payload, every inline payload that `policy`
+/// moves, and every large inline payload that saving can put back byte for byte. Reads no payload, except values of
 /// typed fields. Errors: as `convert`. Cost: O(fields).
 LoadedModel load_model(const std::filesystem::path& path, const ExternalPolicy& policy, const LoadOptions& options,
                        Companions companions = Companions::taken);
 /// As above, for a model that is open already.
 LoadedModel load_model(std::unique_ptr<Resolver> source, const ExternalPolicy& policy, const LoadOptions& options,
                        Companions companions = Companions::taken);
-/// As above, for a source in which some links name payloads that `model`, which has an id, holds already.
+/// As above, for a source whose links may name payloads that `model` already holds. REQUIRES: `model` has an id.
 void split_model(LoadedModel& model, std::unique_ptr<Resolver> source, const ExternalPolicy& policy,
                  const LoadOptions& options, Companions companions = Companions::taken);
 
-/// Makes `bytes`, a serialised ModelProto whose links are of `model`, its skeleton; inline payloads that `policy` moves
-/// go to the table, as views of `bytes`. Links to files stay if `options` let loading leave them alone. Errors: wire.*,
-/// onnx.*; onnx.external_data.marker where a link names the payload of another model, usage.not_loaded where it leads
-/// to a file and may not.
+/// Replaces the skeleton of `model` by `bytes`, a serialised ModelProto with links of this model. Inline payloads that
+/// `policy` moves go to the table as views of `bytes`. Links to files stay if LoadOptions::load_external_data is off.
+/// Errors: wire.*, onnx.*; onnx.external_data.marker (a link names a payload of a different model), usage.not_loaded (a
+/// link leads to a file although external data was to be loaded).
 void set_skeleton(LoadedModel& model, std::shared_ptr<const std::vector<std::byte>> bytes, const ExternalPolicy& policy,
                   const LoadOptions& options);
 

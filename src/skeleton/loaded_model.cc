@@ -9,7 +9,7 @@
 namespace onnxar {
 
 std::uint64_t new_model_id() {
-  // Every number has 19 digits, so that the size of a link, and of the lengths around it, is not a matter of chance.
+  // All numbers have 19 digits. Otherwise the sizes of links, and of the messages around them, would depend on chance.
   std::random_device random;
   return std::uniform_int_distribution<std::uint64_t>(1'000'000'000'000'000'000U, 9'999'999'999'999'999'999U)(random);
 }

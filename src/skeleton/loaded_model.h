@@ -1,7 +1,7 @@
 // A model in memory: a skeleton and a table of payloads.
 //
-// The skeleton is the ModelProto with large payloads replaced by links `#onnxar:<id>:<index>`; the table holds what
-// they link to. Every source is split into this form and every target is written from it.
+// The skeleton is the ModelProto with large payloads replaced by links `#onnxar:<id>:<index>`, where `index` is the
+// payload's place in the table. Every source is split into this form, and every target is written from it.
 #pragma once
 
 #include <cstdint>
@@ -21,40 +21,39 @@
 
 namespace onnxar {
 
-/// A further graph of an archive, as it is in memory: a skeleton with links to the payloads of the model beside it.
+/// A further graph of an archive: a skeleton with links into the payload table of the model.
 struct LoadedGraph {
-  std::string name;  ///< of its entry: `decoder.onnx`
+  std::string name;  ///< the entry's: `decoder.onnx`
   std::vector<std::byte> skeleton;
 };
 
 struct LoadedModel {
-  std::shared_ptr<Resolver> source;  ///< what payloads are views of; null for a model made in memory
-  std::uint64_t id = 0;              ///< is in the skeleton's links
-  std::size_t max_depth = 100;       ///< of the messages in the skeleton, as it was allowed in loading
-  std::uint64_t input_size = 0;      ///< of the files that it was loaded from; 0 for a model made in memory
-  std::uint64_t max_expansion = 8;   ///< as it was allowed in loading: see expansion.h
+  std::shared_ptr<Resolver> source;  ///< keeps what payloads view; null for a model made in memory
+  std::uint64_t id = 0;              ///< part of the skeleton's links
+  std::size_t max_depth = 100;       ///< of messages in the skeleton: LoadOptions::max_depth
+  std::uint64_t input_size = 0;      ///< of the files that it was loaded from, in bytes; 0 if it was made in memory
+  std::uint64_t max_expansion = 8;   ///< LoadOptions::max_expansion; see expansion.h
   std::vector<std::byte> skeleton;
-  std::vector<Payload> payloads;    ///< by index in the links; without a source where it was released
-  std::vector<LoadedGraph> graphs;  ///< further ones of an archive; their payloads are in the same table
+  std::vector<Payload> payloads;    ///< by index in the links; a released payload has a null source
+  std::vector<LoadedGraph> graphs;  ///< further graphs of an archive; their payloads are in the same table
   std::vector<SideFile> side_files;
   std::vector<std::string> left_out;  ///< entries that no tensor names and that are not side files
   std::uint64_t left_out_bytes = 0;
   std::vector<Finding> remarks;
 
-  /// The folder of the files that tensors are still linked to, if loading was told to leave external data alone; empty
-  /// if there is none.
+  /// The folder that links to files count from, if LoadOptions::load_external_data was off; otherwise empty.
   std::filesystem::path data_folder;
 
-  /// The payload of a tensor whose link names one of this model's; null for one that is inline or linked to a file.
+  /// The payload that the tensor's link names; null if its data is inline, or in a file.
   [[nodiscard]] const Payload* payload_of(const onnx::TensorSite& site) const;
-  /// The payload that a location names, if it is one of this model's.
+  /// The payload that a location names; null if it does not name a payload of this model.
   [[nodiscard]] const Payload* payload_at(std::string_view location) const;
 };
 
-/// A note for the report of writing the model anew, which names what is left out; nothing where nothing is.
+/// The note for the report on saving that names the entries left out; nothing if there are none.
 std::optional<Finding> note_of_left_out(const LoadedModel& model);
 
-/// A random number: what tells the links of one model from those of another.
+/// A random number of 19 digits, which tells the links of one model from those of a different model.
 std::uint64_t new_model_id();
 
 }  // namespace onnxar

@@ -17,7 +17,7 @@
 namespace onnxar {
 namespace {
 
-/// The payloads that `wanted` chooses: those with the same bytes are together.
+/// Groups the payloads that `wanted` chooses by their extents, so that each group is copied once.
 template <typename Wanted>
 std::vector<std::vector<std::size_t>> by_extent(const std::vector<Payload>& payloads, const Wanted& wanted) {
   std::vector<std::vector<std::size_t>> groups;
@@ -31,7 +31,8 @@ std::vector<std::vector<std::size_t>> by_extent(const std::vector<Payload>& payl
   return groups;
 }
 
-/// Whether all bytes may be taken from where they lie: reading them through the source would prove nothing.
+/// Whether all bytes may be copied from where they lie, in any order. Verified data must be read through its source,
+/// which compares a CRC-32 or checksum of all bytes in order; decoded data does not lie anywhere.
 bool is_plain(const Payload& payload) {
   std::uint64_t plain = 0;
   payload.source->locate([&plain](const Location& run) { plain += run.verified ? 0 : run.bytes.size(); });
@@ -48,8 +49,8 @@ const std::byte* end_of(Bytes bytes) { return bytes.data() + bytes.size(); }
 
 // --- prefetching ----------------------------------------------------------------------------------------------------
 
-/// The payloads' bytes in ascending order, neighbours of one owner as one: a call for each of 100 000 tensors would
-/// take its time. What lies between two that have an owner in common is there, too.
+/// The payloads' bytes in ascending order. Joins close neighbours with the same owner, because 100 000 system calls for
+/// 100 000 tensors take too long. An owner is one mapping, so the gap between two neighbours is mapped as well.
 std::vector<Bytes> ranges_of(const std::vector<Payload>& payloads) {
   constexpr std::ptrdiff_t most_between = 64 << 10;
   std::vector<const ByteSpan*> spans;
@@ -71,8 +72,8 @@ std::vector<Bytes> ranges_of(const std::vector<Payload>& payloads) {
   return ranges;
 }
 
-/// A hostile model may have a million tensors that overlap in one file: copies would take far more memory than the
-/// file.
+/// A hostile model may have a million tensors that overlap in one file. Their copies would take far more memory than
+/// the file.
 void check_expansion(const LoadedModel& model, const std::vector<std::vector<std::size_t>>& groups) {
   Expansion expansion(model);
   for (const auto& group : groups) {
@@ -83,7 +84,7 @@ void check_expansion(const LoadedModel& model, const std::vector<std::vector<std
 
 // --- one buffer -----------------------------------------------------------------------------------------------------
 
-/// The largest pages are 1 GiB, and no system needs more alignment than a page.
+/// The largest page size of current processors, 1 GiB. Devices do not require more alignment than a page.
 constexpr std::uint64_t most_alignment = 1ULL << 30U;
 
 std::uint64_t checked_alignment(std::uint64_t alignment) {
@@ -94,7 +95,7 @@ std::uint64_t checked_alignment(std::uint64_t alignment) {
       base::concat("alignment ", alignment, " is not possible; it must be 0 or a power of two up to ", most_alignment));
 }
 
-/// What is copied at once, to its place in the buffer.
+/// One unit of work: a range of a payload, and its place in the buffer.
 struct Piece {
   const Payload* payload;
   std::size_t begin;  // in the payload
@@ -102,7 +103,8 @@ struct Piece {
   std::uint64_t target;
 };
 
-/// Cuts what may be copied in any order; what is verified or decoded goes from front to back.
+/// Cuts plain payloads into pieces, so that threads share the work on a large one. Verified and decoded payloads stay
+/// whole, because their sources hand out bytes from front to back.
 void add_pieces(std::vector<Piece>& pieces, const Payload& payload, std::uint64_t target) {
   constexpr std::size_t step = 8U << 20U;
   const std::size_t size = payload.size();
@@ -121,7 +123,7 @@ void copy(const Piece& piece, std::byte* buffer) {
     return;
   }
   piece.payload->source->read([&target](Bytes bytes) {
-    if (bytes.empty()) return;  // which may have no address, and memcpy wants one
+    if (bytes.empty()) return;  // memcpy requires non-null pointers even for 0 bytes
     std::memcpy(target, bytes.data(), bytes.size());
     target += bytes.size();
   });
@@ -141,7 +143,7 @@ void own_payloads(LoadedModel& model, Ownership ownership, std::size_t threads) 
   });
   if (!all) return;
   own_side_files(model);
-  model.source = nullptr;
+  model.source = nullptr;  // unmaps the files, unless a caller holds a share
 }
 
 void prefetch_payloads(const LoadedModel& model, Prefetch prefetch) {
@@ -166,6 +168,7 @@ std::shared_ptr<const void> consolidate(LoadedModel& model, const TensorBufferOp
     size = offsets.back() + payload.size();
   }
   const std::shared_ptr<std::byte> buffer = base::allocate(size, alignment);
+  // The table changes only after every copy succeeded, so that an error leaves the model as it was.
   base::parallel_for(pieces.size(), 0, [&](std::size_t i) { copy(pieces[i], buffer.get()); });
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Bytes bytes(buffer.get() + offsets[i], model.payloads[groups[i].front()].size());

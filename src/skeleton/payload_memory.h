@@ -1,5 +1,5 @@
-// Where the payloads of a model in memory are: in the files that they were loaded from, in memory that the model owns,
-// or in one buffer.
+// Moves the payloads of a model from the files that it was loaded from into memory that the model owns, or into one
+// buffer.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,22 @@ namespace onnxar {
 
 enum class Ownership : std::uint8_t {
   decoded,  ///< only decoded typed data
-  all,      ///< everything: the model does without its source
+  all,      ///< all payloads: the model no longer needs its source
 };
 
-/// Gives the model memory of its own for payloads (and side files, if `all`), read through their sources and so
-/// verified where there is a CRC. Payloads that shared their bytes still do. On `threads` threads (0: all cores).
-/// Errors: zip.data.crc; onnx.model.expansion (tensors that overlap many times over). After an error the model must not
-/// be used.
+/// Copies payloads (and side files, if `all`) into memory that the model owns. Reads them through their sources, which
+/// verify CRC-32s and checksums. Payloads that shared bytes still share them. Uses `threads` threads (0: all cores).
+/// Errors: zip.data.crc; onnx.external_data.checksum; onnx.model.expansion (tensors that overlap too often). After an
+/// error the model must not be used.
 void own_payloads(LoadedModel& model, Ownership ownership, std::size_t threads);
 
-/// Has the pages of all payloads that lie in a mapping read ahead, or in. Errors: io.failed.
+/// Asks the system to read the pages of all mapped payloads, in the background or before the call returns. Errors:
+/// io.failed.
 void prefetch_payloads(const LoadedModel& model, Prefetch prefetch);
 
-/// Moves all payloads of at least `options.threshold` bytes to one buffer and returns it; null where there are
-/// none. Payloads that shared their bytes still do. Errors: usage.argument (the alignment), zip.data.crc,
-/// onnx.model.expansion, std::bad_alloc; nothing is changed then.
+/// Moves all payloads of at least `options.threshold` bytes to one buffer and returns it; null if there are none.
+/// Verifies as `own_payloads`. Payloads that shared bytes still share them. Errors: usage.argument (the alignment),
+/// zip.data.crc, onnx.external_data.checksum, onnx.model.expansion, std::bad_alloc; the model is then unchanged.
 std::shared_ptr<const void> consolidate(LoadedModel& model, const TensorBufferOptions& options);
 
 }  // namespace onnxar

@@ -21,9 +21,9 @@ ExternalPolicy ExternalPolicy::of(const LoadOptions& options) {
 }
 
 bool ExternalPolicy::is_external(const onnx::TensorSite& site, std::uint64_t size) const {
-  if (!threshold_ || size < *threshold_ || size == 0) return false;
+  if (!threshold_ || size < *threshold_ || size == 0) return false;  // a threshold of 0 does not make empty entries
   const DataType type = site.tensor.type;
-  // Strings have no raw bytes, and a segment is a part of a tensor that no link can describe.
+  // Strings have no raw bytes, and external_data cannot describe a segment of a tensor.
   if (type == DataType::string || site.tensor.segment) return false;
   if ((type == DataType::int32 || type == DataType::int64) && size < small_integers_below) return false;
   switch (site.kind) {

@@ -1,4 +1,4 @@
-// Which tensors have their data outside the model.
+// Decides which tensors have their data outside the model.
 #pragma once
 
 #include <optional>
@@ -8,20 +8,21 @@
 
 namespace onnxar {
 
-/// ONNX Runtime and shape inference read small integer tensors (shapes, axes) while they build the graph, before any
-/// external data is available. Below this size they stay inline at any threshold.
+/// Bytes. ONNX Runtime and shape inference read small integer tensors (shapes, axes) while they build the graph, before
+/// external data is available. INT32 and INT64 tensors below this size stay inline at any threshold.
 inline constexpr std::uint64_t small_integers_below = 1024;
 
-/// Decides which tensors have their data outside the model.
+/// The rule for one form of output.
 class ExternalPolicy {
  public:
-  /// Nothing is outside.
+  /// Keeps all data in the model.
   static ExternalPolicy everything_inline();
+  /// The rule for files. Inline and text formats keep all data in the model.
   static ExternalPolicy of(const SaveOptions& options);
-  /// For models in memory: every large payload, wherever it is.
+  /// The rule for models in memory: every payload of at least the threshold, at any site.
   static ExternalPolicy of(const LoadOptions& options);
 
-  /// Whether a tensor at this site, whose data is `size` bytes, has it outside.
+  /// Whether a tensor at this site, with `size` bytes of data, has its data outside the model.
   [[nodiscard]] bool is_external(const onnx::TensorSite& site, std::uint64_t size) const;
 
  private:

@@ -14,10 +14,10 @@
 namespace onnxar {
 namespace {
 
-/// Below this a link takes as much room as the data.
+/// Bytes. A link with its key, offset and length takes up to about 100 bytes; moving less data saves too little.
 constexpr std::size_t smallest_worth_it = 1024;
 
-/// Compares a tensor of a model in memory with its payload of `size` bytes: the message may have been edited.
+/// Compares a tensor of a model in memory with its payload of `size` bytes, because the user may edit the message.
 /// Errors: onnx.external.string, .data_beside, onnx.tensor.length, naming the tensor.
 void check_payload(const onnx::TensorSite& site, std::uint64_t size) {
   const auto added = [&site] { return base::Annotation{.prefix = describe(site), .advice = {Hint::set_payload}}; };
@@ -36,7 +36,7 @@ void check_payload(const onnx::TensorSite& site, std::uint64_t size) {
 }  // namespace
 
 std::vector<std::byte> Splitter::run(Bytes graph) {
-  // A loaded model has its data in the table, so it is not a link any more.
+  // Loading replaces links into an archive by payloads, so the marker of the link would be false in the skeleton.
   const std::string_view dropped = options_.load_external_data ? link_key_prefix : "";
   const wire::Rope rope = onnx::rewrite_tensors(graph, [this](const onnx::TensorSite& site) { return split(site); },
                                                 {options_.max_depth}, {dropped, {}});
@@ -65,13 +65,13 @@ onnx::TensorEdit Splitter::split_external(const onnx::TensorSite& site) {
   return link(model_.source->payload_of(site));
 }
 
-/// Links of a model in memory lead to its own payloads, or to data that was not loaded.
+/// A link of a model in memory that does not name one of its payloads may only name data that was not loaded.
 onnx::TensorEdit Splitter::keep_link_of_message(const onnx::TensorSite& site) const {
   const std::string_view location = site.tensor.external.location.value_or("");
   const Place place{"", site.tensor.range.begin};
   if (onnx::is_memory_location(location)) {
     throw Error(Code::onnx_external_marker,
-                base::concat(describe(site), ": its data is a payload that another model holds, or that was released"),
+                base::concat(describe(site), ": its data is a payload of a different model, or one that was released"),
                 place, {}, {Hint::share_payload});
   }
   if (options_.load_external_data) {
@@ -86,9 +86,9 @@ onnx::TensorEdit Splitter::split_raw(const onnx::TensorSite& site) {
   const onnx::TensorView& tensor = site.tensor;
   const std::uint64_t size = tensor.raw_data->size();
   const std::uint64_t expected = tensor.expected_size().value_or(size);
-  if (size < expected) refuse_short(site, expected);  // whether it moves or stays
-  if (!policy_.is_external(site, size)) return split_for_the_way(site);
-  if (size > expected) {
+  if (size < expected) refuse_short(site, expected);  // even if it stays inline: runtimes would read beyond it
+  if (!policy_.is_external(site, size)) return split_inline(site);
+  if (size > expected) {  // a link has exactly the size of the dims, so moving would drop the surplus
     remark(site, Code::onnx_tensor_long_raw,
            base::concat(onnx::raw_size_text(tensor, expected), "; it stays in the model"));
     return onnx::TensorEdit::keep();
@@ -101,8 +101,9 @@ onnx::TensorEdit Splitter::split_raw(const onnx::TensorSite& site) {
   return too_deep(site) ? onnx::TensorEdit::keep() : link_bytes(tensor.raw_data->of(site.model));
 }
 
-/// Data that will be inline again stays out of memory in between if it is large and comes back byte for byte.
-onnx::TensorEdit Splitter::split_for_the_way(const onnx::TensorSite& site) {
+/// Inline data that stays inline in the output is moved in between if it is large, so that the skeleton stays small.
+/// Only data that saving can put back byte for byte qualifies.
+onnx::TensorEdit Splitter::split_inline(const onnx::TensorSite& site) {
   const Bytes bytes = site.tensor.raw_data->of(site.model);
   if (bytes.size() < options_.threshold || bytes.size() < smallest_worth_it) return onnx::TensorEdit::keep();
   if (!site.tensor.restorable || site.tensor.typed_data || too_deep(site)) return onnx::TensorEdit::keep();
@@ -114,11 +115,12 @@ onnx::TensorEdit Splitter::split_typed(const onnx::TensorSite& site) {
   if (!site.tensor.typed_data || !size || !policy_.is_external(site, *size) || too_deep(site)) {
     return onnx::TensorEdit::keep();
   }
+  // Packed fields of fixed-size elements already hold the raw bytes, so they are linked as they lie.
   if (const auto raw = onnx::packed_raw_bytes(site.model, site.tensor)) return link_bytes(*raw);
   auto source = onnx::typed_data_source(site.model, site.tensor);
   if (!source) {
     remark(site, Code::onnx_tensor_not_converted,
-           "its typed data does not convert to raw data exactly (another count or values out of range); it stays in "
+           "its typed data does not convert to raw data exactly (wrong count, or values out of range); it stays in "
            "the model");
     return onnx::TensorEdit::keep();
   }
@@ -133,7 +135,7 @@ onnx::TensorEdit Splitter::link(Payload payload) {
   return onnx::TensorEdit::link_to(std::move(link));
 }
 
-/// A link is a message in the tensor: at the deepest level there is no room for one.
+/// A link adds a message level below the tensor. At the deepest level the result would exceed `max_depth`.
 bool Splitter::too_deep(const onnx::TensorSite& site) const { return site.levels.size() >= options_.max_depth; }
 
 void Splitter::refuse_large_skeleton(std::uint64_t size) const {

@@ -11,11 +11,12 @@
 
 namespace onnxar {
 
-/// Adds payloads and remarks to a model. Links of the graph lead to payloads that the model has already, to what
-/// `model.source` finds or, without a source, nowhere.
+/// Splits one graph, and adds its payloads and remarks to a model. A link of the graph names a payload that the model
+/// already has, or data that `model.source` finds. Without a source a link to a file cannot be resolved.
 class Splitter {
  public:
-  /// `owner` keeps the bytes of the graph alive. All must outlive the splitter.
+  /// `owner` keeps the bytes of the graph alive, and `file` is the origin of their mapping, if there is one. The
+  /// referenced objects must outlive the splitter.
   Splitter(LoadedModel& model, std::shared_ptr<const void> owner, const ExternalPolicy& policy,
            const LoadOptions& options, const base::FileOrigin* file = nullptr)
       : model_(model), owner_(std::move(owner)), file_(file), policy_(policy), options_(options) {}
@@ -29,7 +30,7 @@ class Splitter {
   onnx::TensorEdit split_external(const onnx::TensorSite& site);
   onnx::TensorEdit split_raw(const onnx::TensorSite& site);
   onnx::TensorEdit split_typed(const onnx::TensorSite& site);
-  onnx::TensorEdit split_for_the_way(const onnx::TensorSite& site);
+  onnx::TensorEdit split_inline(const onnx::TensorSite& site);
   [[nodiscard]] onnx::TensorEdit keep_link_of_message(const onnx::TensorSite& site) const;
   onnx::TensorEdit link_bytes(Bytes bytes);
   onnx::TensorEdit link(Payload payload);
@@ -43,7 +44,7 @@ class Splitter {
 
   LoadedModel& model_;
   std::shared_ptr<const void> owner_;
-  const base::FileOrigin* file_;  // what the graph is mapped from; null: nothing
+  const base::FileOrigin* file_;  // of the graph's mapping; null if it is not mapped
   const ExternalPolicy& policy_;
   const LoadOptions& options_;
 };

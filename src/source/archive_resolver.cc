@@ -17,14 +17,15 @@ ArchiveResolver::ArchiveResolver(Archive archive, const LoadOptions& options)
 
 void ArchiveResolver::select(const ArchiveEntry& entry) {
   selected_ = entry.name;
-  graph_offset_ = static_cast<std::uint64_t>(archive_.bytes(entry).data() - archive_.file().data());
+  graph_offset_ = archive_.locate(entry).offset;
   set_graph(graph_of(entry));
 }
 
 GraphBytes ArchiveResolver::graph_of(const ArchiveEntry& entry) const {
   const bool was_appended = entry.index >= ArchiveAccess::directory(archive_).first_appended();
   if (options().verify_data && was_appended) {
-    // An edit may cut it off and put another model in its place: so a copy is made, and that copy is verified.
+    // An undo may cut off an appended graph, and an edit may then write a different one in its place. Verifying the
+    // mapping and then reading it would see two states, so a copy is made and that copy is verified.
     const auto copy = std::make_shared<const ByteSpan>(gathered(EntrySource(archive_, entry)));
     return {copy->bytes(), copy};
   }
@@ -39,7 +40,8 @@ Place ArchiveResolver::place(std::optional<std::uint64_t> offset) const {
 
 Error ArchiveResolver::annotate(const Error& error) const {
   const Error placed = Resolver::annotate(error);
-  // A verified copy is what was written, so an error in it is one of the model, even if the file was changed since.
+  // A verified copy has the bytes that were written. An error in it is an error of the model, even if the file was
+  // changed since.
   const bool is_own = error.path().empty() && error.entry().empty();
   return is_own && base::lies_in(model(), archive_.file()) ? annotate_model_change(placed, archive_) : placed;
 }

@@ -1,4 +1,4 @@
-// A model in an archive.
+// Resolves links of a model in an archive.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,15 @@
 
 namespace onnxar {
 
+/// Links lead to entries of the archive.
 class ArchiveResolver final : public Resolver {
  public:
-  /// Errors: as Archive::model; with LoadOptions::verify_data zip.data.crc of the model.
+  /// Selects the model. Errors: as Archive::model; zip.data.crc of the model, with LoadOptions::verify_data.
   ArchiveResolver(Archive archive, const LoadOptions& options);
 
   [[nodiscard]] Place place(std::optional<std::uint64_t> offset) const override;
   using Resolver::annotate;
-  /// If the file was changed since it was opened, io.changed takes the place of an error of the format.
+  /// Replaces an error of the format by io.changed if the file was changed since it was opened.
   [[nodiscard]] Error annotate(const Error& error) const override;
   [[nodiscard]] std::uint64_t input_size() const override { return archive_.file().size(); }
   [[nodiscard]] const Archive* archive() const noexcept override { return &archive_; }
@@ -36,9 +37,9 @@ class ArchiveResolver final : public Resolver {
 
   Archive archive_;
   EntryPayloads payloads_;
-  mutable EntryUses uses_;
+  mutable EntryUses uses_;          // mutable: proving a link notes its entry, and changes nothing a caller sees
   std::string selected_;            // the entry of the selected graph
-  std::uint64_t graph_offset_ = 0;  // of its first byte in the archive
+  std::uint64_t graph_offset_ = 0;  // of the graph's first byte in the archive
 };
 
 }  // namespace onnxar

@@ -16,17 +16,17 @@ namespace onnxar {
 
 inline constexpr std::size_t checksum_length = 40;
 
-/// The checksum in lower case; nothing if `text` is not a checksum.
+/// The checksum in lower case; nothing if `text` does not have 40 hexadecimal digits.
 std::optional<std::string> parse_checksum(std::string_view text);
 
-/// The sentence about a text that is not a checksum.
+/// Words the fault of a text that is not a checksum.
 std::string no_checksum(std::string_view text);
 
-/// The checksum of all bytes of a source.
+/// The checksum of all bytes of a source, in lower case. Cost: reads the source.
 std::string checksum_of(const ByteSource& source);
 
-/// Hands out the bytes of another source and sums them. If the sum is another one, it throws `mismatch`, an error of
-/// the file at `path`, after the last byte.
+/// Passes on the bytes of a source and sums them. If the sum differs from `checksum`, `read` throws `mismatch` as an
+/// error of the file at `path` after the last byte. Threads: `read` may be called on any number at once.
 class ChecksumSource final : public ByteSource {
  public:
   ChecksumSource(std::shared_ptr<const ByteSource> source, std::string checksum, Finding mismatch,

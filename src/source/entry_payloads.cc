@@ -9,7 +9,8 @@
 namespace onnxar {
 namespace {
 
-/// The last entry whose local header begins at `offset` or before; the first one is at 0.
+/// The last entry whose local header begins at `offset` or before. Entries are in the order of the file, and the first
+/// one begins at 0, so there always is one.
 std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
   std::size_t first = 0;
   for (std::size_t count = archive.size(); count > 1;) {
@@ -25,6 +26,8 @@ std::size_t entry_at_or_before(const Archive& archive, std::uint64_t offset) {
 Resolved EntryPayloads::part(const Archive& archive, const ArchiveEntry& entry, Bytes part) {
   const bool is_whole = part.size() == entry.size;
   if (!verify_) return {payload_of(ByteSpan::borrow(part, archive.owner()), ArchiveAccess::origin(archive)), is_whole};
+  // A slice cannot be compared with the CRC-32 of its entry alone; SlicedEntries verifies the entry once for all
+  // slices.
   auto source = is_whole ? whole(archive, entry) : slices_.source(archive, entry, part);
   return {payload_at(part, archive.owner(), std::move(source)), is_whole};
 }
@@ -37,18 +40,20 @@ std::shared_ptr<const ByteSource> EntryPayloads::whole(const Archive& archive, c
 EntryPart part_of_file(const Archive& archive, std::uint64_t at, std::size_t count, const onnx::TensorSite& site,
                        const onnx::ExternalSlice& slice) {
   const auto length = slice.length ? slice.length : site.tensor.expected_size();
-  const std::uint64_t offset = slice.offset >= at ? slice.offset - at : 0;  // 0 is a header, where no data is
+  // An offset before the archive becomes 0, the first local header, which is refused below: it is not data.
+  const std::uint64_t offset = slice.offset >= at ? slice.offset - at : 0;
   const std::size_t index = entry_at_or_before(archive, offset);
   if (length && index < count) {
     const ArchiveEntry entry = archive.entry(index);
     const Bytes whole = archive.bytes(entry);
     const auto begin = static_cast<std::uint64_t>(whole.data() - archive.file().data());
+    // The range must end within this entry: bytes beyond it are headers, which the next edit may move.
     const auto part = offset < begin ? std::nullopt : base::slice(whole, offset - begin, *length);
     if (part) return {entry, *part};
   }
   throw Error(Code::onnx_external_out_of_range,
               base::concat("it refers to bytes of the archive's own file, from ", slice.offset,
-                           " on, that do not all lie in one entry of weights"),
+                           " on, that are not within one weight entry"),
               {"", site.tensor.range.begin});
 }
 

@@ -1,4 +1,4 @@
-// Parts of the entries of an archive as payloads.
+// Makes payloads of the entries of an archive, and of parts of them.
 #pragma once
 
 #include <memory>
@@ -8,19 +8,21 @@
 #include "onnxar/archive.h"
 #include "onnxar/options.h"
 #include "source/resolver.h"
+#include "tensors/external_tensor.h"
 
 namespace onnxar {
 
-/// Not synchronised; the sources that it makes are.
+/// Makes payloads of one archive, which must outlive them. Threads: one at a time; the sources that it makes may be
+/// read on any number at once.
 class EntryPayloads {
  public:
   explicit EntryPayloads(const LoadOptions& options)
       : verify_(options.verify_data), threads_(options.threads), slices_(options.temporary_dir) {}
 
-  /// `part`, which lies in `entry`; with LoadOptions::verify_data compared with the CRC-32 of the entry when it is
-  /// read. All calls are about one archive, which must outlive the payloads. Errors: as Archive::bytes.
+  /// The payload of `part`, which lies in `entry`. With LoadOptions::verify_data, reading it compares the CRC-32 of the
+  /// entry. Errors: as Archive::bytes.
   [[nodiscard]] Resolved part(const Archive& archive, const ArchiveEntry& entry, Bytes part);
-  /// All bytes of the entry, in the same way.
+  /// A source of all bytes of `entry`, verified in the same way. Errors: as Archive::bytes.
   [[nodiscard]] std::shared_ptr<const ByteSource> whole(const Archive& archive, const ArchiveEntry& entry) const;
 
  private:
@@ -29,12 +31,9 @@ class EntryPayloads {
   SlicedEntries slices_;
 };
 
-/// What a tensor refers to that has the archive's own file, in which the archive begins at `at`, for its location:
-/// bytes of one of the first `count` entries. Errors: onnx.external_data.out_of_range; as Archive::bytes.
-struct EntryPart {
-  ArchiveEntry entry;
-  Bytes bytes;
-};
+/// Finds the part of an entry that a link to the archive's own file names. The archive begins at `at` in that file, and
+/// the part must lie in one of the first `count` entries. Errors: onnx.external_data.out_of_range; as Archive::bytes.
+/// Cost: O(log entries).
 EntryPart part_of_file(const Archive& archive, std::uint64_t at, std::size_t count, const onnx::TensorSite& site,
                        const onnx::ExternalSlice& slice);
 

@@ -24,8 +24,9 @@ fs::path real_folder_of(const fs::path& file) {
 
 std::optional<std::string> location_fault(std::string_view location) {
   if (location.empty()) return "is empty";
-  if (location.find('\0') != std::string_view::npos) return "has a zero byte in it";
+  if (location.find('\0') != std::string_view::npos) return "contains a zero byte";
   const fs::path path(location);
+  // Locations in foreign zips go through the same rules, and there no file system enforces them.
   if (path.is_absolute()) return "is an absolute path; data must lie in the model's folder";
   if (std::ranges::find(path, fs::path("..")) != path.end())
     return "goes up with `..`; data must lie in the model's folder";
@@ -36,9 +37,9 @@ ExternalFiles::ExternalFiles(const fs::path& model, const fs::path& data_dir)
     : folder_(data_dir.empty() ? real_folder_of(model) : base::real_path(data_dir)),
       link_folder_(data_dir.empty() ? base::real_path(model).parent_path() : folder_) {}
 
-/// Opens the file by one call that never leaves the folder, not even by a symbolic link that is put there in between:
-/// a model from a stranger must not read `/etc/passwd` as a weight. Beside the named folder, the folder that the
-/// model's own file is in counts too, as caches of downloaded models link single files into a folder.
+/// Opens the file by one call that never leaves the folder. Checking the path first would race with a symbolic link
+/// that is put there in between, and a downloaded model must not read `/etc/passwd` as a weight. Links may also lead
+/// into the folder of the model's own file, because caches of downloaded models link single files into a folder.
 ExternalFiles::Mapping ExternalFiles::open(const std::string& location, std::uint64_t offset) const {
   const Place place{"", offset};
   if (const auto fault = location_fault(location)) {
@@ -66,7 +67,7 @@ ExternalFiles::Mapping ExternalFiles::map(const std::string& location, std::uint
   const auto known = by_location_.find(location);
   if (known != by_location_.end()) return known->second;
   Mapping file = open(location, offset);
-  // Two names of one file share a mapping, so that equal slices are seen to be equal.
+  // Names of the same file share a mapping. Extents compare addresses, so equal slices are then written once.
   file = files_.try_emplace(std::pair(file->identity().device, file->identity().inode), file).first->second;
   by_location_.emplace(location, file);
   return file;
@@ -88,7 +89,7 @@ std::optional<std::uint64_t> ExternalFiles::size_of(const std::string& location)
   try {
     if (!failed) return base::examine(file, {}, folder_ / location).length;
   } catch (const Error&) {
-    return std::nullopt;  // not a regular file: a folder, a pipe
+    return std::nullopt;  // not a regular file, but a folder or a pipe
   }
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// A `.onnx` file, or the bytes of one, with data files in a folder.
+// Resolves links of a `.onnx` file, or of its bytes, to data files in a folder.
 #pragma once
 
 #include "source/external_files.h"
@@ -6,19 +6,17 @@
 
 namespace onnxar {
 
-/// The part of a data file that a link names. Errors: as ExternalFiles::resolve.
+/// Finds the part of a data file that a link names. Errors: as ExternalFiles::resolve.
 Resolved resolve_in(ExternalFiles& files, const onnx::TensorView& tensor, const onnx::ExternalSlice& slice);
 
+/// Links lead to data files. LinkResolver derives from it, because a link may have data files beside its archive.
 class FileResolver : public Resolver {
  public:
-  /// `path` is that of the model's file, beside which its data is unless LoadOptions::external_data_dir names another
-  /// folder. It may be empty if there is one. Errors: io.* (there is no such folder).
+  /// `path` is the model's file. Its folder holds the data unless LoadOptions::external_data_dir names a different one;
+  /// then `path` may be empty. Errors: io.* (the folder does not exist).
   FileResolver(GraphBytes graph, const std::filesystem::path& path, const LoadOptions& options)
       : Resolver(options, path, std::move(graph)), files_(path, options.external_data_dir) {}
 
-  [[nodiscard]] Place place(std::optional<std::uint64_t> offset) const override {
-    return {"", from_text() ? std::nullopt : offset};
-  }
   [[nodiscard]] std::uint64_t input_size() const override { return model().size() + files_.size(); }
   [[nodiscard]] const ExternalFiles* files() const noexcept override { return &files_; }
 

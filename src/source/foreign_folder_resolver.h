@@ -1,4 +1,4 @@
-// A model in a folder that PyTorch's older exporter wrote.
+// Resolves links of a model in a folder that PyTorch's older exporter wrote.
 #pragma once
 
 #include <filesystem>
@@ -8,12 +8,13 @@
 
 namespace onnxar {
 
+/// Each tensor's data is a file with the tensor's name. Stand-ins in the model become links to these files.
 class ForeignFolderResolver final : public Resolver {
  public:
   /// `model` is the path of the model in the folder. Errors: io.*; wire.*, onnx.* of the model.
   ForeignFolderResolver(const std::filesystem::path& model, const LoadOptions& options);
 
-  /// The model is never the file's bytes, as its stand-ins became links: there is no offset.
+  /// Without an offset once stand-ins became links: the graph's bytes are then not those of the file.
   [[nodiscard]] Place place(std::optional<std::uint64_t> offset) const override {
     return {"", is_linked_ ? std::nullopt : offset};
   }

@@ -11,7 +11,7 @@ namespace {
 
 using base::concat;
 
-/// As a name of an entry: what a file system makes of `./a` or `a//b`.
+/// The entry name for a location: normalised as a file system does it, as exporters write `./a` and `a//b`.
 std::string entry_name(std::string_view location) {
   return std::filesystem::path(location).lexically_normal().string();
 }
@@ -92,15 +92,17 @@ Resolved ForeignZipResolver::find(const onnx::TensorSite& site, const onnx::Exte
   const Bytes part = whole.subspan(
       slice.offset, onnx::length_in(slice, tensor.expected_size(), whole.size(), "entry", tensor.range.begin));
   used_.insert(*index);
-  // Never said to be whole: its bytes are compared with the zip's own CRC-32, and a checksum is of another file.
+  // Not said to be whole: the zip's own CRC-32 verifies the bytes, and a checksum is of the data file that was zipped.
   return {this->part(*index, part, whole.size())};
 }
 
 Payload ForeignZipResolver::part(std::size_t index, Bytes part, std::size_t size_of_entry) {
+  // An entry is inflated when it is first read, so that a dry run inflates only the model.
   if (zip_->entry(index).deflated) return payload_at(part, zip_, zip_->inflated_source(index, part));
   if (options().verify_data && part.size() == size_of_entry) {
     return payload_at(part, zip_, zip_->source(index, options().threads));
   }
+  // Slices are read apart from each other, so their entry is verified here, before any of them is used.
   if (options().verify_data && verified_.insert(index).second) zip_->verify(index);
   return onnxar::payload_of(ByteSpan::borrow(part, zip_), zip_->origin());
 }
@@ -118,7 +120,7 @@ OtherEntries ForeignZipResolver::other_entries() {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (is_left_out(entries[i]) || used_.contains(i) || i == zip_->model().index) continue;
     const std::string name(entries[i].name.substr(zip_->model().folder.size()));
-    if (is_graph_name(name)) continue;  // loading has split it
+    if (is_graph_name(name)) continue;  // loading splits it as a further graph
     if (is_identifier(name)) {
       others.remarks.push_back({Severity::warning,
                                 Code::archive_entry_unused,

@@ -21,16 +21,16 @@ std::vector<onnx::MetadataEntry> names_in(Bytes model) {
   return found;
 }
 
-/// Why a graph cannot have this file name, apart from the names of other entries.
+/// Says why a graph cannot have this file name, whatever other entries there are.
 std::optional<std::string> file_name_fault(const std::string& name) {
   if (!name.ends_with(graph_suffix) || name.size() == graph_suffix.size()) return "is empty";
   if (const auto fault = zip::name_fault(name)) return std::string(fault->message);
-  if (name.find('/') != std::string::npos) return "has a slash in it";
-  if (is_reserved_name(name)) return "begins as the format's own names do";
+  if (name.find('/') != std::string::npos) return "contains a slash";
+  if (is_reserved_name(name)) return "begins like the format's own names";
   return std::nullopt;
 }
 
-/// Why the first `count` names cannot be together; one more than there are takes `name` in.
+/// Says why the first `count` names cannot be in one archive. A `count` of one more than `names` has includes `name`.
 std::optional<std::string> clash_among(std::size_t count, const EntryNames& names, const std::string& name) {
   try {
     static_cast<void>(zip::index_of_names(
@@ -42,7 +42,8 @@ std::optional<std::string> clash_among(std::size_t count, const EntryNames& name
   }
 }
 
-/// Nothing where an entry of this name could be added. What the entries clash in themselves is not this name's fault.
+/// Says why an entry with this name could not be added. A clash among the existing entries is not the fault of `name`,
+/// so it is reported by the checks of the directory alone.
 std::optional<std::string> clash_of(const std::string& name, const EntryNames& names) {
   auto clash = clash_among(names.count + 1, names, name);
   return clash && !clash_among(names.count, names, name) ? clash : std::nullopt;

@@ -1,4 +1,4 @@
-// Rules for the graphs of an archive (spec, G) that go beyond the rules for a model.
+// Checks rules G of the specification: what graphs of an archive must hold beyond the rules for a model.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 
 namespace onnxar {
 
-/// The key in the model's metadata_props that gives the model a name if an archive has several graphs.
+/// The key in metadata_props that names the model among the graphs of an archive.
 inline constexpr std::string_view model_name_key = "onnxar.model.name";
 
-/// A breach in `metadata_props`; the offset is that of the field, from the graph's first byte.
+/// A breach in `metadata_props`. `offset` is the field's, from the graph's first byte.
 struct MetadataFault {
   Code code;
   std::string message;
   std::uint64_t offset = 0;
 };
 
-/// G3: a graph is not a link. Errors: wire.*.
+/// Checks G3: a graph is not a link. Errors: wire.*.
 std::optional<MetadataFault> link_marker_fault(Bytes graph);
 
 /// The names of the entries of an archive, by index.
@@ -34,19 +34,19 @@ struct EntryNames {
   std::function<std::string_view(std::size_t)> name_of;
 };
 
-/// G4: the model has one name at most, and no entry has it already. Errors: wire.*. Cost: O(fields of ModelProto
-/// itself), and O(entries) if there is a name.
+/// Checks G4: the model has at most one name, and its name clashes with none of `names`. Errors: wire.*. Cost: O(fields
+/// of ModelProto itself), and O(entries) if the model has a name.
 std::optional<MetadataFault> model_name_fault(Bytes model, const EntryNames& names);
 
-/// Refuses a model whose name is not one that the model of an archive with entries of these names can have. Keys of
-/// tensors clash with no name. Errors: archive.graph.name, with `advice`; wire.*.
+/// Refuses a model whose name breaks G4 in an archive with entries of these names. `names` need not hold the keys of
+/// tensors, as a key never ends in `.onnx`. Errors: archive.graph.name, with `advice`; wire.*.
 void expect_free_model_name(Bytes model, std::span<const std::string_view> names, const std::filesystem::path& archive,
                             const Advice& advice = {});
 
-/// The values of the key, in the order of the file. Errors: wire.*.
+/// All names that the model gives itself, in the order of the file. Errors: wire.*.
 std::vector<std::string> model_names_of(Bytes model);
 
-/// The model's name, if a file can have it. Errors: wire.*.
+/// The first name of the model, if a file can have it. Errors: wire.*.
 std::optional<std::string> model_name_of(Bytes model);
 
 }  // namespace onnxar

@@ -25,7 +25,7 @@ std::uint32_t directory_crc32_of(const Archive& archive) {
   return base::crc32(0, ArchiveAccess::directory(archive).headers());
 }
 
-/// The entries of a model's marker.
+/// The metadata entries of a marker, with their faults (K6).
 class MarkerEntries {
  public:
   explicit MarkerEntries(std::vector<onnx::MetadataEntry> entries) : entries_(std::move(entries)) {}
@@ -43,7 +43,7 @@ class MarkerEntries {
     return *number;
   }
 
-  /// Where the archive begins in the file: at 0 if the marker does not say.
+  /// Where the archive begins in the file. Without the key that is 0.
   [[nodiscard]] std::uint64_t offset() const {
     const auto value = find(offset_key);
     if (!value) return 0;
@@ -69,7 +69,7 @@ class MarkerEntries {
 
   [[noreturn]] void refuse(const std::string& what) const {
     throw Error(Code::onnx_link_bad_marker,  // K6
-                base::concat("what the model's metadata says of the archive that it links to was changed: it ", what),
+                base::concat("the model's metadata about the archive that it links to was changed: it ", what),
                 {"", entries_.front().whole.begin}, {}, {Hint::link_again});
   }
 
@@ -80,7 +80,7 @@ std::vector<onnx::MetadataEntry> marker_entries(Bytes model) {
   try {
     return onnx::find_metadata(model, link_key_prefix);
   } catch (const Error&) {
-    return {};  // the walk of the whole model reports the damage, with its place
+    return {};  // the walk of the whole model reports the damage with its place
   }
 }
 
@@ -126,6 +126,8 @@ std::string LinkMarker::fields() const {
 
 Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path,
                          const base::FileOrigin* origin) const {
+  // Edits append, so the state is a prefix of the present archive. Its own directory proves it, and its two CRC-32s
+  // tell it from a different archive with the same size.
   const auto state = base::slice(file, offset, size);
   try {
     if (state) {
@@ -133,12 +135,12 @@ Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const st
       if (model_crc32_of(opened) == model_crc32 && directory_crc32_of(opened) == directory_crc32) return opened;
     }
   } catch (const Error& error) {
-    if (kind(error.code()) != Kind::format) throw;
+    if (kind(error.code()) != Kind::format) throw;  // a prefix that is not an archive is as stale as a different one
   }
   throw Error(Code::onnx_link_stale,  // K5
               base::concat("the archive ", base::quoted(archive),
-                           " was written anew since this link to it was made, so its weights lie elsewhere or are "
-                           "others (repack, undo and overwriting do that, replace does not)"),
+                           " was rewritten since this link was made, so its weights may have moved or changed (repack, "
+                           "undo and overwriting rewrite an archive, replace does not)"),
               {}, {}, {Hint::link_again});
 }
 
@@ -146,7 +148,7 @@ void refuse_own_name(const Archive& archive, const std::filesystem::path& file) 
   const std::string name = file.filename().string();
   for (std::size_t i = 0; i < archive.size(); ++i) {
     const ArchiveEntry entry = archive.entry(i);
-    if (!zip::equal_folded(entry.name, name)) continue;  // on some file systems case does not tell names apart
+    if (!zip::equal_folded(entry.name, name)) continue;  // some file systems ignore case
     throw Error(Code::usage_own_name,
                 "the archive's file has the name of an entry in it, so a link to the file could be taken for one to "
                 "the entry",

@@ -1,4 +1,5 @@
-// What a link says about its archive. A link is a model whose external data is the archive's file.
+// Reads and writes the marker of a link: the metadata that says which archive, in which state, the link was made from.
+// A link is a model whose external data is the archive's file.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +15,15 @@
 
 namespace onnxar {
 
-/// Begins the keys of a marker in metadata_props.
+/// The prefix of a marker's keys in metadata_props.
 inline constexpr std::string_view link_key_prefix = "onnxar.link.";
 
-/// The state of an archive that a link was made of (spec/links.md, K4). Every edit keeps that state as a prefix of the
-/// file, and nothing else does. So a link holds as long as the prefix is there.
+/// The state of an archive that a link was made from (spec/links.md, K4). Every edit keeps that state as a prefix of
+/// the file, and no other operation does. So a link holds as long as the prefix is there.
 struct LinkMarker {
-  std::string archive;       ///< its file name, which is the location of links to it
-  std::uint64_t offset = 0;  ///< where in that file it begins, a multiple of 64
-  std::uint64_t size = 0;
+  std::string archive;       ///< the name of its file, which is the location of the link's tensors
+  std::uint64_t offset = 0;  ///< where the archive begins in that file, in bytes: a multiple of 64
+  std::uint64_t size = 0;    ///< of the archive in bytes
   std::uint32_t model_crc32 = 0;
   std::uint32_t directory_crc32 = 0;  ///< of all directory headers
 
@@ -30,24 +31,24 @@ struct LinkMarker {
   static LinkMarker of(const Archive& archive, std::uint64_t offset, std::string name);
   /// Whether the model has a marker, which may be damaged.
   static bool is_in(Bytes model);
-  /// Nothing if the model has no marker, or is damaged before it ends. Errors: onnx.link.bad_marker.
+  /// The marker; nothing if the model has none, or if its bytes are damaged. Errors: onnx.link.bad_marker.
   static std::optional<LinkMarker> read(Bytes model);
-  /// The archives that the marker names, one as a rule, even if the marker is damaged. A tensor with such a location
-  /// has its data in that file and in nothing else of the name.
+  /// The archives that the marker names, usually one, even if the marker is damaged. A tensor with such a location has
+  /// its data in that file, and not in an entry with this name.
   static std::set<std::string> archives(Bytes model);
   /// The marker as fields of a ModelProto.
   [[nodiscard]] std::string fields() const;
 
-  /// The archive as it was. `file` is what has its name today, `owner` keeps it alive, and `origin`, if any, is what
-  /// it is mapped from.
-  /// Errors: onnx.link.stale, naming no place. Cost: O(directory).
+  /// Opens the archive in the state of the marker. `file` is the present content of the archive's file, `owner` keeps
+  /// it alive, and `origin` is of its mapping, or null. Errors: onnx.link.stale, without a place. Cost: O(directory).
   [[nodiscard]] Archive open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path,
                              const base::FileOrigin* origin) const;
 };
 
-/// Errors: usage.own_name, if an entry has the name of the archive's own file, which is the location of links to it.
+/// Refuses an archive with an entry that has the name of the archive's own file: that name is the location of links to
+/// the file. Errors: usage.own_name.
 void refuse_own_name(const Archive& archive, const std::filesystem::path& file);
-/// The same check for the name of an entry that is to be added.
+/// As above, for the name of an entry that is to be added.
 void refuse_own_name(std::string_view name, const std::filesystem::path& file);
 
 }  // namespace onnxar

@@ -15,6 +15,7 @@ const Archive* LinkResolver::linked_archive(const std::string& location, std::ui
 
 Resolved LinkResolver::find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
   const Archive* archive = linked_archive(slice.location, site.tensor.range.begin);
+  // The marker names one archive. Other locations are data files, as in any `.onnx` file.
   if (archive == nullptr) return FileResolver::find(site, slice);
   const auto [entry, part] = part_of_file(*archive, marker_.of(slice.location)->offset, archive->size(), site, slice);
   return payloads_.part(*archive, entry, part);

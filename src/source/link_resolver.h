@@ -1,4 +1,4 @@
-// A `.onnx` file whose data is in the file of an archive: a link (onnxar/link.h).
+// Resolves links of a `.onnx` file whose data is in the file of an archive (onnxar/link.h).
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace onnxar {
 
-/// Tensors whose location is the archive's name have their data in its entries, others in data files.
+/// A tensor whose location is the archive's name has its data in an entry of the archive, any other in a data file.
 class LinkResolver final : public FileResolver {
  public:
   LinkResolver(GraphBytes graph, const std::filesystem::path& path, const LoadOptions& options)
@@ -24,7 +24,7 @@ class LinkResolver final : public FileResolver {
 
   ModelMarker marker_;
   EntryPayloads payloads_;                 // of `linked_`
-  std::shared_ptr<const Archive> linked_;  // in the state that the marker tells of, once it was asked for
+  std::shared_ptr<const Archive> linked_;  // in the state of the marker; opened at its first use
 };
 
 }  // namespace onnxar

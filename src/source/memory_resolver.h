@@ -1,19 +1,17 @@
-// A serialised model in memory, without a folder that its links could lead into.
+// Refuses links of a serialised model in memory, which has no folder.
 #pragma once
 
 #include "source/resolver.h"
 
 namespace onnxar {
 
+/// Every link to data is an error.
 class MemoryResolver final : public Resolver {
  public:
-  /// `path` is that of a file whose links lead nowhere, empty for bytes.
+  /// `path` is for messages: the model's file, or empty for bytes.
   MemoryResolver(GraphBytes graph, const LoadOptions& options, std::filesystem::path path = {})
       : Resolver(options, std::move(path), std::move(graph)) {}
 
-  [[nodiscard]] Place place(std::optional<std::uint64_t> offset) const override {
-    return {"", from_text() ? std::nullopt : offset};
-  }
   [[nodiscard]] std::uint64_t input_size() const override { return model().size(); }
 
  private:

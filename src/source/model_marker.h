@@ -1,4 +1,4 @@
-// The marker of one model, read when it is first needed.
+// Reads the link marker of one model at its first use, and keeps the result.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,14 @@
 
 namespace onnxar {
 
-/// A broken marker, or one of another state of the archive, is one fault of the model and not one of each tensor: the
-/// first error is kept and thrown again.
+/// Keeps the first error and throws it again, because a broken or stale marker is one fault of the model, and not one
+/// fault per tensor. Not synchronised.
 class ModelMarker {
  public:
-  /// `resolver` has the model, and must outlive this.
+  /// The marker of `resolver.model()`. The resolver must outlive this object.
   explicit ModelMarker(const Resolver& resolver) : resolver_(resolver) {}
 
-  /// The marker, if the model is a link to an archive of this file name, else null. Errors: onnx.link.bad_marker.
+  /// The marker if the model is a link to an archive with this file name, otherwise null. Errors: onnx.link.bad_marker.
   const LinkMarker* of(std::string_view archive);
   /// As LinkMarker::open. REQUIRES: `of` gave the marker.
   Archive open(Bytes file, std::shared_ptr<const void> owner, const std::filesystem::path& path,
@@ -28,7 +28,8 @@ class ModelMarker {
   auto keeping_errors(const Action& action);
 
   const Resolver& resolver_;
-  std::optional<std::optional<LinkMarker>> marker_;  // once it was looked for
+  std::optional<std::optional<LinkMarker>>
+      marker_;  // outer: whether the model was searched; inner: whether it has a marker
   std::optional<Error> error_;
 };
 

@@ -28,8 +28,8 @@ GraphBytes graph_in(Bytes bytes, std::shared_ptr<const void> owner, const LoadOp
                     const base::FileOrigin* file = nullptr) {
   if (!onnx::looks_like_text(bytes)) return {bytes, std::move(owner), false, file};
   if (!options.text_parser) {
-    throw Error(Code::usage_no_text_parser, "this is a model in protobuf's text format, and nothing here reads it", {},
-                {}, {Hint::text_parser});
+    throw Error(Code::usage_no_text_parser, "this is a model in protobuf's text format, and no parser for it was given",
+                {}, {}, {Hint::text_parser});
   }
   const auto parsed = std::make_shared<const std::vector<std::byte>>(options.text_parser(bytes));
   return {*parsed, parsed, true};
@@ -44,13 +44,13 @@ GraphBytes graph_in(const Mapping& file, const std::filesystem::path& path, cons
   }
 }
 
-/// A model whose links lead to files, or to an archive if it has the marker of a link.
+/// A resolver for links to files, or to an archive if the model has a link marker.
 std::unique_ptr<Resolver> with_files(GraphBytes graph, const std::filesystem::path& path, const LoadOptions& options) {
   if (LinkMarker::is_in(graph.bytes)) return std::make_unique<LinkResolver>(std::move(graph), path, options);
   return std::make_unique<FileResolver>(std::move(graph), path, options);
 }
 
-/// PyTorch's folders hold the model under the name that it has in archives.
+/// The model of a folder that PyTorch exported. It has the name of the model entry of an archive.
 std::optional<std::filesystem::path> model_in_folder(const std::filesystem::path& path) {
   std::error_code failed;
   std::filesystem::path model = path / model_entry_name;
@@ -58,7 +58,7 @@ std::optional<std::filesystem::path> model_in_folder(const std::filesystem::path
   return std::nullopt;
 }
 
-/// A zip file with bytes before it and a comment after it neither begins nor ends as one.
+/// Whether a file is a zip that does not begin as one: other programs may put bytes before it.
 bool is_zip_in_disguise(const std::filesystem::path& path) {
   const Mapping file = map(path);
   return !looks_like_zip(file->bytes()) && zip::has_end_record(file->bytes());
@@ -68,16 +68,16 @@ void prove_local_headers(const Archive& archive) {
   for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
 }
 
-/// `fault` is what is wrong with the file as an archive.
+/// Opens a foreign zip. `fault` is the first fault of the file as an archive.
 std::unique_ptr<Resolver> open_foreign_zip(const std::filesystem::path& path, const LoadOptions& options,
                                            const Error& fault) {
   try {
     return std::make_unique<ForeignZipResolver>(path, options);
   } catch (const Error& error) {
-    // Without a model under any name there is nothing else to say.
+    // Neither reader found a model. The fault as an archive names the entry that is missing.
     const bool none = error.code() == Code::archive_model_missing && error.entry().empty();
     if (none && fault.code() == Code::archive_model_missing) throw fault;
-    // For the records that edits write last, the archive's own fault also says whether there is a state to go back to.
+    // Edits write the end records last. The archive's fault also says whether there is an earlier state to go back to.
     if (error.code() == fault.code() && id(fault.code()).starts_with("zip.end.")) throw fault;
     throw;
   }
@@ -97,7 +97,7 @@ std::unique_ptr<Resolver> open_any_resolver(const std::filesystem::path& path, c
   if (is_zip_in_disguise(path)) return std::make_unique<ForeignZipResolver>(path, options);
   try {
     auto resolver = open_resolver(path, options);
-    // Otherwise a local header that no archive has would only be seen at its first use.
+    // Local headers are proved at their first use. A fault found that late could no longer make the file a foreign zip.
     if (resolver->archive() != nullptr) prove_local_headers(*resolver->archive());
     return resolver;
   } catch (const Error& error) {

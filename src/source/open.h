@@ -1,4 +1,4 @@
-// Opening a model from any kind of source, which is told from the content.
+// Opens a model of any kind, and makes the resolver for it. The content decides the kind, and never the file's name.
 #pragma once
 
 #include <filesystem>
@@ -10,26 +10,26 @@
 
 namespace onnxar {
 
-/// An archive, or a `.onnx` file on the wire or as text. Errors: io.*; zip.* and archive.* if the file begins as a
-/// zip; onnx.model.invalid (empty); onnx.text.syntax; usage.no_text_parser.
+/// Opens an archive, or a `.onnx` file in wire or text format. Errors: io.*; zip.* and archive.* if the file begins as
+/// a zip; onnx.model.invalid (empty); onnx.text.syntax; usage.no_text_parser.
 std::unique_ptr<Resolver> open_resolver(const std::filesystem::path& path, const LoadOptions& options);
 
-/// What `open_resolver` reads and, where `options.foreign_zips` allows it, zips and folders of other programs. A zip is
-/// taken for one if its first fault as an archive is one that they have. Errors: as `open_resolver`; of such a zip
-/// those of ForeignZipResolver.
+/// As `open_resolver`. If `options.foreign_zips` is set, also opens zips and folders of other programs. A zip counts as
+/// foreign if its first fault as an archive is one that zips of other programs have. Errors: as `open_resolver`; of a
+/// foreign zip as ForeignZipResolver.
 std::unique_ptr<Resolver> open_any_resolver(const std::filesystem::path& path, const LoadOptions& options);
 
-/// The bytes of either, which `owner` keeps alive; without one the caller does. External data of `.onnx` bytes lies in
-/// `options.external_data_dir`. Errors: as `open_resolver`.
+/// Opens the bytes of an archive or of a `.onnx` file. `owner` keeps them alive; if it is null, the caller does.
+/// External data of a `.onnx` file lies in `options.external_data_dir`. Errors: as `open_resolver`.
 std::unique_ptr<Resolver> resolver_of(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options);
-/// An archive that is open already. Errors: as Archive::model; zip.data.crc (of the model).
+/// Takes an open archive. Errors: as Archive::model; zip.data.crc (of the model).
 std::unique_ptr<Resolver> resolver_of(Archive archive, const LoadOptions& options);
-/// The `.onnx` file at `path`, mapped already. Errors: onnx.model.invalid (empty), onnx.text.syntax.
+/// Takes the mapped `.onnx` file at `path`. Errors: onnx.model.invalid (empty), onnx.text.syntax.
 std::unique_ptr<Resolver> resolver_of(const std::shared_ptr<const base::MappedFile>& file,
                                       const std::filesystem::path& path, const LoadOptions& options);
 
-/// A model that is going into `target`, which must outlive the resolver: see TargetResolver. One that is an archive
-/// itself has its own entries. Errors: as `open_resolver`.
+/// Opens a model that goes into `target`, which must outlive the resolver; see TargetResolver. Links of a model that is
+/// an archive lead to its own entries. Errors: as `open_resolver`.
 std::unique_ptr<Resolver> open_resolver_for(const Archive& target, const std::filesystem::path& path,
                                             FileLinks file_links, const LoadOptions& options);
 /// As `open_resolver_for`, for a serialised ModelProto; its data files are in `options.external_data_dir`.

@@ -1,4 +1,4 @@
-// What lies in a source beside the model, its graphs and its weights.
+// Holds the entries of a source that are not its model, graphs or weights.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,16 @@
 
 namespace onnxar {
 
-/// An archive entry that no tensor names and that is not a key: `tokenizer.json`.
+/// An entry that no tensor names, and whose name is not a key: `tokenizer.json`.
 struct SideFile {
   std::string name;
   std::shared_ptr<const ByteSource> source;
 };
 
+/// Side files, and the entries that are not taken over.
 struct OtherEntries {
   std::vector<SideFile> side_files;
-  std::vector<std::string> left_out;  ///< entries that no tensor names and that are not side files: old weights
+  std::vector<std::string> left_out;  ///< names of other entries that no tensor names, such as old weights
   std::uint64_t left_out_bytes = 0;
   std::vector<Finding> remarks;
 };

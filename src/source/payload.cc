@@ -6,7 +6,7 @@
 namespace onnxar {
 namespace {
 
-/// Bytes in memory that keep themselves alive.
+/// Bytes in memory, with a share in their owner and the origin of their mapping.
 class HeldSource final : public ByteSource {
  public:
   HeldSource(ByteSpan span, const base::FileOrigin* file) : span_(std::move(span)), file_(file) {}
@@ -26,13 +26,14 @@ class HeldSource final : public ByteSource {
 
 ByteSpan Payload::share() const {
   if (!span) return {};
-  return span->owned() ? ByteSpan::borrow(span->bytes(), span) : *span;
+  return span->owned() ? ByteSpan::borrow(span->bytes(), span) : *span;  // copying an owned span copies its bytes
 }
 
 Payload payload_of(ByteSpan bytes, const base::FileOrigin* file) {
   auto held = std::make_shared<const HeldSource>(std::move(bytes), file);
   const ByteSpan* const span = &held->span();
-  return {held, std::shared_ptr<const ByteSpan>(held, span)};  // one allocation for both: a model has many payloads
+  // `span` shares the control block of `source`: a model may have 100 000 payloads, and each takes one allocation.
+  return {held, std::shared_ptr<const ByteSpan>(held, span)};
 }
 
 Payload payload_at(Bytes part, std::shared_ptr<const void> owner, std::shared_ptr<const ByteSource> source) {
@@ -40,7 +41,8 @@ Payload payload_at(Bytes part, std::shared_ptr<const void> owner, std::shared_pt
 }
 
 Extent::Extent(const Payload& payload) : Extent(payload.bytes()) {
-  // Bytes of no length may lie anywhere, so they are told apart as what is decoded is: each source by itself.
+  // Empty data may have any address, or one that larger data has as well. So it is identified by its source, as
+  // produced data is.
   if (size_ == 0) begin_ = reinterpret_cast<std::uintptr_t>(payload.source.get());
 }
 

@@ -1,4 +1,4 @@
-// The data of one tensor of a loaded model.
+// Holds the data of one tensor of a loaded model.
 #pragma once
 
 #include <compare>
@@ -11,31 +11,33 @@
 
 namespace onnxar {
 
+/// The data of one tensor. Copying shares it.
 struct Payload {
-  /// Hands out the bytes; verifies them on the way where there is a CRC-32 or checksum to compare them with.
+  /// Hands out the bytes. Verifies them if they have a CRC-32 or checksum, and LoadOptions::verify_data is set.
   std::shared_ptr<const ByteSource> source;
-  /// Where the bytes lie in memory and what owns them; null where they are made while they are read.
+  /// Where the bytes lie in memory, and their owner; null if reading produces them.
   std::shared_ptr<const ByteSpan> span = nullptr;
-  /// The link that the tensor keeps, as its bytes are in the archive that the model is going into; null elsewhere.
+  /// The link that the tensor keeps because its bytes are in the archive that the model goes into; otherwise null.
   std::shared_ptr<const onnx::ExternalLink> kept_link = nullptr;
 
   [[nodiscard]] std::uint64_t size() const { return source->size(); }
-  /// Empty where they are made while they are read.
+  /// The bytes in memory; empty if reading produces them.
   [[nodiscard]] Bytes bytes() const noexcept { return span ? span->bytes() : Bytes(); }
-  /// A view of the bytes with a share in what keeps them alive.
+  /// A view of the bytes that shares their owner.
   [[nodiscard]] ByteSpan share() const;
-  /// Whether the bytes are made while they are read.
+  /// Whether reading produces the bytes, so that they do not lie in memory.
   [[nodiscard]] bool is_decoded() const { return bytes().empty() && size() != 0; }
 };
 
-/// A payload of these bytes, which are not copied. `file` is what they are mapped from, if anything.
+/// Makes a payload of bytes in memory. Does not copy them if they are borrowed. `file` is the origin of their mapping;
+/// null if they are not mapped.
 Payload payload_of(ByteSpan bytes, const base::FileOrigin* file = nullptr);
 
-/// A payload whose bytes lie at `part`, which `owner` keeps alive, and are read through `source`.
+/// Makes a payload whose bytes lie at `part`, which `owner` keeps alive, and are read through `source`.
 Payload payload_at(Bytes part, std::shared_ptr<const void> owner, std::shared_ptr<const ByteSource> source);
 
-/// Tells data apart while it is alive: two payloads with the same extent have the same bytes, which are then written,
-/// copied or summed once. Bytes in memory go by their address; data that is made while it is read goes by its source.
+/// Identifies data while it is alive. Two payloads with equal extents have the same bytes, so writers write, copy or
+/// sum them once. Bytes in memory are identified by address and size, produced data by its source.
 class Extent {
  public:
   explicit Extent(Bytes bytes) noexcept : begin_(reinterpret_cast<std::uintptr_t>(bytes.data())), size_(bytes.size()) {}
@@ -43,7 +45,7 @@ class Extent {
 
   [[nodiscard]] std::uintptr_t begin() const noexcept { return begin_; }
   [[nodiscard]] std::uintptr_t end() const noexcept { return begin_ + size_; }
-  /// By the first byte, then by length.
+  /// Orders by the first byte, then by size.
   auto operator<=>(const Extent&) const = default;
 
  private:
@@ -51,10 +53,10 @@ class Extent {
   std::uint64_t size_;
 };
 
-/// All bytes of a source, in memory of their own.
+/// Copies all bytes of a source into an owned span.
 ByteSpan gathered(const ByteSource& source);
 
-/// A source that keeps alive what it is a view of.
+/// A source with a share in the storage that it views.
 class OwnedSource final : public ByteSource {
  public:
   OwnedSource(std::shared_ptr<const ByteSource> source, std::shared_ptr<const void> owner)

@@ -38,6 +38,7 @@ Payload Resolver::payload_of(const onnx::TensorSite& site) {
   auto claim = options_.verify_data ? claim_of(resolved, site) : std::nullopt;
   Payload& payload = resolved.payload;
   if (!claim) return std::move(payload);
+  // Two different checksums of the same bytes cannot both be right.
   const auto [first, added] = claimed_.try_emplace(Extent(payload), claim->checksum);
   if (first->second != claim->checksum) throw claim->error(path_);
   payload.source = std::make_shared<ChecksumSource>(std::move(payload.source), std::move(claim->checksum),
@@ -50,8 +51,8 @@ std::optional<ChecksumClaim> Resolver::claim_of(const Resolved& resolved, const 
   auto checksum = parse_checksum(*site.tensor.external.checksum);
   if (!checksum) return std::nullopt;
   std::string message = base::concat(describe(site), ": the bytes of ", base::quoted(*site.tensor.external.location),
-                                     " have another SHA-1 than the ", *checksum,
-                                     " that the model gives: they were changed, or belong to another model");
+                                     " do not have the SHA-1 ", *checksum,
+                                     " that the model gives: they were changed, or belong to a different model");
   return ChecksumClaim{std::move(*checksum),
                        {Severity::error, Code::onnx_external_checksum, place_of(site), std::move(message)}};  // M22
 }

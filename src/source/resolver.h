@@ -1,4 +1,4 @@
-// A model as a source has it: the bytes of its graph, and the data that its links name.
+// The interface to a source of a model: the bytes of its graphs, and the data that its links name.
 #pragma once
 
 #include <cstdint>
@@ -24,88 +24,91 @@ namespace onnxar {
 /// The bytes of one graph.
 struct GraphBytes {
   Bytes bytes;
-  std::shared_ptr<const void> owner;       ///< keeps them alive; null where the caller does
-  bool from_text = false;                  ///< parsed from protobuf's text format, so offsets in the file mean nothing
-  const base::FileOrigin* file = nullptr;  ///< what the bytes are mapped from; null: nothing
+  std::shared_ptr<const void> owner;       ///< keeps the bytes alive; null if the caller does
+  bool from_text = false;                  ///< parsed from protobuf's text format, so offsets are not those of the file
+  const base::FileOrigin* file = nullptr;  ///< origin of the mapping; null if the bytes are not mapped
 };
 
-/// What a link leads to.
+/// The data that a link names.
 struct Resolved {
   Payload payload;
-  bool is_whole = false;  ///< all of a file or entry, which is what a checksum in `external_data` is of
+  bool is_whole = false;  ///< all of a file or entry; a checksum in `external_data` is of that
 };
 
-/// What the checksum of a link says of its data.
+/// The checksum that a link gives for its data.
 struct ChecksumClaim {
   std::string checksum;
-  Finding mismatch;  ///< what is wrong if the data has another checksum
+  Finding mismatch;  ///< the fault to report if the data has a different checksum
   [[nodiscard]] Error error(const std::filesystem::path& path) const {
     return {mismatch.code, mismatch.message, mismatch.place, path};
   }
 };
 
-/// One implementation for each kind of source; open.h makes them. Owns what it reads. Payloads share what they are
-/// views of, but sources that verify entries must not outlive the resolver. Not synchronised.
+/// Finds the data of a model's links. Each kind of source has one implementation; open.h makes them. A resolver owns
+/// the files that it reads. Payloads share the storage that they view, but payloads that verify entries must not
+/// outlive the resolver. Not synchronised.
 class Resolver {
  public:
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
   virtual ~Resolver() = default;
 
-  /// The selected graph: at first the model.
+  /// The bytes of the selected graph, which is the model until `select_graph`.
   [[nodiscard]] Bytes model() const noexcept { return graph_.bytes; }
   [[nodiscard]] const std::shared_ptr<const void>& owner() const noexcept { return graph_.owner; }
   [[nodiscard]] bool from_text() const noexcept { return graph_.from_text; }
   [[nodiscard]] const base::FileOrigin* origin() const noexcept { return graph_.file; }
-  /// The path of the file or folder; empty for bytes in memory.
+  /// The path of the source's file or folder; empty for bytes in memory.
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
-  /// The data of a tensor whose data_location is EXTERNAL.
+  /// Finds the data of a tensor whose data_location is EXTERNAL.
   /// Errors: onnx.external*, onnx.tensor.length, zip.*, io.*, naming the tensor and its place.
   [[nodiscard]] Resolved resolve(const onnx::TensorSite& site);
-  /// As `resolve`. With LoadOptions::verify_data the payload is compared with the checksum of its link while it is
-  /// read, if `is_whole`: reading then throws onnx.external_data.checksum. If links to the same bytes have different
-  /// checksums, all except one are wrong: the second is refused at once.
+  /// As `resolve`. With LoadOptions::verify_data, reading the payload compares the checksum of its link if the link
+  /// names a whole file or entry, and throws onnx.external_data.checksum if it differs. If two links give different
+  /// checksums for the same bytes, one is wrong: the second is refused at once.
   [[nodiscard]] Payload payload_of(const onnx::TensorSite& site);
-  /// Nothing if the link has no checksum, or one that is not of just this data.
+  /// The checksum of a link; nothing if it has none, or if the data is not a whole file or entry.
   [[nodiscard]] std::optional<ChecksumClaim> claim_of(const Resolved& resolved, const onnx::TensorSite& site) const;
-  /// Proves a link that stays in the model. Errors: those of `resolve` that show without looking at the data.
+  /// Proves a link that stays in the model. Errors: those of `resolve` that do not need the data.
   void prove_link(const onnx::TensorSite& site) const;
 
-  /// Where a byte of `model()` is in the input. Without an offset where the input holds it in another form.
-  [[nodiscard]] virtual Place place(std::optional<std::uint64_t> offset) const = 0;
+  /// The place of a byte of `model()` in the input; without an offset if the input holds the graph in a different form.
+  [[nodiscard]] virtual Place place(std::optional<std::uint64_t> offset) const {
+    return {"", from_text() ? std::nullopt : offset};
+  }
   [[nodiscard]] Place place_of(const onnx::TensorSite& site) const { return place(site.tensor.range.begin); }
-  /// `error`, whose offset counts from the model's first byte, with its path and place in the input. An error that
-  /// has a path or an entry already stays as it is.
+  /// Adds the path to `error`, and turns its offset, which counts from the first byte of `model()`, into a place in the
+  /// input. An error that already has a path or an entry stays as it is.
   [[nodiscard]] virtual Error annotate(const Error& error) const;
-  /// As above, with the name of the tensor in the message.
+  /// As above, and adds the tensor's name to the message.
   [[nodiscard]] Error annotate(const Error& error, const onnx::TensorSite& site) const;
 
-  /// Bytes of all files that were needed so far.
+  /// The number of bytes of all files that were used so far.
   [[nodiscard]] virtual std::uint64_t input_size() const = 0;
 
-  // --- what only some kinds of sources have ---
+  // --- Only some kinds of sources override these ---
 
-  /// Null for a source that is not an archive.
+  /// The archive; null for a source that is not an archive.
   [[nodiscard]] virtual const Archive* archive() const noexcept { return nullptr; }
-  /// The files that links lead to; null where they lead elsewhere.
+  /// The files that links lead to; null if links do not lead to files.
   [[nodiscard]] virtual const ExternalFiles* files() const noexcept { return nullptr; }
-  /// The archive whose file tensors with this location are linked to, in the state that it was linked in. Null if the
-  /// model is not a link (onnxar/link.h) to it. Errors: onnx.link.*; those of finding a data file.
+  /// The archive whose file has the name `location`, in the state that the link was made from. Null if the model is not
+  /// a link (onnxar/link.h) to it. Errors: onnx.link.*; as ExternalFiles::map.
   virtual const Archive* linked_archive(const std::string& location, std::uint64_t offset_of_tensor);
-  /// That archive, if it was opened before.
+  /// That archive if it was opened before; otherwise null.
   [[nodiscard]] virtual const Archive* linked_archive() const noexcept { return nullptr; }
 
   /// The names of the further graphs, in the order of the file.
   [[nodiscard]] virtual std::vector<std::string> graphs() const { return {}; }
-  /// Makes one of `graphs()` the graph that `model`, `owner` and `place` are about.
-  /// Errors: as Archive::bytes; with LoadOptions::verify_data zip.data.crc.
+  /// Selects one of `graphs()`: `model`, `owner` and `place` then refer to it.
+  /// Errors: as Archive::bytes; zip.data.crc, with LoadOptions::verify_data.
   virtual void select_graph(const std::string& name);
-  /// Makes it the model again.
+  /// Selects the model again.
   virtual void select_model() {}
-  /// Notes on what kind of source this is.
+  /// Notes for reports about the kind of the source.
   [[nodiscard]] virtual std::vector<Finding> remarks() const { return {}; }
-  /// What is beside the graphs and their weights. REQUIRES: every tensor of all graphs was resolved or proved.
+  /// The entries that are not graphs or weights. REQUIRES: every tensor of all graphs was resolved or proved.
   [[nodiscard]] virtual OtherEntries other_entries() { return {}; }
 
  protected:
@@ -116,11 +119,11 @@ class Resolver {
   void set_graph(GraphBytes graph) { graph_ = std::move(graph); }
 
  private:
-  friend class TargetResolver;  // asks the resolver that it decorates
+  friend class TargetResolver;  // calls `find` of the resolver that it decorates
 
-  /// Finds the data of a link that was proved. Errors count from the model's first byte; `resolve` annotates them.
+  /// Finds the data of a proved link. Offsets of errors count from the model's first byte; `resolve` annotates them.
   virtual Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) = 0;
-  /// Told of every link that is proved and not resolved.
+  /// Called for every link that is proved and not resolved.
   virtual void note_kept(const onnx::TensorSite&) const {}
 
   LoadOptions options_;
@@ -129,7 +132,7 @@ class Resolver {
   std::map<Extent, std::string> claimed_;  // checksums of whole files and entries
 };
 
-/// What `action` returns. Errors name the tensor and its place.
+/// Calls `action` and returns its result. Adds the tensor and its place to errors.
 template <typename Action>
 auto annotated(const Resolver& resolver, const onnx::TensorSite& site, const Action& action) {
   try {

@@ -22,9 +22,9 @@ std::vector<std::byte> link_stand_ins(Bytes model,
   const auto link = [&](const onnx::TensorSite& site) {
     if (!is_stand_in(site)) return onnx::TensorEdit::keep();
     const auto size = size_of(site.tensor.name);
-    // Ten bytes of data may happen to be this text.
+    // Ten bytes of real data may happen to be this text.
     if (!size && site.tensor.expected_size() == stand_in.size()) return onnx::TensorEdit::keep();
-    // Missing data is an error when it is asked for; until then the link is as long as the shape says.
+    // Missing data is an error when the link is resolved. Until then the link has the length that the shape requires.
     const std::uint64_t length = size.value_or(site.tensor.expected_size().value_or(0));
     return onnx::TensorEdit::link_to({std::string(site.tensor.name), 0, length});
   };

@@ -11,10 +11,9 @@
 namespace onnxar {
 namespace {
 
-[[noreturn]] void refuse_what_is_not_in(const Archive& target, const onnx::TensorSite& site,
-                                        const std::string& location) {
+[[noreturn]] void refuse_location(const Archive& target, const onnx::TensorSite& site, const std::string& location) {
   throw Error(Code::onnx_external_missing,
-              base::concat("it refers to ", base::quoted(location), ", which is not an entry of weights of ",
+              base::concat("it refers to ", base::quoted(location), ", which is not a weight entry of ",
                            base::quoted(target.path().filename().string())),
               {"", site.tensor.range.begin}, {}, {Hint::data_beside});
 }
@@ -31,23 +30,24 @@ TargetResolver::TargetResolver(const Archive& target, std::unique_ptr<Resolver> 
 
 Resolved TargetResolver::find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
   if (auto in_target = find_in_target(site, slice)) return std::move(*in_target);
-  if (file_links_ == FileLinks::refused) refuse_what_is_not_in(target_, site, slice.location);
+  if (file_links_ == FileLinks::refused) refuse_location(target_, site, slice.location);
   return model_->find(site, slice);
 }
 
 std::optional<Resolved> TargetResolver::find_in_target(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
-  // A location that the marker names is the archive's file, even if an entry has the same name: its bytes differ.
+  // A location that the marker names is the archive's file, even if an entry has the same name: the bytes differ.
   const auto entry = is_link_to(slice.location) ? std::nullopt : target_.find(slice.location);
-  // The old model is an entry as well, and goes when the new one comes.
+  // The old model is also an entry, but the edit replaces it.
   if (entry && entry->name != model_entry_name) {
     return kept(*entry, part_of(target_, *entry, site.tensor, slice), site.tensor.external.checksum);
   }
   if (!is_target_file(slice.location)) return std::nullopt;
+  // The offsets of a link are of the state that it was made from. One proof is enough, as the target does not change.
   if (marker_.of(slice.location) != nullptr && !std::exchange(is_state_proved_, true)) {
     static_cast<void>(marker_.open(target_.file(), nullptr, target_.path(), ArchiveAccess::origin(target_)));
   }
   const auto [in, part] = part_of_file(target_, 0, target_.size() - 1, site, slice);
-  return kept(in, part, std::nullopt);  // a checksum would be that of the file, which the link to an entry cannot keep
+  return kept(in, part, std::nullopt);  // a checksum in a link to the file is of the file, and not of the entry
 }
 
 Resolved TargetResolver::kept(const ArchiveEntry& entry, Bytes part, std::optional<std::string_view> checksum) const {
@@ -67,6 +67,7 @@ bool TargetResolver::is_link_to(const std::string& archive) {
 
 bool TargetResolver::is_target_file(const std::string& location) {
   if (location == target_.path().filename()) return true;
+  // The caller may have opened the archive by a symbolic link; links to it may use either name.
   if (real_target_name_.empty()) real_target_name_ = base::real_path(target_.path()).filename().string();
   return location == real_target_name_;
 }

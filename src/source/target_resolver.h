@@ -1,4 +1,4 @@
-// A model that is going into an archive that exists.
+// Resolves links of a model that goes into an existing archive.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,14 @@
 
 namespace onnxar {
 
-/// Whether links may lead to files as well.
+/// Whether links may also lead to files.
 enum class FileLinks : std::uint8_t { allowed, refused };
 
-/// Decorates another resolver: links lead to entries of the target, to ranges of its file and, where data files are
-/// allowed, to what the other resolver finds. A payload in the target has the link that the model keeps.
+/// Decorates the resolver of the model. Links lead to entries of the target, to ranges of its file or, if files are
+/// allowed, to data that the decorated resolver finds. A payload in the target carries the link that the model keeps.
 class TargetResolver final : public Resolver {
  public:
-  /// `target` must outlive this. `model` is not an archive.
+  /// `target` must outlive this object. REQUIRES: `model` is not the resolver of an archive.
   TargetResolver(const Archive& target, std::unique_ptr<Resolver> model, FileLinks file_links,
                  const LoadOptions& options);
 
@@ -38,9 +38,9 @@ class TargetResolver final : public Resolver {
   std::unique_ptr<Resolver> model_;
   FileLinks file_links_;
   ModelMarker marker_;
-  bool is_state_proved_ = false;                  // that the marker is one of a state of the target
-  std::string real_target_name_;                  // once it was asked for
-  std::optional<std::set<std::string>> link_to_;  // archives that the marker names, once it was asked for
+  bool is_state_proved_ = false;                  // whether the marker is of a state of the target
+  std::string real_target_name_;                  // set at its first use
+  std::optional<std::set<std::string>> link_to_;  // archives that the marker names; set at its first use
 };
 
 }  // namespace onnxar

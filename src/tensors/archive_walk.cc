@@ -44,8 +44,9 @@ Error annotate(const Error& error, const Archive& archive) {
 
 Error annotate(const Error& error, const Archive& archive, const ArchiveEntry& graph) {
   if (!error.path().empty() || !error.entry().empty()) return error;
-  const auto begin = static_cast<std::uint64_t>(archive.bytes(graph).data() - archive.file().data());
+  const std::uint64_t begin = archive.locate(graph).offset;
   const base::Annotation added{.entry = std::string(graph.name), .base = begin, .path = archive.path()};
+  // An edit may have overwritten the mapped graph. Then the bytes are a mixture, and the fault is not in the model.
   return annotate_model_change(base::annotate(error, added), archive);
 }
 

@@ -1,4 +1,4 @@
-// The tensors of an archive's model, with errors that name the place in the file.
+// Walks the tensors of an archive's graphs. Errors name the place in the file.
 #pragma once
 
 #include <functional>
@@ -15,16 +15,18 @@ namespace onnxar {
 void walk_archive(const Archive& archive, const LoadOptions& options,
                   const std::function<void(const onnx::TensorSite&)>& visit);
 
-/// Visits every tensor of the model, and then of each further graph in the order of the file, with the graph's entry.
+/// Visits every tensor of the model, then every tensor of each further graph in the order of the file. `visit` also
+/// takes the graph's entry.
 void walk_all_graphs(const Archive& archive, const LoadOptions& options,
                      const std::function<void(const ArchiveEntry& graph, const onnx::TensorSite&)>& visit);
 
-/// `error`, whose offset counts from the model's first byte, with its place in the file. An error that has a place
-/// already stays as it is.
+/// Turns the offset of `error`, which counts from the model's first byte, into a place in the file. An error that
+/// already has a path or an entry stays as it is.
 Error annotate(const Error& error, const Archive& archive);
-/// As above, for any graph of the archive.
+/// As above, for an offset that counts from the first byte of `graph`.
 Error annotate(const Error& error, const Archive& archive, const ArchiveEntry& graph);
 
+/// The public description of a tensor. Copies its name.
 TensorInfo info_of(const onnx::TensorSite& site);
 
 }  // namespace onnxar

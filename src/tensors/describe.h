@@ -7,10 +7,10 @@
 
 namespace onnxar {
 
-/// `tensor "w" (graph.initializer[3])`
+/// Names a tensor and its site: `tensor "w" (graph.initializer[3])`.
 std::string describe(const onnx::TensorSite& site);
 
-/// The warning about a tensor that should have data and has none. REQUIRES: site.tensor.lacks_data()
+/// Words the warning that a tensor with elements has no data. REQUIRES: site.tensor.lacks_data()
 std::string no_data(const onnx::TensorSite& site);
 
 }  // namespace onnxar

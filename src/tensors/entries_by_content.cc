@@ -7,7 +7,8 @@
 namespace onnxar {
 namespace {
 
-/// A hostile archive may have a million entries of one CRC: comparing all of them would take quadratic time.
+/// A hostile archive may have a million entries with one CRC-32. Comparing each new tensor with all of them would take
+/// quadratic time.
 constexpr std::size_t most_compared = 4;
 
 std::uint32_t crc_of(const ByteSource& source) {
@@ -19,6 +20,7 @@ std::uint32_t crc_of(const ByteSource& source) {
 bool has_bytes(const ByteSource& source, Bytes bytes) {
   bool same = true;
   source.read([&](Bytes piece) {
+    // A sink cannot stop the source early except by an exception, which the library would throw again.
     same = same && std::ranges::equal(piece, bytes.first(piece.size()));
     bytes = bytes.subspan(piece.size());
   });
@@ -28,6 +30,7 @@ bool has_bytes(const ByteSource& source, Bytes bytes) {
 }  // namespace
 
 std::optional<ArchiveEntry> EntriesByContent::find(const ByteSource& source) const {
+  // The CRC-32 of the source costs a full read, so the size is looked up first: most new tensors have no counterpart.
   const auto of_size = by_size_and_crc_.lower_bound({source.size(), 0});
   if (of_size == by_size_and_crc_.end() || of_size->first.first != source.size()) return std::nullopt;
   const auto [first, last] = by_size_and_crc_.equal_range({source.size(), crc_of(source)});

@@ -1,4 +1,4 @@
-// Entries found by their bytes.
+// Finds entries by their bytes.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,17 @@
 
 namespace onnxar {
 
-/// Finds the entry of an archive that holds given bytes, among those that were added. The archive must outlive it.
+/// An index of some entries of an archive by size and CRC-32. The archive must outlive it.
 class EntriesByContent {
  public:
   explicit EntriesByContent(const Archive& archive) : archive_(archive) {}
 
+  /// Makes `entry` a candidate. Cost: O(log entries); its bytes are not read.
   void add(const ArchiveEntry& entry) { by_size_and_crc_.emplace(std::pair(entry.size, entry.crc32), entry.index); }
 
-  /// Reads `source` only if some entry has its size, and an entry only if it also has its CRC. If many entries were
-  /// made to have one CRC, only the first few are compared; the caller then writes the bytes once more.
+  /// Returns an entry with the bytes of `source`. Reads `source` only if an entry has its size, and an entry only if
+  /// the CRC-32 is also equal. Compares only the first few entries of one CRC-32; if it misses an equal one, the caller
+  /// writes the bytes a second time.
   [[nodiscard]] std::optional<ArchiveEntry> find(const ByteSource& source) const;
 
  private:

@@ -18,14 +18,15 @@ void EntryUses::note(const onnx::TensorSite& site) {
 EntryKind EntryUses::kind_of(std::size_t index) const {
   if (index + 1 == archive_.size()) return EntryKind::model;
   const std::string_view name = archive_.entry(index).name;
+  // A graph stays a graph even if a tensor of another graph links into its bytes.
   if (is_graph_name(name)) return EntryKind::graph;
   if (named_[index]) return EntryKind::weight;
   return is_identifier(name) ? EntryKind::unused : EntryKind::side_file;
 }
 
 std::size_t EntryUses::end_of_weights() const {
-  const auto last =
-      std::find(named_.rbegin() + 1, named_.rend(), true);  // the model is last, and every edit writes one
+  // The search begins before the model, which is last. Every edit writes a new model, so it never counts.
+  const auto last = std::find(named_.rbegin() + 1, named_.rend(), true);
   return static_cast<std::size_t>(named_.rend() - last);
 }
 
@@ -49,7 +50,7 @@ bool note_as_far_as_read(EntryUses& uses, const Archive& archive, const ArchiveE
     onnx::walk_tensors(archive.bytes(graph), note, {options.max_depth});
     return true;
   } catch (const Error& error) {
-    if (kind(error.code()) != Kind::format) throw;
+    if (kind(error.code()) != Kind::format) throw;  // a failed read says nothing about the graph
     return false;
   }
 }
@@ -68,10 +69,10 @@ void refuse_where_graphs_name_the_model(const Archive& archive, const std::funct
   EntryUses uses(archive);
   for (const ArchiveEntry& graph : graph_entries(archive)) {
     if (!stays(graph.index)) continue;
-    note_as_far_as_read(uses, archive, graph, options);
+    note_as_far_as_read(uses, archive, graph, options);  // a link after a fault cannot be loaded, so it cannot harm
     if (!uses.is_named(archive.size() - 1)) continue;
     throw Error(Code::usage_argument,
-                "a tensor of this graph is in the bytes of the model, and would have those of the new one",
+                "a tensor of this graph links to the bytes of the model, so a new model would change its data",
                 {std::string(graph.name), std::nullopt}, archive.path(), {Hint::pack_own_data});
   }
 }

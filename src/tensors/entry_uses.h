@@ -1,4 +1,4 @@
-// What each entry of an archive is for: only this file decides that.
+// Decides what each entry of an archive is for. No other file decides it.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,19 @@
 
 namespace onnxar {
 
-/// Which entries the tensors name. First every tensor of the model and of all graphs is noted, then questions have an
-/// answer. The archive must outlive it.
+/// The set of entries that tensors name. The answers are right only after every tensor of the model and of all graphs
+/// was noted. The archive must outlive it.
 class EntryUses {
  public:
   explicit EntryUses(const Archive& archive) : archive_(archive), named_(archive.size()) {}
 
-  /// A link counts for its entry even if it is broken in another way.
+  /// Notes the entry that the tensor's link names, even if its offset or length is wrong.
   void note(const onnx::TensorSite& site);
+  /// Notes an entry by its index.
   void note(std::size_t index) { named_[index] = true; }
   [[nodiscard]] bool is_named(std::size_t index) const { return named_[index]; }
   [[nodiscard]] EntryKind kind_of(std::size_t index) const;
-  /// How many entries there are up to the last one that a tensor names, the model aside.
+  /// One more than the index of the last entry that a tensor names; 0 if tensors name none. The model does not count.
   [[nodiscard]] std::size_t end_of_weights() const;
 
  private:
@@ -30,24 +31,25 @@ class EntryUses {
   std::vector<bool> named_;
 };
 
-/// Walks the model and all graphs. Errors: wire.*, onnx.*, naming the entry. Cost: O(directory + model + graphs).
+/// Walks the model and all graphs, and notes their tensors. Errors: wire.*, onnx.*, naming the entry. Cost: O(directory
+/// + model + graphs).
 EntryUses uses_of(const Archive& archive, const LoadOptions& options);
 
-/// As `uses_of`, if a further graph may be broken: the part of it that can be read counts. For listings, and for edits
-/// that remove the graph.
+/// As `uses_of`, except that a further graph may be broken: then the tensors before the fault are noted. Listings need
+/// this, and so do edits that remove the broken graph.
 EntryUses uses_as_far_as_read(const Archive& archive, const LoadOptions& options);
 
-/// Notes the tensors of the model or of a graph as far as it can be read. Returns whether that was to its end.
+/// Notes the tensors of the model or of a graph up to the first fault of its format. Returns whether it has none.
 bool note_as_far_as_read(EntryUses& uses, const Archive& archive, const ArchiveEntry& graph,
                          const LoadOptions& options);
 
-/// Notes all further graphs in that way. Returns the indices of those that could not be read to their end.
+/// Notes all further graphs in that way. Returns the indices of the broken ones.
 std::vector<std::size_t> note_graphs_as_far_as_read(EntryUses& uses, const Archive& archive,
                                                     const LoadOptions& options);
 
-/// Refuses to replace the model if a tensor of a graph has its data in the bytes of the old one: the tensor would get
-/// other data silently. `stays` tells by index which graphs remain. Errors: usage.argument, naming the graph. Cost:
-/// O(graphs).
+/// Refuses to replace the model if a further graph links to the model's entry, because that tensor would silently get
+/// different data. `stays` tells by index which graphs remain after the edit. Errors: usage.argument, naming the graph.
+/// Cost: O(graphs).
 void refuse_where_graphs_name_the_model(const Archive& archive, const std::function<bool(std::size_t)>& stays,
                                         const LoadOptions& options);
 

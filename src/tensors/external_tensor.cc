@@ -11,7 +11,7 @@ void check_link(const onnx::TensorView& tensor) {
     throw Error(Code::onnx_external_string, "strings cannot be external data", place);
   }
   if (tensor.raw_data || tensor.typed_data) {  // M16
-    throw Error(Code::onnx_external_data_beside, "the tensor's data is external, but the model holds data for it, too",
+    throw Error(Code::onnx_external_data_beside, "the tensor's data is external, but the model also holds data for it",
                 place);
   }
 }
@@ -26,6 +26,7 @@ void check_length(const onnx::TensorView& tensor, std::uint64_t length) {
 onnx::ExternalSlice proved_link(const onnx::TensorView& tensor) {
   check_link(tensor);
   onnx::ExternalSlice slice = onnx::parse_external_data(tensor.external, tensor.range.begin);
+  // A link without a length takes what the dims require (`part_of`), so there is nothing to compare.
   if (slice.length) check_length(tensor, *slice.length);
   return slice;
 }
@@ -38,7 +39,7 @@ Bytes part_of(const Archive& archive, const ArchiveEntry& entry, const onnx::Ten
   return whole.subspan(slice.offset, length);
 }
 
-NamedPart part_named(const Archive& archive, const onnx::TensorView& tensor, const onnx::ExternalSlice& slice) {
+EntryPart part_named(const Archive& archive, const onnx::TensorView& tensor, const onnx::ExternalSlice& slice) {
   const auto entry = archive.find(slice.location);
   if (!entry) onnx::refuse_missing(slice.location, "the archive", tensor.range.begin);  // M9
   return {*entry, part_of(archive, *entry, tensor, slice)};

@@ -1,4 +1,4 @@
-// The entries of an archive that are graphs.
+// Tells which entries of an archive are graphs.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace onnxar {
 
-/// The graphs of the archive apart from its model, in the order of the file.
+/// The further graphs of the archive, without its model, in the order of the file. Cost: O(entries).
 std::vector<ArchiveEntry> graph_entries(const Archive& archive);
 
 }  // namespace onnxar

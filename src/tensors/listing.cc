@@ -14,7 +14,7 @@
 namespace onnxar {
 namespace {
 
-/// The bytes of the padding record, which with the name and the sizes fills the gap between header and data.
+/// The size of the padding record: what is left between header and data after the name and the zip64 sizes.
 std::uint64_t padding_of(const ListedEntry& entry, bool zip64) {
   const std::uint64_t before =
       zip::local_file_header_size + entry.name.size() + (zip64 ? zip::local_zip64_extra_size : 0);
@@ -25,13 +25,14 @@ void add_tensors(Listing& listing, const Archive& archive, const LoadOptions& op
   walk_archive(archive, options, [&](const onnx::TensorSite& site) {
     if (!site.tensor.is_external() || !site.tensor.external.location) return;
     const auto entry = archive.find(*site.tensor.external.location);
-    if (!entry || entry->name == model_entry_name) return;  // `check` speaks of broken links
+    // A listing shows what is there. `check` reports links that are broken or lead to the model.
+    if (!entry || entry->name == model_entry_name) return;
     listing.entries[entry->index].tensors.push_back(info_of(site));
   });
 }
 
 void add_kinds(Listing& listing, const Archive& archive, const LoadOptions& options) {
-  const EntryUses uses = uses_as_far_as_read(archive, options);  // and of broken graphs
+  const EntryUses uses = uses_as_far_as_read(archive, options);  // a broken graph must not hide the other entries
   for (std::size_t i = 0; i < listing.entries.size(); ++i) listing.entries[i].kind = uses.kind_of(i);
   listing.model.kind = EntryKind::model;
 }
@@ -91,14 +92,15 @@ Listing ls(const Archive& archive, const LoadOptions& options) {
     const bool zip64 = zip::needs_zip64_local(entry.size) || local.unneeded_zip64;
     row.padding = padding_of(row, zip64);
     listing.padding_bytes += row.padding;
-    listing.unused_bytes += directory.limit_of(i) - local.data_offset - entry.size;  // superseded tails
+    // After an edit, superseded entries and directories lie between the data and the next local header.
+    listing.unused_bytes += directory.limit_of(i) - local.data_offset - entry.size;
     listing.alignment = i == 0 ? row.alignment : std::min(listing.alignment, row.alignment);
   }
-  listing.model = std::move(listing.entries.back());  // the model is the last entry, and has a place of its own here
+  listing.model = std::move(listing.entries.back());  // the model is the last entry, and has its own member
   listing.entries.pop_back();
   add_tensors(listing, archive, options);
   add_kinds(listing, archive, options);
-  expect_not_cut(archive);
+  expect_not_cut(archive);  // rows from before and after an undo would describe a file that never was
   return listing;
 }
 

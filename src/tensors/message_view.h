@@ -1,4 +1,4 @@
-// A tensor's message from any protobuf library, in the form that the wire layer gives.
+// Converts a tensor message of any protobuf library to the form that the wire parser gives.
 #pragma once
 
 #include "onnx/tensor_view.h"
@@ -6,8 +6,9 @@
 
 namespace onnxar {
 
-/// So that both are judged by the same rules. Places are 0. Typed data is known to be there, but not where.
-/// Views of the message. Errors: onnx.tensor.dims, onnx.external_data.duplicate_key.
+/// Converts `message`, so that the same rules apply to messages and to serialised tensors. The result views the
+/// message. All of its offsets are 0, and the ranges of typed fields are unknown. Errors: onnx.tensor.dims,
+/// onnx.external_data.duplicate_key.
 onnx::TensorView view_of(const TensorMessage& message);
 
 }  // namespace onnxar

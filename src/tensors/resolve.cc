@@ -12,7 +12,7 @@
 namespace onnxar {
 namespace {
 
-/// Data that is in the message itself.
+/// The data in the message itself. It may be longer than the dims require, which `check` only warns of.
 std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::TensorView& tensor) {
   prove_value_fields(tensor);
   const Bytes data = message.raw_data.value_or(Bytes());
@@ -23,7 +23,8 @@ std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::Tenso
                            *expected);
 }
 
-/// Adds the tensor's name. The message may come from anywhere, so an offset in it is not a place in the file.
+/// Adds the tensor's name. The caller parsed the message, perhaps from a copy, so an offset in it says nothing about
+/// the file.
 Error annotate(const Error& error, const TensorMessage& tensor, const std::filesystem::path& path) {
   const std::string name = base::concat("tensor ", base::quoted(tensor.name));
   return base::annotate(error, {.prefix = name, .place = Place{}, .path = path});
@@ -59,6 +60,7 @@ bool prove_model(const Archive& archive, Failure& failure) noexcept {
 
 void check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length) {
   try {
+    // The link goes through the parser, so that a link is checked by the rules that its reader applies.
     const std::string offset_text = std::to_string(offset), length_text = std::to_string(length);
     TensorMessage linked{tensor.name, tensor.type, tensor.dims, true, std::nullopt, false, {}};
     linked.external_data = {{"location", location}, {"offset", offset_text}, {"length", length_text}};

@@ -4,6 +4,7 @@
 
 #include "archive/access.h"
 #include "base/annotate.h"
+#include "base/attempt.h"
 #include "base/checked.h"
 #include "base/text.h"
 #include "onnx/tensor_values.h"
@@ -17,7 +18,7 @@ namespace {
 
 using base::concat;
 
-/// What type and dimensions call for; data inside a model may be longer.
+/// The bytes that type and dimensions require. Inline data may be longer, which `check` only warns of.
 Bytes cut_to_size(Bytes bytes, const onnx::TensorView& tensor) {
   return bytes.first(tensor.expected_size().value_or(bytes.size()));
 }
@@ -31,7 +32,7 @@ ByteSpan aligned_copy(const Archive& archive, const onnx::TensorView& tensor, co
   return ArchiveAccess::copies(archive).get(key, source, archive.model().size());
 }
 
-/// Protobuf aligns bytes to nothing, and a caller wants to read them as elements: then a copy is made, once.
+/// Protobuf does not align bytes fields, but callers read the data as elements. Unaligned data is copied once.
 ByteSpan aligned(const Archive& archive, const onnx::TensorView& tensor, Bytes bytes) {
   if (alignment_of(bytes) >= AlignedCopies::alignment) return ByteSpan::borrow(bytes, archive.owner());
   return aligned_copy(archive, tensor, SpanSource(bytes));
@@ -45,13 +46,14 @@ ByteSpan inline_data(const Archive& archive, const onnx::TensorView& tensor) {
   }
   if (tensor.expected_size() == 0) return {};
   if (const auto raw = onnx::packed_raw_bytes(archive.model(), tensor)) return aligned(archive, tensor, *raw);
+  // Varints and floats in unpacked fields have no run of raw bytes, so they are decoded into memory of the archive.
   const auto source = onnx::typed_data_source(archive.model(), tensor);
   if (source) return aligned_copy(archive, tensor, *source);
   onnx::refuse_conversion(tensor);
 }
 
-/// The message at the place of `tensor`. If the tensor is from another archive, something else is there, which may not
-/// be a tensor at all: so it is compared before it is used.
+/// Reads the message at the place of `tensor`, and compares it with `tensor` before it is used. If the caller mixed up
+/// two archives, the place may hold a different tensor, or bytes that are not a tensor.
 onnx::TensorView own_tensor(const Archive& archive, const StoredTensor& tensor) {
   const Bytes model = archive.model();
   std::optional<onnx::TensorView> found;
@@ -60,11 +62,12 @@ onnx::TensorView own_tensor(const Archive& archive, const StoredTensor& tensor) 
       found = onnx::read_tensor(model, {tensor.offset, tensor.offset + tensor.size});
     }
   } catch (const Error&) {
-    found.reset();  // `tensors` would have refused the model
+    found.reset();  // `tensors` refuses models with such bytes, so `tensor` comes from a different archive
   }
   if (found && found->name == tensor.name && found->type == tensor.type && found->dims == tensor.dims) return *found;
   throw Error(Code::usage_foreign_entry,
-              "it is not in this archive's model; use what `tensors` gave for this very archive", {}, archive.path());
+              "the tensor is not in this archive's model; use one that `tensors` returned for this archive", {},
+              archive.path());
 }
 
 }  // namespace
@@ -86,6 +89,10 @@ ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor) {
     const std::string prefix = concat("tensor ", base::quoted(tensor.name), " (", tensor.site, ")");
     throw annotate(base::annotate(error, {.prefix = prefix}), archive);
   }
+}
+
+std::optional<ByteSpan> tensor_data(const Archive& archive, const StoredTensor& tensor, Failure& failure) noexcept {
+  return base::attempt<std::optional<ByteSpan>>(failure, [&] { return tensor_data(archive, tensor); });
 }
 
 }  // namespace onnxar

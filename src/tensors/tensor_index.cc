@@ -9,19 +9,20 @@ namespace onnxar {
 
 struct TensorIndex::Parts {
   struct Named {
-    std::size_t first;  // the tensor that `find` gives
+    std::size_t first;  // the index of the tensor that `find` returns
     std::size_t count = 0;
   };
 
   const Archive* archive;
   std::vector<StoredTensor> tensors;
-  base::KeyedMap<std::string_view, Named> by_name;  // views of `tensors`, which never changes
+  // Views of `tensors`, which never changes. The hash is keyed, so that a hostile model cannot choose colliding names.
+  base::KeyedMap<std::string_view, Named> by_name;
 };
 
 namespace {
 
-/// Runtimes look weights up by the names of initializers. A Constant's tensor may have the name of one by chance, and
-/// nodes come first in most models.
+/// Runtimes look weights up by the names of initializers. A Constant's tensor may have the same name by chance, and in
+/// most models the nodes precede the initializers.
 bool is_initializer(const StoredTensor& tensor) { return tensor.site.starts_with("graph.initializer["); }
 
 }  // namespace
@@ -64,10 +65,6 @@ std::optional<std::size_t> TensorIndex::index_of(std::string_view name) const no
 std::size_t TensorIndex::count(std::string_view name) const noexcept {
   const auto found = parts_->by_name.find(name);
   return found == parts_->by_name.end() ? 0 : found->second.count;
-}
-
-std::optional<ByteSpan> tensor_data(const Archive& archive, const StoredTensor& tensor, Failure& failure) noexcept {
-  return base::attempt<std::optional<ByteSpan>>(failure, [&] { return tensor_data(archive, tensor); });
 }
 
 }  // namespace onnxar

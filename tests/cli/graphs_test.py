@@ -363,7 +363,7 @@ class Refused(GraphsCase):
         path = self.archive_of(*weights("w"), graph("b.onnx", linked(MODEL, 2)), model_of(linked("w")))
         new = self.model(wire.tensor("w"), wire.tensor("new"))
         line = self.refuses(USAGE, Fault("usage.argument", "b.onnx"), path, "replace", path, new)
-        self.assertIn("a tensor of this graph is in the bytes of the model", line)
+        self.assertIn("a tensor of this graph links to the bytes of the model", line)
         self.succeeds("replace", path, "--add", f"t.json={self.write('new', b'[1]')}")
         self.succeeds("replace", path, new, "--remove", "b.onnx")
         self.succeeds("check", "--data", path)

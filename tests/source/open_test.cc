@@ -6,7 +6,9 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
+#include "base/file_origin.h"
 #include "onnxar/link.h"
 #include "support/refusal.h"
 #include "support/samples.h"
@@ -29,6 +31,14 @@ class OpenTest : public ::testing::Test {
       }
     });
     return data;
+  }
+  /// Where that data lies. The result is valid as long as `source`.
+  static std::vector<Location> runs_in(Resolver& source) {
+    std::vector<Location> runs;
+    onnx::walk_tensors(source.model(), [&](const onnx::TensorSite& site) {
+      source.payload_of(site).source->locate([&runs](const Location& run) { runs.push_back(run); });
+    });
+    return runs;
   }
   [[nodiscard]] static Message linked() { return model_of({linked_floats("w", 300, "w.bin")}); }
   [[nodiscard]] fs::path onnx_file() const {
@@ -151,6 +161,32 @@ TEST_F(OpenTest, SecondChecksumOfTheSameBytesIsRefusedAtOnce) {
     if (code_of([&] { static_cast<void>(source->payload_of(site)); })) refused.emplace_back(site.tensor.name);
   });
   EXPECT_THAT(refused, ElementsAre("b"));
+}
+
+// A writer has the file system share the blocks of data whose file it knows.
+TEST_F(OpenTest, DataInFilesSaysWhichFileItIsMappedFrom) {
+  LinkOptions options;
+  options.output.sync = false;
+  link(archive(), folder_ / "link.onnx", options);
+  for (const fs::path& path : {onnx_file(), archive(), folder_ / "link.onnx"}) {
+    LoadOptions unverified;
+    unverified.verify_data = false;
+    for (const LoadOptions& load : {LoadOptions(), unverified}) {
+      const auto source = open_resolver(path, load);
+      const std::vector<Location> runs = runs_in(*source);
+      ASSERT_EQ(runs.size(), 1U) << path;
+      ASSERT_NE(runs[0].file, nullptr) << path;
+      EXPECT_TRUE(runs[0].file->open(runs[0].bytes)) << path;
+    }
+  }
+}
+
+TEST_F(OpenTest, DataInMemoryIsOfNoFile) {
+  const Built built = archive_of(linked(), {zip_entry("w.bin", pattern(1200))});
+  const auto source = resolver_of(built.bytes, nullptr, {});
+  const std::vector<Location> runs = runs_in(*source);
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].file, nullptr);
 }
 
 TEST_F(OpenTest, DataThatIsComparedWithAChecksumIsNotTakenFromWhereItLies) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "onnxar/archive.h"
+#include "onnxar/listing.h"
 #include "onnxar/model_stream.h"
 #include "support/samples.h"
 
@@ -77,6 +78,29 @@ TEST_F(ModelWriterTest, WhatIsSmallGoesIntoTheModelAndWhatNoTensorNamesNowhere) 
   EXPECT_THAT(entries(), IsEmpty());
   EXPECT_EQ(unused->reads, 0);
   EXPECT_THAT(folder_.read_file("a.onnxar"), ::testing::SizeIs(::testing::Lt(1024U)));
+}
+
+TEST_F(ModelWriterTest, TensorsThatNameOneWeightShareItsEntry) {
+  const auto weight = std::make_shared<MadeSource>(4096, 1);
+  const std::string location = writer_.add(weight);
+  save(model_of({linked_floats("a", 1024, location), linked_floats("b", 1024, location)}));
+  EXPECT_THAT(entries(), ElementsAre("a"));
+  EXPECT_EQ(weight->reads, 1);
+  const Archive archive = Archive::open(path_);
+  const std::vector<StoredTensor> stored = tensors(archive);
+  ASSERT_EQ(stored.size(), 2U);
+  for (const StoredTensor& tensor : stored) {
+    const ByteSpan data = tensor_data(archive, tensor);
+    EXPECT_EQ(data.bytes().data(), archive.bytes(archive.entry(0)).data()) << tensor.name;
+    EXPECT_EQ(data.size(), 4096U) << tensor.name;
+  }
+}
+
+TEST_F(ModelWriterTest, WeightsOfEqualBytesHaveAnEntryEach) {
+  const std::string first = writer_.add(std::make_shared<MadeSource>(4096, 1));
+  const std::string second = writer_.add(std::make_shared<MadeSource>(4096, 1));
+  save(model_of({linked_floats("a", 1024, first), linked_floats("b", 1024, second)}));
+  EXPECT_THAT(entries(), ElementsAre("a", "b")) << "sources are told apart before they are read";
 }
 
 TEST_F(ModelWriterTest, DataInsideAndInFilesIsTakenAlong) {
