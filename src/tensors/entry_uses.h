@@ -45,6 +45,9 @@ bool note_as_far_as_read(EntryUses& uses, const Archive& archive, const ArchiveE
 std::vector<std::size_t> note_graphs_as_far_as_read(EntryUses& uses, const Archive& archive,
                                                     const LoadOptions& options);
 
+/// Refuses to replace the model if `graph`, the last one that was noted, has a tensor in the bytes of the old model.
+/// Errors: usage.argument, naming the graph.
+void refuse_use_of_model(const EntryUses& uses, const Archive& archive, const ArchiveEntry& graph);
 /// Refuses to replace the model if a tensor of a graph has its data in the bytes of the old one: the tensor would get
 /// other data silently. `stays` tells by index which graphs remain. Errors: usage.argument, naming the graph. Cost:
 /// O(graphs).
