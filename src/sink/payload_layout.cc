@@ -105,17 +105,4 @@ void check_model_size(std::uint64_t size, const std::filesystem::path& output, H
   throw Error(Code::onnx_model_too_large, oversize_text("the model would be", size), {}, output, {hint});
 }
 
-void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files) {
-  for (const SideFile& file : side_files) {
-    // A key has no slash, so it can only clash with a whole name or with the first folder of one.
-    keys.reserve(std::string_view(file.name).substr(0, file.name.find('/')));
-  }
-}
-
-std::uint64_t size_of(const std::vector<SideFile>& side_files) {
-  std::uint64_t size = 0;
-  for (const SideFile& file : side_files) size += file.source->size();
-  return size;
-}
-
 }  // namespace onnxar

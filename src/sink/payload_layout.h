@@ -75,10 +75,4 @@ bool fits_inline(std::uint64_t size) noexcept;
 /// Errors: onnx.model.too_large, with `hint` as advice.
 void check_model_size(std::uint64_t size, const std::filesystem::path& output, Hint hint);
 
-/// Excludes the names of side files, and of the folders that they are in, from the keys.
-void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files);
-
-/// The size of all side files together.
-std::uint64_t size_of(const std::vector<SideFile>& side_files);
-
 }  // namespace onnxar

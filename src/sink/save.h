@@ -6,7 +6,7 @@
 #include "onnxar/convert.h"
 #include "onnxar/options.h"
 #include "sink/destination.h"
-#include "sink/side_files.h"
+#include "sink/kept.h"
 #include "skeleton/loaded_model.h"
 
 namespace onnxar {
