@@ -15,7 +15,8 @@
 namespace onnxar {
 namespace {
 
-/// Links may lead to weights only, so a rename must not turn a graph into a side file, or the reverse.
+/// The new name of a file. The name decides whether an entry is a graph, whose links count, so a rename must not turn a
+/// graph into a side file, or the reverse.
 std::string renamed(Renames& renames, const std::string& name) {
   std::string to(renames(name));
   if (is_graph_name(name) == is_graph_name(to)) return to;
@@ -26,15 +27,6 @@ std::string renamed(Renames& renames, const std::string& name) {
 }
 
 }  // namespace
-
-std::vector<std::string_view> Kept::names() const {
-  std::vector<std::string_view> names;
-  for (const ArchiveEntry& weight : weights) names.push_back(weight.name);
-  for (const SideFile& file : side_files) names.push_back(file.name);
-  for (const PlacedGraph& graph : graphs) names.push_back(graph.name);
-  for (const SideFile& graph : whole_graphs) names.push_back(graph.name);
-  return names;
-}
 
 void rename(Kept& kept, const std::vector<RenamedEntry>& list) {
   if (list.empty()) return;

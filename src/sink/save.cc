@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "sink/kept.h"
+#include "sink/gather.h"
 
 namespace onnxar {
 namespace {
@@ -21,13 +21,12 @@ void check_alignment(const SaveOptions& save) {
 
 void check_archive_options(const SaveOptions& save) {
   if (save.checksum != Checksum::none && save.checksum != Checksum::sha1) {
-    throw Error(Code::usage_argument, base::concat("no checksum has the number ", static_cast<unsigned>(save.checksum),
-                                                   "; nothing is written"));
+    throw Error(Code::usage_argument, base::concat("no kind of checksum has the number ",
+                                                   static_cast<unsigned>(save.checksum), "; nothing is written"));
   }
   const bool has_side_files = !save.add.empty() || !save.side_files_of.empty() || !save.rename.empty();
   if (save.format == Format::archive || (!has_side_files && save.checksum == Checksum::none)) return;
-  throw Error(Code::usage_argument,
-              "side files can be added and renamed in archives alone, and checksums put into them alone");
+  throw Error(Code::usage_argument, "only an archive can get added or renamed side files, or checksums");
 }
 
 }  // namespace
@@ -37,7 +36,8 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
   check_alignment(options);
   check_archive_options(options);
   ConvertReport report;
-  if (auto note = note_of_left_out(model)) report.remarks.push_back(std::move(*note));  // first: it is about data
+  if (auto note = note_of_left_out(model))
+    report.remarks.push_back(std::move(*note));  // first, as it is about data that is lost
   report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());
   switch (options.format) {
     case Format::archive: {
@@ -52,7 +52,8 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
     case Format::onnx_external:
       save_onnx(model, Destination::of(output, name_in_folder(model, input), options.format), options, report);
       return report;
-    case Format::textproto: throw Error(Code::usage_argument, "text is written by onnxar::model: Model::save or dump");
+    case Format::textproto:
+      throw Error(Code::usage_argument, "core cannot write text; use Model::save or dump of onnxar::model");
   }
   throw Error(Code::usage_argument,
               base::concat("no format has the number ", static_cast<unsigned>(options.format), "; nothing is written"));

@@ -27,7 +27,8 @@ struct NewEntry {
   const ByteSource* source;
 };
 
-/// Weights that the graphs of another archive name. Equal data of the model links to them and is not written again.
+/// The weights of the archive at `side_files_of` that its graphs name. Equal data of the model is linked to them and
+/// not written again.
 class KeptWeights {
  public:
   explicit KeptWeights(const Kept& kept) : kept_(kept) {
@@ -56,7 +57,8 @@ class KeptWeights {
   std::vector<std::unique_ptr<const ByteSource>> sources_;
 };
 
-/// A dry run reads no data: it takes a placeholder of the same length.
+/// The checksum for a link, if one is wanted. A dry run does not read data, so it takes a placeholder of the same
+/// length: the sizes in its report are exact.
 std::string checksum_for(const Payload& payload, const SaveOptions& options) {
   if (options.checksum == Checksum::none) return {};
   return options.output.dry_run ? std::string(checksum_length, '0') : checksum_of(*payload.source);
@@ -87,7 +89,9 @@ std::uint64_t size_of_archive(std::span<const NewEntry> entries, std::uint64_t m
 void save_archive(const LoadedModel& model, const Kept& kept, const std::filesystem::path& output,
                   const SaveOptions& options, ConvertReport& report) {
   zip::check_alignment(options.alignment);
-  static_cast<void>(base::find_target(output, existing_of(options.output)));  // faults of the output come first
+  // A fault of the output is found before the work of planning. ArchiveWriter::create looks again, as planning may read
+  // many bytes for checksums and the output may change meanwhile.
+  static_cast<void>(base::find_target(output, existing_of(options.output)));
   expect_free_model_name(model.skeleton, kept.names(), output, {Hint::unpack_unnamed});
   const KeptWeights weights(kept);
   KeyMaker keys;
@@ -108,7 +112,8 @@ void save_archive(const LoadedModel& model, const Kept& kept, const std::filesys
   report.model_bytes = proto.size();
   outside.add_to(report);
   if (options.output.dry_run) return;
-  // All links were made above, for entries that are added below, except those of graphs that are written unchanged.
+  // Every link was made above for an entry that is added below, except the links of graphs that are written unchanged.
+  // Proving them again would walk the model once more.
   const bool verify_model = kept.has_graphs();
   ArchiveWriter writer = ArchiveWriter::create(output, {options.alignment, options.output, verify_model});
   writer.reserve(report.file_bytes);

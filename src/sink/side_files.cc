@@ -44,17 +44,17 @@ void check_folders(const std::vector<SideFile>& files) {
   std::ranges::sort(names);
   std::uint64_t folders = 0;
   std::string_view before;
-  for (const std::string_view name : names) {  // neighbours share most of their folders
+  for (const std::string_view name : names) {  // sorted neighbours share their common folders, which count once
     const auto [end, ignored] = std::ranges::mismatch(name, before);
     folders += static_cast<std::uint64_t>(std::count(end, name.end(), '/'));
     before = name;
   }
   const std::uint64_t most = always + bytes / folder_bytes * times;
   if (folders <= most) return;
-  throw Error(Code::zip_limit_folders,
-              base::concat("its side files would be in ", folders, " folders, more than the ", most, " that files of ",
-                           base::human_size(bytes),
-                           " may be in; write the model alone, with -o FILE, or take files out with a zip tool"));
+  throw Error(
+      Code::zip_limit_folders,
+      base::concat("its side files would be in ", folders, " folders, over the limit of ", most, " for files of ",
+                   base::human_size(bytes), "; write the model alone, with -o FILE, or remove files with a zip tool"));
 }
 
 }  // namespace onnxar

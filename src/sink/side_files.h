@@ -13,14 +13,14 @@ namespace onnxar {
 /// Maps a file that is added. Errors: usage.argument (its name is that of a tensor's key); io.*.
 SideFile added_file(const AddedFile& added);
 
-/// Excludes the names of side files, and of the folders that they are in, from the keys.
+/// Excludes the names of side files, and of their folders, from the keys.
 void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files);
 
-/// The size of all side files together.
+/// The total size of all side files.
 std::uint64_t size_of(const std::vector<SideFile>& side_files);
 
 /// Limits the number of folders by the size of the files and their names: each folder takes a block of the disk, and
-/// a name of a thousand bytes can ask for five hundred of them. 4096 folders are always allowed.
+/// a name of a thousand bytes can need five hundred of them. 4096 folders are always allowed.
 /// Errors: zip.limit.folders. Cost: O(bytes of the names * log(files)).
 void check_folders(const std::vector<SideFile>& files);
 

@@ -13,9 +13,12 @@ namespace fs = std::filesystem;
 ConvertReport convert_input(const fs::path& input, const fs::path& output, const SaveOptions& save,
                             const LoadOptions& load) {
   LoadOptions options = load;
-  // The output needs room there anyway. A dry run may not be able to write there.
+  // Data that has to be inflated goes to the disk of the output, which needs room for it anyway. A dry run keeps the
+  // default folder, since the output's may be read-only.
   if (options.temporary_dir.empty() && !save.output.dry_run)
     options.temporary_dir = Destination::of(output, {}, save.format).folder_above();
+  // The lock is taken before the input is read: if the input is the archive that is replaced, an edit between reading
+  // and replacing would be lost.
   const os::File lock = save.output.overwrite && !save.output.dry_run ? lock_for_replacing(output) : os::File();
   return save_model(load_model(input, ExternalPolicy::of(save), options), output, save, input);
 }
@@ -26,7 +29,7 @@ ConvertReport convert_input(Bytes input, const fs::path& output, const SaveOptio
 
 const SaveOptions& as_archive(const SaveOptions& save) {
   if (save.format == Format::archive) return save;
-  throw Error(Code::usage_argument, "`pack` writes archives; for another format call `unpack`");
+  throw Error(Code::usage_argument, "`pack` writes archives; for other formats call `unpack`");
 }
 
 /// The default of SaveOptions is Format::archive, which only `pack` can mean.

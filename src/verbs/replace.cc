@@ -20,7 +20,7 @@
 namespace onnxar {
 namespace {
 
-/// The entries to append, in order.
+/// The entries to append, in the order of the file.
 using NewEntries = std::vector<std::pair<std::string_view, const ByteSource*>>;
 
 NewEntries entries_to_append(const std::vector<ReplacePlan::NewWeight>& weights, const ReplacedFiles& files) {
@@ -48,15 +48,16 @@ void append(ArchiveEditor& editor, const NewEntries& entries, std::uint64_t file
   for (const auto& [name, source] : entries) editor.add(name, *source);
 }
 
+/// Notes what an archive that is given as the new model has beside its model.
 void note_what_stays(const LoadedModel& model, ReplaceReport& report) {
   const auto note = [&report](const std::string& name, std::string message) {
     report.remarks.push_back({Severity::note, Code::archive_entry_unused, {name, std::nullopt}, std::move(message)});
   };
   for (const SideFile& file : model.side_files) {
-    note(file.name, "no tensor is in this entry of the other archive; it stays there");
+    note(file.name, "no tensor of the other archive uses this entry, so it is not copied");
   }
   for (const LoadedGraph& graph : model.graphs)
-    note(graph.name, "a further graph of the other archive; it stays there");
+    note(graph.name, "is a further graph of the other archive, which is not copied");
 }
 
 FileLinks file_links(const ReplaceOptions& options) {
@@ -66,9 +67,10 @@ FileLinks file_links(const ReplaceOptions& options) {
 ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOptions& options) {
   EditOptions edit;
   edit.output = options.output;
-  // Every link of the model is resolved or made here. Only links in added graphs remain to be proved.
+  // The plan resolves or makes every link of the new model. Only links in added graphs remain to be proved.
   edit.verify_model = std::ranges::any_of(options.add, [](const AddedFile& file) { return is_graph_name(file.name); });
   ArchiveEditor editor = ArchiveEditor::open(archive, edit);
+  // Links to the archive may use either name: that of a symbolic link, or that of the file.
   for (const std::filesystem::path& file : {archive, base::real_path(archive)}) {
     refuse_own_name(editor.archive(), file);
     for (const AddedFile& added : options.add) refuse_own_name(added.name, file);
@@ -117,6 +119,7 @@ ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions
   const ReplacedFiles files(editor, options);
   const ArchiveEntry entry = editor.archive().entry(editor.archive().size() - 1);
   if (!options.add.empty()) files.expect_free_name_of(editor.archive().model(), editor.archive());
+  // The model has to be the last entry, so it is appended again after the new files.
   const EntrySource model(editor.archive(), entry);
   const NewEntries entries = entries_to_append({}, files);
   ReplaceReport report;

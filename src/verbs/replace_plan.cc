@@ -112,7 +112,7 @@ onnx::TensorEdit ReplacePlan::decide(const onnx::TensorSite& site) {
 std::optional<onnx::ExternalLink> ReplacePlan::place_of_small(const onnx::TensorSite& site) {
   const onnx::TensorView& tensor = site.tensor;
   if (!tensor.raw_data || tensor.typed_data || !tensor.restorable) return std::nullopt;
-  if (site.levels.size() >= model_.max_depth) return std::nullopt;  // no room for a link
+  if (site.levels.size() >= model_.max_depth) return std::nullopt;  // a link is a message, one level deeper
   const Bytes bytes = tensor.raw_data->of(site.model);
   if (tensor.expected_size() != bytes.size() || !movable_.is_external(site, bytes.size())) return std::nullopt;
   return place_of_equal(SpanSource(bytes));
@@ -120,10 +120,12 @@ std::optional<onnx::ExternalLink> ReplacePlan::place_of_small(const onnx::Tensor
 
 std::optional<onnx::ExternalLink> ReplacePlan::place_of(const onnx::TensorSite& site, const Payload& payload) {
   if (payload.kept_link) return kept_link(site, *payload.kept_link);
+  // Tensors that share bytes share the entry, even if the policy would leave this one inline.
   const auto known = known_.find(Extent(payload));
   if (known != known_.end()) return known->second;
   if (!movable_.is_external(site, payload.size())) return std::nullopt;
-  read_.add(payload);  // slices that overlap are read several times, to be compared
+  // Slices may overlap, and each is read to be compared: without the limit, a small file could cost quadratic work.
+  read_.add(payload);
   auto slice = place_of_equal(*payload.source);
   if (!slice && moved_.is_external(site, payload.size())) slice = place_of_new(site, payload);
   if (slice) known_.emplace(payload, *slice);
@@ -132,9 +134,10 @@ std::optional<onnx::ExternalLink> ReplacePlan::place_of(const onnx::TensorSite& 
 
 onnx::ExternalLink ReplacePlan::kept_link(const onnx::TensorSite& site, const onnx::ExternalLink& link) const {
   if (archive_.find(link.location)->index < kept_) return link;
-  throw Error(Code::usage_argument,
-              base::concat(describe(site), ": its data is in ", base::quoted(link.location),
-                           ", which would move, as an entry before it is replaced; do that by another edit"));
+  throw Error(
+      Code::usage_argument,
+      base::concat(describe(site), ": its data is in ", base::quoted(link.location),
+                   ", which would move because an entry before it is replaced; replace that entry by a separate edit"));
 }
 
 std::optional<onnx::ExternalLink> ReplacePlan::place_of_equal(const ByteSource& source) const {

@@ -11,7 +11,7 @@ namespace onnxar {
 ReplacedFiles::ReplacedFiles(ArchiveEditor& editor, const ReplaceOptions& options) {
   std::vector<std::string_view> removed(options.remove.begin(), options.remove.end());
   for (const AddedFile& file : options.add) {
-    added_.push_back({file.name, std::make_unique<OwnedSource>(added_file(file).source, nullptr)});
+    added_.push_back({file.name, added_file(file).source});
     if (editor.archive().find(file.name)) removed.push_back(file.name);
   }
   // A graph that cannot be read may name any entry, so the editor removes nothing else before it.

@@ -22,7 +22,7 @@ class ReplacedFiles {
 
   struct NewFile {
     std::string_view name;
-    std::unique_ptr<const ByteSource> source;
+    std::shared_ptr<const ByteSource> source;
   };
   /// The files to add: side files before graphs, as in every archive.
   [[nodiscard]] const std::vector<NewFile>& added() const noexcept { return added_; }
