@@ -1,4 +1,4 @@
-// Where a plain model is written to: a file, or a folder with the side files and graphs too.
+// The destination of a plain model: a file, or a folder that also gets the side files and graphs.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ struct Destination {
   static Destination of(const std::filesystem::path& output, const std::filesystem::path& input, Format format);
 
   [[nodiscard]] bool is_folder() const noexcept { return !model.empty(); }
-  /// A folder that exists already, on the same disk as the output.
+  /// The folder that contains the output. It exists already, on the same disk.
   [[nodiscard]] std::filesystem::path folder_above() const;
 };
 

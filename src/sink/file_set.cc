@@ -9,15 +9,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// So many files stay open and nameless until they are published. More could exceed the limit of open files, so the
-/// others wait under hidden names.
+/// The number of files that stay open and nameless until they are published. More could exceed the limit of open files,
+/// often 1024, so later files are closed and wait under hidden names.
 constexpr std::size_t most_open = 64;
 
 }  // namespace
 
 FileSet::FileSet(const OutputOptions& options, base::Existing existing) : options_(options), existing_(existing) {}
 
-/// Delegates, so that the destructor runs where this throws.
+/// Delegates to the other constructor: the object then counts as constructed, so the destructor cleans up if this
+/// throws.
 FileSet::FileSet(const FileTargets& targets, const OutputOptions& options) : FileSet(options, targets.existing()) {
   const base::OutputTarget& model = targets.model();
   const std::string folder = targets.folder_to_make().filename().string();
@@ -31,6 +32,7 @@ FileSet::FileSet(const FileTargets& targets, const OutputOptions& options) : Fil
 }
 
 void FileSet::make_folder(std::shared_ptr<const base::Folder> above, const std::string& name) {
+  // The folder may have appeared since the plan, so it is checked again once it is open.
   const bool made = base::Folder::make(*above, name);
   root_.folder = base::Folder::open_in(above, name);
   expect_empty(*root_.folder);
@@ -46,8 +48,9 @@ FileSet::~FileSet() {
   if (above_) above_->remove_folder(made_root_);
 }
 
-/// Removes what was made in a folder that `here` is a descriptor of; a folder in which there is something by now stays.
-/// False where `here` is not of that folder any more, as somebody moved one within.
+/// Removes the folders that were made in a folder, of which `here` is a descriptor. A folder that is not empty stays.
+/// Moves one descriptor down and up again, since one for each level could exceed the limit of open files. Returns false
+/// if `here` has lost its way, because a folder was moved meanwhile.
 bool FileSet::remove_within(const Made& made, os::File& here) {
   for (const auto& [name, within] : made.within) {
     if (!within.within.empty() && within.folder->enter(here)) {
@@ -64,7 +67,7 @@ void FileSet::remove_folders() noexcept {
     os::File here = root_.folder->descriptor();
     static_cast<void>(remove_within(root_, here));
   } catch (const Error&) {
-    return;  // no descriptor is free: they stay
+    return;  // no descriptor is free, so the empty folders stay; a destructor cannot report that
   }
 }
 
@@ -104,7 +107,7 @@ void FileSet::publish(const ByteSource& model) {
   out.reserve(model.size());
   out.append(model);
   model_ = std::move(out).finish();
-  // What needs room on the disk comes before the first name appears.
+  // `prepare` and `stage` may fail on a full disk, so all files pass them before the first gets its name.
   for (base::OutputFile& file : files_) file.prepare(sync_of(options_));
   model_->prepare(sync_of(options_));
   for (base::OutputFile& file : files_) file.stage();
@@ -121,6 +124,7 @@ void FileSet::publish_files() {
     model_->publish(sync_of(options_));
     if (above_ && options_.sync) above_->sync();
   } catch (const Error&) {
+    // With `overwrite` the old files are gone, so withdrawing the new ones would only lose more.
     for (std::size_t i = 0; i < published && existing_ == base::Existing::refuse; ++i) files_[i].withdraw();
     throw;
   }

@@ -1,4 +1,4 @@
-// Writing a model of several files, which appear together.
+// Writes a model of several files, which appear together.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@
 namespace onnxar {
 
 /// Writes the files that FileTargets found: the claimed ones first, then the model. `publish` gives them their names,
-/// the model's last, so that a reader who sees the model finds its data too. The destructor discards files that were
-/// not published, and the folders that were made for them. No symbolic link is followed to any of them, even if the
+/// the model's last, so that a reader that sees the model finds its data too. The destructor discards files that were
+/// not published, and the folders that it made for them. Symbolic links to them are not followed, even if the
 /// folder is swapped meanwhile. Not synchronised.
 class FileSet {
  public:
-  /// Makes the folder, if it has to be made, and opens the model's file. Errors: as OutputFile::create;
+  /// Makes the folder if necessary, and opens the model's file. Errors: as OutputFile::create;
   /// output.not_empty.
   FileSet(const FileTargets& targets, const OutputOptions& options);
   FileSet(const FileSet&) = delete;
@@ -41,7 +41,7 @@ class FileSet {
  private:
   FileSet(const OutputOptions& options, base::Existing existing);
 
-  /// A folder, and the folders that were made in it, by name.
+  /// A folder, and the folders that this set made in it, by name.
   struct Made {
     std::shared_ptr<const base::Folder> folder;
     std::map<std::string, Made> within;
@@ -57,8 +57,8 @@ class FileSet {
   base::Existing existing_;
   std::optional<base::OutputFile> model_;
   Made root_;
-  std::shared_ptr<const base::Folder> above_;  // of a folder that was made to be the output
-  std::string made_root_;                      // its name
+  std::shared_ptr<const base::Folder> above_;  // the folder in which the output folder was made; null if it was there
+  std::string made_root_;                      // the name of the output folder
   std::vector<base::OutputFile> files_;
 };
 

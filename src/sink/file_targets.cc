@@ -13,13 +13,14 @@ namespace {
 namespace fs = std::filesystem;
 
 Error in_the_way(const fs::path& path, std::string_view what) {
-  return {Code::usage_argument,
-          base::concat(what, ", and a file of the model would be written there; choose another output folder or name"),
-          {},
-          path};
+  return {
+      Code::usage_argument,
+      base::concat(what, ", and a file of the model would be written there; choose a different output folder or name"),
+      {},
+      path};
 }
 
-/// For file systems on which names that differ in the case of letters are one.
+/// The name in small letters: on some file systems, names that differ only in case are one file.
 std::string folded(std::string_view name) {
   std::string small(name);
   for (char& c : small) {
@@ -32,10 +33,11 @@ std::string folded(std::string_view name) {
 
 void expect_empty(const base::Folder& folder) {
   if (folder.is_empty()) return;
-  throw Error(Code::output_not_empty,
-              "the folder is not empty, and what is unpacked with its side files must not mix with other files; name a "
-              "new or empty folder, or a file for the model alone",
-              {}, folder.path());
+  throw Error(
+      Code::output_not_empty,
+      "the folder is not empty, and a model and its side files must not be mixed with other files; name a new or "
+      "empty folder, or a file for the model alone",
+      {}, folder.path());
 }
 
 FileTargets::FileTargets(const Destination& destination, const OutputOptions& options)
@@ -47,9 +49,10 @@ FileTargets::FileTargets(const Destination& destination, const OutputOptions& op
     model_.path = path / destination.model;
     model_.name = destination.model;
   } else if (fs::is_directory(path, ignored)) {
-    throw Error(Code::io_not_a_file,
-                "is a folder; name the file to write, or end it with `/` to have the model and all side files in it",
-                {}, path);
+    throw Error(
+        Code::io_not_a_file,
+        "is a folder; name the file to write, or end the path with `/` to write the model and all side files into it",
+        {}, path);
   } else {
     model_ = base::find_target(path, existing_);
   }
@@ -64,7 +67,7 @@ void FileTargets::find_folder(const fs::path& path) {
   }
   model_.folder = base::Folder::open(path.has_parent_path() ? path.parent_path() : fs::path("."));
   if (fs::exists(fs::symlink_status(path, ignored))) {
-    throw Error(Code::io_not_a_file, "is not a folder, and the output is to be one", {}, path);
+    throw Error(Code::io_not_a_file, "is not a folder, but the output must be one", {}, path);
   }
   to_make_ = path;
 }
@@ -76,11 +79,13 @@ void FileTargets::claim(const std::string& name) {
   const std::string first = small.substr(0, slash);
   if (small == folded(model_.path.filename().string())) throw in_the_way(path, "is the model itself");
   if (files_claimed_.contains(small) || files_claimed_.contains(first)) throw in_the_way(path, "is named twice");
-  if (slash == std::string::npos && folders_claimed_.contains(small)) throw in_the_way(path, "is a folder, too");
+  if (slash == std::string::npos && folders_claimed_.contains(small)) throw in_the_way(path, "is also a folder");
   (slash == std::string::npos ? files_claimed_ : folders_claimed_).insert(first);
   if (slash != std::string::npos) files_claimed_.insert(small);
-  if (is_folder_) return;  // the folder is new or empty
+  if (is_folder_) return;  // the folder is new or empty, so no file is in the way
   const fs::file_status status = base::link_status(path);
+  // Only the path of the model is the user's own choice. A link at any other name would lead to a file that the user
+  // did not name.
   if (fs::is_symlink(status)) throw in_the_way(path, "is a symbolic link");
   base::expect_writable(path, existing_);
 }

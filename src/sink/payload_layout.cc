@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A link that was not loaded stays relative to the model's old folder, and its data file must not be replaced.
+/// Refuses a link to a file that was not loaded, unless the output may keep it: locations count from the model's
+/// folder, so that must not change, and the data file must not be replaced.
 void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, const fs::path* inline_output) {
   const std::string_view location = site.tensor.external.location.value_or("");
   const auto refuse = [&](std::string_view why) {
@@ -24,12 +25,12 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, con
   if (inline_output == nullptr) refuse("only an inline model may keep such links; load the data, too");
   const fs::path& target = *inline_output;
   const fs::path folder = target.has_parent_path() ? target.parent_path() : ".";
-  std::error_code ignored;  // a path that does not exist is not equivalent
+  std::error_code ignored;  // then a path does not exist, and is not equivalent to any other
   if (model.data_folder.empty() || !fs::equivalent(folder, model.data_folder, ignored)) {
     refuse("save the model in the folder that its links count from, or load the data, too");
   }
   if (fs::equivalent(model.data_folder / location, target, ignored)) {
-    refuse("choose another output: this would replace the data");
+    refuse("choose a different output: this would replace the data");
   }
 }
 
@@ -71,13 +72,13 @@ wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, 
       return onnx::TensorEdit::keep();
     }
     if (policy.is_external(site, payload->size())) {
-      expansion.add_once(*payload);  // before a checksum is computed of it
+      expansion.add_once(*payload);  // first: placing may read the data for its checksum
       return onnx::TensorEdit::link_to(outside.put(site, *payload));
     }
     expansion.add(*payload);
     return onnx::TensorEdit::put_inline(payload->source);
   };
-  onnx::MetadataEdit metadata;
+  onnx::MetadataEdit metadata;  // the name tells a model from other graphs (G4), and only archives have these
   if (options.format != Format::archive) metadata.drop_key = model_name_key;
   wire::Rope proto = onnx::rewrite_tensors(model.skeleton, decide, {model.max_depth}, metadata);
   for (PlacedGraph& graph : graphs) {
@@ -103,19 +104,6 @@ bool fits_inline(std::uint64_t size) noexcept { return size <= model_size_maximu
 void check_model_size(std::uint64_t size, const std::filesystem::path& output, Hint hint) {
   if (fits_inline(size)) return;
   throw Error(Code::onnx_model_too_large, oversize_text("the model would be", size), {}, output, {hint});
-}
-
-void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files) {
-  for (const SideFile& file : side_files) {
-    // A key has no slash, so it can only clash with a whole name or with the first folder of one.
-    keys.reserve(std::string_view(file.name).substr(0, file.name.find('/')));
-  }
-}
-
-std::uint64_t size_of(const std::vector<SideFile>& side_files) {
-  std::uint64_t size = 0;
-  for (const SideFile& file : side_files) size += file.source->size();
-  return size;
 }
 
 }  // namespace onnxar

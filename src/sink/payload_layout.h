@@ -1,4 +1,4 @@
-// Where the payloads of a model go when it is written.
+// Decides where the payloads of a model go when it is written.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,11 @@
 
 namespace onnxar {
 
-/// Gives each payload that moves out of the model its place. Tensors that share bytes share the place.
+/// Gives a place to each payload that moves out of the model. Tensors that share bytes share the place. Not
+/// synchronised.
 class PayloadLayout {
  public:
-  /// Whether the data has to be written to its place, or is there already.
+  /// `written`: the data has to be written to its place. `there`: it is there already.
   enum class Data : std::uint8_t { written, there };
   struct Placement {
     onnx::ExternalLink slice;
@@ -30,6 +31,7 @@ class PayloadLayout {
   using Place = std::function<Placement(const onnx::TensorSite&, const Payload&)>;
   explicit PayloadLayout(Place place) : place_(std::move(place)) {}
 
+  /// The place of a payload that moves out.
   onnx::ExternalLink put(const onnx::TensorSite& site, const Payload& payload);
 
   struct Placed {
@@ -57,7 +59,7 @@ struct PlacedGraph {
   const LoadedGraph* graph = nullptr;
   wire::Rope proto = {};  ///< set by place_payloads
 };
-/// All graphs of a model, before place_payloads.
+/// All graphs of a model, as place_payloads takes them.
 std::vector<PlacedGraph> graphs_of(const LoadedModel& model);
 
 /// Rewrites the model: payloads that the policy moves out become links, all others are inline. Then rewrites `graphs`
@@ -67,18 +69,12 @@ std::vector<PlacedGraph> graphs_of(const LoadedModel& model);
 wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, PayloadLayout& outside,
                           std::vector<PlacedGraph>& graphs, const std::filesystem::path* output = nullptr);
 
-/// The size of all graphs together.
+/// The total size of all graphs.
 std::uint64_t size_of(const std::vector<PlacedGraph>& graphs);
 
 /// Whether protobuf can read a model of this size.
 bool fits_inline(std::uint64_t size) noexcept;
 /// Errors: onnx.model.too_large, with `hint` as advice.
 void check_model_size(std::uint64_t size, const std::filesystem::path& output, Hint hint);
-
-/// Excludes the names of side files, and of the folders that they are in, from the keys.
-void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files);
-
-/// The size of all side files together.
-std::uint64_t size_of(const std::vector<SideFile>& side_files);
 
 }  // namespace onnxar

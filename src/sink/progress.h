@@ -1,4 +1,4 @@
-// Tells the caller the progress of saving.
+// Reports the progress of saving to the caller.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class Progress {
   std::uint64_t told_ = 0;
 };
 
-/// A source whose bytes are counted while they are read. Source and progress must outlive it.
+/// Counts the bytes of a source while they are read. Source and progress must outlive it.
 class CountedSource final : public ByteSource {
  public:
   CountedSource(const ByteSource& source, Progress& progress) : source_(source), progress_(progress) {}

@@ -1,122 +1,62 @@
 #include "sink/save.h"
 
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <bit>
+#include <utility>
 
-#include "archive/entry_source.h"
-#include "archive/output_options.h"
-#include "base/output_target.h"
 #include "base/text.h"
-#include "onnxar/archive_writer.h"
-#include "sink/payload_layout.h"
-#include "sink/progress.h"
-#include "source/checksum.h"
-#include "source/graph_rules.h"
-#include "tensors/entries_by_content.h"
-#include "zip/layout.h"
+#include "sink/gather.h"
 
 namespace onnxar {
 namespace {
 
-/// An entry that is written.
-struct NewEntry {
-  std::string_view name;
-  const ByteSource* source;
-};
-
-/// Weights that the graphs of another archive name. Equal data of the model links to them and is not written again.
-class KeptWeights {
- public:
-  explicit KeptWeights(const Kept& kept) : kept_(kept) {
-    if (kept.archive) by_content_.emplace(*kept.archive);
-    for (const ArchiveEntry& entry : kept.weights) {
-      by_content_->add(entry);
-      sources_.push_back(std::make_unique<EntrySource>(*kept.archive, entry));
-    }
-  }
-
-  [[nodiscard]] std::optional<ArchiveEntry> find(const ByteSource& data) const {
-    return by_content_ ? by_content_->find(data) : std::nullopt;
-  }
-  void reserve_names(KeyMaker& keys) const {
-    for (const ArchiveEntry& entry : kept_.weights) {
-      keys.reserve(entry.name.substr(0, entry.name.find('/')));
-    }
-  }
-  void add_to(std::vector<NewEntry>& entries) const {
-    for (std::size_t i = 0; i < sources_.size(); ++i) entries.push_back({kept_.weights[i].name, sources_[i].get()});
-  }
-
- private:
-  const Kept& kept_;
-  std::optional<EntriesByContent> by_content_;
-  std::vector<std::unique_ptr<const ByteSource>> sources_;
-};
-
-/// A dry run reads no data: it takes a placeholder of the same length.
-std::string checksum_for(const Payload& payload, const SaveOptions& options) {
-  if (options.checksum == Checksum::none) return {};
-  return options.output.dry_run ? std::string(checksum_length, '0') : checksum_of(*payload.source);
+void check_alignment(const SaveOptions& save) {
+  // The archive's writer checks its own limits. In a data file, only Windows' granularity of mappings is a limit.
+  constexpr std::uint64_t data_file_maximum = 65536;
+  if (save.format != Format::onnx_external) return;
+  if (std::has_single_bit(save.alignment) && save.alignment <= data_file_maximum) return;
+  throw Error(Code::usage_argument,
+              base::concat("alignment ", save.alignment, " is not possible; it must be a power of two up to ",
+                           data_file_maximum));
 }
 
-/// All entries except the model, in the order of the archive.
-std::vector<NewEntry> entries_of(const PayloadLayout& outside, const KeptWeights& weights, const Kept& kept,
-                                 const std::vector<PlacedGraph>& graphs) {
-  std::vector<NewEntry> entries;
-  for (const PayloadLayout::Placed& placed : outside.placed()) {
-    entries.push_back({placed.slice.location, placed.payload->source.get()});
+void check_archive_options(const SaveOptions& save) {
+  if (save.checksum != Checksum::none && save.checksum != Checksum::sha1) {
+    throw Error(Code::usage_argument, base::concat("no kind of checksum has the number ",
+                                                   static_cast<unsigned>(save.checksum), "; nothing is written"));
   }
-  weights.add_to(entries);
-  for (const SideFile& file : kept.side_files) entries.push_back({file.name, file.source.get()});
-  for (const PlacedGraph& graph : graphs) entries.push_back({graph.name, &graph.proto});
-  for (const SideFile& graph : kept.whole_graphs) entries.push_back({graph.name, graph.source.get()});
-  return entries;
-}
-
-std::uint64_t size_of_archive(std::span<const NewEntry> entries, std::uint64_t model_size, std::uint64_t alignment) {
-  std::vector<std::pair<std::string_view, std::uint64_t>> sizes;
-  for (const NewEntry& entry : entries) sizes.emplace_back(entry.name, entry.source->size());
-  return archive_size(sizes, model_size, alignment);
+  const bool has_side_files = !save.add.empty() || !save.side_files_of.empty() || !save.rename.empty();
+  if (save.format == Format::archive || (!has_side_files && save.checksum == Checksum::none)) return;
+  throw Error(Code::usage_argument, "only an archive can get added or renamed side files, or checksums");
 }
 
 }  // namespace
 
-void save_archive(const LoadedModel& model, const Kept& kept, const std::filesystem::path& output,
-                  const SaveOptions& options, ConvertReport& report) {
-  zip::check_alignment(options.alignment);
-  static_cast<void>(base::find_target(output, existing_of(options.output)));  // faults of the output come first
-  expect_free_model_name(model.skeleton, kept.names(), output, {Hint::unpack_unnamed});
-  const KeptWeights weights(kept);
-  KeyMaker keys;
-  reserve_names(keys, kept.side_files);
-  weights.reserve_names(keys);
-  PayloadLayout outside([&](const onnx::TensorSite& site, const Payload& payload) -> PayloadLayout::Placement {
-    const std::string checksum = checksum_for(payload, options);
-    if (const auto entry = weights.find(*payload.source)) {
-      return {{std::string(entry->name), 0, entry->size, checksum}, PayloadLayout::Data::there};
+ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
+                         const std::filesystem::path& input) {
+  check_alignment(options);
+  check_archive_options(options);
+  ConvertReport report;
+  if (auto note = note_of_left_out(model))
+    report.remarks.push_back(std::move(*note));  // first, as it is about data that is lost
+  report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());
+  switch (options.format) {
+    case Format::archive: {
+      const Kept kept = kept_to_save(model, options);
+      report.side_files = kept.side_files.size();
+      report.graphs = kept.graphs.size() + kept.whole_graphs.size();
+      report.model_path = output;
+      save_archive(model, kept, output, options, report);
+      return report;
     }
-    return {{keys.make(site.tensor.name), 0, payload.size(), checksum}};
-  });
-  std::vector<PlacedGraph> graphs = kept.graphs;
-  const wire::Rope proto = place_payloads(model, options, outside, graphs);
-  check_model_size(proto.size(), output, Hint::lower_threshold_or_all);
-  const std::vector<NewEntry> entries = entries_of(outside, weights, kept, graphs);
-  report.file_bytes = size_of_archive(entries, proto.size(), options.alignment);
-  report.model_bytes = proto.size();
-  outside.add_to(report);
-  if (options.output.dry_run) return;
-  // All links were made above, for entries that are added below, except those of graphs that are written unchanged.
-  const bool verify_model = kept.has_graphs();
-  ArchiveWriter writer = ArchiveWriter::create(output, {options.alignment, options.output, verify_model});
-  writer.reserve(report.file_bytes);
-  std::uint64_t total = proto.size();
-  for (const NewEntry& entry : entries) total += entry.source->size();
-  Progress progress(options.progress, total);
-  for (const NewEntry& entry : entries) writer.add(entry.name, CountedSource(*entry.source, progress));
-  writer.finish(CountedSource(proto, progress));
+    case Format::onnx_inline:
+    case Format::onnx_external:
+      save_onnx(model, Destination::of(output, name_in_folder(model, input), options.format), options, report);
+      return report;
+    case Format::textproto:
+      throw Error(Code::usage_argument, "core cannot write text; use Model::save or dump of onnxar::model");
+  }
+  throw Error(Code::usage_argument,
+              base::concat("no format has the number ", static_cast<unsigned>(options.format), "; nothing is written"));
 }
 
 }  // namespace onnxar

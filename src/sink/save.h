@@ -1,4 +1,4 @@
-// Writes a loaded model.
+// Writes a loaded model as an archive or as plain ONNX.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 #include "onnxar/convert.h"
 #include "onnxar/options.h"
 #include "sink/destination.h"
-#include "sink/side_files.h"
+#include "sink/kept.h"
 #include "skeleton/loaded_model.h"
 
 namespace onnxar {
@@ -20,7 +20,8 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
 /// `pack`.
 void save_archive(const LoadedModel& model, const Kept& kept, const std::filesystem::path& output,
                   const SaveOptions& options, ConvertReport& report);
-/// Writes `model` as plain ONNX; its side files and graphs only go to a folder. Errors: as `unpack`.
+/// Writes `model` as plain ONNX; its side files and graphs are written only if the destination is a
+/// folder. Errors: as `unpack`.
 void save_onnx(const LoadedModel& model, const Destination& destination, const SaveOptions& options,
                ConvertReport& report);
 

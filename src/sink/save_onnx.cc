@@ -1,4 +1,4 @@
-// Plain ONNX: one ModelProto, its data inside or in files beside it.
+// Writes plain ONNX: one ModelProto, its data inside or in files beside it.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -30,12 +30,13 @@ bool is_one_data_file(const SaveOptions& options) {
 void check_data_file_name(const std::string& name) {
   const std::filesystem::path path(name);
   const bool plain = !name.empty() && path.filename() == path && name != "." && name != "..";
+  // Readers take a location that begins with `#` for the memory of a process.
   if (plain && !name.starts_with("#")) return;
   throw Error(Code::usage_argument, base::concat("the data file ", base::quoted(name),
                                                  " must be a plain file name: it is written beside the model"));
 }
 
-/// Aligned offsets in one data file, one after the other.
+/// Hands out aligned offsets in one data file, in ascending order.
 class DataFileLayout {
  public:
   DataFileLayout(std::string name, std::uint64_t alignment) : name_(std::move(name)), alignment_(alignment) {}
@@ -52,7 +53,7 @@ class DataFileLayout {
   std::uint64_t end_ = 0;
 };
 
-/// Gives each tensor's data its place in a file: one for all, or one for each.
+/// Places the data of each tensor: in one file for all tensors, or in a file for each.
 PayloadLayout::Place placing(const SaveOptions& options, DataFileLayout& one_file, KeyMaker& keys) {
   if (options.file_per_tensor) {
     return [&keys](const onnx::TensorSite& site, const Payload& payload) -> PayloadLayout::Placement {
@@ -64,12 +65,13 @@ PayloadLayout::Place placing(const SaveOptions& options, DataFileLayout& one_fil
   };
 }
 
-/// What goes into each data file, in the order of the offsets.
+/// The payloads of each data file, in the order of their offsets.
 using DataFiles = std::map<std::string, std::vector<const PayloadLayout::Placed*>>;
 
 DataFiles data_files(const PayloadLayout& outside, const SaveOptions& options) {
   DataFiles files;
-  if (is_one_data_file(options)) files[options.data_file];  // even if empty
+  if (is_one_data_file(options))
+    files[options.data_file];  // written even if no payload goes into it: the report names it
   for (const PayloadLayout::Placed& placed : outside.placed()) files[placed.slice.location].push_back(&placed);
   return files;
 }
@@ -78,7 +80,7 @@ std::uint64_t end_of(const std::vector<const PayloadLayout::Placed*>& placed) {
   return placed.empty() ? 0 : placed.back()->slice.offset + placed.back()->payload->size();
 }
 
-/// The side files and graphs that are written into a folder with the model.
+/// The side files and graphs that are written into the folder of the model.
 struct Along {
   std::vector<SideFile> files;
   std::vector<PlacedGraph> graphs;
@@ -90,7 +92,8 @@ struct Along {
   }
 };
 
-/// A single file has none of them, which the report says.
+/// Selects side files and graphs for the destination: all for a folder, none for a single file. The report counts those
+/// that are left out.
 Along taken_along(const LoadedModel& model, const Destination& destination, ConvertReport& report) {
   Along along;
   if (destination.is_folder()) along = {model.side_files, graphs_of(model)};
@@ -119,7 +122,8 @@ void write_all(FileSet& set, const DataFiles& files, const Along& along, const B
   set.publish(CountedSource(proto, progress));
 }
 
-/// The contents of all files, with the place of every payload, before the first file is opened.
+/// Plans the contents of all files, with the place of every payload, before the first file is opened. The rope refers
+/// to other members, so a plan is not copied or moved.
 class OnnxPlan {
  public:
   OnnxPlan(const LoadedModel& model, Along taken, const fs::path& target, SaveOptions options)
@@ -173,7 +177,8 @@ class OnnxPlan {
   DataFiles files_;
 };
 
-/// For an inline model that would be too large, in a folder: the data goes to a file beside it.
+/// The options for a model in a folder that is too large for protobuf with its data inside: the data goes to a file
+/// beside it.
 SaveOptions with_data_file(const SaveOptions& options, const Destination& destination) {
   SaveOptions external = options;
   external.format = Format::onnx_external;

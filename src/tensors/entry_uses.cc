@@ -64,16 +64,20 @@ std::vector<std::size_t> note_graphs_as_far_as_read(EntryUses& uses, const Archi
   return unread;
 }
 
+void refuse_use_of_model(const EntryUses& uses, const Archive& archive, const ArchiveEntry& graph) {
+  if (!uses.is_named(archive.size() - 1)) return;
+  throw Error(Code::usage_argument,
+              "a tensor of this graph is in the bytes of the model, and would have those of the new one",
+              {std::string(graph.name), std::nullopt}, archive.path(), {Hint::pack_own_data});
+}
+
 void refuse_where_graphs_name_the_model(const Archive& archive, const std::function<bool(std::size_t)>& stays,
                                         const LoadOptions& options) {
   EntryUses uses(archive);
   for (const ArchiveEntry& graph : graph_entries(archive)) {
     if (!stays(graph.index)) continue;
     note_as_far_as_read(uses, archive, graph, options);  // a link after a fault cannot be loaded, so it cannot harm
-    if (!uses.is_named(archive.size() - 1)) continue;
-    throw Error(Code::usage_argument,
-                "a tensor of this graph links to the bytes of the model, so a new model would change its data",
-                {std::string(graph.name), std::nullopt}, archive.path(), {Hint::pack_own_data});
+    refuse_use_of_model(uses, archive, graph);
   }
 }
 

@@ -47,9 +47,12 @@ bool note_as_far_as_read(EntryUses& uses, const Archive& archive, const ArchiveE
 std::vector<std::size_t> note_graphs_as_far_as_read(EntryUses& uses, const Archive& archive,
                                                     const LoadOptions& options);
 
-/// Refuses to replace the model if a further graph links to the model's entry, because that tensor would silently get
-/// different data. `stays` tells by index which graphs remain after the edit. Errors: usage.argument, naming the graph.
-/// Cost: O(graphs).
+/// Refuses to replace the model if `graph`, the last one that was noted, has a tensor in the bytes of the old model.
+/// Errors: usage.argument, naming the graph.
+void refuse_use_of_model(const EntryUses& uses, const Archive& archive, const ArchiveEntry& graph);
+/// Refuses to replace the model if a tensor of a graph has its data in the bytes of the old one: the tensor would get
+/// other data silently. `stays` tells by index which graphs remain. Errors: usage.argument, naming the graph. Cost:
+/// O(graphs).
 void refuse_where_graphs_name_the_model(const Archive& archive, const std::function<bool(std::size_t)>& stays,
                                         const LoadOptions& options);
 

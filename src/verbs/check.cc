@@ -18,7 +18,7 @@
 namespace onnxar {
 namespace {
 
-/// Adds findings in the order of the entries, whichever thread finds them first.
+/// Adds findings in the order of the entries, so that reports do not depend on the order of the threads.
 void check_data(const Archive& archive, std::size_t threads, std::vector<Finding>& findings) {
   std::mutex mutex;
   std::map<std::size_t, Finding> found;
@@ -34,7 +34,7 @@ void check_data(const Archive& archive, std::size_t threads, std::vector<Finding
   for (auto& [index, finding] : found) findings.push_back(std::move(finding));
 }
 
-/// Whether the local header of the model is sound: the model cannot be read otherwise.
+/// Whether the local header of the model is sound. If not, the check of the container has reported it already.
 bool model_is_readable(const Archive& archive) {
   try {
     static_cast<void>(archive.model());
@@ -53,8 +53,8 @@ bool check_model(Resolver& source, const CheckOptions& options, std::vector<Find
   return is_readable;
 }
 
-/// A ModelProto that is named like an archive gets a warning. Our verbs read it, because they look at the content, but
-/// programs that only read archives refuse it.
+/// Checks a model that is not an archive, and warns if it is named like one. Our verbs look at the content, so they
+/// read it, but programs that only read archives refuse it.
 void check_plain_model(Resolver& source, const std::filesystem::path& path, const CheckOptions& options,
                        std::vector<Finding>& findings) {
   const bool is_model = check_model(source, options, findings);
@@ -64,7 +64,7 @@ void check_plain_model(Resolver& source, const std::filesystem::path& path, cons
   findings.insert(findings.begin(), {Severity::warning,
                                      Code::archive_plain_model,
                                      {},
-                                     "this is a plain ModelProto, not an archive, though its name ends in .onnxar",
+                                     "this is a plain ModelProto, not an archive, but its name ends in .onnxar",
                                      {Hint::pack_or_rename}});
 }
 
@@ -89,7 +89,7 @@ void make_strict(std::vector<Finding>& findings) {
 
 std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions& options) {
   CheckOptions once = options;
-  once.load.verify_data = false;  // CRCs are compared once, entry by entry
+  once.load.verify_data = false;  // check_data compares the CRC of each entry: loading need not do it again
   std::vector<Finding> findings;
   const auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(path));
   try {
@@ -102,7 +102,7 @@ std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions
     if (kind(error.code()) != Kind::format) throw;
     findings.push_back(error.finding());
   }
-  // Readers take no lock, so apparent damage may be an edit in progress.
+  // Readers take no lock, so apparent damage may come from an edit in progress.
   if (!passed(findings) && file->is_changed()) throw changed_while_read(path);
   if (options.strict) make_strict(findings);
   return findings;

@@ -24,7 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 using base::concat;
 
-/// Selects tensors, by their numbers in the order of the walk.
+/// Selects tensors, by their numbers in the order of the walk. The walk is repeated rather than its sites kept: a site
+/// holds views that are valid only during the visit.
 class Selection {
  public:
   Selection(const Resolver& source, std::string_view which, const LoadOptions& load)
@@ -66,7 +67,7 @@ class Selection {
 
   /// The tensors that have `which` as their name, else as their key, else as their site; null if there are none.
   [[nodiscard]] const std::vector<std::size_t>* exact() const {
-    if (which_.empty()) return nullptr;  // many tensors have no name
+    if (which_.empty()) return nullptr;  // matches every tensor without a name
     for (const auto* list : {&by_name_, &by_key_, &by_site_}) {
       if (!list->empty()) return list;
     }
@@ -83,7 +84,7 @@ class Selection {
       sites += (sites.empty() ? "" : ", ") + escaped(site.path());
     });
     throw Error(Code::usage_ambiguous_tensor,
-                concat(candidates.size(), " tensors go by ", base::quoted(which_),
+                concat(candidates.size(), " tensors match ", base::quoted(which_),
                        "; name one of them by its site: ", sites, listed > most ? ", ..." : ""));
   }
 
@@ -92,7 +93,7 @@ class Selection {
     walk([&near](const onnx::TensorSite& site) { near.consider(site.tensor.name); });
     throw Error(Code::usage_no_such_tensor,
                 concat("no tensor of the model has ", base::quoted(which_),
-                       " for its name, key or site, nor matches it as a pattern", near.text()));
+                       " as its name, key or site, or matches it as a pattern", near.text()));
   }
 
   void walk(const std::function<void(const onnx::TensorSite&)>& visit) const {
@@ -105,7 +106,7 @@ class Selection {
   std::vector<std::size_t> by_name_, by_key_, by_site_, by_pattern_;
 };
 
-/// Writes tensors one after another, and publishes them together.
+/// Plans the files of all tensors, writes them one after the other, and publishes them together.
 class Extractor {
  public:
   Extractor(Resolver& source, const fs::path& output, bool to_folder, const ExtractOptions& options)
@@ -114,7 +115,7 @@ class Extractor {
   Extractor& operator=(const Extractor&) = delete;
   ~Extractor() {
     files_.clear();
-    std::error_code ignored;
+    std::error_code ignored;                         // a destructor cannot report
     if (made_folder_) fs::remove(output_, ignored);  // only if nothing was published into it
   }
 
@@ -145,6 +146,7 @@ class Extractor {
 
   /// Writes the added tensors. Errors: onnx.model.expansion, before anything is written.
   void write() {
+    // A hostile model may name the same bytes in a million tensors; each would become a file.
     Expansion expansion(source_.input_size(), options_.load.max_expansion);
     for (const std::uint64_t bytes : shared_) expansion.add(bytes);
     check_targets();
@@ -162,7 +164,7 @@ class Extractor {
   [[nodiscard]] base::Sync sync() const { return sync_of(options_.output); }
   [[nodiscard]] base::Existing existing() const { return existing_of(options_.output); }
 
-  /// The checks that are possible before the first file is opened. Errors: as base::find_target.
+  /// Makes the checks that are possible before the first file is opened. Errors: as base::find_target.
   void check_targets() const {
     if (!to_folder_) {
       static_cast<void>(base::find_target(output_, existing()));
@@ -170,7 +172,7 @@ class Extractor {
     }
     std::error_code ignored;
     const fs::path folder = output_.has_filename() ? output_ : output_.parent_path();
-    if (!fs::exists(folder, ignored)) {
+    if (!fs::exists(folder, ignored)) {  // it will be made: its parent has to be there
       static_cast<void>(base::Folder::open(folder.has_parent_path() ? folder.parent_path() : fs::path(".")));
       return;
     }
@@ -185,7 +187,7 @@ class Extractor {
       if (!failed) failed = std::make_error_code(std::errc::not_a_directory);
       throw base::system_error(failed, "cannot make the folder", output_);
     }
-    folder_ = base::Folder::open(output_);  // all files go to this one, whatever is put in its place meanwhile
+    folder_ = base::Folder::open(output_);  // all files go here, even if the folder is swapped
   }
 
   fs::path path_for(const TensorInfo& tensor) {
@@ -195,7 +197,7 @@ class Extractor {
   }
 
   static std::uint64_t elements_of(const onnx::TensorView& tensor) {
-    const auto bytes = payload_size(DataType::uint8, tensor.dims);  // a byte an element
+    const auto bytes = payload_size(DataType::uint8, tensor.dims);  // one byte per element
     return bytes.value_or(0);
   }
 
@@ -207,9 +209,10 @@ class Extractor {
     if (tensor.type == DataType::string) onnx::refuse_conversion(tensor);
     if (tensor.raw_data) {
       const Bytes raw = tensor.raw_data->of(site.model);
-      const std::uint64_t size = tensor.expected_size().value_or(raw.size());  // what is there beyond it means nothing
+      const std::uint64_t size = tensor.expected_size().value_or(raw.size());  // R8: bytes beyond it have no meaning
       return std::make_shared<base::MappedSource>(raw.first(size), source_.origin());
     }
+    // A tensor without elements needs no field of data.
     if (tensor.expected_size() == 0) return std::make_shared<SpanSource>(Bytes());
     if (!tensor.typed_data) {
       throw Error(Code::onnx_tensor_no_data, "the model has no data for this tensor", {"", tensor.range.begin});
@@ -231,6 +234,7 @@ class Extractor {
     out.append(as_bytes(content.header));
     out.append(*content.bytes);
     files_.push_back(std::move(out).finish());
+    // Thousands of tensors would exceed the limit of open files, so each file waits closed, under a hidden name.
     if (to_folder_) files_.back().park(sync());
   }
 
@@ -239,11 +243,11 @@ class Extractor {
   bool to_folder_;
   const ExtractOptions& options_;
   bool made_folder_ = false;
-  std::shared_ptr<const base::Folder> folder_;  // where there are many files
+  std::shared_ptr<const base::Folder> folder_;  // set if the output is a folder
   KeyMaker keys_;
   std::vector<ExtractedTensor> extracted_;
-  std::vector<Content> contents_;      // of each of them
-  std::vector<std::uint64_t> shared_;  // sizes of what may be made of the same bytes
+  std::vector<Content> contents_;      // by index in extracted_
+  std::vector<std::uint64_t> shared_;  // sizes of data that tensors may share in the input
   std::vector<base::OutputFile> files_;
 };
 
@@ -262,8 +266,9 @@ std::vector<ExtractedTensor> extract(const fs::path& model, std::string_view whi
     const std::vector<std::size_t>& chosen = selection.chosen();
     const bool to_folder = names_a_folder(output);
     if (selection.is_pattern() && !to_folder) {
-      throw Error(Code::usage_argument, concat("a pattern may be many tensors: the output must be a folder, such as \"",
-                                               escaped_path(output), "/\""));
+      throw Error(Code::usage_argument,
+                  concat("a pattern can match several tensors: the output must be a folder, such as \"",
+                         escaped_path(output), "/\""));
     }
     Extractor extractor(*source, output, to_folder, options);
     std::size_t number = 0;

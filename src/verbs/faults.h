@@ -1,4 +1,4 @@
-// What makes `check` call an archive bad, for those who must not read one that is.
+// The errors of `check`, for readers that must refuse a faulty archive.
 #pragma once
 
 #include "onnxar/options.h"

@@ -1,4 +1,4 @@
-// Where runtimes look for external data.
+// Which tensors runtimes read external data for.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace onnxar {
 
 /// Says whether runtimes read a tensor's external data: they do not follow links in attributes, except those of
 /// Constant nodes. It must be called for each tensor of one walk, in order; then a node is read once, however many
-/// tensors it holds. Not synchronised.
+/// tensors it has. Not synchronised.
 class FollowedLinks {
  public:
   /// Cost: O(depth), and O(fields of the node that holds the tensor) for the first one of each node.

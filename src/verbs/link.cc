@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Why readers of external data would refuse a location of this name; absent if they accept it.
+/// Why readers of external data would refuse this name as a location; absent if they accept it.
 std::optional<std::string_view> name_fault(std::string_view name) {
   if (name.starts_with('#')) return "begins with `#`, which to them names memory";
   if (name.find("..") != std::string_view::npos) return "has `..` in it, which to them leaves the folder";
@@ -28,26 +28,28 @@ std::optional<std::string_view> name_fault(std::string_view name) {
   return std::nullopt;
 }
 
-/// A link to fewer bytes would be as large as the data, and ONNX Runtime copies small data anyway.
+/// Smaller data is put inline: the fields of a link take about as many bytes, and ONNX Runtime copies small data.
 constexpr std::size_t smallest_linked = 128;
 
+/// Opens the whole file under the rules of an archive at rest, or the part of it that the range names. Every local
+/// header is read at once, since a link leads past them into the data.
 Archive open_archive(const fs::path& path, const ArchiveRange& range) {
   if (range.offset == 0 && !range.length) return open_at_rest(path, {}, LocalHeaders::read_at_once);
   const os::File file = base::open_file(path, os::Access::read);
   return open_range(file, {range.offset, range.length}, {}, path, LocalHeaders::read_at_once);
 }
 
-/// An archive, and its model with rewritten links.
+/// Rewrites the model of an archive so that its links lead to ranges of the archive's file.
 class Linking {
  public:
   Linking(const fs::path& archive, const ArchiveRange& range)
       : path_(base::real_path(archive)), begin_(range.offset), source_(resolver_of(open_archive(path_, range), {})) {
     const std::string name = archive_name();
     if (const auto fault = name_fault(name)) {
-      throw Error(
-          Code::usage_argument,
-          base::concat("ONNX's readers of external data would refuse the archive, as its name ", *fault, "; rename it"),
-          {}, path_);
+      throw Error(Code::usage_argument,
+                  base::concat("ONNX's readers of external data would refuse the archive because its name ", *fault,
+                               "; rename it"),
+                  {}, path_);
     }
     refuse_own_name(this->archive(), path_);
     const LinkMarker marker = LinkMarker::of(this->archive(), begin_, name);
@@ -81,7 +83,7 @@ class Linking {
   }
 
   fs::path path_;
-  std::uint64_t begin_;  // of the archive in the file
+  std::uint64_t begin_;  // offset of the archive in the file
   std::unique_ptr<Resolver> source_;
   FollowedLinks followed_;
   wire::Rope model_;
@@ -92,16 +94,18 @@ void check_place(const fs::path& target, const Linking& linking) {
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   if (base::identity_of(folder) != base::identity_of(linking.folder())) {
     throw Error(Code::usage_argument,
-                base::concat("a link has to lie beside its archive, as runtimes open external data beneath a model's "
-                             "folder only; write it to ",
+                base::concat("a link must be in the folder of its archive, because runtimes open external data only "
+                             "beneath the folder of the model; write it to ",
                              escaped_path(linking.folder() / target.filename())),
                 {}, target);
   }
   if (base::identity_of(target) == base::identity_of(linking.path())) {
-    throw Error(Code::usage_argument, "is the archive itself, which the link needs; choose another name", {}, target);
+    throw Error(Code::usage_argument, "is the archive that the link needs; choose a different name", {}, target);
   }
 }
 
+/// Returns whether a tensor is linked to an archive. Every tensor is asked, because each may name a different archive,
+/// which has to be there.
 bool is_link(Resolver& source) {
   bool linked = false;
   const auto look = [&](const onnx::TensorSite& site) {

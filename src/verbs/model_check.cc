@@ -22,9 +22,10 @@ namespace {
 
 using base::concat;
 
+/// R5: below this size, tools expect data inside the model.
 constexpr std::uint64_t small_external_below = 1024;
 
-/// Checks every tensor of the model and of the further graphs, then what all of them together make of the archive.
+/// Checks every tensor of the model and of the further graphs, then how all of them together use the archive.
 class ModelCheck {
  public:
   ModelCheck(Resolver& source, const CheckOptions& options, std::vector<Finding>& findings)
@@ -38,7 +39,7 @@ class ModelCheck {
       ++graph_;
       all_are_readable = check_graph(graph) && all_are_readable;
     }
-    if (graph_ != 0) source_.select_model();
+    if (graph_ != 0) source_.select_model();  // places of later findings count from the model again
     // A graph that cannot be read may refer to any entry and any slice: nothing can be called unused then.
     if (!all_are_readable) return is_readable;
     std::ranges::move(slices_.overlaps(), std::back_inserter(findings_));
@@ -160,7 +161,7 @@ class ModelCheck {
 
   void add_error(const onnx::TensorSite& site, const Error& error) {
     if (error.code() == Code::onnx_link_stale || error.code() == Code::onnx_link_bad_marker) {
-      if (std::exchange(link_is_broken_, true)) return;  // one for all tensors
+      if (std::exchange(link_is_broken_, true)) return;  // one finding for all tensors
     }
     // The check of the container has reported every broken entry.
     if (source_.archive() != nullptr && id(error.code()).starts_with("zip.")) return;
@@ -183,7 +184,8 @@ class ModelCheck {
     }
     if (bytes.size() < small_external_below) {  // R5
       add(Severity::warning, Code::onnx_external_small, site,
-          concat("only ", bytes.size(), " bytes are outside; some tools want tensors below 1024 bytes in the model"));
+          concat("only ", bytes.size(),
+                 " bytes are external; some tools expect tensors below 1024 bytes inside the model"));
     }
     if (reinterpret_cast<std::uintptr_t>(bytes.data()) % default_alignment != 0) {  // R6
       add(Severity::warning, Code::onnx_external_unaligned, site, "its data does not begin at a multiple of 64 bytes",
@@ -223,7 +225,7 @@ class ModelCheck {
   std::size_t max_depth_;
   bool data_;
   bool link_is_broken_ = false;
-  std::size_t graph_ = 0;  // that is checked: 0 for the model
+  std::size_t graph_ = 0;  // number of the graph that is checked: 0 for the model
   std::vector<Finding>& findings_;
   std::vector<std::size_t> used_;
   SliceUses slices_;

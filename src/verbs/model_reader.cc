@@ -13,7 +13,8 @@
 namespace onnxar {
 namespace {
 
-/// Messages cannot share bytes: what tensors share in the file is there once for each of them in memory.
+/// The caller puts the data of every tensor into a message of its class. Messages cannot share bytes, so data that
+/// tensors share in the file takes memory once for each of them.
 void check_expansion(const LoadedModel& model) {
   Expansion expansion(model);
   for (const Payload& payload : model.payloads) expansion.add(payload);
@@ -21,8 +22,8 @@ void check_expansion(const LoadedModel& model) {
 
 const Payload& payload_at(const std::vector<Payload>& payloads, std::size_t index) {
   if (index < payloads.size()) return payloads[index];
-  throw Error(Code::usage_no_such_tensor, base::concat("there is no tensor ", index, " among ", payloads.size(),
-                                                       " that have their data beside the model"));
+  throw Error(Code::usage_no_such_tensor, base::concat("the index ", index, " is out of range: ", payloads.size(),
+                                                       " tensors have their data beside the model"));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ std::string ModelWriter::add(std::shared_ptr<const ByteSource> weight) {
   return parts_->steps.take("add", [&] {
     if (weight == nullptr) throw Error(Code::usage_argument, "the weight that is added is a null pointer");
     std::vector<Payload>& payloads = parts_->model.payloads;
-    // The source may also go into a model or a data file, where nothing else checks its length.
+    // The archive's writer checks the length of a source, but the source may also go into a model or a data file.
     std::string what = base::concat("weight ", payloads.size(), " in the order of `add`");
     payloads.push_back({std::make_shared<base::ExactSource>(std::move(weight), std::move(what))});
     return onnx::memory_location(parts_->model.id, payloads.size() - 1);

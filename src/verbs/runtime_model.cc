@@ -12,7 +12,7 @@
 namespace onnxar {
 namespace {
 
-/// Runtimes identify tensors by name only if they are initializers of the main graph.
+/// Whether a runtime can be given the tensor by name: only initializers of the main graph have such names.
 bool can_be_fed(const onnx::TensorSite& site) {
   return site.kind == onnx::SiteKind::initializer && site.levels.size() == 2 &&
          site.levels.front().message == onnx::Message::graph;
@@ -30,7 +30,7 @@ class Feeding {
     try {
       const wire::Rope model = onnx::rewrite_tensors(
           source_->model(), [this](const onnx::TensorSite& site) { return edit(site); }, {}, {link_key_prefix, {}});
-      // The model contains the data that a runtime cannot be given by name.
+      // Inline data may exceed the limit of protobuf: it includes all data that a runtime cannot be given by name.
       check_model_size(model.size(), source_->archive()->path(), Hint::use_link);
       feed_.model = model.flat();
     } catch (const Error& error) {

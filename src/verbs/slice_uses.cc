@@ -11,6 +11,7 @@ std::string SliceUses::add(Bytes slice, const std::string& tensor, const Place& 
   const auto [known, added] = uses_.try_emplace(Extent(slice), Use{tensor, place, graph});
   Use& use = known->second;
   if (added) return {};
+  // The last graph is enough to know: graphs are checked one after the other.
   if (use.graph == graph) return use.tensor;
   use.tensor = tensor;
   use.graph = graph;
@@ -18,8 +19,8 @@ std::string SliceUses::add(Bytes slice, const std::string& tensor, const Place& 
 }
 
 std::vector<Finding> SliceUses::overlaps() const {
-  // In order of address, each slice is compared with the one that reaches farthest: that is enough to find every slice
-  // that overlaps an earlier one, and keeps the work linear however many there are.
+  // In order of address, each slice is compared only with the earlier one that reaches farthest. That finds every slice
+  // that overlaps an earlier one, and keeps the work linear; comparing all pairs would be quadratic.
   std::vector<Finding> found;
   std::uintptr_t farthest = 0;
   const Use* before = nullptr;

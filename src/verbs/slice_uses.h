@@ -1,4 +1,4 @@
-// Which tensors have their data where: slices that are shared, and slices that overlap.
+// Finds slices of data that tensors share, and slices that overlap.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace onnxar {
 
-/// Slices are identified by the bytes that they are, because different names may lead to the same bytes.
+/// Collects the slices of all tensors. A slice is identified by its address, because different names may lead to the
+/// same bytes.
 class SliceUses {
  public:
   /// Adds the data of `tensor`, at `place` in the graph with this number. Returns the tensor of the same graph that has

@@ -1,5 +1,5 @@
-// The last step of writing and of editing an archive, which parses the model. The rest of both classes is in archive/,
-// which knows nothing of ONNX.
+// The members of ArchiveWriter and ArchiveEditor that parse the model. All other members are in archive/, which does
+// not know ONNX.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -49,24 +49,25 @@ void prove_metadata(const std::optional<MetadataFault>& fault) {
   if (fault) throw Error(fault->code, fault->message);
 }
 
-/// Errors have no place: offsets are relative to the model, whose offset in the unpublished file means nothing.
+/// Proves a model or a graph after it was written and before the file is published. Errors have no offset: the file is
+/// discarded, so an offset in it would lead nowhere.
 void prove_written_graph(std::string_view name, Bytes model, const EntryWriter::Entries& entries) {
   const bool is_graph = name != model_entry_name;
   try {
     if (is_graph && model.size() > model_size_maximum) {  // G2
       throw Error(Code::archive_model_too_large, oversize_text("the graph is", model.size()));
     }
-    // A model that is written as the user has it may hold values that a runtime refuses; a graph is one that was made
-    // for an archive.
+    // Values are proved only in graphs. `pack` accepts a model whose inline values a runtime refuses, since it writes
+    // them unchanged; `check` reports them.
     onnx::walk_tensors(model, [&](const onnx::TensorSite& site) { prove_tensor(site, entries, is_graph); });
     prove_metadata(
         is_graph ? link_marker_fault(model)
                  : model_name_fault(model, {entries.size(), [&entries](std::size_t i) { return entries[i].first; }}));
   } catch (const Error& error) {
     const std::string message =
-        is_graph ? concat("a file NAME.onnx in the root is a graph of the archive, and this one cannot be one: ",
+        is_graph ? concat("a file NAME.onnx in the root is a graph of the archive, and this file is not a valid one: ",
                           error.message(), "; in a folder, as `extra/", name, "`, it is a side file")
-                 : concat("the model is not what an archive may end with: ", error.message());
+                 : concat("an archive cannot end with this model: ", error.message());
     const bool is_missing = !is_graph && error.code() == Code::onnx_external_missing;
     throw Error(error.code(), message, {std::string(name), std::nullopt}, {},
                 is_missing ? Advice{Hint::add_entry_first} : error.advice());
@@ -77,20 +78,23 @@ bool is_same(const ArchiveEntry& entry, Bytes bytes) {
   return entry.size == bytes.size() && entry.crc32 == base::crc32(0, bytes);
 }
 
-/// Refuses a model that links to an entry which moves.
+/// Refuses a model or graph that links to an entry that this edit moves: the entry would become a weight, and edits
+/// never move weights.
 void prove_kept(const Archive& archive, const std::function<bool(std::size_t)>& moves, Bytes model) {
   onnx::walk_tensors(model, [&](const onnx::TensorSite& site) {
     if (!site.tensor.is_external() || !site.tensor.external.location) return;
     const auto entry = archive.find(*site.tensor.external.location);
     if (!entry || !moves(entry->index)) return;
-    throw Error(Code::usage_argument,
-                concat(describe(site), ": its data would be in ", base::quoted(entry->name),
-                       ", which an edit that removes entries before it would move; remove those by another edit"),
-                {std::string(entry->name), std::nullopt}, archive.path());
+    throw Error(
+        Code::usage_argument,
+        concat(describe(site), ": its data would be in ", base::quoted(entry->name),
+               ", which moves because this edit removes an entry before it; remove that entry by a separate edit"),
+        {std::string(entry->name), std::nullopt}, archive.path());
   });
 }
 
-/// What may be removed, as far as the graphs can be read.
+/// Finds what may be removed. A graph counts as far as it can be read: the edit may be there to remove a broken one.
+/// The limits are the default ones, as the editor was not given others.
 EditPlan::Removable removable_in(const Archive& archive) {
   EditPlan::Removable found;
   EntryUses uses(archive);
@@ -101,18 +105,19 @@ EditPlan::Removable removable_in(const Archive& archive) {
 }
 
 [[noreturn]] void refuse_removal_beside(const Archive& archive, const ArchiveEntry& entry, const ArchiveEntry& graph) {
-  throw Error(Code::usage_argument,
-              concat("it cannot be removed or replaced in place, as a tensor of the graph ", base::quoted(graph.name),
-                     " may be in it: that graph cannot be read to its end; remove or replace the graph first"),
-              {std::string(entry.name), std::nullopt}, archive.path());
+  throw Error(
+      Code::usage_argument,
+      concat("it cannot be removed or replaced in place, because a tensor of the graph ", base::quoted(graph.name),
+             " may use it: that graph cannot be read to its end; remove or replace the graph first"),
+      {std::string(entry.name), std::nullopt}, archive.path());
 }
 
 [[noreturn]] void refuse_removal(const Archive& archive, const ArchiveEntry& entry, std::size_t end_of_weights) {
   const std::string_view last = archive.entry(end_of_weights - 1).name;
-  const std::string where = entry.name == last ? "a tensor of the model or of a graph is in it"
+  const std::string where = entry.name == last ? "a tensor of the model or of a graph uses it"
                                                : concat("the weight ", base::quoted(last), " lies after it");
   throw Error(Code::usage_argument,
-              concat("it cannot be removed or replaced in place, as ", where, ", and an edit moves no weight"),
+              concat("it cannot be removed or replaced in place, because ", where, ", and an edit never moves weights"),
               {std::string(entry.name), std::nullopt}, archive.path(), {Hint::pack_anew});
 }
 
@@ -130,11 +135,11 @@ void ArchiveEditor::remove(std::string_view name) {
     const Place place{std::string(name), std::nullopt};
     EditPlan& plan = parts.plan;
     const auto entry = plan.archive().find(name);
-    if (!entry) throw Error(Code::usage_no_such_entry, "there is no such entry to remove", place);
+    if (!entry) throw Error(Code::usage_no_such_entry, "the archive has no such entry", place);
     if (entry->name == model_entry_name || parts.has_begun) {
       throw Error(Code::usage_argument,
-                  parts.has_begun ? "entries are removed before the first one is added"
-                                  : "an archive has a model; `commit` replaces it",
+                  parts.has_begun ? "`remove` must be called before the first `add`"
+                                  : "the model cannot be removed; `commit` replaces it",
                   place);
     }
     if (!plan.removable) plan.removable = removable_in(plan.archive());

@@ -434,7 +434,7 @@ class Refused(GraphsCase):
         for name in ("v", "t.json"):
             fault = Fault("usage.argument", name)
             line = self.refuses(USAGE, fault, path, "replace", path, "--remove", name)
-            self.assertIn('a tensor of the graph "b.onnx" may be in it', line)
+            self.assertIn('a tensor of the graph "b.onnx" may use it', line)
         self.succeeds("replace", path, "--remove", "t.json", "--remove", "b.onnx")
         self.assertEqual(keys_of(path), ["w", "v"])
 

@@ -38,7 +38,7 @@ class Check(ToolCase):
         self.assertEqual(done.returncode, DONE)
         self.assertEqual(run("check", "--strict", path).returncode, FOUND)
         expected = (
-            "warning[archive.plain_model] this is a plain ModelProto, not an archive, though its name ends in .onnxar; "
+            "warning[archive.plain_model] this is a plain ModelProto, not an archive, but its name ends in .onnxar; "
             "`onnxar pack` makes an archive of it, or name it .onnx\n"
         )
         self.assertEqual(done.stdout.decode(), expected)

@@ -1,0 +1,141 @@
+#include "sink/gather.h"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "archive/entry_source.h"
+#include "archive/keys.h"
+#include "base/keyed_hash.h"
+#include "base/mapped_file.h"
+#include "base/text.h"
+#include "sink/kept_names.h"
+#include "sink/side_files.h"
+#include "tensors/archive_walk.h"
+#include "tensors/entry_uses.h"
+
+namespace onnxar {
+namespace {
+
+/// Files by name, in the order in which their names were added first.
+class NamedFiles {
+ public:
+  explicit NamedFiles(std::vector<SideFile> files) : files_(std::move(files)) {
+    for (std::size_t i = 0; i < files_.size(); ++i) places_.try_emplace(files_[i].name, i);
+  }
+
+  [[nodiscard]] bool contains(std::string_view name) const { return places_.contains(name); }
+  void add(SideFile file) {
+    if (places_.try_emplace(file.name, files_.size()).second) files_.push_back(std::move(file));
+  }
+  void add_or_replace(SideFile file) {
+    const auto [place, added] = places_.try_emplace(file.name, files_.size());
+    if (added) {
+      files_.push_back(std::move(file));
+    } else {
+      files_[place->second] = std::move(file);
+    }
+  }
+
+  std::vector<SideFile> result() && { return std::move(files_); }
+
+ private:
+  std::vector<SideFile> files_;
+  base::KeyedMap<std::string, std::size_t> places_;
+};
+
+/// Collects the entries besides the weights: from the model, from one more archive and from single files.
+class Gathering {
+ public:
+  explicit Gathering(const LoadedModel& model) : model_(model), side_files_(model.side_files), graphs_({}) {
+    for (const LoadedGraph& graph : model.graphs) own_.insert(graph.name);
+  }
+
+  /// A file that is not a zip has no side files.
+  void add_of(const std::filesystem::path& path) {
+    const base::MappedFile file = base::MappedFile::open(path);
+    if (!looks_like_zip(file.bytes())) return;
+    try {
+      add_of(std::make_shared<const Archive>(Archive::open(path)));
+    } catch (const Error& error) {
+      throw Error(
+          error.code(),
+          base::concat(error.message(), "; its side files and graphs, which the output should get, cannot be read"),
+          error.finding().place, error.path(), error.advice());
+    }
+  }
+
+  void add(const AddedFile& added) {
+    if (!is_graph_name(added.name)) return side_files_.add_or_replace(added_file(added));
+    replaced_.insert(added.name);
+    graphs_.add_or_replace(added_file(added));
+  }
+
+  Kept result() && {
+    for (const LoadedGraph& graph : model_.graphs) {
+      if (!replaced_.contains(graph.name)) kept_.graphs.push_back({graph.name, &graph, {}});
+    }
+    kept_.side_files = std::move(side_files_).result();
+    kept_.whole_graphs = std::move(graphs_).result();
+    return std::move(kept_);
+  }
+
+ private:
+  void add_of(std::shared_ptr<const Archive> archive) {
+    // Entry kinds follow from all graphs, but only the weights of graphs that are copied are needed.
+    EntryUses uses(*archive);  // of the graphs that are copied
+    EntryUses all(*archive);
+    walk_all_graphs(*archive, {}, [&](const ArchiveEntry& graph, const onnx::TensorSite& site) {
+      all.note(site);
+      if (goes_along(graph.name)) uses.note(site);
+    });
+    for (std::size_t i = 0; i < archive->size(); ++i) {
+      const ArchiveEntry entry = archive->entry(i);
+      const EntryKind kind = all.kind_of(i);
+      if (kind == EntryKind::side_file) side_files_.add(file_of(archive, entry));
+      if (kind == EntryKind::graph && goes_along(entry.name)) graphs_.add(file_of(archive, entry));
+      if (kind == EntryKind::weight && uses.is_named(i)) kept_.weights.push_back(entry);
+      if (kind != EntryKind::weight && uses.is_named(i)) refuse_link_to(entry);
+    }
+    kept_.archive = std::move(archive);
+  }
+
+  [[nodiscard]] bool goes_along(std::string_view graph) const {
+    return graph != model_entry_name && !own_.contains(graph);
+  }
+
+  static SideFile file_of(const std::shared_ptr<const Archive>& archive, const ArchiveEntry& entry) {
+    auto source = std::make_shared<EntrySource>(*archive, entry);
+    return {std::string(entry.name), std::make_shared<OwnedSource>(std::move(source), archive)};
+  }
+
+  /// The new archive has a different model, and may have a different graph of this name.
+  [[noreturn]] static void refuse_link_to(const ArchiveEntry& graph) {
+    throw Error(
+        Code::onnx_external_missing,
+        "a graph that should be copied has a tensor in the bytes of this model or graph, which the new archive may "
+        "replace",
+        {std::string(graph.name), graph.header_offset}, {}, {Hint::pack_own_data});
+  }
+
+  const LoadedModel& model_;
+  Kept kept_;
+  NamedFiles side_files_;
+  NamedFiles graphs_;
+  base::KeyedSet<std::string> own_;       // names of the model's graphs
+  base::KeyedSet<std::string> replaced_;  // names of graphs that an added file replaces
+};
+
+}  // namespace
+
+Kept kept_to_save(const LoadedModel& model, const SaveOptions& options) {
+  Gathering gathering(model);
+  if (!options.side_files_of.empty()) gathering.add_of(options.side_files_of);
+  for (const AddedFile& added : options.add) gathering.add(added);
+  Kept kept = std::move(gathering).result();
+  rename(kept, options.rename);
+  if (options.format == Format::archive) check_names(kept);
+  return kept;
+}
+
+}  // namespace onnxar

@@ -1,0 +1,127 @@
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "archive/entry_source.h"
+#include "archive/output_options.h"
+#include "base/output_target.h"
+#include "base/text.h"
+#include "onnxar/archive_writer.h"
+#include "sink/payload_layout.h"
+#include "sink/progress.h"
+#include "sink/save.h"
+#include "sink/side_files.h"
+#include "source/checksum.h"
+#include "source/graph_rules.h"
+#include "tensors/entries_by_content.h"
+#include "zip/layout.h"
+
+namespace onnxar {
+namespace {
+
+/// An entry that is written.
+struct NewEntry {
+  std::string_view name;
+  const ByteSource* source;
+};
+
+/// The weights of the archive at `side_files_of` that its graphs name. Equal data of the model is linked to them and
+/// not written again.
+class KeptWeights {
+ public:
+  explicit KeptWeights(const Kept& kept) : kept_(kept) {
+    if (kept.archive) by_content_.emplace(*kept.archive);
+    for (const ArchiveEntry& entry : kept.weights) {
+      by_content_->add(entry);
+      sources_.push_back(std::make_unique<EntrySource>(*kept.archive, entry));
+    }
+  }
+
+  [[nodiscard]] std::optional<ArchiveEntry> find(const ByteSource& data) const {
+    return by_content_ ? by_content_->find(data) : std::nullopt;
+  }
+  void reserve_names(KeyMaker& keys) const {
+    for (const ArchiveEntry& entry : kept_.weights) {
+      keys.reserve(entry.name.substr(0, entry.name.find('/')));
+    }
+  }
+  void add_to(std::vector<NewEntry>& entries) const {
+    for (std::size_t i = 0; i < sources_.size(); ++i) entries.push_back({kept_.weights[i].name, sources_[i].get()});
+  }
+
+ private:
+  const Kept& kept_;
+  std::optional<EntriesByContent> by_content_;
+  std::vector<std::unique_ptr<const ByteSource>> sources_;
+};
+
+/// The checksum for a link, if one is wanted. A dry run does not read data, so it takes a placeholder of the same
+/// length: the sizes in its report are exact.
+std::string checksum_for(const Payload& payload, const SaveOptions& options) {
+  if (options.checksum == Checksum::none) return {};
+  return options.output.dry_run ? std::string(checksum_length, '0') : checksum_of(*payload.source);
+}
+
+/// All entries except the model, in the order of the archive.
+std::vector<NewEntry> entries_of(const PayloadLayout& outside, const KeptWeights& weights, const Kept& kept,
+                                 const std::vector<PlacedGraph>& graphs) {
+  std::vector<NewEntry> entries;
+  for (const PayloadLayout::Placed& placed : outside.placed()) {
+    entries.push_back({placed.slice.location, placed.payload->source.get()});
+  }
+  weights.add_to(entries);
+  for (const SideFile& file : kept.side_files) entries.push_back({file.name, file.source.get()});
+  for (const PlacedGraph& graph : graphs) entries.push_back({graph.name, &graph.proto});
+  for (const SideFile& graph : kept.whole_graphs) entries.push_back({graph.name, graph.source.get()});
+  return entries;
+}
+
+std::uint64_t size_of_archive(std::span<const NewEntry> entries, std::uint64_t model_size, std::uint64_t alignment) {
+  std::vector<std::pair<std::string_view, std::uint64_t>> sizes;
+  for (const NewEntry& entry : entries) sizes.emplace_back(entry.name, entry.source->size());
+  return archive_size(sizes, model_size, alignment);
+}
+
+}  // namespace
+
+void save_archive(const LoadedModel& model, const Kept& kept, const std::filesystem::path& output,
+                  const SaveOptions& options, ConvertReport& report) {
+  zip::check_alignment(options.alignment);
+  // A fault of the output is found before the work of planning. ArchiveWriter::create looks again, as planning may read
+  // many bytes for checksums and the output may change meanwhile.
+  static_cast<void>(base::find_target(output, existing_of(options.output)));
+  expect_free_model_name(model.skeleton, kept.names(), output, {Hint::unpack_unnamed});
+  const KeptWeights weights(kept);
+  KeyMaker keys;
+  reserve_names(keys, kept.side_files);
+  weights.reserve_names(keys);
+  PayloadLayout outside([&](const onnx::TensorSite& site, const Payload& payload) -> PayloadLayout::Placement {
+    const std::string checksum = checksum_for(payload, options);
+    if (const auto entry = weights.find(*payload.source)) {
+      return {{std::string(entry->name), 0, entry->size, checksum}, PayloadLayout::Data::there};
+    }
+    return {{keys.make(site.tensor.name), 0, payload.size(), checksum}};
+  });
+  std::vector<PlacedGraph> graphs = kept.graphs;
+  const wire::Rope proto = place_payloads(model, options, outside, graphs);
+  check_model_size(proto.size(), output, Hint::lower_threshold_or_all);
+  const std::vector<NewEntry> entries = entries_of(outside, weights, kept, graphs);
+  report.file_bytes = size_of_archive(entries, proto.size(), options.alignment);
+  report.model_bytes = proto.size();
+  outside.add_to(report);
+  if (options.output.dry_run) return;
+  // Every link was made above for an entry that is added below, except the links of graphs that are written unchanged.
+  // Proving them again would walk the model once more.
+  const bool verify_model = kept.has_graphs();
+  ArchiveWriter writer = ArchiveWriter::create(output, {options.alignment, options.output, verify_model});
+  writer.reserve(report.file_bytes);
+  std::uint64_t total = proto.size();
+  for (const NewEntry& entry : entries) total += entry.source->size();
+  Progress progress(options.progress, total);
+  for (const NewEntry& entry : entries) writer.add(entry.name, CountedSource(*entry.source, progress));
+  writer.finish(CountedSource(proto, progress));
+}
+
+}  // namespace onnxar

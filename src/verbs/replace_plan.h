@@ -1,0 +1,76 @@
+// What replacing the model of an archive writes: known before the first byte is appended.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "onnx/external_data.h"
+#include "onnx/rewrite.h"
+#include "onnxar/archive_writer.h"
+#include "onnxar/convert.h"
+#include "skeleton/expansion.h"
+#include "skeleton/loaded_model.h"
+#include "skeleton/policy.h"
+#include "tensors/entries_by_content.h"
+#include "tensors/entry_uses.h"
+#include "verbs/replaced_files.h"
+#include "wire/rope.h"
+
+namespace onnxar {
+
+/// The tensors that become entries if they have at least `threshold` bytes.
+ExternalPolicy replace_policy(std::uint64_t threshold, const ReplaceOptions& options);
+
+/// Decides for each tensor of the new model where its data is: in an entry that is there, in a new entry, or inline.
+/// Model, archive and options must outlive it. Not synchronised.
+class ReplacePlan {
+ public:
+  /// Plans against the first `kept` entries of the archive, which stay where they are: links lead only to them and to
+  /// new entries. Errors: usage.argument (a tensor of a graph that stays is in the bytes of the old model; a link leads
+  /// to an entry that would move); onnx.model.expansion; archive.graph.name; wire.*, onnx.*.
+  /// Cost: O(directory + old model + graphs + new model), and reading data that may equal an entry's.
+  ReplacePlan(const LoadedModel& model, const Archive& archive, std::size_t kept, const ReplacedFiles& files,
+              const ReplaceOptions& options, const LoadOptions& load);
+
+  struct NewWeight {
+    std::string name;
+    const Payload* payload;
+  };
+  [[nodiscard]] const std::vector<NewWeight>& new_weights() const noexcept { return new_weights_; }
+  /// The model with every link in its final form.
+  [[nodiscard]] const wire::Rope& proto() const noexcept { return proto_; }
+  /// Adds the remarks and the number of tensors in entries.
+  void add_to(ReplaceReport& report) const;
+
+ private:
+  void add_entries(const EntryUses& uses);
+  void reserve_keys(const std::vector<AddedFile>& added);
+  [[nodiscard]] onnx::MetadataEdit kept_name() const;
+  onnx::TensorEdit decide(const onnx::TensorSite& site);
+  std::optional<onnx::ExternalLink> place_of_small(const onnx::TensorSite& site);
+  std::optional<onnx::ExternalLink> place_of(const onnx::TensorSite& site, const Payload& payload);
+  [[nodiscard]] onnx::ExternalLink kept_link(const onnx::TensorSite& site, const onnx::ExternalLink& link) const;
+  [[nodiscard]] std::optional<onnx::ExternalLink> place_of_equal(const ByteSource& source) const;
+  onnx::ExternalLink place_of_new(const onnx::TensorSite& site, const Payload& payload);
+
+  const LoadedModel& model_;
+  const Archive& archive_;
+  std::size_t kept_;
+  ExternalPolicy moved_;    // what becomes a new entry
+  ExternalPolicy movable_;  // what may be linked to an entry that is there: of any size
+  EntriesByContent entries_;
+  Expansion expansion_;  // of what is written
+  Expansion read_;       // of what is compared with entries
+  KeyMaker keys_;
+  std::map<Extent, onnx::ExternalLink> known_;
+  std::vector<NewWeight> new_weights_;
+  std::vector<Finding> remarks_;
+  std::uint64_t tensors_outside_ = 0;
+  wire::Rope proto_;
+};
+
+}  // namespace onnxar
