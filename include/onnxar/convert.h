@@ -187,7 +187,7 @@ ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const R
 /// Applies only `options.add` and `options.remove`; the model stays. Errors: as above.
 ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions& options);
 
-// Names of before.
+// --- Deprecated names ------------------------------------------------------------------------------------------------
 
 [[deprecated("use pack or unpack")]]
 inline ConvertReport convert(const std::filesystem::path& input, const std::filesystem::path& output,

@@ -111,7 +111,7 @@ struct RuntimeModel {
 /// times the size of the archive). Cost: O(model + inline data), and a read of the local headers of linked entries.
 RuntimeModel make_runtime_model(const Archive& archive);
 
-// Names of before.
+// --- Deprecated names ------------------------------------------------------------------------------------------------
 
 [[deprecated("use link")]]
 inline LinkReport write_link(const std::filesystem::path& archive, const std::filesystem::path& output,
