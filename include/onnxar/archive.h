@@ -29,7 +29,7 @@ namespace ONNXAR_API onnxar {
 /// The name of the entry that holds the ModelProto.
 inline constexpr std::string_view model_entry_name = "__MODEL_PROTO";
 
-/// Bytes: the longest ModelProto. Protobuf's libraries count the bytes of a message in 31 bits.
+/// The longest ModelProto, in bytes. Protobuf's libraries count the bytes of a message in 31 bits.
 inline constexpr std::uint64_t model_size_maximum = (1ULL << 31U) - 1;
 
 struct OpenOptions {
@@ -51,8 +51,8 @@ struct DescriptorRange {
 };
 
 /// One entry of an archive, as the directory describes it. A small value; `name` is valid as long as the Archive.
-/// Use it with the archive that gave it: an entry that was filled in by hand, or that comes from another archive, is
-/// refused (usage.foreign_entry).
+/// Use it with the archive that gave it: an entry that was filled in by hand, or that comes from a different archive,
+/// is refused (usage.foreign_entry).
 struct ArchiveEntry {
   std::size_t index = 0;
   std::string_view name;
@@ -67,17 +67,20 @@ struct EntryLocation {
   std::uint64_t alignment = 0;  ///< as recorded, or 64 without a record; `offset` is a multiple of it
 };
 
-/// An open archive. Owns its mapping and shares it with everyone who took `owner()`. Move-only.
+/// An open archive. Owns its mapping, together with every share from `owner()`. Move-only.
 ///
 /// Offsets, in errors too, count from the first byte of the archive. That is the first byte of the file, unless the
 /// archive was opened at an offset.
 ///
-/// What happens to views when the file changes:
-/// - It is removed, or replaced by a rename: nothing. The system keeps the old file until the mapping is gone.
-/// - It is edited by this library (edit.h): nothing, since an edit only appends. `undo` shortens the file.
-/// - It is shortened in place: access to the bytes that were cut off raises SIGBUS, which ends the process unless it is
-///   handled. It is overwritten in place: the bytes change under the reader. A mapping cannot prevent either. Publish
-///   files by renaming them, or open with OpenOptions::copy_in, which makes the archive independent of the file.
+/// | change of the file           | effect on views                                                                   |
+/// |------------------------------|-----------------------------------------------------------------------------------|
+/// | removed, or renamed over     | none: the system keeps the old file until the mapping is gone                     |
+/// | edited by this library       | none: an edit only appends (edit.h); but `undo` shortens the file                 |
+/// | shortened in place           | access to the bytes that were cut off raises SIGBUS                               |
+/// | overwritten in place         | the bytes change under the reader                                                 |
+///
+/// A mapping cannot prevent the last two. Publish files by renaming them, or open with OpenOptions::copy_in, which
+/// makes the archive independent of the file.
 ///
 /// Threads: every const member may be called from several threads at once. CRCs are compared by `verify`, `copy`,
 /// `read_entry` and `check`, not by `open` or `bytes`.
@@ -149,15 +152,15 @@ class Archive {
   std::optional<Bytes> bytes(const ArchiveEntry& entry, Failure& failure) const&& = delete;
 
   /// Asks the system to read ahead, or waits until all bytes are in memory: of one entry, or of any bytes of this
-  /// archive, such as the result of `resolve`. Without a mapping there is nothing to do. Errors: as `bytes`;
+  /// archive, such as the result of `resolve`. Does nothing without a mapping. Errors: as `bytes`;
   /// usage.argument (bytes outside the archive); io.failed (the file was shortened, or cannot be read).
   void prefetch(const ArchiveEntry& entry, Prefetch how) const;
   void prefetch(Bytes bytes, Prefetch how) const;
 
-  /// Hands out copies of the entry's bytes in pieces, and after the last one compares the CRC-32 of what it handed out.
+  /// Hands out copies of the entry's bytes in pieces, and compares the CRC-32 of these copies after the last one.
   /// Use it for files that others may edit: `verify` followed by `bytes` reads the file twice, and the file may change
-  /// in between. Errors: zip.data.crc; io.changed (the file was changed meanwhile; try again); usage.argument (an empty
-  /// sink); as `locate`; exceptions of `sink` pass through.
+  /// in between. Errors: zip.data.crc; io.changed (the file was changed during the call; try again); usage.argument (an
+  /// empty sink); as `locate`; exceptions of `sink` pass through.
   void copy(const ArchiveEntry& entry, const ByteSink& sink) const;
   /// Compares the CRC-32 of the entry's bytes. Errors: zip.data.crc; as `locate`. Cost: reads all of them.
   void verify(const ArchiveEntry& entry) const;
@@ -215,11 +218,12 @@ bool read_entry(const Archive& archive, const ArchiveEntry& entry, std::span<std
 /// Archive::open and Archive::copy.
 void cat(const std::filesystem::path& path, std::string_view entry_name, const ByteSink& sink);
 
-/// Whether Archive::open accepts the file. False for anything that is not an archive, and for a broken or torn one.
+/// Whether Archive::open accepts the file. False also for a broken or torn archive.
 /// Errors: io.* (the file cannot be read), archive.busy. Cost: O(directory).
 [[nodiscard]] bool is_archive(const std::filesystem::path& path);
 
-/// Whether the bytes begin or end as any zip file does. Formats are told apart by content, never by file name.
+/// Whether the bytes begin or end as any zip file does. Functions of this library recognise formats by content, never
+/// by file name.
 [[nodiscard]] bool looks_like_zip(Bytes bytes) noexcept;
 
 }  // namespace ONNXAR_API onnxar

@@ -1,4 +1,12 @@
 // Writing an ONNX archive: add the weights, of any number and size, then the model.
+//
+//   onnxar::ArchiveWriter writer = onnxar::ArchiveWriter::create("model.onnxar");
+//   onnxar::KeyMaker keys;
+//   const std::string key = keys.make(tensor_name);  // the location of the tensor's external data
+//   writer.add(key, bytes);
+//   writer.finish(model);  // a serialised ModelProto; the file appears now
+//
+// To save a whole model, see `pack` (convert.h), Model::save (model/model.h) and ModelWriter (model_stream.h).
 #pragma once
 
 #include <cstddef>
@@ -47,9 +55,9 @@ struct WriterOptions {
 /// cannot replace a whole archive by one with a missing entry. To try again, make a new writer. After `finish`, every
 /// call throws usage.writer_finished. A writer that was moved from can only be assigned to and destroyed.
 ///
-/// Threads: one call at a time. A call during another one, from another thread or from a source that the other call
-/// reads, changes nothing, throws usage.writer_busy and fails the writer; the other call then fails too. Sources and
-/// callbacks run on the thread of the call.
+/// Threads: one call at a time. A second call during the first, from a different thread or from a source that the first
+/// call reads, changes nothing, throws usage.writer_busy and fails the writer; the first call then fails too. Sources
+/// and callbacks run on the thread of the call.
 class ArchiveWriter {
  public:
   /// Errors: output.exists, io.* (no such folder, permission), usage.argument (the alignment, a dry run).
@@ -61,15 +69,15 @@ class ArchiveWriter {
   ArchiveWriter& operator=(const ArchiveWriter&) = delete;
   ~ArchiveWriter();
 
-  /// Reserves disk space. Useful if the total is known: a full disk is noticed at once, and writing is faster.
+  /// Reserves disk space. Call it if the total is known: a full disk is noticed at once, and writing is faster.
   /// Errors: io.disk_full; io.failed (more than a file can hold).
   void reserve(std::uint64_t bytes);
 
   /// Adds an entry. `name` is its key: the location in a tensor's `external_data` (`KeyMaker` makes good ones).
-  /// Errors: zip.name.* (the name is not portable ASCII, breaks another rule, or differs from another only in case),
-  /// archive.name.reserved, io.source_size (the source gives more or fewer bytes than its size), usage.argument (an
-  /// empty StreamReader, or one that returns more than the buffer holds), io.*; exceptions of a source pass through.
-  /// The writer has failed after each of them.
+  /// Errors: zip.name.* (the name is not portable ASCII, breaks another rule of names, or differs from an existing one
+  /// only in case), archive.name.reserved, io.source_size (the source gives more or fewer bytes than its size),
+  /// usage.argument (an empty StreamReader, or one that returns more than the buffer holds), io.*; exceptions of a
+  /// source pass through. The writer has failed after each of them.
   void add(std::string_view name, Bytes bytes);
   void add(std::string_view name, const FileRange& range);
   /// The first `size` bytes of a stream, read in pieces of at most 1 MiB. Later bytes are not read.
@@ -77,9 +85,9 @@ class ArchiveWriter {
   void add(std::string_view name, const ByteSource& source);
 
   /// Writes the model and the directory, and publishes the file. Errors: as `add`; archive.model.too_large;
-  /// output.exists if the target appeared meanwhile; with WriterOptions::verify_model those of the model: wire.*,
-  /// onnx.model.invalid, onnx.external_data.missing (a location that is not an entry), .out_of_range, .marker (memory
-  /// of a process), onnx.tensor.length and the like, naming the tensor.
+  /// output.exists if the target appeared during writing; with WriterOptions::verify_model, errors of the model:
+  /// wire.*, onnx.model.invalid, onnx.external_data.missing (a location that is not an entry), .out_of_range, .marker
+  /// (memory of a process), onnx.tensor.length and the like, naming the tensor.
   void finish(Bytes model);
   void finish(const ByteSource& model);
 
@@ -88,12 +96,6 @@ class ArchiveWriter {
   explicit ArchiveWriter(std::unique_ptr<Parts> parts) noexcept;
 
   std::unique_ptr<Parts> parts_;
-};
-
-/// An entry that gets another name in a new archive.
-struct RenamedEntry {
-  std::string from;
-  std::string to;  ///< an allowed name that is not a C identifier, since those are keys of tensors
 };
 
 /// Makes keys for tensor names: C identifiers that differ by more than ASCII case. Bytes outside [A-Za-z0-9_] become
@@ -121,6 +123,12 @@ class KeyMaker {
 /// Errors: usage.argument (the alignment; more than 2^60 bytes, which is beyond any file system).
 [[nodiscard]] std::uint64_t archive_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
                                          std::uint64_t model_size, std::uint64_t alignment = default_alignment);
+
+/// A new name for an entry, for `repack` (edit.h) and `pack` (options.h).
+struct RenamedEntry {
+  std::string from;
+  std::string to;  ///< an allowed name that is not a C identifier, since those are keys of tensors
+};
 
 /// Writes a file that is not an archive in the way that archives are written: it gets the target's name when it is
 /// complete and synced, and replaces nothing unless `options` say so. A dry run finds out whether it could be written.

@@ -1,8 +1,8 @@
-// Bytes: views of them, who owns them, and where they are read from.
+// Bytes: views, owners and sources.
 //
 // `Bytes` is a view and owns nothing. A `ByteSpan` is *owned* (it holds its own buffer) or *borrowed* (the storage is
 // elsewhere). A borrowed span may hold a share of the owner, which keeps the storage alive as long as any copy of the
-// span exists. A `ByteSource` hands out bytes that may not be in memory at all, front to back and in pieces.
+// span exists. A `ByteSource` hands out bytes front to back and in pieces; they need not be in memory.
 //
 // Threads: the library calls a function or source that it was given (ByteSink, StreamReader, ByteSource, and those of
 // options.h) on the thread that called the library, one call at a time, and never after the library's function
@@ -37,8 +37,8 @@ template <typename T>
 concept TemporaryContainer =
     !std::is_lvalue_reference_v<T> && std::ranges::contiguous_range<T> && !std::ranges::borrowed_range<T>;
 
-/// Bytes: where data in archives and data files begins unless a caller asks for more. 64 bytes serve every vector
-/// instruction, and are a cache line.
+/// The default alignment of data in archives and data files, in bytes. 64 bytes are a cache line, and serve every
+/// vector instruction.
 inline constexpr std::uint64_t default_alignment = 64;
 
 /// The largest power of two that the address of `bytes` is a multiple of, at most 4096; 4096 for no bytes.
@@ -161,8 +161,8 @@ class FileOrigin;
 /// A run of bytes in memory that a source hands out as views.
 struct Location {
   Bytes bytes;                             ///< alive as long as the source
-  bool verified = false;                   ///< `read` compares them with a checksum, so they should not be used unread
-  const base::FileOrigin* file = nullptr;  ///< the file that they are mapped from, for this library; null: none
+  bool verified = false;                   ///< `read` compares them with a checksum: do not use them without it
+  const base::FileOrigin* file = nullptr;  ///< of this library: the file that they are mapped from; null: none
 };
 
 /// Bytes of a known size for a writer to copy: mapped memory, a conversion, a caller's stream. Pieces may have any
@@ -176,8 +176,9 @@ class ByteSource {
 
   [[nodiscard]] virtual std::uint64_t size() const = 0;
   /// Hands out exactly size() bytes, or throws. `sink` is never empty, is valid only during this call, and is called on
-  /// the thread of the call, once for each piece. An exception of `sink` ends the reading, also if the source catches
-  /// it: the library throws it again. Writers ask for the size once, and verify the number of bytes (io.source_size).
+  /// the thread of the call, once for each piece. An exception of `sink` ends the reading; the library throws it
+  /// again even if the source catches it. Writers ask for the size once, and verify the number of bytes
+  /// (io.source_size).
   virtual void read(const ByteSink& sink) const = 0;
   /// Calls `visit` for runs of bytes that lie in memory before they are read, in any order, and perhaps for some of
   /// them only. A writer can then have the file system share their blocks. A source that hands out the pieces of

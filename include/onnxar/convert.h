@@ -50,10 +50,10 @@ struct ConvertReport {
 /// archive, and so are its further graphs.
 ///
 /// The output appears only when it is complete (and synced). Every file is first written under a hidden name, and the
-/// model's file gets its name last. All are reached from the open output folder and through no symbolic link, so a
-/// folder that is swapped meanwhile is an error (io.changed). An `output` that is itself a symbolic link is followed as
-/// the kernel does with protected_symlinks set: not in a sticky world-writable folder, unless the caller or the
-/// folder's owner made the link.
+/// model's file gets its name last. They are opened relative to the output folder, never through a symbolic link,
+/// so a folder that is swapped during the call is an error (io.changed). An `output` that is itself a symbolic link is
+/// followed as the kernel does with protected_symlinks set: not in a sticky world-writable folder, unless the caller or
+/// the folder's owner made the link.
 ///
 /// With `save.output.overwrite`, an archive at `output` is locked against edits until it is replaced. The input is not
 /// locked: bytes copied from an archive are compared with their CRC-32, and a file that changed while it was read is
@@ -79,8 +79,8 @@ ConvertReport pack(Bytes input, const std::filesystem::path& output, const SaveO
 /// or onnx_inline; Format::archive, which is the default of SaveOptions, means onnx_inline here.
 ///
 /// An `output` that ends in `/` is a folder, into which side files and further graphs are written too. It is created,
-/// or must be empty (also with `save.output.overwrite`), so that no name in an archive can reach a file of anything
-/// else. The model's file gets the stem of `input`'s name (`model` for bytes) and `.onnx`. An inline model that would
+/// or must be empty (also with `save.output.overwrite`), so that no name in an archive can overwrite an unrelated
+/// file. The model's file gets the stem of `input`'s name (`model` for bytes) and `.onnx`. An inline model that would
 /// reach 2 GiB has its data in `STEM.onnx.data` instead. If `output` is a file, side files are left out, and the report
 /// says how many.
 ///
@@ -96,7 +96,7 @@ struct CheckOptions {
   LoadOptions load = {};  ///< where external data is, limits, the number of threads that compare CRCs
 };
 
-/// All errors, warnings and notes about the archive or `.onnx` file at `path`.
+/// Finds all errors, warnings and notes about the archive or `.onnx` file at `path`.
 ///
 /// The first fault of the directory ends the check of the container, since nothing after it can be trusted. All local
 /// headers, CRCs and tensors are checked. A tensor that ONNX's own checker refuses is an error or a warning here too. A
@@ -109,7 +109,7 @@ struct CheckOptions {
 
 struct ExtractOptions {
   bool raw = false;           ///< write the tensor's raw bytes alone; otherwise NumPy's format, `.npy`
-  OutputOptions output = {};  ///< `threads` does not apply: `load.threads` read
+  OutputOptions output = {};  ///< `threads` does not apply; `load.threads` does
   LoadOptions load = {};
 };
 
@@ -124,7 +124,7 @@ struct ExtractedTensor {
   bool as_integers = false;
 };
 
-/// Writes tensors of the model at `model` as files of their own.
+/// Writes tensors of the model at `model`, each to its own file.
 ///
 /// `which` is a tensor's name, else its key in the archive, else its site as TensorInfo has it
 /// (`graph.node[3].attr.value`). Then `output` is the file, an existing folder, or a path that ends in `/`. If `which`
@@ -144,9 +144,9 @@ struct ReplaceOptions {
   std::uint64_t threshold = 1024;        ///< bytes; inline payloads of at least this many become entries
   bool all_sites = false;                ///< as SaveOptions::all_sites
   bool attributes = true;                ///< as SaveOptions::attributes
-  bool append_external = false;          ///< take data files beside the model in, too
-  std::vector<AddedFile> add = {};       ///< side files and graphs, each in the place of one of the same name
-  std::vector<std::string> remove = {};  ///< side files and graphs that go
+  bool append_external = false;          ///< also take in data files beside the model
+  std::vector<AddedFile> add = {};       ///< side files and graphs, which replace those of the same name
+  std::vector<std::string> remove = {};  ///< names of side files and graphs
   OutputOptions output = {};             ///< `overwrite` does not apply: the archive is edited in place
 };
 
@@ -163,19 +163,19 @@ struct ReplaceReport {
 
 /// Makes `model` the model of the archive at `archive`, by an edit (edit.h). No weight moves.
 ///
-/// If the model is a link (link.h), locations that name its archive's file lead to that file and nowhere else. Other
+/// If the model is a link (link.h), locations that name its archive's file lead only to that file. Other
 /// locations lead, in this order, to an entry of the archive; to a range of the archive's own file, named by its file
 /// name and an absolute offset, that is inside one entry; with `append_external`, to a data file beside the model.
 /// Locations of a model that is itself an archive lead to entries of that archive. Data that equals an entry of the
 /// archive byte for byte is linked to that entry. Other data that is to be external becomes a new entry with a new key.
-/// Entries that no tensor names any more stay, and so does the checksum of a link to a whole entry.
+/// Entries that tensors no longer name stay. A link to a whole entry keeps its checksum.
 ///
 /// Further graphs stay, and so does the model's name among them (rule G4). Side files and graphs can be replaced and
 /// removed under the conditions of ArchiveEditor::remove. Data that equals a side file or a graph is not linked to it.
 ///
-/// A model with a link that leads nowhere is refused. After any error the archive is as it was, byte for byte. Errors:
+/// A model with a link that leads nowhere is refused. After an error the archive is unchanged, byte for byte. Errors:
 /// usage.own_name (an entry has, or would have, the name of the archive's file apart from ASCII case, so that one could
-/// be taken for the other); usage.argument (a tensor of a graph that stays is in the bytes of the old model);
+/// be taken for the other); usage.argument (a graph that stays has a tensor in the bytes of the old model);
 /// archive.graph.name (the name of the model, twice or not free); onnx.external_data.missing, .out_of_range, and all of
 /// `pack`; archive.busy, archive.torn, archive.model.too_large, io.*. Cost: O(both models + graphs + directory + data
 /// added); data is compared only if size and CRC are equal.
@@ -187,7 +187,7 @@ ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const R
 /// Applies only `options.add` and `options.remove`; the model stays. Errors: as above.
 ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions& options);
 
-// Names of before.
+// --- Deprecated names ------------------------------------------------------------------------------------------------
 
 [[deprecated("use pack or unpack")]]
 inline ConvertReport convert(const std::filesystem::path& input, const std::filesystem::path& output,

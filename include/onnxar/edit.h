@@ -1,9 +1,9 @@
-// Archives that exist: editing one in place, taking an edit back, and making an archive of any zip file.
+// Changes of existing archives: editing one in place, undoing an edit, and making an archive of any zip file.
 //
 // An edit replaces the model and adds weights, and changes no byte of the old ones. It appends to the file, so readers
 // that have the file mapped are not disturbed. From the first appended byte to the last, the archive cannot be opened
-// (archive.busy). Every earlier state is a prefix of the file: `undo` takes an edit back, and `recover` cuts off what
-// an interrupted edit left (spec/editing.md). `repack` writes a new archive: it aligns the entries of a zip file.
+// (archive.busy). Every earlier state is a prefix of the file: `undo` removes the last edit, and `recover` removes
+// an interrupted one (spec/editing.md). `repack` writes a new archive: it aligns the entries of a zip file.
 #pragma once
 
 #include <cstddef>
@@ -45,11 +45,10 @@ struct EditOptions {
 /// `archive()` and `size_with` also work after a failure.
 class ArchiveEditor {
  public:
-  /// Locks and opens the archive; waits one second at most for another edit to end. Nothing is written yet.
-  /// Errors: archive.busy (another edit is at work), archive.torn (see `recover`), io.*, zip.*,
-  /// archive.*. With `output.dry_run` the file is opened for reading and locked against edits by others, if the file
-  /// system has locks: `remove`, `kept_entries` and `size_with` plan an edit, and `reserve`, `add` and `commit` throw
-  /// usage.argument.
+  /// Locks and opens the archive, and writes nothing. Waits at most one second for a different edit to end. Errors:
+  /// archive.busy (an edit is in progress), archive.torn (see `recover`), io.*, zip.*, archive.*. With `output.dry_run`
+  /// the file is opened for reading and locked against edits by others, if the file system has locks: `remove`,
+  /// `kept_entries` and `size_with` plan an edit, and `reserve`, `add` and `commit` throw usage.argument.
   static ArchiveEditor open(const std::filesystem::path& path, const EditOptions& options = {});
 
   ArchiveEditor(ArchiveEditor&& other) noexcept;
@@ -70,20 +69,20 @@ class ArchiveEditor {
   /// Errors: io.disk_full; io.failed (more than a file can hold).
   void reserve(std::uint64_t bytes);
 
-  /// Removes an entry: a side file, a further graph, or an entry that no tensor names any more. `add` of the same name
-  /// replaces it. Call it before the first `add`. The new directory lists neither the entry nor those after it; the
-  /// ones that stay are verified and appended again by `add` and `commit`. All bytes stay in the file until it is
+  /// Removes an entry: a side file, a further graph, or an entry that tensors no longer name. `add` of the same name
+  /// replaces it. Call it before the first `add`. The new directory lists neither the entry nor those after it; `add`
+  /// and `commit` verify the entries after it that stay, and append them again. All bytes stay in the file until it is
   /// repacked, and `undo` brings them back.
   /// Errors: usage.no_such_entry; usage.argument (the model; an entry that a tensor of the model or of a graph names;
-  /// an entry before such an entry, which would have to move: use `pack`; any entry while there is a graph that cannot
-  /// be read to its end, since that graph may name it: remove the graph first; a call after `add`); as `entry_kinds`.
+  /// an entry before such an entry, which would have to move: use `pack`; any entry while a graph cannot be read to its
+  /// end, since that graph may name it: remove the graph first; a call after `add`); as `entry_kinds`.
   /// Cost: O(directory + model + graphs) for the first call, O(1) for others; `commit` copies the entries that follow.
   void remove(std::string_view name);
   /// The number of entries that stay where they are: the first ones of `archive()`.
   [[nodiscard]] std::size_t kept_entries() const noexcept;
 
-  /// Appends an entry, aligned as the existing ones. Its name differs from theirs by more than ASCII case, also from
-  /// the names of entries that no tensor names. Errors: as ArchiveWriter::add.
+  /// Appends an entry, aligned as the existing ones. Its name must differ by more than ASCII case from the names of
+  /// all entries, unused ones included. Errors: as ArchiveWriter::add.
   void add(std::string_view name, Bytes bytes);
   void add(std::string_view name, const FileRange& range);
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
@@ -91,8 +90,8 @@ class ArchiveEditor {
 
   /// Appends the model and a directory of all entries, which completes the edit. Errors: archive.model.too_large,
   /// zip.limit.* (more than `open` accepts), io.*; with EditOptions::verify_model those of the model, as for
-  /// ArchiveWriter::finish, and usage.argument (a tensor of a graph that stays is in the bytes of the old model). Cost
-  /// without added entries: O(model + graphs + directory), whatever the size of the weights.
+  /// ArchiveWriter::finish, and usage.argument (a graph that stays has a tensor in the bytes of the old model). Cost
+  /// without added entries: O(model + graphs + directory), independent of the size of the weights.
   void commit(Bytes model);
   void commit(const ByteSource& model);
 
@@ -103,15 +102,12 @@ class ArchiveEditor {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Cuts off what the edits of this process have appended so far, and makes their later writes fail. For handlers of
-/// signals that end the process (SIGINT, or SIGBUS after an input was shortened), which would otherwise leave a torn
-/// archive. Makes only system calls, within some 20 ms. Edits that are writing their end record are not cut off.
-void abandon_edits() noexcept;
+// --- Earlier states --------------------------------------------------------------------------------------------------
 
 /// The state of an archive to which its file is, or would be, cut back.
 struct EarlierState {
   std::uint64_t file_size = 0;  ///< bytes, before the cut
-  std::uint64_t size = 0;       ///< bytes, after it; equal to `file_size` if there is nothing to cut
+  std::uint64_t size = 0;       ///< bytes, after it; equal to `file_size` if nothing is cut
   std::uint64_t entries = 0;    ///< including the model
   std::uint64_t model_size = 0;
   std::uint32_t model_crc32 = 0;
@@ -122,19 +118,21 @@ struct CutOptions {
   bool dry_run = false;  ///< find the state, and cut nothing
 };
 
-/// Cuts off what an interrupted edit left after the last whole state, which is the longest prefix of the file without
-/// an error of `check`, CRCs of the entries that the state added included. In the first state, a CRC-32 that its writer
-/// computed from a later byte on (see RepackOptions::accept_crc) is not an error. A whole archive stays as it is.
-/// Waits and locks as ArchiveEditor. Readers that have the file mapped must not touch the bytes that were cut off.
-/// Errors: archive.busy; archive.unrecoverable (there is no such prefix); io.*. Cost: O(headers), and reading what the
-/// state added.
-EarlierState recover(const std::filesystem::path& path, const CutOptions& options = {});
-
-/// Cuts off the last edit for good. The state before it has to be whole, with the right CRC-32 of its model.
+/// Cuts off the last edit for good. The state before it must be whole, and its model must have the right CRC-32.
 /// Waits and locks as ArchiveEditor. Readers that have the file mapped must not touch the bytes that were cut off.
 /// Errors: usage.nothing_to_undo; archive.busy; archive.torn (an edit after it was interrupted: `recover` first);
 /// archive.unrecoverable (the state before is damaged); io.*, zip.*, archive.*.
 EarlierState undo(const std::filesystem::path& path, const CutOptions& options = {});
+
+/// Cuts off the bytes that an interrupted edit left after the last whole state. That state is the longest prefix of the
+/// file in which `check` finds no error, also not in the CRC-32s of the entries that the state added. In the first
+/// state, a CRC-32 that its writer computed from a later byte on (see RepackOptions::accept_crc) is not an error. A
+/// whole archive stays as it is. Waits and locks as ArchiveEditor. Readers that have the file mapped must not touch the
+/// bytes that were cut off. Errors: archive.busy; archive.unrecoverable (no such prefix); io.*. Cost: O(headers), and
+/// reading the entries that the state added.
+EarlierState recover(const std::filesystem::path& path, const CutOptions& options = {});
+
+// --- Any zip file ----------------------------------------------------------------------------------------------------
 
 struct RepackOptions {
   /// The alignment of every entry, a power of two from 64 to 32768; entries of at least 1 MiB begin at a multiple of
@@ -153,26 +151,27 @@ struct RepackReport {
   std::uint64_t entries = 0;      ///< in the archive, including the model
   std::uint64_t input_bytes = 0;  ///< of the input file
   std::uint64_t file_bytes = 0;   ///< of the archive
-  /// Notes: the input was not an archive; what was left out. Warnings: a CRC-32 that was accepted.
+  /// Notes: the input was not an archive; parts were left out. Warnings: a CRC-32 was accepted.
   std::vector<Finding> remarks;
 };
 
 /// Writes the entries of the zip file at `input` to an archive at `output`, as zipalign does: stored, aligned, byte for
 /// byte and in the order of the input's data, the model last. The model is the entry `__MODEL_PROTO`,
-/// `__MODEL_PROTO.onnx`, or the only `*.onnx` in the root. It is read only if entries get other names, to make sure
-/// that no tensor names these. Folders are dropped, and so are bytes outside the entries: superseded models of an
-/// edited archive, comments, holes. An archive of ours without such bytes gives the same file, and repacking twice
-/// gives the same file as repacking once.
+/// `__MODEL_PROTO.onnx`, or the only `*.onnx` in the root. It is read only if entries get other names, to verify
+/// that no tensor names them. Folders are dropped, and so are bytes outside the entries: superseded models of an
+/// edited archive, comments, holes. An archive that this library wrote, without such bytes, gives the same file.
+/// Repacking twice gives the same file as repacking once.
 ///
 /// With `output.overwrite`, an archive at `output` is locked against edits from before the input is read until it is
-/// replaced. Every CRC-32 is verified, except those of `accept_crc`; an input that changes meanwhile is io.changed. The
-/// output appears only when it is complete. Memory: buffers, and about 200 bytes per entry. Mapped and inflated bytes
-/// go straight to the file, or stay in blocks that both files share, as for `pack`. Errors: io.*, output.exists,
-/// archive.busy, usage.argument (the alignment; an entry of `accept_crc` whose CRC-32 is right; a new name for an entry
-/// that does not exist or that the model names), usage.no_such_entry (in `accept_crc`); zip.* (entries that overlap,
-/// encryption, wrong CRCs, names that an archive may not have, zip.limit.expansion, ...); archive.model.missing (no
-/// model, more than one, one in a folder, or one whose links would have to be edited: `pack` reads those),
-/// archive.model.too_large, archive.name.reserved; wire.*, onnx.* (the model, if entries get other names).
+/// replaced. Every CRC-32 is verified, except those of `accept_crc`; an input that changes during the call is
+/// io.changed. The output appears only when it is complete. Memory: buffers, and about 200 bytes per entry. Mapped and
+/// inflated bytes go straight to the file, or stay in blocks that both files share, as for `pack`. Errors: io.*,
+/// output.exists, archive.busy, usage.argument (the alignment; an entry of `accept_crc` whose CRC-32 is right; a new
+/// name for an entry that does not exist or that the model names), usage.no_such_entry (in `accept_crc`); zip.*
+/// (entries that overlap, encryption, wrong CRCs, names that an archive may not have, zip.limit.expansion, ...);
+/// archive.model.missing (no model, more than one, one in a folder, or one whose links would have to be edited: `pack`
+/// reads those), archive.model.too_large, archive.name.reserved; wire.*, onnx.* (the model, if entries get other
+/// names).
 RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
                     const RepackOptions& options = {});
 
@@ -185,8 +184,16 @@ struct EntryAlignment {
   Kind kind = Kind::stored;
 };
 
-/// Whether the stored entries of any zip file at `path` begin at multiples of `alignment`, a power of two. Entries in
-/// the order of the file. Data is not read. Errors: io.*, zip.*, usage.argument. Cost: O(entries).
+/// Tells where the stored entries of any zip file begin, against multiples of `alignment`, a power of two. Gives all
+/// entries in the order of the file, and reads no data. Errors: io.*, zip.*, usage.argument. Cost: O(entries).
 [[nodiscard]] std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, std::uint64_t alignment);
+
+// --- Signals ---------------------------------------------------------------------------------------------------------
+
+/// Cuts off what the edits of this process have appended so far, and makes their later writes fail. For handlers of
+/// signals that end the process (SIGINT, or SIGBUS after an input was shortened), which would otherwise leave a torn
+/// archive. Async-signal-safe: makes only system calls, in about 20 ms at most. An edit that is writing its end record
+/// is not cut off.
+void abandon_edits() noexcept;
 
 }  // namespace ONNXAR_API onnxar

@@ -23,7 +23,8 @@ enum class Code : std::uint16_t {
 #undef ONNXAR_CODE
 };
 
-/// What to do, as an id. Front ends have words of their own for each: the command line names its options.
+/// The id of an advice: what to do. Each front end has its own words for every hint: the command line names options, a
+/// program sets members.
 enum class Hint : std::uint8_t {
   none,
 #define ONNXAR_HINT(identifier, id, words) identifier,
@@ -39,15 +40,15 @@ enum class Kind : std::uint8_t {
   remark,  ///< nothing is broken: only used for warnings and notes, never thrown
 };
 
-/// The stable id, such as "zip.entry.overlap"; "unknown" for a number that no code has.
+/// The stable id, such as "zip.entry.overlap"; "unknown" for a number without a code.
 [[nodiscard]] std::string_view id(Code code) noexcept;
-/// Kind::usage for a number that no code has.
+/// The kind of a code; Kind::usage for a number without a code.
 [[nodiscard]] Kind kind(Code code) noexcept;
-/// The stable id, such as "output.overwrite"; empty for Hint::none and for a number that no hint has.
+/// The stable id, such as "output.overwrite"; empty for Hint::none and for a number without a hint.
 [[nodiscard]] std::string_view id(Hint hint) noexcept;
 
 enum class Severity : std::uint8_t { error, warning, note };
-/// "error" also for a number that no severity has.
+/// `error`, `warning` or `note`; `error` for any other number.
 [[nodiscard]] std::string_view to_string(Severity severity) noexcept;
 
 /// A hint and the value that its words mention.
@@ -56,7 +57,7 @@ struct Advice {
   std::string value = {};  ///< a name or a number, ready to be printed; empty for most hints
 };
 
-/// The advice in words of the C++ interface; empty for Hint::none.
+/// The advice in words of the C++ interface (error_hints.inc); empty for Hint::none.
 [[nodiscard]] std::string to_string(const Advice& advice);
 /// `words` with each `{}` replaced by the value: for front ends that have their own table of words.
 [[nodiscard]] std::string filled(std::string_view words, const Advice& advice);
@@ -78,10 +79,11 @@ struct Finding {
 
 /// `error[zip.entry.overlap] entry "a" at 0x40: MESSAGE; ADVICE`, on one line, control characters escaped.
 [[nodiscard]] std::string to_string(const Finding& finding);
-/// As above, with other words for the advice; none if `advice` is empty.
+/// As above, with `advice` as the words for the advice; without any if it is empty.
 [[nodiscard]] std::string to_string(const Finding& finding, std::string_view advice);
 
-/// The one exception type. `what()` is the whole line: path, entry, offset, message, advice.
+/// The only exception type that the library throws by itself; exceptions of callbacks pass through unchanged, and
+/// memory may run out. `what()` is one line: path, entry, offset, message, advice.
 class Error : public std::runtime_error {
  public:
   Error(Code code, const std::string& message, Place place = {}, std::filesystem::path path = {}, Advice advice = {});
@@ -94,7 +96,7 @@ class Error : public std::runtime_error {
   /// The sentence that says what is wrong, without place and advice.
   [[nodiscard]] const std::string& message() const noexcept { return message_; }
   [[nodiscard]] const Advice& advice() const noexcept { return advice_; }
-  /// `what()` with other words for the advice; none if `advice` is empty.
+  /// `what()` with `advice` as the words for the advice; without any if it is empty.
   [[nodiscard]] std::string line(std::string_view advice) const;
 
   /// A copy that names `path`, unless the error names a path already: inner layers know bytes, outer ones files.
@@ -124,7 +126,7 @@ class Failure {
   };
 
   Failure() noexcept = default;
-  /// The failure that stands for the exception being handled. Call it in a handler.
+  /// The failure that represents the exception being handled. Call it in a handler.
   static Failure of_current_exception() noexcept;
 
   /// Whether the function failed.

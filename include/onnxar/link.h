@@ -8,8 +8,8 @@
 // `replace` (convert.h) keeps links valid: an old link finds the weights that it named. Writing an archive anew (pack,
 // repack, undo, copying another archive over it) breaks its links, and a runtime would read wrong weights without
 // noticing. A link therefore records the state of the archive in metadata_props, under `onnxar.link.*`. `verify_link`,
-// `check`, and all functions of this library that read a link's data refuse it if the archive has another state
-// (spec/links.md).
+// `check`, and all functions of this library that read a link's data refuse it if the archive has a different
+// state (spec/links.md).
 //
 // A *runtime model* needs no file: the archive may be in memory, part of another file, or removed since it was opened.
 // ONNX Runtime takes one through `AddExternalInitializers`; onnxruntime.h does that.
@@ -73,18 +73,18 @@ struct LinkReport {
   std::uint64_t model_bytes = 0;  ///< of the file that was written
 };
 
-/// Writes a link as the file `output`. It has to be in the archive's real folder, since runtimes only open external
-/// data below a model's folder. A link and its archive may be moved to another folder together.
+/// Writes a link as the file `output`. It must be in the archive's real folder, since runtimes open external data
+/// only below a model's folder. A link and its archive may be moved to another folder together.
 ///
-/// The file appears only when it is complete. Errors: as `make_link`; usage.argument (another folder, or the archive
-/// itself); output.exists, io.*.
+/// The file appears only when it is complete. Errors: as `make_link`; usage.argument (a different folder, or the
+/// archive itself); output.exists, io.*.
 LinkReport link(const std::filesystem::path& archive, const std::filesystem::path& output,
                 const LinkOptions& options = {});
 
-/// Whether the `.onnx` file at `model` is a link. If it is, its archive is there and begins with the state that the
-/// link records; otherwise the call throws. False for an archive, and for a model with data inside or in files of its
-/// own. Errors: onnx.link.stale; onnx.link.bad_marker; onnx.external_data.missing and .outside (the archive); wire.*,
-/// onnx.* (the model); io.*. Cost: O(model + directory); no weight is read. `check` with `data` finds more.
+/// Whether the `.onnx` file at `model` is a link. Throws if it is a link whose archive is missing, or does not begin
+/// with the state that the link records. False for an archive, and for a model with inline data or data files. Errors:
+/// onnx.link.stale; onnx.link.bad_marker; onnx.external_data.missing and .outside (the archive); wire.*, onnx.* (the
+/// model); io.*. Cost: O(model + directory); no weight is read. `check` with `data` finds more.
 bool verify_link(const std::filesystem::path& model);
 
 /// As above, for a link in memory whose archive is in `folder`.
@@ -111,7 +111,7 @@ struct RuntimeModel {
 /// times the size of the archive). Cost: O(model + inline data), and a read of the local headers of linked entries.
 RuntimeModel make_runtime_model(const Archive& archive);
 
-// Names of before.
+// --- Deprecated names ------------------------------------------------------------------------------------------------
 
 [[deprecated("use link")]]
 inline LinkReport write_link(const std::filesystem::path& archive, const std::filesystem::path& output,

@@ -1,4 +1,7 @@
-// What is in an archive, without protobuf: its entries and their kinds, its tensors and their bytes, its metadata.
+// The content of an archive, without protobuf: entries and their kinds, tensors and their bytes, metadata.
+//
+// `ls` describes all entries. `TensorIndex` finds tensors by name and gives their bytes; it reads the model once, so
+// keep it. All functions are const on the archive, and may be called from several threads at once.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +23,8 @@
 #include "onnxar/version.h"
 
 namespace ONNXAR_API onnxar {
+
+// --- Entries ---------------------------------------------------------------------------------------------------------
 
 /// The purpose of an entry.
 enum class EntryKind : std::uint8_t {
@@ -57,6 +62,8 @@ struct Listing {
 /// Lists an open archive. Errors: io.changed, zip.*, wire.*.
 [[nodiscard]] Listing ls(const Archive& archive, const LoadOptions& options = {});
 
+// --- Tensors ---------------------------------------------------------------------------------------------------------
+
 /// A tensor of an archive's model, with its data in an entry or in the model.
 struct StoredTensor : TensorInfo {
   std::uint64_t offset = 0;  ///< of the TensorProto in the model, bytes
@@ -66,29 +73,6 @@ struct StoredTensor : TensorInfo {
 /// Every tensor of the model, at every site, in the order of the model. See TensorIndex for lookup by name.
 /// Errors: wire.*, onnx.*. Cost: O(model).
 [[nodiscard]] std::vector<StoredTensor> tensors(const Archive& archive, const LoadOptions& options = {});
-
-/// The kind of each entry, by its index. Considers the tensors of the model and of all graphs. Errors: wire.*, onnx.*,
-/// with the entry of the graph that cannot be read. Cost: O(directory + model + graphs).
-[[nodiscard]] std::vector<EntryKind> entry_kinds(const Archive& archive, const LoadOptions& options = {});
-
-/// The further graphs of an archive, in the order of the file: entries `NAME.onnx` in its root, each of them a
-/// ModelProto over the archive's entries. Valid as long as the archive. Cost: O(directory).
-[[nodiscard]] std::vector<ArchiveEntry> graphs(const Archive& archive);
-std::vector<ArchiveEntry> graphs(const Archive&& archive) = delete;
-
-/// The entries that tensors of further graphs name, in the order of the file, whether or not the model names them too.
-/// Errors: wire.*, onnx.*. Cost: O(directory + graphs).
-[[nodiscard]] std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOptions& options = {});
-std::vector<ArchiveEntry> entries_of_graphs(const Archive&& archive, const LoadOptions& options = {}) = delete;
-
-/// The entries of kind side_file, such as `tokenizer.json`, in the order of the file. Valid as long as the archive.
-/// Errors: wire.*, onnx.*. Cost: O(directory + model + graphs).
-[[nodiscard]] std::vector<ArchiveEntry> side_files(const Archive& archive, const LoadOptions& options = {});
-std::vector<ArchiveEntry> side_files(const Archive&& archive, const LoadOptions& options = {}) = delete;
-
-/// The keys and values of the model's metadata_props, in the order of the model. Views of the archive. Errors: wire.*.
-[[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive& archive);
-std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive&& archive) = delete;
 
 /// The raw bytes of a tensor that `tensors` gave for this archive:
 /// - data in an entry: a view of it with a share in `archive.owner()`. ByteSpan::alignment reports the alignment of its
@@ -159,9 +143,9 @@ class TensorIndex {
     return detail::IndexIterator(TensorAt{this}, static_cast<std::ptrdiff_t>(size()));
   }
 
-  /// The tensor of this name. If several have it, the initializer of the main graph comes before tensors at other
-  /// sites, and among equals the first in the order of the model is given; `count` tells how many there are. A tensor
-  /// without a name is never found. Cost: O(1).
+  /// The tensor of this name. If several have it, gives the initializer of the main graph before tensors at other
+  /// sites, and the first in the order of the model among equals; `count` gives their number. Never finds a tensor
+  /// without a name. Cost: O(1).
   [[nodiscard]] std::optional<ArchiveTensor> find(std::string_view name) const& noexcept;
   std::optional<ArchiveTensor> find(std::string_view name) const&& = delete;
   /// The index of that tensor. Cost: O(1).
@@ -179,7 +163,32 @@ class TensorIndex {
   std::unique_ptr<Parts> parts_;
 };
 
-// Names of before.
+// --- Kinds of entries, metadata --------------------------------------------------------------------------------------
+
+/// The kind of each entry, by its index. Considers the tensors of the model and of all graphs. Errors: wire.*, onnx.*,
+/// with the entry of the graph that cannot be read. Cost: O(directory + model + graphs).
+[[nodiscard]] std::vector<EntryKind> entry_kinds(const Archive& archive, const LoadOptions& options = {});
+
+/// The further graphs of an archive, in the order of the file: entries `NAME.onnx` in its root, each of them a
+/// ModelProto over the archive's entries. Valid as long as the archive. Cost: O(directory).
+[[nodiscard]] std::vector<ArchiveEntry> graphs(const Archive& archive);
+std::vector<ArchiveEntry> graphs(const Archive&& archive) = delete;
+
+/// The entries that tensors of further graphs name, in the order of the file, whether or not the model names them too.
+/// Errors: wire.*, onnx.*. Cost: O(directory + graphs).
+[[nodiscard]] std::vector<ArchiveEntry> entries_of_graphs(const Archive& archive, const LoadOptions& options = {});
+std::vector<ArchiveEntry> entries_of_graphs(const Archive&& archive, const LoadOptions& options = {}) = delete;
+
+/// The entries of kind side_file, such as `tokenizer.json`, in the order of the file. Valid as long as the archive.
+/// Errors: wire.*, onnx.*. Cost: O(directory + model + graphs).
+[[nodiscard]] std::vector<ArchiveEntry> side_files(const Archive& archive, const LoadOptions& options = {});
+std::vector<ArchiveEntry> side_files(const Archive&& archive, const LoadOptions& options = {}) = delete;
+
+/// The keys and values of the model's metadata_props, in the order of the model. Views of the archive. Errors: wire.*.
+[[nodiscard]] std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive& archive);
+std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archive&& archive) = delete;
+
+// --- Deprecated names ------------------------------------------------------------------------------------------------
 
 [[deprecated("use ls")]] [[nodiscard]]
 inline Listing list(const std::filesystem::path& path, const LoadOptions& options = {}) {

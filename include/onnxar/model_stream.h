@@ -1,5 +1,5 @@
-// Models for callers that have ONNX's messages in a protobuf of their own: loading one with all data inside, and saving
-// one whose weights come from anywhere.
+// Streaming models, for programs with their own protobuf classes for ONNX's messages: loading a model with all data
+// inline, and saving a model whose weights come from any source.
 //
 // ModelReader gives the ModelProto of an archive and the bytes of its tensors one by one. ModelWriter takes weights as
 // sources, then the ModelProto. Neither holds all weights in memory. Callbacks and sources run on the thread of the

@@ -1,17 +1,19 @@
 // Sessions of ONNX Runtime from archives, for programs that use ONNX Runtime's C++ API. This library itself neither
-// includes nor links ONNX Runtime. All three ways give sessions that compute what a session of the inline model does:
+// includes nor links ONNX Runtime. A session from any of these functions computes what a session of the inline model
+// computes:
 //
-// | function             | the archive                  | the weights |
-// |----------------------|------------------------------|--------------------------------------------------------------|
-// | session_from_archive | a file, or part of a file    | mapped from the file by ONNX Runtime; nothing is copied | |
-// session_from_link    | a file with a link beside it | the same                                                     |
-// | session_from_memory  | any open archive             | copied once by ONNX Runtime, since it does not take values |
-// |                      |                              | that own their buffer for this (seen in 1.23 and 1.31) |
+// | function             | the archive is               | the weights are                 |
+// |----------------------|------------------------------|---------------------------------|
+// | session_from_archive | a file, or part of a file    | mapped by ONNX Runtime, no copy |
+// | session_from_link    | a file with a link beside it | mapped by ONNX Runtime, no copy |
+// | session_from_memory  | open, wherever its bytes are | copied once by ONNX Runtime     |
 //
-// Kernels that rearrange weights copy them too. With the session option `session.disable_prepacking` = "1" all kernels
-// use them in place. A session needs neither the `Archive` nor the file's name once it is made; the file must not be
-// shortened while it is mapped. Errors: onnxar::Error for faults of the archive, Ort::Exception for what ONNX Runtime
-// refuses.
+// session_from_memory costs a copy because ONNX Runtime does not take values that own their buffer as external
+// initializers (seen in 1.23 and 1.31). Kernels that rearrange weights copy them in all three cases; with the session
+// option `session.disable_prepacking` = "1" every kernel uses them in place.
+//
+// Once a session is made, it needs neither the `Archive` nor the file's name. The file must not be shortened while it
+// is mapped. Errors: onnxar::Error for faults of the archive, Ort::Exception for models that ONNX Runtime refuses.
 #pragma once
 
 #include <onnxruntime_cxx_api.h>

@@ -51,7 +51,7 @@ struct LoadOptions {
   /// folder for temporary files if there is no output.
   std::filesystem::path temporary_dir = {};
   /// Reads models in protobuf's text format, which are recognised by their content. `text_parser()` of
-  /// onnxar/model/model.h makes one; onnxar::core has none, since it does without protobuf. Functions of onnxar::model
+  /// onnxar/model/model.h makes one; onnxar::core has none, since it does not use protobuf. Functions of onnxar::model
   /// need no setting. Empty: a model as text is usage.no_text_parser.
   TextParser text_parser = {};
   /// Compare the CRC-32 of archive entries, and the checksums of links, whenever their bytes are copied.
@@ -69,13 +69,13 @@ enum class Format : std::uint8_t {
 /// The checksum in the links of a model, besides the CRC-32 that every entry has.
 enum class Checksum : std::uint8_t { none, sha1 };
 
-/// A file that goes into an archive beside the weights.
+/// A file to put into an archive beside the weights.
 struct AddedFile {
   std::string name;            ///< of the entry; not a C identifier, since those are keys of tensors
   std::filesystem::path path;  ///< the file that is read
 };
 
-/// Tells the progress of saving: `done` of `total` bytes of data are written. Called on the thread that saves.
+/// Reports the progress of saving: `done` of `total` bytes of data are written. Called on the thread that saves.
 using ProgressCallback = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 struct SaveOptions {
@@ -88,11 +88,11 @@ struct SaveOptions {
   bool file_per_tensor = false;  ///< of onnx_external: a data file for each tensor instead, named by its key
   Checksum checksum = Checksum::none;  ///< of archive: in the links; reads the data twice
   std::vector<AddedFile> add = {};     ///< of archive: side files, in place of those of the same name
-  /// Of archive: another archive, such as the one that is replaced, whose side files are taken over if the model has
-  /// none of the same name. A file that is not a zip has none. Empty: none.
+  /// Of archive: another archive, such as the one that is replaced, whose side files are copied if the model has none
+  /// of the same name. A file that is not a zip has none. Empty: none.
   std::filesystem::path side_files_of = {};
   std::vector<RenamedEntry> rename = {};  ///< of archive: side files, also added ones, that get other names
-  /// `threads` are those of archive; what is read from an archive is verified by those of LoadOptions, too.
+  /// `threads` applies to Format::archive. LoadOptions::threads verify data that is read from an archive.
   OutputOptions output = {};
   /// Called about every 16 MiB, and when everything is written, before anything is published. An exception from it
   /// cancels saving, and no file is left.

@@ -1,13 +1,13 @@
-// The bytes of tensors, for programs that have ONNX's messages from a protobuf of their own.
+// The bytes of tensors, for programs that parse ONNX's messages with their own protobuf.
 //
 //   MyModelProto model;                                            // any package, full or lite, proto2 or proto3
 //   model.ParseFromArray(archive.model().data(), static_cast<int>(archive.model().size()));
 //   onnxar::resolve_all(archive, model, [](const auto& tensor, std::optional<onnxar::Bytes> data) { ... });
 //
-// This header needs no protobuf: its templates use what every class has that protoc makes from onnx.proto. "This
-// tensor's bytes", for everything that stands for a tensor:
+// This header needs no protobuf: its templates use the members that protoc gives every class for onnx.proto. The calls
+// that give a tensor's bytes:
 //
-// | what you have                              | what gives its bytes                          | header         |
+// | you have                                   | call                                          | header         |
 // |--------------------------------------------|-----------------------------------------------|----------------|
 // | a TensorProto of your own protobuf         | resolve; resolve_all for those of a model     | resolve.h      |
 // | location, offset and length                | Archive::resolve                              | archive.h      |
@@ -38,15 +38,15 @@
 
 namespace ONNXAR_API onnxar {
 
-/// What a TensorProto says about its data, as views of the message. `tensor_message` makes one from a generated class;
-/// programs that read models without protobuf may fill it in.
+/// The fields of a TensorProto that describe its data, as views of the message. `tensor_message` makes one from a
+/// generated class; programs that read models without protobuf may fill it in.
 struct TensorMessage {
   std::string_view name;
   DataType type = DataType::undefined;
   std::span<const std::int64_t> dims;
   bool external = false;  ///< data_location is EXTERNAL
   std::optional<Bytes> raw_data;
-  bool typed_data = false;  ///< there are values in float_data, int32_data, string_data, ...
+  bool typed_data = false;  ///< float_data, int32_data, string_data, ... has values
   std::vector<std::pair<std::string_view, std::string_view>> external_data;  ///< keys and values
 };
 
@@ -55,8 +55,8 @@ struct TensorMessage {
 /// Elements below 8 bits are packed. Valid as long as archive and message.
 ///
 /// As strict as loading: offset and length are plain decimals, the length is the one that type and dims require, and
-/// there is no data beside a link. Checksums of links are not compared; `check` with `data` does that. Nothing is
-/// copied, so data in the message may have any address. Errors, all naming the tensor: onnx.external*,
+/// a tensor with a link has no other data. Checksums of links are not compared; `check` with `data` does that. Nothing
+/// is copied, so data in the message may have any address. Errors, all naming the tensor: onnx.external*,
 /// onnx.tensor.dims, .length (also raw_data that is too short), .no_type, .data_beside (two fields of values),
 /// .wrong_field; at an entry's first use those of Archive::locate. Threads: as Archive. Cost: O(1), some 100 ns.
 [[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor);
@@ -65,13 +65,6 @@ std::optional<Bytes> resolve(const Archive&& archive, const TensorMessage& tenso
 [[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor,
                                            Failure& failure) noexcept;
 std::optional<Bytes> resolve(const Archive&& archive, const TensorMessage& tensor, Failure& failure) = delete;
-
-/// Verifies a link that is going to be written, before any archive has its entry. Errors, all naming the tensor:
-/// onnx.external.string, onnx.external_data.no_location, .marker, onnx.tensor.dims, .length (not the one that type and
-/// dims require), .no_type.
-void check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length);
-bool check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length,
-                Failure& failure) noexcept;
 
 /// A generated class of ONNX's TensorProto.
 template <typename T>
@@ -118,8 +111,8 @@ std::optional<Bytes> resolve(const Archive&& archive, const TensorProto& tensor)
 template <GeneratedTensor TensorProto>
 std::optional<Bytes> resolve(const Archive& archive, const TensorProto&& tensor) = delete;
 
-/// Walks the archive's own model as loading does. Refuses what protobufs read in different ways: a graph that is given
-/// twice, a key of external_data that is given twice, messages that are nested too deep. Errors: wire.*, onnx.*. Cost:
+/// Walks the archive's own model as loading does. Refuses messages that protobuf libraries read in different ways: a
+/// graph or a key of external_data that is given twice, and nesting that is too deep. Errors: wire.*, onnx.*. Cost:
 /// O(model).
 void prove_model(const Archive& archive);
 bool prove_model(const Archive& archive, Failure& failure) noexcept;
@@ -188,7 +181,7 @@ void resolve_all(const Archive& archive, const ModelProto& model, const Visit& v
   prove_model(archive);
   detail::TensorWalk([&](const auto& tensor) { visit(tensor, resolve(archive, tensor)); }).model(model);
 }
-/// Without exceptions: calls `visit` for the tensors before the first failure, and returns whether that was all.
+/// Without exceptions: calls `visit` for the tensors before the first failure, and returns whether it reached all.
 /// REQUIRES: `visit` is not an empty std::function.
 template <GeneratedModel ModelProto, typename Visit>
 bool resolve_all(const Archive& archive, const ModelProto& model, const Visit& visit, Failure& failure) {
@@ -203,6 +196,15 @@ bool resolve_all(const Archive& archive, const ModelProto& model, const Visit& v
 }
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive&& archive, const ModelProto& model, const Visit& visit) = delete;
+
+// --- Writing links ---------------------------------------------------------------------------------------------------
+
+/// Verifies a link before it is written; the archive need not have its entry yet. Errors, all naming the tensor:
+/// onnx.external.string, onnx.external_data.no_location, .marker, onnx.tensor.dims, .length (not the one that type and
+/// dims require), .no_type.
+void check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length);
+bool check_link(const TensorMessage& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length,
+                Failure& failure) noexcept;
 
 namespace detail {
 /// Makes the link of a message the only data that it has.

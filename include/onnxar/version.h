@@ -1,4 +1,5 @@
-// The version of the library, and what all of its headers need. Every public header includes this one.
+// The version of the library, the check for C++20, and the macro that exports symbols. Every public header includes
+// this one, and needs nothing more from it.
 #pragma once
 
 #if defined(_MSVC_LANG)
@@ -39,10 +40,10 @@
 
 namespace ONNXAR_API onnxar {
 
-/// The version of the library that the program runs with, as ONNXAR_VERSION. It differs from the macro where a program
-/// was compiled against the headers of another version than the shared library that it loads.
+/// The version of the library that the program runs with, as ONNXAR_VERSION. It differs from the macro if the
+/// program was compiled against headers of a different version than that of the shared library that it loads.
 [[nodiscard]] int version() noexcept;
-/// The same version as text, such as "0.1.0".
+/// This version as text, such as "0.1.0".
 [[nodiscard]] const char* version_string() noexcept;
 
 }  // namespace ONNXAR_API onnxar

@@ -7,10 +7,10 @@
 
 namespace onnxar::c {
 
-/// The advice; empty if there is none.
+/// The advice in words of C; empty for Hint::none.
 std::string words_of(const Advice& advice);
 
-/// `message`, and what to do.
+/// `message; words`, or `message` alone if there are no words.
 std::string with_advice(const std::string& message, const std::string& words);
 
 }  // namespace onnxar::c

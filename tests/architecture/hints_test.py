@@ -60,6 +60,13 @@ class Words(unittest.TestCase):
         for hint in hints.WORDS:
             self.assertNotRegex(hints.in_words(hint, "VALUE"), r"--|::|[{}]{2}|`onnxar")
 
+    def test_the_c_interface_names_nothing_of_cxx(self) -> None:
+        words = literals(sources("src/c")["src/c/hints.cc"])
+        self.assertGreater(len(words), len(CATALOGUE))  # the compiler holds that each hint has a row
+        for text in words:
+            with self.subTest(text):
+                self.assertNotRegex(text, r"::|[A-Z]\w+Options|RenamedEntry|onnxar/(?!error_hints|onnxar_c)\w+\.h")
+
     def test_every_hint_is_given_somewhere(self) -> None:
         given = "".join(sources("src").values())
         for name, _ in CATALOGUE:

@@ -1,4 +1,4 @@
-// What differs between two models: their graphs, and their tensors down to the numbers.
+// Differences between two models: graphs, tensors down to single elements, side files.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,7 @@ struct Difference {
   [[nodiscard]] bool none() const noexcept { return graph.empty() && tensors.empty() && files.empty(); }
 };
 
-/// Compares everything that the messages say, and all data, but not where the data is stored: a model equals its
+/// Compares the whole content of the messages, and all data, but not where the data is stored: a model equals its
 /// archive. Nodes are matched by their names, else by their outputs. Other things are matched by name, key or domain,
 /// and those without any by their order. The order of nodes, tensors and other named things does not count; the order
 /// of a graph's inputs and outputs does.

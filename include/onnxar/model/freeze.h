@@ -1,4 +1,4 @@
-// A model reduced to what inference needs, with weights from another file where it has none.
+// Freezing a model: fills in missing weights from a file, and removes the parts that inference does not need.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +37,10 @@ struct FreezeReport {
   ConvertReport saved;               ///< set by the function of two paths
 };
 
-/// Removes from the model what its outputs do not need: nodes, initializers, functions and training info, facts about
-/// values that are gone, and imports of operator sets without a node. What a subgraph uses of the graphs around it is
-/// needed. Inputs stay, except those whose default value is an initializer that goes. The outputs and their results do
-/// not change.
+/// Removes the parts of the model that its outputs do not need: nodes, initializers, functions and training info, facts
+/// about removed values, and imports of operator sets without a node. Values that a subgraph uses from the graphs
+/// around it are needed. Inputs stay, except those whose default value is a removed initializer. The outputs and their
+/// results do not change.
 ///
 /// Before that, `options.weights` gives data, by name, to initializers without data, and to inputs of the graph without
 /// an initializer; such an input becomes an initializer. Type and shape must match; a named dimension takes any size.
@@ -50,9 +50,9 @@ struct FreezeReport {
 /// onnx.graph.dangling (an input or output that nothing defines), onnx.graph.duplicate (a value defined twice, a
 /// function defined twice), onnx.tensor.no_data (an initializer that is needed and still has no data). Errors of
 /// `weights`: onnx.weights.type and .shape (they do not match), numpy.array.malformed (not an `.npy`, or a damaged one)
-/// and .unsupported (Fortran order, big-endian, records, Python objects), usage.argument (no tensor needs any of it),
-/// and those of Model::load. After an error the model is changed in part. Cost: O(messages), plus O(bytes) of deflated
-/// weights.
+/// and .unsupported (Fortran order, big-endian, records, Python objects), usage.argument (no tensor needs them),
+/// and those of Model::load. After an error the model may be changed in part. Cost: O(messages), plus O(bytes) of
+/// deflated weights.
 FreezeReport freeze(Model& model, const FreezeOptions& options = {});
 
 /// Freezes the model at `input`, and writes it to `output` as `save` says. Errors: as above, and as Model::save.

@@ -33,7 +33,7 @@ namespace ONNXAR_API onnxar {
 /// |----------------------------------|---------|--------------------------|----------------------------------------|
 /// | a file (archive, inline, extern) | true    | borrowed + owner, mapped | the last span with a share             |
 /// | bytes with an owner              | true    | borrowed + owner         | the last span with a share             |
-/// | bytes without one                | true    | borrowed, no owner       | the caller has it: longer than all use |
+/// | bytes without one                | true    | borrowed, no owner       | the caller keeps it, beyond all use    |
 /// | any of them                      | false   | owned                    | the model, or a span of `payload`      |
 ///
 /// Text (protobuf's text format) is first parsed to bytes. Spans without a copy have a share in these bytes, whether or
