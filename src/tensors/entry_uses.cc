@@ -67,7 +67,7 @@ std::vector<std::size_t> note_graphs_as_far_as_read(EntryUses& uses, const Archi
 void refuse_use_of_model(const EntryUses& uses, const Archive& archive, const ArchiveEntry& graph) {
   if (!uses.is_named(archive.size() - 1)) return;
   throw Error(Code::usage_argument,
-              "a tensor of this graph is in the bytes of the model, and would have those of the new one",
+              "a tensor of this graph links to the bytes of the model, so a new model would change its data",
               {std::string(graph.name), std::nullopt}, archive.path(), {Hint::pack_own_data});
 }
 
