@@ -81,7 +81,7 @@ TEST(Extent, EqualBytesInTwoPlacesHaveTwo) {
 
 TEST(Extent, DataThatIsMadeGoesByItsSource) {
   const Payload payload = made(100);
-  const Payload copy = payload;
+  const Payload copy = payload;  // NOLINT(performance-unnecessary-copy-initialization): it is the copy that is tested
   EXPECT_EQ(Extent(payload), Extent(copy));
   EXPECT_NE(Extent(payload), Extent(made(100)));
 }
