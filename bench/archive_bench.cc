@@ -138,7 +138,7 @@ void sum_of_all_entries(benchmark::State& state) {
 }
 BENCHMARK(sum_of_all_entries)->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// Writes from memory to a new file, as exporters do. The file is removed before each run: when a file replaces another
+/// Writes from memory to a new file, as exporters do. The file is removed after each run: when a file replaces an old
 /// one without a sync, ext4 starts to write it to the disk, and that time would be measured.
 void write_archive(benchmark::State& state) {
   const std::vector<std::byte> data(large_entry, std::byte{0x5a});

@@ -22,7 +22,7 @@ class Folder {
 
   /// Makes the folder `name` in `parent`. False if something has this name already. Errors: io.*.
   static bool make(const Folder& parent, const std::string& name);
-  /// Opens the folder `name` of `parent`. A link is not followed. Errors: io.changed (there is none), io.*.
+  /// Opens the folder `name` of `parent`. A link is not followed. Errors: io.changed (it does not exist), io.*.
   static std::shared_ptr<const Folder> open_in(std::shared_ptr<const Folder> parent, const std::string& name);
 
   /// Makes the folder `name` in `parent`, which `here` is a handle of; afterwards `here` is a handle of the new folder.
@@ -32,8 +32,8 @@ class Folder {
                                                os::File& here);
   /// Moves `here` from the parent to this folder. False, without effect, if something else has its name.
   [[nodiscard]] bool enter(os::File& here) const noexcept;
-  /// Moves `here` from this folder to its parent. False, without effect, if this folder was moved to another parent.
-  /// REQUIRES: it was opened in a parent.
+  /// Moves `here` from this folder to its parent. False, without effect, if this folder was moved to a different
+  /// parent. REQUIRES: it was opened in a parent.
   [[nodiscard]] bool leave(os::File& here) const noexcept;
 
   /// Opens the folder for looking up names. Cost: one or two calls, in which the system walks down from the held
@@ -61,7 +61,7 @@ class Folder {
 
   std::shared_ptr<const Folder> parent_;  // null if a caller named the folder
   std::filesystem::path name_;            // in the parent; without a parent, the path
-  os::File held_;                         // valid if there is no parent
+  os::File held_;                         // valid for a folder that a caller named
   os::FileIdentity identity_;
 };
 

@@ -44,7 +44,7 @@ class OutputName {
   void link_to(os::Handle file, const std::string& name) const;
 
   OutputTarget target_;
-  std::string hidden_;  // empty while there is none
+  std::string hidden_;  // empty while the file has no hidden name
 };
 
 }  // namespace onnxar::base

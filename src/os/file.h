@@ -39,7 +39,7 @@ class File {
   }
 
   [[nodiscard]] Handle get() const noexcept { return handle_; }
-  // NOLINTNEXTLINE(google-explicit-constructor): an owner serves as what it owns
+  // NOLINTNEXTLINE(google-explicit-constructor): functions that take a handle take its owner, too
   operator Handle() const noexcept { return handle_; }
   [[nodiscard]] bool valid() const noexcept { return handle_ != Handle::none; }
 

@@ -61,8 +61,8 @@ fs::path read_link(Handle folder, const fs::path& name, std::error_code& failed)
   return length < 0 ? fs::path() : fs::path(text.data(), text.data() + length);
 }
 
-// Without a sticky bit the owner of a folder decides who may write to it, and anyone who may could replace files, too:
-// only shared folders such as /tmp need this rule.
+// Only sticky, world-writable folders such as /tmp need the rule: in any other folder, a user with write access could
+// replace the target itself.
 bool is_trusted_link(std::uint32_t folder_mode, std::uint32_t folder_owner, std::uint32_t link_owner,
                      std::uint32_t user) noexcept {
   const bool shared = (folder_mode & S_ISVTX) != 0 && (folder_mode & S_IWOTH) != 0;
