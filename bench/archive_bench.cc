@@ -1,4 +1,4 @@
-// The library's own speed: open, resolve, CRC-32, verify. Whole commands against their peers are in run.py.
+// Measures the library's own functions: open, resolve, CRC-32, verify. run.py compares whole commands with their peers.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file that is gone when the benchmark is.
+/// An archive that the destructor removes.
 class TemporaryArchive {
  public:
   TemporaryArchive(std::size_t entries, std::size_t entry_size)
@@ -30,7 +30,7 @@ class TemporaryArchive {
     WriterOptions options;
     options.output.overwrite = true;
     options.output.sync = false;
-    options.verify_model = false;  // nothing here looks into it
+    options.verify_model = false;  // it is not a model, and no benchmark here reads it
     ArchiveWriter writer = ArchiveWriter::create(path_, options);
     for (std::size_t i = 0; i < entries; ++i) writer.add("decoder_layers_weight_" + std::to_string(i), data);
     writer.finish(as_bytes("no model"));
@@ -55,7 +55,7 @@ void open_archive(benchmark::State& state) {
 }
 BENCHMARK(open_archive)->Arg(100)->Arg(10'000)->Arg(200'000)->Unit(benchmark::kMillisecond);
 
-/// A file by its descriptor: mapped (0), or read into memory (1).
+/// Opens a file by its descriptor: mapped (0), or read into memory (1).
 void open_descriptor(benchmark::State& state) {
   constexpr std::size_t entries = 10'000;
   const TemporaryArchive file(entries, 64);
@@ -104,13 +104,15 @@ std::uint64_t sum_of(Bytes bytes) {
   return sum;
 }
 
-/// One file for all that read its data: where the system puts a file's pages decides how fast they are read.
+/// One file for all benchmarks that read data: the placement of a file's pages in memory decides how fast they are
+/// read.
 const fs::path& large_archive() {
   static const TemporaryArchive file(large_entries, large_entry);
   return file.path();
 }
 
-/// Each entry of it: in a fresh mapping (0), whose pages have to be entered first, or in one that was read before (1).
+/// Uses each entry of the large archive: in a new mapping (0), whose pages fault first, or in a mapping that was read
+/// before (1).
 template <typename Use>
 void use_all_entries(benchmark::State& state, Use use) {
   const fs::path& path = large_archive();  // written before the clock runs
@@ -122,13 +124,13 @@ void use_all_entries(benchmark::State& state, Use use) {
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(large_entries * large_entry));
 }
 
-/// What `check --data` does with the bytes ...
+/// The work of `check --data` on the bytes.
 void verify_all_entries(benchmark::State& state) {
   use_all_entries(state, [](const Archive& archive, const ArchiveEntry& entry) { archive.verify(entry); });
 }
 BENCHMARK(verify_all_entries)->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// ... and the least that anybody can do with them: a 64-bit sum.
+/// The least work on the bytes for comparison: a 64-bit sum.
 void sum_of_all_entries(benchmark::State& state) {
   use_all_entries(state, [](const Archive& archive, const ArchiveEntry& entry) {
     benchmark::DoNotOptimize(sum_of(archive.bytes(entry)));
@@ -136,8 +138,8 @@ void sum_of_all_entries(benchmark::State& state) {
 }
 BENCHMARK(sum_of_all_entries)->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// From memory to a new file, as an exporter does it. (Where a file is replaced and not synced, ext4 begins to write
-/// the new one to the disk when it takes the name, and that is what the time goes to.)
+/// Writes from memory to a new file, as exporters do. The file is removed after each run: when a file replaces an old
+/// one without a sync, ext4 starts to write it to the disk, and that time would be measured.
 void write_archive(benchmark::State& state) {
   const std::vector<std::byte> data(large_entry, std::byte{0x5a});
   const fs::path path = fs::temp_directory_path() / "onnxar_bench_written";
@@ -156,7 +158,7 @@ void write_archive(benchmark::State& state) {
 }
 BENCHMARK(write_archive)->Iterations(1)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// Every tensor at hand, none of its bytes read ...
+/// Opens the archive and gets a view of every entry, without reading a byte of it.
 void map_all(benchmark::State& state) {
   const fs::path& path = large_archive();
   for (auto _ : state) {
@@ -166,7 +168,7 @@ void map_all(benchmark::State& state) {
 }
 BENCHMARK(map_all)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// ... and all of them read.
+/// Opens the archive and reads every byte.
 void map_and_sum(benchmark::State& state) {
   const fs::path& path = large_archive();
   for (auto _ : state) {

@@ -1,4 +1,4 @@
-"""How time grows with bytes and with entries, warm and cold; and what a cold start costs."""
+"""Measures how time grows with bytes and with entries, warm and cold, and the cost of a cold start."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def pack(model: pathlib.Path, archive: pathlib.Path, *flags: str) -> None:
 
 
 def by_bytes(folder: pathlib.Path, count: int) -> Section:
-    section = Section("Growth with bytes", "Weights of 32 MiB in a data file; seconds, medians; cold: what is read is not in the page cache.",
+    section = Section("Growth with bytes", "Weights of 32 MiB in a data file; seconds, medians; cold: the input is not in the page cache.",
                       ("bytes", "`pack`, warm", "`pack`, cold", "`check --data`, warm", "`check --data`, cold"))
     archive = folder / "grown.onnxar"
     for size in BYTES:
@@ -60,7 +60,7 @@ def by_entries(folder: pathlib.Path, count: int) -> Section:
 
 
 def cold_start(folder: pathlib.Path, count: int) -> Section:
-    section = Section("Cold start", "2 GiB, nothing of it in the page cache; medians.", ("what", "figure"))
+    section = Section("Cold start", "2 GiB, not in the page cache; medians.", ("what", "figure"))
     model = models.make_external(folder, 2 * GIB, 32 * MIB, "cold")
     archive = folder / "cold.onnxar"
     pack(model, archive)

@@ -1,4 +1,4 @@
-"""The library's own figures, by Google Benchmark (*_bench.cc)."""
+"""Runs the library's own benchmarks (*_bench.cc, with Google Benchmark)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ PROGRAMS = [ROOT / "build/release/bench" / name for name in ("archive_bench", "m
 
 
 def figures(folder: pathlib.Path, wanted: str = ".", repetitions: int = 9) -> dict[str, dict]:
-    """Medians by name, of the benchmarks whose names match."""
+    """Runs the benchmarks whose names match, and returns their medians by name."""
     found = {}
     for program in PROGRAMS:
         names = subprocess.run([str(program), "--benchmark_list_tests"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
         if not any(re.search(wanted, name) for name in names):
-            continue  # the program would call that a failure
+            continue  # without a match the program fails
         command = [str(program), f"--benchmark_filter={wanted}", "--benchmark_format=json", f"--benchmark_repetitions={repetitions}",
                    "--benchmark_enable_random_interleaving=true", "--benchmark_report_aggregates_only=true"]
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(folder)}).stdout
@@ -39,7 +39,7 @@ def python_opens(folder: pathlib.Path, count: int) -> float:
     def open_it() -> None:
         with zipfile.ZipFile(archive) as entries:
             if len(entries.namelist()) != count + 1:
-                raise SystemExit("zipfile sees another number of entries")
+                raise SystemExit("zipfile finds a different number of entries")
 
     return median_of(open_it, 5) * 1e3
 
@@ -50,12 +50,12 @@ begin = time.perf_counter()
 model = onnx.load(sys.argv[1])
 print(time.perf_counter() - begin)
 if len(model.graph.initializer) != int(sys.argv[2]):
-    raise SystemExit("another model")
+    raise SystemExit("onnx loaded a different model")
 """
 
 
 def onnx_loads(folder: pathlib.Path) -> float:
-    """Seconds that the current onnx takes for an inline model just below 2 GiB; of its own clock, without its start."""
+    """Seconds in which onnx.load reads an inline model just below 2 GiB, without the start of the process."""
     inline, _ = models.make_large(folder, models.INLINE_TENSORS * models.TENSOR)
     command = [str(PEERS_PYTHON), "-c", ONNX_LOAD, str(inline), str(models.INLINE_TENSORS)]
     times = []

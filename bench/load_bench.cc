@@ -1,4 +1,4 @@
-// Models in memory: loading without looking at the weights, and gathering them in one buffer.
+// Measures models in memory: loading without reading the weights, and gathering weights in one buffer.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 constexpr std::int64_t mib = 1 << 20;
 constexpr std::size_t large_tensor = 4U << 20U;
 
-/// An inline model of 4 MiB tensors, `size` bytes together. Its weights are holes in the file, which take no room on
-/// disk: nobody should look at them.
+/// An inline model of `size` bytes in tensors of 4 MiB. Its weights are holes in the file, which take no room on the
+/// disk and should never be read.
 class SparseModel {
  public:
   explicit SparseModel(std::int64_t size) : path_(fs::temp_directory_path() / "onnxar_model_bench_sparse.onnx") {
@@ -52,7 +52,7 @@ class SparseModel {
   [[nodiscard]] const fs::path& path() const { return path_; }
 
  private:
-  /// A tensor up to its data.
+  /// The bytes of a tensor before its data.
   static std::string head() {
     std::string out;
     wire::append_varint_field(out, onnx::tensor_field::dims, large_tensor);
@@ -66,13 +66,13 @@ class SparseModel {
   fs::path path_;
 };
 
-/// The mapped file is read by nobody: this is what a program waits for before it can ask for a tensor.
+/// Measures how long a program waits until it can ask for a tensor. The weights are not read.
 void load_model_no_copy(benchmark::State& state) {
   const SparseModel file(state.range(0) * mib);
   for (auto _ : state) {
     const Model model = Model::load(file.path());
     const auto& tensors = model.proto().graph().initializer();
-    if (model.span(tensors[tensors.size() - 1]).size() != large_tensor) state.SkipWithError("another model");
+    if (model.span(tensors[tensors.size() - 1]).size() != large_tensor) state.SkipWithError("wrong model");
   }
 }
 BENCHMARK(load_model_no_copy)->Arg(64)->Arg(1900)->Unit(benchmark::kMillisecond)->UseRealTime();
@@ -103,15 +103,15 @@ void consolidate(benchmark::State& state) {
     state.ResumeTiming();
     const auto buffer = consolidate_tensors_to_buffer(model, {});
     state.PauseTiming();
-    if (std::memcmp(buffer.get(), bytes.data(), bytes.size()) != 0) state.SkipWithError("other bytes");
+    if (std::memcmp(buffer.get(), bytes.data(), bytes.size()) != 0) state.SkipWithError("wrong bytes");
     model = Model();
-    state.ResumeTiming();  // the buffer goes in here, as it does below
+    state.ResumeTiming();  // the time includes freeing the buffer, as in memcpy_into_fresh_buffer
   }
   state.SetBytesProcessed(state.iterations() * state.range(0) * mib);
 }
 BENCHMARK(consolidate)->Arg(64)->Arg(1024)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// The same copy by hand: fresh memory as malloc gives it, a half for each of two threads.
+/// Makes the same copy by hand, for comparison: memory from malloc, one half per thread.
 void memcpy_into_fresh_buffer(benchmark::State& state) {
   const std::vector<std::byte> bytes = weights(state.range(0) * mib);
   const std::size_t half = bytes.size() / 2;

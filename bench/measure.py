@@ -1,4 +1,4 @@
-"""Timing whole commands on a machine as quiet as it gets, and saying which machine that was."""
+"""Times whole commands on a quiet machine, and describes the machine."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def run(command: list[str]) -> None:
 
 
 def touch_memory() -> None:
-    """A virtual machine gives free pages back to its host, and their next use is slow, by a factor of five: use nearly
-    all that are free once more, so that each timed run finds them ready."""
+    """Uses nearly all free pages, so that each timed run finds them ready. A virtual machine returns free pages to its
+    host, and their next use is five times as slow."""
     available = next(int(line.split()[1]) * 1024 for line in open("/proc/meminfo") if line.startswith("MemAvailable"))
     half = max(available - 6 * GIB, GIB) // 2
     for process in [subprocess.Popen([sys.executable, "-c", TOUCH, str(half)]) for _ in range(2)]:
@@ -48,7 +48,7 @@ def into_cache(path: pathlib.Path) -> None:
 
 
 def out_of_cache(path: pathlib.Path) -> None:
-    """As root or not: what is on the disk need not stay in memory."""
+    """Drops the file from the page cache. Needs no root: pages are dropped once they are on the disk."""
     with open(path, "rb") as file:
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -69,7 +69,7 @@ def median_of(action: Action, count: int, prepare: Action = lambda: None) -> flo
 
 
 def pairs(ours: Action, theirs: Action, count: int, prepare: Action) -> list[tuple[float, float]]:
-    """Interleaved, each first in turn; each run begins after `prepare`."""
+    """Times both actions, interleaved and in alternating order. Each run begins after `prepare`."""
     times = []
     for i in range(count):
         pair = {}
@@ -81,7 +81,7 @@ def pairs(ours: Action, theirs: Action, count: int, prepare: Action) -> list[tup
 
 
 def ratio_of(times: list[tuple[float, float]]) -> float:
-    """How many times as fast the first is as the second."""
+    """How many times as fast the first action is as the second."""
     return statistics.median(theirs / ours for ours, theirs in times)
 
 
@@ -106,4 +106,4 @@ def warn_of_bad_build() -> None:
     cache = pathlib.Path(TOOL).parents[1] / "CMakeCache.txt"
     text = cache.read_text() if cache.exists() else ""
     if "CMAKE_BUILD_TYPE:STRING=Release" not in text or "ONNXAR_SANITIZE:STRING=\n" not in text:
-        print("warning: this is no plain release build; the figures mean little", file=sys.stderr)
+        print("warning: this is not a plain release build; the figures mean little", file=sys.stderr)

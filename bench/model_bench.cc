@@ -1,4 +1,4 @@
-// What is done to models: splitting, joining, laying out. None of it should depend on how large the weights are.
+// Measures splitting, joining and laying out models. The times should not depend on the size of the weights.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -29,7 +29,7 @@ std::string tensor(std::size_t index) {
   return out;
 }
 
-/// A folder with a model of so many tensors in it, gone when the benchmark is.
+/// A folder with a model of `tensors` tensors, which the destructor removes.
 class ModelFolder {
  public:
   explicit ModelFolder(std::int64_t tensors)
@@ -78,7 +78,8 @@ void join_model(benchmark::State& state) {
   pack(model.path(), model.output(), quick(Format::archive));
   const fs::path back = model.path().parent_path() / "back.onnx";
   for (auto _ : state) unpack(model.output(), back, quick(Format::onnx_inline));
-  if (fs::file_size(back) != fs::file_size(model.path())) state.SkipWithError("another model came back");
+  if (fs::file_size(back) != fs::file_size(model.path()))
+    state.SkipWithError("the joined model differs from the original");
 }
 BENCHMARK(join_model)->Arg(100)->Arg(10'000)->Unit(benchmark::kMillisecond);
 

@@ -1,4 +1,4 @@
-"""The models that are measured."""
+"""Makes the models for the measurements."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 import onnx
 
 TENSOR = 32 << 20
-INLINE_TENSORS = 63  # 2 GiB less one: protobuf's limit
+INLINE_TENSORS = 63  # one fewer than 2 GiB, which is protobuf's limit
 
 def plain(tensors: list[onnx.TensorProto]) -> bytes:
     return onnx.helper.make_model(onnx.helper.make_graph([], "bench", [], [], initializer=tensors)).SerializeToString()
 
 
 def make_large(folder: pathlib.Path, size: int) -> tuple[pathlib.Path, pathlib.Path]:
-    """One model of `size` bytes, inline and with external data. Inline stays below protobuf's 2 GiB."""
+    """Makes a model of `size` bytes, inline and with external data. The inline one stays below protobuf's 2 GiB."""
     block = np.random.default_rng(1).integers(0, 1 << 32, TENSOR // 4, dtype=np.uint32)
     inline, external = folder / "inline.onnx", folder / "external.onnx"
     tensors = []
@@ -40,7 +40,7 @@ def link(tensor: onnx.TensorProto, location: str, offset: int, length: int) -> N
 
 
 def make_external(folder: pathlib.Path, size: int, tensor_size: int, name: str) -> pathlib.Path:
-    """A model of `size` bytes in a data file of random bytes."""
+    """Makes a model whose `size` bytes of weights are in a data file of random bytes."""
     block = np.random.default_rng(2).bytes(tensor_size)
     tensors = []
     with open(folder / f"{name}.data", "wb") as data:

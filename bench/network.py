@@ -1,4 +1,4 @@
-"""Archives on a network file system: sshfs over TCP to this machine, with a delay on the way (relay.py).
+"""Measures archives on a network file system: sshfs over TCP to this machine, with an added delay (relay.py).
 
 Needs root or the right to mount by FUSE, and Debian's sshfs and openssh-sftp-server.
 """
@@ -48,7 +48,7 @@ def relayed(delay: float) -> Iterator[int]:
 
 @contextlib.contextmanager
 def mounted(folder: pathlib.Path, place: pathlib.Path, port: int) -> Iterator[None]:
-    """A mount of its own has nothing in this side's cache."""
+    """Mounts `folder`. A new mount starts with an empty cache on the client."""
     subprocess.run(["sshfs", "-o", f"directport={port},ro", f"localhost:{folder}", str(place)], check=True)
     try:
         yield
@@ -66,9 +66,9 @@ def round_trip(place: pathlib.Path) -> float:
 
 
 def measure(folder: pathlib.Path, runs: int, scale: float = 1) -> Section:
-    section = Section("Network file system", f"An archive of {int(1024 * scale)} MiB in tensors of 16 MiB, from Python: `onnxar.open` and a byte of every page, in a process of its own; "
-                      "seconds, medians. sshfs 3 over TCP without encryption to the same machine, with a delay of so much there and back; a mount of its own "
-                      "for each run, so nothing is in the client's cache, all in the server's.", ("way", *(f"{2000 * delay:g} ms" for delay in DELAYS)))
+    section = Section("Network file system", f"An archive of {int(1024 * scale)} MiB in tensors of 16 MiB, from Python: `onnxar.open` and a byte of every page, in a separate process; "
+                      "seconds, medians. sshfs 3 over TCP without encryption to the same machine, with the given delay for a round trip; a new mount "
+                      "for each run, so the client's cache is empty and the server's is warm.", ("way", *(f"{2000 * delay:g} ms" for delay in DELAYS)))
     if not shutil.which("sshfs") or not pathlib.Path(SFTP_SERVER).exists():
         raise SystemExit("network: needs sshfs and sftp-server: apt-get install sshfs openssh-sftp-server")
     served, place = folder / "served", folder / "mount"
@@ -93,7 +93,7 @@ def measure(folder: pathlib.Path, runs: int, scale: float = 1) -> Section:
         for name, times in seconds.items():
             rows[name].append(f"{statistics.median(times):.2f}")
     if len(sums) != 1:
-        raise SystemExit(f"not the same bytes came over: {sums}")
+        raise SystemExit(f"the runs read different bytes: {sums}")
     section.row("a round trip, measured", *trips)
     for name, cells in rows.items():
         section.row(name, *cells)

@@ -1,4 +1,4 @@
-"""`pack` against `cp`, and under its bar of memory."""
+"""Compares `pack` with `cp`, and runs it under its limit of memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from report import Section
 
 
 def expect_same_weights(archive: pathlib.Path, model: pathlib.Path) -> None:
-    """The archive's entries, read by Python's zipfile, hold the bytes of the model's tensors; CRCs by the tool."""
+    """Compares every seventh entry, read by Python's zipfile, with its tensor; the tool checks all CRCs."""
     run([TOOL, "check", "-q", "--data", str(archive)])
     loaded = onnx.load(str(model))
     with zipfile.ZipFile(archive) as entries:
@@ -23,7 +23,7 @@ def expect_same_weights(archive: pathlib.Path, model: pathlib.Path) -> None:
 
 
 class Race:
-    """`pack` of a model against a copy of the file that holds its weights."""
+    """Compares `pack` of a model with a copy of the file that holds its weights."""
 
     def __init__(self, folder: pathlib.Path, model: pathlib.Path, copied: pathlib.Path, count: int) -> None:
         self.model, self.copied, self.count = model, copied, count
@@ -72,7 +72,7 @@ def measure(folder: pathlib.Path, count: int, gib: float) -> Section:
 
 
 def measure_memory(section: Section, folder: pathlib.Path, model: pathlib.Path) -> None:
-    """Runs under a limit of private writable memory; the kernel refuses more."""
+    """Runs the commands under a limit of private writable memory, which the kernel enforces."""
     tensors = len(onnx.load(str(model), load_external_data=False).graph.initializer)
     limit = (64 << 20) + tensors * 1024 + 2 * model.stat().st_size
     archive, back = folder / "memory.onnxar", folder / "back.onnx"
@@ -86,7 +86,7 @@ def measure_memory(section: Section, folder: pathlib.Path, model: pathlib.Path) 
 
 
 def measure_zips(section: Section, folder: pathlib.Path, data: pathlib.Path) -> None:
-    """General tools, slow ones, once each."""
+    """Runs general tools once each, because they are slow."""
     out = folder / "out.zip"
 
     def with_zipfile() -> None:

@@ -1,4 +1,4 @@
-"""One act of one library, timed: peer_worker.py save|load|read LIBRARY FOLDER. Runs where that is installed, see peers.py."""
+"""Times one action of one library: peer_worker.py save|load|read LIBRARY FOLDER. Run by the Python that has it (peers.py)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def as_ir(weights: dict[str, np.ndarray]) -> "onnx_ir.Model":
 
 
 def saver(name: str, folder: pathlib.Path) -> Callable[[], None]:
-    """Everything but the writing is done before the clock runs."""
+    """Makes everything except the writing ready, so that only the writing is timed."""
     path = folder / f"{name}.onnx"
     for old in (path, folder / f"{name}.data"):
         old.unlink(missing_ok=True)
@@ -87,9 +87,9 @@ def main() -> None:
         total = sum(int(np.ascontiguousarray(array).view(np.uint64).sum(dtype=np.uint64)) for array in result)
     seconds = time.perf_counter() - begin
     if action != "save" and (len(result) != COUNT or any(array.nbytes != SIZE for array in result)):
-        raise SystemExit(f"{name} loaded other tensors")
+        raise SystemExit(f"{name} loaded wrong tensors")
     if action == "read" and total != sum(int(array.view(np.uint64).sum(dtype=np.uint64)) for array in arrays().values()):
-        raise SystemExit(f"{name} loaded other bytes")
+        raise SystemExit(f"{name} loaded wrong bytes")
     print(json.dumps({"seconds": seconds}))
 
 

@@ -1,4 +1,4 @@
-"""Saving and loading 1 GiB of weights with what people use today, each in a process of its own."""
+"""Measures saving and loading 1 GiB of weights with common libraries, each in a separate process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from report import Section
 
 RUNS = 5
 WORKER = ROOT / "bench/peer_worker.py"
-LIBRARIES = {  # what it is called in the worker, and the Python that has it
+LIBRARIES = {  # its name in the worker, and the Python that has it
     "onnxar, Python": ("onnxar", WHEEL_PYTHON),
     "onnx, external data": ("onnx", PEERS_PYTHON),
     "onnx_ir, external data": ("onnx_ir", PEERS_PYTHON),
@@ -37,7 +37,7 @@ def median_seconds(python: pathlib.Path, *arguments: str) -> float:
 
 
 def own_figures(folder: pathlib.Path) -> list[float]:
-    """Seconds. Saving is timed as it is for the others: once in each process, memory touched before."""
+    """Seconds for save, load and read. Saving is timed as for the others: once per process, after touching memory."""
     saves = []
     for _ in range(RUNS):
         touch_memory()
@@ -48,7 +48,7 @@ def own_figures(folder: pathlib.Path) -> list[float]:
 
 
 def libzip_stores(source: pathlib.Path, target: pathlib.Path) -> None:
-    """As a program of its own would with libzip: one stored entry from a file."""
+    """Stores a file as the only entry of a zip with libzip."""
     zip_ = ctypes.CDLL(ctypes.util.find_library("zip"))
     for function in ("zip_open", "zip_source_file"):
         getattr(zip_, function).restype = ctypes.c_void_p
@@ -77,13 +77,13 @@ def measure_files(section: Section, folder: pathlib.Path) -> None:
 
 
 def measure(folder: pathlib.Path) -> Section:
-    section = Section("Peers", "1 GiB in 32 tensors, page cache warm, no sync, seconds, medians. Load: every tensor at hand as an "
-                      "array; read: and each byte of it summed. Each in a process of its own, from Python but for the first.",
+    section = Section("Peers", "1 GiB in 32 tensors, page cache warm, no sync, seconds, medians. Load: every tensor is available "
+                      "as an array; read: all bytes are summed as well. Each in a separate process, from Python except the first row.",
                       ("what", "save", "load", "load and read"))
     section.row("onnxar, C++", *(f"{seconds:.5f}" for seconds in own_figures(folder)))
     for what, (name, python) in LIBRARIES.items():
         if not python.exists():
-            print(f"{what}: left out, there is no {python.relative_to(ROOT)} (./dev python --torch makes it)", file=sys.stderr)
+            print(f"{what}: skipped, {python.relative_to(ROOT)} does not exist (./dev python --torch makes it)", file=sys.stderr)
             continue
         cells = [median_seconds(python, action, name, str(folder)) for action in ("save", "load", "read")]
         section.row(what, *(f"{cell:.4f}" for cell in cells))

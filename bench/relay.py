@@ -1,4 +1,4 @@
-"""A file server some way off: serves SFTP on a port of this machine, every byte later by DELAY seconds each way.
+"""Simulates a distant file server: serves SFTP on a local port and delays every byte by DELAY seconds each way.
 
 Usage: relay.py PORT DELAY SFTP_SERVER
 """
@@ -13,7 +13,7 @@ CHUNK = 1 << 18
 
 
 async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, delay: float) -> None:
-    """Delays without holding up what follows: a line of some length, not a narrow one."""
+    """Copies bytes with a delay. Later bytes do not wait for it: this adds latency, and does not limit throughput."""
     now = asyncio.get_running_loop().time
     line: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
 

@@ -1,4 +1,4 @@
-"""`repack` of stored zips against `cp`, of deflated ones against zlib's inflate, and both under the bar of memory."""
+"""Compares `repack` of stored zips with `cp`, of deflated zips with zlib's inflate, and runs both under the limit of memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def make_zip(path: pathlib.Path, model: pathlib.Path, data: pathlib.Path, method
 
 
 def make_weights(path: pathlib.Path, size: int) -> None:
-    """Floats of few digits, as weights that were quantised are: deflate takes off about a half."""
+    """Writes floats of few digits, like quantised weights, which deflate compresses to about a half."""
     random = np.random.default_rng(3)
     with open(path, "wb") as file:
         for _ in range(size // (16 * MIB)):
@@ -32,7 +32,7 @@ def make_weights(path: pathlib.Path, size: int) -> None:
 
 
 def expect_same_bytes(archive: pathlib.Path, data: pathlib.Path) -> None:
-    """By Python's zipfile, which compares the CRC-32, too."""
+    """Compares the entry with the file by Python's zipfile, which checks the CRC-32 as well."""
     subprocess.run([TOOL, "check", "-q", "--data", str(archive)], check=True, stdout=subprocess.DEVNULL)
     with zipfile.ZipFile(archive) as entries, entries.open(data.name) as entry, open(data, "rb") as file:
         while piece := file.read(16 * MIB):
@@ -41,7 +41,7 @@ def expect_same_bytes(archive: pathlib.Path, data: pathlib.Path) -> None:
 
 
 class Race:
-    """`repack` of a zip against something that reads the same."""
+    """Compares `repack` of a zip with another program that reads the same bytes."""
 
     def __init__(self, source: pathlib.Path, data: pathlib.Path) -> None:
         self.source, self.data = source, data
@@ -63,7 +63,7 @@ class Race:
         return lambda: run([TOOL, "repack", "-q", *flags, str(self.source), "-o", str(self.ours)])
 
     def inflate(self) -> None:
-        """All of the data entry by zlib, a piece at a time, thrown away."""
+        """Inflates the data entry by zlib piece by piece, and discards the output."""
         with zipfile.ZipFile(self.source) as file:
             info = file.getinfo(self.data.name)
         with open(self.source, "rb") as file:
@@ -78,8 +78,8 @@ class Race:
 
 
 def measure(folder: pathlib.Path, count: int, gib: float) -> Section:
-    section = Section("Repacking", "Medians of interleaved pairs, prepared as those of packing are. `cp` copies the zip that `repack` reads; "
-                      "zlib inflates the data of the deflated zip and throws it away.", ("what", "figure", "bar"))
+    section = Section("Repacking", "Medians of interleaved pairs, prepared as for packing. `cp` copies the zip that `repack` reads; "
+                      "zlib inflates the data of the deflated zip and discards it.", ("what", "figure", "bar"))
     _, model = models.make_large(folder, int(gib * GIB))
     data = folder / "external.data"
     stored = folder / "stored.zip"
@@ -116,14 +116,14 @@ def measure_deflated(section: Section, folder: pathlib.Path, count: int, size: i
     section.row(f"`repack --no-sync`, {data.stat().st_size / GIB:.2f} GiB deflated to {share:.0%}",
                 f"{ratio_of(times):.2f} x zlib's inflate alone ({best[0]:.2f} against {best[1]:.2f} GB/s)")
     seconds = median_of(lambda: run([TOOL, "pack", "-q", "--no-sync", str(deflated), "-o", str(race.ours)]), 3, race.prepare)
-    section.row("`pack --no-sync` of the same", f"{data.stat().st_size / seconds / 1e9:.2f} GB/s")
+    section.row("`pack --no-sync` of the deflated zip", f"{data.stat().st_size / seconds / 1e9:.2f} GB/s")
     race.clean()
     for verb in ("repack", "pack"):
         under_limit(section, race, "deflated", verb)
 
 
 def onnx_link(data: pathlib.Path) -> pathlib.Path:
-    """A model whose only tensor is the file."""
+    """Makes a model whose only tensor is the file."""
     size = data.stat().st_size
     tensor = models.onnx.TensorProto(name="w", data_type=models.onnx.TensorProto.UINT8, dims=[size])
     models.link(tensor, data.name, 0, size)
@@ -133,7 +133,7 @@ def onnx_link(data: pathlib.Path) -> pathlib.Path:
 
 
 def under_limit(section: Section, race: Race, label: str, verb: str) -> None:
-    """Runs under a limit of private writable memory; the kernel refuses more."""
+    """Runs the verb under a limit of private writable memory, which the kernel enforces."""
     run(["prlimit", f"--data={LIMIT}", TOOL, verb, "-q", "--no-sync", str(race.source), "-o", str(race.ours)])
     section.row(f"`{verb}` of the {label} zip under `prlimit --data={LIMIT}`", "runs", "64 MiB: met")
     race.clean()

@@ -1,4 +1,4 @@
-"""bench/RESULTS.md: sections of one table each. A run replaces the sections that it measured and leaves the others."""
+"""Writes bench/RESULTS.md, in sections of one table each. A run replaces the sections that it measured and keeps the others."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 HEAD = """# Results
 
-What `./dev bench` measured, each section with its date, commit and machine. Compare ratios, which are of one run; absolute
-figures drift from machine to machine. Every output is compared with its source. Bars are those the project set itself.
+The measurements of `./dev bench`. Each section names its date, commit and machine. Compare ratios, which come from one run;
+absolute figures differ between machines. Every output is compared with its source. The bars are the project's own goals.
 """
 
 
 @dataclass
 class Section:
-    """A table, printed as it grows."""
+    """A table, printed row by row."""
 
     title: str
     intro: str

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whole commands against what people would use instead, and the library's own figures.
+"""Compares whole commands with their usual alternatives, and measures the library's own functions.
 
     ONNXAR=build/release/tools/onnxar /usr/bin/python3 bench/run.py [--only SECTION...] [--folder DIR] [--write]
 """
@@ -44,17 +44,17 @@ def sections(arguments: argparse.Namespace) -> dict[str, Measurement]:
     }
 
 
-BY_NAME = {"network"}  # which mounts: only where it is asked for
+BY_NAME = {"network"}  # mounts a file system, so it runs only with --only
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", default=None, help="where to write (some 16 GiB); default: in build/")
+    parser.add_argument("--folder", default=None, help="folder for the outputs (about 16 GiB); default: in build/")
     parser.add_argument("--gib", type=float, default=2)
     parser.add_argument("--pairs", type=int, default=9)
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--only", nargs="+", choices=list(sections(parser.parse_args([]))), help="these sections alone")
-    parser.add_argument("--write", action="store_true", help="put what was measured into bench/RESULTS.md")
+    parser.add_argument("--only", nargs="+", choices=list(sections(parser.parse_args([]))), help="measure only these sections")
+    parser.add_argument("--write", action="store_true", help="write the results to bench/RESULTS.md")
     arguments = parser.parse_args()
     warn_of_bad_build()
     measured = []

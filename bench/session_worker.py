@@ -1,4 +1,4 @@
-"""One act, timed: session_worker.py make|session|export|weights|touch ... Runs where the wheel is installed."""
+"""Times one action: session_worker.py make|session|export|weights|touch ... Run by the Python that has the wheel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LAYER = WIDTH * WIDTH * 4  # bytes
 
 
 def anonymous() -> int:
-    """Bytes of this process that no file backs."""
+    """The bytes of this process's memory that are not mapped from a file."""
     lines = pathlib.Path("/proc/self/smaps_rollup").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Anonymous:"))
 
@@ -27,7 +27,7 @@ def layer(index: int) -> np.ndarray:
 
 
 def lazy_model(count: int, make, shape: tuple[int, int]) -> "onnx_ir.Model":
-    """A chain of matrix products whose weights are made when they are asked for."""
+    """Makes a chain of matrix products whose weights are computed on demand."""
     import onnx_ir
     kind = onnx_ir.TensorType(onnx_ir.DataType.FLOAT)
     value = onnx_ir.Value(name="x", shape=onnx_ir.Shape([1, shape[0]]), type=kind)
@@ -70,7 +70,7 @@ def session(form: str, folder: str, megabytes: str, prepacking: str) -> dict[str
 
 def export(path: str, count: str) -> dict[str, float]:
     import onnxar
-    side = 4096  # 64 MiB a weight
+    side = 4096  # 64 MiB per weight
     model = lazy_model(int(count), lambda index: np.full((side, side), index, np.float32), (side, side))
     before, most, done = anonymous(), [0], threading.Event()
 
@@ -87,7 +87,7 @@ def export(path: str, count: str) -> dict[str, float]:
     watcher.join()
     with onnxar.open(path) as archive:
         if len(archive) != int(count) or any(archive[f"w{index}"][0, 0] != index for index in range(int(count))):
-            raise SystemExit("the archive holds other weights")
+            raise SystemExit("the archive holds wrong weights")
     return {"seconds": seconds, "anonymous": most[0]}
 
 

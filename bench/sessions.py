@@ -1,4 +1,4 @@
-"""Sessions of ONNX Runtime from archives, inline models and external data; and exporters that stream weights."""
+"""Measures sessions of ONNX Runtime from archives, inline models and external data, and exports that stream weights."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def worker(*arguments: object) -> dict[str, float]:
 
 
 def sessions(folder: pathlib.Path, megabytes: int, forms: tuple[str, ...], prepacking: str, runs: int) -> dict[str, tuple[float, float]]:
-    """Seconds and anonymous MB of creating a session, medians; the forms in turn, each in a process of its own. What takes
-    milliseconds alone runs five times as often."""
+    """Median seconds and anonymous MB of creating a session. The forms take turns, each in a separate process. Sessions that
+    take only milliseconds run five times as often."""
     measured: dict[str, list[dict[str, float]]] = {form: [] for form in forms}
     quick = prepacking == "off"
     for run in range(5 * runs if quick else runs):
@@ -40,7 +40,7 @@ def sessions(folder: pathlib.Path, megabytes: int, forms: tuple[str, ...], prepa
 
 
 def bars(figures: dict[str, tuple[float, float]], form: str, prepacking: str) -> str:
-    """Of the archive against the others."""
+    """Judges the archive against the other forms."""
     if form != "archive":
         return ""
     said = []
@@ -54,8 +54,8 @@ def bars(figures: dict[str, tuple[float, float]], form: str, prepacking: str) ->
 
 def measure(folder: pathlib.Path, runs: int, scale: float = 1) -> Section:
     section = Section("ONNX Runtime sessions", "Session creation from Python (`onnxar.onnxruntime.InferenceSession`, `onnxruntime.InferenceSession`), each in "
-                      "a process of its own, page cache warm, one run of the model and equal outputs after it; medians. Anonymous: private memory "
-                      "that no file backs, more than before the session.",
+                      "a separate process, page cache warm; afterwards the model runs once and the outputs are compared; medians. Anonymous: "
+                      "private memory that is not mapped from a file, beyond that before the session.",
                       ("model", "prepacking", "form", "seconds", "anonymous MB", "bar"))
     for megabytes, forms in ((500, FORMS), (2500, ("archive", "external"))):
         megabytes = int(megabytes * scale)
@@ -72,8 +72,8 @@ def measure(folder: pathlib.Path, runs: int, scale: float = 1) -> Section:
 
 
 def export(folder: pathlib.Path, scale: float = 1) -> Section:
-    section = Section("Exporting from Python", "`onnxar.save` of an onnx_ir model of lazy tensors of 64 MiB, no sync; most anonymous memory while it ran, "
-                      "more than before.", ("weights", "seconds", "anonymous MB", "bar"))
+    section = Section("Exporting from Python", "`onnxar.save` of an onnx_ir model of lazy tensors of 64 MiB, no sync; peak of anonymous memory "
+                      "beyond that before the export.", ("weights", "seconds", "anonymous MB", "bar"))
     count = max(int(6e9 * scale / (64 * MIB)), 2)
     figures = worker("export", folder / "export.onnxar", count)
     section.row(f"{count * 64 * MIB / 1e9:.1f} GB", f"{figures['seconds']:.2f}", f"{figures['anonymous'] / 1e6:.0f}",

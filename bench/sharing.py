@@ -1,4 +1,4 @@
-"""Packing on a file system whose files can share blocks."""
+"""Measures packing on a file system whose files can share blocks."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from measure import GIB, MIB, TOOL, into_cache, run, timed, touch_memory
 from packing import expect_same_weights
 from report import Section
 
-APART = 64  # bytes that the other data file's tensors lie beside their blocks
+APART = 64  # bytes by which the tensors of the second data file are off their blocks
 
 
 @contextlib.contextmanager
 def mounted_xfs(folder: pathlib.Path, size: int) -> Iterator[pathlib.Path]:
-    """In a file, which takes no more room than what is in it."""
+    """Mounts XFS in a sparse file."""
     image, mount = folder / "image", folder / "xfs"
     with open(image, "wb") as file:
         file.truncate(size)
@@ -33,7 +33,7 @@ def mounted_xfs(folder: pathlib.Path, size: int) -> Iterator[pathlib.Path]:
 
 
 def moved_apart(folder: pathlib.Path, model: pathlib.Path) -> pathlib.Path:
-    """The same model with its data file's bytes a little further on, so that no block can be shared."""
+    """Makes the same model with the bytes of its data file shifted, so that no block can be shared."""
     apart = folder / "apart.onnx"
     proto = models.onnx.load(str(model), load_external_data=False)
     with open(folder / "apart.data", "wb") as data:
@@ -52,7 +52,7 @@ def used(folder: pathlib.Path) -> int:
 
 
 class Commands:
-    """Each writes `out` (and perhaps `out.data`); timed with and without waiting for the disk, and for the room that it takes there."""
+    """Commands that write `out`, and some `out.data`. Measures their time, with and without sync, and the room they take."""
 
     def __init__(self, folder: pathlib.Path, data: pathlib.Path) -> None:
         self.folder, self.data = folder, data  # the file that `cp` copies
@@ -78,7 +78,7 @@ class Commands:
         return timed(lambda: run(command))
 
     def room(self, command: list[str]) -> int:
-        """What it leaves on the disk, more than before."""
+        """The bytes that the command's output takes on the disk."""
         self.clean()
         os.sync()
         time.sleep(2)  # XFS gives room back in the background
@@ -89,10 +89,10 @@ class Commands:
 
 
 def measure(folder: pathlib.Path, count: int, gib: float) -> Section:
-    section = Section("Sharing blocks", f"XFS in a file, by a loop device. A model of {gib:g} GiB of weights of 32 MiB in a data file, "
-                      f"at multiples of 4096; to see what copying takes, also {APART} bytes further on. Medians of {count} "
+    section = Section("Sharing blocks", f"XFS in a file on a loop device. A model of {gib:g} GiB of weights of 32 MiB in a data file, "
+                      f"at multiples of 4096; to measure copying, also shifted by {APART} bytes. Medians of {count} "
                       "interleaved runs; before each the destination is unlinked, the disk synced, nearly all free memory "
-                      "touched and the source read. CRCs are taken, and bytes compared, all the same.",
+                      "touched and the source read. CRCs are computed and bytes compared in all cases.",
                       ("command", "seconds, no sync", "seconds, synced", "room on the disk"))
     with mounted_xfs(folder, int((5 * gib + 2) * GIB)) as disk:
         inline, external = models.make_large(disk, int(gib * GIB))
@@ -103,7 +103,7 @@ def measure(folder: pathlib.Path, count: int, gib: float) -> Section:
         expect_same_weights(archive, external)
         commands = Commands(disk, disk / "external.data")
         data, out = disk / "external.data", disk / "out"
-        rows = {  # commands, what they read, what they must make
+        rows = {  # commands, their input, the expected output, the output
             "`pack`": (commands.tool("pack", external), data, archive, out),
             "`pack`, data further on": (commands.tool("pack", apart), disk / "apart.data", archive, out),
             "`unpack --external-data`": (commands.tool("unpack", archive, "--external-data", "out.data"), archive, data,

@@ -6,7 +6,7 @@
 #include "archive/access.h"
 #include "archive/changed.h"
 #include "base/crc32.h"
-#include "base/file_status.h"
+#include "base/paths.h"
 #include "zip/crc_fault.h"
 #include "zip/format.h"
 

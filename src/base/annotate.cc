@@ -9,7 +9,7 @@ namespace onnxar::base {
 namespace {
 
 Place placed(const Error& error, Annotation& added) {
-  // A path without an entry is that of another file, such as a data file: no entry of ours belongs to it.
+  // A path without an entry names a different file, such as a data file, whose offsets are absolute already.
   const bool is_relative = error.entry().empty() && error.path().empty();
   if (!is_relative) return error.finding().place;
   if (added.place) return std::move(*added.place);

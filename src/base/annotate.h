@@ -1,4 +1,4 @@
-// What an outer layer adds to an error of an inner one.
+// Adds the context of an outer layer to an error of an inner one.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,23 @@
 
 namespace onnxar::base {
 
-/// Each part is empty when there is nothing to add.
+/// The context that is added. Empty parts add nothing.
 struct Annotation {
   std::string prefix = {};          ///< goes before the message, such as `tensor "w" (graph.initializer[3])`
-  std::optional<Place> place = {};  ///< takes the place of a relative offset
-  std::string entry = {};           ///< that the bytes belong to
-  std::uint64_t base = 0;           ///< what a relative offset counts from
-  std::filesystem::path path = {};  ///< of the file
-  Advice advice = {};               ///< what to do
+  std::optional<Place> place = {};  ///< replaces a relative offset
+  std::string entry = {};           ///< the entry that the bytes belong to
+  std::uint64_t base = 0;           ///< the position that a relative offset counts from
+  std::filesystem::path path = {};  ///< the file
+  Advice advice = {};               ///< the remedy
 };
 
-/// A copy of `error` with what `added` knows. What the inner layer said stays: a path and advice are added only if the
-/// error has none. As long as it has neither an entry nor a path, its offset is relative to the bytes that the inner
-/// layer was given: then `entry` and `base` are added to it, or `place` replaces it.
+/// Returns a copy of `error` with the context `added`. The inner layer has precedence: a path and advice are added only
+/// if the error has none. While the error has neither an entry nor a path, its offset is relative to the bytes that the
+/// inner layer was given: then `entry` and `base` are added to it, or `place` replaces it.
 [[nodiscard]] Error annotate(const Error& error, Annotation added);
 
-/// What `action` gives; its errors are annotated with what `added()` gives, which is asked for only then.
+/// Returns the result of `action` and annotates its errors with `added()`. Only a failure calls `added`, so that paths
+/// and prefixes are not built for calls that succeed.
 template <typename Action, typename Added>
 auto annotated(const Added& added, const Action& action) {
   try {

@@ -5,8 +5,8 @@
 
 namespace onnxar::base {
 
-/// The result of `call`, or an empty `Result` after setting `failure` to what was thrown. `Result` is a std::optional,
-/// or a bool that `call` makes true.
+/// Returns the result of `call`. If it throws, sets `failure` to the exception and returns an empty `Result`, which is
+/// a std::optional, or a bool that `call` makes true.
 template <typename Result, typename Call>
 Result attempt(Failure& failure, const Call& call) noexcept {
   failure = Failure();

@@ -13,7 +13,7 @@ os::File open_in(const fs::path& folder, const fs::path& relative, os::Links lin
   return directory.valid() ? os::open_beneath(directory, relative, links, failed) : os::File();
 }
 
-bool lies_in(const fs::path& relative) { return !relative.empty() && *relative.begin() != ".."; }
+bool stays_inside(const fs::path& relative) { return !relative.empty() && *relative.begin() != ".."; }
 
 }  // namespace
 
@@ -24,9 +24,10 @@ os::File open_beneath(const fs::path& folder, const fs::path& second_folder, con
   std::error_code unresolved;
   const fs::path real = fs::canonical(folder / relative, unresolved);
   const fs::path in_second = real.lexically_relative(second_folder);
-  // `failed` still says that the way leads outside.
-  if (unresolved || relative.is_absolute() || !lies_in(relative.lexically_normal()) || !lies_in(in_second)) return {};
-  // What the path resolved to may have been replaced since, so no link is followed any more.
+  // Only a link may lead out, never the text of the path. `failed` still has the reason `outside`.
+  if (unresolved || relative.is_absolute()) return {};
+  if (!stays_inside(relative.lexically_normal()) || !stays_inside(in_second)) return {};
+  // Another process may have replaced part of the resolved path by a link since, so no link is followed any more.
   return open_in(second_folder, in_second, os::Links::refuse, failed);
 }
 

@@ -1,4 +1,4 @@
-// Opening a file that must lie in a folder.
+// Opens files that must lie in a folder.
 #pragma once
 
 #include <filesystem>
@@ -8,12 +8,12 @@
 
 namespace onnxar::base {
 
-/// Opens `relative` for reading, such that no step of the way leaves `folder`: not by `..`, an absolute path or a
-/// symbolic link, even if another process moves things meanwhile (os::open_beneath).
+/// Opens `relative` for reading by a path that does not leave `folder` at any step: not by `..`, an absolute path or a
+/// symbolic link, even if another process moves folders meanwhile (os::open_beneath).
 ///
 /// A link is followed if its target stays in the folder. A link that leaves it is followed only if the real path of its
 /// target lies in `second_folder`: caches keep a model and its data as links into one folder of blobs. Both folders are
-/// real paths. Sets `failed` if the file cannot be opened; its reason is `outside` if the way leaves the folders.
+/// real paths. Sets `failed` if the file cannot be opened, with the reason `outside` if the path leaves the folders.
 os::File open_beneath(const std::filesystem::path& folder, const std::filesystem::path& second_folder,
                       const std::filesystem::path& relative, std::error_code& failed);
 

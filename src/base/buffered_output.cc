@@ -13,16 +13,18 @@ namespace onnxar::base {
 namespace {
 
 constexpr std::size_t buffer_size = 1U << 20U;
+// From this size on, copying a piece into the buffer costs more than a system call.
 constexpr std::size_t direct_from = 64U << 10U;
 // Calls end at multiples of this in the file. File systems that cache in large pages begin a new page there.
 constexpr std::uint64_t write_step = 8U << 20U;
 constexpr std::uint64_t write_back_step = 32U << 20U;
-// A file system lets one thread at a time write to a file. A second thread can sum meanwhile; a third would wait.
+// A file system lets one thread at a time write to a file. A second thread can compute the CRC meanwhile; a third would
+// wait.
 constexpr std::size_t most_threads = 2;
-// How much a thread sums at a time if nothing is written.
+// The number of bytes that a thread sums at a time if nothing is written.
 constexpr std::size_t read_step = 2U << 20U;
-// How much a thread sums and then writes from its core's cache. Smaller pieces fit a nearer cache; larger ones end up
-// in larger pages of the page cache, which are faster to map. Measured: see bench/RESULTS.md.
+// The number of bytes that a thread sums and then writes from its core's cache. Smaller pieces fit a nearer cache;
+// larger pieces get larger pages in the page cache, which are faster to map. Measured: see bench/RESULTS.md.
 constexpr std::size_t summed_step = 512U << 10U;
 constexpr std::size_t block_size = 4096;
 // Sharing blocks is a system call that waits for the file system; below this size a copy is faster.
@@ -66,8 +68,8 @@ void BufferedOutput::append_any(Bytes bytes, const FileOrigin* origin) {
   if (!append_shared(bytes, origin)) write(bytes);
 }
 
-/// The whole blocks in `bytes`, if they begin at block borders both here and in the file that they may be mapped from.
-/// A mapping begins on a page, so the address of a byte says where in its block it is.
+/// The whole blocks in `bytes`, if they begin at block borders both in this file and in the file that they may be
+/// mapped from. A mapping begins on a page, so the address of a byte tells its position in its block.
 Bytes BufferedOutput::blocks_of(Bytes bytes) const {
   const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
   if (bytes.size() < shared_from || (address - position()) % block_size != 0) return {};
@@ -80,6 +82,7 @@ bool BufferedOutput::append_shared(Bytes bytes, const FileOrigin* origin) {
   const Bytes blocks = blocks_of(bytes);
   if (blocks.empty()) return false;
   const auto before = static_cast<std::size_t>(blocks.data() - bytes.data());
+  // The blocks come first: if the file system refuses them, nothing has been appended yet.
   if (!file_.share_at(position() + before, blocks, *origin)) return false;
   append(bytes.first(before));
   flush();
@@ -90,6 +93,7 @@ bool BufferedOutput::append_shared(Bytes bytes, const FileOrigin* origin) {
 
 void BufferedOutput::write(Bytes bytes) {
   while (!bytes.empty()) {
+    // The buffer and the piece go out in one call, which ends at a multiple of write_step.
     const std::uint64_t room = write_step - position() % write_step;
     const Bytes piece = bytes.first(std::min<std::uint64_t>(bytes.size(), room));
     file_.write_at(flushed_, buffer_, piece);
@@ -124,7 +128,7 @@ std::uint32_t BufferedOutput::append_any_with_crc(std::uint32_t crc, Bytes bytes
   return write_with_crc(crc, bytes, threads);
 }
 
-/// Each thread writes what it has just summed, so that the bytes are copied from its core's cache.
+/// Each thread writes the bytes that it has just summed, so that the kernel copies them from the core's cache.
 std::uint32_t BufferedOutput::write_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads) {
   const Bytes to_border = bytes.first(std::min<std::uint64_t>(bytes.size(), summed_step - position() % summed_step));
   crc = crc32(crc, to_border);
@@ -156,6 +160,7 @@ void BufferedOutput::pad_to(std::uint64_t position) {
 }
 
 void BufferedOutput::overwrite(std::uint64_t offset, Bytes bytes) {
+  // A range across the border would take two writes; flushing first makes it one.
   if (offset < flushed_ && offset + bytes.size() > flushed_) flush();
   if (offset < flushed_) {
     file_.write_at(offset, bytes);
@@ -187,7 +192,7 @@ void BufferedOutput::begin_last_write() {
 
 OutputFile BufferedOutput::finish() && {
   flush();
-  file_.set_size(flushed_);
+  file_.set_size(flushed_);  // gives back the reserved room that was not used
   return std::move(file_);
 }
 

@@ -1,4 +1,4 @@
-// Writing a file front to back, in few large calls.
+// Writes a file from front to back in few large calls.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace onnxar::base {
 
-/// Gathers small pieces in one buffer of 1 MiB; large ones go to the file directly. If a source says that its bytes
-/// are mapped from a file, and they have the same offset there as here, modulo blocks of 4096 bytes, the output shares
-/// the blocks if the file system can (OutputFile::share_at). An error of any call spoils the file (OutputFile::spoil),
-/// because a part of what was appended may be missing. Not synchronised.
+/// Gathers small pieces in one buffer of 1 MiB; large pieces go to the file directly. If the bytes of a source are
+/// mapped from a file, and their offsets there and here are equal modulo blocks of 4096 bytes, the output shares the
+/// blocks if the file system can (OutputFile::share_at). An error of any call spoils the file (OutputFile::spoil),
+/// because part of the appended bytes may be missing. Not synchronised.
 class BufferedOutput {
  public:
-  /// `write_back`: tells the system to begin writing to the disk at once, which shortens a later sync.
-  /// Writing begins at `position`, after what is in the file already.
+  /// Begins to write at `position`, the end of the bytes that the file has already. `write_back` tells the system to
+  /// begin writing to the disk at once, which shortens a later sync.
   BufferedOutput(OutputFile file, bool write_back, std::uint64_t position = 0);
 
   void append(Bytes bytes);
@@ -28,19 +28,19 @@ class BufferedOutput {
   std::uint32_t append_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads);
   /// Appends zeros up to `position`. REQUIRES: position >= this->position()
   void pad_to(std::uint64_t position);
-  /// Replaces bytes that were appended before.
+  /// Replaces appended bytes.
   void overwrite(std::uint64_t offset, Bytes bytes);
-  /// Waits until the disk has all that was appended so far.
+  /// Waits until the disk has all bytes that were appended so far.
   void sync();
   /// See OutputFile.
   void begin_last_write();
-  /// Bytes that were appended before, mapped from the file.
+  /// Maps appended bytes from the file.
   [[nodiscard]] MappedFile map(std::uint64_t offset, std::uint64_t size);
   /// Where the next byte goes.
   [[nodiscard]] std::uint64_t position() const noexcept { return flushed_ + buffer_.size(); }
-  /// Room for `size` bytes in all; see OutputFile::reserve.
+  /// Reserves room for a file of `size` bytes; see OutputFile::reserve.
   void reserve(std::uint64_t size) { file_.reserve(size); }
-  /// The complete file, not published yet.
+  /// Flushes the buffer and returns the complete file, which is not published yet.
   OutputFile finish() &&;
 
  private:

@@ -1,4 +1,4 @@
-// How many bytes may be made of an input.
+// Limits how many bytes may be made of an input.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace onnxar::base {
 
-/// Counts bytes that are made of an input, up to a multiple of the input's own size. Files come from strangers, and a
-/// few of their bytes can ask for many: deflate expands a thousandfold, and tensors may overlap. A multiple bounds the
-/// cost of every file by its size, and no honest file comes near it.
+/// Counts bytes that are made of an input, up to a multiple of the input's own size. Input is not trusted, and few
+/// bytes of it can ask for many: deflate expands a thousandfold, and tensors may overlap. The multiple bounds the cost
+/// of every file by its size. Ordinary files stay far below it.
 class ByteBudget {
  public:
-  /// `input` bytes may become `times` as many.
+  /// Allows `input` bytes to become `times` as many.
   constexpr ByteBudget(std::uint64_t input, std::uint64_t times) noexcept : input_(input), times_(times) {}
 
   /// Counts `bytes` more; false, and nothing is counted, if they are too many.
@@ -23,7 +23,7 @@ class ByteBudget {
     made_ = *sum;
     return true;
   }
-  /// Whether so many bytes in all are within the budget, whatever was counted.
+  /// Whether `bytes` in all are within the budget, regardless of the bytes counted so far.
   [[nodiscard]] bool allows(std::uint64_t bytes) const noexcept { return bytes <= most(); }
   /// The most bytes that may be made in all. A product beyond 64 bits sets no limit.
   [[nodiscard]] std::uint64_t most() const noexcept {

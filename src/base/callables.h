@@ -1,4 +1,4 @@
-// Functions that callers pass in.
+// Checks functions that callers pass in.
 #pragma once
 
 #include <functional>

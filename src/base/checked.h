@@ -21,7 +21,7 @@ inline std::optional<std::uint64_t> checked_multiply(std::uint64_t a, std::uint6
   return product;
 }
 
-/// A signed number that becomes nothing, and stays so, when a sum, difference or product does not fit 64 bits.
+/// A signed number that becomes empty when a sum, difference or product does not fit in 64 bits, and then stays empty.
 class CheckedInt {
  public:
   constexpr CheckedInt(std::int64_t value) noexcept : value_(value) {}  // NOLINT: mixes with plain numbers

@@ -18,7 +18,7 @@ namespace onnxar::base {
 namespace {
 
 std::uint32_t library_crc32(std::uint32_t crc, Bytes bytes) noexcept {
-  // An empty span may hold a null pointer, which zlib takes for a request to begin anew: it would return 0.
+  // An empty span may hold a null pointer. zlib takes that for a request for the initial value and returns 0.
   if (bytes.empty()) return crc;
 #ifdef ONNXAR_HAVE_ISAL
   return crc32_gzip_refl(crc, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
@@ -62,7 +62,7 @@ constexpr std::array<std::uint8_t, 256> steps_by_highest_byte() {
 }  // namespace
 
 std::uint32_t crc32(std::uint32_t crc, Bytes bytes) noexcept {
-  // For fewer bytes the libraries are as fast.
+  // Below this size the libraries are as fast, since folding ends with a whole block that they sum.
   constexpr std::size_t worth_folding = 4 * FoldedCrc32::size;
   if (bytes.size() < worth_folding) return library_crc32(crc, bytes);
   const auto folded = is_folding_fastest() ? fold_crc32(crc, bytes) : std::nullopt;
@@ -78,6 +78,7 @@ std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, std::size_t step, 
     sums[i] = crc32(0, piece(i));
     use(i * step, piece(i));
   });
+  // Combining takes O(log size) for each piece and needs no second pass over the bytes.
   for (std::size_t i = 0; i < sums.size(); ++i) {
     crc = static_cast<std::uint32_t>(::crc32_combine(crc, sums[i], static_cast<z_off_t>(piece(i).size())));
   }
@@ -85,14 +86,14 @@ std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, std::size_t step, 
 }
 
 std::uint32_t crc32_while(std::uint32_t crc, Bytes bytes, const std::function<void()>& use, std::size_t threads) {
-  // The second thread also runs ahead of `use` and faults the pages of a mapped file in for it. Measured: copying a
+  // The second thread also runs ahead of `use` and faults in the pages of a mapped file for it. Measured: copying a
   // file this way takes 0.7 of the time of copying alone.
   if (bytes.size() < worth_a_thread || allowed_threads(threads) < 2) {
     const std::uint32_t sum = crc32(crc, bytes);
     use();
     return sum;
   }
-  // `deferred`: if the system gives no thread, `get` does the work.
+  // `deferred`: if the system refuses a thread, `get` does the work.
   auto sum = std::async(std::launch::async | std::launch::deferred, [crc, bytes] { return crc32(crc, bytes); });
   use();
   return sum.get();
@@ -101,7 +102,7 @@ std::uint32_t crc32_while(std::uint32_t crc, Bytes bytes, const std::function<vo
 std::optional<std::size_t> find_start_of_crc32(Bytes bytes, std::uint32_t crc) noexcept {
   static constexpr auto steps = forward_steps();
   static constexpr auto taken = steps_by_highest_byte();
-  constexpr std::uint32_t first = ~std::uint32_t{0};
+  constexpr std::uint32_t first = ~std::uint32_t{0};  // the register before the first byte
   std::uint32_t state = ~crc;
   for (std::size_t begin = bytes.size();; --begin) {
     if (state == first) return begin;

@@ -9,19 +9,19 @@
 
 namespace onnxar::base {
 
-/// Continues `crc` (0 at the beginning) over `bytes`. Threads: pure. Cost: 20 to 30 GB/s, as fast as reading, on CPUs
-/// with VPCLMULQDQ; otherwise about 10 GB/s with ISA-L and 4 GB/s with zlib.
+/// Continues `crc`, which is 0 at the beginning, over `bytes`. Threads: pure. Cost: 20 to 30 GB/s, as fast as reading,
+/// on CPUs with VPCLMULQDQ; otherwise about 10 GB/s with ISA-L and 4 GB/s with zlib.
 std::uint32_t crc32(std::uint32_t crc, Bytes bytes) noexcept;
 
 /// Sums in pieces of `step` bytes, which up to `threads` threads (0: as many as there are cores) take one after
-/// another. A thread passes each piece that it has summed, while it is in its core's cache, to `use`, with its offset
-/// in `bytes`. Several threads call `use` at once; a single thread calls it in order. Rethrows what `use` throws.
-/// REQUIRES: step > 0
+/// another. A thread passes each piece that it has summed to `use`, with its offset in `bytes`, while the piece is
+/// still in the core's cache. Several threads call `use` at once; a single thread calls it in order. Rethrows what
+/// `use` throws. REQUIRES: step > 0
 std::uint32_t crc32_in_pieces(std::uint32_t crc, Bytes bytes, std::size_t step, std::size_t threads,
                               const std::function<void(std::size_t, Bytes)>& use);
 
-/// Sums while `use` does something else with the bytes, such as writing them to a file. Many bytes are summed in a
-/// second thread at the same time, if `threads` allows it (0: as many as there are cores); few are summed first.
+/// Sums the bytes while `use` does something else with them, such as writing them to a file. Many bytes are summed in a
+/// second thread at the same time, if `threads` allows it (0: as many as there are cores); few bytes are summed first.
 /// Rethrows what `use` throws.
 std::uint32_t crc32_while(std::uint32_t crc, Bytes bytes, const std::function<void()>& use, std::size_t threads = 0);
 

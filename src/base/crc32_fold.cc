@@ -11,8 +11,8 @@ namespace onnxar::base {
 namespace {
 
 /// x^power modulo the polynomial, in the bit order of CRC-32 (x^0 is the highest bit), as the multiplier of 64 bits
-/// that carry-less multiplication of reflected numbers wants: shifted by one, since a product has one bit less than
-/// twice 64.
+/// that carry-less multiplication of reflected numbers needs: shifted by one, since a product of two 64-bit numbers has
+/// 127 bits.
 constexpr std::int64_t multiplier(unsigned power) {
   constexpr std::uint32_t polynomial = 0xEDB88320;
   std::uint32_t remainder = 0x80000000;
@@ -30,8 +30,8 @@ bool can_fold() noexcept {
   return answer;
 }
 
-// To multiply 128 bits by x^(bits of a block) and add them to the bits one block later does not change the remainder.
-// So one block is left at the end, which has the same CRC as all that was folded into it.
+// Multiplying 128 bits by x^(bits of a block) and adding them to the bits one block later does not change the
+// remainder. One block is left at the end. It has the same CRC as all blocks that were folded into it.
 __attribute__((target("avx2,pclmul,vpclmulqdq"))) FoldedCrc32 fold(std::uint32_t crc, Bytes bytes) noexcept {
   constexpr unsigned block_bits = 8 * FoldedCrc32::size;
   const __m256i by =
@@ -49,7 +49,7 @@ __attribute__((target("avx2,pclmul,vpclmulqdq"))) FoldedCrc32 fold(std::uint32_t
     }
   }
   FoldedCrc32 folded;
-  folded.crc = ~std::uint32_t{0};  // undoes the initial value: the CRC to be continued is in the sums already
+  folded.crc = ~std::uint32_t{0};  // cancels the initial inversion: the sums contain the CRC to be continued
   for (std::size_t i = 0; i < chains; ++i) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(folded.short_form.data()) + i, sums[i]);
   }

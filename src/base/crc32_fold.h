@@ -9,7 +9,7 @@
 
 namespace onnxar::base {
 
-/// What remains to be done after folding: `crc` continued over `short_form` and then over `rest` is the CRC-32 of all.
+/// The state after folding: `crc`, continued over `short_form` and then over `rest`, is the CRC-32 of all bytes.
 struct FoldedCrc32 {
   static constexpr std::size_t size = 256;
 

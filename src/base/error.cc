@@ -39,7 +39,7 @@ const HintRow& row(Hint hint) noexcept {
   return number < hints.size() ? hints[number] : hints[0];
 }
 
-/// A Code may hold any number: a caller may cast one, or have one from a later version.
+/// A Code may hold any number: a caller may cast one, or get one from a later version of the library.
 const CatalogueRow& row(Code code) noexcept {
   static constexpr CatalogueRow unknown{"unknown", Kind::usage};
   const auto number = static_cast<std::size_t>(code);

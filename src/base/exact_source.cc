@@ -7,6 +7,7 @@
 
 namespace onnxar::base {
 
+// The aliasing constructor with an empty owner makes a pointer that owns nothing.
 ExactSource::ExactSource(const ByteSource& source, std::string what, Place place)
     : ExactSource(std::shared_ptr<const ByteSource>(std::shared_ptr<void>(), &source), std::move(what),
                   std::move(place)) {}
@@ -23,7 +24,7 @@ void ExactSource::read(const ByteSink& sink) const {
   std::uint64_t left = size_;
   std::exception_ptr failure;
   source_->read([&](Bytes piece) {
-    if (failure) std::rethrow_exception(failure);
+    if (failure) std::rethrow_exception(failure);  // the source swallowed it and went on
     try {
       if (piece.size() > left) refuse("longer");
       sink(piece);

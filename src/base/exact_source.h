@@ -10,9 +10,9 @@
 
 namespace onnxar::base {
 
-/// Gives exactly as many bytes as it announces, or throws. The caller's source may give more or fewer, may announce
-/// another size at every call, and may swallow an exception of its sink and go on. Such an exception is rethrown after
-/// the source has returned, and no byte reaches the sink after it.
+/// Gives exactly as many bytes as it announces, or throws. The caller's source may give more or fewer bytes, may
+/// announce a different size at every call, and may swallow an exception of its sink and go on. Such an exception is
+/// rethrown when the source returns, and no byte reaches the sink after it.
 class ExactSource final : public ByteSource {
  public:
   /// Asks `source`, which must outlive this object, for its size once. Messages call it `what` and name `place`.

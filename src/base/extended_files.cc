@@ -16,7 +16,8 @@ struct ExtendedFile {
   static constexpr os::Handle free_place = os::Handle::none, being_filled{-2};
 };
 
-// A signal handler must not wait for a lock, which the interrupted thread may hold.
+// Fixed places with atomics instead of a list with a lock: the interrupted thread could hold that lock, and a signal
+// handler must not allocate. 16 places suffice for programs that edit a few archives at a time.
 std::array<ExtendedFile, 16> files;
 std::atomic<bool> abandoned = false;
 static_assert(std::atomic<os::Handle>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
@@ -32,7 +33,7 @@ void note_extended_file(os::Handle file, std::uint64_t size) noexcept {
   for (ExtendedFile& place : files) {
     os::Handle expected = ExtendedFile::free_place;
     if (!place.file.compare_exchange_strong(expected, ExtendedFile::being_filled)) continue;
-    place.size = size;  // before the handle, which is what a handler looks for
+    place.size = size;  // before the handle, by which a handler recognises a place in use
     place.file = file;
     return;
   }
@@ -48,7 +49,8 @@ void forget_extended_file(os::Handle file) noexcept {
 void cut_back_extended_files() noexcept {
   abandoned = true;
   if (std::ranges::none_of(files, is_noted)) return;
-  // Another thread may be inside a write, which would extend the file again; it begins no further one.
+  // Another thread may be inside a write that would extend the file again. It begins no further write (is_abandoned),
+  // and the pause lets this one end.
   os::pause(20);
   for (const ExtendedFile& place : files) {
     if (is_noted(place)) static_cast<void>(os::set_size(place.file, place.size));

@@ -1,4 +1,4 @@
-// Files that are being extended, kept where a signal handler finds them.
+// Keeps track of files that are being extended, so that a signal handler can cut them back.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace onnxar::base {
 
-/// Notes that the file is to be cut back to `size` if the process has to end. At most 16 files at a time are noted;
-/// further ones are not, and stay extended if the process is killed.
+/// Notes that the file is to be cut back to `size` if a signal ends the process. At most 16 files are noted at a time;
+/// further files stay extended in that case.
 void note_extended_file(os::Handle file, std::uint64_t size) noexcept;
-/// Has no effect on a file that was not noted. REQUIRES: the handle is still open.
+/// Forgets the file. Has no effect on a file that was not noted. REQUIRES: the handle is still open.
 void forget_extended_file(os::Handle file) noexcept;
-/// Cuts all noted files back; from then on `is_abandoned`. For signal handlers: it makes system calls and touches
-/// lock-free atomics, nothing else.
+/// Cuts all noted files back; from then on `is_abandoned` is true. Safe in signal handlers: it only makes system calls
+/// and uses lock-free atomics.
 void cut_back_extended_files() noexcept;
-/// Whether the process is about to end: a thread that writes to a noted file must stop.
+/// Whether the process is about to end. A thread that writes to a noted file must then stop.
 bool is_abandoned() noexcept;
 
 }  // namespace onnxar::base

@@ -1,4 +1,4 @@
-// What is added to the end of an existing file, and cut off again unless it is kept.
+// Bytes added to the end of an existing file, which are cut off again unless they are kept.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace onnxar::base {
 
-/// Knows how much of a file is old. The file itself is open elsewhere, in the one who writes to it.
+/// Knows how much of a file is old. The caller, which writes to the file, owns the handle.
 class Extension {
  public:
-  /// The first `old_size` bytes, which are all of the file, are to stay.
+  /// Keeps the first `old_size` bytes, which are the whole file.
   explicit Extension(std::uint64_t old_size) noexcept : old_size_(old_size) {}
 
   [[nodiscard]] std::uint64_t old_size() const noexcept { return old_size_; }
-  /// Comes before the first change. From then on a signal that ends the process cuts the file back
-  /// (extended_files.h), and so does `cut_off`.
+  /// Must be called before the first change. From then on a signal that ends the process, or `cut_off`, cuts the file
+  /// back (extended_files.h).
   void begin(os::Handle file) noexcept;
-  /// From here on signals leave the file alone.
+  /// Ends the protection: from here on a signal does not cut the file back.
   void leave_to_readers(os::Handle file) const noexcept;
   /// Cuts the file back, if it was changed.
   void cut_off(os::Handle file) const noexcept;

@@ -7,7 +7,7 @@
 namespace onnxar {
 namespace {
 
-/// A copy that all copies of a Failure share; null if there is no memory for it.
+/// A copy that all copies of a Failure share; null if memory is exhausted.
 std::shared_ptr<const Error> shared_copy(const Error& error) noexcept {
   try {
     return std::make_shared<const Error>(error);
@@ -16,7 +16,7 @@ std::shared_ptr<const Error> shared_copy(const Error& error) noexcept {
   }
 }
 
-/// The text of an exception of another type. An Error can hold it; `Failure::error` does not show its code.
+/// The text of an exception that is not an Error, held in an Error whose code is never shown (`Failure::code`).
 std::shared_ptr<const Error> text_of(const char* what) noexcept {
   try {
     return std::make_shared<const Error>(Code::usage_argument, what);

@@ -10,6 +10,7 @@ namespace onnxar::base {
 namespace {
 
 std::uintptr_t address_of(Bytes bytes) noexcept { return reinterpret_cast<std::uintptr_t>(bytes.data()); }
+// The difference wraps for an address before `whole`. The result is then beyond any size, so the range check fails.
 bool is_part(Bytes part, Bytes whole) noexcept {
   return in_range(address_of(part) - address_of(whole), part.size(), whole.size());
 }
@@ -21,7 +22,8 @@ std::optional<OpenPlace> FileOrigin::open(Bytes part) const {
   if (!is_part(part, bytes_)) return std::nullopt;
   std::error_code failed;
   os::File file = os::open(path_, os::Access::read, failed);
-  // The mapping keeps the file from being deleted, and so its inode number from being given to another file.
+  // While the mapping lives, the system does not give the inode number to a different file, even if this one is
+  // deleted.
   if (failed || identity_of(file) != status_.identity) return std::nullopt;
   return OpenPlace{std::move(file), offset_ + static_cast<std::uint64_t>(part.data() - bytes_.data())};
 }
@@ -30,7 +32,8 @@ bool FileOrigin::is_changed() const noexcept { return !path_.empty() && status_o
 
 FileOrigins::FileOrigins(const ByteSource& source, std::uint64_t smallest) {
   source.locate([&](const Location& run) {
-    // Neighbours mostly are of one file, and a model may have a million of them.
+    // A model may have a million runs, most of them in the same file as the run before. This check keeps the list short
+    // without a search; the few duplicates that remain do not matter to `find`.
     const bool is_known = !by_address_.empty() && by_address_.back() == run.file;
     if (run.file != nullptr && run.bytes.size() >= smallest && !is_known) by_address_.push_back(run.file);
   });

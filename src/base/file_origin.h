@@ -19,23 +19,23 @@ struct OpenPlace {
   std::uint64_t offset = 0;  ///< bytes
 };
 
-/// What a mapping knows of its file. It has no descriptor: a process may have more mappings than open files. Sources
-/// pass a pointer to it on with their bytes (Location), so that a writer can have the file system share blocks.
+/// Identifies the file of a mapping. Holds no descriptor, because a process may have more mappings than open files.
+/// Sources pass a pointer to it with their bytes (Location), so that a writer can let the file system share blocks.
 /// Lives as long as the mapping. Threads: any.
 class FileOrigin {
  public:
-  /// `bytes` are the mapping, the first one of which is at `offset` of the file at `path`.
+  /// `bytes` are the whole mapping; their first byte is at `offset` of the file at `path`.
   FileOrigin(std::filesystem::path path, const os::FileStatus& status, std::uint64_t offset, Bytes bytes)
       : path_(std::move(path)), status_(status), offset_(offset), bytes_(bytes) {}
 
   /// All bytes of the mapping.
   [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
-  /// Where bytes of the mapping are in the file, which is opened once more; nothing if they are not all of this
-  /// mapping, or if its path does not lead to the file any more.
+  /// Opens the file again and returns the place of `part` in it. Empty if `part` is not within this mapping, or if the
+  /// path does not lead to the file any more.
   [[nodiscard]] std::optional<OpenPlace> open(Bytes part) const;
-  /// Whether the file was written to or cut since it was mapped, or its path leads to another one; false for a file
-  /// without a path. So the bytes that were read may be of more than one state. A change within one tick of the clock
-  /// (some milliseconds) that keeps the size is not seen.
+  /// Whether the file was written to or cut since it was mapped, or its path leads to a different file. The bytes that
+  /// were read may then mix two states of the file. False for a file without a path. A change within one tick of the
+  /// clock (some milliseconds) that keeps the size is not noticed.
   [[nodiscard]] bool is_changed() const noexcept;
 
  private:
@@ -45,10 +45,10 @@ class FileOrigin {
   Bytes bytes_;
 };
 
-/// Bytes of a mapping as a source. The mapping must outlive it.
+/// A source of bytes of a mapping, which must outlive it.
 class MappedSource final : public ByteSource {
  public:
-  /// `origin` may be null: then the bytes lie in memory alone.
+  /// `origin` is null for bytes that are only in memory.
   MappedSource(Bytes bytes, const FileOrigin* origin) : bytes_(bytes), origin_(origin) {}
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   void read(const ByteSink& sink) const override { sink(bytes_); }
@@ -59,15 +59,15 @@ class MappedSource final : public ByteSource {
   const FileOrigin* origin_;
 };
 
-/// The files that the bytes of one source are mapped from.
+/// Finds the file that bytes of a source are mapped from.
 class FileOrigins {
  public:
-  /// None.
+  /// Finds nothing.
   FileOrigins() = default;
-  /// Those of runs of at least `smallest` bytes.
+  /// Finds the files of runs of at least `smallest` bytes.
   FileOrigins(const ByteSource& source, std::uint64_t smallest);
 
-  /// The one whose mapping all of `bytes` lie in; null if there is none. Cost: O(log files).
+  /// The file whose mapping contains all of `bytes`, or null. Cost: O(log files).
   [[nodiscard]] const FileOrigin* find(Bytes bytes) const noexcept;
 
  private:

@@ -15,14 +15,15 @@ namespace {
 namespace fs = std::filesystem;
 
 Error swapped(const fs::path& path) {
-  return {Code::io_changed,
-          "the folder was moved or replaced while files were written to it; somebody else is at work there: choose a "
-          "folder that only you may write to",
-          {},
-          path};
+  return {
+      Code::io_changed,
+      "the folder was moved or replaced by another process while files were written to it; choose a folder that only "
+      "you may write to",
+      {},
+      path};
 }
 
-/// False if something has this name already in `parent`, which `here` is a handle of.
+/// Makes the folder in `parent`, which `here` is a handle of. False if something has this name already.
 bool make_at(os::Handle here, const Folder& parent, const std::string& name) {
   const std::error_code failed = os::make_folder(here, name);
   if (failed && os::reason_of(failed) != os::Reason::exists) {
@@ -31,7 +32,7 @@ bool make_at(os::Handle here, const Folder& parent, const std::string& name) {
   return !failed;
 }
 
-/// Invalid if there is no folder of this name.
+/// Opens the folder; invalid if there is no folder of this name.
 os::File open_folder_in(os::Handle here, const fs::path& name) noexcept {
   std::error_code ignored;
   return os::open_folder_in(here, name, ignored);
@@ -88,7 +89,7 @@ std::shared_ptr<const Folder> Folder::open_in(std::shared_ptr<const Folder> pare
   return folder;
 }
 
-/// Invalid if something on the way is a link, is missing or is not a folder.
+/// Opens this folder from the outermost one. Invalid if a step of the path is a link, is missing or is not a folder.
 os::File Folder::open_from_root() const {
   std::vector<const fs::path*> names;
   const Folder* root = this;
@@ -124,7 +125,7 @@ void Folder::remove(const Remove& remove, const std::string& name) const noexcep
   try {
     static_cast<void>(remove(descriptor(), name));
   } catch (const Error&) {
-    return;  // the folder is not where it was, and nothing is searched for
+    return;  // the folder is not where it was; removing the name by its path could hit a stranger's file
   }
 }
 

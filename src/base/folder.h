@@ -9,45 +9,45 @@
 
 namespace onnxar::base {
 
-/// A folder that is identified by what it is, not by its path. Once it is open, names are looked up in this folder,
-/// even if another one is put in its place.
+/// A folder, identified by device and inode instead of its path. Once it is open, names are looked up in this folder,
+/// even if a different folder takes over its path.
 ///
-/// The folder that a caller names is held open. Folders beneath it are opened for each use, from that one and without
-/// following links, and are checked to be the ones they were. So their number is not limited by the number of files
+/// The folder that a caller names is held open. Folders beneath it are opened for each use, from the held one and
+/// without following links, and their identity is checked. Their number is therefore not limited by the number of files
 /// that a process may have open. Immutable. Threads: any.
 class Folder {
  public:
-  /// Opens the folder that a caller named; links on the way are followed. Errors: io.*.
+  /// Opens the folder that a caller named; links in the path are followed. Errors: io.*.
   static std::shared_ptr<const Folder> open(const std::filesystem::path& path);
 
   /// Makes the folder `name` in `parent`. False if something has this name already. Errors: io.*.
   static bool make(const Folder& parent, const std::string& name);
-  /// Opens the folder `name` of `parent`. A link is not followed. Errors: io.changed (there is none), io.*.
+  /// Opens the folder `name` of `parent`. A link is not followed. Errors: io.changed (it does not exist), io.*.
   static std::shared_ptr<const Folder> open_in(std::shared_ptr<const Folder> parent, const std::string& name);
 
   /// Makes the folder `name` in `parent`, which `here` is a handle of; afterwards `here` is a handle of the new folder.
-  /// This makes nested folders at a few calls each, at any depth; `open_in` would walk down from the outermost one.
+  /// Nested folders cost a few calls each at any depth, whereas `open_in` walks down from the outermost folder.
   /// Null if something has this name already. Errors: io.changed (the new one was replaced at once), io.*.
   static std::shared_ptr<const Folder> make_in(std::shared_ptr<const Folder> parent, const std::string& name,
                                                os::File& here);
-  /// Moves `here` from the parent to this folder. False, without effect, if something else is in its place.
+  /// Moves `here` from the parent to this folder. False, without effect, if something else has its name.
   [[nodiscard]] bool enter(os::File& here) const noexcept;
-  /// Moves `here` from this folder to its parent. False, without effect, if this folder was moved to another parent.
-  /// REQUIRES: it was opened in a parent.
+  /// Moves `here` from this folder to its parent. False, without effect, if this folder was moved to a different
+  /// parent. REQUIRES: it was opened in a parent.
   [[nodiscard]] bool leave(os::File& here) const noexcept;
 
-  /// Opens the folder for looking up names. Cost: one or two calls, in which the system walks down from the folder that
-  /// is held. Errors: io.changed (something else is in its place), io.*.
+  /// Opens the folder for looking up names. Cost: one or two calls, in which the system walks down from the held
+  /// folder. Errors: io.changed (something else has its name), io.*.
   [[nodiscard]] os::File descriptor() const;
   [[nodiscard]] bool is_empty() const;
-  /// Waits until the disk has all names in it.
+  /// Waits until the disk has all names in the folder.
   void sync() const;
-  /// Remove a file, or an empty folder, if that is possible.
+  /// Removes a file, or an empty folder. A failure is ignored: these calls clean up.
   void remove_file(const std::string& name) const noexcept;
   void remove_folder(const std::string& name) const noexcept;
-  /// Removes it from the folder that `here` is a handle of.
+  /// Removes an empty folder from the folder that `here` is a handle of.
   static void remove_folder_at(os::Handle here, const std::string& name) noexcept;
-  /// For messages: the path by which it was opened.
+  /// The path by which it was opened, for messages.
   [[nodiscard]] std::filesystem::path path() const;
 
  private:
@@ -60,8 +60,8 @@ class Folder {
   void remove(const Remove& remove, const std::string& name) const noexcept;
 
   std::shared_ptr<const Folder> parent_;  // null if a caller named the folder
-  std::filesystem::path name_;            // in the parent; the path if there is none
-  os::File held_;                         // valid if there is no parent
+  std::filesystem::path name_;            // in the parent; without a parent, the path
+  os::File held_;                         // valid for a folder that a caller named
   os::FileIdentity identity_;
 };
 

@@ -28,13 +28,14 @@ std::optional<std::pair<std::size_t, bool>> match_class(std::string_view set, ch
   return std::nullopt;
 }
 
-/// How much of the pattern was compared with one character, and whether it matched.
+/// The length of the part of the pattern that was compared with one character, and the result.
 struct Step {
   std::size_t length;
   bool matched;
 };
 
-/// Compares with the set at the front of `pattern`. Nothing if its bracket is never closed: then it is a character.
+/// Compares `c` with the set at the front of `pattern`. Empty if the bracket is never closed: then it is a plain
+/// character.
 std::optional<Step> match_set(std::string_view pattern, char c) noexcept {
   std::size_t at = 1;
   const bool is_inverse = pattern.size() > 1 && (pattern[1] == '!' || pattern[1] == '^');
@@ -88,7 +89,8 @@ bool matches(std::string_view pattern, std::string_view text) noexcept {
       at += step.length;
       ++i;
     } else if (star) {
-      // It suffices to retry the last star: whatever an earlier one could take in addition, this one can take, too.
+      // Retrying the last star suffices: any bytes that an earlier star could take in addition, the last one can take
+      // too. This keeps the cost at O(text * pattern).
       at = *star + 1;
       i = ++after_star;
     } else {

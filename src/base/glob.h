@@ -1,11 +1,11 @@
-// Patterns of names, with the wildcards of shells.
+// Matches names against patterns with the wildcards of shells.
 #pragma once
 
 #include <string_view>
 
 namespace onnxar::base {
 
-/// Whether `text` has a wildcard in it.
+/// Whether `text` contains a wildcard.
 bool is_pattern(std::string_view text) noexcept;
 
 /// Whether all of `text` matches `pattern`: `*` stands for any bytes, `?` for one byte, `[a-c]`, `[!a-c]` and

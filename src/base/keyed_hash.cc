@@ -11,14 +11,15 @@ namespace {
 constexpr std::size_t word_size = sizeof(std::uint64_t);
 
 std::uint64_t random_word() {
-  std::random_device random;
+  std::random_device random;  // gives 32 bits at a time
   const std::uint64_t high = random();
   return high << 32U | random();
 }
 
 }  // namespace
 
-/// Uses loads of fixed sizes, which compile to single instructions. They may overlap: both see the same bytes there.
+/// Uses loads of fixed sizes, which compile to single instructions. They may overlap, which does no harm: both loads
+/// put the same bits in the same place.
 std::uint64_t short_word(std::string_view text) noexcept {
   if (text.empty()) return 0;
   if (text.size() >= 4) {

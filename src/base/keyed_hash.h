@@ -1,4 +1,5 @@
-// One hash for every table whose keys come from files. Its key is random, so names that collide cannot be prepared.
+// The hash for every table whose keys come from files. Its key is random, so an attacker cannot prepare names that
+// collide.
 #pragma once
 
 #include <bit>
@@ -32,7 +33,7 @@ class SipHash {
     a_ ^= word;
   }
 
-  /// The hash of what was absorbed and of `rest`, which holds the last `length` % 8 bytes; `length` counts all bytes.
+  /// The hash of all absorbed words and of `rest`, which holds the last `length` % 8 bytes; `length` counts all bytes.
   [[nodiscard]] constexpr std::uint64_t finish(std::uint64_t rest, std::uint64_t length) const noexcept {
     SipHash end = *this;
     end.absorb(rest | length << 56U);
@@ -63,7 +64,7 @@ std::uint64_t short_word(std::string_view text) noexcept;
 
 std::uint64_t sip_hash(const SipHash::Key& key, std::string_view text) noexcept;
 
-/// The random key of this process. Errors: what std::random_device throws.
+/// The random key of this process. Errors: those of std::random_device.
 const SipHash::Key& process_key();
 
 /// Hashes texts, numbers, and pairs of them under the key of this process. Hashes differ between processes, so output

@@ -1,4 +1,4 @@
-// Little-endian numbers at byte positions. Memory is read and written bytewise (memcpy), so no alignment is needed.
+// Reads and writes little-endian numbers at byte positions. memcpy makes alignment unnecessary.
 #pragma once
 
 #include <bit>

@@ -8,7 +8,7 @@
 namespace onnxar::base {
 namespace {
 
-/// How many bytes before `position`, in the file or in memory, the mapping that holds it begins.
+/// The distance from the page border below `position`, in the file or in memory, to `position`.
 std::size_t into_page(std::uint64_t position) noexcept { return position % os::mapping_granularity(); }
 
 }  // namespace
@@ -19,12 +19,12 @@ MappedFile MappedFile::map(os::Handle file, const std::filesystem::path& path) {
 
 MappedFile MappedFile::map(os::Handle file, const FilePart& part, const std::filesystem::path& path) {
   const ExaminedFile found = examine(file, part, path);
-  if (found.length == 0) return {Bytes(), found.status.identity};  // no system maps 0 bytes
+  if (found.length == 0) return {Bytes(), found.status.identity};  // mmap refuses a length of 0
   const std::size_t before = into_page(part.offset);
   std::error_code failed;
   const Bytes mapped = os::map(file, part.offset - before, before + found.length, failed);
   if (failed) throw system_error(failed, "cannot map", path);
-  MappedFile mapping(mapped.subspan(before), found.status.identity);  // unmaps what it has if the next line throws
+  MappedFile mapping(mapped.subspan(before), found.status.identity);  // unmaps if the next line throws
   mapping.origin_ = std::make_unique<const FileOrigin>(path, found.status, part.offset, mapping.bytes_);
   return mapping;
 }
@@ -33,7 +33,7 @@ MappedFile::MappedFile(MappedFile&& other) noexcept
     : bytes_(std::exchange(other.bytes_, {})), identity_(other.identity_), origin_(std::move(other.origin_)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  MappedFile taken(std::move(other));  // unmaps what was ours when it goes
+  MappedFile taken(std::move(other));  // gets the old mapping by the swaps, and unmaps it
   std::swap(bytes_, taken.bytes_);
   std::swap(identity_, taken.identity_);
   std::swap(origin_, taken.origin_);

@@ -14,8 +14,8 @@ namespace onnxar::base {
 
 /// A regular file or a part of one, mapped shared and read-only.
 ///
-/// The size is taken once, when the file is opened. If another process shortens the file while it is mapped, access to
-/// the missing part faults (SIGBUS on POSIX); a reader of a mapping cannot prevent that. An empty file is a valid,
+/// The size is read once, when the file is opened. If another process shortens the file while it is mapped, access to
+/// the missing part faults (SIGBUS on POSIX), which a reader cannot prevent. An empty file is a valid,
 /// empty mapping. Owns the mapping, but no open file. Move-only; a moved-from object is empty. Threads: read-only after
 /// open.
 class MappedFile {
@@ -24,8 +24,8 @@ class MappedFile {
   static MappedFile open(const std::filesystem::path& path);
   /// Maps the file that `file` is open on; `path` is for messages.
   static MappedFile map(os::Handle file, const std::filesystem::path& path);
-  /// Maps a part of the file. The handle stays the caller's, who may close it at once. The first byte has the same
-  /// offset in its page as in the file. Errors: as `open`; usage.argument (the part leaves the file).
+  /// Maps a part of the file. The caller keeps the handle and may close it at once. The first byte has the same offset
+  /// in its page as in the file. Errors: as `open`; usage.argument (the part leaves the file).
   static MappedFile map(os::Handle file, const FilePart& part, const std::filesystem::path& path);
 
   MappedFile(MappedFile&& other) noexcept;
@@ -38,10 +38,10 @@ class MappedFile {
   Bytes bytes() const&& = delete;
   [[nodiscard]] os::FileIdentity identity() const noexcept { return identity_; }
 
-  /// What the bytes are mapped from; null for an empty mapping. At the same address as long as the mapping lives, also
+  /// The file of the mapping; null for an empty mapping. The address stays the same as long as the mapping lives, even
   /// if this object moves.
   [[nodiscard]] const FileOrigin* origin() const noexcept { return origin_.get(); }
-  /// As FileOrigin::is_changed; false for an empty mapping.
+  /// See FileOrigin::is_changed; false for an empty mapping.
   [[nodiscard]] bool is_changed() const noexcept { return origin_ && origin_->is_changed(); }
 
  private:

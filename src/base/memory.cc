@@ -12,7 +12,8 @@
 namespace onnxar::base {
 namespace {
 
-constexpr std::size_t piece_size = 8U << 20U;  // that a thread reads before it takes the next
+// A thread reads one piece at a time: large enough for network file systems, small enough to keep all threads busy.
+constexpr std::size_t piece_size = 8U << 20U;
 
 }  // namespace
 
@@ -20,7 +21,7 @@ void will_need(Bytes bytes) noexcept { os::will_need(bytes); }
 
 void populate(Bytes bytes) {
   if (const std::error_code failed = os::populate(bytes)) {
-    throw Error(Code::io_failed, concat("a mapped file cannot be read in (", failed.message(),
+    throw Error(Code::io_failed, concat("cannot read a mapped file (", failed.message(),
                                         "): it was shortened, its disk fails, or memory is short"));
   }
 }

@@ -1,4 +1,4 @@
-// Memory: pages that are read in ahead of use, fresh memory, and copies of files.
+// Reads mapped pages ahead of use, allocates memory, and copies files into memory.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,24 @@
 
 namespace onnxar::base {
 
-/// Tells the system that `bytes`, part of some mapping, will be read soon; returns at once. Only advice: never fails.
+/// Tells the system that `bytes`, part of a mapping, will be read soon, and returns at once. Advice: never fails.
 void will_need(Bytes bytes) noexcept;
 
-/// Reads `bytes` in and maps them before it returns. Errors: io.failed (a mapped file was shortened, or cannot be
-/// read).
+/// Reads `bytes`, part of a mapping, into memory and maps their pages before it returns. Errors: io.failed (the file
+/// was shortened, or cannot be read).
 void populate(Bytes bytes);
 
-/// Does what `how` asks for. Errors: as `populate`.
+/// Calls the function that `how` selects. Errors: as `populate`.
 void prefetch(Bytes bytes, Prefetch how);
 
-/// Fresh memory, not yet touched; the system is advised to use huge pages if it is large. `alignment` is a power of
-/// two. Errors: std::bad_alloc.
+/// Allocates memory without touching it, and advises the system to use huge pages for large sizes. `alignment` is a
+/// power of two. Errors: std::bad_alloc.
 std::shared_ptr<std::byte> allocate(std::size_t size, std::size_t alignment);
 
-/// A copy of a part of a file in fresh memory at a multiple of `alignment`, borrowed with its owner. Read in pieces on
-/// up to `threads` threads (0: as many as there are cores) and never mapped, so that later changes of the file
-/// do not matter. The handle stays the caller's, and so does its position.
-/// Errors: as `examine`; io.failed (reading fails, or the file is shortened meanwhile); std::bad_alloc.
+/// Copies a part of a file into new memory at a multiple of `alignment`, and returns it borrowed with its owner. The
+/// file is read in pieces on up to `threads` threads (0: one per core) and never mapped, so later changes of the file
+/// do not matter. The caller keeps the handle; its position does not move. Errors: as `examine`; io.failed (reading
+/// fails, or the file is shortened meanwhile); std::bad_alloc.
 ByteSpan read_in(os::Handle file, const FilePart& part, std::size_t alignment, std::size_t threads,
                  const std::filesystem::path& path);
 

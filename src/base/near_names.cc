@@ -13,8 +13,9 @@ constexpr std::size_t most_names = 5;
 /// Longer names are rarely typed by hand, and comparing two of them takes quadratic time.
 constexpr std::size_t longest = 256;
 
-/// How many characters have to be inserted, removed or replaced to turn one name into the other, if at most `limit`
-/// (Levenshtein's distance; computes one row of the table at a time, and of it only what is near the diagonal).
+/// The number of insertions, removals and replacements that turn one name into the other (the Levenshtein distance);
+/// empty if it exceeds `limit`. Computes one row of the table at a time, and only the cells within `limit` of the
+/// diagonal: all others exceed it.
 std::optional<std::size_t> distance(std::string_view a, std::string_view b, std::size_t limit) {
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit) return std::nullopt;
   const std::size_t far = limit + 1;
@@ -40,7 +41,7 @@ std::optional<std::size_t> distance(std::string_view a, std::string_view b, std:
 void NearNames::consider(std::string_view name) {
   if (name.empty() || wanted_.empty() || name.size() > longest || wanted_.size() > longest) return;
   std::optional<std::size_t> far = distance(wanted_, name, std::max<std::size_t>(2, wanted_.size() / 4));
-  // Names that merely contain the other rank after all that differ by a few edits.
+  // Names that merely contain the wanted name rank after all names that differ by a few edits.
   if (!far && name.find(wanted_) != std::string_view::npos) far = name.size();
   if (!far || std::ranges::find(nearest_, name, &std::pair<std::size_t, std::string>::second) != nearest_.end()) return;
   const auto place = std::ranges::upper_bound(nearest_, *far, {}, &std::pair<std::size_t, std::string>::first);

@@ -1,4 +1,4 @@
-// Suggestions for a name that was not found.
+// Suggests names for a name that was not found.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace onnxar {
 
-/// Collects the names that are most similar to one that was not found. Not synchronised.
+/// Collects the names that are most similar to a name that was not found. Not synchronised.
 class NearNames {
  public:
   explicit NearNames(std::string_view wanted) : wanted_(wanted) {}
 
-  /// Names of more than 256 bytes are never near. Cost: O(length of both), times the small number of edits allowed.
+  /// Adds `name` if it is similar. Names of more than 256 bytes never are. Cost: O(length * allowed edits).
   void consider(std::string_view name);
-  /// `; near names: "a", "b"`, or nothing if none is near.
+  /// `; near names: "a", "b"`, or an empty string if no name is near.
   [[nodiscard]] std::string text() const;
 
  private:

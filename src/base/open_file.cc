@@ -1,6 +1,6 @@
 #include "base/open_file.h"
 
-#include "base/checked.h"
+#include "base/ranges.h"
 #include "base/text.h"
 #include "os/error.h"
 
@@ -27,6 +27,7 @@ os::File open_file(const std::filesystem::path& path, os::Access access) {
   std::error_code failed;
   os::File file = os::open(path, access, failed);
   if (!failed) return file;
+  // Only opening for writing fails here; a folder that is open for reading is refused by `examine`.
   if (os::reason_of(failed) == os::Reason::is_folder) {
     throw Error(Code::io_not_a_file, "is a folder; name a file", {}, path);
   }
@@ -52,13 +53,11 @@ ExaminedFile examine(os::Handle file, const FilePart& part, const std::filesyste
   const os::FileStatus status = os::status_of(file, failed);
   if (failed) throw system_error(failed, "cannot examine", path);
   expect_regular(status.kind, path);
-  const std::uint64_t length = part.length.value_or(part.offset <= status.size ? status.size - part.offset : 0);
-  if (!in_range(part.offset, length, status.size)) {
-    throw Error(Code::usage_argument,
-                concat("offset ", part.offset, " and length ", length, " leave the file of ", status.size, " bytes"),
-                {}, path);
+  const auto length = length_within(part.offset, part.length, status.size);
+  if (!length) {
+    throw Error(Code::usage_argument, range_fault(part.offset, part.length, "the file", status.size), {}, path);
   }
-  return {status, length};
+  return {status, *length};
 }
 
 void read_fully(os::Handle file, std::span<std::byte> target, std::uint64_t offset, const std::filesystem::path& path) {

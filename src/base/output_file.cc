@@ -71,13 +71,13 @@ void OutputFile::discard() noexcept {
 
 // --- Writing ---------------------------------------------------------------------------------------------------------
 
-/// A file to which nothing is added is left alone: to cut it, too, would set its time.
+/// Called at the first change, not at the beginning: cutting a file that did not grow would still change its time.
 void OutputFile::begin_extension() noexcept {
   if (extension_) extension_->begin(file_);
 }
 
 void OutputFile::reserve(std::uint64_t size) {
-  // An existing file must not grow before there is something in it: readers look for its end record.
+  // An existing file must not grow before bytes are written to it: readers look for the end record at its end.
   const std::uint64_t begin = extension_ ? extension_->old_size() : 0;
   if (size <= begin) return;
   begin_extension();
@@ -85,7 +85,8 @@ void OutputFile::reserve(std::uint64_t size) {
       os::set_aside(file_, begin, size - begin, extension_ ? os::FileSize::stays : os::FileSize::grows);
   const os::Reason reason = os::reason_of(failed);
   if (reason == os::Reason::disk_full && !extension_ && os::can_share_blocks(file_)) {
-    // It may need far less room than that. If it does not, writing finds the disk full. Gives back what was set aside.
+    // Shared blocks may need far less room; if not, writing finds the disk full. set_size gives partly reserved room
+    // back.
     return set_size(0);
   }
   if (reason == os::Reason::disk_full || reason == os::Reason::too_large) {
@@ -99,8 +100,8 @@ void OutputFile::refuse_if_abandoned() const {
 
 void OutputFile::refuse_if_spoiled() const {
   if (!spoiled_.is_set()) return;
-  throw Error(Code::usage_writer_failed, "writing failed before, so what is there is not published; write it anew", {},
-              target_);
+  throw Error(Code::usage_writer_failed,
+              "an earlier write failed, so this file is not published; write it again from the start", {}, target_);
 }
 
 template <typename Action>
@@ -124,7 +125,7 @@ void OutputFile::write_all_at(std::uint64_t offset, Bytes first, Bytes second) {
     refuse_if_abandoned();
     std::error_code failed;
     const std::size_t written = os::write_at(file_, offset, first, second, failed);
-    // What is written comes from mappings. Where reading them ourselves would raise a signal, the system refuses.
+    // The bytes often lie in mappings. Where this process would get SIGBUS, the kernel's copy fails with EFAULT.
     if (os::reason_of(failed) == os::Reason::unreadable_bytes) {
       throw Error(Code::io_failed, "an input file was shortened while it was copied", {}, target_);
     }
@@ -143,7 +144,7 @@ bool OutputFile::share_at(std::uint64_t offset, Bytes bytes, const FileOrigin& o
   refuse_if_abandoned();
   const std::error_code failed = os::share_blocks(file_, offset, source->file, source->offset, bytes.size());
   if (!failed) return true;
-  may_share_ = os::reason_of(failed) == os::Reason::outside;  // the next source may be on this file system
+  may_share_ = os::reason_of(failed) == os::Reason::outside;  // the next source may be on the same file system
   return false;
 }
 
@@ -174,7 +175,7 @@ void OutputFile::sync() {
 void OutputFile::prepare(Sync sync) {
   refuse_if_spoiled();
   if (prepared_) return;
-  if (existing_ == Existing::replace) name_->keep_mode(file_);
+  if (existing_ == Existing::replace) name_->keep_mode(file_);  // before the sync, which makes the mode durable, too
   if (sync == Sync::full) this->sync();
   prepared_ = true;
 }
@@ -196,7 +197,7 @@ void OutputFile::publish(Sync sync) {
   stage();
   name_->publish(file_, existing_);
   file_ = os::File();
-  if (sync == Sync::full) name_->folder()->sync();
+  if (sync == Sync::full) name_->folder()->sync();  // the name is durable only when its folder is
 }
 
 void OutputFile::keep_extension(Sync sync) {

@@ -1,4 +1,4 @@
-// A file, or what is added to one, that appears whole or not at all.
+// Writes files, and additions to files, that appear whole or not at all.
 #pragma once
 
 #include <atomic>
@@ -23,30 +23,32 @@ enum class Sync : std::uint8_t { none, full };
 
 /// Writes to a nameless file in the target's folder and gives it the target's name in `publish`.
 ///
-/// Until then the file has no name if the file system allows that, so that a killed process leaves nothing; otherwise
-/// it has a hidden temporary name, `.NAME.XXXXXX.tmp`. The destructor discards it. A target that exists is replaced
+/// Until then the file has no name, so that a killed process leaves nothing; on file systems without nameless files it
+/// has a hidden temporary name, `.NAME.XXXXXX.tmp`. The destructor discards it. A target that exists is replaced
 /// atomically and keeps its permissions, except set-ID bits; a new one follows the umask. The folder is opened once,
-/// and all names are looked up in it: if another folder is put in its place, the file does not appear there.
+/// and all names are looked up in it: if a different folder takes over its path, the file does not appear there.
 ///
-/// `extend` writes after the end of an existing file instead: publishing keeps that, the destructor cuts it off again.
-/// After an error of `write_at`, `set_size` or `sync` the contents of the file are unknown (after an fsync that lost
-/// pages a second one succeeds), so it is spoiled: from then on these functions, `prepare`, `park` and `publish` throw
-/// usage.writer_failed.
+/// `extend` writes after the end of an existing file instead: `publish` keeps the new bytes, the destructor cuts them
+/// off.
+///
+/// An error of `write_at`, `set_size` or `sync` spoils the file, because its contents are unknown: after an fsync that
+/// lost pages, for example, a second fsync succeeds. From then on these functions, `prepare`, `park` and `publish`
+/// throw usage.writer_failed.
+///
 /// Move-only. Threads: `write_at` on ranges that do not overlap may run concurrently.
 class OutputFile {
  public:
-  /// A target that is a symbolic link is followed, so what it points to is replaced; a link that a stranger made in a
-  /// shared folder is refused (os::may_follow_link).
-  /// Errors: output.exists (refuse), io.not_a_file (target is a folder or device), io.not_found (no such folder),
-  /// io.permission.
+  /// Follows a target that is a symbolic link, and replaces the file it points to. A link that a different user made in
+  /// a shared folder is refused (os::may_follow_link). Errors: output.exists (refuse), io.not_a_file (target is a
+  /// folder or device), io.not_found (no such folder), io.permission.
   static OutputFile create(const std::filesystem::path& target, Existing existing);
 
   /// Creates the file `name`, which is not a path, in an open folder; a link of that name is not followed. Errors: as
   /// above.
   static OutputFile create(std::shared_ptr<const Folder> folder, const std::string& name, Existing existing);
 
-  /// Creates the file at a target that `find_target` found, perhaps some time ago: what has the name by now is checked
-  /// again. Errors: as above.
+  /// Creates the file at a target that `find_target` found. Time may have passed since, so the name is checked again.
+  /// Errors: as above.
   static OutputFile create(OutputTarget target, Existing existing);
 
   /// Creates a file that never gets a name, on the file system of the folder.
@@ -62,45 +64,47 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
-  /// Reserves room for `size` bytes, so that a full disk is noticed before anything is written. It is not an error if
-  /// the file system cannot reserve room, or if room for a new file is missing where files can share blocks.
+  /// Reserves room for a file of `size` bytes, so that a full disk is noticed before anything is written. File systems
+  /// that cannot reserve room are not an error, nor is missing room for a new file where files can share blocks.
+  /// Errors: io.disk_full, io.failed (the file system has no files of this size).
   void reserve(std::uint64_t size);
   /// Writes `first`, immediately followed by `second`, in as few calls as the system allows.
   void write_at(std::uint64_t offset, Bytes first, Bytes second = {});
-  /// Puts bytes that are mapped from another file here without copying them: the files share blocks on the disk until
-  /// either is changed, which does not affect the other. Returns whether that was done. File systems that support it
-  /// (XFS, btrfs) want whole blocks, usually of 4096 bytes, of the same file system.
+  /// Adds bytes that are mapped from a different file without copying them: both files share blocks on the disk until
+  /// either is changed, which does not affect the other. False if the file system refuses. File systems that support it
+  /// (XFS, btrfs) require whole blocks, usually of 4096 bytes, of the same file system.
   bool share_at(std::uint64_t offset, Bytes bytes, const FileOrigin& origin);
   /// Whether `share_at` is worth a try: false once the file system has said that it does not support it.
   [[nodiscard]] bool may_share() const noexcept { return may_share_; }
   /// Marks the contents as wrong, so that they are never published. Threads: any.
   void spoil() noexcept { spoiled_.set(); }
-  /// Cuts what `reserve` set aside beyond `size`.
+  /// Cuts the file to `size` and gives back the room that `reserve` set aside beyond it.
   void set_size(std::uint64_t size);
-  /// Waits until the disk has all that was written so far.
+  /// Waits until the disk has all bytes that were written so far.
   void sync();
-  /// The next write makes readers see what was added, so from here on a signal does not cut it off any more
-  /// (extended_files.h). An error still does.
+  /// Must be called before the write that makes the added bytes visible to readers. From here on a signal does not cut
+  /// them off (extended_files.h); an error still does.
   void begin_last_write() noexcept;
-  /// Asks the system to begin writing the range back, so that a later sync has less to wait for.
+  /// Asks the system to begin writing the range to the disk, so that a later sync takes less time.
   void start_writeback(std::uint64_t offset, std::uint64_t length) noexcept;
-  /// Syncs, if that is asked for. To publish several files together, prepare all, stage all, then publish.
+  /// Takes over the permissions of a replaced target, and syncs with Sync::full. To publish several files together,
+  /// prepare all of them, stage all, then publish all.
   void prepare(Sync sync);
   /// If an existing target is to be replaced, gives the file a hidden name in its folder. Publishing is then a rename,
   /// which needs no room on the disk.
   void stage();
   /// For sets of many files: prepares the complete file, gives it a hidden name and closes it until it is published.
   void park(Sync sync);
-  /// Gives the file its name. Calls `prepare` and `stage` if that was not done. Errors: output.exists if the target
-  /// appeared meanwhile and must not be replaced.
+  /// Gives the file its name. Calls `prepare` and `stage` unless the caller did. Errors: output.exists (the target
+  /// appeared meanwhile and must not be replaced).
   void publish(Sync sync);
 
-  /// What was written so far, or a part of it, mapped; the mapping outlives the file, which may be discarded without
-  /// ever having had a name.
+  /// Maps the bytes written so far, or a part of them. The mapping stays valid after this object is destroyed, even if
+  /// the file never gets a name.
   [[nodiscard]] MappedFile map(const FilePart& part = {}) const;
 
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
-  /// The folder that the file is, or will be, in; null for a file that is extended.
+  /// The folder of the target; null for a file that is extended.
   [[nodiscard]] std::shared_ptr<const Folder> folder() const noexcept { return name_ ? name_->folder() : nullptr; }
   /// Removes the published file again.
   void withdraw() const noexcept { name_->withdraw(); }
@@ -140,7 +144,7 @@ class OutputFile {
   std::filesystem::path target_;  // for messages
   Existing existing_;
   std::optional<OutputName> name_;      // of a new file
-  std::optional<Extension> extension_;  // of a file that is extended, until that is published
+  std::optional<Extension> extension_;  // of a file that is extended, until it is published
   os::File file_;
   bool prepared_ = false;
   bool may_share_ = true;

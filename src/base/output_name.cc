@@ -15,7 +15,7 @@ namespace {
 
 std::string hidden_name(const std::string& target) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
-  constexpr std::size_t most = 200;  // file systems allow 255 bytes
+  constexpr std::size_t most = 200;  // with the 12 bytes that are added, below the 255 that file systems allow
   std::random_device random;
   std::string name = concat(".", target.substr(0, most), ".");
   for (int i = 0; i < 6; ++i) name += letters[random() % letters.size()];
@@ -43,7 +43,7 @@ os::File OutputName::create() {
 }
 
 os::File OutputName::create_hidden() {
-  constexpr int attempts = 100;  // only an adversary makes random names collide
+  constexpr int attempts = 100;  // random names collide only if an adversary guesses them
   const os::File here = target_.folder->descriptor();
   std::error_code failed;
   for (int i = 0; i < attempts; ++i) {
@@ -86,6 +86,7 @@ void OutputName::keep_mode(os::Handle file) const {
 void OutputName::publish(os::Handle file, Existing existing) {
   if (hidden_.empty()) return link_to(file, target_.name);
   const os::File here = target_.folder->descriptor();
+  // A rename replaces the target in one step: readers see the old file or the new one, never none.
   const std::error_code failed = existing == Existing::replace ? os::rename_over(here, hidden_, target_.name)
                                                                : os::rename_to_free_name(here, hidden_, target_.name);
   if (failed) {

@@ -1,4 +1,4 @@
-// The names of a new file: none, then a hidden one where that is needed, at last its own.
+// Names a new file: first no name, then a hidden name where that is needed, finally its own.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace onnxar::base {
 
-/// The place of a new file in its folder. A hidden name, `.NAME.XXXXXX.tmp`, is removed by the destructor; a nameless
-/// file vanishes by itself when it is closed, even if the process is killed.
+/// The name of a new file in its folder. The destructor removes a hidden name, `.NAME.XXXXXX.tmp`. A nameless file
+/// vanishes when it is closed, even if the process is killed.
 /// Move-only. Not synchronised.
 class OutputName {
  public:
@@ -25,14 +25,14 @@ class OutputName {
   /// Creates the file: nameless where the system can (O_TMPFILE), otherwise under a hidden name. Errors: io.permission,
   /// io.*.
   os::File create();
-  /// Gives `file`, which `create` returned, a hidden name if it has none.
+  /// Gives `file`, which `create` returned, a hidden name unless it has one.
   void hide(os::Handle file);
-  /// Removes the hidden name, if there is one; a file that is open stays open.
+  /// Removes the hidden name, if the file has one. An open file stays open.
   void vanish() noexcept;
-  /// Gives `file` the target's permissions, if there is a target. Errors: io.changed (the folder was moved).
+  /// Gives `file` the permissions of the target, if that exists. Errors: io.changed (the folder was moved).
   void keep_mode(os::Handle file) const;
-  /// Gives `file` its own name. To replace a target, it must be hidden: a link never replaces a file, a rename does.
-  /// A hidden file may be closed by now (Handle::none). Errors: output.exists, io.*.
+  /// Gives `file` its final name. To replace a target, the file must be hidden: a new link never replaces a file, a
+  /// rename does. A hidden file may be closed already (Handle::none). Errors: output.exists, io.*.
   void publish(os::Handle file, Existing existing);
   /// Removes the published file.
   void withdraw() const noexcept { target_.folder->remove_file(target_.name); }
@@ -44,7 +44,7 @@ class OutputName {
   void link_to(os::Handle file, const std::string& name) const;
 
   OutputTarget target_;
-  std::string hidden_;  // empty while there is none
+  std::string hidden_;  // empty while the file has no hidden name
 };
 
 }  // namespace onnxar::base

@@ -20,7 +20,7 @@ bool is_link(os::Handle folder, const std::string& name) {
   return os::status_in(folder, name, missing).kind == os::FileKind::link && !missing;
 }
 
-/// What the link of this name holds; nothing if it is not a link. Errors: io.permission.
+/// The target that the link of this name holds; empty if it is not a link. Errors: io.permission.
 std::optional<fs::path> link_target(const Folder& folder, const std::string& name) {
   const os::File here = folder.descriptor();
   if (!is_link(here, name)) return std::nullopt;
@@ -29,8 +29,8 @@ std::optional<fs::path> link_target(const Folder& folder, const std::string& nam
   if (failed) throw system_error(failed, "cannot write", folder.path() / name);
   if (!trusted) {
     throw Error(Code::io_permission,
-                "is a symbolic link that another user made in a folder that all may write to, so it is not followed; "
-                "choose another output",
+                "is a symbolic link that another user made in a world-writable folder, so it is not followed; choose a "
+                "different output",
                 {}, folder.path() / name);
   }
   fs::path held = os::read_link(here, name, failed);
@@ -38,7 +38,7 @@ std::optional<fs::path> link_target(const Folder& folder, const std::string& nam
   return held;
 }
 
-/// `status` and `failed` are what the system said of the target.
+/// Refuses a target that cannot be written. `status` and `failed` are the system's answer about it.
 void check(const os::FileStatus& status, const std::error_code& failed, const fs::path& target, Existing existing) {
   if (failed) {
     if (failed == std::errc::no_such_file_or_directory) return;
@@ -56,7 +56,7 @@ void check(const os::FileStatus& status, const std::error_code& failed, const fs
 }  // namespace
 
 OutputTarget follow_links(fs::path path) {
-  constexpr int most_links = 40;  // the limit of Linux, too
+  constexpr int most_links = 40;  // as Linux does (MAXSYMLINKS)
   for (int i = 0; i < most_links; ++i) {
     OutputTarget target{path, Folder::open(folder_of(path)), path.filename().string()};
     const auto next = link_target(*target.folder, target.name);
@@ -86,7 +86,7 @@ void expect_writable(const fs::path& path, Existing existing) {
 }
 
 Error already_exists(const fs::path& target) {
-  return {Code::output_exists, "the output exists already", {}, target, {Hint::overwrite}};
+  return {Code::output_exists, "the output already exists", {}, target, {Hint::overwrite}};
 }
 
 }  // namespace onnxar::base

@@ -1,4 +1,4 @@
-// Where an output goes, and what may be there already.
+// Finds the place of an output and checks that it may be written.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,22 @@ struct OutputTarget {
   std::string name;
 };
 
-/// Follows symbolic links by hand, since the last one may lead to a file that is still to be made. A link that the
+/// Follows symbolic links in user space, since the last one may lead to a file that does not exist yet. A link that the
 /// kernel would not follow is refused (os::may_follow_link). Errors: io.not_found (no such folder), io.permission,
 /// io.failed.
 OutputTarget follow_links(std::filesystem::path path);
 
-/// All that can be known of an output before it is made; nothing is opened for writing. Errors: as `follow_links` and
+/// Makes all checks of an output that do not open anything for writing. Errors: as `follow_links` and
 /// `expect_writable`; io.not_a_file (the path ends in `/`).
 OutputTarget find_target(const std::filesystem::path& path, Existing existing);
 
-/// Errors: output.exists (refuse), io.not_a_file (a folder or device has the name), io.*.
+/// Refuses a target that may not be written. Errors: output.exists (with Existing::refuse), io.not_a_file (a folder or
+/// device has the name), io.*.
 void expect_writable(const OutputTarget& target, Existing existing);
-/// The same for a path, without opening its folder; a link at its end is not followed.
+/// As above, for a path and without opening its folder. A link at its end is not followed.
 void expect_writable(const std::filesystem::path& path, Existing existing);
 
-/// output.exists
+/// Makes the error output.exists.
 Error already_exists(const std::filesystem::path& target);
 
 }  // namespace onnxar::base

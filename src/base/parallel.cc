@@ -11,8 +11,8 @@
 namespace onnxar::base {
 namespace {
 
-/// Hands out numbers in ascending order. All calls below a number that failed have therefore begun before it, so which
-/// of several failures is rethrown does not depend on timing.
+/// Hands out numbers in ascending order. All calls below a failed number have therefore begun before it, so timing does
+/// not decide which of several failures is rethrown.
 class Queue {
  public:
   Queue(std::size_t count, const std::function<void(std::size_t)>& work) : count_(count), work_(work) {}

@@ -1,4 +1,4 @@
-// Loops on several threads.
+// Runs loops on several threads.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace onnxar::base {
 
-/// From this many bytes on, work on them is worth another thread, which costs about 30 us.
+/// Work on at least this many bytes is worth a further thread, which costs about 30 us to start.
 inline constexpr std::size_t worth_a_thread = 2U << 20U;
 
 /// The number of threads that `threads` asks for: 0 means one per core. At least one.

@@ -1,4 +1,4 @@
-// Ranges of bytes that a file or a caller states by offset and length.
+// Checks ranges of bytes that a file or a caller states by offset and length.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace onnxar::base {
 
-/// The length of the range that begins at `offset` of `size` bytes: `length`, or without one all bytes from `offset`
-/// on. Nothing if the range leaves the bytes. Cannot wrap: only differences of compared numbers are formed.
+/// The length of the range that begins at `offset` of `size` bytes: `length`, or without it all bytes from `offset` on.
+/// Empty if the range leaves the bytes. Cannot wrap, because it only subtracts a smaller number from a larger one.
 inline std::optional<std::uint64_t> length_within(std::uint64_t offset, std::optional<std::uint64_t> length,
                                                   std::uint64_t size) noexcept {
   if (offset > size) return std::nullopt;
@@ -18,7 +18,8 @@ inline std::optional<std::uint64_t> length_within(std::uint64_t offset, std::opt
   return stated <= rest ? std::optional(stated) : std::nullopt;
 }
 
-/// Why there is no such range: `offset 8 and length 16 leave the entry "w" of 12 bytes`, for `the entry "w"`.
+/// The message for a range that `length_within` refuses: `offset 8 and length 16 leave the entry "w" of 12 bytes`,
+/// where `whole` is `the entry "w"`.
 std::string range_fault(std::uint64_t offset, std::optional<std::uint64_t> length, std::string_view whole,
                         std::uint64_t size);
 

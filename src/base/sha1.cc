@@ -22,17 +22,19 @@ constexpr std::uint32_t mixed(std::uint32_t b, std::uint32_t c, std::uint32_t d)
 }
 
 std::uint32_t load_big_endian(const std::byte* bytes) noexcept {
-  // Compilers make one load of this.
+  // Compilers turn this into one load and a byte swap.
   return std::to_integer<std::uint32_t>(bytes[0]) << 24U | std::to_integer<std::uint32_t>(bytes[1]) << 16U |
          std::to_integer<std::uint32_t>(bytes[2]) << 8U | std::to_integer<std::uint32_t>(bytes[3]);
 }
 
-/// The message schedule keeps only the 16 words that later rounds still need.
+/// The 80 rounds of one block. The message schedule keeps only the 16 words that later rounds still need.
 class Rounds {
  public:
   // The first 16 rounds fill the words before any round reads them, so setting them to zero would be wasted work.
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init)
   Rounds(const std::array<std::uint32_t, 5>& state, const std::byte* block) noexcept : state_(state), block_(block) {}
+
+  [[nodiscard]] const std::array<std::uint32_t, 5>& state() const noexcept { return state_; }
 
   template <std::size_t... round>
   void run(std::index_sequence<round...> /*all*/) noexcept {
@@ -66,9 +68,6 @@ class Rounds {
   std::array<std::uint32_t, 5> state_;
   const std::byte* block_;
   std::array<std::uint32_t, 16> words_;
-
- public:
-  [[nodiscard]] const std::array<std::uint32_t, 5>& state() const noexcept { return state_; }
 };
 
 }  // namespace
@@ -94,13 +93,13 @@ void Sha1::update(Bytes bytes) {
   std::ranges::copy(bytes, rest_.begin());
 }
 
-/// Appends what the standard ends a message with: a one bit, zeros, and the length in bits.
+/// Appends the padding of the standard: a one bit, zeros, and the length in bits.
 void Sha1::finish() noexcept {
   const std::uint64_t bits = size_ * 8;
   std::size_t held = size_ % block_size;
   rest_[held++] = std::byte{0x80};
   std::fill(rest_.begin() + static_cast<std::ptrdiff_t>(held), rest_.end(), std::byte{0});
-  if (held > block_size - sizeof bits) {  // no room for the length: it goes to a block of its own
+  if (held > block_size - sizeof bits) {  // the length does not fit and goes to a further block
     add_block(state_, rest_.data());
     rest_.fill(std::byte{0});
   }

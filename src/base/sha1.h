@@ -1,4 +1,4 @@
-// SHA-1 (FIPS 180-4), for the checksums that ONNX's external data may carry: they find accidents, not attacks.
+// SHA-1 (FIPS 180-4), for the checksums of ONNX's external data. They detect accidental damage, not attacks.
 #pragma once
 
 #include <array>
@@ -10,15 +10,15 @@
 
 namespace onnxar::base {
 
-/// One digest of bytes that come in pieces. Not synchronised. Cost: 0.5 to 1 GB/s.
+/// Computes the digest of bytes that come in pieces. Not synchronised. Cost: 0.5 to 1 GB/s.
 class Sha1 {
  public:
   void update(Bytes bytes);
-  /// The digest as 40 lower-case hexadecimal digits. Ends the use of this object.
+  /// The digest as 40 lower-case hexadecimal digits. The object cannot be used afterwards.
   [[nodiscard]] std::string hex() &&;
 
-  /// How many bytes this process has passed to `update` so far. For tests, which prove with it that bytes that many
-  /// tensors share are summed once. Threads: any.
+  /// The number of bytes that this process has passed to `update` so far. Tests use it to prove that bytes shared by
+  /// many tensors are summed once. Threads: any.
   static std::uint64_t bytes_summed() noexcept;
 
  private:

@@ -11,11 +11,11 @@ namespace {
 Error two_at_once(std::string_view failure) {
   return {Code::usage_writer_busy,
           concat(failure,
-                 "; a writer takes one call at a time: give each thread one of its own, or a lock to share. "
-                 "Nothing is published; begin anew with a new writer")};
+                 "; a writer takes one call at a time: use one writer per thread, or guard the writer by a lock. "
+                 "Nothing is published; start again with a new writer")};
 }
 
-/// The message of the exception that is being handled.
+/// The message of the exception that is being handled. REQUIRES: called in a handler.
 std::string current_failure() {
   try {
     throw;
@@ -34,11 +34,11 @@ void Steps::begin(std::string_view name) {
     case Stage::idle: break;
     case Stage::closed:
       throw Error(Code::usage_writer_finished,
-                  concat("`", name, "` was called after the writer had published what it wrote; use a new writer"));
+                  concat("`", name, "` was called after the writer had published its file; use a new writer"));
     case Stage::failed:
       throw Error(Code::usage_writer_failed,
                   concat("`", name, "` was called after the writer had failed (", state_->failure,
-                         "); nothing is published; begin anew with a new writer"));
+                         "); nothing is published; start again with a new writer"));
     case Stage::at_work:
       state_->stage = Stage::failed;
       state_->failure = concat("`", name, "` was called while `", state_->at_work, "` was at work");

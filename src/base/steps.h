@@ -1,4 +1,4 @@
-// A sequence of steps that ends for good with the first failure, even if the caller swallows the exception.
+// A sequence of steps that ends permanently with the first failure, even if the caller swallows the exception.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace onnxar::base {
 
-/// Admits one step at a time, and none after a step that failed. What has been made by then is incomplete, and to
-/// publish it could replace a good file by a broken one.
+/// Admits one step at a time, and no step after a failed one: the output is then incomplete, and publishing it could
+/// replace a good file by a broken one.
 ///
-/// A step that begins while another one is at work has no effect, except that the whole sequence fails: the caller
-/// shares the object between threads, or calls it from a callback. The step at work fails when it ends, or before it
-/// publishes (`close`). Threads: all members may be called at once. A moved-from object may only be assigned to or
+/// A step that begins during a different step has no effect, except that the whole sequence fails: the caller shares
+/// the object between threads, or calls it from a callback. The step at work fails when it ends, or before it publishes
+/// (`close`). Threads: all members may be called at once. A moved-from object may only be assigned to or
 /// destroyed.
 class Steps {
  public:
   Steps() : state_(std::make_unique<State>()) {}
 
-  /// Calls `action`, which messages call `name`, and returns its result. Errors: usage.writer_failed,
-  /// usage.writer_busy, usage.writer_finished; what `action` throws, after which no step is admitted.
+  /// Calls `action` and returns its result. Messages use `name`. Errors: usage.writer_failed, usage.writer_busy,
+  /// usage.writer_finished; those of `action`, after which no step is admitted.
   template <typename Action>
   decltype(auto) take(std::string_view name, const Action& action) {
     begin(name);
@@ -41,8 +41,8 @@ class Steps {
     }
   }
 
-  /// Called in the last step, before it publishes: no further step is admitted. Errors: usage.writer_busy if another
-  /// step tried to begin.
+  /// Must be called in the last step before it publishes. No further step is admitted. Errors: usage.writer_busy (a
+  /// different step tried to begin).
   void close();
 
  private:
@@ -52,7 +52,7 @@ class Steps {
     std::mutex mutex;
     Stage stage = Stage::idle;
     std::string_view at_work;  // the name of the step; names are literals
-    std::string failure;       // what failed first
+    std::string failure;       // the first failure
   };
 
   void begin(std::string_view name);

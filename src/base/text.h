@@ -1,4 +1,4 @@
-// Text for messages, and the characters of names.
+// Formats numbers and names for messages, and classifies the characters of names.
 #pragma once
 
 #include <concepts>
@@ -13,15 +13,15 @@ namespace onnxar::base {
 /// `0x40`
 std::string hex(std::uint64_t value);
 
-/// `1.50 GiB (1610612736 bytes)`; below 1 KiB just the bytes.
+/// `1.50 GiB (1610612736 bytes)`; below 1 KiB only the bytes.
 std::string human_size(std::uint64_t bytes);
 
-/// How many bytes of a name a message shows: a hostile name must not fill the screen, and a million messages that
-/// repeat it must not fill the memory.
+/// The number of bytes of a name that a message shows. A hostile name must not fill the screen, and a million messages
+/// with it must not fill the memory.
 inline constexpr std::size_t longest_quoted = 200;
 
-/// A name from a file as messages show it: in quotes and escaped. A name longer than `longest_quoted` is cut, and its
-/// length is added: `"abc..." (1000 bytes)`.
+/// A name from a file, in quotes and escaped for a message. A name longer than `longest_quoted` is cut, and its length
+/// is added: `"abc..." (1000 bytes)`.
 std::string quoted(std::string_view name);
 
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }

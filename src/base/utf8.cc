@@ -52,6 +52,7 @@ char32_t utf8_code_point(std::string_view text) noexcept {
 
 std::string_view utf8_prefix(std::string_view text, std::size_t most) noexcept {
   std::size_t end = std::min(most, text.size());
+  // A sequence that `end` cuts begins at one of the three bytes before it.
   for (std::size_t begin = end - std::min<std::size_t>(end, 3); begin < end; ++begin) {
     if (begin + utf8_sequence_length(text.substr(begin)) > end) end = begin;
   }

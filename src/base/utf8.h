@@ -1,4 +1,4 @@
-// UTF-8, strictly: no overlong forms, no surrogates, nothing above U+10FFFF (Unicode 15, table 3-7).
+// Strict UTF-8: no overlong forms, no surrogates, no code points above U+10FFFF (Unicode 15, table 3-7).
 #pragma once
 
 #include <cstddef>
@@ -6,17 +6,17 @@
 
 namespace onnxar::base {
 
-/// The length (1 to 4) of the well-formed sequence that `text` begins with; 0 if there is none.
+/// The length (1 to 4) of the well-formed sequence at the front of `text`; 0 if it does not begin with one.
 std::size_t utf8_sequence_length(std::string_view text) noexcept;
 
-/// The code point that `text` begins with. REQUIRES: its sequence is well-formed (utf8_sequence_length is not 0).
+/// The code point at the front of `text`; 0 if the sequence is not well-formed.
 char32_t utf8_code_point(std::string_view text) noexcept;
 
 /// The first `most` bytes, or up to 3 fewer so that no character is cut.
 std::string_view utf8_prefix(std::string_view text, std::size_t most) noexcept;
 
 /// Whether `text` begins with a control character: U+0000 to U+001F, U+007F to U+009F. The last 32 of them take two
-/// bytes in UTF-8, and some terminals obey them, too.
+/// bytes in UTF-8, and some terminals obey them as well.
 bool begins_with_control(std::string_view text) noexcept;
 
 bool is_utf8(std::string_view text) noexcept;

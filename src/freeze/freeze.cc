@@ -3,7 +3,7 @@
 #include <string>
 
 #include "archive/opening.h"
-#include "base/file_status.h"
+#include "base/paths.h"
 #include "freeze/filling.h"
 #include "freeze/prune.h"
 #include "freeze/weights.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "base/file_status.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "numpy/npz.h"
 #include "proto/messages.h"

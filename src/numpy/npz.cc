@@ -35,7 +35,7 @@ class Description {
       value_of(key);
       if (!accept(',') && peek() != '}') refuse_here();
     }
-    if (descr.empty() || !has_shape_) refuse_damaged("the header of the array has no descr or no shape");
+    if (descr.empty() || !has_shape_) refuse_damaged("the header of the array lacks descr or shape");
   }
 
   std::string descr;
@@ -106,7 +106,7 @@ class Description {
     if (!accept(character)) refuse_here();
   }
   [[noreturn]] void refuse_here() const {
-    refuse_damaged(concat("the header of the array is not as NumPy writes it, from its character ", at_,
+    refuse_damaged(concat("the header of the array does not have NumPy's form from character ", at_,
                           " on: ", base::quoted(text_)));
   }
 
@@ -115,15 +115,15 @@ class Description {
   bool has_shape_ = false;
 };
 
-/// The offset of the description and its length, which is not yet compared with the file's.
+/// The offset of the description and its length, which the caller compares with the file's.
 std::pair<std::size_t, std::size_t> place_of_description(Bytes file) {
   constexpr std::string_view magic = "\x93NUMPY";
   constexpr std::size_t before_length = 8;  // magic and version
   if (file.size() < before_length + 4 || as_text(file.first(magic.size())) != magic) {
-    refuse_damaged("it does not begin as a .npy file does");
+    refuse_damaged("it does not begin with the signature of a .npy file");
   }
   const auto major = std::to_integer<unsigned>(file[magic.size()]);
-  if (major < 1 || major > 3) refuse_form(concat("version ", major, " of the .npy format is not known"));
+  if (major < 1 || major > 3) refuse_form(concat("version ", major, " of the .npy format is not supported"));
   if (major == 1) return {before_length + 2, base::load<std::uint16_t>(file, before_length)};
   return {before_length + 4, base::load<std::uint32_t>(file, before_length)};
 }
@@ -133,7 +133,7 @@ std::uint64_t element_size(const std::string& descr) {
   const char* const end = descr.data() + descr.size();
   const bool whole = descr.size() > 2 && std::from_chars(descr.data() + 2, end, size).ptr == end;
   if (!whole || size == 0 || std::string_view("biufcV").find(descr[1]) == std::string_view::npos) {
-    refuse_form(concat("its elements are of NumPy's type ", base::quoted(descr), ", which no tensor has"));
+    refuse_form(concat("its elements have NumPy's type ", base::quoted(descr), ", which ONNX does not have"));
   }
   if (descr[0] == '>') refuse_form("its numbers are big-endian; save it with little-endian numbers");
   return size;
@@ -151,10 +151,10 @@ NpyArray parse_npy(Bytes file) {
   }
   const std::uint64_t size = element_size(description.descr);
   const Bytes data = file.subspan(begin + length);
-  const auto elements = payload_size(DataType::uint8, description.dims);
+  const auto elements = payload_size(DataType::uint8, description.dims);  // one byte each: their number
   const auto expected = elements ? base::checked_multiply(*elements, size) : std::nullopt;
   if (expected != data.size()) {
-    const std::string wanted = expected ? concat("calls for ", *expected) : "calls for more than any file has";
+    const std::string wanted = expected ? concat("calls for ", *expected) : "calls for 2^64 or more";
     refuse_damaged(concat("its data has ", data.size(), " bytes, but its header ", wanted));
   }
   return {description.descr, description.dims, data};
@@ -164,7 +164,7 @@ bool is_numpy_form(DataType type, std::string_view descr) {
   const NumpyType numpy = numpy_type(type);
   const unsigned bits = bits_per_element(type);
   if (bits < 8 || descr.empty()) return false;
-  const std::string_view form = descr.substr(1);  // the byte order was checked, or has no meaning for single bytes
+  const std::string_view form = descr.substr(1);  // parse_npy checked the byte order; `|` and `<` mean the same here
   if (form == std::string_view(numpy.descr).substr(1)) return true;
   return numpy.as_integers && form == concat("V", bits / 8);
 }
@@ -192,7 +192,7 @@ bool NpzFile::is_one(const std::filesystem::path& path) {
     return std::ranges::all_of(directory.entries(),
                                [](const zip::ForeignEntry& entry) { return entry.name.ends_with(suffix); });
   } catch (const Error&) {
-    return path.extension() == ".npz";  // a damaged one
+    return path.extension() == ".npz";  // damaged: the caller opens it as .npz and reports the error
   }
 }
 
@@ -216,6 +216,7 @@ Bytes NpzFile::bytes_of(std::size_t index) {
     zip::expect_crc(file, entry, base::crc32(0, stored));
     return stored;
   }
+  // An array that is read again is already in the spool, and must not count twice.
   if (counted_.insert(index).second) expansion_.add(entry);
   static_cast<void>(contents_->spool.place_of(entry.header_offset, entry.size));
   return contents_->spool.bytes(entry.header_offset, [&](const ByteSink& sink) { inflate(file, entry, sink); });
@@ -223,7 +224,7 @@ Bytes NpzFile::bytes_of(std::size_t index) {
 
 NpzFile::Array NpzFile::read(const std::string& name) {
   const auto index = find(name);
-  if (!index) throw Error(Code::usage_no_such_tensor, concat("there is no array ", base::quoted(name)), {}, path_);
+  if (!index) throw Error(Code::usage_no_such_tensor, concat("the file has no array ", base::quoted(name)), {}, path_);
   const zip::ForeignEntry& entry = contents_->directory.entries()[*index];
   try {
     NpyArray array = parse_npy(bytes_of(*index));

@@ -1,4 +1,4 @@
-// Reads arrays from a `.npz`: a zip file with a `.npy` (numpy/lib/format.py describes it) for each array.
+// Reads arrays from a `.npz`: a zip file with one `.npy` (numpy/lib/format.py describes the format) per array.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@
 
 namespace onnxar {
 
+/// A parsed `.npy` file.
 struct NpyArray {
   std::string descr;  ///< `<f4`
   std::vector<std::int64_t> dims;
@@ -35,13 +36,12 @@ NpyArray parse_npy(Bytes file);
 /// integers and plain bytes (`|V2`) are accepted.
 bool is_numpy_form(DataType type, std::string_view descr);
 
-/// An open `.npz` file. The mapping lives as long as this object and every array that was read. Threads: one call at a
+/// An open `.npz` file. The mapping lives as long as this object and every array read from it. Threads: one call at a
 /// time.
 class NpzFile {
  public:
-  /// Deflated arrays are inflated to a nameless file in `folder`, and may have `max_expansion` times as many bytes as
-  /// the
-  /// `.npz`. Errors: io.*, zip.*.
+  /// Opens the file. Deflated arrays are inflated to a nameless file in `folder`, and may have `max_expansion` times as
+  /// many bytes as the `.npz`. Errors: io.*, zip.*.
   static NpzFile open(const std::filesystem::path& path, const std::filesystem::path& folder,
                       std::uint64_t max_expansion);
   /// Whether the file is a zip that holds only `.npy` files. Errors: io.*.
@@ -56,7 +56,7 @@ class NpzFile {
     std::vector<std::int64_t> dims;
     ByteSpan data;
   };
-  /// The array of this name; its CRC-32 is compared.
+  /// Reads the array of this name and compares its CRC-32.
   /// Errors: usage.no_such_tensor; as parse_npy; zip.data.crc, zip.data.inflate, zip.limit.expansion, io.*.
   [[nodiscard]] Array read(const std::string& name);
 

@@ -9,7 +9,7 @@
 namespace onnxar {
 namespace {
 
-/// Unpacks elements of 2 or 4 bits to a byte each. The first element is in the lowest bits of a byte (onnx.proto,
+/// Unpacks elements of 2 or 4 bits to one byte each. The first element is in the lowest bits of a byte (onnx.proto,
 /// TensorProto.int32_data).
 class SpreadSource final : public ByteSource {
  public:
@@ -41,7 +41,7 @@ class SpreadSource final : public ByteSource {
     const unsigned sign = is_signed_ ? 1U << (bits_ - 1) : 0;
     for (unsigned shift = 0; shift < 8 && left != 0; shift += bits_, --left) {
       const unsigned value = (std::to_integer<unsigned>(byte) >> shift) & mask;
-      piece.push_back(static_cast<std::byte>((value ^ sign) - sign));
+      piece.push_back(static_cast<std::byte>((value ^ sign) - sign));  // extends the sign
     }
   }
 
@@ -93,6 +93,7 @@ std::string numpy_header(const std::string& descr, const std::vector<std::int64_
   for (const std::int64_t dim : dims) shape += base::concat(shape.empty() ? "" : " ", dim, ",");
   if (dims.size() > 1) shape.pop_back();  // `(3,)`, but `(3, 4)`
   std::string text = base::concat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (", shape, "), }");
+  // NumPy pads the header to a multiple of 64 bytes, so that the data of a mapped file is aligned.
   text.resize((before + text.size() + 1 + unit - 1) / unit * unit - before - 1, ' ');
   text += '\n';
   const auto length = static_cast<std::uint16_t>(text.size());

@@ -14,14 +14,15 @@ struct NumpyType {
   std::string descr;         ///< `<f4`; empty if the elements have no known size
   bool as_integers = false;  ///< NumPy lacks the type, so integers hold the bits
 };
+/// The NumPy type for tensors of `type`.
 NumpyType numpy_type(DataType type);
 
 /// The header of a `.npy`: magic, version and a description, padded to a multiple of 64 bytes.
 /// REQUIRES: at most 1024 dimensions.
 std::string numpy_header(const std::string& descr, const std::vector<std::int64_t>& dims);
 
-/// The elements of `payload`, raw data of this type, in the form of a `.npy`. If they have less than 8 bits, each of
-/// the `count` elements becomes a byte, sign-extended for signed types. Other elements are unchanged.
+/// Converts `payload`, raw data of this type, to the form of a `.npy`. Elements of less than 8 bits, `count` of them,
+/// become one byte each, sign-extended for signed types. Other elements are unchanged.
 std::shared_ptr<const ByteSource> numpy_elements(std::shared_ptr<const ByteSource> payload, DataType type,
                                                  std::uint64_t count);
 

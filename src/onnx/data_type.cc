@@ -13,7 +13,7 @@ struct TypeRow {
   unsigned bits;  // of one element in raw data
 };
 
-/// By number. Sources: onnx.proto (TensorProto.DataType), onnx/checker.cc (sizes of raw data).
+/// Indexed by the type's number. Sources: onnx.proto (TensorProto.DataType), onnx/checker.cc (sizes of raw data).
 constexpr std::array<TypeRow, 27> types = {{
     {"UNDEFINED", 0},      {"FLOAT", 32},    {"UINT8", 8},        {"INT8", 8},           {"UINT16", 16},
     {"INT16", 16},         {"INT32", 32},    {"INT64", 64},       {"STRING", 0},         {"BOOL", 8},
@@ -49,13 +49,14 @@ unsigned bits_per_element(DataType type) noexcept {
 std::optional<std::uint64_t> payload_size(DataType type, std::span<const std::int64_t> dims) noexcept {
   const unsigned bits = bits_per_element(type);
   if (bits == 0 || std::ranges::any_of(dims, [](std::int64_t dim) { return dim < 0; })) return std::nullopt;
-  if (std::ranges::find(dims, 0) != dims.end()) return 0;  // also if the others' product is beyond 64 bits
+  if (std::ranges::find(dims, 0) != dims.end()) return 0;  // even if the product of the others exceeds 64 bits
   std::optional<std::uint64_t> count = 1;
   for (const std::int64_t dim : dims) {
     if (count) count = base::checked_multiply(*count, static_cast<std::uint64_t>(dim));
   }
   if (!count) return std::nullopt;
   if (bits >= 8) return base::checked_multiply(*count, bits / 8);
+  // Rounds up without `count + per_byte - 1`, which could wrap.
   const unsigned per_byte = 8 / bits;
   return *count / per_byte + (*count % per_byte == 0 ? 0 : 1);
 }

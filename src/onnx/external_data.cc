@@ -11,10 +11,10 @@ namespace onnxar::onnx {
 namespace {
 
 constexpr std::string_view memory_prefix = "#onnxar:";
-// ONNX Runtime writes addresses in memory after this into models that never leave its process.
+// ONNX Runtime writes this prefix and an address in memory into models that must not leave its process.
 constexpr std::string_view foreign_marker_begin = "*/_ORT_";
 
-/// Only plain decimals: readers differ in what they make of `+5`, `0x5` and `05`.
+/// Accepts only plain decimal numbers: readers differ in how they read `+5`, `0x5` and `05`.
 std::uint64_t number_of(std::string_view text, std::string_view key, Code code, std::uint64_t offset) {
   const auto value = base::plain_decimal(text);
   if (!value) {
@@ -41,7 +41,7 @@ void ExternalData::add(std::string_view key, std::string_view value, std::uint64
     if (!unknown_key) unknown_key = key;
     return;
   }
-  if (*known) {  // M10: some readers take the first one, some the last
+  if (*known) {  // M10: some readers take the first pair, others the last
     throw Error(Code::onnx_external_duplicate_key,
                 base::concat("external_data has the key ", base::quoted(key), " twice"), {"", offset_of_pair});
   }
@@ -73,7 +73,7 @@ std::uint64_t length_in(const ExternalSlice& slice, std::optional<std::uint64_t>
                         std::string_view holder, std::uint64_t offset_of_tensor, std::string_view hint) {
   const auto stated = slice.length ? slice.length : expected;
   const auto length = base::length_within(slice.offset, stated, size);
-  // Without any length an offset beyond the end leaves no bytes, and that range is not in the holder either (M12, M13).
+  // Without a length, an offset beyond the end is refused as well, instead of giving an empty slice (M12, M13).
   if (length) return *length;
   const std::string whole = base::concat("the ", holder, " ", base::quoted(slice.location));
   throw Error(Code::onnx_external_out_of_range,  // M13

@@ -11,14 +11,14 @@
 
 namespace onnxar::onnx {
 
-/// The pairs as a model has them, not yet judged.
+/// The pairs as a model has them, not yet checked.
 struct ExternalData {
   std::optional<std::string_view> location, offset, length, checksum;
-  std::optional<std::string_view> unknown_key;  ///< the first key that is none of the four
+  std::optional<std::string_view> unknown_key;  ///< the first key other than these four
 
-  /// Takes in one StringStringEntryProto. Errors: wire.*, onnx.external_data.duplicate_key.
+  /// Adds one StringStringEntryProto. Errors: wire.*, onnx.external_data.duplicate_key.
   void add(Bytes model, wire::Range entry);
-  /// Takes in a pair that was read already, from `offset_of_pair` of the model.
+  /// Adds a pair that was read already, from `offset_of_pair` of the model. Errors: onnx.external_data.duplicate_key.
   void add(std::string_view key, std::string_view value, std::uint64_t offset_of_pair);
 };
 
@@ -26,11 +26,11 @@ struct ExternalData {
 struct ExternalSlice {
   std::string location;
   std::uint64_t offset = 0;
-  std::optional<std::uint64_t> length;  ///< absent: what type and dimensions call for, or else to the end
+  std::optional<std::uint64_t> length;  ///< absent: the size that type and dimensions give, or else up to the end
 };
 
-/// A link that this library writes. Offset and length are written even where a reader could do without them: some
-/// readers take the pairs by position and ignore the keys (W10).
+/// A link that this library writes. Offset and length are written even where they are redundant: some readers take the
+/// pairs by position and ignore the keys (W10).
 struct ExternalLink {
   std::string location;
   std::uint64_t offset = 0;
@@ -38,22 +38,23 @@ struct ExternalLink {
   std::string checksum = {};  ///< SHA-1 of the whole entry or file, in hexadecimal digits; empty: none
 };
 
-/// The pairs as a slice. Offsets and lengths are plain decimal numbers: no sign, no blank, no leading zero.
+/// Converts the pairs to a slice. Offsets and lengths are plain decimal numbers without sign, blanks or leading zeros.
 /// Errors: onnx.external_data.no_location, .bad_offset, .bad_length, .marker, at `offset_of_tensor`.
 ExternalSlice parse_external_data(const ExternalData& data, std::uint64_t offset_of_tensor);
 
-/// The length of the slice in the `size` bytes that its location names: the stated one, or `expected`, which type and
-/// dimensions call for, or all the rest (M12). `holder` says what they are: `entry`, or `data file`. `hint`
-/// ends the message.
-/// Errors: onnx.external_data.out_of_range, at `offset_of_tensor`.
+/// The length of the slice in the `size` bytes that its location names: the stated length, or else `expected`, the size
+/// that type and dimensions give, or else all bytes from the offset on (M12). For the message, `holder` names the kind
+/// of the location, `entry` or `data file`, and `hint` ends it. Errors: onnx.external_data.out_of_range, at
+/// `offset_of_tensor`.
 std::uint64_t length_in(const ExternalSlice& slice, std::optional<std::uint64_t> expected, std::uint64_t size,
                         std::string_view holder, std::uint64_t offset_of_tensor, std::string_view hint = {});
 
-/// Errors: onnx.external_data.missing, at `offset_of_tensor`: `location` names nothing in `holder` (`the archive`).
+/// Refuses a `location` that `holder` (`the archive`) does not have. Errors: onnx.external_data.missing, at
+/// `offset_of_tensor`.
 [[noreturn]] void refuse_missing(std::string_view location, std::string_view holder, std::uint64_t offset_of_tensor);
 
-/// The link as fields 13 and 14 of a TensorProto: data_location = EXTERNAL after external_data, which is `location`,
-/// `offset` and `length`, in this order, and then the checksum, if there is one.
+/// Encodes the link as fields 13 and 14 of a TensorProto: external_data with `location`, `offset`, `length` and, unless
+/// it is empty, `checksum`, in this order, then data_location = EXTERNAL.
 std::string external_data_fields(const ExternalLink& link);
 
 /// The location of a payload of a loaded model, `#onnxar:<id of the model>:<index>`. It is never written to a file.

@@ -19,14 +19,14 @@ bool is_typed_data_field(const wire::Field& field) noexcept {
     case tensor_field::int32_data:
     case tensor_field::int64_data:
     case tensor_field::uint64_data: return is_run(field, Type::varint);
-    case tensor_field::string_data: return field.type == Type::length_delimited;  // an empty string is one, too
+    case tensor_field::string_data: return field.type == Type::length_delimited;  // an empty string is a value as well
     default: return false;
   }
 }
 
 std::optional<std::uint64_t> data_location_of(const wire::Field& field) noexcept {
   if (field.number != tensor_field::data_location || field.type != Type::varint) return std::nullopt;
-  // Enumerations have 32 bits. To proto2 a value that the schema lacks makes the field an unknown one.
+  // Enumerations have 32 bits. In proto2 a field with a value that the schema lacks is an unknown field.
   const std::uint64_t value = field.number_value & 0xffffffffU;
   if (value != location_default && value != location_external) return std::nullopt;
   return value;

@@ -52,6 +52,7 @@ float value_of(std::uint32_t bits, const Layout& layout) {
   const bool subnormal = exponent == 0;
   const std::uint32_t significand = subnormal ? mantissa : mantissa | (last_mantissa + 1);
   const int power = static_cast<int>(subnormal ? 1 : exponent) - layout.bias - static_cast<int>(layout.mantissa_bits);
+  // Exact: float has at least the exponent range and the mantissa of each of these types.
   return factor * std::ldexp(static_cast<float>(significand), power);
 }
 

@@ -1,4 +1,4 @@
-// Floating point numbers of 16 bits or less.
+// Values of floating point types of 16 bits or less.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,8 @@
 
 namespace onnxar::onnx {
 
-/// The exact value of each bit pattern of such a type, indexed by the pattern; empty for every other type.
+/// The exact value of each bit pattern of a floating point type of at most 16 bits, indexed by the pattern. Empty for
+/// every other type.
 std::vector<float> values_of_narrow_float(DataType type);
 
 }  // namespace onnxar::onnx

@@ -8,7 +8,8 @@
 namespace onnxar::onnx {
 namespace {
 
-/// The position for the field `number`: after the last field with a smaller number.
+/// The position for a new field `number`: after the last field with a smaller number, so that fields stay in ascending
+/// order.
 std::uint64_t place_for(Bytes model, wire::Range tensor, std::uint32_t number) {
   std::uint64_t place = tensor.begin;
   wire::Cursor cursor(model, tensor);
@@ -56,7 +57,7 @@ class Rewriter {
 
  private:
   struct Entered {
-    std::uint64_t begin;  // of the field: identifies the message
+    std::uint64_t begin;  // of the field; identifies the message
     wire::Splice::Frame frame;
   };
 
@@ -78,7 +79,7 @@ class Rewriter {
 
   void remove_data(wire::Splice::Frame frame, wire::Range tensor) {
     wire::Cursor cursor(model_, tensor);
-    wire::Range run;  // adjacent fields are one edit: unpacked values may be a million fields
+    wire::Range run;  // adjacent fields become one edit: unpacked values may be a million fields
     for (wire::Field field; cursor.next(field);) {
       if (!moves_with_data(field)) continue;
       if (field.whole.begin == run.end) {

@@ -13,7 +13,7 @@
 
 namespace onnxar::onnx {
 
-/// What happens to the data of one tensor.
+/// The edit of one tensor's data.
 struct TensorEdit {
   enum class Action : std::uint8_t { keep, link, put_inline };
   Action action = Action::keep;
@@ -27,16 +27,16 @@ struct TensorEdit {
   }
 };
 
-/// What happens to the model's metadata_props.
+/// The edit of the model's metadata_props.
 struct MetadataEdit {
-  std::string_view drop = {};      ///< pairs whose key begins with this are removed; empty: none
-  std::string add = {};            ///< encoded fields, which are added after the others
-  std::string_view drop_key = {};  ///< pairs with exactly this key are removed, too; empty: none
+  std::string_view drop = {};      ///< removes pairs whose key begins with this; empty: none
+  std::string add = {};            ///< encoded fields, added after the others
+  std::string_view drop_key = {};  ///< removes pairs with exactly this key; empty: none
 };
 
-/// The model with an edit of every tensor; `decide` is called once for each, in wire order. All other fields keep their
-/// order and encoding. New fields are inserted in ascending field order, so that removing data and inserting it again
-/// gives the original bytes. `model` must outlive the result. Errors: as `walk_tensors`.
+/// Applies an edit to every tensor of the model. Calls `decide` once for each, in wire order. All other fields keep
+/// their order and encoding. New fields are inserted in ascending field order, so that removing data and inserting it
+/// again gives the original bytes. `model` must outlive the result. Errors: as `walk_tensors`.
 wire::Rope rewrite_tensors(Bytes model, const std::function<TensorEdit(const TensorSite&)>& decide,
                            const WalkLimits& limits = {}, const MetadataEdit& metadata = {});
 

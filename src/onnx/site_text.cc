@@ -10,7 +10,7 @@
 namespace onnxar::onnx {
 namespace {
 
-/// FNV-1a. Unkeyed, as sites are compared with those of other runs and machines.
+/// FNV-1a. Without a key, because sites are compared across runs and machines.
 std::uint64_t hash_of(std::string_view text) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;

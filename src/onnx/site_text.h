@@ -1,4 +1,4 @@
-// The text of a site: a place in a model.
+// The text of a site, which is a place in a model.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace onnxar::onnx {
 
-/// The most bytes of a site, and of an attribute's name in it. They keep a list of all sites of a model linear in the
-/// model's size: deep nesting and long names could make it quadratic. Usual sites are far shorter.
+/// Limits of the bytes of a site, and of an attribute's name in it. They keep the list of all sites linear in the
+/// model's size, which deep nesting and long names could make quadratic. Sites of ordinary models are far shorter.
 inline constexpr std::size_t longest_site = 200;
 inline constexpr std::size_t longest_name_in_site = 64;
 
@@ -17,7 +17,7 @@ inline constexpr std::size_t longest_name_in_site = 64;
 /// `graph.node[0].attr.body.no~0123456789abcdef.initializer[7]`.
 void append_step(std::string& site, std::string_view step);
 
-/// An attribute's name for a site; empty if it is not an identifier or is too long, and the site then has its number.
+/// An attribute's name for a site. Empty if it is not an identifier or is too long; the site then has its number.
 std::string_view name_for_path(std::string_view attribute) noexcept;
 
 }  // namespace onnxar::onnx

@@ -11,7 +11,7 @@
 namespace onnxar::onnx {
 namespace {
 
-/// The part of the schema that leads to tensors: a field of `parent` holds a `child`.
+/// One step of the schema on the way to tensors: a field of `parent` holds a `child`.
 struct Path {
   Message parent;
   std::uint32_t number;
@@ -43,7 +43,7 @@ constexpr std::array paths = {
 };
 
 std::optional<std::size_t> find_path(Message parent, const wire::Field& field) noexcept {
-  // To protobuf a field of another wire type than its schema's is an unknown one.
+  // A field whose wire type differs from the schema's is an unknown field, as in protobuf.
   if (field.type != wire::Type::length_delimited) return std::nullopt;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (paths[i].parent == parent && paths[i].number == field.number) return i;
@@ -63,7 +63,7 @@ SiteKind kind_of(std::span<const Level> levels) {
   return tensor.label == "initializer" ? SiteKind::initializer : SiteKind::attribute;
 }
 
-/// The last string field of this number. Empty where the message is damaged: the walk comes to that in its turn.
+/// The last string field of this number. Empty if the message is damaged, which the walk reports when it gets there.
 std::string_view string_in(Bytes model, wire::Range message, std::uint32_t number) noexcept try {
   std::string_view text;
   wire::Cursor cursor(model, message);
@@ -99,13 +99,13 @@ class Walk {
 
   void enter(const Path& path, const wire::Field& field, std::uint64_t index) {
     if (!path.repeated && index != 0) {
-      // M7: protobuf would merge the two. Taking either one would read another model than protobuf does.
+      // M7: protobuf would merge the two. Taking either of them would give a different model than protobuf reads.
       throw Error(Code::wire_repeated_message, base::concat("the field `", path.label, "` is given twice"),
                   {"", field.whole.begin});
     }
     depth().check_room(field);
     levels_.push_back({path.child, path.label, path.repeated, index, field, {}});
-    // The name is read once here and not for each of the attribute's tensors, of which there may be many.
+    // The name is read here once, not for each tensor of the attribute: it may have many.
     if (path.child == Message::attribute) {
       levels_.back().name = name_for_path(string_in(model_, field.value, attribute_field::name));
     }
@@ -146,7 +146,8 @@ std::string path_of(std::span<const Level> levels, const std::string& root) {
     const Level& level = levels[i];
     const bool in_attribute = i > 0 && levels[i - 1].message == Message::attribute;
     if (in_attribute) {
-      // `attr.value` is the tensor, `attr.value[2]` the third of `tensors`: an attribute has only one kind of value.
+      // `attr.value` is the tensor, `attr.value[2]` the third of `tensors`. An attribute has only one kind of value, so
+      // the field's name is redundant.
       append_step(text, subscript(level));
     } else if (level.name.empty()) {
       append_step(text, base::concat(".", level.label, subscript(level)));

@@ -15,38 +15,39 @@
 
 namespace onnxar::onnx {
 
-/// The kinds of places of tensors, as far as the rules for moving data out differ (W8).
+/// The kind of a tensor's place. Kinds are distinguished where the rules for moving data out differ (W8).
 enum class SiteKind : std::uint8_t {
   initializer,       ///< of a graph or subgraph, also in a function body
   attribute,         ///< `t` or `tensors` of a node
   sparse_values,     ///< values of a sparse initializer or attribute
-  sparse_indices,    ///< their indices, which are never moved out
+  sparse_indices,    ///< indices of these, which are never moved out
   function_default,  ///< anything beneath FunctionProto.attribute_proto
   training,          ///< anything beneath ModelProto.training_info
 };
 
 enum class Message : std::uint8_t { model, graph, node, function, attribute, training, sparse, tensor };
 
-/// One embedded message on the way to a tensor.
+/// One embedded message on the path from the model to a tensor.
 struct Level {
   Message message = Message::model;
   std::string_view label;  ///< the field's name
   bool repeated = false;
   std::uint64_t index = 0;  ///< among the fields of this number
   wire::Field field;
-  std::string_view name;  ///< of an attribute, as name_for_path has it
+  std::string_view name;  ///< of an attribute, by name_for_path
 };
 
-/// `graph.node[3].attr.value`, `graph.initializer[7]`, `functions[0].node[1].attribute[0]`: attributes by name where
-/// the name is an identifier. At most `longest_site` bytes. The levels are below the site `root`, if it is not empty.
+/// The text of a site: `graph.node[3].attr.value`, `graph.initializer[7]`, `functions[0].node[1].attribute[0]`.
+/// Attributes have their name if it is an identifier. At most `longest_site` bytes. The levels are below the site
+/// `root`, unless it is empty.
 std::string path_of(std::span<const Level> levels, const std::string& root = {});
 
 /// The operator of the NodeProto at `node`, such as "Constant"; empty if it has none or is damaged before that field.
 std::string_view op_type_of(Bytes model, wire::Range node) noexcept;
-/// The operator's domain, likewise.
+/// The domain of its operator; empty in the same cases.
 std::string_view domain_of(Bytes model, wire::Range node) noexcept;
 
-/// A tensor and its place. Valid during the visit only.
+/// A tensor and its place. Valid only during the visit.
 struct TensorSite {
   const TensorView& tensor;
   SiteKind kind;
@@ -57,7 +58,7 @@ struct TensorSite {
 };
 
 struct WalkLimits {
-  std::size_t depth = 100;  ///< of nested messages: the default of protobuf's parsers (M6)
+  std::size_t depth = 100;  ///< of nested messages; 100 is the default of protobuf's parsers (M6)
 };
 
 /// Visits every tensor of the serialised ModelProto, in wire order. Does not touch the bytes of raw data.

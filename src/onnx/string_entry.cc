@@ -12,7 +12,7 @@ namespace {
 std::optional<StringEntry> read_undamaged(Bytes model, wire::Range range) try {
   return read_string_entry(model, range);
 } catch (const Error&) {
-  return std::nullopt;  // no tensor is in a pair, so the specification does not judge what is in it
+  return std::nullopt;  // the specification's rules are about tensors, so damage in other metadata is not an error
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ struct StringEntry {
 
 /// Reads the message at `range`. Errors: wire.*.
 StringEntry read_string_entry(Bytes model, wire::Range range);
-/// Appends such a message as the field `number`.
+/// Appends a pair as the field `number`.
 void append_string_entry(std::string& out, std::uint32_t number, std::string_view key, std::string_view value);
 
 /// One field of the model's metadata_props.

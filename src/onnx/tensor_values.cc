@@ -31,7 +31,7 @@ std::string_view name_of(std::uint32_t field) {
 
 bool has_raw_values(const TensorView& tensor) { return tensor.raw_data && tensor.raw_data->size() != 0; }
 
-/// The lowest typed field that holds values. REQUIRES: there is one.
+/// The lowest typed field that holds values. REQUIRES: tensor.typed_fields != 0.
 std::uint32_t first_field(const TensorView& tensor) {
   return static_cast<std::uint32_t>(std::countr_zero(tensor.typed_fields));
 }
@@ -80,7 +80,7 @@ void prove_raw_size(const TensorView& tensor) {
   if (!tensor.raw_data) return;
   const std::uint64_t size = tensor.raw_data->size();
   const std::uint64_t expected = tensor.expected_size().value_or(0);
-  if (size >= expected) return;  // longer raw data is a remark (R8): readers agree on which bytes count
+  if (size >= expected) return;  // longer raw data is only a remark (R8): all readers take its first bytes
   refuse(Code::onnx_tensor_length, tensor, raw_size_text(tensor, expected));  // M18
 }
 
@@ -97,7 +97,7 @@ std::uint64_t count_values(Bytes model, const TensorView& tensor, std::uint32_t 
       count += field.value.size() / sizeof(float);
     } else if (number == tensor_field::double_data) {
       count += field.value.size() / sizeof(double);
-    } else {  // the last byte of a varint has no high bit
+    } else {  // only the last byte of a varint has its high bit clear, so counting these counts values
       count += static_cast<std::uint64_t>(std::ranges::count_if(
           field.value.of(model), [](std::byte byte) { return (byte & std::byte{0x80}) == std::byte{0}; }));
     }
@@ -105,13 +105,13 @@ std::uint64_t count_values(Bytes model, const TensorView& tensor, std::uint32_t 
   return count;
 }
 
-/// The number of typed values of a tensor, and the number that type and dimensions call for. Nothing for an unknown
-/// type.
+/// The number of typed values of a tensor, and the number that type and dimensions call for. Empty for an unknown type.
 std::optional<Surplus> values_of(Bytes model, const TensorView& tensor) {
   const auto own = typed_field_of(tensor.type);
   if (!own) return std::nullopt;
   const std::uint64_t held = count_values(model, tensor, own->number);
-  // A string has no fixed size: at a byte per element the size is the number of elements. No tensor has 2^64 of them.
+  // A string has no fixed size. With one byte per element, payload_size gives the number of elements. An overflow means
+  // more values than any tensor holds.
   const auto bytes = own->width == 0 ? payload_size(DataType::uint8, tensor.dims) : tensor.expected_size();
   const std::uint64_t width = std::max<std::uint64_t>(own->width, 1);
   return Surplus{held, bytes.value_or(std::numeric_limits<std::uint64_t>::max()) / width};
@@ -133,7 +133,7 @@ void prove_value_fields(const TensorView& tensor) {
   prove_own_field(tensor);
   if (!tensor.has_elements() && (has_raw_values(tensor) || tensor.typed_data)) {  // M18
     refuse(Code::onnx_tensor_length, tensor,
-           concat("the dimensions call for no elements, but there are values in ", where_values_are(tensor)));
+           concat("the dimensions call for no elements, but ", where_values_are(tensor), " holds values"));
   }
   prove_raw_size(tensor);
 }

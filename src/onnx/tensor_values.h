@@ -1,4 +1,4 @@
-// Checks the values of a tensor whose data is in the model: which field they are in, and how many they are.
+// Checks the values of a tensor whose data is in the model: their field and their number.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,27 @@
 
 namespace onnxar::onnx {
 
-/// Errors, at the tensor's offset: onnx.tensor.no_type (M19).
+/// Proves that the tensor has a type. Errors, at the tensor's offset: onnx.tensor.no_type (M19).
 void prove_type(const TensorView& tensor);
 
-/// For a tensor that is not linked, proves what can be seen without reading values: that they are in one field, and in
-/// the field of their type; that raw data is long enough; that there are none if the dimensions call for none. Errors,
-/// at the tensor's offset: onnx.tensor.data_beside (M20), .wrong_field (M21), .length (M18). Cost: O(1).
+/// Makes all checks of a tensor with inline data that do not read values: they are in one field, which is the field of
+/// their type; raw data is long enough; a tensor without elements has no values. Errors, at the tensor's offset:
+/// onnx.tensor.data_beside (M20), .wrong_field (M21), .length (M18). Cost: O(1).
 void prove_value_fields(const TensorView& tensor);
 
-/// As `prove_value_fields`; also proves that typed data has at least as many values as type and dimensions call for.
-/// Cost: O(bytes of the typed data) if it consists of varints.
+/// Calls `prove_value_fields`, and proves that typed data has at least as many values as type and dimensions call for.
+/// Errors: as `prove_value_fields`. Cost: O(bytes of the typed data) if it consists of varints.
 void prove_values(Bytes model, const TensorView& tensor);
 
-/// The sentence about raw_data with fewer bytes than the `required` ones (M18), or more (R8). REQUIRES: there is
-/// raw_data.
+/// The sentence about raw_data with fewer bytes than `required` (M18), or more (R8). REQUIRES: tensor.raw_data has a
+/// value.
 std::string raw_size_text(const TensorView& tensor, std::uint64_t required);
 
-/// The numbers of values, if typed data has more of them than type and dimensions call for. REQUIRES: `prove_values`
-/// passed.
+/// The number of values that typed data holds, and the number that type and dimensions call for.
 struct Surplus {
   std::uint64_t held, wanted;
 };
+/// The numbers, if typed data holds more values than type and dimensions call for. REQUIRES: `prove_values` passed.
 std::optional<Surplus> surplus_values(Bytes model, const TensorView& tensor);
 
 }  // namespace onnxar::onnx

@@ -7,7 +7,7 @@
 namespace onnxar::onnx {
 namespace {
 
-// No runtime accepts as many (M17). Without a limit a dimension of one byte would become eight in memory.
+// Runtimes accept far fewer dimensions (M17). The limit bounds memory: a dimension of one byte on the wire takes eight.
 constexpr std::size_t most_dims = 1024;
 
 void add_dims(TensorView& tensor, Bytes model, const wire::Field& field) {
@@ -35,8 +35,8 @@ void take_bytes(TensorView& tensor, Bytes model, const wire::Field& field, const
   }
 }
 
-/// Removing raw_data and inserting it again writes it in the form that this library writes, at the position that the
-/// field numbers give it. Only a tensor of that form comes back with the same bytes.
+/// Notes whether the tensor has the form that this library writes: removing raw_data and inserting it again uses the
+/// shortest length and the position by field number. Only a tensor of that form gets its original bytes back.
 void note_form(TensorView& tensor, const wire::Field& field, std::uint32_t last_number) {
   bool as_we_write_it = field.number >= last_number;
   if (field.number == tensor_field::raw_data) {

@@ -1,4 +1,4 @@
-// One TensorProto on the wire.
+// Reads one TensorProto on the wire.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +14,20 @@
 
 namespace onnxar::onnx {
 
-/// A TensorProto as positions and views in the model's bytes. If a field is given more than once, the last one counts,
-/// as in protobuf.
+/// A TensorProto, as positions and views in the model's bytes. If a field occurs more than once, the last occurrence
+/// counts, as in protobuf.
 struct TensorView {
   wire::Range range;  ///< of the message in the model
   std::string_view name;
   DataType type = DataType::undefined;
   std::vector<std::int64_t> dims;
   std::optional<wire::Range> raw_data;
-  bool typed_data = false;  ///< there are values in float_data, int32_data, string_data, ...
-  /// The typed fields with values: bit n stands for field n. 0 if the message was not read from the wire.
+  bool typed_data = false;  ///< float_data, int32_data, string_data, ... hold values
+  /// The typed fields with values: bit n is set for field n. 0 if the message was not read from the wire.
   std::uint32_t typed_fields = 0;
   bool segment = false;
-  /// Whether removing raw_data and inserting it again gives the same bytes: fields are in ascending order, raw_data is
-  /// there once, with a length of the shortest form, and no field says where the data is.
+  /// Whether removing raw_data and inserting it again gives the same bytes: fields are in ascending order, raw_data
+  /// occurs once, with a length of the shortest form, and no field gives a location.
   bool restorable = true;
   std::uint64_t data_location = location_default;
   ExternalData external;
@@ -35,13 +35,14 @@ struct TensorView {
   [[nodiscard]] bool is_external() const noexcept { return data_location == location_external; }
   [[nodiscard]] std::optional<std::uint64_t> expected_size() const noexcept { return payload_size(type, dims); }
   [[nodiscard]] bool has_elements() const noexcept { return std::ranges::find(dims, 0) == dims.end(); }
-  /// Whether it has elements but no values: weights that are filled in later, or a text without its data (R11).
+  /// Whether it has elements but no values: weights that are filled in later, or a model in text form without its data
+  /// (R11).
   [[nodiscard]] bool lacks_data() const noexcept {
     return !is_external() && (!raw_data || raw_data->size() == 0) && !typed_data && has_elements();
   }
 };
 
-/// The depth of a message below the model, and the greatest depth.
+/// The depth of a message below the model, and the greatest depth that is allowed.
 struct Depth {
   std::size_t levels = 0;
   std::size_t most = 100;
@@ -50,7 +51,7 @@ struct Depth {
   void check_room(const wire::Field& field) const;
 };
 
-/// Takes in one dimension, which was read at `offset`. Errors: onnx.tensor.dims (it is negative, or there are too
+/// Adds one dimension, which was read at `offset`. Errors: onnx.tensor.dims (it is negative, or the tensor has too
 /// many).
 void add_dim(TensorView& tensor, std::uint64_t value, std::uint64_t offset);
 /// Refuses a shape whose number of elements or bytes does not fit in 64 bits (M17). Errors: onnx.tensor.dims.

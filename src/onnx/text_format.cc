@@ -18,7 +18,7 @@ void skip_blank(std::string_view& text) noexcept {
   }
 }
 
-/// On the wire there is a control character near the front: the tag of a field, or the length of a short string.
+/// Serialised models have a control character near the front: the tag of a field, or the length of a short string.
 bool has_control(std::string_view text) noexcept {
   return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < ' ' && !is_white_space(c); });
 }

@@ -9,11 +9,11 @@
 namespace onnxar::onnx {
 namespace {
 
-/// How values of a data type are encoded in the typed field (onnx.proto, comments from TensorProto.float_data on).
+/// The encoding of a data type in its typed field (onnx.proto, comments from TensorProto.float_data on).
 struct Encoding {
   std::uint32_t field;
   wire::Type type;         // of one value: fixed32 and fixed64 are raw bytes already
-  std::size_t width;       // bytes that one value becomes
+  std::size_t width;       // of one value in raw data, in bytes
   std::int64_t low, high;  // the range of a varint as a signed number; 64-bit values of either sign are all valid
 };
 
@@ -55,10 +55,11 @@ std::optional<Encoding> encoding_of(DataType type) {
   }
 }
 
-/// The typed field's runs: packed ones whole, unpacked values one by one.
+/// Visits the typed field of the TensorProto at `tensor`: packed runs whole, unpacked values one by one. Stops, and
+/// returns false, when `visit` does or when the field has a wire type that is neither.
 template <typename Visit>
-bool visit_runs(Bytes model, const TensorView& tensor, const Encoding& encoding, Visit visit) {
-  wire::Cursor cursor(model, tensor.range);
+bool visit_runs(Bytes model, wire::Range tensor, const Encoding& encoding, Visit visit) {
+  wire::Cursor cursor(model, tensor);
   for (wire::Field field; cursor.next(field);) {
     if (field.number != encoding.field) continue;
     if (field.type != encoding.type && field.type != wire::Type::length_delimited) return false;
@@ -67,7 +68,7 @@ bool visit_runs(Bytes model, const TensorView& tensor, const Encoding& encoding,
   return true;
 }
 
-/// Whether no other typed field has values. With two of them, readers differ in which one they take.
+/// Whether no other typed field has values. Given two, readers differ in which they take, so neither is converted.
 bool is_only_field(Bytes model, const TensorView& tensor, std::uint32_t number) {
   wire::Cursor cursor(model, tensor.range);
   for (wire::Field field; cursor.next(field);) {
@@ -76,13 +77,11 @@ bool is_only_field(Bytes model, const TensorView& tensor, std::uint32_t number) 
   return true;
 }
 
-/// Decodes typed data while it is read.
+/// Decodes typed data while it is read, in pieces, so that the raw data is never in memory as a whole.
 class TypedSource final : public ByteSource {
  public:
   TypedSource(Bytes model, wire::Range tensor, Encoding encoding, std::uint64_t size)
-      : model_(model), encoding_(encoding), size_(size) {
-    tensor_.range = tensor;
-  }
+      : model_(model), tensor_(tensor), encoding_(encoding), size_(size) {}
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }
 
@@ -127,19 +126,19 @@ class TypedSource final : public ByteSource {
   static constexpr std::size_t piece_size = 1U << 20U;
 
   Bytes model_;
-  TensorView tensor_;
+  wire::Range tensor_;
   Encoding encoding_;
   std::uint64_t size_;
 };
 
-/// Whether every run is whole, every value is in range, and there are as many as the shape calls for (W9).
-bool converts_exactly(Bytes model, const TensorView& tensor, const Encoding& encoding, const TypedSource& source) {
+/// Whether every run is whole, every value is in range, and their number is the one that the shape calls for (W9).
+bool converts_exactly(Bytes model, wire::Range tensor, const Encoding& encoding, const TypedSource& source) {
   std::uint64_t count = 0;
   bool in_range = true;
   const bool whole = visit_runs(model, tensor, encoding, [&](const wire::Field& field) {
     const bool packed_fixed = field.type == wire::Type::length_delimited && encoding.type != wire::Type::varint;
     if (packed_fixed) {
-      count += field.value.size() / encoding.width;
+      count += field.value.size() / encoding.width;  // every bit pattern is valid, so the values are not read
       return field.value.size() % encoding.width == 0;
     }
     source.each_value(field, [&](std::uint64_t value) {
@@ -154,7 +153,7 @@ bool converts_exactly(Bytes model, const TensorView& tensor, const Encoding& enc
 }
 
 /// The bytes of the only run, if it is a packed run of fixed-width values: such bytes are raw data already.
-std::optional<wire::Range> raw_run(Bytes model, const TensorView& tensor, const Encoding& encoding) {
+std::optional<wire::Range> raw_run(Bytes model, wire::Range tensor, const Encoding& encoding) {
   if (encoding.type == wire::Type::varint) return std::nullopt;
   std::optional<wire::Range> run;
   const bool single = visit_runs(model, tensor, encoding, [&run](const wire::Field& field) {
@@ -180,7 +179,7 @@ void refuse_conversion(const TensorView& tensor) {
                 {Hint::dump_strings});
   }
   throw Error(Code::onnx_tensor_not_converted,
-              "its typed data does not convert to raw bytes (another count, or values out of range)", place);
+              "its typed data does not convert to raw bytes (wrong number of values, or values out of range)", place);
 }
 
 std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorView& tensor) {
@@ -189,14 +188,14 @@ std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorVie
   if (!encoding || !size || !is_only_field(model, tensor, encoding->field)) return nullptr;
   if (const auto raw = packed_raw_bytes(model, tensor)) return std::make_shared<SpanSource>(*raw);
   auto source = std::make_shared<TypedSource>(model, tensor.range, *encoding, *size);
-  return converts_exactly(model, tensor, *encoding, *source) ? source : nullptr;
+  return converts_exactly(model, tensor.range, *encoding, *source) ? source : nullptr;
 }
 
 std::optional<Bytes> packed_raw_bytes(Bytes model, const TensorView& tensor) {
   const auto encoding = encoding_of(tensor.type);
   const auto size = tensor.expected_size();
   if (!encoding || !size || !is_only_field(model, tensor, encoding->field)) return std::nullopt;
-  const auto run = raw_run(model, tensor, *encoding);
+  const auto run = raw_run(model, tensor.range, *encoding);
   if (!run || run->size() != *size) return std::nullopt;
   return run->of(model);
 }
@@ -205,7 +204,7 @@ void prove_typed_data(Bytes model, const TensorView& tensor) {
   wire::Cursor cursor(model, tensor.range);
   for (wire::Field field; cursor.next(field);) {
     if (field.type != wire::Type::length_delimited || !is_typed_data_field(field)) continue;
-    if (field.number == tensor_field::string_data) continue;
+    if (field.number == tensor_field::string_data) continue;  // repeated strings are never packed
     const std::size_t width = field.number == tensor_field::float_data    ? sizeof(float)
                               : field.number == tensor_field::double_data ? sizeof(double)
                                                                           : 0;

@@ -11,31 +11,30 @@
 
 namespace onnxar::onnx {
 
-/// The raw bytes of a tensor with typed data, if it converts exactly: the values are in the field of the data type and
-/// in no other, are as many as the dimensions call for, and each is in the type's range (W9). Null otherwise.
+/// The raw bytes of a tensor with typed data, if it converts exactly: all values are in the field of the data type,
+/// their number is the one that the dimensions call for, and each is in the range of the type (W9). Null otherwise.
 ///
 /// The source is a view of `model` if the wire already holds raw bytes (one packed run of fixed-width values).
-/// Otherwise it decodes piece by piece while it is read. Cost: O(values) here, to look at each, and again for each
-/// read.
+/// Otherwise it decodes piece by piece while it is read. Cost: O(values) for this check, and again for each read.
 std::shared_ptr<const ByteSource> typed_data_source(Bytes model, const TensorView& tensor);
 
-/// The raw bytes as a view of `model`, if they are one packed run of fixed-width values; nothing otherwise.
+/// The raw bytes as a view of `model`, if they are one packed run of fixed-width values; empty otherwise.
 std::optional<Bytes> packed_raw_bytes(Bytes model, const TensorView& tensor);
 
-/// The typed field of a data type, and the number of raw bytes of one value: 0 for strings, which have none. Nothing
-/// for an unknown type.
+/// The typed field of a data type, and the number of raw bytes of one value: 0 for strings, which have no raw bytes.
 struct TypedField {
   std::uint32_t number;
   std::size_t width;
 };
+/// The typed field of `type`; empty for an unknown type.
 std::optional<TypedField> typed_field_of(DataType type);
 
-/// Says why typed data has no raw bytes. Errors: onnx.tensor.strings, onnx.tensor.not_converted, at the tensor's
-/// offset.
+/// Throws the reason why `typed_data_source` is null. Errors: onnx.tensor.strings, onnx.tensor.not_converted, at the
+/// tensor's offset.
 [[noreturn]] void refuse_conversion(const TensorView& tensor);
 
-/// Proves every value of packed runs, as a parser would. Errors: wire.truncated (a run ends in the middle of a value),
-/// wire.varint. Cost: O(values).
+/// Proves every value of packed runs, as protobuf's parsers do. Errors: wire.truncated (a run ends in the middle of a
+/// value), wire.varint. Cost: O(values).
 void prove_typed_data(Bytes model, const TensorView& tensor);
 
 }  // namespace onnxar::onnx

@@ -7,7 +7,7 @@
 namespace onnxar::os {
 
 /// The reasons that callers tell apart. Functions of this room report failures as std::error_code, which holds the
-/// system's own number for messages; this is its meaning, equal on all systems.
+/// system's own number for messages. This is the meaning of that number, the same on every system.
 enum class Reason : std::uint8_t {
   none,
   not_found,
@@ -15,7 +15,7 @@ enum class Reason : std::uint8_t {
   permission,
   disk_full,
   is_folder,
-  /// The path leaves the folder, or the operation leaves the volume, that it must stay in.
+  /// A path leaves its folder, or an operation leaves its volume.
   outside,
   too_many_links,
   too_large,
@@ -26,7 +26,7 @@ enum class Reason : std::uint8_t {
   other,
 };
 
-/// Accepts the error codes of std::filesystem, too.
+/// The reason in `failed`, which may also come from std::filesystem.
 Reason reason_of(const std::error_code& failed) noexcept;
 
 }  // namespace onnxar::os

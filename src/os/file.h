@@ -17,12 +17,12 @@ namespace onnxar::os {
 /// The system's own handle of an open file or folder: a descriptor on POSIX. `none` is invalid on every system.
 enum class Handle : std::intptr_t { none = -1 };
 
-/// The handle of a descriptor of the C library, whose owner keeps it.
+/// Wraps a descriptor of the C library without taking ownership. A negative descriptor gives `none`.
 Handle handle_of(int descriptor) noexcept;
 
 void close(Handle handle) noexcept;
 
-/// Owns a handle and closes it. Converts to the handle wherever one is asked for.
+/// Owns a handle and closes it. Converts implicitly to the handle. Move-only.
 class File {
  public:
   File() = default;
@@ -39,7 +39,7 @@ class File {
   }
 
   [[nodiscard]] Handle get() const noexcept { return handle_; }
-  // NOLINTNEXTLINE(google-explicit-constructor): an owner serves as what it owns
+  // NOLINTNEXTLINE(google-explicit-constructor): functions that take a handle take its owner, too
   operator Handle() const noexcept { return handle_; }
   [[nodiscard]] bool valid() const noexcept { return handle_ != Handle::none; }
 
@@ -49,23 +49,23 @@ class File {
 
 enum class Access : std::uint8_t { read, read_and_write };
 
-/// Opens an existing file. Never waits for the other end of a pipe. A folder can be opened for reading; its status says
-/// what it is.
+/// Opens an existing file. Never waits for the other end of a pipe. A folder can be opened for reading; `status_of`
+/// tells it from a file.
 File open(const std::filesystem::path& path, Access access, std::error_code& failed) noexcept;
 
-/// Another handle of the same opening, which shares its locks.
+/// Returns a second handle of the same opening. Both share its locks.
 File duplicate(Handle file, std::error_code& failed) noexcept;
 
 enum class FileKind : std::uint8_t { regular, folder, link, other };
 
-/// Tells one file from another, independently of the names that lead to it.
+/// Identifies a file independently of its names.
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   bool operator==(const FileIdentity&) const = default;
 };
 
-/// Two equal ones mean that the file was neither replaced nor, within the resolution of the clock, written to.
+/// Two equal statuses mean that the file was not replaced and, within the resolution of the clock, not written to.
 struct FileStatus {
   FileKind kind = FileKind::other;
   FileIdentity identity;
@@ -76,24 +76,25 @@ struct FileStatus {
 };
 
 FileStatus status_of(Handle file, std::error_code& failed) noexcept;
-/// Follows links.
+/// As above, for a path. Follows links.
 FileStatus status_of(const std::filesystem::path& path, std::error_code& failed) noexcept;
-/// Does not follow a link at the end of the path.
+/// As above, without following a link at the end of the path.
 FileStatus link_status_of(const std::filesystem::path& path, std::error_code& failed) noexcept;
 
-/// Reads from `offset` on, without moving the file's position. Returns the number of bytes: fewer than asked for at
-/// any time, 0 only at the end of the file or after a failure.
+/// Reads from `offset` on without moving the file's position. Returns the number of bytes read. It may be less than
+/// requested at any time; it is 0 only at the end of the file or after a failure.
 std::size_t read_at(Handle file, std::span<std::byte> target, std::uint64_t offset, std::error_code& failed) noexcept;
 
-/// Fills all of `target`. Returns how much it did: less only at the end of the file or after a failure.
+/// Fills all of `target`. Returns the number of bytes read, which is less only at the end of the file or after a
+/// failure.
 std::size_t read_fully_at(Handle file, std::span<std::byte> target, std::uint64_t offset,
                           std::error_code& failed) noexcept;
 
-/// Writes a part of `first` followed by `second`, as much as the system takes at once. Returns the number of bytes.
+/// Writes `first` followed by `second` in one call. Returns the number of bytes written, which may be less.
 std::size_t write_at(Handle file, std::uint64_t offset, std::span<const std::byte> first,
                      std::span<const std::byte> second, std::error_code& failed) noexcept;
 
-/// Cuts the file, or extends it by zeros. May be called by a signal handler.
+/// Cuts the file, or extends it by zeros. Safe in signal handlers.
 std::error_code set_size(Handle file, std::uint64_t size) noexcept;
 
 /// Waits until the disk has the file's data and size.
@@ -101,11 +102,12 @@ std::error_code sync(Handle file) noexcept;
 
 enum class Lock : std::uint8_t { shared, exclusive };
 
-/// `busy`: another opening holds a lock that excludes this one. `failed`: such as a file system without locks.
+/// `busy`: a different opening holds a lock that excludes this one. `failed`: for example, the file system has no
+/// locks.
 enum class Locking : std::uint8_t { done, busy, failed };
 
-/// Takes the file's lock without waiting; it excludes other openings, in this process, too. Readers without a lock are
-/// not kept off. It is released when the last handle of this opening is closed.
+/// Takes the file's lock without waiting. The lock excludes other openings, including those of this process; it does
+/// not keep readers without a lock out. It is released when the last handle of this opening is closed.
 Locking try_lock(Handle file, Lock lock, std::error_code& failed) noexcept;
 
 inline Locking try_lock(Handle file, Lock lock) noexcept {

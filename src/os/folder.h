@@ -1,4 +1,4 @@
-// Open folders. A folder that is open stays the same one, even if another one is put in its place.
+// Open folders. The handle keeps its folder even if a different folder takes over the path.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,24 @@ File open_folder_in(Handle folder, const std::filesystem::path& name, std::error
 enum class Links : std::uint8_t { follow, refuse };
 
 /// Opens a file for reading by a path that does not leave `folder` at any step: not by `..`, an absolute path or a
-/// link, even if another process moves things meanwhile. Links are followed, if that is asked for, where they stay in
-/// the folder; systems that cannot tell follow none. Reason::outside if the path leaves the folder.
+/// link, even if another process moves folders meanwhile. With Links::follow, links that stay in the folder are
+/// followed; systems that cannot check this follow no link. Reason::outside if the path leaves the folder.
 File open_beneath(Handle folder, const std::filesystem::path& relative, Links links, std::error_code& failed) noexcept;
-/// Opens a folder beneath another one for looking up names in it. Follows no link.
+/// Opens a folder beneath `folder` for looking up names in it. Follows no link.
 File open_folder_beneath(Handle folder, const std::filesystem::path& relative, std::error_code& failed) noexcept;
 
-/// Of what has this name in the folder; a link is not followed.
+/// The status of the name in the folder; a link is not followed.
 FileStatus status_in(Handle folder, const std::filesystem::path& name, std::error_code& failed) noexcept;
-/// What the link of this name holds.
+/// The target that the link of this name holds.
 std::filesystem::path read_link(Handle folder, const std::filesystem::path& name, std::error_code& failed);
-/// Whether the system would follow the link of this name: not one that a stranger made in a folder that everybody may
-/// write to, where it can be a trap.
+/// Whether the system would follow the link of this name. It does not follow a link that a different user made in a
+/// sticky, world-writable folder: such a link can be a trap.
 bool may_follow_link(Handle folder, const std::filesystem::path& name, std::error_code& failed) noexcept;
 
 /// Reason::exists if something has this name.
 std::error_code make_folder(Handle folder, const std::filesystem::path& name) noexcept;
 bool is_empty(Handle folder, std::error_code& failed) noexcept;
-/// Waits until the disk has all names in it. A file system that cannot sync folders is not a failure.
+/// Waits until the disk has all names in the folder. A file system that cannot sync folders is not a failure.
 std::error_code sync_folder(Handle folder) noexcept;
 /// Removes the file, or link, of this name.
 std::error_code remove_file(Handle folder, const std::filesystem::path& name) noexcept;

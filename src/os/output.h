@@ -17,27 +17,27 @@ File create_new(Handle folder, const std::filesystem::path& name, std::error_cod
 
 /// Gives a file of `create_unseen` its name. Reason::exists if something has this name.
 std::error_code give_name(Handle file, Handle folder, const std::filesystem::path& name) noexcept;
-/// Renames within the folder, and replaces the file of the new name, if there is one, in one step.
+/// Renames within the folder. Atomically replaces a file that has the new name.
 std::error_code rename_over(Handle folder, const std::filesystem::path& from, const std::filesystem::path& to) noexcept;
 /// Renames within the folder. Reason::exists if something has the new name.
 std::error_code rename_to_free_name(Handle folder, const std::filesystem::path& from,
                                     const std::filesystem::path& to) noexcept;
 
-/// Gives the file the permissions of the file `name`, if there is one, without set-user-ID and set-group-ID: the new
-/// file may have another owner than the old one, in whose name its bytes must not run.
+/// Gives the file the permissions of the file `name`, if that exists, except set-user-ID and set-group-ID: the new file
+/// may have a different owner, and its bytes must not run in that owner's name.
 std::error_code keep_mode(Handle file, Handle folder, const std::filesystem::path& name) noexcept;
 
 enum class FileSize : std::uint8_t { grows, stays };
 
 /// Reserves blocks on the disk for this part of the file.
 std::error_code set_aside(Handle file, std::uint64_t offset, std::uint64_t length, FileSize size) noexcept;
-/// Whether files on this file system can share blocks.
+/// Whether files on the file system of `file` can share blocks.
 bool can_share_blocks(Handle file) noexcept;
 /// Makes a part of `file` share the blocks of a part of `source` until either is written to. Reason::outside if the
 /// files are on different volumes.
 std::error_code share_blocks(Handle file, std::uint64_t offset, Handle source, std::uint64_t source_offset,
                              std::uint64_t length) noexcept;
-/// Asks the system to begin writing this part to the disk; returns at once. Only advice.
+/// Asks the system to begin writing this part to the disk, and returns at once. Advice: never fails.
 void start_writeback(Handle file, std::uint64_t offset, std::uint64_t length) noexcept;
 
 }  // namespace onnxar::os

@@ -10,23 +10,23 @@
 
 namespace onnxar::os {
 
-/// A mapping begins at a multiple of this in the file, and at a multiple of this in memory. A power of two.
+/// Mappings begin at multiples of this number, in the file and in memory. A power of two.
 std::size_t mapping_granularity() noexcept;
 
 /// Maps a part of a file, shared and read-only. The handle may be closed afterwards. REQUIRES: `offset` is a multiple
 /// of the granularity; `length` is not 0 and stays in the file.
 std::span<const std::byte> map(Handle file, std::uint64_t offset, std::size_t length, std::error_code& failed) noexcept;
-/// REQUIRES: what `map` returned, as a whole.
+/// Ends a mapping. REQUIRES: `mapping` is the whole span that `map` returned.
 void unmap(std::span<const std::byte> mapping) noexcept;
 
-/// Says that these bytes, a part of a mapping, will be read soon; returns at once. Only advice.
+/// Tells the system that these bytes, a part of a mapping, will be read soon, and returns at once. Advice: never fails.
 void will_need(std::span<const std::byte> bytes) noexcept;
-/// Reads these bytes of a mapping in and has them mapped before it returns. Fails, instead of raising a signal, where
-/// the file was shortened or cannot be read; older systems that cannot tell raise it.
+/// Reads these bytes of a mapping into memory and maps their pages before it returns. Fails, instead of raising SIGBUS,
+/// if the file was shortened or cannot be read; Linux before 5.14 raises the signal.
 std::error_code populate(std::span<const std::byte> bytes) noexcept;
 
-/// Fresh memory, untouched, with huge pages advised if it is large; null if there is none. `alignment` is a power of
-/// two. `release` frees it.
+/// Allocates memory without touching it, and advises huge pages for large sizes. Null if the memory is exhausted.
+/// `alignment` is a power of two. `release` frees it.
 std::byte* allocate(std::size_t size, std::size_t alignment) noexcept;
 void release(std::byte* memory) noexcept;
 

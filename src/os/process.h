@@ -5,7 +5,7 @@
 
 namespace onnxar::os {
 
-/// Waits. May be called by a signal handler.
+/// Waits. Safe in signal handlers.
 void pause(std::uint32_t milliseconds) noexcept;
 
 }  // namespace onnxar::os

@@ -4,7 +4,7 @@
 #include <system_error>
 
 #include "archive/output_options.h"
-#include "base/file_status.h"
+#include "base/paths.h"
 #include "base/text.h"
 
 namespace onnxar {

@@ -21,10 +21,10 @@ using base::concat;
 void read_tag(Bytes buffer, std::uint64_t& position, std::uint64_t end, Field& field) {
   const std::uint64_t begin = position;
   const std::uint64_t tag = read_varint(buffer, position, end);
-  constexpr std::uint64_t longest = 5;  // bytes of a 32-bit varint; protobuf refuses padded tags beyond that
+  constexpr std::uint64_t longest = 5;  // bytes of a 32-bit varint; protobuf's parsers refuse a tag with more padding
   if (tag > 0xffffffff || tag < 8 || position - begin > longest) {  // M4
     refuse(Code::wire_tag,
-           concat("no protobuf field has the tag ", tag, ": the message is damaged or not an ONNX model"), begin);
+           concat("the tag ", tag, " is not valid in protobuf: the message is damaged or not an ONNX model"), begin);
   }
   field.number = static_cast<std::uint32_t>(tag >> 3U);
   const auto type = static_cast<std::uint8_t>(tag & 7U);
@@ -40,18 +40,18 @@ void read_tag(Bytes buffer, std::uint64_t& position, std::uint64_t end, Field& f
 }  // namespace
 
 std::uint64_t read_varint(Bytes buffer, std::uint64_t& position, std::uint64_t end) {
-  constexpr unsigned longest = 10;
+  constexpr unsigned longest = 10;  // bytes of a 64-bit varint
   const std::uint64_t begin = position;
   std::uint64_t value = 0;
   for (unsigned i = 0; i < longest; ++i) {
     if (position >= end) refuse_truncated(begin);
     const auto byte = std::to_integer<std::uint64_t>(buffer[position++]);
-    // Nine bytes hold 63 bits, so the tenth one holds the last bit and nothing else.
+    // Nine bytes hold 63 bits, so the tenth byte may hold only one bit.
     if (i + 1 == longest && byte > 1) break;
     value |= (byte & 0x7fU) << (7 * i);
     if (byte < 0x80) return value;
   }
-  refuse(Code::wire_varint, "a protobuf number of more than 64 bits", begin);  // M3
+  refuse(Code::wire_varint, "a protobuf number has more than 64 bits", begin);  // M3
 }
 
 bool Cursor::next(Field& field) {
@@ -74,7 +74,7 @@ bool Cursor::next(Field& field) {
       field.length.end = position_;
       break;
   }
-  // The size is compared with what is left, not added to the position: it may be any 64-bit number.
+  // The size may be any 64-bit number. Adding it to the position could wrap, so it is compared with the rest.
   if (size > end_ - position_) refuse_truncated(field.whole.begin);
   if (field.type == Type::fixed64) field.number_value = base::load<std::uint64_t>(buffer_, position_);
   if (field.type == Type::fixed32) field.number_value = base::load<std::uint32_t>(buffer_, position_);

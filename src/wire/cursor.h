@@ -1,7 +1,7 @@
 // Walks protobuf's wire format (protobuf.dev/programming-guides/encoding) one field at a time, without a schema.
 //
-// Positions are absolute in one buffer, so that every error can say where it is. Lengths are 64-bit: the limit
-// of 31 bits is the parsers', not the format's. Groups (deprecated, never used by ONNX) are refused.
+// Positions are absolute in one buffer, so that every error has its offset. Lengths have 64 bits: the limit of 31 bits
+// is one of protobuf's parsers, not of the format. Groups, which are deprecated and unused in ONNX, are refused.
 #pragma once
 
 #include <cstdint>
@@ -27,19 +27,21 @@ struct Field {
   Type type = Type::varint;
   Range whole;                     ///< from the tag to the end of the value
   Range length;                    ///< the length varint; empty unless length-delimited
-  Range value;                     ///< the varint, the fixed bytes, or what the length counts
+  Range value;                     ///< the varint, the fixed bytes, or the bytes that the length counts
   std::uint64_t number_value = 0;  ///< of a varint or fixed field
 };
 
-/// Reads the varint at `position`, and moves `position` past it. Errors: wire.truncated, wire.varint.
+/// Reads the varint at `position` and moves `position` past it. `end` limits the message. Errors: wire.truncated,
+/// wire.varint.
 std::uint64_t read_varint(Bytes buffer, std::uint64_t& position, std::uint64_t end);
 
+/// Iterates over the fields of one message. Does not read the bytes of length-delimited values.
 class Cursor {
  public:
-  /// Over the fields of the message that lies at `range` of `buffer`. REQUIRES: range within buffer.
+  /// Begins at the first field of the message at `range` of `buffer`. REQUIRES: `range` is within `buffer`.
   Cursor(Bytes buffer, Range range) noexcept : buffer_(buffer), position_(range.begin), end_(range.end) {}
 
-  /// The next field into `field`; false at the end. Errors: wire.truncated, wire.varint, wire.tag, wire.type.
+  /// Reads the next field into `field`; false at the end. Errors: wire.truncated, wire.varint, wire.tag, wire.type.
   bool next(Field& field);
 
  private:

@@ -13,7 +13,7 @@ namespace onnxar::wire {
 std::size_t varint_size(std::uint64_t value) noexcept;
 
 void append_varint(std::string& out, std::uint64_t value);
-/// A varint of at least `width` bytes. Some writers reserve room for a length before they know it, and pad it later.
+/// Appends a varint of at least `width` bytes. Some writers reserve room for a length before they know it, and pad it.
 void append_varint(std::string& out, std::uint64_t value, std::size_t width);
 void append_tag(std::string& out, std::uint32_t number, Type type);
 void append_varint_field(std::string& out, std::uint32_t number, std::uint64_t value);

@@ -1,4 +1,4 @@
-// A long sequence of bytes, made of pieces that lie elsewhere.
+// A sequence of bytes whose pieces lie elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace onnxar::wire {
 
-/// Views, owned strings and other sources, one after another. Memory: a few dozen bytes per piece, of whatever length.
+/// Joins views, owned strings and other sources. Memory: a few dozen bytes per piece, regardless of its length.
 class Rope final : public ByteSource {
  public:
   /// The bytes of the view must outlive the rope.
@@ -21,9 +21,10 @@ class Rope final : public ByteSource {
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }
   void read(const ByteSink& sink) const override;
-  /// Where the other sources lie: views are too short to be worth it.
+  /// Locates the bytes of the other sources only. Views are parts of the
+  /// model between payloads, too short to share blocks.
   void locate(const std::function<void(const Location&)>& visit) const override;
-  /// All bytes in one buffer.
+  /// Copies all bytes into one buffer.
   [[nodiscard]] std::vector<std::byte> flat() const;
 
  private:

@@ -9,7 +9,7 @@
 namespace onnxar::wire {
 namespace {
 
-/// The width of a padded varint, which is kept, or 1 for the shortest one.
+/// The width of a padded varint, which is kept; 1 for a varint of the shortest form, which may grow or shrink.
 std::size_t width_to_keep(Range length, std::uint64_t old_size) {
   return length.size() > varint_size(old_size) ? length.size() : 1;
 }
@@ -30,7 +30,7 @@ void Splice::replace(Frame frame, Range range, std::string text, std::shared_ptr
 }
 
 void Splice::update_lengths() {
-  // A frame has a higher number than its parent. In descending order, each size is final before the parent needs it.
+  // A frame has a higher number than its parent, so in descending order each size is final before the parent needs it.
   for (std::size_t i = frames_.size() - 1; i > 0; --i) {
     const Enclosing frame = frames_[i];
     if (frame.removed == 0 && frame.added == 0) continue;

@@ -1,4 +1,4 @@
-// Changes a few fields deep in a message without touching the rest.
+// Changes fields deep in a message without touching the rest.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,10 @@
 
 namespace onnxar::wire {
 
-/// A list of edits on one serialised message. `result` is the message with all edits and with the new lengths of the
-/// enclosing messages. Everything else keeps its order and encoding, unknown fields included. A length varint that was
-/// longer than necessary keeps its width, so that removing bytes and inserting them again gives the original message.
+/// Collects edits of one serialised message. `result` is the message with all edits and with the new lengths of the
+/// enclosing messages. All other bytes keep their order and encoding, including unknown fields. A length varint that
+/// was longer than necessary keeps its width, so that removing bytes and inserting them again gives the original
+/// message.
 class Splice {
  public:
   /// An embedded message that encloses edits. Number 0 is the outermost message.
@@ -26,7 +27,7 @@ class Splice {
 
   /// Enters the embedded message in `field` of `parent`. Frames must be entered in wire order.
   Frame enter(Frame parent, const Field& field);
-  /// Replaces `range`, which lies in `frame`, by `text` and then by `source`, if there is one.
+  /// Replaces `range`, which lies in `frame`, by `text` followed by `source` (null: none).
   void replace(Frame frame, Range range, std::string text, std::shared_ptr<const ByteSource> source = nullptr);
 
   [[nodiscard]] Rope result() &&;

@@ -1,4 +1,4 @@
-// What outer layers add to errors, and what they leave.
+// Outer layers add context to errors, and keep the context that inner layers gave.
 #include "base/annotate.h"
 
 #include <gmock/gmock.h>

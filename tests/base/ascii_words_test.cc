@@ -1,4 +1,4 @@
-// Words of eight characters, held against one character at a time.
+// Words of eight characters, compared with tests of single characters.
 #include "base/ascii_words.h"
 
 #include <gtest/gtest.h>

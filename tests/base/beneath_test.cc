@@ -1,4 +1,4 @@
-// Opening files that must lie in a folder: no way leads out, but for the links of a cache.
+// Opening files that must lie in a folder: no path leads out, except through the links of a cache.
 #include "base/beneath.h"
 
 #include <gtest/gtest.h>
@@ -154,7 +154,7 @@ TEST(OpenBeneath, MagicLinksAreRefused) {
   EXPECT_FALSE(base::open_beneath(self, self, "cwd/.", failed).valid());
 }
 
-/// From now on openat2 is a call that the kernel does not know.
+/// Makes openat2 fail from now on as an unknown system call.
 bool forget_openat2() {
   std::array<sock_filter, 4> code = {{
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -166,7 +166,7 @@ bool forget_openat2() {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/// Runs the checks where openat2 is unknown; the number of those that do not hold.
+/// Runs the checks without openat2, and returns the number of failures.
 template <typename Checks>
 int failures_on_old_kernel(const Checks& checks) {
   constexpr int no_filter = 200;

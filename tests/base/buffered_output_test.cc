@@ -1,4 +1,4 @@
-// The buffer against a plain model of a file: the bytes are the same, wherever the borders fall.
+// The buffer is compared with a simple model of a file: the bytes are equal wherever the borders fall.
 #include "base/buffered_output.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ constexpr std::size_t kib = 1024;
 constexpr std::size_t buffer = 1024 * kib;
 constexpr std::size_t direct = 64 * kib;  // pieces of this size and more do not pass through the buffer
 
-/// Does everything twice: to the output, and to bytes in memory.
+/// Applies every call twice: to the output, and to bytes in memory.
 class Twin {
  public:
   explicit Twin(bool write_back = false)
@@ -48,7 +48,7 @@ class Twin {
 
   void append_with_crc(std::size_t size, std::size_t threads) {
     const Blob bytes = pattern(size, ++seed_);
-    const std::size_t before = std::min(size, std::size_t{3});  // a CRC of which is gone on from
+    const std::size_t before = std::min(size, std::size_t{3});  // whose CRC is continued
     const Bytes rest = Bytes(bytes).subspan(before);
     output_.append(Bytes(bytes).first(before));
     EXPECT_EQ(output_.append_with_crc(bitwise_crc32(Bytes(bytes).first(before)), rest, threads), bitwise_crc32(bytes));
@@ -197,7 +197,7 @@ TEST(BufferedOutput, WritingBackEarlyChangesNoByte) {
   twin.expect_equal();
 }
 
-// Where the file system of $TMPDIR shares blocks these are shared, elsewhere copied.
+// If the file system of $TMPDIR can share blocks, these are shared; otherwise they are copied.
 TEST(BufferedOutput, MappedBytesThatLieAlikeInBlocksOrNot) {
   for (const std::size_t before : {0U, 1U, 4095U, 4096U, 70'000U}) {
     for (const std::size_t begin : {before, before + 4096, before + 64}) {

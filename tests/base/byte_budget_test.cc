@@ -15,7 +15,7 @@ TEST(ByteBudget, AllowsAMultipleOfTheInputAndNotAByteMore) {
   EXPECT_EQ(budget.most(), 80U);
   EXPECT_TRUE(budget.add(79));
   EXPECT_FALSE(budget.add(2));
-  EXPECT_EQ(budget.made(), 79U);  // what was refused does not count
+  EXPECT_EQ(budget.made(), 79U);  // refused bytes do not count
   EXPECT_TRUE(budget.add(1));
   EXPECT_TRUE(budget.allows(80));
   EXPECT_FALSE(budget.allows(81));

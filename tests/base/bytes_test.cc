@@ -1,4 +1,4 @@
-// ByteSpan: who owns the bytes, and for how long.
+// ByteSpan: ownership and lifetime of the bytes.
 #include "onnxar/bytes.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace onnxar::testing {
 namespace {
 
-/// Storage with an owner whose end can be seen.
+/// Storage with an owner whose destruction can be observed.
 struct Shared {
   std::shared_ptr<const Blob> storage = std::make_shared<const Blob>(pattern(16));
   std::weak_ptr<const Blob> watch = storage;

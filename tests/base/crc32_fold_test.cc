@@ -1,4 +1,4 @@
-// Folding in itself, on CPUs that can, whether or not `crc32` uses it there.
+// Folding, on CPUs that support it, regardless of whether `crc32` uses it there.
 #include "base/crc32_fold.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ class Crc32Fold : public ::testing::Test {
     }
   }
 
-  /// What is left, by the definition.
+  /// The remainder by the definition.
   static std::uint32_t finished(const base::FoldedCrc32& folded) {
     Blob message(folded.short_form.begin(), folded.short_form.end());
     message.insert(message.end(), folded.rest.begin(), folded.rest.end());

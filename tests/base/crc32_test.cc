@@ -1,4 +1,4 @@
-// CRC-32 against the definition, bit by bit, and at the borders of pages.
+// CRC-32 is compared with the definition, bit by bit, and at page borders.
 #include "base/crc32.h"
 
 #include <gtest/gtest.h>
@@ -52,8 +52,8 @@ TEST(Crc32, ContinuesOverPieces) {
   }
 }
 
-// zlib answers 0 for a null pointer and a length of 0, as it does for the beginning of a new sum: an exporter that
-// hands over an empty piece without an address in the midst of a weight had the sum begin anew.
+// zlib returns the initial value 0 for a null pointer with a length of 0. An exporter that passed an empty piece with a
+// null pointer in the middle of a weight restarted the sum.
 TEST(Crc32, AnEmptyPieceWithoutAnAddressLeavesTheSumAsItIs) {
   const Blob data = pattern(5000, 9);
   const std::uint32_t expected = bitwise_crc32(data);

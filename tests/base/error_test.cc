@@ -1,4 +1,4 @@
-// The catalogue of codes, and what errors and findings say.
+// The catalogue of codes, and the texts of errors and findings.
 #include "onnxar/error.h"
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ TEST(Catalogue, IdsAreLowerCaseWordsPartedByDots) {
   for (const Code code : all_codes()) EXPECT_TRUE(std::regex_match(std::string(id(code)), form)) << id(code);
 }
 
-// A caller may cast any number, or have the code of a later version.
+// A caller may cast any number, or get a code from a later version.
 TEST(Catalogue, NumberThatNoCodeHasIsUnknown) {
   for (const unsigned number : {static_cast<unsigned>(all_codes().size()), 60000U, 65535U}) {
     EXPECT_EQ(id(static_cast<Code>(number)), "unknown");
@@ -67,7 +67,7 @@ TEST(Catalogue, KindsFollowTheFirstWord) {
     const std::string_view name = id(code);
     const bool call = name.starts_with("usage.") || name.starts_with("output.");
     EXPECT_EQ(kind(code) == Kind::usage, call) << name;
-    const bool machine = name.starts_with("io.") || code == Code::archive_busy;  // somebody else is at it: try again
+    const bool machine = name.starts_with("io.") || code == Code::archive_busy;  // held by another process: try again
     EXPECT_EQ(kind(code) == Kind::io, machine) << name;
   }
 }
@@ -192,7 +192,7 @@ TEST(Escaped, WhatIsBeyondAsciiIsWrittenAsItsCodePoint) {
             "gr\\u00f6\\u00dfe \\u20ac \\U0001f600");
   EXPECT_EQ(escaped("a\xe2\x80\xae"
                     "b"),
-            "a\\u202eb");  // turns the text after it
+            "a\\u202eb");  // reverses the text after it
 }
 
 TEST(Escaped, DifferentNamesLookDifferent) {
@@ -217,7 +217,7 @@ TEST(Escaped, ControlsOfTheC1RangeAreWrittenInHex) {
   EXPECT_EQ(escaped("\xc2\x80"), "\\u0080");
   EXPECT_EQ(escaped("\xc2\x9b"
                     "2J"),
-            "\\u009b2J");  // CSI: a terminal obeys it as it does ESC [
+            "\\u009b2J");  // CSI: terminals obey it like ESC [
   EXPECT_EQ(escaped("\xc2\xa0"), "\\u00a0");
 }
 

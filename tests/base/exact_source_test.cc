@@ -1,4 +1,4 @@
-// Sources of careless callers: what they announce is what is written, or it is an error.
+// Sources that break their contract: exactly the announced bytes are written, or it is an error.
 #include "base/exact_source.h"
 
 #include <gmock/gmock.h>
@@ -18,13 +18,13 @@ using onnxar::testing::code_of;
 using onnxar::testing::error_of;
 using ::testing::HasSubstr;
 
-/// Announces `size` bytes and does as it likes.
+/// Announces `size` bytes and gives any number of them.
 class FreeSource final : public ByteSource {
  public:
   FreeSource(std::uint64_t size, std::function<void(const ByteSink&)> give) : size_(size), give_(std::move(give)) {}
   [[nodiscard]] std::uint64_t size() const override {
     ++asked;
-    return size_ + asked - 1;  // another one at every call
+    return size_ + asked - 1;  // a different size at every call
   }
   void read(const ByteSink& sink) const override { give_(sink); }
 
@@ -35,12 +35,12 @@ class FreeSource final : public ByteSource {
   std::function<void(const ByteSink&)> give_;
 };
 
-/// Gives `text` and loses what the sink throws.
+/// Gives `text` and swallows exceptions of the sink.
 void give_and_lose(const ByteSink& sink, std::string_view text) {
   try {
     sink(as_bytes(text));
   } catch (...) {
-    return;  // lost
+    return;  // swallowed
   }
 }
 

@@ -1,4 +1,4 @@
-// What a handler of signals cuts back. In children: a process that gives up does so for good.
+// Signal handlers cut extended files back. The tests run in child processes, because abandoning a process is final.
 #include "base/extended_files.h"
 
 #include <gtest/gtest.h>

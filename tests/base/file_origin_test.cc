@@ -1,4 +1,4 @@
-// Bytes of a mapping know their file, as long as it is there and is the same.
+// Bytes of a mapping lead to their file as long as its path leads to it.
 #include "base/file_origin.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using base::FileOrigins;
 using base::MappedFile;
 using base::MappedSource;
 
-/// What the file of the mapping holds at the place of `bytes`.
+/// The bytes of the mapping's file at the place of `bytes`.
 std::string found_text(const MappedFile& mapping, Bytes bytes) {
   const auto place = mapping.origin()->open(bytes);
   if (!place) return "nothing";
@@ -93,7 +93,7 @@ TEST(FileOrigin, KnowsOfAnotherFileInItsPlaceAndOfOneThatGrew) {
   EXPECT_TRUE(again.is_changed());
 }
 
-/// Several runs one after another.
+/// Several runs in sequence.
 class Runs final : public ByteSource {
  public:
   explicit Runs(std::vector<const ByteSource*> parts) : parts_(std::move(parts)) {}

@@ -1,4 +1,4 @@
-// Patterns for names, held against the C library's where that is fast enough.
+// Patterns for names, compared with the C library's where that is fast enough.
 #include "base/glob.h"
 
 #include <fnmatch.h>
@@ -21,7 +21,7 @@ TEST(Glob, APatternMatchesWhatTheShellsPatternsMatch) {
   for (int i = 0; i < 200'000; ++i) {
     const std::string pattern = random_text(random, "ab*?[]!-\\./", 7);
     const std::string text = random_text(random, "ab-]./", 6);
-    // Where a bracket is never closed, or ends in a backslash, shells differ among themselves.
+    // Shells differ on brackets that are never closed or end in a backslash.
     if (pattern.find('[') != std::string::npos && pattern.find_first_of('\\', pattern.find('[')) != std::string::npos)
       continue;
     if (pattern.ends_with('\\')) continue;
@@ -38,7 +38,7 @@ TEST(Glob, ClassesAndEscapesAreKnown) {
 }
 
 TEST(Glob, ManyStarsTakeNoMoreThanTheProductOfTheLengths) {
-  // The C library's takes 20 000 to the power of the stars: it would never come back.
+  // The C library's takes 20 000 to the power of the number of stars: it would not return.
   std::string pattern;
   for (int i = 0; i < 20; ++i) pattern += "*a";
   EXPECT_FALSE(base::matches(pattern + "b", std::string(20'000, 'a')));

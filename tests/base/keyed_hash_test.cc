@@ -18,7 +18,7 @@ namespace {
 using base::KeyedHash;
 using base::SipHash;
 
-// What CPython 3.11 hashes bytes to with PYTHONHASHSEED=0, which makes the key zero.
+// The hashes of bytes in CPython 3.11 with PYTHONHASHSEED=0, which makes the key zero.
 TEST(SipHash13, GivesTheHashesOfCPython) {
   const std::pair<std::string, std::uint64_t> known[] = {
       {"a", 0x407448d2b89b1813},
@@ -72,7 +72,7 @@ TEST(KeyedHash, PairsHashByBothAndByTheirOrder) {
   EXPECT_NE(of(std::string("ab"), std::string("c")), of(std::string("a"), std::string("bc")));
 }
 
-// Numbers from files are offsets and sizes: multiples of a power of two, which a table that takes them as they are puts
+// Numbers from files are offsets and sizes. Many are multiples of a power of two, which a table without hashing puts
 // into few buckets.
 TEST(KeyedHash, NumbersSpreadOverATable) {
   base::KeyedSet<std::uint64_t> numbers;
@@ -84,7 +84,8 @@ TEST(KeyedHash, NumbersSpreadOverATable) {
   EXPECT_LE(longest, 16U);
 }
 
-// MurmurHash64A, which libstdc++ hashes strings with: its words can be chosen so that what one does the next undoes.
+// MurmurHash64A, the string hash of libstdc++: its words can be chosen so that each undoes the effect of the one
+// before.
 class CollidingTexts {
  public:
   explicit CollidingTexts(int bits) {
@@ -105,11 +106,11 @@ class CollidingTexts {
   static constexpr std::uint64_t multiplier = 0xc6a4a7935bd1e995;
   static std::uint64_t shifted(std::uint64_t value) { return value ^ value >> 47U; }
   static std::uint64_t inverse() {
-    std::uint64_t found = 1;  // Newton's steps, each of which doubles the number of right bits
+    std::uint64_t found = 1;  // Newton's steps double the number of correct bits
     for (int i = 0; i < 6; ++i) found *= 2 - multiplier * found;
     return found;
   }
-  /// The word that gets to the hash as `word` does, with the top bit turned over.
+  /// The word that has the effect of `word` on the hash, with the top bit inverted.
   static std::uint64_t other(std::uint64_t word) {
     const std::uint64_t mixed = shifted(word * multiplier) * multiplier ^ 1ULL << 63U;
     return shifted(mixed * inverse()) * inverse();

@@ -1,4 +1,4 @@
-// Mapping files, and what cannot be mapped.
+// Mapping files, and files that cannot be mapped.
 #include "base/mapped_file.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Fresh memory, and pages that are had ready.
+// Allocated memory, and pages that are read ahead of use.
 #include "base/memory.h"
 
 #include <fcntl.h>

@@ -32,7 +32,7 @@ OutputFile written(const fs::path& target, std::string_view text, Existing exist
   return file;
 }
 
-/// Fails as a disk does that cannot write there: no file has this offset.
+/// Writes at an offset that no file has, which fails like a disk error.
 void write_in_vain(OutputFile& file) {
   EXPECT_EQ(code_of([&] { file.write_at(~std::uint64_t{0} >> 1U, as_bytes("x")); }), Code::io_failed);
 }
@@ -89,7 +89,7 @@ TEST(OutputFile, WhatCannotBeSharedIsLeftToBeWritten) {
   const TempDir folder;
   const base::MappedFile source = base::MappedFile::open(folder.write_file("source", "no whole block"));
   OutputFile file = written(folder / "a", "text");
-  EXPECT_FALSE(file.share_at(1, source.bytes(), *source.origin()));  // on no file system
+  EXPECT_FALSE(file.share_at(1, source.bytes(), *source.origin()));  // no file system shares bytes off block borders
   EXPECT_FALSE(file.may_share());
   file.publish(Sync::none);
   EXPECT_EQ(folder.read_text("a"), "text");
@@ -337,7 +337,7 @@ TEST(OutputFile, MovedFileIsPublishedOnce) {
   EXPECT_EQ(folder.file_names(), Strings{"a"});
 }
 
-/// A file system of 64 KiB on a folder, as long as the object lives.
+/// Mounts a file system of 64 KiB on a folder for the lifetime of the object.
 class SmallDisk {
  public:
   explicit SmallDisk(const fs::path& folder) : folder_(folder) {
@@ -377,7 +377,7 @@ TEST(OutputFile, FullDiskIsNoticedBeforeAnythingIsWritten) {
   file.reserve(32U << 10U);
 }
 
-/// Without /proc a nameless file cannot be given a name: the file system then looks as if it had no such files.
+/// Without /proc a nameless file cannot be named, so the library treats the file system as one without nameless files.
 bool hide_proc() {
   return ::unshare(CLONE_NEWNS) == 0 && ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
          ::mount("tmpfs", "/proc", "tmpfs", 0, nullptr) == 0;
@@ -458,7 +458,7 @@ TEST(ExtendedFile, RoomThatIsSetAsideIsNoPartOfIt) {
   OutputFile file = extended(folder);
   file.reserve(1U << 20U);
   EXPECT_EQ(folder.read_text("a"), "old and new");
-  file.reserve(2);  // less than there is
+  file.reserve(2);  // less than the file has
   file.set_size(7);
   file.publish(Sync::none);
   EXPECT_EQ(folder.read_text("a"), "old and");
@@ -508,7 +508,7 @@ TEST(SpoiledOutput, IsCutOffAgainWhereItExtendsAFile) {
   EXPECT_EQ(folder.read_text("a"), "good");
 }
 
-// A second fsync says that all is well when the first has told that pages are lost.
+// After an fsync that reports lost pages, a second fsync succeeds.
 TEST(SpoiledOutput, IsNotSyncedASecondTime) {
   const TempDir folder;
   OutputFile file = written(folder / "a", "new");

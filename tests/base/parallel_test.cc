@@ -1,4 +1,4 @@
-// Work on several threads: each number once, and failures that are no matter of chance.
+// Work on several threads: each number once, and failures that do not depend on timing.
 #include "base/parallel.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Ranges that are stated by offset and length stay within what they are ranges of.
+// Ranges that are stated by offset and length stay within their file or entry.
 #include "base/ranges.h"
 
 #include <gtest/gtest.h>

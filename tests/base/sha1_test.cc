@@ -1,4 +1,4 @@
-// SHA-1 against the examples of its standard (FIPS 180), and against sha1sum.
+// SHA-1 is compared with the examples of its standard (FIPS 180), and with sha1sum.
 #include "base/sha1.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::string sha1(Bytes bytes) {
 
 std::string sha1(std::string_view text) { return sha1(as_bytes(text)); }
 
-/// In pieces of `first`, `first + step`, ... bytes.
+/// The digest of pieces of `first`, `first + step`, ... bytes.
 std::string sha1_in_pieces(Bytes bytes, std::size_t first, std::size_t step) {
   base::Sha1 sum;
   for (std::size_t size = first; !bytes.empty(); size += step) {
@@ -82,7 +82,7 @@ TEST(Sha1, EmptyPiecesChangeNothing) {
   EXPECT_EQ(std::move(sum).hex(), sha1("abc"));
 }
 
-// The padding holds the length in bits, which 32 bits do not hold here. The digest is sha1sum's.
+// The padding holds the length in bits, which exceeds 32 bits here. The digest is sha1sum's.
 TEST(Sha1Slow, CountsMoreThan32BitsOfBits) {
   const Blob zeros(64U << 20U);
   base::Sha1 sum;

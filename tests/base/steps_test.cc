@@ -1,4 +1,4 @@
-// Steps: one at a time, and none after one that failed.
+// Steps: one at a time, and none after a failed one.
 #include "base/steps.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// UTF-8 against its definition: what encoding a code point gives is well-formed, and nothing else is.
+// UTF-8 is compared with its definition: exactly the encodings of code points are well-formed.
 #include "base/utf8.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(Utf8, EveryCodePointIsRead) {
   }
 }
 
-// Together with the test above, counting shows that nothing else is read: as many sequences as there are code points.
+// Counting shows, together with the test above, that no other sequences are accepted: there are as many as code points.
 TEST(Utf8, NoOtherShortSequenceIsRead) {
   std::size_t one = 0;
   std::size_t two = 0;
@@ -61,7 +61,7 @@ TEST(Utf8, NoOtherLongSequenceIsRead) {
       }
     }
   }
-  // 0x100 pairs of the first two bytes stand for U+10000 to U+10FFFF; of the borders tried, two bytes each continue.
+  // 0x100 pairs of the first two bytes begin U+10000 to U+10FFFF; of the borders tried, two bytes each continue.
   EXPECT_EQ(count, 0x100U * 2 * 2);
 }
 

@@ -1,4 +1,4 @@
-// Names and sizes of data types, held against the tables of ONNX's own documentation, written down a second time.
+// Names and sizes of data types are compared with a second copy of the tables of ONNX's documentation.
 #include <gtest/gtest.h>
 
 #include <limits>

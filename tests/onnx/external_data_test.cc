@@ -1,4 +1,4 @@
-// External data is read strictly: what a careful reader would doubt is refused.
+// External data is read strictly: ambiguous or malformed pairs are refused.
 #include "onnx/external_data.h"
 
 #include <gtest/gtest.h>

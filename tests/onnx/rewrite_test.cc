@@ -1,4 +1,4 @@
-// Moving tensors out and in changes their data fields and the lengths around them, and not one other byte.
+// Moving tensors out and in changes their data fields and the enclosing lengths, and no other byte.
 #include "onnx/rewrite.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ TensorEdit link(std::string_view location, std::uint64_t length) {
 }
 TensorEdit put_inline(Blob bytes) { return TensorEdit::put_inline(std::make_shared<Payload>(std::move(bytes))); }
 
-/// What one initializer becomes by `edit`; a second one beside it must stay.
+/// One initializer after `edit`; a second one beside it must not change.
 std::string edited(const Message& tensor, const TensorEdit& edit) {
   const Message neighbour = testing::tensor("neighbour", dtype::int8, {3}).raw_data(pattern(3));
   const auto in_model = [&](const Message& first) {
@@ -54,7 +54,7 @@ std::string edited(const Message& tensor, const TensorEdit& edit) {
   return found;
 }
 
-/// The tensors of every kind of site, `make` giving each.
+/// A model with tensors, made by `make`, at every kind of site.
 Message every_site(const std::function<Message(std::string_view, std::size_t)>& make) {
   const auto sparse = [&](std::string_view name) {
     return sparse_tensor(make(name, 130), tensor("", dtype::int64, {1}).int64_data({1}), {5});

@@ -1,4 +1,4 @@
-// Sites are short whatever the names and the depth of a model are.
+// Sites are short for all names and depths.
 #include "onnx/site_text.h"
 
 #include <gtest/gtest.h>

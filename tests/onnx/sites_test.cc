@@ -1,4 +1,4 @@
-// Every tensor of a model is found, whatever leads to it, and nothing else is.
+// The walk finds every tensor of a model, by every path of the schema, and nothing else.
 #include "onnx/sites.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ std::vector<Found> walk(Bytes model, std::size_t depth = 100) {
 
 std::vector<Found> walk(const Message& model, std::size_t depth = 100) { return walk(model.view(), depth); }
 
-/// What a walk of `model` finds, when it finds one tensor.
+/// The tensor that a walk of `model` finds. REQUIRES: it has one.
 Found only(const Message& model) {
   const std::vector<Found> all = walk(model);
   if (all.size() != 1) throw std::logic_error("not one tensor");
@@ -253,7 +253,7 @@ TEST(Walk, ATruncatedModelIsRefusedOrHasNoGraph) {
   const Blob whole = model({.graph = graph({.initializers = {t("w")}})}).take();
   for (std::size_t cut = 0; cut < whole.size(); ++cut) {
     try {
-      EXPECT_EQ(walk(Bytes(whole).first(cut)).size(), 1U) << cut;  // cut behind the graph, between two fields
+      EXPECT_EQ(walk(Bytes(whole).first(cut)).size(), 1U) << cut;  // cut after the graph, between two fields
     } catch (const Error& error) {
       EXPECT_TRUE(error.code() == Code::wire_truncated || error.code() == Code::onnx_model_invalid) << error.what();
     }
@@ -270,7 +270,7 @@ TEST(Walk, PayloadsAreNeverTouched) {
   ASSERT_NE(memory, MAP_FAILED);
   const std::span<std::byte> bytes(static_cast<std::byte*>(memory), whole.size());
   std::ranges::copy(whole.view(), bytes.begin());
-  // The payload begins on the first page; of it, the second and third page are payload and nothing else.
+  // The payload begins on the first page. The second and third page hold only payload.
   ASSERT_EQ(::mprotect(bytes.data() + page, 2 * page, PROT_NONE), 0);
   EXPECT_EQ(walk(Bytes(bytes)).size(), 1U);
   ::munmap(memory, 6 * page);

@@ -1,4 +1,4 @@
-// Pairs of strings: read, written, found among the model's metadata.
+// Pairs of strings are read, written, and found in the model's metadata.
 #include "onnx/string_entry.h"
 
 #include <gmock/gmock.h>

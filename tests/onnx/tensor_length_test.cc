@@ -1,4 +1,4 @@
-// The sentences about how much data a tensor must have.
+// The sentences about the amount of data of a tensor.
 #include "onnx/tensor_length.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Where the values of a tensor are, and how many: what ONNX's checker refuses is refused, and nothing else.
+// The field and number of a tensor's values: exactly the tensors that ONNX's checker refuses are refused.
 #include "onnx/tensor_values.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using onnx::TensorView;
 
-/// The id of what is wrong with the values of this tensor; empty: nothing.
+/// The id of the error in the values of this tensor, or empty.
 std::string fault_of(const Message& tensor) {
   const TensorView view = onnx::read_tensor(tensor.view(), {0, tensor.size()});
   try {

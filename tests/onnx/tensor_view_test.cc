@@ -1,4 +1,4 @@
-// A tensor is read as protobuf reads it: fields in any order and encoding, the last of a kind holds.
+// A tensor is read as protobuf reads it: fields in any order and encoding, and the last of each kind counts.
 #include "onnx/tensor_view.h"
 
 #include <gmock/gmock.h>
@@ -103,7 +103,7 @@ TEST(TensorView, AShapeWhoseSizeCannotBeToldIsRefusedAtTheTensor) {
   const Dims huge = {1LL << 40, 1LL << 40};
   expect_tensor_refused(tensor("w", dtype::uint8, huge), Code::onnx_tensor_dims, 0);
   expect_tensor_refused(tensor("w", dtype::float64, {1LL << 61}), Code::onnx_tensor_dims, 0);
-  // Of these no size is ever told.
+  // The library gives no size for these types.
   EXPECT_EQ(ReadTensor(tensor("w", dtype::string, huge))->expected_size(), std::nullopt);
   EXPECT_EQ(ReadTensor(tensor("w", 27, huge))->expected_size(), std::nullopt);
 }

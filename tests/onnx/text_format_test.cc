@@ -31,7 +31,7 @@ TEST(TextFormatTest, AModelOnTheWireIsNoTextWhateverItsFirstFieldSays) {
   EXPECT_FALSE(is_text(Message().varint(1, 8)));
   EXPECT_FALSE(is_text(Message().string(2, "ir_version: 8 graph {")));
   EXPECT_FALSE(is_text(Message().string(14, "x")));  // its tag is a letter
-  // Tag and length are letters, and what follows begins as a field's value would: a key of 58 bytes.
+  // Tag and length are letters, and the next byte is one that begins a value in text format: a key of 58 bytes.
   EXPECT_FALSE(is_text(Message().message(14, testing::string_entry(std::string(58, 'k'), std::string(40, 'v')))));
   EXPECT_FALSE(is_text(Message().message(8, testing::opset(std::string(58, 'd'), 1))));
 }

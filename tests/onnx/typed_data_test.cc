@@ -1,4 +1,4 @@
-// Typed fields become the raw bytes that they mean, exactly or not at all.
+// Typed fields convert exactly to their raw bytes, or not at all.
 #include "onnx/typed_data.h"
 
 #include <gtest/gtest.h>
@@ -18,12 +18,12 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-/// How a type whose values are sent as varints stands in its field: the schema's comments, written down again.
+/// The encoding of a type whose values are varints, from a second copy of the schema's comments.
 struct VarintType {
   std::uint64_t type = 0;
   std::uint32_t field = 0;
-  std::size_t width = 0;           // bytes that a value becomes
-  std::int64_t low = 0, high = 0;  // what a value may be
+  std::size_t width = 0;           // of a value in raw data, in bytes
+  std::int64_t low = 0, high = 0;  // the range of a value
   std::int64_t per_value = 1;      // elements in one value
 };
 
@@ -76,7 +76,7 @@ Blob little_endian(const Values& values, std::size_t width) {
   return out;
 }
 
-/// What a source hands out; nothing where there is none.
+/// The bytes of a source; empty for a null source.
 std::optional<Blob> read_all(const std::shared_ptr<const ByteSource>& source) {
   if (!source) return std::nullopt;
   Blob all;
@@ -97,7 +97,7 @@ Message typed(std::uint64_t type, const Dims& dims, const Message& data) {
   return Message().raw(tensor("", type, dims)).raw(data).string(tensor_field::name, "w");
 }
 
-/// One value after another, in every way that the wire has for them.
+/// A sequence of values, in every encoding of the wire format.
 Messages all_forms(std::uint32_t field, const Values& values) {
   const auto part = [&](std::size_t from, std::size_t to, Repeated form) {
     const auto at = [&values](std::size_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i); };
@@ -141,7 +141,7 @@ TEST(TypedData, NegativeNumbersStandInTenBytes) {
   const Message data = Message().signed_varint(tensor_field::int32_data, -1);
   EXPECT_EQ(data.size(), 11U);
   EXPECT_EQ(converted(typed(dtype::int32, {1}, data)), Blob(4, std::byte{0xff}));
-  // The same bits in five bytes are another number.
+  // The same bits in five bytes are a different number.
   EXPECT_EQ(converted(typed(dtype::int32, {1}, Message().varint(tensor_field::int32_data, 0xffffffff))), std::nullopt);
 }
 
@@ -289,7 +289,7 @@ TEST(TypedData, ManyValuesComeInPieces) {
   EXPECT_EQ(converted(typed(dtype::int32, {300000}, data)), little_endian(values, 4));
 }
 
-// A model whose packed run was cut passed the check, and could not be packed then: found by fuzzing.
+// A model with a cut packed run passed the check, but could not be packed: found by fuzzing.
 TEST(TypedData, ProvingSeesARunThatEndsInTheMiddleOfANumber) {
   const auto proof_of = [](std::uint32_t field, std::string_view run) {
     const Blob model = Message().string(field, run).take();

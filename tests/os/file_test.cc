@@ -1,4 +1,4 @@
-// Open files: what their status tells, reading and writing at offsets, locks.
+// Open files: status, reading and writing at offsets, locks.
 #include "os/file.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Files without a name, names, and room on the disk.
+// Nameless files, naming files, and reserving room on the disk.
 #include "os/output.h"
 
 #include <gtest/gtest.h>

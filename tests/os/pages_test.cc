@@ -1,4 +1,4 @@
-// Mapped and fresh pages.
+// Mapped and allocated pages.
 #include "os/pages.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Fields are found where they are, and bytes that are no protobuf message are refused with the place.
+// The cursor finds fields at their positions, and refuses bytes that are not a protobuf message with their offset.
 #include "wire/cursor.h"
 
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ void expect_refused(const Message& message, Code code, std::uint64_t offset) {
   EXPECT_EQ(error.entry(), "");
 }
 
-/// A field before the one in question, so that no offset is right by being 0.
+/// A field before the tested one, so that an offset of 0 is never correct by accident.
 Message after_three_bytes() { return Message().varint(1, 300); }
 
 TEST(Cursor, AnEmptyMessageHasNoFields) { EXPECT_TRUE(fields_of({}).empty()); }
@@ -130,7 +130,7 @@ TEST(Cursor, PositionsCountFromTheBufferAndTheRangeIsTheLimit) {
   const Message message = Message().varint(1, 1).string(2, "inner").varint(3, 1);
   const wire::Field inner = fields_of(message.view()).at(1);
   EXPECT_EQ(inner.whole, (wire::Range{2, 9}));
-  // All that lies behind the range is there to be read, and must not be.
+  // The bytes after the range are readable, but must not be read.
   for (std::uint64_t end = 3; end < inner.whole.end; ++end) {
     const Error error = error_of([&] { fields_in(message.view(), {2, end}); });
     EXPECT_EQ(id(error.code()), "wire.truncated") << end;
@@ -193,7 +193,7 @@ TEST(Cursor, ATagOfMoreThan32BitsIsRefused) {
   expect_refused(after_three_bytes().raw_varint(largest).raw_varint(1), Code::wire_tag, 3);
 }
 
-// Protobuf's parsers stop at five bytes: what is longer would be read here and refused there.
+// Protobuf's parsers stop at five bytes. A longer tag that is read here would be refused there.
 TEST(Cursor, ATagOfMoreThanFiveBytesIsRefused) {
   EXPECT_EQ(only_field(Message().padded_tag(1, wire_type::varint, 5).raw_varint(1)).number, 1U);
   expect_refused(after_three_bytes().padded_tag(1, wire_type::varint, 6).raw_varint(1), Code::wire_tag, 3);

@@ -1,4 +1,4 @@
-// What is written is what an independent builder writes, and reads back.
+// Encoded fields equal those of an independent builder, and read back.
 #include "wire/encode.h"
 
 #include <gtest/gtest.h>

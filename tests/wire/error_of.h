@@ -1,4 +1,4 @@
-// The error that a call ends with.
+// The error that a call throws.
 #pragma once
 
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 namespace onnxar::testing {
 
-/// Calls `call` and returns the Error it throws. A call that throws none fails the test.
+/// Calls `call` and returns the Error it throws. Fails the test if the call does not throw.
 template <typename Call>
 Error error_of(Call&& call) {
   try {

@@ -1,4 +1,4 @@
-// A rope hands out its pieces in order, without copying what lies elsewhere.
+// A rope hands out its pieces in order, without copying views.
 #include "wire/rope.h"
 
 #include <gtest/gtest.h>

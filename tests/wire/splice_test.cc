@@ -1,4 +1,4 @@
-// An edit changes what it names and the lengths around it, and not one other byte.
+// An edit changes its range and the lengths of the enclosing messages, and no other byte.
 #include "wire/splice.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ wire::Field find(Bytes buffer, wire::Range range, std::uint32_t number) {
   throw std::logic_error("no such field");
 }
 
-/// The message that holds the payload, and what to call it in edits.
+/// The message that holds the payload, and its frame.
 struct Innermost {
   wire::Splice::Frame frame = wire::Splice::outermost;
   wire::Range range;
@@ -49,7 +49,7 @@ Innermost enter_innermost(wire::Splice& splice, Bytes buffer) {
   return at;
 }
 
-/// `message` with another payload.
+/// `message` with a different payload.
 Blob with_payload(const Blob& message, std::size_t size) {
   wire::Splice splice(message);
   const Innermost at = enter_innermost(splice, message);
@@ -66,7 +66,7 @@ std::vector<std::size_t> sizes_at_borders() {
   return sizes;
 }
 
-/// `text` with edits on its bytes, which stand in no field.
+/// `text` with edits of its bytes, which are not in a field.
 struct TextEdit {
   wire::Range range;
   std::string text;
@@ -215,7 +215,7 @@ TEST(Splice, AnInsertionWithinWhatIsTakenOutIsKept) {
   EXPECT_EQ(edited("abcdef", {{{1, 3}, ""}, {{3, 3}, "i"}, {{3, 5}, ""}}), "aif");
 }
 
-/// Claims a size and hands out a few bytes: a payload that no test wants to write.
+/// Claims a size and hands out a few bytes: a payload that is too large to write in a test.
 class Huge final : public ByteSource {
  public:
   [[nodiscard]] std::uint64_t size() const override { return 5ULL << 30U; }

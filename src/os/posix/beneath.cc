@@ -14,14 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int read_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+constexpr int read_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;  // O_NONBLOCK: opening a pipe must not wait
 constexpr int lookup_flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
 File open_with_openat2(Handle folder, const fs::path& relative, int flags, Links links,
                        std::error_code& failed) noexcept {
   open_how how{};
   how.flags = static_cast<unsigned>(flags);
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;  // magic links, as in /proc/PID/fd, jump out of any folder
   if (links == Links::refuse) how.resolve |= RESOLVE_NO_SYMLINKS;
   const long opened = ::syscall(SYS_openat2, descriptor_of(folder), relative.c_str(), &how, sizeof how);
   return file_of(static_cast<int>(opened), failed);
@@ -32,18 +32,20 @@ bool is_link(Handle folder, const fs::path& name) noexcept {
   return status_in(folder, name, ignored).kind == FileKind::link && !ignored;
 }
 
-/// For kernels before 5.6, and sandboxes that do not know openat2: follows no link at all.
+/// Fallback for kernels before 5.6 and for sandboxes that reject openat2. Follows no link at all: to resolve a link in
+/// user space without a race, every step of its target would need the same walk.
 File open_part_by_part(Handle folder, const fs::path& relative, int last_flags, std::error_code& failed) noexcept {
   File here = open_folder_in(folder, ".", failed);
   for (auto part = relative.begin(); part != relative.end(); ++part) {
     if (*part == ".." || relative.is_absolute()) {
-      failed = error_of(EXDEV);
+      failed = error_of(EXDEV);  // as openat2 reports a path that leaves the folder
       return {};
     }
     const bool last = std::next(part) == relative.end();
     const int flags = last ? last_flags : lookup_flags;
     File next = file_of(::openat(descriptor_of(here), part->c_str(), flags | O_NOFOLLOW), failed);
     if (!next.valid()) {
+      // O_NOFOLLOW fails with ELOOP or ENOTDIR at a link. Callers tell "outside" from "missing" by this code.
       if (is_link(here, *part)) failed = error_of(EXDEV);
       return {};
     }
@@ -58,7 +60,9 @@ bool is_missing(const std::error_code& failed) noexcept {
 }
 
 File open_within(Handle folder, const fs::path& relative, int flags, Links links, std::error_code& failed) noexcept {
-  // While other processes rename files the kernel may be unable to say whether a path with `..` stays beneath.
+  // openat2 returns EAGAIN if a rename elsewhere on the system raced with a `..` in the path: the kernel could not
+  // prove that the path stays beneath the folder. The bound keeps a process that renames in a loop from stalling this
+  // one.
   constexpr int attempts = 100;
   File file;
   for (int i = 0; i < attempts; ++i) {

@@ -16,10 +16,10 @@ Reason reason_of(const std::error_code& failed) noexcept {
     case ENOSPC:
     case EDQUOT: return Reason::disk_full;
     case EISDIR: return Reason::is_folder;
-    case EXDEV: return Reason::outside;
+    case EXDEV: return Reason::outside;  // openat2 for a path, rename and FICLONERANGE for a volume
     case ELOOP: return Reason::too_many_links;
     case EFBIG: return Reason::too_large;
-    case EFAULT: return Reason::unreadable_bytes;
+    case EFAULT: return Reason::unreadable_bytes;  // write() of a mapping whose file was shortened
     case ENOSYS:
     case EOPNOTSUPP: return Reason::unsupported;
     default: return Reason::other;

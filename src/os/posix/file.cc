@@ -32,11 +32,11 @@ std::size_t count_of(ssize_t result, std::error_code& failed) noexcept {
 
 Handle handle_of(int descriptor) noexcept { return descriptor < 0 ? Handle::none : Handle{descriptor}; }
 
-// Not repeated: Linux has released the descriptor even if the call was interrupted.
+// Not repeated after EINTR: Linux has released the descriptor by then, and another thread may have got its number.
 void close(Handle handle) noexcept { ::close(descriptor_of(handle)); }
 
 File open(const std::filesystem::path& path, Access access, std::error_code& failed) noexcept {
-  // O_NONBLOCK: opening a pipe must not wait for its other end. It has no effect on a regular file.
+  // O_NONBLOCK: opening a pipe must not wait for its other end. The flag has no effect on a regular file.
   const int mode = access == Access::read ? O_RDONLY : O_RDWR;
   return file_of(::open(path.c_str(), mode | O_CLOEXEC | O_NONBLOCK), failed);
 }
@@ -84,7 +84,7 @@ std::size_t read_fully_at(Handle file, std::span<std::byte> target, std::uint64_
 
 std::size_t write_at(Handle file, std::uint64_t offset, std::span<const std::byte> first,
                      std::span<const std::byte> second, std::error_code& failed) noexcept {
-  // iovec also serves reading, so it has no const; writing does not change the bytes.
+  // iovec is shared with readv, so it holds a pointer to non-const; pwritev does not change the bytes.
   const std::array parts{iovec{const_cast<std::byte*>(first.data()), first.size()},
                          iovec{const_cast<std::byte*>(second.data()), second.size()}};
   const auto write = [&] {
@@ -97,10 +97,12 @@ std::error_code set_size(Handle file, std::uint64_t size) noexcept {
   return outcome(::ftruncate(descriptor_of(file), static_cast<off_t>(size)) == 0);
 }
 
+// Not fdatasync: the file may be a new one, and a later rename must not become durable before its permissions do.
 std::error_code sync(Handle file) noexcept { return outcome(::fsync(descriptor_of(file)) == 0); }
 
 Locking try_lock(Handle file, Lock lock, std::error_code& failed) noexcept {
-  // flock, not fcntl: its locks belong to the opening, so closing another descriptor of the file does not release them.
+  // flock, not fcntl: a flock lock belongs to the opening. A POSIX lock belongs to the process and is released as soon
+  // as any code in the process closes any descriptor of the file.
   const int operation = lock == Lock::shared ? LOCK_SH : LOCK_EX;
   const auto take = [&] { return ::flock(descriptor_of(file), operation | LOCK_NB); };
   failed = outcome(uninterrupted(take) == 0);

@@ -1,4 +1,4 @@
-// struct stat in the terms of the seam.
+// Converts struct stat to FileStatus.
 #pragma once
 
 #include <sys/stat.h>

@@ -25,7 +25,7 @@ struct CloseFolder {
 
 using Names = std::unique_ptr<DIR, CloseFolder>;
 
-/// The folder opened for reading: a handle for looking up names (O_PATH) can neither be read nor synced.
+/// Opens the folder for reading: an O_PATH handle, which serves lookups, can be neither read nor synced.
 int open_to_read(Handle folder) noexcept {
   return ::openat(descriptor_of(folder), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
@@ -34,7 +34,7 @@ Names names_in(Handle folder, std::error_code& failed) noexcept {
   const int descriptor = open_to_read(folder);
   Names names(descriptor < 0 ? nullptr : ::fdopendir(descriptor));
   failed = outcome(names != nullptr);
-  if (!names && descriptor >= 0) ::close(descriptor);  // else the stream owns it
+  if (!names && descriptor >= 0) ::close(descriptor);  // otherwise the stream owns it
   return names;
 }
 
@@ -61,6 +61,8 @@ fs::path read_link(Handle folder, const fs::path& name, std::error_code& failed)
   return length < 0 ? fs::path() : fs::path(text.data(), text.data() + length);
 }
 
+// Only sticky, world-writable folders such as /tmp need the rule: in any other folder, a user with write access could
+// replace the target itself.
 bool is_trusted_link(std::uint32_t folder_mode, std::uint32_t folder_owner, std::uint32_t link_owner,
                      std::uint32_t user) noexcept {
   const bool shared = (folder_mode & S_ISVTX) != 0 && (folder_mode & S_IWOTH) != 0;
@@ -75,6 +77,7 @@ bool may_follow_link(Handle folder, const fs::path& name, std::error_code& faile
   return !failed && is_trusted_link(around.st_mode, around.st_uid, link.st_uid, ::geteuid());
 }
 
+// 0777: the umask takes permissions away, as it does for every other program.
 std::error_code make_folder(Handle folder, const fs::path& name) noexcept {
   return outcome(::mkdirat(descriptor_of(folder), name.c_str(), 0777) == 0);
 }

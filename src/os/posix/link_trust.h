@@ -5,8 +5,8 @@
 
 namespace onnxar::os {
 
-/// As a kernel with fs.protected_symlinks decides it: in a sticky folder that everybody may write to, only links that
-/// `user` or the folder's owner made are followed. Another user could have laid one there as a trap.
+/// Follows the rule of a kernel with fs.protected_symlinks set: in a sticky, world-writable folder, only links that
+/// `user` or the folder's owner made are followed. A different user could have placed one there as a trap.
 bool is_trusted_link(std::uint32_t folder_mode, std::uint32_t folder_owner, std::uint32_t link_owner,
                      std::uint32_t user) noexcept;
 

@@ -1,4 +1,4 @@
-// What the files of this folder share: descriptors and errno in the terms of the seam.
+// Converts between descriptors and handles, and from errno to std::error_code.
 #pragma once
 
 #include <cerrno>
@@ -13,10 +13,10 @@ inline int descriptor_of(Handle handle) noexcept { return static_cast<int>(handl
 
 inline std::error_code error_of(int number) noexcept { return {number, std::system_category()}; }
 
-/// Of a call that says whether it succeeded and leaves the reason in errno.
+/// The outcome of a system call that has just returned: errno unless it is `done`.
 inline std::error_code outcome(bool done) noexcept { return done ? std::error_code() : error_of(errno); }
 
-/// The owner of a descriptor that a call returned, or -1.
+/// Takes ownership of the descriptor that a system call has just returned; -1 sets `failed` from errno.
 inline File file_of(int descriptor, std::error_code& failed) noexcept {
   failed = outcome(descriptor >= 0);
   return File(handle_of(descriptor));

@@ -17,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t for_all = 0666;  // less what the umask takes away
+constexpr mode_t for_all = 0666;  // the umask takes permissions away
 
-/// The name by which linkat finds an open file. AT_EMPTY_PATH would do without /proc, but needs a privilege.
+/// The path by which linkat finds an open file. AT_EMPTY_PATH does not need /proc, but requires CAP_DAC_READ_SEARCH.
 class NameInProc {
  public:
   explicit NameInProc(Handle file) noexcept {
@@ -31,7 +31,8 @@ class NameInProc {
   std::array<char, 32> text_{};
 };
 
-/// EISDIR and EINVAL: kernels and file systems that do not know O_TMPFILE see the flags of a folder in it.
+/// EISDIR and EINVAL: O_TMPFILE contains O_DIRECTORY, so kernels and file systems that do not know it see an attempt to
+/// open a folder for writing.
 bool lacks_nameless_files(const std::error_code& failed) noexcept {
   return failed.value() == EOPNOTSUPP || failed.value() == EISDIR || failed.value() == EINVAL;
 }
@@ -42,7 +43,7 @@ File create_unseen(Handle folder, std::error_code& failed) noexcept {
   File file = file_of(::openat(descriptor_of(folder), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, for_all), failed);
   if (lacks_nameless_files(failed)) failed = error_of(EOPNOTSUPP);
   if (failed || ::access(NameInProc(file).c_str(), F_OK) == 0) return file;
-  failed = error_of(EOPNOTSUPP);  // without /proc it could not be given a name
+  failed = error_of(EOPNOTSUPP);  // without /proc (a chroot, a container) the file could never be named
   return {};
 }
 
@@ -64,7 +65,8 @@ std::error_code rename_to_free_name(Handle folder, const fs::path& from, const f
   const int here = descriptor_of(folder);
   const std::error_code failed = outcome(::renameat2(here, from.c_str(), here, to.c_str(), RENAME_NOREPLACE) == 0);
   if (failed.value() != EINVAL) return failed;
-  // The file system does not know that flag. A second link never replaces anything, either.
+  // The file system does not support RENAME_NOREPLACE. A hard link never replaces a file either; between the two calls
+  // the file has both names, which does no harm.
   const std::error_code not_linked = outcome(::linkat(here, from.c_str(), here, to.c_str(), 0) == 0);
   if (!not_linked) ::unlinkat(here, from.c_str(), 0);
   return not_linked;
@@ -73,19 +75,19 @@ std::error_code rename_to_free_name(Handle folder, const fs::path& from, const f
 std::error_code keep_mode(Handle file, Handle folder, const fs::path& name) noexcept {
   struct stat status{};
   const int found = ::fstatat(descriptor_of(folder), name.c_str(), &status, AT_SYMLINK_NOFOLLOW);
-  if (found != 0 || !S_ISREG(status.st_mode)) return {};
+  if (found != 0 || !S_ISREG(status.st_mode)) return {};  // a new name: the mode from the umask stays
   return outcome(::fchmod(descriptor_of(file), status.st_mode & 0777) == 0);
 }
 
 std::error_code set_aside(Handle file, std::uint64_t offset, std::uint64_t length, FileSize size) noexcept {
-  // The system would take larger numbers for negative ones and refuse them with EINVAL, as if it knew no fallocate.
+  // The kernel reads larger numbers as negative ones and returns EINVAL, which callers take for a missing fallocate.
   if (!std::in_range<off_t>(offset + length)) return error_of(EFBIG);
   const int mode = size == FileSize::stays ? FALLOC_FL_KEEP_SIZE : 0;
   return outcome(::fallocate(descriptor_of(file), mode, static_cast<off_t>(offset), static_cast<off_t>(length)) == 0);
 }
 
 bool can_share_blocks(Handle file) noexcept {
-  return !share_blocks(file, 0, file, 0, 0);  // asked for nothing, the file system says whether it knows the call
+  return !share_blocks(file, 0, file, 0, 0);  // length 0 changes nothing and shows whether the file system has the call
 }
 
 std::error_code share_blocks(Handle file, std::uint64_t offset, Handle source, std::uint64_t source_offset,

@@ -18,13 +18,13 @@ constexpr std::size_t huge_page = 2U << 20U;
 std::error_code advise(std::span<const std::byte> bytes, int advice) noexcept {
   if (bytes.empty()) return {};
   const std::size_t into_page = reinterpret_cast<std::uintptr_t>(bytes.data()) % mapping_granularity();
-  // madvise also serves advice that changes memory, so it takes no const; the advice given here changes nothing.
+  // madvise takes a pointer to non-const because some advice changes memory; the advice given here does not.
   auto* begin = const_cast<std::byte*>(bytes.data()) - into_page;
   return outcome(::madvise(begin, bytes.size() + into_page, advice) == 0);
 }
 
 void touch(std::span<const std::byte> bytes) noexcept {
-  constexpr std::size_t step = 4096;  // the smallest page of any system
+  constexpr std::size_t step = 4096;  // the smallest page size of any supported system
   for (std::size_t i = 0; i < bytes.size(); i += step) {
     static_cast<void>(*static_cast<const volatile std::byte*>(bytes.data() + i));
   }
@@ -39,7 +39,8 @@ std::size_t mapping_granularity() noexcept {
 
 std::span<const std::byte> map(Handle file, std::uint64_t offset, std::size_t length,
                                std::error_code& failed) noexcept {
-  // Shared, so that the pages are those of the page cache: a private mapping would show later writes all the same.
+  // Shared, not private: a private mapping does not protect from later writes either, as its untouched pages are those
+  // of the page cache.
   void* address = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, descriptor_of(file), static_cast<off_t>(offset));
   failed = outcome(address != MAP_FAILED);
   if (failed) return {};
@@ -47,7 +48,7 @@ std::span<const std::byte> map(Handle file, std::uint64_t offset, std::size_t le
 }
 
 void unmap(std::span<const std::byte> mapping) noexcept {
-  // The mapping is the caller's alone, so this does not make memory writable that others see as constant.
+  // munmap takes a pointer to non-const. It does not write to the pages.
   static_cast<void>(::munmap(const_cast<std::byte*>(mapping.data()), mapping.size()));
 }
 
@@ -57,11 +58,12 @@ std::error_code populate(std::span<const std::byte> bytes) noexcept {
 #ifdef MADV_POPULATE_READ
   constexpr int populate_read = MADV_POPULATE_READ;
 #else
-  constexpr int populate_read = 22;  // Linux' number; older C libraries do not name it
+  constexpr int populate_read = 22;  // the kernel's number, which older C libraries do not define
 #endif
   const std::error_code failed = advise(bytes, populate_read);
   if (failed.value() != EINVAL) return failed;
-  // Linux before 5.14 does not know this advice.
+  // Linux before 5.14 does not know this advice. Reading one byte of each page has the same effect, except that a page
+  // beyond the end of the file raises SIGBUS.
   will_need(bytes);
   touch(bytes);
   return {};
@@ -71,9 +73,9 @@ std::byte* allocate(std::size_t size, std::size_t alignment) noexcept {
   const bool large = size >= 2 * huge_page;
   alignment = std::max(alignment, large ? huge_page : alignof(std::max_align_t));
   if (size > std::numeric_limits<std::size_t>::max() - (alignment - 1)) return nullptr;
-  // aligned_alloc wants a multiple of the alignment.
+  // aligned_alloc requires a multiple of the alignment.
   void* memory = std::aligned_alloc(alignment, (size + alignment - 1) & ~(alignment - 1));
-  // Advice: without huge pages the first use of the memory only takes longer.
+  // Without huge pages the first use of 1 GiB faults 262144 times. It is only advice, so a failure does not matter.
   if (large && memory != nullptr) ::madvise(memory, size, MADV_HUGEPAGE);
   return static_cast<std::byte*>(memory);
 }

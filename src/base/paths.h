@@ -1,4 +1,4 @@
-// What std::filesystem says about paths, with errors of this library.
+// Calls of std::filesystem on paths, with errors of this library.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +7,8 @@
 
 namespace onnxar::base {
 
-/// The status of the path itself, not of the target of a link; its type is `not_found` if nothing is there. Errors:
-/// io.*, such as a folder on the way that may not be searched.
+/// The status of the path itself, not of the target of a link; its type is `not_found` if nothing has this path.
+/// Errors: io.*, for example if a folder of the path may not be searched.
 inline std::filesystem::file_status link_status(const std::filesystem::path& path) {
   std::error_code failed;
   const std::filesystem::file_status status = std::filesystem::symlink_status(path, failed);
@@ -16,7 +16,7 @@ inline std::filesystem::file_status link_status(const std::filesystem::path& pat
   return status;
 }
 
-/// The path from the root; it need not exist. Errors: io.* (the current folder is gone).
+/// The path from the root. It need not exist. Errors: io.* (the current folder was removed).
 inline std::filesystem::path absolute_path(const std::filesystem::path& path) {
   std::error_code failed;
   std::filesystem::path absolute = std::filesystem::absolute(path, failed);
@@ -29,8 +29,7 @@ inline std::filesystem::path temporary_folder() {
   std::error_code failed;
   std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
   if (failed) {
-    throw system_error(failed, "there is no folder for temporary files; set TMPDIR to one: cannot use",
-                       std::filesystem::path());
+    throw system_error(failed, "cannot use the folder for temporary files (set TMPDIR to a folder)", {});
   }
   return folder;
 }
