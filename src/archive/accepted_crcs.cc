@@ -23,25 +23,26 @@ AcceptedCrcs::AcceptedCrcs(Bytes file, const zip::ForeignDirectory& directory, s
     const auto index = directory.find(name);
     if (!index) {
       throw Error(Code::usage_no_such_entry,
-                  concat("no entry is named ", base::quoted(name), ", so there is no CRC-32 to accept"));
+                  concat("no entry is named ", base::quoted(name), ", so it has no CRC-32 to accept"));
     }
     const zip::ForeignEntry& entry = directory.entries()[*index];
-    if (true_crcs_.contains(entry.header_offset)) continue;  // named twice
+    if (true_crcs_.contains(entry.header_offset)) continue;  // the caller named the entry twice
     const std::uint32_t crc = crc_of(file, entry);
     const Place place{name, entry.data_offset};
     if (crc == entry.crc32) {
-      throw Error(Code::usage_argument, "the CRC-32 of this entry is right already", place, {},
+      throw Error(Code::usage_argument, "the CRC-32 of this entry is already right", place, {},
                   {Hint::not_as_accepted});
     }
     true_crcs_.emplace(entry.header_offset, crc);
     report.remarks.push_back({Severity::warning, Code::zip_data_crc, place,
-                              concat("accepted: the data has CRC-32 ", base::hex(crc), ", the input says ",
-                                     base::hex(entry.crc32), "; the output states the former")});
+                              concat("accepted: the data has CRC-32 ", base::hex(crc),
+                                     ", which the output states; the input states ", base::hex(entry.crc32))});
   }
 }
 
 bool AcceptedCrcs::accepts(const zip::ForeignEntry& entry, std::uint32_t crc) const {
   const auto found = true_crcs_.find(entry.header_offset);
+  // The sum is compared again, because the input may have changed since it was computed.
   return found != true_crcs_.end() && found->second == crc;
 }
 

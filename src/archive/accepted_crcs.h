@@ -12,20 +12,20 @@
 
 namespace onnxar {
 
-/// The entries of RepackOptions::accept_crc. They are looked up and summed before anything is written, so that a dry
-/// run also reports a name that does not exist or whose CRC-32 is right.
+/// The entries of RepackOptions::accept_crc. Their CRC-32 is computed before anything is written, so that a dry run
+/// also reports a name that does not exist and an entry whose CRC-32 is right.
 class AcceptedCrcs {
  public:
-  /// Sums the named entries and adds a warning for each to the report.
+  /// Computes the CRC-32 of each named entry, and adds a warning about it to the report.
   /// Errors: usage.no_such_entry; usage.argument (the CRC-32 is right already); zip.data.inflate.
   AcceptedCrcs(Bytes file, const zip::ForeignDirectory& directory, std::span<const std::string> names,
                RepackReport& report);
 
-  /// Whether the entry was named, and its bytes still have the CRC-32 that was computed then.
+  /// Whether the entry was named, and `crc`, the sum of the copied bytes, is the one that was computed.
   [[nodiscard]] bool accepts(const zip::ForeignEntry& entry, std::uint32_t crc) const;
 
  private:
-  std::map<std::uint64_t, std::uint32_t> true_crcs_;  // by the entry's header offset
+  std::map<std::uint64_t, std::uint32_t> true_crcs_;  // key: the entry's header offset
 };
 
 }  // namespace onnxar

@@ -1,4 +1,4 @@
-// Access to the parts of an Archive that are not public.
+// Access to private parts of an Archive, for this library.
 #pragma once
 
 #include <filesystem>
@@ -11,13 +11,14 @@
 
 namespace onnxar {
 
+/// Static functions that open and read an Archive in ways that the public interface does not offer.
 class ArchiveAccess {
  public:
-  /// Opens `bytes`, the contents of the file at `path`. `origin` is what they are mapped from, if anything; it lives as
-  /// long as `owner`.
+  /// Opens `bytes`, the contents of the file at `path`. `origin` is the file that they are mapped from, or null. It
+  /// must live as long as `owner`.
   static Archive open(Bytes bytes, std::shared_ptr<const void> owner, const std::filesystem::path& path,
                       const OpenOptions& options, const base::FileOrigin* origin = nullptr);
-  /// What the archive is mapped from; null for bytes in memory.
+  /// The file that the archive is mapped from; null for bytes in memory.
   static const base::FileOrigin* origin(const Archive& archive) noexcept;
   /// The aligned copies that the archive keeps.
   static AlignedCopies& copies(const Archive& archive) noexcept;

@@ -20,9 +20,11 @@ ByteSpan copy_of(const ByteSource& source) {
 }  // namespace
 
 ByteSpan AlignedCopies::get(const Key& key, const ByteSource& source, std::uint64_t limit) {
+  // Held while copying, so that two threads do not make the same copy.
   const std::scoped_lock lock(mutex_);
   if (const auto kept = kept_.find(key); kept != kept_.end()) return kept->second;
   ByteSpan copy = copy_of(source);
+  // In two comparisons, because the sum of both sizes could wrap.
   if (copy.size() <= limit && bytes_ <= limit - copy.size()) {
     kept_.emplace(key, copy);
     bytes_ += copy.size();

@@ -1,4 +1,4 @@
-// Aligned copies of bytes that lie in an archive at unaligned addresses.
+// Aligned copies of bytes that an archive holds at unaligned addresses.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,18 @@
 
 namespace onnxar {
 
-/// Each copy begins at a multiple of 64. It is made once per key, kept as long as this object, and shared with the
-/// callers that received it. Threads: any number at once; a caller waits for a copy that is being made.
+/// A cache of copies. Each copy begins at a multiple of 64, is made once per key, and is shared with the callers that
+/// received it. Threads: any number may call concurrently; a caller waits while a copy is being made.
 class AlignedCopies {
  public:
   static constexpr std::size_t alignment = default_alignment;
 
-  /// Identifies a copy: where in the model the original is.
+  /// Identifies a copy by the position of the original in the model.
   using Key = std::pair<std::uint64_t, std::uint64_t>;
 
-  /// The copy with this key, read from `source` if there is none yet. If keeping it would take more than `limit` bytes
-  /// in all, only the returned span owns it. Errors: std::bad_alloc, and those of reading; nothing is kept then.
+  /// Returns the copy with this key. The first call for a key reads it from `source`. If the cache would exceed `limit`
+  /// bytes, only the returned span owns the copy. Errors: std::bad_alloc and the errors of `source`; a failed copy is
+  /// not kept.
   ByteSpan get(const Key& key, const ByteSource& source, std::uint64_t limit);
 
  private:

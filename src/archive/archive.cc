@@ -29,20 +29,21 @@ struct Archive::Parts {
   std::shared_ptr<const void> owner;
   std::filesystem::path path;
   zip::Directory directory;
-  std::unique_ptr<AlignedCopies> copies = std::make_unique<AlignedCopies>();  // takes part in const members
+  std::unique_ptr<AlignedCopies> copies = std::make_unique<AlignedCopies>();  // const members use it
   const base::FileOrigin* origin = nullptr;                                   // lives as long as `owner`
 };
 
 namespace {
 
-/// Zip tools write files with certain faults. For these the hint says which verb makes an archive of the file.
+/// Adds a hint if the fault is one that zip tools usually cause: it names the verb that makes an archive of the file.
 Error annotate_foreign(const Error& error) {
   if (!is_foreign_fault(error.code())) return error;
   const bool is_name = is_portable_name_fault(error.code());
   return base::annotate(error, {.advice = {is_name ? Hint::pack_names_entries : Hint::repack_plain_zip}});
 }
 
-/// An error at the first use of an entry: also names the file, and says if it was changed since it was opened.
+/// Completes an error at the first use of an entry: adds the path, and tells whether the file changed since it was
+/// opened.
 Error annotate_use(const Error& error, const Archive& archive) {
   return annotate_change(annotate_foreign(error).with_path(archive.path()), archive);
 }
@@ -51,7 +52,7 @@ void check_reserved_names(const zip::Directory& directory) {
   for (const zip::DirectoryEntry& entry : directory.entries()) {
     if (entry.name != model_entry_name && is_reserved_name(entry.name)) {
       throw Error(Code::archive_name_reserved,  // N13
-                  "this version does not know what an entry of this reserved name is; a newer reader is needed",
+                  "this version does not know the meaning of this reserved name; a newer reader is needed",
                   {std::string(entry.name), entry.central_offset});
     }
   }
@@ -82,7 +83,7 @@ void check_model(const zip::Directory& directory, const OpenOptions& options) {
 zip::Directory read_directory(Bytes file, const OpenOptions& options) {
   try {
     zip::Directory directory = zip::Directory::read(file, {options.max_entries, options.max_directory_size});
-    // The order of spec/checking.md, steps 41 to 44.
+    // In the order of spec/checking.md, steps 41 to 44.
     check_model(directory, options);
     check_reserved_names(directory);
     return directory;
@@ -131,7 +132,8 @@ EntryLocation Archive::locate(const ArchiveEntry& entry) const {
   return {local.data_offset, local.alignment};
 }
 
-/// Names are views of the directory's own memory, so their address identifies the archive that an entry came from.
+/// Refuses entries of other archives, whose offsets would be wrong here. Names are views of the directory's memory, so
+/// their address identifies the archive of an entry.
 void Archive::check_own(const ArchiveEntry& entry) const {
   const auto entries = parts_->directory.entries();
   if (entry.index < entries.size()) {
@@ -141,10 +143,11 @@ void Archive::check_own(const ArchiveEntry& entry) const {
       return;
     }
   }
-  throw Error(Code::usage_foreign_entry,
-              base::concat("entry ", entry.index,
-                           " is not of this archive; use what `entry` or `find` of this very Archive gave"),
-              {}, parts_->path);
+  throw Error(
+      Code::usage_foreign_entry,
+      base::concat("entry ", entry.index,
+                   " does not belong to this archive; pass an entry that `entry` or `find` of this Archive returned"),
+      {}, parts_->path);
 }
 
 Bytes Archive::bytes(const ArchiveEntry& entry) const& {
@@ -164,10 +167,11 @@ Bytes Archive::bytes_at(std::size_t index) const {
 void Archive::prefetch(const ArchiveEntry& entry, Prefetch how) const { prefetch(bytes(entry), how); }
 
 void Archive::prefetch(Bytes bytes, Prefetch how) const {
+  // As integers, because comparing pointers into different objects is undefined. A wrapped difference is out of range.
   const auto at = [](const std::byte* place) { return reinterpret_cast<std::uintptr_t>(place); };
   const Bytes file = parts_->file;
   if (!bytes.empty() && !base::in_range(at(bytes.data()) - at(file.data()), bytes.size(), file.size())) {
-    throw Error(Code::usage_argument, "bytes that are to be prefetched are not of this archive", {}, parts_->path);
+    throw Error(Code::usage_argument, "the bytes to prefetch are not in this archive", {}, parts_->path);
   }
   try {
     base::prefetch(bytes, how);
@@ -257,6 +261,7 @@ bool is_archive(const std::filesystem::path& path) {
   }
 }
 
+// Looks at both ends: a zip file that was cut has only its front, and one with a prefix only its end.
 bool looks_like_zip(Bytes bytes) noexcept {
   const Bytes end = bytes.last(std::min<std::size_t>(bytes.size(), zip::end_record_size));
   return zip::begins_with_record(bytes) || zip::parse_end_record(end).has_value();

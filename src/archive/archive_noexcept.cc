@@ -1,4 +1,4 @@
-// The members of Archive that do not throw. Each calls the one that does.
+// The noexcept overloads of Archive. Each calls the overload that throws.
 #include <utility>
 
 #include "base/attempt.h"

@@ -19,6 +19,7 @@ ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const W
   zip::check_alignment(options.alignment);
   refuse_dry_run(options.output);
   auto file = base::OutputFile::create(target, existing_of(options.output));
+  // Held until the output has its name, so that no edit of the old file is lost (X8).
   auto lock = options.output.overwrite ? lock_for_replacing(target) : os::File();
   return ArchiveWriter(std::make_unique<Parts>(
       Parts{std::move(lock),

@@ -10,7 +10,8 @@
 namespace onnxar {
 namespace {
 
-/// Whether the file has the archive's directory where it was.
+/// Whether the file still has the archive's directory at its offset. Reads by a system call: touching a mapping raises
+/// SIGBUS if the file was cut.
 bool has_directory(const base::OpenPlace& archive, const zip::Directory& directory) {
   const Bytes expected = directory.headers();
   std::vector<std::byte> found(expected.size());
@@ -29,7 +30,7 @@ bool is_changed(const Archive& archive) {
   try {
     auto place = origin != nullptr ? origin->open(file) : std::nullopt;
     if (!place) {
-      if (was_touched()) return true;  // the path leads elsewhere
+      if (was_touched()) return true;  // the path names a different file now
       place = base::OpenPlace{base::open_file(archive.path(), os::Access::read), 0};
     }
     const auto size = base::examine(place->file, {}, archive.path()).status.size;
@@ -38,7 +39,7 @@ bool is_changed(const Archive& archive) {
     if (size == place->offset + file.size() && was_touched()) return true;
     return !has_directory(*place, ArchiveAccess::directory(archive));
   } catch (const Error&) {
-    return true;  // it cannot be opened any more
+    return true;  // the file can no longer be opened
   }
 }
 
@@ -59,10 +60,11 @@ Error being_edited(const std::filesystem::path& path) {
 Error annotate_edit(const Error& error, const std::filesystem::path& path) {
   if (kind(error.code()) != Kind::format) return error;
   try {
+    // Editors hold an exclusive lock, so a shared one fails while an edit is at work.
     const os::File file = base::open_file(path, os::Access::read);
     return os::try_lock(file, os::Lock::shared) == os::Locking::busy ? being_edited(path) : error;
   } catch (const Error&) {
-    return error;  // it cannot be opened any more, which says nothing about the bytes that were read
+    return error;  // the file can no longer be opened, which does not affect the bytes that were read
   }
 }
 

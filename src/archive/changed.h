@@ -1,7 +1,7 @@
-// Files that change while they are read.
+// Detects files that change while they are read.
 //
-// Readers take no lock, so an edit, an undo or another program may change a file while it is read. An error of the
-// format is then not the file's fault, and reading it again helps.
+// Readers do not lock files, so an edit, an undo or another program may change a file while it is read. An error of the
+// format may then be a consequence of the change, and reading the file again helps.
 #pragma once
 
 #include <filesystem>
@@ -12,30 +12,31 @@
 
 namespace onnxar {
 
-/// Whether the file of an archive has changed since it was opened in another way than by growing, so that the bytes
-/// that were read may belong to two states. False for bytes in memory. Reads the directory once more, by system calls
-/// and not from the mapping.
+/// Whether the file of an archive changed after it was opened, other than by growing. The bytes that were read may then
+/// belong to two states. False for bytes in memory. Reads the directory again, by system calls and not from the
+/// mapping.
 bool is_changed(const Archive& archive);
 
-/// The error io.changed.
+/// Returns the error io.changed.
 Error changed_while_read(const std::filesystem::path& path);
 
-/// For use after reading found no fault. Errors: io.changed, if the file that was read, and not another one that took
-/// its name, has changed in another way than by growing.
+/// Checks, after reading found no fault, that the file was not changed except by growing. A different file that took
+/// its name does not count. Errors: io.changed.
 void expect_not_cut(const Archive& archive);
 
-/// The error archive.busy.
+/// Returns the error archive.busy.
 Error being_edited(const std::filesystem::path& path);
 
-/// `error`, or archive.busy if it is an error of the format and another process holds the lock of editors.
+/// Returns `error`, or archive.busy if it is an error of the format and another process holds the editors' lock.
 Error annotate_edit(const Error& error, const std::filesystem::path& path);
 
-/// `error`, or io.changed if it is an error of the format and the archive was changed.
+/// Returns `error`, or io.changed if it is an error of the format and the archive was changed.
 Error annotate_change(const Error& error, const Archive& archive);
-/// For an error in the model, which is read from the mapping: io.changed if the file was edited at all. An undo and
-/// another edit may have restored the same directory, and then nothing else shows that the model's bytes were others.
+/// Returns io.changed for an error in the model, which is read from the mapping, if the file was changed in any way. An
+/// undo and a second edit can restore the same directory, and then only the file's times show that the model's bytes
+/// were different.
 Error annotate_model_change(const Error& error, const Archive& archive);
-/// For an error in a mapped file of any format.
+/// Returns `error`, or io.changed if it is an error of the format and the mapped file, of any format, was changed.
 Error annotate_change(const Error& error, const base::MappedFile& file, const std::filesystem::path& path);
 
 }  // namespace onnxar

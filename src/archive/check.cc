@@ -18,7 +18,7 @@ class ContainerCheck {
   std::vector<Finding> run() {
     if (directory_.unneeded_zip64()) {  // R1
       remark(Severity::warning, Code::zip_zip64_unneeded, {"", directory_.offset()},
-             "zip64 end records that nothing calls for; some tools warn about them");
+             "the zip64 end records are not needed; some tools warn about them");
     }
     for (std::size_t i = 0; i < archive_.size(); ++i) check_entry(archive_.entry(i));
     return std::move(findings_);
@@ -30,7 +30,7 @@ class ContainerCheck {
       const zip::LocalEntry local = ArchiveAccess::local(archive_, entry.index);
       if (local.unneeded_zip64 || directory_.entries()[entry.index].unneeded_zip64) {  // R1, once for both headers
         remark(Severity::warning, Code::zip_zip64_unneeded, {std::string(entry.name), entry.header_offset},
-               "a zip64 field that nothing calls for; some tools warn about it");
+               "the zip64 field is not needed; some tools warn about it");
       }
       check_tail(entry, local.data_offset + entry.size);
     } catch (const Error& error) {
@@ -44,7 +44,7 @@ class ContainerCheck {
     if (data_end == limit) return;
     remark(Severity::note, Code::archive_tail_superseded, {std::string(entry.name), data_end},  // R10
            concat(limit - data_end, " bytes of an earlier state of the model follow this entry"));
-    if (false_tail_) return;  // T2 is reported once: later states may build on the broken one
+    if (false_tail_) return;  // T2 is reported once, because later states may build on the broken one
     try {
       check_states(limit);
     } catch (const Error& error) {
@@ -55,8 +55,8 @@ class ContainerCheck {
     }
   }
 
-  /// The state before an edit is a prefix of the file. It must be an archive, and so must every state before it. Each
-  /// is opened once. As each has a directory of its own, the cost of all of them is linear in the file's size.
+  /// Checks that the prefix of the file that ends at `end` is an archive, and every earlier state too. Each state is
+  /// opened once. Each has a separate directory, so the total cost is linear in the file's size.
   void check_states(std::uint64_t end) {
     for (std::vector<std::uint64_t> ends = {end}; !ends.empty();) {
       const std::uint64_t state_end = ends.back();

@@ -1,4 +1,4 @@
-// Checks an archive as a container.
+// Checks the container format of an archive.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace onnxar {
 
-/// Proves what `open` left out: every local header and the states before each edit (T2). Adds remarks (R1, R10). Does
+/// Checks what `open` does not: every local header, and the states before each edit (T2). Adds remarks (R1, R10). Does
 /// not compare CRCs.
 std::vector<Finding> check_container(const Archive& archive);
 

@@ -18,7 +18,7 @@
 namespace onnxar {
 namespace {
 
-/// The result of `action`; false if it throws an error of the format.
+/// Returns the result of `action`, or false if it throws an error of the format.
 template <typename Action>
 bool passes(const Action& action) {
   try {
@@ -34,7 +34,7 @@ EarlierState state_of(const Archive& archive) {
   return {0, archive.file().size(), archive.size(), model.size, model.crc32};
 }
 
-/// The state that `file` ends in, if it is whole: no error of the container, and the right CRC of the model.
+/// Returns the state that `file` ends with, if its container has no error and the CRC-32 of its model is right.
 std::optional<EarlierState> whole_state(Bytes file) {
   std::optional<EarlierState> state;
   passes([&] {
@@ -48,8 +48,8 @@ std::optional<EarlierState> whole_state(Bytes file) {
   return state;
 }
 
-/// Whether the container of a state has no error. `sound` are the ends of the earlier states without errors: a gap
-/// between entries must end at one of them, as a superseded tail does.
+/// Whether the container of a state has no error. `sound` holds the ends of the earlier states without errors. A gap
+/// between entries must end at one of these, because a superseded tail does.
 bool is_sound(Bytes file, const std::vector<std::uint64_t>& sound) {
   return passes([&] {
     const Archive archive = Archive::open(file, nullptr);
@@ -64,8 +64,8 @@ bool is_sound(Bytes file, const std::vector<std::uint64_t>& sound) {
   });
 }
 
-/// The ends of the states whose containers have no error. They are judged in ascending order, so that each is opened
-/// only once. As each has a directory of its own, the cost of all of them is linear in the file's size.
+/// Returns the ends of the states whose containers have no error. Checks the states in ascending order, so that each is
+/// opened only once. Each has a separate directory, so the total cost is linear in the file's size.
 std::vector<std::uint64_t> sound_states(Bytes file, const std::vector<std::uint64_t>& ends) {
   std::vector<std::uint64_t> sound;
   for (const std::uint64_t end : ends) {
@@ -74,16 +74,16 @@ std::vector<std::uint64_t> sound_states(Bytes file, const std::vector<std::uint6
   return sound;
 }
 
-/// Whether the entry has the stated CRC-32. Early writers may have restarted the sum in an entry of the first state
-/// (crc_fault.h). That is accepted there, as cutting off further states would not repair it.
+/// Whether the entry has the stated CRC-32. In an entry of the first state, early writers may have restarted the sum
+/// (crc_fault.h). Such a sum is accepted there, because cutting off later states would not repair it.
 bool has_its_crc(const Archive& archive, const ArchiveEntry& entry, bool written_first) {
   const Bytes data = archive.bytes(entry);
   if (base::crc32(0, data) == entry.crc32) return true;
   return written_first && !data.empty() && base::find_start_of_crc32(data, entry.crc32);
 }
 
-/// Verifies the entries that the last edit of a sound state added, from `begin` on, and the model among them: an edit
-/// always adds one. So no byte is summed for two states.
+/// Verifies the entries that the last edit of a sound state added, which begin at or after `begin`. Every edit adds a
+/// model. Earlier entries belong to earlier states, so that no byte is summed twice.
 std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin) {
   std::optional<EarlierState> state;
   passes([&] {
@@ -99,6 +99,7 @@ std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin) {
   return state;
 }
 
+/// Cuts the file off after `state`. The state before an edit is a prefix of the file, so nothing has to be rewritten.
 EarlierState cut(os::File file, const std::filesystem::path& path, std::uint64_t file_size, EarlierState state,
                  const CutOptions& options) {
   state.file_size = file_size;
@@ -122,9 +123,8 @@ EarlierState recover(const std::filesystem::path& path, const CutOptions& option
     const auto state = verified_state(bytes.first(end), at == ends.begin() ? 0 : *std::prev(at));
     if (state) return cut(std::move(file), path, bytes.size(), *state, options);
   }
-  throw Error(Code::archive_unrecoverable,
-              "no front part of the file is a whole archive, so there is nothing to go back to", {}, path,
-              {Hint::make_anew});
+  throw Error(Code::archive_unrecoverable, "no prefix of the file is a complete archive, so nothing can be recovered",
+              {}, path, {Hint::make_anew});
 }
 
 EarlierState undo(const std::filesystem::path& path, const CutOptions& options) {
@@ -132,7 +132,7 @@ EarlierState undo(const std::filesystem::path& path, const CutOptions& options) 
   const Archive archive = open_locked(file, path, {});
   const std::vector<std::uint64_t> ends = zip::state_ends(archive.file());
   if (ends.size() < 2 || ends.back() != archive.file().size()) {
-    throw Error(Code::usage_nothing_to_undo, "the archive holds no edit: it is as it was written", {}, path);
+    throw Error(Code::usage_nothing_to_undo, "the archive was not edited since it was written", {}, path);
   }
   const std::uint64_t end = ends[ends.size() - 2];
   const auto state = whole_state(archive.file().first(end));

@@ -29,7 +29,7 @@ zip::Writer ArchiveEditor::Parts::open_for_writing() const {
     throw Error(Code::usage_argument, "the archive was opened for a dry run, which writes nothing; open it anew");
   }
   const Archive& archive = plan.archive();
-  if (plan.kept() == 0) {
+  if (plan.kept() == 0) {  // the first entry has to begin at 0 (P1), so the file is written anew
     auto file = base::OutputFile::create(archive.path(), base::Existing::replace);
     return zip::Writer({std::move(file), output.sync}, output.threads);
   }
@@ -44,6 +44,7 @@ zip::Writer ArchiveEditor::Parts::open_for_writing() const {
 
 void ArchiveEditor::Parts::append_run_before(std::string_view name) {
   has_begun = true;
+  // Weights precede side files, and these precede graphs. So a weight is added before the entries of the run.
   if (is_identifier(name) && name != model_entry_name) return;
   const Archive& archive = plan.archive();
   const bool with_graphs = name == model_entry_name || is_graph_name(name);

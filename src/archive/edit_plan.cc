@@ -9,14 +9,15 @@
 namespace onnxar {
 namespace {
 
-/// The archive's N (W6): the alignment of its small entries.
+/// Returns the archive's N (W6), the alignment of its small entries. Nothing in the file records N, so it is taken from
+/// the smallest entry.
 std::uint64_t small_alignment_of(const Archive& archive) {
   ArchiveEntry smallest = archive.entry(0);
   for (std::size_t i = 1; i < archive.size(); ++i) {
     if (archive.entry(i).size < smallest.size) smallest = archive.entry(i);
   }
   const std::uint64_t recorded = archive.locate(smallest).alignment;
-  // If even the smallest entry is large, its page alignment says nothing about N (W6).
+  // An entry with the alignment that its size alone requires does not reveal a larger N (W6).
   const bool by_size = recorded == zip::entry_alignment(zip::alignment_minimum, smallest.size);
   return by_size ? zip::alignment_minimum : recorded;
 }
@@ -41,6 +42,7 @@ void EditPlan::remove(std::size_t index) {
   kept_ = std::min(kept_, index);
 }
 
+// The zip64 records lie between the directory and the 22 bytes of the end record; without them nothing does (E8).
 bool EditPlan::has_zip64_end() const {
   const zip::Directory& directory = ArchiveAccess::directory(archive_);
   return directory.offset() + directory.headers().size() + zip::end_record_size != archive_.file().size();
@@ -70,7 +72,7 @@ std::uint64_t EditPlan::size_with(std::span<const std::pair<std::string_view, st
   move_all(side_files, all);
   move_all(graphs, all);
   all.emplace_back(model_entry_name, model_size);
-  // An archive of which nothing stays is written anew, as its first entry has to begin at offset 0.
+  // If no entry stays in place, the archive is written anew, because its first entry has to begin at offset 0 (P1).
   return zip::file_size(all, alignment_, kept_ == 0 ? 0 : archive_.file().size(), kept_directory());
 }
 

@@ -1,4 +1,4 @@
-// What an edit keeps, moves and removes, and how large the file will be: known before anything is written.
+// Plans an edit: the entries that it keeps, moves and removes, and the size of the file, before anything is written.
 #pragma once
 
 #include <cstddef>
@@ -14,24 +14,24 @@
 
 namespace onnxar {
 
-/// An edit lists the first `kept()` entries of the archive again. The entries after them are a run that ends in the old
-/// model (X2). Those of the run that stay are appended again, side files before graphs, as in a new archive. A value:
-/// it opens and writes nothing. Not synchronised.
+/// The new directory of an edit repeats the first `kept()` entries of the archive. The entries after them are a run
+/// that ends with the old model (X2). The edit appends those of the run that stay again, side files before graphs, as
+/// in a new archive. The plan does not open or write files. Not synchronised.
 class EditPlan {
  public:
   explicit EditPlan(Archive archive);
 
   [[nodiscard]] const Archive& archive() const noexcept { return archive_; }
-  /// What small entries are aligned to: the N of the archive.
+  /// The alignment of small entries: the N of the archive.
   [[nodiscard]] std::uint64_t alignment() const noexcept { return alignment_; }
   [[nodiscard]] std::size_t kept() const noexcept { return kept_; }
 
-  /// What may be removed; ArchiveEditor::remove finds it out once, as it takes a walk of all graphs.
+  /// The entries that may be removed. ArchiveEditor::remove computes this once, because it takes a walk of all graphs.
   struct Removable {
     std::size_t end_of_weights = 0;
     std::vector<std::size_t> unread;  ///< graphs that cannot be read to their end
   };
-  std::optional<Removable> removable;
+  std::optional<Removable> removable;  ///< empty until it is computed
   void remove(std::size_t index);
   [[nodiscard]] bool is_removed(std::size_t index) const { return removed_[index]; }
   /// Whether the entry belongs to the run and stays.

@@ -12,9 +12,6 @@
 
 namespace onnxar {
 
-EntrySource::EntrySource(const Archive& archive, const ArchiveEntry& entry, std::size_t threads)
-    : archive_(archive), entry_(entry), bytes_(archive.bytes(entry)), threads_(threads) {}
-
 std::uint32_t CopiedSource::read_and_sum(const ByteSink& sink) const {
   constexpr std::size_t step = 1U << 20U;
   std::vector<std::byte> piece(std::min(step, bytes_.size()));
@@ -28,12 +25,15 @@ std::uint32_t CopiedSource::read_and_sum(const ByteSink& sink) const {
   return crc;
 }
 
+EntrySource::EntrySource(const Archive& archive, const ArchiveEntry& entry, std::size_t threads)
+    : archive_(archive), entry_(entry), bytes_(archive.bytes(entry)), threads_(threads) {}
+
 bool EntrySource::may_change() const { return entry_.index >= ArchiveAccess::directory(archive_).first_appended(); }
 
 void EntrySource::copy(const ByteSink& sink) const { expect(CopiedSource(bytes_).read_and_sum(sink)); }
 
 void EntrySource::copy_to(std::span<std::byte> buffer) const {
-  constexpr std::size_t step = 256U << 10U;  // what was copied is summed from the cache
+  constexpr std::size_t step = 256U << 10U;  // fits in a core's L2 cache, so that the sum reads the copy from there
   std::uint32_t crc = 0;
   for (std::size_t at = 0; at < buffer.size();) {
     const std::span<std::byte> piece = buffer.subspan(at, std::min(step, buffer.size() - at));
@@ -46,11 +46,22 @@ void EntrySource::copy_to(std::span<std::byte> buffer) const {
 
 void EntrySource::read(const ByteSink& sink) const {
   if (may_change()) return copy(sink);
+  // No edit changes these bytes, so the sink and the sum may read them independently, and on different threads.
   expect(base::crc32_while(0, bytes_, [&] { sink(bytes_); }, threads_));
 }
 
 void EntrySource::locate(const std::function<void(const Location&)>& visit) const {
   if (!may_change()) visit({bytes_, true, ArchiveAccess::origin(archive_)});
+}
+
+void EntrySource::verify() const { expect(base::crc32(0, bytes_)); }
+
+void EntrySource::expect(std::uint32_t crc) const {
+  if (crc == entry_.crc32) return;
+  // If the sum is right now, it was wrong only because bytes changed while they were summed.
+  if (is_changed(archive_) || base::crc32(0, bytes_) == entry_.crc32) throw changed_while_read(archive_.path());
+  const Place place{std::string(entry_.name), archive_.locate(entry_).offset};
+  throw zip::crc_fault(place, "the archive", entry_.crc32, crc, bytes_).with_path(archive_.path());
 }
 
 void SlicedEntry::locate(Bytes part, const std::function<void(const Location&)>& visit) const {
@@ -75,7 +86,7 @@ std::shared_ptr<const ByteSource> SlicedEntries::source(const Archive& archive, 
   if (!sliced) {
     EntrySource whole(archive, entry);
     if (whole.may_change() && !spool_) {
-      // Entries do not overlap, so copies of all of them take at most as many bytes as the file, plus alignment.
+      // Entries do not overlap, so copies of all of them need at most the size of the file plus their alignment.
       const std::uint64_t room = archive.file().size() + archive.size() * zip::alignment_minimum;
       spool_ = std::make_shared<Spool>(folder_.empty() ? base::temporary_folder() : folder_, room);
     }
@@ -83,16 +94,6 @@ std::shared_ptr<const ByteSource> SlicedEntries::source(const Archive& archive, 
     sliced = std::make_shared<const SlicedEntry>(std::move(whole), entry, archive.bytes(entry), std::move(spool));
   }
   return std::make_shared<SliceSource>(sliced, part);
-}
-
-void EntrySource::verify() const { expect(base::crc32(0, bytes_)); }
-
-void EntrySource::expect(std::uint32_t crc) const {
-  if (crc == entry_.crc32) return;
-  // A sum that is right now was wrong only because bytes changed while they were summed.
-  if (is_changed(archive_) || base::crc32(0, bytes_) == entry_.crc32) throw changed_while_read(archive_.path());
-  const Place place{std::string(entry_.name), archive_.locate(entry_).offset};
-  throw zip::crc_fault(place, "the archive", entry_.crc32, crc, bytes_).with_path(archive_.path());
 }
 
 }  // namespace onnxar

@@ -1,4 +1,4 @@
-// The bytes of an entry, verified while they are read.
+// Sources of an entry's bytes that verify them while they are read.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace onnxar {
 
-/// Hands out copies of bytes, and sums the copies. Bytes of a mapping would be read twice, once for the sum and once by
-/// the sink, and could change in between.
+/// Hands out copies of bytes, and sums the copies. The bytes of a mapping would be read twice, once for the sum and
+/// once by the sink, and could change in between.
 class CopiedSource final : public ByteSource {
  public:
   explicit CopiedSource(Bytes bytes) : bytes_(bytes) {}
@@ -29,9 +29,9 @@ class CopiedSource final : public ByteSource {
   Bytes bytes_;
 };
 
-/// Hands out the entry's bytes and compares their CRC-32 at the end. Up to `threads` threads sum (0: as many as there
-/// are cores). Entries that an edit appended are handed out as copies, as `undo` and another edit may replace the
-/// bytes. If the sum is wrong because the file was changed, the error is io.changed. The archive must outlive the
+/// Hands out the entry's bytes and compares their CRC-32 at the end. Up to `threads` threads sum (0: one per core).
+/// Entries that an edit appended are handed out as copies, because `undo` and a later edit can replace their bytes. If
+/// the sum is wrong because the file was changed, the error is io.changed. The archive must outlive the
 /// source and must not be moved. Errors: as Archive::bytes when made; zip.data.crc, io.changed when read.
 class EntrySource final : public ByteSource {
  public:
@@ -39,15 +39,15 @@ class EntrySource final : public ByteSource {
 
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   void read(const ByteSink& sink) const override;
-  /// Not of an entry that may change: copies of it are handed out.
+  /// Does not visit an entry that may change, because its bytes must be copied.
   void locate(const std::function<void(const Location&)>& visit) const override;
-  /// Hands out copies and compares the CRC-32 of those.
+  /// Hands out copies and compares the CRC-32 of the copies.
   void copy(const ByteSink& sink) const;
-  /// Fills `buffer`, and compares the CRC-32 of what it then holds. REQUIRES: buffer.size() == size()
+  /// Copies the bytes to `buffer`, and compares the CRC-32 of the copy. REQUIRES: buffer.size() == size().
   void copy_to(std::span<std::byte> buffer) const;
-  /// Whether an edit appended the entry, so that it is copied.
+  /// Whether an edit appended the entry, so that `undo` and a later edit can replace its bytes.
   [[nodiscard]] bool may_change() const;
-  /// Compares the CRC-32 without handing out bytes. On the caller's thread alone.
+  /// Compares the CRC-32 without handing out bytes. Uses the caller's thread only.
   void verify() const;
 
  private:
@@ -59,16 +59,17 @@ class EntrySource final : public ByteSource {
   std::size_t threads_;
 };
 
-/// An entry of which parts are read, by any thread. It is verified as a whole, once. If it may change, it is copied to
-/// the spool; a copy in memory could be as large as the file.
+/// An entry of which parts are read, by any thread. The whole entry is verified once. If it may change, it is copied to
+/// the spool, because a copy in memory could be as large as the file.
 class SlicedEntry {
  public:
   /// `spool` has room for the entry; it is null only if the entry may not change.
   SlicedEntry(EntrySource whole, const ArchiveEntry& entry, Bytes bytes, std::shared_ptr<Spool> spool)
       : whole_(std::move(whole)), header_offset_(entry.header_offset), bytes_(bytes), spool_(std::move(spool)) {}
-  /// `part` of the entry, verified: in the mapping or in the spool. Errors: zip.data.crc, io.changed; for copying io.*.
+  /// Returns `part` of the verified entry, in the mapping or in the spool. Errors: zip.data.crc, io.changed; io.* when
+  /// copying.
   [[nodiscard]] Bytes verified(Bytes part) const;
-  /// Of the same part.
+  /// Visits the location of `part`, unless the entry may change.
   void locate(Bytes part, const std::function<void(const Location&)>& visit) const;
 
  private:
@@ -93,18 +94,19 @@ class SliceSource final : public ByteSource {
   Bytes part_;
 };
 
-/// Makes sources for parts of entries of one archive, which must outlive them. Not synchronised; the sources are.
+/// Makes sources for parts of the entries of one archive, which must outlive them. Not synchronised, but the sources
+/// may be read by any thread.
 class SlicedEntries {
  public:
   /// Copies go to a nameless file in `folder` (empty: the system's folder for temporary files).
   explicit SlicedEntries(std::filesystem::path folder = {}) : folder_(std::move(folder)) {}
-  /// A source of `part`, which lies in the entry. Errors: as Archive::bytes; when read, zip.data.crc, io.*.
+  /// Returns a source of `part`, which lies in the entry. Errors: as Archive::bytes; when read, zip.data.crc, io.*.
   [[nodiscard]] std::shared_ptr<const ByteSource> source(const Archive& archive, const ArchiveEntry& entry, Bytes part);
 
  private:
   std::filesystem::path folder_;
   std::map<std::size_t, std::shared_ptr<const SlicedEntry>> entries_;  // by index
-  std::shared_ptr<Spool> spool_;                                       // made for the first entry that may change
+  std::shared_ptr<Spool> spool_;                                       // created for the first entry that may change
 };
 
 }  // namespace onnxar

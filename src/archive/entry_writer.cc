@@ -17,12 +17,12 @@
 namespace onnxar {
 namespace {
 
-/// A caller's stream as a source.
+/// Presents a caller's stream as a source.
 class StreamSource final : public ByteSource {
  public:
   StreamSource(std::uint64_t size, const StreamReader& read) : size_(size), read_(read) {}
   [[nodiscard]] std::uint64_t size() const override { return size_; }
-  /// The stream may go on after the entry's bytes, so this never asks for more than is left of them.
+  /// Never asks for more bytes than the entry has left, because the next entry may follow in the same stream.
   void read(const ByteSink& sink) const override {
     std::vector<std::byte> buffer(std::min<std::uint64_t>(size_, 1U << 20U));
     for (std::uint64_t left = size_; left != 0;) {
@@ -31,7 +31,7 @@ class StreamSource final : public ByteSource {
       if (count == 0) return;
       if (count > room.size()) {
         throw Error(Code::usage_argument, base::concat("a StreamReader returned ", count, ", but was asked for ",
-                                                       room.size(), " bytes at most"));
+                                                       room.size(), " bytes or less"));
       }
       sink(Bytes(buffer).first(count));
       left -= count;
@@ -47,7 +47,7 @@ class StreamSource final : public ByteSource {
 
 void refuse_dry_run(const OutputOptions& options) {
   if (!options.dry_run) return;
-  throw Error(Code::usage_argument, "a writer has no dry run; archive_size says how large the file would be");
+  throw Error(Code::usage_argument, "a writer does not support dry_run; archive_size computes the size of the file");
 }
 
 EntryWriter::EntryWriter(zip::Writer writer, std::uint64_t alignment, std::filesystem::path target)
@@ -110,6 +110,7 @@ void EntryWriter::add(std::string_view name, const ByteSource& source) {
 }
 
 void EntryWriter::write(std::string_view name, const ByteSource& source) {
+  // Asks for the size once: a source that answers differently later could break the alignment.
   const base::ExactSource exact(source, "the data", {std::string(name), std::nullopt});
   writer().add(name, zip::entry_alignment(alignment_, exact.size()), exact);
 }
@@ -127,7 +128,7 @@ std::optional<std::uint64_t> EntryWriter::size_of(const Entries& entries, std::s
   return found->second;
 }
 
-/// Reads the models back from the file: what is proved is what readers will find there.
+/// Reads the models back from the file, so that the proof covers the bytes that readers will find.
 void EntryWriter::prove_written(const ProveModel& prove) {
   const Entries entries = writer().sorted_sizes();
   for (std::size_t i = 0; i < writer().added(); ++i) {
@@ -141,12 +142,13 @@ void EntryWriter::prove_written(const ProveModel& prove) {
 void EntryWriter::finish(std::string_view step_name, const ByteSource& model, base::Sync before_end, base::Sync sync,
                          const ProveModel& prove) {
   step(step_name, [&] {
+    // Asks for the size once, so that the model that was checked is the model that is written.
     const base::ExactSource exact(model, "the model", {std::string(model_entry_name), std::nullopt});
     check_model_size(exact.size());
     write(model_entry_name, exact);
     if (prove) prove_written(prove);
     base::OutputFile file = std::move(writer()).finish(before_end);
-    steps_.close();
+    steps_.close();  // throws if another thread called meanwhile: the file must not be published then
     file.publish(sync);
   });
 }

@@ -16,39 +16,40 @@
 
 namespace onnxar {
 
-/// The common part of writing and editing an archive: which names are allowed, where bytes come from, the model's size.
-/// Errors name `target`. One call at a time, and none after one that failed (base::Steps).
+/// The part that writing and editing an archive have in common: reserved names, the kinds of sources, the model's size.
+/// Errors name `target`. Admits one call at a time, and none after a call that failed (base::Steps).
 class EntryWriter {
  public:
   /// Errors: usage.argument (the alignment).
   EntryWriter(zip::Writer writer, std::uint64_t alignment, std::filesystem::path target);
-  /// Opens the file in the first step that writes: up to then there may be more to plan. Errors: as the other.
+  /// Opens the file in the first step that writes, so that planning can go on until then. Errors: usage.argument (the
+  /// alignment).
   using Open = std::function<zip::Writer()>;
   EntryWriter(Open open, std::uint64_t alignment, std::filesystem::path target);
 
   void reserve(std::uint64_t size);
 
-  /// A step that writes nothing. If it throws, the writer has failed, as with any step.
+  /// Runs a step that does not write. If it throws, the writer has failed, as with any step.
   void attempt(std::string_view step_name, const std::function<void()>& action);
 
-  // Each as the function of ArchiveWriter.
+  // As the functions of ArchiveWriter with these parameters.
   void add(std::string_view name, const FileRange& range);
   void add(std::string_view name, std::uint64_t size, const StreamReader& read);
   void add(std::string_view name, const ByteSource& source);
 
-  /// Errors: archive.model.too_large.
+  /// Checks that protobuf can read a model of `size` bytes. Errors: archive.model.too_large.
   void check_model_size(std::uint64_t size) const;
 
   /// All entries of the new archive with their sizes, sorted by name.
   using Entries = std::vector<std::pair<std::string_view, std::uint64_t>>;
-  /// The size of the entry of exactly this name, if there is one.
+  /// Returns the size of the entry with this name, compared exactly; nothing if `entries` do not have it.
   static std::optional<std::uint64_t> size_of(const Entries& entries, std::string_view name);
-  /// Proves the model, or an added graph, as it was written to the file, before the file is published. If it throws,
-  /// nothing is published.
+  /// Proves the model or an added graph from the bytes in the file, before the file is published. If it throws, nothing
+  /// is published.
   using ProveModel = std::function<void(std::string_view name, Bytes model, const Entries& entries)>;
 
-  /// Writes model and directory, and publishes: the step that messages call `step_name`. `before_end` as
-  /// zip::Writer::finish; `prove` may be empty. Errors: archive.model.too_large, io.*; what `prove` throws; those of
+  /// Writes model and directory, and publishes the file. Messages call this step `step_name`. `before_end` is passed to
+  /// zip::Writer::finish; `prove` may be empty. Errors: archive.model.too_large, io.*; the errors of `prove` and of
   /// OutputFile::publish.
   void finish(std::string_view step_name, const ByteSource& model, base::Sync before_end, base::Sync sync,
               const ProveModel& prove);
@@ -63,12 +64,12 @@ class EntryWriter {
 
   base::Steps steps_;
   Open open_;
-  std::optional<zip::Writer> writer_;  // once it is open
+  std::optional<zip::Writer> writer_;  // empty until the file is open
   std::uint64_t alignment_;
   std::filesystem::path target_;
 };
 
-/// Refuses a dry run: a writer is told what to write call by call, and has no plan. Errors: usage.argument.
+/// Refuses a dry run: a writer receives entries call by call, and does not plan. Errors: usage.argument.
 void refuse_dry_run(const OutputOptions& options);
 
 }  // namespace onnxar

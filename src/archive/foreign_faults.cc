@@ -30,7 +30,7 @@ bool is_foreign_fault(Code code) noexcept {
 }
 
 bool may_be_foreign_zip(Code code) noexcept {
-  if (code == Code::zip_data_crc) return false;  // its form as a zip is right
+  if (code == Code::zip_data_crc) return false;  // the data is damaged, but its form as a zip is right
   return id(code).starts_with("zip.") || code == Code::archive_model_missing || code == Code::archive_model_not_last;
 }
 

@@ -21,13 +21,13 @@ bool has_onnx_suffix(std::string_view name) {
   return name.size() > suffix.size() && zip::equal_folded(name.substr(name.size() - suffix.size()), suffix);
 }
 
-/// Searches a stream for a few bytes, also across the border between two pieces.
+/// Searches a stream for a short string, which may span two pieces.
 class Search {
  public:
   explicit Search(std::string_view wanted) : wanted_(wanted) {}
 
   void add(Bytes piece) {
-    if (piece.empty()) return;  // its address may be null, which memmem does not accept
+    if (piece.empty()) return;  // an empty piece may have a null address, which memmem does not accept
     const std::string_view text = as_text(piece);
     const std::string border = last_ + std::string(text.substr(0, wanted_.size() - 1));
     found_ = found_ || contains(border) || contains(text);
@@ -42,12 +42,12 @@ class Search {
   }
 
   std::string_view wanted_;
-  std::string last_;  // the end of what was added: one byte less than `wanted_` has
+  std::string last_;  // the last bytes that were added, one fewer than `wanted_` has
   bool found_ = false;
 };
 
-/// Searches for the encoded field raw_data: its tag, the length, and the text. The messages around it are not parsed:
-/// the wire format lies in a sibling room, and a false match only changes which verb the user is sent to.
+/// Searches for the encoded field raw_data: tag, length and text. Does not parse the messages around it: this room must
+/// not include `wire`, and a false match only changes which verb the error message suggests.
 bool has_stand_ins(const ByteSource& model) {
   const std::string field = concat("\x4a", std::string(1, static_cast<char>(stand_in.size())), stand_in);
   Search search(field);
@@ -55,7 +55,7 @@ bool has_stand_ins(const ByteSource& model) {
   return search.found();
 }
 
-/// The top-level folder that all files are in; empty if there is none, or more than one.
+/// Returns the top-level folder that contains all files; empty if the files have no common folder.
 std::string common_folder(const zip::ForeignDirectory& directory) {
   std::optional<std::string_view> folder;
   for (const zip::ForeignEntry& entry : directory.entries()) {
@@ -69,18 +69,18 @@ std::string common_folder(const zip::ForeignDirectory& directory) {
 
 [[noreturn]] void refuse_many(const zip::ForeignEntry& first, const zip::ForeignEntry& second) {
   throw Error(Code::archive_model_missing,
-              concat("the zip holds two models, ", base::quoted(first.name), " and this one: take one of them out"),
+              concat("the zip contains two models, ", base::quoted(first.name), " and this one: remove one of them"),
               {std::string(second.name), second.central_offset});
 }
 
 [[noreturn]] void refuse_none(const zip::ForeignDirectory& directory) {
   throw Error(Code::archive_model_missing,
               concat("no ", model_entry_name, ", ", tf2onnx_model_name,
-                     " or .onnx file is in the root of this zip file, or in its one folder: it holds no ONNX model"),
+                     " or .onnx file is in the root of this zip file, or in its only folder: it holds no ONNX model"),
               {"", directory.offset()});
 }
 
-/// The only `*.onnx` directly in the folder.
+/// Returns the only `*.onnx` directly in the folder. Errors: archive.model.missing (none, or several).
 std::size_t find_onnx_file(const zip::ForeignDirectory& directory, std::string_view folder) {
   const auto entries = directory.entries();
   std::optional<std::size_t> found;

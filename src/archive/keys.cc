@@ -11,7 +11,7 @@
 namespace onnxar {
 namespace {
 
-constexpr std::size_t longest_stem = 200;
+constexpr std::size_t longest_stem = 200;  // leaves room for a suffix in names of 255 bytes (W12)
 
 using base::is_capital;
 using base::is_digit;
@@ -24,11 +24,11 @@ bool is_reserved_name(std::string_view name) noexcept {
 }
 
 void check_reserved(std::string_view name, const Place& place) {
-  // On file systems that fold case `__model_proto` would take the model's place.
+  // On a file system that folds case, `__model_proto` and the model would be the same file.
   if (!is_reserved_name(name) && !zip::equal_folded(name, model_entry_name)) return;
   throw Error(Code::archive_name_reserved,  // N13
-              "names that begin with two underscores and a capital are reserved, as is the model's in any case; take "
-              "the entry out or rename it",
+              "names that begin with two underscores and a capital are reserved, as is the model's in any case; "
+              "remove the entry or rename it",
               place);
 }
 
@@ -50,17 +50,18 @@ std::string key_stem(std::string_view name) {
   return stem.substr(0, longest_stem);
 }
 
-struct KeyMaker::Parts {
-  base::KeyedSet<std::string> taken;                  // folded
-  base::KeyedMap<std::string, std::size_t> counters;  // by folded stem: the last number that was tried
-};
-
 std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size) {
   return base::concat(subject_and_verb, " ", base::human_size(size), ", and protobuf reads less than 2 GiB");
 }
 
+struct KeyMaker::Parts {
+  base::KeyedSet<std::string> taken;  // folded names
+  base::KeyedMap<std::string, std::size_t>
+      counters;  // the last number tried for each folded stem, so that equal names cost O(1) each
+};
+
 KeyMaker::KeyMaker() : parts_(std::make_unique<Parts>()) {
-  reserve(model_entry_name);  // `__model_proto` is not a reserved name, but would clash with the model's (N11)
+  reserve(model_entry_name);  // `__model_proto` is not a reserved name, but clashes with the model's (N11)
 }
 KeyMaker::KeyMaker(KeyMaker&& other) noexcept = default;
 KeyMaker& KeyMaker::operator=(KeyMaker&& other) noexcept = default;

@@ -1,4 +1,4 @@
-// What `repack` asks a reader of models, which lives in a layer above.
+// The functions by which `repack` reads models. A room above implements them, because this one does not know protobuf.
 #pragma once
 
 #include <functional>
@@ -11,12 +11,12 @@
 
 namespace onnxar {
 
-/// The questions about models that `repack` has. They are asked only if entries get other names, or would have to.
+/// Reads models for `repack`. Called only if entries are renamed, would have to be renamed, or are left out.
 struct ModelReading {
-  /// The names of the entries that a model links to. Errors: wire.*, onnx.*.
+  /// Returns the names of the entries that a model links to. Errors: wire.*, onnx.*.
   std::function<base::KeyedSet<std::string>(Bytes model)> linked_names;
-  /// Refuses names of entries with which the model's own name clashes (G4). Errors: archive.graph.name, wire.*; without
-  /// a place.
+  /// Checks that the graph name in the model does not clash with names of entries (G4). Errors: archive.graph.name,
+  /// wire.*; without a place.
   std::function<void(Bytes model, std::span<const std::string_view> names)> prove_model_name;
 };
 

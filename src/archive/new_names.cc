@@ -18,7 +18,7 @@ void check_new_name(const RenamedEntry& renamed) {
   check_reserved(renamed.to, place);
   if (!is_identifier(renamed.to)) return;
   throw Error(Code::usage_argument, concat("an entry cannot be renamed to ", base::quoted(renamed.to),
-                                           ": C identifiers are keys of tensors; give it an extension"));
+                                           ": C identifiers are reserved for tensors; add an extension"));
 }
 
 }  // namespace

@@ -11,17 +11,18 @@
 
 namespace onnxar {
 
-/// New names of entries, looked up by the old ones. Refers to the list from which it is made.
+/// Maps old names of entries to new ones. Refers to the list that the constructor receives, which must outlive it.
 class Renames {
  public:
-  /// Errors: usage.argument (an old name is given twice, a new one is a C identifier); for a new name zip.name.*,
-  /// archive.name.reserved.
+  /// Errors: usage.argument (an old name is given twice, or a new name is a C identifier); zip.name.* and
+  /// archive.name.reserved for a new name.
   explicit Renames(const std::vector<RenamedEntry>& list);
 
   [[nodiscard]] bool empty() const noexcept { return by_old_name_.empty(); }
-  /// The new name of the entry `name`, or `name` itself if it has none.
+  /// Returns the new name of the entry `name`, or `name` if it is not renamed.
   std::string_view operator()(std::string_view name);
-  /// Refuses old names that were never looked up. Errors: usage.argument.
+  /// Refuses old names that were never looked up. `what` ("entry") is the kind of thing for the message. Errors:
+  /// usage.argument.
   void expect_all_met(std::string_view what) const;
 
  private:

@@ -54,8 +54,8 @@ bool begins_entry(Bytes rest) {
   return std::ranges::equal(rest.first(length), Bytes(header).first(length));
 }
 
-/// Readers that come upon an edit hold a shared lock for a moment, so an editor does not give up at once.
-/// Errors: archive.busy after a second.
+/// Retries for a second: readers that meet an edit hold a shared lock for a moment. flock can wait only without a
+/// limit. Errors: archive.busy after a second.
 os::Locking lock_with_patience(os::Handle file, os::Lock lock, const std::filesystem::path& path,
                                std::error_code& failed) {
   using namespace std::chrono_literals;
@@ -68,9 +68,9 @@ os::Locking lock_with_patience(os::Handle file, os::Lock lock, const std::filesy
   throw being_edited(path);
 }
 
-/// An edit writes its end record last. If the file does not end in one, an edit may be under way and may fail: the
-/// bytes that it appended are then cut off again, and touching a mapping of them would raise SIGBUS. So this reads by a
-/// call.
+/// Whether the file ends with an end record, which an edit writes last. Otherwise an edit may be at work. If it fails,
+/// the bytes that it appended are cut off again, and touching a mapping of them raises SIGBUS. So this reads by a
+/// system call.
 bool ends_in_end_record(os::Handle file) noexcept {
   std::array<std::byte, zip::end_record_size> end{};
   std::error_code failed;
@@ -79,7 +79,7 @@ bool ends_in_end_record(os::Handle file) noexcept {
   return os::read_fully_at(file, end, size - end.size(), failed) == end.size() && zip::parse_end_record(end);
 }
 
-/// The archive in a part of an open file: mapped, or copied if that was asked for.
+/// Opens the archive in a part of an open file, which is mapped, or copied if `copy_in` is set.
 Archive archive_in(os::Handle file, const base::FilePart& part, const std::filesystem::path& path,
                    const OpenOptions& options) {
   if (options.copy_in) {
@@ -98,6 +98,7 @@ void read_local_headers(const Archive& archive, os::Handle file, std::uint64_t b
     const std::uint64_t at = begin + directory.entries()[i].header_offset;
     std::error_code failed;
     const std::size_t read = os::read_fully_at(file, header, at, failed);
+    // A short read is not an error here: the first use of the entry reports it.
     if (read > 0 && read == header.size()) directory.prove_regular(header, i);
   }
 }
@@ -113,7 +114,7 @@ Archive open_part(os::Handle file, const base::FilePart& part, const std::filesy
   }
 }
 
-/// Options for finding out whether a file is an archive, without reading all of it.
+/// Options for testing whether a file is an archive without reading all of it.
 OpenOptions only_looking(OpenOptions options) {
   options.copy_in = false;
   options.prefetch = Prefetch::none;
@@ -131,7 +132,7 @@ Error annotate_end(const Error& error, Bytes file, const OpenOptions& options) {
   if (without_end && begins_entry(file.subspan(end))) {
     return {Code::archive_torn,  // X9
             concat("an edit did not finish, or a copy was cut short: ", file.size() - end,
-                   " bytes follow the last whole state"),
+                   " bytes follow the last complete state"),
             {"", end},
             error.path(),
             {Hint::recover_cuts}};
@@ -152,7 +153,8 @@ Archive open_at_rest(const std::filesystem::path& path, const OpenOptions& optio
       if (kind(error.code()) != Kind::format) throw;
     }
   }
-  // It is broken, or an edit is under way. Under the shared lock the file is stable, and the error is the file's own.
+  // The file is broken, or an edit is at work. Under the shared lock the file is stable, so an error is not caused by
+  // an edit.
   if (os::try_lock(file, os::Lock::shared) == os::Locking::busy) throw being_edited(path);
   return open_locked(file, path, options, headers);
 }
@@ -161,8 +163,8 @@ Archive open_range(os::Handle file, const base::FilePart& part, const OpenOption
                    const std::filesystem::path& path, LocalHeaders headers) {
   if (part.offset % zip::alignment_minimum != 0) {
     throw Error(Code::usage_argument,
-                concat("an archive in another file begins at a multiple of ", zip::alignment_minimum,
-                       ", as its tensors are aligned; offset ", part.offset, " is none"),
+                concat("an archive in another file must begin at a multiple of ", zip::alignment_minimum,
+                       ", because its tensors are aligned; ", part.offset, " is not a multiple"),
                 {}, path);
   }
   return open_part(file, part, path, options, headers);
@@ -171,11 +173,11 @@ Archive open_range(os::Handle file, const base::FilePart& part, const OpenOption
 Archive open_locked(os::Handle file, const std::filesystem::path& path, const OpenOptions& options,
                     LocalHeaders headers) {
   try {
-    // Makes sure that it is an archive before all of it is read.
+    // Opened from a mapping first: a large file that is not an archive should not be read as a whole.
     if (options.copy_in) static_cast<void>(open_part(file, {}, path, only_looking(options), headers));
     return open_part(file, {}, path, options, headers);
   } catch (const Error& error) {
-    if (!is_fault_of_end(error.code())) throw;  // other faults need no second mapping
+    if (!is_fault_of_end(error.code())) throw;  // only these faults are worth mapping the file again
     const auto mapping = base::MappedFile::map(file, path);
     throw annotate_end(error, mapping.bytes(), options);
   }
@@ -188,7 +190,7 @@ os::File lock_for_editing(const std::filesystem::path& path) {
     if (lock_with_patience(file, os::Lock::exclusive, path, failed) == os::Locking::failed) {
       throw base::system_error(failed, "cannot lock", path);
     }
-    // The process that held the lock may have replaced the file by another one.
+    // The process that held the lock before may have replaced the file, and the path then names a different one.
     if (base::identity_of(path) == base::identity_of(file)) return file;
   }
 }
@@ -209,9 +211,10 @@ os::File lock_for_replacing(const std::filesystem::path& path) {
     try {
       file = base::open_file(path, os::Access::read);
     } catch (const Error&) {
-      break;  // a file that cannot be read cannot be edited either
+      break;  // a file that cannot be read cannot be edited, so it needs no lock
     }
     std::error_code failed;
+    // NFS without a lock daemon and some FUSE file systems have no locks. Replacing a file must still work there.
     if (lock_with_patience(file, os::Lock::shared, path, failed) == os::Locking::failed) break;
     if (base::identity_of(path) == base::identity_of(file)) return file;
   }

@@ -1,4 +1,4 @@
-// What OutputOptions mean to the files that are written.
+// Converts OutputOptions to the options of output files.
 #pragma once
 
 #include "base/output_file.h"

@@ -27,7 +27,8 @@ void write_entries(const base::MappedFile& mapping, const RepackPlan& plan, cons
   const Bytes file = mapping.bytes();
   for (const PlannedEntry& planned : plan.entries()) {
     std::unique_ptr<const ByteSource> source = zip::data_source(file, *planned.entry, mapping.origin());
-    // The writer sums what it is given. Bytes that may change are copied first, so that the sum is that of the output.
+    // The writer computes the sum of the bytes that it receives. Bytes that may change are copied first, so that the
+    // sum is that of the output.
     if (planned.may_change) {
       source = std::make_unique<CopiedSource>(file.subspan(planned.entry->data_offset, planned.entry->size));
     }
@@ -36,8 +37,8 @@ void write_entries(const base::MappedFile& mapping, const RepackPlan& plan, cons
   }
 }
 
-/// `error` in the zip file at `path`, with what may have caused it: an edit that is under way or did not finish, or
-/// another change of the file. Errors of the output name its path already, and keep it.
+/// Adds the likely cause to an error in the zip file at `path`: an edit that is at work or did not finish, or a
+/// different change of the file. Errors of the output already have its path, and keep it.
 Error annotate_input(const Error& error, const base::MappedFile& mapping, const std::filesystem::path& path) {
   return annotate_change(annotate_edit(annotate_end(error, mapping.bytes()).with_path(path), path), mapping, path);
 }
@@ -47,7 +48,7 @@ Error annotate_input(const Error& error, const base::MappedFile& mapping, const 
 RepackReport repack_zip(const std::filesystem::path& input, const std::filesystem::path& output,
                         const RepackOptions& options, const ModelReading& reading) {
   if (options.alignment) zip::check_alignment(*options.alignment);
-  // Taken before the input is read, as that may be the same file (X8).
+  // Taken before the input is read, because input and output may be the same file (X8).
   const auto lock = options.output.overwrite && !options.output.dry_run ? lock_for_replacing(output) : os::File();
   const auto mapping = base::MappedFile::open(input);
   const Bytes file = mapping.bytes();

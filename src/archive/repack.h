@@ -1,4 +1,4 @@
-// Makes an archive of a zip file, with the help of a reader of models.
+// Makes an archive from a zip file. The caller supplies the functions that read models.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace onnxar {
 
-/// As `repack` (edit.h).
+/// Implements `repack` (edit.h).
 RepackReport repack_zip(const std::filesystem::path& input, const std::filesystem::path& output,
                         const RepackOptions& options, const ModelReading& reading);
 

@@ -15,7 +15,7 @@ void RepackModels::check_size(const zip::ForeignEntry& model) {
 const RepackModels::Names& RepackModels::links(const zip::ForeignEntry& model) {
   if (links_) return *links_;
   links_ = reading_.linked_names(bytes_of(model));
-  // All graphs together are one budget: a zip may hold any number of them.
+  // All graphs share one budget, because a zip may hold any number of them.
   ZipExpansion expansion(file_.size(), max_expansion_);
   for (const zip::ForeignEntry& entry : directory_.entries()) {
     if (!is_graph_name(entry.name) || &entry == &model) continue;

@@ -1,4 +1,4 @@
-// The model and the graphs of a zip file that is repacked.
+// Reads the model and the graphs of a zip file that is repacked.
 #pragma once
 
 #include <cstddef>
@@ -17,27 +17,28 @@
 
 namespace onnxar {
 
-/// Reads the models of the input, which are not edited, only if entries get other names. Refers to all its arguments.
+/// Reads the models of the input. They are not edited, so they are read only if entries are renamed or left out. Refers
+/// to all constructor arguments.
 class RepackModels {
  public:
   using Names = base::KeyedSet<std::string>;
 
-  /// The graphs may inflate to `max_expansion` times the file's bytes.
+  /// The graphs may inflate to `max_expansion` times the size of the file.
   RepackModels(Bytes file, const zip::ForeignDirectory& directory, std::uint64_t max_expansion,
                const ModelReading& reading)
       : file_(file), directory_(directory), max_expansion_(max_expansion), reading_(reading) {}
 
-  /// Errors: archive.model.too_large, if no archive can hold a model of this size.
+  /// Checks that an archive can hold a model of this size (P8). Errors: archive.model.too_large.
   static void check_size(const zip::ForeignEntry& model);
 
-  /// The names of the entries that the model or a graph links to. A graph that cannot be read links to nothing.
-  /// Errors: those of reading the model; zip.data.inflate, zip.limit.expansion.
+  /// Returns the names of the entries that the model or a graph links to. A graph that cannot be read has no links.
+  /// Errors: as ModelReading::linked_names for the model; zip.data.inflate, zip.limit.expansion.
   const Names& links(const zip::ForeignEntry& model);
-  /// As `links`; a model that cannot be read links to nothing, either.
+  /// As `links`, but returns null if the model cannot be read.
   const Names* links_if_readable(const zip::ForeignEntry& model);
-  /// Whether the graph alone links to an entry.
+  /// Whether this graph links to an entry.
   [[nodiscard]] bool has_links(const zip::ForeignEntry& graph) const;
-  /// Refuses names of entries with which the model's own name clashes. Errors: archive.graph.name, at the model.
+  /// Checks that the graph name in the model does not clash with `names`. Errors: archive.graph.name, at the model.
   void prove_model_name(const zip::ForeignEntry& model, std::span<const std::string_view> names) const;
 
  private:

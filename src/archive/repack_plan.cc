@@ -1,6 +1,7 @@
 #include "archive/repack_plan.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "archive/access.h"
@@ -18,20 +19,21 @@ namespace {
 
 using base::concat;
 
-/// Whether the zip file is an archive: it opens, and every local header is right. Cost: O(entries).
-bool is_sound_archive(Bytes file) {
-  try {
-    const Archive archive = Archive::open(file, nullptr);
-    for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 std::uint64_t first_appended(const Archive& archive) {
   const std::size_t first = ArchiveAccess::directory(archive).first_appended();
   return first < archive.size() ? archive.entry(first).header_offset : archive.file().size();
+}
+
+/// Returns the offset from which on edits appended entries, if the zip file is an archive: it opens, and every local
+/// header is right. Nothing otherwise. Cost: O(entries).
+std::optional<std::uint64_t> first_appended_in(Bytes file) {
+  try {
+    const Archive archive = Archive::open(file, nullptr);
+    for (std::size_t i = 0; i < archive.size(); ++i) static_cast<void>(archive.locate(archive.entry(i)));
+    return first_appended(archive);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 Place place_of(const zip::ForeignEntry& entry) { return {std::string(entry.name), entry.central_offset}; }
@@ -50,14 +52,12 @@ RepackPlan::RepackPlan(Bytes file, const zip::ForeignDirectory& directory, const
       expansion_(file.size(), options.max_expansion),
       models_(file, directory, options.max_expansion, reading),
       renames_(options.rename),
-      is_archive_(is_sound_archive(file)) {
-  if (is_archive_) appended_from_ = first_appended(Archive::open(file, nullptr));
-}
+      appended_from_(first_appended_in(file)) {}
 
 void RepackPlan::make(RepackReport& report) {
   const auto entries = directory_.entries();
-  // An archive ends with its model (P7), even if it holds other `.onnx` files.
-  const Entry& model = entries[is_archive_ ? entries.size() - 1 : find_model(report)];
+  // The last entry of an archive is its model (P7). Other `.onnx` files in it are graphs or side files.
+  const Entry& model = entries[appended_from_ ? entries.size() - 1 : find_model(report)];
   std::vector<const Entry*> left_out;
   for (const Entry& entry : entries) {
     if (&entry == &model || entry.folder) continue;
@@ -71,23 +71,24 @@ void RepackPlan::make(RepackReport& report) {
   check_new_names(model);
   if (!left_out.empty()) {
     expect_not_linked(left_out, model);
-    note(report, concat("left out: ", left_out.size(), " entries with a Mac's notes on files"));
+    note(report, concat("left out: ", left_out.size(), " entries with metadata of macOS"));
   }
   report.entries = entries_.size();
   report.input_bytes = file_.size();
   report.file_bytes = file_size();
-  // An alignment that the caller asks for may exceed the budget. One that the input records may not.
+  // An alignment that the caller requests may exceed the budget. One that the input states may not: many tiny entries
+  // that state 32768 would make a small zip grow without limit.
   if (!options_.alignment) expansion_.check(report.file_bytes);
 }
 
-/// The index of the model in a zip that is not an archive.
+/// Finds the model in a zip that is not an archive. Returns its index.
 std::size_t RepackPlan::find_model(RepackReport& report) {
   const ForeignModel model = find_foreign_model(file_, directory_, expansion_);
   const Place place = place_of(directory_.entries()[model.index]);
   if (model.dialect == Dialect::pytorch) {
     throw Error(Code::archive_model_missing,
-                "this is a PyTorch export, whose model names its tensors in a way of its own and has to be edited",
-                place, {}, {Hint::pack_it});
+                "this is a PyTorch export: its model refers to tensors in a form that has to be converted", place, {},
+                {Hint::pack_it});
   }
   if (!model.folder.empty()) {
     throw Error(Code::archive_model_missing,
@@ -109,7 +110,8 @@ void RepackPlan::add_model(const Entry& model) {
   entries_.push_back({&model, model_entry_name, alignment_of(model), may_change(model)});
 }
 
-/// The entry's name in the archive. An entry that the model refers to keeps its name, as the model is not edited.
+/// Returns the entry's name in the archive. An entry that the model refers to keeps its name, because the model is not
+/// edited.
 std::string_view RepackPlan::new_name(const Entry& entry, const Entry& model) {
   const std::string_view name = renames_(entry.name);
   const auto fault = zip::name_fault(name);
@@ -118,14 +120,15 @@ std::string_view RepackPlan::new_name(const Entry& entry, const Entry& model) {
   if (models_.links(model).contains(entry.name)) {
     throw Error(fault ? fault->code : Code::usage_argument,
                 concat(fault ? fault->message : "the entry cannot be renamed",
-                       "; the model or a graph refers to it, and repack does not edit a model"),
+                       "; the model or a graph refers to it, and repack does not edit models"),
                 place_of(entry), {}, {Hint::pack_names_tensors});
   }
   if (fault) throw Error(fault->code, std::string(fault->message), place_of(entry), {}, {Hint::rename_entry});
   return name;
 }
 
-/// A graph links to entries and a side file does not, so a new name must not turn one into the other.
+/// Refuses names that turn a graph into a side file or a side file into a graph: a graph links to entries, and a side
+/// file does not.
 void RepackPlan::check_kind(const Entry& entry, std::string_view name) const {
   if (is_graph_name(entry.name) == is_graph_name(name)) return;
   if (is_graph_name(name)) {
@@ -153,19 +156,19 @@ void RepackPlan::check_new_names(const Entry& model) const {
   models_.prove_model_name(model, names);
 }
 
-/// Entries that are left out must not hold the data of a tensor. A model that cannot be read is copied unchanged.
+/// Refuses to leave out entries that hold the data of a tensor. A model that cannot be read is copied unchanged.
 void RepackPlan::expect_not_linked(const std::vector<const Entry*>& left_out, const Entry& model) {
   const RepackModels::Names* linked = models_.links_if_readable(model);
   if (linked == nullptr) return;
   for (const Entry* entry : left_out) {
     if (!linked->contains(entry->name)) continue;
     throw Error(Code::archive_name_reserved,
-                "the model refers to it, and no archive has such a name; repack does not edit a model",
+                "the model refers to it, but an archive cannot have this name, and repack does not edit models",
                 place_of(*entry), {}, {Hint::pack_names_tensors});
   }
 }
 
-bool RepackPlan::may_change(const Entry& entry) const { return is_archive_ && entry.data_offset >= appended_from_; }
+bool RepackPlan::may_change(const Entry& entry) const { return appended_from_ && entry.data_offset >= *appended_from_; }
 
 std::uint64_t RepackPlan::alignment_of(const Entry& entry) const {
   const std::uint64_t recorded = std::max(entry.alignment, zip::alignment_minimum);

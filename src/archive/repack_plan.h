@@ -1,8 +1,9 @@
-// What repacking a zip file will write, decided before anything is written.
+// Plans the repacking of a zip file, before anything is written.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -21,17 +22,17 @@ struct PlannedEntry {
   const zip::ForeignEntry* entry;
   std::string_view name;
   std::uint64_t alignment;
-  bool may_change;  ///< an edit appended it, so `undo` may cut it off
+  bool may_change;  ///< whether an edit appended it, so that `undo` can cut it off
 };
 
-/// The plan is a value: a dry run makes it and writes nothing. Refers to all its arguments.
+/// A dry run makes the plan and writes nothing. Refers to all constructor arguments.
 class RepackPlan {
  public:
-  /// Errors: usage.argument (of the options' names).
+  /// Errors: usage.argument, zip.name.*, archive.name.reserved (new names in the options).
   RepackPlan(Bytes file, const zip::ForeignDirectory& directory, const RepackOptions& options,
              const ModelReading& reading);
 
-  /// Decides on every entry, and fills the report. Errors: as `repack`, except those of data and output.
+  /// Plans every entry, and fills the report. Errors: as `repack`, except errors of data and output.
   void make(RepackReport& report);
 
   /// The entries of the output in their order, the model last.
@@ -57,8 +58,7 @@ class RepackPlan {
   ZipExpansion expansion_;
   RepackModels models_;
   Renames renames_;
-  bool is_archive_;
-  std::uint64_t appended_from_ = 0;  // in an archive: where the header of the first entry is that an edit appended
+  std::optional<std::uint64_t> appended_from_;  // where edits begin to append; empty if the zip is not an archive
   std::vector<PlannedEntry> entries_;
 };
 

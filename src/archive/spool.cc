@@ -8,6 +8,7 @@ namespace onnxar {
 
 void Spool::make_file() {
   base::OutputFile file = base::OutputFile::create_nameless(folder_);
+  // A sparse file of the whole capacity can be mapped once. Growing it would need new mappings and move the bytes.
   file.set_size(capacity_);
   mapping_.emplace(file.map());
   file_.emplace(std::move(file));
@@ -26,12 +27,13 @@ Bytes Spool::bytes(std::uint64_t header_offset, const Fill& fill) {
   Place& place = places_.at(header_offset);
   if (!place.filled) {
     std::uint64_t offset = place.offset;
+    // Written by system calls: if the disk is full, they fail, while a store to the mapping raises SIGBUS.
     fill([&](Bytes piece) {
       file_->write_at(offset, piece);
       offset += piece.size();
     });
   }
-  place.filled = true;
+  place.filled = true;  // not reached if `fill` threw, so the next call fills again
   return mapping_->bytes().subspan(place.offset, place.size);
 }
 

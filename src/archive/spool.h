@@ -16,20 +16,20 @@
 
 namespace onnxar {
 
-/// A nameless file that is mapped as a whole while it is still empty: one descriptor and one mapping for any number of
-/// entries of a zip. An entry gets its place when its place or bytes are first asked for, and is written when its bytes
-/// are asked for. Entries are identified by their header offsets, which differ within a zip. Threads: any member may be
-/// called by any thread.
+/// A nameless file that is mapped as a whole while it is empty: one descriptor and one mapping serve any number of
+/// entries of a zip. `place_of` assigns a range to an entry, and `bytes` writes it. Entries are identified by their
+/// header offsets, which differ within a zip. Threads: all members may be called concurrently.
 class Spool {
  public:
-  /// A file in `folder` (empty: the current one) for at most `capacity` bytes. It is created for the first entry.
+  /// The file is created in `folder` (empty: the current one) for the first entry. It has room for `capacity` bytes.
   Spool(std::filesystem::path folder, std::uint64_t capacity) : folder_(std::move(folder)), capacity_(capacity) {}
 
-  /// Where the bytes of an entry will be. Pages that were never written take no room on the disk. Errors: io.*.
+  /// Returns the range in which the bytes of an entry will be. Pages that were not written take no space on the disk.
+  /// Errors: io.*.
   /// REQUIRES: the places of all entries, each at a multiple of zip::alignment_minimum, fit the capacity.
   Bytes place_of(std::uint64_t header_offset, std::uint64_t size);
-  /// The bytes of an entry. `fill` hands them to a sink, verified; it is called once per entry, and again after it
-  /// threw. REQUIRES: place_of(header_offset, ...) was called. Errors: those of `fill`; io.*.
+  /// Returns the bytes of an entry. `fill` passes the verified bytes to a sink. It is called once per entry, and again
+  /// if it threw. REQUIRES: place_of(header_offset, ...) was called. Errors: io.* and the errors of `fill`.
   using Fill = std::function<void(const ByteSink&)>;
   Bytes bytes(std::uint64_t header_offset, const Fill& fill);
 

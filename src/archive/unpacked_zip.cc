@@ -12,7 +12,7 @@
 namespace onnxar {
 namespace {
 
-/// What is wrong with bytes of the file names it.
+/// Runs `action`, and adds the path to its errors. An error of the format becomes io.changed if the file was changed.
 template <typename Action>
 auto annotated(const std::filesystem::path& path, const base::MappedFile& file, const Action& action) {
   try {
@@ -22,7 +22,7 @@ auto annotated(const std::filesystem::path& path, const base::MappedFile& file, 
   }
 }
 
-/// A stored entry. Its CRC-32 is compared when all is read.
+/// Hands out a stored entry from the mapping, and compares its CRC-32 at the end.
 class StoredSource final : public ByteSource {
  public:
   StoredSource(const base::MappedFile& file, const zip::ForeignEntry& entry, const std::filesystem::path& path,
@@ -48,7 +48,7 @@ class StoredSource final : public ByteSource {
   std::size_t threads_;
 };
 
-/// A deflated entry that is inflated straight to the sink. Its CRC-32 is compared at the end.
+/// Inflates a deflated entry directly to the sink, and compares its CRC-32 at the end.
 class InflatingSource final : public ByteSource {
  public:
   InflatingSource(const base::MappedFile& file, const zip::ForeignEntry& entry, const std::filesystem::path& path)
@@ -63,7 +63,7 @@ class InflatingSource final : public ByteSource {
     try {
       zip::data_source(file_.bytes(), entry_)->read(summed);
     } catch (const Error& error) {
-      throw error.code() == Code::zip_data_inflate ? error.with_path(path_) : error;  // other errors are the sink's
+      throw error.code() == Code::zip_data_inflate ? error.with_path(path_) : error;  // other errors come from the sink
     }
     annotated(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry_, crc); });
   }
@@ -78,7 +78,7 @@ Bytes spooled(Spool& spool, Bytes file, const zip::ForeignEntry& entry) {
   return spool.bytes(entry.header_offset, [&](const ByteSink& sink) { inflate(file, entry, sink); });
 }
 
-/// A part of the inflated data of an entry.
+/// Hands out a part of an entry, which is inflated to the spool at the first read.
 class SpooledSource final : public ByteSource {
  public:
   SpooledSource(Spool& spool, const base::MappedFile& file, const zip::ForeignEntry& entry, Bytes part,

@@ -16,36 +16,36 @@
 
 namespace onnxar {
 
-/// Stored entries are views of the mapped file. Deflated entries are views of a nameless file, to which each is
-/// inflated when it is first read. So no entry is held in memory, and entries that are not read are not inflated. Owns
+/// Stored entries are views of the mapped file. Deflated entries are views of a nameless file, and each is inflated to
+/// it when it is first read. So entries are not held in memory, and entries that are not read are not inflated. Owns
 /// both files. Move-only. Not synchronised, except where noted.
 class UnpackedZip {
  public:
   /// Reads the directory and finds the model. Inflated entries go to a file in `folder`. The entries that are used may
-  /// have `max_expansion` times as many bytes as the zip.
+  /// inflate to `max_expansion` times the size of the zip.
   /// Errors: io.*, zip.*, archive.model.missing. Cost: O(entries), and O(bytes) of the model.
   UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion);
 
   [[nodiscard]] const zip::ForeignDirectory& directory() const noexcept { return directory_; }
   [[nodiscard]] const ForeignModel& model() const noexcept { return model_; }
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-  /// What the bytes of stored entries are mapped from.
+  /// The file that the bytes of stored entries are mapped from.
   [[nodiscard]] const base::FileOrigin* origin() const noexcept { return file_.origin(); }
   [[nodiscard]] std::uint64_t file_size() const noexcept { return file_.bytes().size(); }
   [[nodiscard]] const zip::ForeignEntry& entry(std::size_t index) const { return directory_.entries()[index]; }
 
-  /// The bytes of an entry, ready to be read. A deflated entry is inflated and verified; a stored one is not verified.
+  /// Returns the bytes of an entry. A deflated entry is inflated and verified; a stored entry is not verified.
   /// Errors: zip.*, io.*.
   [[nodiscard]] Bytes bytes(std::size_t index);
-  /// Where the bytes of an entry are. A deflated entry is inflated later, when `bytes` is called or a source is read.
-  /// Errors: zip.limit.expansion; io.*.
+  /// Returns the range of an entry's bytes. A deflated entry is inflated later, when `bytes` is called or a source is
+  /// read. Errors: zip.limit.expansion; io.*.
   [[nodiscard]] Bytes place_of(std::size_t index);
   /// Compares the CRC-32 of a stored entry. Errors: zip.data.crc.
   void verify(std::size_t index) const;
-  /// A source of the bytes of an entry. It verifies them while it is read, with up to `threads` threads (0: as many as
-  /// there are cores), and may be read by any thread. The zip must outlive it. Errors: zip.limit.expansion.
+  /// Returns a source of the bytes of an entry. It verifies them while it is read, with up to `threads` threads (0: one
+  /// per core), and may be read by any thread. The zip must outlive it. Errors: zip.limit.expansion.
   [[nodiscard]] std::unique_ptr<const ByteSource> source(std::size_t index, std::size_t threads);
-  /// As above, for a `part` of what `place_of` returned for a deflated entry.
+  /// Returns a source of `part`, a part of the range that `place_of` returned for a deflated entry.
   [[nodiscard]] std::unique_ptr<const ByteSource> inflated_source(std::size_t index, Bytes part) const;
 
  private:
@@ -57,7 +57,7 @@ class UnpackedZip {
   zip::ForeignDirectory directory_;
   ZipExpansion expansion_;
   ForeignModel model_;
-  std::vector<bool> used_;  // by index: counted in expansion_
+  std::vector<bool> used_;  // by index: whether the entry is counted in expansion_
   std::unique_ptr<Spool> spool_;
 };
 

@@ -1,4 +1,4 @@
-// The private parts of ArchiveWriter and ArchiveEditor, for members that layers above define.
+// The private parts of ArchiveWriter and ArchiveEditor. Rooms above define some members of these classes.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 namespace onnxar {
 
 struct ArchiveWriter::Parts {
-  os::File lock;  // of the file that is replaced; the first member, so that it is released last
+  os::File lock;  // on the file that is replaced; the first member, so that it is released last
   EntryWriter writer;
   base::Sync sync;
   bool verify_model;
 };
 
-/// Planning an edit (`plan`) ends where writing it (`writer`) begins: `writer` opens the file for writing in its first
+/// Planning an edit (`plan`) and writing it (`writer`) are separate: `writer` opens the file for writing in its first
 /// step.
 struct ArchiveEditor::Parts {
   Parts(os::File lock_of, Archive archive, const EditOptions& how);
@@ -30,11 +30,11 @@ struct ArchiveEditor::Parts {
   EditOptions options;
   EditPlan plan;
   EntryWriter writer;
-  bool has_begun = false;  // whether anything was added
+  bool has_begun = false;  // whether an entry was added
   enum class Appended : std::uint8_t { nothing, side_files, all };
-  Appended appended = Appended::nothing;  // of the run
+  Appended appended = Appended::nothing;  // the entries of the run that were appended again
 
-  /// Appends what of the run comes before an entry of this name. Errors: as `add`.
+  /// Appends the entries of the run that precede an entry of this name. Errors: as `add`.
   void append_run_before(std::string_view name);
 
  private:

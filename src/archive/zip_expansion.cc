@@ -18,11 +18,10 @@ void ZipExpansion::check(std::uint64_t bytes) const {
 
 void ZipExpansion::refuse(std::uint64_t bytes, const Place& place) const {
   const std::uint64_t needed = (bytes - 1) / budget_.input() + 1;
-  throw Error(
-      Code::zip_limit_expansion,
-      base::concat(base::human_size(bytes), " or more would be made of a zip file of ",
-                   base::human_size(budget_.input()), ", and the limit is ", budget_.times(), " times the file"),
-      place, {}, {Hint::max_expansion_of, std::to_string(needed)});
+  throw Error(Code::zip_limit_expansion,
+              base::concat("a zip file of ", base::human_size(budget_.input()), " would expand to ",
+                           base::human_size(bytes), " or more, and the limit is ", budget_.times(), " times the file"),
+              place, {}, {Hint::max_expansion_of, std::to_string(needed)});
 }
 
 }  // namespace onnxar

@@ -1,4 +1,4 @@
-// How many bytes may be made of a foreign zip.
+// Limits the number of bytes that a foreign zip may expand to.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +11,16 @@
 
 namespace onnxar {
 
-/// The budget of a zip file, from which the entries that are used are paid before they are inflated.
+/// The budget of a zip file. Entries that are used are counted in it before they are inflated.
 class ZipExpansion {
  public:
   ZipExpansion(std::uint64_t input_bytes, std::uint64_t times) : budget_(input_bytes, times) {}
 
   /// Counts the bytes of an entry that is going to be used. Errors: zip.limit.expansion.
   void add(const zip::ForeignEntry& entry);
-  /// Compares the size of everything that will be made with the limit. Errors: zip.limit.expansion.
+  /// Compares `bytes`, the total size of the output, with the limit. Errors: zip.limit.expansion.
   void check(std::uint64_t bytes) const;
-  /// The most bytes that may be made.
+  /// The maximum number of bytes.
   [[nodiscard]] std::uint64_t most() const noexcept { return budget_.most(); }
 
  private:
@@ -29,8 +29,8 @@ class ZipExpansion {
   base::ByteBudget budget_;
 };
 
-/// The bytes that a Spool needs for the deflated entries that are used: as many as they state, but at most as many as
-/// may be made.
+/// The capacity that a Spool needs for the deflated entries that are used: the sum of their stated sizes, but not more
+/// than the limit.
 template <typename IsUsed>
 std::uint64_t room_to_inflate(const zip::ForeignDirectory& directory, const ZipExpansion& expansion,
                               const IsUsed& is_used) {

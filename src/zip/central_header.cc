@@ -12,8 +12,8 @@
 #include "zip/shared_checks.h"
 #include "zip/wide_fields.h"
 
-// The functions here check in the order of spec/checking.md, steps 15 to 30. A file is refused for the first rule that
-// it breaks, and the vectors state which one that is.
+// The checks follow the order of spec/checking.md, steps 15 to 30. A file that breaks several rules is refused for the
+// first of them, and the vectors state which rule that is.
 
 namespace onnxar::zip {
 namespace {
@@ -24,11 +24,11 @@ void check_flags(const CentralFileHeader& header, const HeaderContext& refuse) {
   if ((header.flags & (flag_encrypted | flag_strong_encryption | flag_masked)) != 0) {  // D2
     refuse(Code::zip_entry_encrypted, "the entry is encrypted");
   }
-  // D3: a descriptor after stored data may look like data, so readers without the directory cannot find its end.
+  // D3: bytes of stored data may look like a descriptor, so readers that do not use the directory cannot find its end.
   if ((header.flags & flag_descriptor) != 0) {
     refuse(Code::zip_entry_descriptor, "the entry's size and CRC-32 follow its data (data descriptor)");
   }
-  if ((header.flags & ~unsigned{flag_utf8}) != 0) {  // D4; bit 11 is free, as names are ASCII
+  if ((header.flags & ~unsigned{flag_utf8}) != 0) {  // D4: bit 11 has no effect, because names are ASCII
     refuse(Code::zip_entry_flags, concat("general purpose flags ", base::hex(header.flags), " are not allowed"));
   }
 }
@@ -40,7 +40,7 @@ bool is_regular_file(std::uint32_t external_attributes) {
 }
 
 void check_attributes(const CentralFileHeader& header, const HeaderContext& refuse) {
-  // D9: 7-Zip interprets the Unix mode as the host defines it, and takes a file for a folder under some hosts.
+  // D9: 7-Zip interprets the Unix mode by the host's definition, and takes a file for a folder under some hosts.
   const auto host = static_cast<std::uint16_t>(header.version_made_by & 0xff00U);
   if (host != 0 && host != host_unix) {
     refuse(Code::zip_entry_attributes, concat("made on host ", host >> 8U, "; 0 (MS-DOS) and 3 (Unix) are read"));
@@ -63,7 +63,7 @@ void check_fixed_fields(const CentralFileHeader& header, const HeaderContext& re
   }
   check_disk(header.disk_number_start, refuse);  // D7
   if (header.file_comment_length != 0) {         // D8
-    refuse(Code::zip_entry_comment, "the entry has a comment; none is allowed");
+    refuse(Code::zip_entry_comment, "the entry has a comment, which is not allowed");
   }
   check_attributes(header, refuse);
 }
@@ -77,7 +77,7 @@ void read_sizes(const CentralFileHeader& header, const ExtraFields& extra, Direc
   entry.header_offset = wide.header_offset;
 }
 
-/// What the directory repeats of the local header's alignment record; 0 where it does not.
+/// The alignment that the directory repeats from the local header; 0 if it does not repeat it.
 std::uint16_t repeated_alignment(const ExtraFields& extra, const HeaderContext& refuse) {
   if (!extra.padding) return 0;
   const auto alignment =
@@ -99,7 +99,7 @@ std::uint64_t read_central_header(Bytes directory, std::uint64_t offset, Directo
   entry.central_offset = offset;
   entry.name = as_text(directory.subspan(central_file_header_size, header->file_name_length));
   const HeaderContext refuse(entry.name, offset);
-  if (const auto fault = name_fault(entry.name)) refuse(fault->code, fault->message);
+  if (const auto fault = name_fault(entry.name)) refuse(fault->code, fault->message);  // N1 to N17
   check_flags(*header, refuse);
   check_fixed_fields(*header, refuse);
   ExtraFields extra;

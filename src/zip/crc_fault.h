@@ -8,10 +8,10 @@
 
 namespace onnxar::zip {
 
-/// The error for an entry whose `data` has the CRC-32 `actual`, while `who` ("the archive") states another. It tells
-/// damaged bytes from a sum that its writer restarted within the data: zlib takes an empty piece without an address for
-/// a request to restart, and early writers without ISA-L passed such pieces on. Empty `data` (not in memory) leaves
-/// that out. Cost: one pass over `data`.
+/// Returns the error for an entry whose `data` has the CRC-32 `actual`, while `who` ("the archive") states a different
+/// one. The message distinguishes damaged bytes from a sum that the writer restarted within the data: zlib restarts a
+/// sum when it receives a null pointer, and early writers without ISA-L passed one for an empty piece. If `data` is
+/// empty, because it is not in memory, the cause is not searched for. Cost: one pass over `data`.
 Error crc_fault(Place place, std::string_view who, std::uint32_t stated, std::uint32_t actual, Bytes data);
 
 }  // namespace onnxar::zip

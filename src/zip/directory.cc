@@ -22,7 +22,8 @@ using base::hex;
 Place at_header(const DirectoryEntry& entry) { return {std::string(entry.name), entry.header_offset}; }
 Place in_directory(const DirectoryEntry& entry) { return {std::string(entry.name), entry.central_offset}; }
 
-/// Whether the least that local header, name and data take fits. Nothing has bounded `size` yet, so the sum is checked.
+/// Whether local header, name and data fit before `next` if the header has no extra fields. The sum is checked, because
+/// `size` comes from the file and was not compared with anything yet.
 bool fits_before(const DirectoryEntry& entry, std::uint64_t next) {
   const auto least = base::checked_add(entry.size, local_file_header_size + entry.name.size());
   return least && base::in_range(entry.header_offset, *least, next);
@@ -46,11 +47,12 @@ Directory Directory::read(Bytes file, const Limits& limits) {
 }
 
 void Directory::read_headers(Bytes file, std::uint64_t size, std::uint64_t count) {
+  // A copy, because the mapped bytes may change after they were proved.
   bytes_ = std::make_unique_for_overwrite<std::byte[]>(size);
   size_ = size;
   std::memcpy(bytes_.get(), file.data() + offset_, size);
   Bytes rest(bytes_.get(), size);
-  entries_.reserve(count);
+  entries_.reserve(count);  // check_limits bounded the count by the directory's size (E10)
   while (entries_.size() < count) {
     const std::uint64_t length = read_central_header(rest, offset_ + size - rest.size(), entries_.emplace_back());
     rest = rest.subspan(length);
@@ -63,11 +65,11 @@ std::uint64_t Directory::limit_of(std::size_t index) const noexcept {
 }
 
 void Directory::check_positions() const {
-  // P1: only then are offsets true for readers that correct them by the bytes before the first entry, too.
+  // P1: some readers shift all offsets by the number of bytes before the first entry. They must find the same entries.
   if (entries_.front().header_offset != 0) {
     throw Error(Code::zip_entry_first_offset,
                 concat("the first entry begins at ", hex(entries_.front().header_offset),
-                       ", not at 0: there are bytes before the archive, or its entries are out of order"),
+                       ", not at 0: other bytes precede the archive, or its entries are out of order"),
                 in_directory(entries_.front()));
   }
   for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -76,7 +78,7 @@ void Directory::check_positions() const {
     const bool last = i + 1 == entries_.size();
     if (next <= entry.header_offset) {  // P2; P4 for the last entry
       throw Error(last ? Code::zip_entry_bounds : Code::zip_entry_order,
-                  last ? "the entry is said to begin after the start of the directory"
+                  last ? "the header states an offset after the start of the directory"
                        : "entries do not lie in the file in the order of the directory",
                   in_directory(last ? entry : entries_[i + 1]));
     }
@@ -96,8 +98,8 @@ void Directory::index_names() {
       [this](std::uint32_t i) { return entries_[i].central_offset; });
 }
 
-/// The shortcut of P5a keeps opening at O(directory): reading every local header of a mapped archive would fault in a
-/// page per entry. Only entries for which it does not hold are proved now.
+/// Proves the entries to which the shortcut of P5a does not apply. The shortcut keeps the cost of opening at
+/// O(directory): reading every local header of a mapped archive would fault in a page per entry.
 void Directory::prove_irregular_entries(Bytes file) {
   first_appended_ = entries_.size();
   for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -115,14 +117,14 @@ LocalEntry Directory::prove_local(Bytes file, std::size_t index) const {
   const bool last = index + 1 == entries_.size();
   const Tail tail = last ? Tail::forbidden : zip64_ ? Tail::allowed : Tail::without_zip64;
   const LocalEntry local = read_local_header(file, entries_[index], limit_of(index), tail);
-  // Every thread that proves an entry finds the same value, and nothing else depends on it: relaxed is enough.
+  // Relaxed order is enough: all threads compute the same value, and no other memory depends on it.
   data_offsets_[index].store(local.data_offset, std::memory_order_relaxed);
   return local;
 }
 
 std::size_t Directory::regular_header_size(std::size_t index) const noexcept {
   const DirectoryEntry& entry = entries_[index];
-  const std::uint64_t begin = limit_of(index) - entry.size;  // check_positions: not below the end of the name
+  const std::uint64_t begin = limit_of(index) - entry.size;  // check_positions proved that this cannot wrap
   const bool is_usual = is_usual_place(begin, entry.header_offset, entry.name.size(), entry.size);
   return is_usual ? begin - entry.header_offset : 0;
 }
@@ -133,7 +135,7 @@ void Directory::prove_regular(Bytes header, std::size_t index) const {
   try {
     begin = read_local_header(header, entry).data_offset;
   } catch (const Error&) {
-    return;  // the first use proves it again, and can tell a broken file from one that was changed
+    return;  // the first use proves it again, and distinguishes a broken file from one that was changed
   }
   if (begin + entry.size == limit_of(index)) data_offsets_[index].store(begin, std::memory_order_relaxed);
 }

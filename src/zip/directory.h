@@ -1,4 +1,4 @@
-// The central directory of a strict archive, and what it proves.
+// The central directory of a strict archive.
 #pragma once
 
 #include <atomic>
@@ -16,15 +16,15 @@
 
 namespace onnxar::zip {
 
-/// The parsed directory of one file. Holds a copy of the directory's bytes, so that what was proved stays proved when
-/// the file under a mapping changes. It refers to no other part of the file. Move-only.
+/// The parsed directory of one file. Holds a copy of the directory's bytes, so that proved values stay valid if the
+/// mapped file changes. Does not refer to other parts of the file. Move-only.
 /// Threads: all const members may be called concurrently.
 class Directory {
  public:
-  /// Proves all that the directory can show: the end records, every directory header, names and their uniqueness,
-  /// order, offsets without overlap. The local header of an entry is not read if the entry can end where the next one
-  /// begins, with its data at one of the places that `is_usual_place` names. Otherwise it is read, and a superseded
-  /// tail must fill the gap.
+  /// Proves the end records, every directory header, the names and their uniqueness, the order of the entries, and that
+  /// they do not overlap. The local header of an entry is not read if its data, at one of the offsets that
+  /// `is_usual_place` accepts, ends where the next entry begins. Otherwise the header is read, and a superseded tail
+  /// must fill the gap.
   /// Errors: zip.*. Cost: O(directory); four allocations; two reads of local headers at most per superseded tail.
   static Directory read(Bytes file, const Limits& limits);
 
@@ -34,20 +34,20 @@ class Directory {
   [[nodiscard]] bool unneeded_zip64() const noexcept { return unneeded_zip64_; }
   /// The bytes of all headers.
   [[nodiscard]] Bytes headers() const noexcept { return {bytes_.get(), size_}; }
-  /// The index of the first entry that an edit appended; the number of entries without one. Entries before it are as
-  /// the file was first written: no edit changes or cuts them. `undo` can cut off the others, and another edit can then
-  /// write other bytes in their place.
+  /// The index of the first entry that an edit appended, or the number of entries if no edit did. Entries before it
+  /// were in the file when it was first written: no edit changes or cuts them. `undo` can cut off the others, and a
+  /// later edit can then write different bytes in their place.
   [[nodiscard]] std::size_t first_appended() const noexcept { return first_appended_; }
-  /// Where entry `index` must end: at the next local header, or at the directory.
+  /// The offset at which entry `index` must end: the next local header, or the directory.
   [[nodiscard]] std::uint64_t limit_of(std::size_t index) const noexcept;
 
   /// Proves the local header of an entry, even if it was proved before. Errors: as read_local_header.
   [[nodiscard]] LocalEntry prove_local(Bytes file, std::size_t index) const;
-  /// The length of an entry's local header, with name and extra fields, if the entry has the form that usual writers
-  /// give it (spec, P5a); 0 otherwise.
+  /// The length of an entry's local header, with name and extra fields, if the data is at an offset that usual writers
+  /// choose (P5a); 0 otherwise.
   [[nodiscard]] std::size_t regular_header_size(std::size_t index) const noexcept;
-  /// Proves the local header of such an entry from the header's bytes alone, for a caller that has read only them. A
-  /// fault in them is not reported here: the first use of the entry reports it.
+  /// Proves the local header of such an entry from the header's bytes, for callers that have read only these. Does not
+  /// report faults: the first use of the entry reports them.
   void prove_regular(Bytes header, std::size_t index) const;
   /// The offset of the data. The first call for an entry proves its local header. No allocation unless it throws.
   [[nodiscard]] std::uint64_t data_offset(Bytes file, std::size_t index) const;
@@ -64,7 +64,7 @@ class Directory {
   std::size_t size_ = 0;
   std::vector<DirectoryEntry> entries_;
   NameIndex index_;
-  /// 0 where the local header is not proved yet: data never begins at 0, where the first header is.
+  /// 0 if the local header is not proved yet. Data never begins at 0, because the first header does.
   mutable std::unique_ptr<std::atomic<std::uint64_t>[]> data_offsets_;
   std::uint64_t offset_ = 0;
   std::size_t first_appended_ = 0;

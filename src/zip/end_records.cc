@@ -17,13 +17,14 @@ namespace {
 using base::concat;
 using base::hex;
 
-/// The first offset at which an end record can begin whose comment reaches the end of the file.
+/// The lowest offset at which an end record can begin, if its comment ends with the file.
 std::uint64_t first_place_of_end_record(Bytes file) {
   constexpr std::uint64_t farthest = end_record_size + comment_maximum;
   return file.size() > farthest ? file.size() - farthest : 0;
 }
 
-/// The last end record before the last 22 bytes. It only serves to word the refusal: archives are never read from it.
+/// The last end record before the last 22 bytes. It is used for the error message only: archives are never read from
+/// it.
 std::optional<std::uint64_t> find_stray_end_record(Bytes file) {
   const std::uint64_t stop = first_place_of_end_record(file);
   for (std::uint64_t at = file.size() - end_record_size; at-- > stop;) {
@@ -33,7 +34,7 @@ std::optional<std::uint64_t> find_stray_end_record(Bytes file) {
 }
 
 [[noreturn]] void refuse_comment(std::uint64_t at) {  // E3
-  throw Error(Code::zip_end_comment, "the zip file has an archive comment; none is allowed", {"", at});
+  throw Error(Code::zip_end_comment, "the zip file has an archive comment, which is not allowed", {"", at});
 }
 
 [[noreturn]] void refuse_without_end_record(Bytes file) {
@@ -41,7 +42,7 @@ std::optional<std::uint64_t> find_stray_end_record(Bytes file) {
   if (!stray) {  // E1
     throw Error(Code::zip_end_missing,
                 begins_with_record(file)
-                    ? "this zip file was cut short: it begins as one, but has no end record; fetch it again"
+                    ? "this zip file was cut short: it begins as one, but has no end record; fetch the file again"
                     : "no zip end record in the last 22 bytes: this is not a zip file, or its end is missing (a "
                       "download or copy cut short)",
                 {"", file.size()});
@@ -50,7 +51,7 @@ std::optional<std::uint64_t> find_stray_end_record(Bytes file) {
   if (parse_end_record(file.subspan(*stray))->comment_length == after) refuse_comment(*stray);
   throw Error(Code::zip_end_not_last,  // E2
               concat("the zip end record is not the last thing in the file: ", after,
-                     " more bytes follow it; cut them off or fetch it again"),
+                     " more bytes follow it; cut them off or fetch the file again"),
               {"", stray});
 }
 
@@ -59,7 +60,7 @@ void check_length(Bytes file) {
   throw Error(Code::zip_end_missing,  // E1
               file.empty() ? "the file is empty"
               : begins_with_record(file)
-                  ? concat("this zip file was cut short: only ", file.size(), " bytes of it are here")
+                  ? concat("this zip file was cut short: only its first ", file.size(), " bytes are left")
                   : concat("a file of ", file.size(), " bytes is too short for an archive"),
               {"", file.size()});
 }
@@ -78,8 +79,8 @@ std::optional<Zip64Locator> read_locator(Bytes file) {
   return parse_zip64_locator(file.subspan(file.size() - end_record_size - zip64_locator_size));
 }
 
-/// The version says nothing about the record's form, so foreign zips may state any up to 45. Records of later versions
-/// may have another form.
+/// Foreign zips may state any version up to 45, because the version does not change the record's form. Records of later
+/// versions may have a different form.
 bool is_readable_version(std::uint16_t version, Rules rules) {
   return is_known_version(version) || (rules == Rules::foreign && version < version_plain);
 }
@@ -87,9 +88,10 @@ bool is_readable_version(std::uint16_t version, Rules rules) {
 Zip64EndRecord read_zip64_record(Bytes file, const Zip64Locator& locator, Rules rules) {
   const std::uint64_t locator_at = file.size() - end_record_size - zip64_locator_size;
   if (locator.disk_with_end_record != 0 || locator.number_of_disks != 1) {  // E4
-    throw Error(Code::zip_end_multi_disk, "the zip64 locator speaks of several disks", {"", locator_at});
+    throw Error(Code::zip_end_multi_disk, "the zip64 locator refers to several disks", {"", locator_at});
   }
-  // E5: the offset is compared before anything is read at it.
+  // E5: the offset comes from the file, so it is compared before any byte is read there. The first comparison keeps the
+  // subtraction from wrapping.
   if (locator_at < zip64_end_record_size || locator.offset_of_end_record != locator_at - zip64_end_record_size) {
     throw Error(Code::zip_zip64_locator,
                 concat("the zip64 locator points to ", hex(locator.offset_of_end_record),
@@ -106,7 +108,7 @@ Zip64EndRecord read_zip64_record(Bytes file, const Zip64Locator& locator, Rules 
   }
   if (record->number_of_this_disk != 0 || record->disk_with_directory != 0 ||
       record->entries_on_this_disk != record->entries) {  // E4
-    throw Error(Code::zip_end_multi_disk, "the zip64 end record speaks of several disks", place);
+    throw Error(Code::zip_end_multi_disk, "the zip64 end record refers to several disks", place);
   }
   return *record;
 }
@@ -125,7 +127,8 @@ EndOfArchive join(const EndRecord& end, const Zip64EndRecord& wide, std::uint64_
   return {wide.entries, wide.directory_offset, wide.directory_size, true, !needed};
 }
 
-/// REQUIRES: there is no locator. In a foreign zip 0xFFFF then is a number of entries like any other.
+/// The end of a file without a zip64 locator. In a foreign zip, 0xFFFF then is the number of entries and not a
+/// sentinel.
 EndOfArchive plain(const EndRecord& end, std::uint64_t at, Rules rules) {
   const bool count_is_sentinel = rules == Rules::archive && end.entries == sentinel16;
   if (count_is_sentinel || end.directory_size == sentinel32 || end.directory_offset == sentinel32) {  // E5
@@ -135,12 +138,12 @@ EndOfArchive plain(const EndRecord& end, std::uint64_t at, Rules rules) {
   return {end.entries, end.directory_offset, end.directory_size};
 }
 
-/// Checks in the order of spec/checking.md, steps 3 to 10. REQUIRES: `file` ends with the 22 bytes of `end`; a comment
-/// was cut off.
+/// Checks the records that precede `end`, in the order of spec/checking.md, steps 3 to 10. REQUIRES: `file` ends with
+/// the 22 bytes of `end`, without its comment.
 EndOfArchive read_before(Bytes file, const EndRecord& end, Rules rules) {
   const std::uint64_t at = file.size() - end_record_size;
   if (end.number_of_this_disk != 0 || end.disk_with_directory != 0) {  // E4
-    throw Error(Code::zip_end_multi_disk, "the end record speaks of several disks", {"", at});
+    throw Error(Code::zip_end_multi_disk, "the end record refers to several disks", {"", at});
   }
   if (end.entries_on_this_disk != end.entries) {  // E4
     throw Error(Code::zip_end_multi_disk,
@@ -151,18 +154,19 @@ EndOfArchive read_before(Bytes file, const EndRecord& end, Rules rules) {
   const auto locator = read_locator(file);
   const EndOfArchive found = locator ? join(end, read_zip64_record(file, *locator, rules), at) : plain(end, at, rules);
   const std::uint64_t records_begin = locator ? locator->offset_of_end_record : at;
-  // E8: exact equality leaves no room for bytes that only some readers would take into account.
+  // E8: the sum must be equal, not only within bounds, so that no unaccounted bytes lie between directory and end
+  // records: only some readers would see them.
   if (base::checked_add(found.directory_offset, found.directory_size) != records_begin) {
     throw Error(Code::zip_end_directory_bounds,
-                concat("the directory is said to be ", found.directory_size, " bytes at ", hex(found.directory_offset),
-                       ", which does not end at ", hex(records_begin),
-                       " where the end records begin: bytes were inserted or removed before them"),
+                concat("the end record states a directory of ", found.directory_size, " bytes at ",
+                       hex(found.directory_offset), ", which does not end at ", hex(records_begin),
+                       ", where the end records begin: bytes were inserted or removed before them"),
                 {"", at});
   }
   return found;
 }
 
-/// Every end record whose comment would end with the file, the last one first.
+/// The offsets of all end records whose comments end with the file, from the last to the first.
 std::vector<std::uint64_t> find_end_records(Bytes file) {
   const std::uint64_t stop = first_place_of_end_record(file);
   std::vector<std::uint64_t> found;
@@ -173,19 +177,20 @@ std::vector<std::uint64_t> find_end_records(Bytes file) {
   return found;
 }
 
-/// Some readers take the last signature of an end record in the file for the end, even if its comment does not fit.
+/// Refuses a signature of an end record after the one at `at`. Some readers use the last signature in the file, even if
+/// the length of the comment does not match.
 void refuse_signature_after(Bytes file, std::uint64_t at) {
-  if (at + end_record_size == file.size()) return;  // no reader searches within the last 22 bytes
+  if (at + end_record_size == file.size()) return;  // an end record does not fit in fewer than 22 bytes
   for (std::uint64_t later = at + 1; later + sizeof end_signature <= file.size(); ++later) {
     if (base::load<std::uint32_t>(file, later) != end_signature) continue;
     throw Error(Code::zip_end_ambiguous,
-                "the signature of an end record is in the archive comment, and some readers take it for the end of the "
-                "zip file; write the zip again without an archive comment",
+                "the archive comment contains the signature of an end record, and some readers take it for the end of "
+                "the zip file; write the zip again without an archive comment",
                 {"", later});
   }
 }
 
-/// For a file that ends with an end record which announces a comment.
+/// Refuses a file that ends with an end record whose comment is missing.
 void refuse_cut_comment(Bytes file) {
   const std::uint64_t at = file.size() - end_record_size;
   const auto end = parse_end_record(file.subspan(at));
@@ -221,7 +226,8 @@ void check_limits(const EndOfArchive& end, const Limits& limits) {
   if (end.entries == 0) {  // E9
     throw Error(Code::zip_directory_empty, "the zip file is empty: it has no entries", place);
   }
-  if (end.entries > end.directory_size / central_file_header_size) {  // E10, before memory is allocated by the number
+  if (end.entries >
+      end.directory_size / central_file_header_size) {  // E10: checked before memory is allocated for that many entries
     throw Error(Code::zip_directory_count,
                 concat(end.entries, " entries cannot fit into a directory of ", end.directory_size, " bytes"), place);
   }

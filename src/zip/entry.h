@@ -1,4 +1,4 @@
-// What the headers of one entry of a strict archive say.
+// The values that the headers of one entry of a strict archive state.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ struct DirectoryEntry {
   std::uint64_t header_offset = 0;   ///< of the local header
   std::uint64_t central_offset = 0;  ///< of the directory header
   std::uint32_t crc32 = 0;
-  std::uint16_t alignment = 0;  ///< repeated from the local header; 0 where the directory does not repeat it
+  std::uint16_t alignment = 0;  ///< repeated from the local header; 0 if the directory does not repeat it
   std::uint16_t last_mod_time = 0;
   std::uint16_t last_mod_date = 0;
   bool unneeded_zip64 = false;
 };
 
-/// What the local header adds. Everything else in it was proved equal to the directory header.
+/// The values that only the local header states. All others were proved equal to the directory header.
 struct LocalEntry {
   std::uint64_t data_offset = 0;
   std::uint64_t alignment = 0;  ///< as a padding record states it; 64 without one

@@ -11,7 +11,8 @@ namespace {
 
 bool is_padding(std::uint16_t id) noexcept { return id == padding_extra_id || id == alignment_extra_id; }
 
-/// Other fields could give the entry another name or kind to readers that know them.
+/// Allows only fields that cannot change an entry's meaning. Readers that know other fields could take a different name
+/// or kind of file from them.
 void check_id(std::uint16_t id, HeaderKind kind, const HeaderContext& refuse) {
   if (id != zip64_extra_id && !is_padding(id)) {  // D11, L5
     refuse(Code::zip_extra_unknown,
@@ -28,7 +29,7 @@ void check_id(std::uint16_t id, HeaderKind kind, const HeaderContext& refuse) {
 ExtraFields read_extra_fields(Bytes extra, HeaderKind kind, const HeaderContext& refuse) {
   ExtraFields found;
   while (!extra.empty()) {
-    // D10, L4: the size is compared with what is left, not added to a position, so that nothing wraps.
+    // D10, L4: the size is compared with the bytes that remain. Adding it to a position could wrap.
     if (extra.size() < extra_header_size || extra.size() - extra_header_size < base::load<std::uint16_t>(extra, 2)) {
       refuse(Code::zip_extra_malformed, "an extra field runs past the end of the header");
     }
@@ -38,9 +39,9 @@ ExtraFields read_extra_fields(Bytes extra, HeaderKind kind, const HeaderContext&
     extra = extra.subspan(extra_header_size + size);
     check_id(id, kind, refuse);
     std::optional<Bytes>& field = id == zip64_extra_id ? found.zip64 : found.padding;
-    if (field) {  // D12, L6: some readers take the first field, some the last one
+    if (field) {  // D12, L6: some readers take the first field, others the last
       refuse(Code::zip_extra_duplicate, is_padding(id) ? "two records state an alignment in one header"
-                                                       : "the same extra field is twice in one header");
+                                                       : "an extra field appears twice in one header");
     }
     field = payload;
     if (is_padding(id)) found.padding_id = id;

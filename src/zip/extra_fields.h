@@ -9,21 +9,21 @@
 
 namespace onnxar::zip {
 
-/// The extra fields that the strict profile allows; empty where absent.
+/// The extra fields that the strict profile allows. A field that is absent is empty.
 struct ExtraFields {
   std::optional<Bytes> zip64;
-  std::optional<Bytes> padding;  ///< one of the two records that state an alignment
-  std::uint16_t padding_id = 0;  ///< which of them
+  std::optional<Bytes> padding;  ///< the record that states an alignment
+  std::uint16_t padding_id = 0;  ///< its id: padding_extra_id or alignment_extra_id
 };
 
-/// A directory header may repeat an alignment record, but it has no padding.
+/// Selects the rules: a directory header may repeat an alignment record, but it has no padding.
 enum class HeaderKind : std::uint8_t { directory, local };
 
 /// Reads all of `extra`, the extra fields of one header.
 /// Errors: zip.extra.malformed, .unknown, .duplicate. No allocation unless it throws.
 ExtraFields read_extra_fields(Bytes extra, HeaderKind kind, const HeaderContext& refuse);
 
-/// The alignment at the front of a padding record with this id; nothing if the format does not allow that alignment.
+/// Returns the alignment at the front of a padding record with this id, or nothing if the format does not allow it.
 /// REQUIRES: the record has 2 bytes or more.
 std::optional<std::uint64_t> recorded_alignment(std::uint16_t padding_id, Bytes padding) noexcept;
 

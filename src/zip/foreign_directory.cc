@@ -60,8 +60,8 @@ void ForeignDirectory::read_headers(Bytes file, const EndOfArchive& end) {
   std::ranges::sort(entries_, {}, [](const ForeignEntry& e) { return std::pair(e.header_offset, e.central_offset); });
 }
 
-/// In the order of the file, and only up to the first two entries that overlap. Otherwise a small file could have a
-/// million entries that all make this read the same long header.
+/// Reads local headers in file order, and stops at the first two entries that overlap. Otherwise a small file with a
+/// million entries could make this read the same long header a million times.
 void ForeignDirectory::read_local_headers(Bytes file) {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     read_foreign_local(file, offset_, entries_[i]);
@@ -69,7 +69,7 @@ void ForeignDirectory::read_local_headers(Bytes file) {
   }
 }
 
-/// Readers that begin at the front of the file take the first record there for the zip's own.
+/// Refuses records before the first entry: readers that scan the file from its front take them for the zip's own.
 void ForeignDirectory::check_front(Bytes file) const {
   constexpr auto size = sizeof local_file_signature;
   const Bytes front = file.first(entries_.front().header_offset);
@@ -77,7 +77,7 @@ void ForeignDirectory::check_front(Bytes file) const {
     const auto signature = base::load<std::uint32_t>(front, at);
     if (signature == local_file_signature) {
       throw Error(Code::zip_entry_unlisted,
-                  concat("a local header is before the first entry, ", base::quoted(entries_.front().name),
+                  concat("a local header precedes the first entry, ", base::quoted(entries_.front().name),
                          ", and the directory does not list it: readers that begin at the front of the file see an "
                          "entry that others do not; write the zip again"),
                   {"", at});
@@ -85,21 +85,23 @@ void ForeignDirectory::check_front(Bytes file) const {
     if (signature == end_signature || signature == zip64_end_signature) {
       throw Error(
           Code::zip_end_ambiguous,
-          concat("the signature of an end record is before the first entry, ", base::quoted(entries_.front().name),
-                 ": readers that begin at the front of the file take the zip for an empty one; write the zip "
+          concat("the signature of an end record precedes the first entry, ", base::quoted(entries_.front().name),
+                 ": readers that begin at the front of the file see a zip without entries; write the zip "
                  "again"),
           {"", at});
     }
   }
 }
 
+/// Refuses end records that some readers could use instead. One inside an entry's data is allowed: every zip that
+/// stores another zip as its last entry has it.
 void ForeignDirectory::check_rivals(std::span<const std::uint64_t> rivals) const {
   for (const std::uint64_t rival : rivals) {
     const auto next = std::ranges::upper_bound(entries_, rival, {}, &ForeignEntry::data_offset);
     const bool in_data = next != entries_.begin() && rival < std::prev(next)->end;
     if (in_data) continue;
     throw Error(Code::zip_end_ambiguous,
-                "there is a second end record here, and readers differ in which of the two they take; write the zip "
+                "this is a second end record, and readers disagree on which of the two counts; write the zip "
                 "again without an archive comment",
                 {"", rival});
   }
@@ -116,6 +118,7 @@ void ForeignDirectory::index_files() {
   check_omissions();
 }
 
+/// Folders are not in the index, because equal folders are harmless. A file in the place of a folder is not.
 void ForeignDirectory::check_folders() const {
   const auto name_of = [this](std::uint32_t i) { return entries_[files_[i]].name; };
   for (const ForeignEntry& entry : entries_) {
@@ -123,12 +126,13 @@ void ForeignDirectory::check_folders() const {
     const auto file = index_.find_folder_of(entry.name, name_of);
     if (!file) continue;
     throw Error(Code::zip_name_prefix,
-                concat("the entry ", base::quoted(name_of(*file)), " is a file, and this folder would have its place"),
+                concat("the entry ", base::quoted(name_of(*file)), " is a file, and this folder has the same path"),
                 {std::string(entry.name), entry.central_offset});
   }
 }
 
-/// Only names that archives must not have change when readers drop parts of them, so nearly every zip needs no index.
+/// Refuses names that become equal when readers drop parts of them. Only names that archives must not have are
+/// affected, so nearly all zips are accepted before an index is built.
 void ForeignDirectory::check_omissions() const {
   const auto name_of_file = [this](std::uint32_t i) { return entries_[files_[i]].name; };
   const auto is_portable = [this](std::uint32_t i) { return !name_fault(entries_[i].name); };
@@ -140,8 +144,8 @@ void ForeignDirectory::check_omissions() const {
     const auto clash = index.insert(i, [&kept](std::uint32_t k) { return std::string_view(kept[k]); });
     if (!clash) continue;
     throw Error(Code::zip_name_duplicate,
-                concat("some readers take this name and ", base::quoted(name_of_file(*clash)),
-                       " for one: they leave out `c:` at the start, `;1` at the end, or dots and spaces at the end of "
+                concat("some readers do not distinguish this name from ", base::quoted(name_of_file(*clash)),
+                       ": they leave out `c:` at the start, `;1` at the end, or dots and spaces at the end of "
                        "a part; write the zip again with other names"),
                 {std::string(name_of_file(i)), entries_[files_[i]].central_offset});
   }
@@ -161,6 +165,7 @@ std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& en
 
 void expect_crc(Bytes file, const ForeignEntry& entry, std::uint32_t crc) {
   if (crc == entry.crc32) return;
+  // Inflated data is not in memory, and a second pass over it would not be worth the hint.
   const Bytes data = entry.deflated ? Bytes() : file.subspan(entry.data_offset, entry.size);
   throw crc_fault({std::string(entry.name), entry.data_offset}, "the zip", entry.crc32, crc, data);
 }

@@ -16,16 +16,16 @@
 
 namespace onnxar::zip {
 
-/// The entries of one foreign zip, in the order of their local headers. spec/other-zips.md lists what is read and what
-/// is refused. This class carries out all of it, and every verb that reads foreign zips uses it. It holds a copy of the
-/// directory's bytes and refers to no other part of the file. Move-only. Threads: const members may run concurrently.
+/// The entries of one foreign zip, in the order of their local headers. Implements the rules of spec/other-zips.md for
+/// all verbs that read foreign zips. Holds a copy of the directory's bytes, and does not refer to other parts of the
+/// file. Move-only. Threads: const members may run concurrently.
 class ForeignDirectory {
  public:
   /// Reads the directory and every local header. Errors: zip.*. Cost: O(entries log entries).
   static ForeignDirectory read(Bytes file, const Limits& limits);
 
   [[nodiscard]] std::span<const ForeignEntry> entries() const noexcept { return entries_; }
-  /// The file of exactly this name; folders are not found.
+  /// Finds a file by its exact name. Folders are not found.
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
   /// The offset of the directory in the file.
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
@@ -44,15 +44,16 @@ class ForeignDirectory {
   std::unique_ptr<std::byte[]> bytes_;
   std::vector<ForeignEntry> entries_;
   std::vector<std::uint32_t> files_;  // indices of the entries that are not folders
-  NameIndex index_;                   // of files_
+  NameIndex index_;                   // positions in files_ by name
   std::uint64_t offset_ = 0;
 };
 
-/// The data of `entry`, inflated; its CRC-32 is not compared. `file` must outlive the source.
+/// Returns a source of the data of `entry`, inflated. Does not compare the CRC-32. `file` must outlive the source.
+/// `origin` is what `file` is mapped from, or null.
 std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& entry,
                                               const base::FileOrigin* origin = nullptr);
 
-/// Errors: zip.data.crc, unless `crc` is the entry's.
+/// Compares `crc` with the CRC-32 that the directory states. Errors: zip.data.crc.
 void expect_crc(Bytes file, const ForeignEntry& entry, std::uint32_t crc);
 
 }  // namespace onnxar::zip

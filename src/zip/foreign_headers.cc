@@ -23,7 +23,7 @@ namespace {
 
 using base::concat;
 
-/// The extra fields that say something about names, sizes or alignment.
+/// The extra fields that affect names, sizes or alignment.
 struct KnownFields {
   std::optional<Bytes> zip64, padding, alignment, unicode_path;
 };
@@ -34,7 +34,7 @@ void refuse_stray_bytes(Bytes rest, const HeaderContext& refuse) {
          concat(rest.size(), " stray bytes follow the extra fields, too few for a field and not zero"));
 }
 
-/// Accepts any field, and zeros after the last one: zipalign pads with zeros, without an id.
+/// Accepts any field, and zeros after the last one, because zipalign pads with zeros that do not form a field.
 KnownFields read_known_fields(Bytes extra, const HeaderContext& refuse) {
   KnownFields found;
   while (extra.size() >= extra_header_size) {
@@ -55,16 +55,17 @@ KnownFields read_known_fields(Bytes extra, const HeaderContext& refuse) {
                                   : id == alignment_extra_id    ? &found.alignment
                                   : id == unicode_path_extra_id ? &found.unicode_path
                                                                 : nullptr;
-    if (field == nullptr) continue;
-    if (*field) refuse(Code::zip_extra_duplicate, "the same extra field is twice in one header");
+    if (field == nullptr) continue;  // the field does not affect how the entry is read
+    if (*field) refuse(Code::zip_extra_duplicate, "an extra field appears twice in one header");
     *field = payload;
   }
   refuse_stray_bytes(extra, refuse);
   return found;
 }
 
-/// Info-ZIP's field gives the name in UTF-8 if the header has it in another encoding. Some readers use the field, and
-/// ignore it if its CRC-32 is not that of the header's name.
+/// Refuses a Unicode path field that gives the entry a different name. Info-ZIP's field holds the name in UTF-8 if the
+/// header has it in another encoding. Only some readers use it, and these ignore it if its CRC-32 is not that of the
+/// header's name.
 void check_unicode_path(const KnownFields& fields, const HeaderContext& refuse) {
   constexpr std::size_t head = 5;  // version, CRC-32 of the header's name
   if (!fields.unicode_path || fields.unicode_path->size() < head) return;
@@ -72,14 +73,14 @@ void check_unicode_path(const KnownFields& fields, const HeaderContext& refuse) 
   const std::string_view other = as_text(fields.unicode_path->subspan(head));
   if (other == refuse.name()) return;
   refuse(Code::zip_extra_unknown,
-         concat("a Unicode path field gives the entry another name, ", base::quoted(other), ", to some readers"));
+         concat("a Unicode path field gives the entry a different name for some readers, ", base::quoted(other)));
 }
 
 void check_flags(std::uint16_t flags, const HeaderContext& refuse) {
   if ((flags & (flag_encrypted | flag_strong_encryption | flag_masked)) != 0) {
     refuse(Code::zip_entry_encrypted, "the entry is encrypted; make a zip without a password");
   }
-  if ((flags & flag_patch) != 0) refuse(Code::zip_entry_flags, "the entry is a patch of another one");
+  if ((flags & flag_patch) != 0) refuse(Code::zip_entry_flags, "the entry is a patch of another entry");
 }
 
 void check_version(std::uint16_t version, const HeaderContext& refuse) {
@@ -88,7 +89,8 @@ void check_version(std::uint16_t version, const HeaderContext& refuse) {
          concat("version ", version, " is needed to read the entry; versions up to 45 are read"));
 }
 
-/// Checked for every host in "version made by": some readers interpret the attributes without looking at the host.
+/// Checks the attributes, whatever host "version made by" states: some readers interpret them without regard to the
+/// host.
 void check_attributes(std::uint32_t attributes, const ForeignEntry& entry, const HeaderContext& refuse) {
   const std::uint32_t type = (attributes >> 16U) & unix_type_mask;
   const bool is_file_or_folder = type == 0 || type == unix_regular_file || (type == unix_folder && entry.folder);
@@ -100,7 +102,7 @@ void check_attributes(std::uint32_t attributes, const ForeignEntry& entry, const
   }
   if ((attributes & dos_directory) != 0 && !entry.folder) {
     refuse(Code::zip_entry_attributes,
-           "the entry has the name of a file and is marked as a folder: readers differ in which of the two they see");
+           "the entry has the name of a file and is marked as a folder: some readers see a file, others a folder");
   }
 }
 
@@ -124,8 +126,8 @@ void check_sizes(const ForeignEntry& entry, const HeaderContext& refuse) {
   }
   if (!entry.deflated) check_stored_sizes(entry.size, entry.stored_size, refuse);
   if (entry.deflated && !can_inflate_to(entry.stored_size, entry.size)) {
-    refuse(Code::zip_data_inflate, concat("the entry says that ", entry.stored_size, " bytes inflate to ", entry.size,
-                                          ", which no deflate stream does"));
+    refuse(Code::zip_data_inflate, concat("the entry states that ", entry.stored_size, " bytes inflate to ", entry.size,
+                                          ", which is impossible with deflate"));
   }
 }
 
@@ -133,14 +135,14 @@ bool is_ascii(std::string_view name) {
   return std::ranges::all_of(name, [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
 }
 
-/// The sizes that the local header states; 0 if it leaves them to a descriptor.
+/// The sizes that the local header states. They may be 0 if a descriptor follows the data.
 struct LocalSizes {
   std::uint64_t size;
   std::uint64_t stored_size;
 };
 
-/// Some readers take the values of the zip64 field one by one for the sentinels, others by their position. Both must
-/// find the same values.
+/// Reads the sizes from the header or its zip64 field. Some readers assign the values of the field to the sentinels one
+/// by one, others by position. Both must find the same values.
 LocalSizes read_local_sizes(const LocalFileHeader& local, const KnownFields& fields, const HeaderContext& refuse) {
   const std::array<std::uint32_t, 2> narrow = {local.uncompressed_size, local.compressed_size};
   const auto sentinels = std::ranges::count(narrow, sentinel32);
@@ -158,8 +160,8 @@ LocalSizes read_local_sizes(const LocalFileHeader& local, const KnownFields& fie
   const bool one_by_one = sentinels == 1 && (field.size() < 16 || wide[0] != wide[1]);
   if (one_by_one || (sentinels != 0 && field.size() < 16)) {
     refuse(Code::zip_zip64_extra,
-           "the local header refers to the zip64 field for one of its sizes only: readers differ in which value "
-           "of the field that is");
+           "the local header refers to the zip64 field for one of its sizes only: readers disagree on which "
+           "value of the field that is");
   }
   return {wide[0], wide[1]};
 }
@@ -168,7 +170,8 @@ void check_local_fields(const LocalFileHeader& local, const LocalSizes& sizes, c
                         const HeaderContext& refuse) {
   check_flags(local.flags, refuse);
   check_version(local.version_needed, refuse);
-  // Bit 11 has no meaning for a name in ASCII. For another name, readers take it from one header or the other.
+  // Bit 11 does not matter for a name in ASCII. For other names it must agree, because some readers use the local
+  // header's bit and others the directory's.
   const unsigned free = is_ascii(refuse.name()) ? unsigned{flag_utf8} : 0U;
   if (((local.flags ^ entry.flags) & ~free) != 0) {
     refuse(Code::zip_local_field,
@@ -184,7 +187,7 @@ void check_local_fields(const LocalFileHeader& local, const LocalSizes& sizes, c
   };
   if (!agrees(sizes.size, entry.size) || !agrees(sizes.stored_size, entry.stored_size)) {
     refuse(Code::zip_local_size,
-           concat("the local header says other sizes than the directory's ", entry.stored_size, " and ", entry.size));
+           concat("the sizes in the local header are not the directory's ", entry.stored_size, " and ", entry.size));
   }
   if (!agrees(local.crc32, entry.crc32)) {
     refuse(Code::zip_local_field,
@@ -192,8 +195,8 @@ void check_local_fields(const LocalFileHeader& local, const LocalSizes& sizes, c
   }
 }
 
-/// As one of the two padding records states it; 0 if that is not an alignment that archives have. Bit 15 of 0xA11E is a
-/// flag and not part of the number.
+/// The alignment that a padding record states; 0 without one, or if archives cannot have that alignment. Bit 15 of the
+/// number in 0xA11E is a flag and not a part of the alignment.
 std::uint64_t recorded_alignment_of(const KnownFields& fields) {
   std::uint64_t alignment = 0;
   if (fields.padding && fields.padding->size() >= 2) {
@@ -204,8 +207,8 @@ std::uint64_t recorded_alignment_of(const KnownFields& fields) {
   return is_valid_alignment(alignment) ? alignment : 0;
 }
 
-/// The length of the descriptor at the front of `rest`, if there is one that agrees with the directory. Whether it has
-/// a signature, and 32-bit or 64-bit sizes, is up to the writer.
+/// The length of the descriptor at the front of `rest`; nothing unless it agrees with the directory. Its form is not
+/// recorded anywhere, so all four forms are tried: with or without a signature, with 64-bit or 32-bit sizes.
 std::optional<std::uint64_t> descriptor_length(Bytes rest, const ForeignEntry& entry) {
   for (const std::uint64_t head : {std::uint64_t{4}, std::uint64_t{0}}) {
     if (rest.size() < head || (head != 0 && base::load<std::uint32_t>(rest, 0) != descriptor_signature)) continue;
@@ -254,7 +257,7 @@ ForeignHeader read_foreign_central(Bytes directory, std::uint64_t offset) {
 
 void read_foreign_local(Bytes file, std::uint64_t limit, ForeignEntry& entry) {
   if (entry.header_offset >= limit) {
-    throw Error(Code::zip_entry_bounds, "the entry is said to begin after the start of the directory",
+    throw Error(Code::zip_entry_bounds, "the header states an offset after the start of the directory",
                 {std::string(entry.name), entry.central_offset});
   }
   const HeaderContext refuse(entry.name, entry.header_offset);

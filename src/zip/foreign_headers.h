@@ -1,7 +1,7 @@
 // The headers of one entry of a foreign zip: a zip file that another program wrote.
 //
-// The strict profile's rules about form do not apply: flags, times, attributes, comments, extra fields, order and
-// padding may be anything. A header that two readers could understand differently is refused (spec/other-zips.md).
+// The strict profile's rules of form do not apply: flags, times, attributes, comments, extra fields, order and padding
+// are free. A header that two readers could interpret differently is refused (spec/other-zips.md).
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@ namespace onnxar::zip {
 
 struct ForeignEntry {
   std::string_view name;             ///< a view into the directory's bytes
-  std::uint64_t size = 0;            ///< of the data, inflated
-  std::uint64_t stored_size = 0;     ///< of the data as it is in the file
+  std::uint64_t size = 0;            ///< of the inflated data
+  std::uint64_t stored_size = 0;     ///< of the data in the file
   std::uint64_t header_offset = 0;   ///< of the local header
-  std::uint64_t central_offset = 0;  ///< of its header in the directory
+  std::uint64_t central_offset = 0;  ///< of the directory header
   std::uint64_t data_offset = 0;
   std::uint64_t end = 0;  ///< of the data, or of the data descriptor that follows it
   std::uint32_t crc32 = 0;
   std::uint16_t flags = 0;      ///< of the directory; bit 11 may differ in the local header
-  std::uint64_t alignment = 0;  ///< as a padding record states it; 0 without one
+  std::uint64_t alignment = 0;  ///< that a padding record states; 0 without one
   bool deflated = false;
-  bool folder = false;  ///< the name ends in a slash; no data
+  bool folder = false;  ///< the name ends in a slash, and the entry has no data
 };
 
 struct ForeignHeader {
@@ -36,8 +36,9 @@ struct ForeignHeader {
 /// .attributes, .version, .sizes, zip.extra.*, zip.zip64.extra, zip.data.inflate (a size that the data cannot have).
 ForeignHeader read_foreign_central(Bytes directory, std::uint64_t offset);
 
-/// Compares the local header with the entry and finds where the data begins and ends. All of it must end at or before
-/// `limit`, where the directory begins. Values that a streaming writer left at 0 must be in the data descriptor.
+/// Compares the local header with the entry, and sets where the data begins and ends. Header, data and descriptor must
+/// end at or before `limit`, where the directory begins. Values that a streaming writer left at 0 must be in the data
+/// descriptor.
 /// Errors: zip.entry.bounds, .encrypted, .flags, .version, .descriptor, zip.local.*, zip.extra.*, zip.zip64.extra.
 void read_foreign_local(Bytes file, std::uint64_t limit, ForeignEntry& entry);
 

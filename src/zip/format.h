@@ -1,7 +1,7 @@
 // The zip records as APPNOTE 6.3.10 lays them out, and the constants of the strict profile.
 //
-// Every number of the container format is defined here and nowhere else in the code. Only `records.cc` turns these
-// structs into bytes and back. Field names are those of APPNOTE.
+// This header is the only place that defines numbers of the container format. Only `records.cc` converts these structs
+// to bytes and back. Field names are those of APPNOTE.
 #pragma once
 
 #include <cstdint>
@@ -28,18 +28,18 @@ inline constexpr std::uint64_t zip64_locator_size = 20;
 // A 32-bit or 16-bit field with this value refers to the zip64 record (APPNOTE 4.4.8, 4.4.9, 4.4.16, 4.4.1.4)
 inline constexpr std::uint32_t sentinel32 = 0xffffffff;
 inline constexpr std::uint16_t sentinel16 = 0xffff;
-inline constexpr std::uint64_t comment_maximum = 0xffff;  // of a 16-bit length
+inline constexpr std::uint64_t comment_maximum = 0xffff;  // its length has 16 bits
 
 // Extra fields (APPNOTE 4.5)
 inline constexpr std::uint16_t zip64_extra_id = 0x0001;
 inline constexpr std::uint16_t padding_extra_id = 0xd935;         // "Android ZIP Alignment Extra Field", which we write
-inline constexpr std::uint16_t alignment_extra_id = 0xa11e;       // the same of Apache Commons Compress and Rust's zip
-inline constexpr std::uint16_t alignment_extra_flag = 1U << 15U;  // in its number: tools may change the method
+inline constexpr std::uint16_t alignment_extra_id = 0xa11e;       // written by Apache Commons Compress and Rust's zip
+inline constexpr std::uint16_t alignment_extra_flag = 1U << 15U;  // bit of its alignment: tools may change the method
 inline constexpr std::uint16_t unicode_path_extra_id = 0x7075;    // Info-ZIP's (APPNOTE 4.6.9)
 inline constexpr std::uint16_t asi_unix_extra_id = 0x756e;        // a Unix mode, read by Info-ZIP
 inline constexpr std::uint16_t libarchive_extra_id = 0x6c78;      // attributes, read by libarchive
 inline constexpr std::uint64_t extra_header_size = 4;             // id, size
-inline constexpr std::uint64_t padding_minimum = extra_header_size + 2;          // ... and the u16 alignment
+inline constexpr std::uint64_t padding_minimum = extra_header_size + 2;          // id, size, alignment
 inline constexpr std::uint64_t local_zip64_extra_size = extra_header_size + 16;  // both sizes, never the offset
 
 // General purpose flags (APPNOTE 4.4.4)
@@ -54,10 +54,10 @@ inline constexpr std::uint16_t method_stored = 0;
 inline constexpr std::uint16_t method_deflated = 8;
 inline constexpr std::uint16_t version_plain = 10;
 inline constexpr std::uint16_t version_zip64 = 45;
-inline constexpr std::uint16_t host_unix = 3U << 8U;      // in version made by; 0 there is MS-DOS
-inline constexpr std::uint16_t internal_text = 1U << 0U;  // of the internal attributes (APPNOTE 4.4.14)
+inline constexpr std::uint16_t host_unix = 3U << 8U;      // in "version made by", where 0 is MS-DOS
+inline constexpr std::uint16_t internal_text = 1U << 0U;  // in the internal attributes (APPNOTE 4.4.14)
 inline constexpr std::uint16_t dos_time = 0;
-inline constexpr std::uint16_t dos_date = 0x0021;  // 1980-01-01, the first day that the field can say
+inline constexpr std::uint16_t dos_date = 0x0021;  // 1980-01-01, the first day that the field can represent
 
 // External attributes: a Unix mode in the upper half, DOS attributes in the lowest byte (APPNOTE 4.4.15)
 inline constexpr std::uint32_t unix_type_mask = 0170000;
@@ -67,15 +67,15 @@ inline constexpr std::uint32_t dos_directory = 0x10;
 inline constexpr std::uint32_t dos_volume = 0x08;
 inline constexpr std::uint32_t windows_reparse_point = 0x400;  // a symbolic link, in Windows' attributes
 
-// The profile's own
+// Limits of the strict profile
 inline constexpr std::uint64_t alignment_minimum = default_alignment;
 inline constexpr std::uint64_t alignment_maximum = 32768;        // the largest power of two that the u16 field holds
-inline constexpr std::uint64_t alignment_extra_maximum = 16384;  // bit 15 of an alignment record says something else
+inline constexpr std::uint64_t alignment_extra_maximum = 16384;  // bit 15 of an alignment record is a flag
 inline constexpr std::uint64_t page_alignment = 4096;
 inline constexpr std::uint64_t page_aligned_from = 1ULL << 20U;  // entries of this size and more begin on a page
-inline constexpr std::uint64_t local_header_maximum = 65535;     // with name and extra fields: 7-Zip's limit
+inline constexpr std::uint64_t local_header_maximum = 65535;     // with name and extra fields; 7-Zip's limit
 inline constexpr std::uint64_t name_maximum = 1024;
-inline constexpr std::uint64_t name_part_maximum = 255;  // what file systems take
+inline constexpr std::uint64_t name_part_maximum = 255;  // bytes, the limit of common file systems
 
 /// Whether this library knows all features that an entry of this "version needed to extract" may have.
 constexpr bool is_known_version(std::uint16_t version) noexcept {
@@ -96,7 +96,7 @@ struct LocalFileHeader {
 };
 
 struct CentralFileHeader {
-  std::uint16_t version_made_by = version_plain;  // upper byte: host 0
+  std::uint16_t version_made_by = version_plain;  // the upper byte is the host: 0, MS-DOS
   std::uint16_t version_needed = version_plain;
   std::uint16_t flags = 0;
   std::uint16_t method = method_stored;

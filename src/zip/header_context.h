@@ -1,4 +1,4 @@
-// Which header is being read, for the errors about it.
+// The header that is being read, for error messages.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace onnxar::zip {
 
-/// Throws errors that name one header: `refuse(Code::zip_entry_flags, "...")`. A Place owns a string, so it is built
-/// only when something is wrong: a directory may have a million headers.
+/// Throws errors that name one header: `refuse(Code::zip_entry_flags, "...")`. The Place is built
+/// only when an error is thrown: it owns a string, and a directory may have a million headers.
 class HeaderContext {
  public:
   /// The header of the entry `name`, which begins at `offset` in the file.

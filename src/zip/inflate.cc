@@ -34,7 +34,7 @@ class Inflater {
   Step step(Bytes in, std::span<std::byte> out) {
     constexpr std::size_t largest = 1U << 30U;  // zlib counts in 32 bits
     const auto given = static_cast<uInt>(std::min(in.size(), largest));
-    // zlib does not write to the input; its interface only lacks the const.
+    // The cast is safe: zlib does not write to its input, but its interface lacks the const.
     stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(in.data()));
     stream_.avail_in = given;
     stream_.next_out = reinterpret_cast<Bytef*>(out.data());
@@ -54,13 +54,16 @@ class Inflater {
 }  // namespace
 
 bool can_inflate_to(std::uint64_t compressed, std::uint64_t size) noexcept {
+  // RFC 1951: a match copies at most 258 bytes and takes at least two bits, one for its length and one for its
+  // distance.
   constexpr std::uint64_t most_from_a_byte = 4ULL * 258;
   const auto most = base::checked_multiply(compressed, most_from_a_byte);
   return !most || size <= *most;
 }
 
 void InflateSource::refuse(const std::string& message) const {
-  throw Error(Code::zip_data_inflate, message + "; the file was damaged or made wrong: fetch or make it again", place_);
+  throw Error(Code::zip_data_inflate, message + "; the file was damaged or written wrong: fetch it or write it again",
+              place_);
 }
 
 void InflateSource::read(const ByteSink& sink) const {
@@ -75,12 +78,12 @@ void InflateSource::read(const ByteSink& sink) const {
     made += step.made;
     ended = step.outcome == Inflater::Outcome::end;
     if (step.outcome == Inflater::Outcome::damaged) refuse("the compressed data is not a deflate stream");
-    // Checked on the way: a few bytes may inflate to terabytes, and no sink should see them.
-    if (made > size_) refuse(base::concat("the entry inflates to more than the ", size_, " bytes that it says"));
+    // Checked in each step: a few bytes may inflate to terabytes, which must not reach the sink.
+    if (made > size_) refuse(base::concat("the entry inflates to more than the ", size_, " bytes that it states"));
     if (step.made != 0) sink(Bytes(buffer).first(step.made));
     if (!ended && step.made == 0 && rest.empty()) refuse("the compressed data ends too early");
   }
-  if (made != size_) refuse(base::concat("the entry inflates to ", made, " bytes, but says ", size_));
+  if (made != size_) refuse(base::concat("the entry inflates to ", made, " bytes, but states ", size_));
   if (!rest.empty()) refuse(base::concat(rest.size(), " bytes follow the end of the compressed data"));
 }
 

@@ -10,14 +10,14 @@
 
 namespace onnxar::zip {
 
-/// Whether `compressed` bytes of deflate can become `size` bytes at all: a match of 258 bytes takes at least two bits.
+/// Whether `compressed` bytes of deflate can inflate to `size` bytes. Allows rejecting a false size before inflating.
 bool can_inflate_to(std::uint64_t compressed, std::uint64_t size) noexcept;
 
-/// Inflates `compressed`, which must give exactly `size` bytes. Memory: a buffer and zlib's window of 32 KiB, for any
-/// size. `compressed` must outlive the source. Threads: `read` may run several times at once.
+/// Inflates `compressed` to exactly `size` bytes. Memory: a buffer and zlib's window of 32 KiB, independent of `size`.
+/// `compressed` must outlive the source. Threads: `read` may run several times at once.
 class InflateSource final : public ByteSource {
  public:
-  /// `place` is that of the data, for errors.
+  /// `place` is the place of the data, for errors.
   InflateSource(Bytes compressed, std::uint64_t size, Place place)
       : compressed_(compressed), size_(size), place_(std::move(place)) {}
 

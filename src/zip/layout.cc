@@ -16,14 +16,15 @@ std::uint32_t low32(std::uint64_t value) noexcept {
   return value >= sentinel32 ? sentinel32 : static_cast<std::uint32_t>(value);
 }
 
-/// W3: the directory's zip64 field holds only what does not fit, in this order (APPNOTE 4.5.3). Sizes are equal, so
-/// both fit or neither does.
+/// The size of the directory's zip64 field without id and size. W3: the field holds only values that do not fit in 32
+/// bits, in this order (APPNOTE 4.5.3). Both sizes are equal, so both fit or neither does.
 std::uint64_t central_zip64_payload(const Placement& placement) noexcept {
   const std::uint64_t sizes = placement.size >= sentinel32 ? 16 : 0;
   return sizes + (placement.header_offset >= sentinel32 ? 8 : 0);
 }
 
-/// W6. `place` has left room for id, size and alignment, so that the length cannot be negative.
+/// Appends the padding record, which ends where the data begins (W6). `place` left room for id, size and alignment, so
+/// the subtraction cannot wrap.
 void append_padding_record(std::vector<std::byte>& out, const Placement& placement) {
   const std::uint64_t used = placement.header_offset + out.size();
   const std::uint64_t length = placement.data_offset - used - extra_header_size;
@@ -73,7 +74,7 @@ void append_end_records(std::vector<std::byte>& out, std::uint64_t entries, std:
     Zip64Locator locator;
     locator.offset_of_end_record = offset + size;
     append_record(out, locator);
-    // W4: all four become sentinels. Which one of them makes a reader look for the zip64 record differs.
+    // W4: all four become sentinels, because readers differ in which of them makes them look for the zip64 record.
     end.entries_on_this_disk = end.entries = sentinel16;
     end.directory_size = end.directory_offset = sentinel32;
   } else {
@@ -119,6 +120,7 @@ bool is_usual_place(std::uint64_t data_offset, std::uint64_t header_offset, std:
                     std::uint64_t size) noexcept {
   const std::uint64_t zip64 = needs_zip64_local(size) ? local_zip64_extra_size : 0;
   const std::uint64_t before = header_offset + local_file_header_size + name_size + zip64;
+  // P5a: this library; writers that omit the record if the data is aligned without it; writers that always add it.
   const std::uint64_t ours = base::align_up(before + padding_minimum, entry_alignment(alignment_minimum, size));
   return data_offset == ours || data_offset == base::align_up(before, alignment_minimum) ||
          data_offset == base::align_up(before + padding_minimum, alignment_minimum);
@@ -140,6 +142,7 @@ std::uint64_t file_size(std::span<const std::pair<std::string_view, std::uint64_
   std::uint64_t position = begin;
   std::uint64_t directory = kept.headers.size();
   for (const auto& [name, size] : names_and_sizes) {
+    // Both are compared before they are added, so that `position` stays below 2^62 and `place` cannot wrap.
     if (size > largest_entry || position > largest_entry) {
       throw Error(Code::usage_argument, "entries of this size do not fit in a file", {std::string(name), std::nullopt});
     }
@@ -154,7 +157,7 @@ std::uint64_t file_size(std::span<const std::pair<std::string_view, std::uint64_
 std::vector<std::byte> local_header_bytes(const PlacedEntry& entry) {
   const Placement& placement = entry.placement;
   LocalFileHeader header;
-  // W1: both headers state the same version, so it depends on the directory's zip64 field, too.
+  // W1: both headers state the same version, so the local one also depends on the directory's zip64 field.
   header.version_needed = placement.zip64 || needs_zip64_central(placement) ? version_zip64 : version_plain;
   header.crc32 = entry.crc32;
   header.compressed_size = header.uncompressed_size = placement.zip64 ? sentinel32 : low32(placement.size);

@@ -1,4 +1,4 @@
-// Where everything goes: a pure function of names, sizes and alignments.
+// Computes the layout of an archive from names, sizes and alignments alone, before anything is written.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 namespace onnxar::zip {
 
 /// The alignment of an entry of `size` bytes in an archive whose alignment is `asked_for` (W6). Large entries begin on
-/// a page, so that each can be mapped, locked and advised on its own.
+/// a page, so that each can be mapped, locked and advised separately.
 std::uint64_t entry_alignment(std::uint64_t asked_for, std::uint64_t size) noexcept;
 
-/// Whether it is a power of two from 64 to 32768.
+/// Whether `alignment` is a power of two from 64 to 32768.
 bool is_valid_alignment(std::uint64_t alignment) noexcept;
-/// Errors: usage.argument, unless it is a valid alignment.
+/// Checks that `alignment` is valid. Errors: usage.argument.
 void check_alignment(std::uint64_t alignment);
 
-/// The most bytes of one entry. Offsets then stay below 2^63, which file systems and `place` rely on.
+/// The maximum size of one entry. It keeps offsets below 2^63, which file systems and `place` require.
 inline constexpr std::uint64_t largest_entry = 1ULL << 60U;
 
-/// One entry as it lies in the file.
+/// The offsets and the size of one entry in the file.
 struct Placement {
   std::uint64_t header_offset = 0;
   std::uint64_t data_offset = 0;
@@ -41,9 +41,9 @@ Placement place(std::uint64_t offset, std::size_t name_size, std::uint64_t size,
 Placement place(std::uint64_t offset, std::size_t name_size, std::uint64_t size, std::uint64_t alignment,
                 bool zip64) noexcept;
 
-/// Whether the data of the entry at `header_offset` begins where usual writers put it: where this library does at an
-/// alignment of 64, or at the first multiple of 64, with or without a padding record. This is the shortcut P5a of the
-/// specification, by which opening an archive need not read local headers.
+/// Whether the data of the entry at `header_offset` begins at an offset that usual writers choose: the one that this
+/// library chooses for an alignment of 64, or the first multiple of 64, with or without a padding record. This is the
+/// shortcut P5a of the specification: it lets opening an archive skip the local headers.
 bool is_usual_place(std::uint64_t data_offset, std::uint64_t header_offset, std::size_t name_size,
                     std::uint64_t size) noexcept;
 
@@ -51,17 +51,18 @@ bool is_usual_place(std::uint64_t data_offset, std::uint64_t header_offset, std:
 bool needs_zip64_local(std::uint64_t size) noexcept;
 bool needs_zip64_central(const Placement& placement) noexcept;
 
-/// The bytes that the directory header of such an entry takes.
+/// The size of the entry's directory header, with name and zip64 field.
 std::uint64_t central_header_size(std::size_t name_size, const Placement& placement) noexcept;
-/// The bytes of the end record, with zip64 record and locator if they are needed, or if `zip64` asks for them.
+/// The size of the end record, with zip64 record and locator if the values need them or if `zip64` is true.
 std::uint64_t end_records_size(std::uint64_t entries, std::uint64_t directory_size, std::uint64_t directory_offset,
                                bool zip64 = false) noexcept;
 
-/// What an edit takes over from the directory before it.
+/// The part of the previous directory that an edit repeats.
 struct KeptDirectory {
   Bytes headers;  ///< of the entries that stay, unchanged
   std::uint64_t entries = 0;
-  /// Zip64 end records stay once there are any (X6): a reader that searches for them would find the superseded ones.
+  /// Whether the previous state has zip64 end records. The new state then has them too (X6): otherwise a reader that
+  /// searches for them would find the superseded ones.
   bool zip64_end = false;
 };
 
@@ -70,14 +71,14 @@ struct KeptDirectory {
 std::uint64_t file_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
                         std::uint64_t alignment, std::uint64_t begin = 0, const KeptDirectory& kept = {});
 
-/// An entry with everything that its headers state.
+/// An entry with all values that its headers state.
 struct PlacedEntry {
   std::string name;
   Placement placement;
   std::uint32_t crc32 = 0;
 };
 
-/// The local file header, name and extra fields: exactly the bytes from header_offset to data_offset.
+/// The local file header with name and extra fields: the bytes from header_offset to data_offset.
 std::vector<std::byte> local_header_bytes(const PlacedEntry& entry);
 /// The central directory and the end records, for a directory that begins at `directory_offset`.
 std::vector<std::byte> directory_bytes(std::span<const PlacedEntry> entries, std::uint64_t directory_offset,

@@ -28,7 +28,7 @@ void check_same_fields(const LocalFileHeader& header, const DirectoryEntry& entr
     refuse(Code::zip_local_field,
            concat("the local header says ", field, " ", hex(local), ", the directory ", hex(central)));
   };
-  same(header.flags & ~unsigned{flag_utf8}, 0, "flags");  // the directory's flags kept the same rule (D2 to D4)
+  same(header.flags & ~unsigned{flag_utf8}, 0, "flags");  // the directory's flags obey D2 to D4
   same(header.method, method_stored, "method");
   same(header.last_mod_time, entry.last_mod_time, "time");
   same(header.last_mod_date, entry.last_mod_date, "date");
@@ -37,17 +37,17 @@ void check_same_fields(const LocalFileHeader& header, const DirectoryEntry& entr
 
 void check_length(std::uint64_t length, const HeaderContext& refuse) {
   if (length <= local_header_maximum) return;
-  // L15: 7-Zip does not accept a longer header as the beginning of a zip file. It searches on, and may find and read
-  // the model that an edit has superseded.
+  // L15: 7-Zip does not accept a longer header as the start of a zip file. It searches on, and may find and read a
+  // model that an edit has superseded.
   refuse(Code::zip_local_header,
          concat("the local file header takes ", length, " bytes with name and extra fields; at most ",
-                local_header_maximum, " are read the same by all"),
+                local_header_maximum, " are read by all zip tools"),
          Hint::repack_shortens);
 }
 
 void check_version(const LocalFileHeader& header, const HeaderContext& refuse) {
-  // L13: not compared with the directory's version. Stock writers state different ones, and both only say which
-  // features are needed to extract the entry.
+  // L13: the version is not compared with the directory's. Common writers state different versions, and both versions
+  // only tell which features are needed to extract the entry.
   if (is_known_version(header.version_needed)) return;
   refuse(Code::zip_entry_version,
          concat("version ", header.version_needed, " needed to extract in the local header; 10 to 45 are read"));
@@ -59,7 +59,7 @@ void check_narrow_sizes(const LocalFileHeader& header, const DirectoryEntry& ent
   }
   if (header.compressed_size == entry.size && header.uncompressed_size == entry.size) return;
   refuse(Code::zip_local_size,  // L8
-         concat("the local header says another size than the directory's ", entry.size));
+         concat("the size in the local header is not the directory's ", entry.size));
 }
 
 /// Returns whether the sizes are in a zip64 field. They must equal the directory's in either case.
@@ -82,8 +82,8 @@ bool check_sizes(const LocalFileHeader& header, const ExtraFields& extra, const 
   return true;
 }
 
-/// Large entries have up to a page of padding. memcmp of the bytes with themselves, shifted by one, is many times as
-/// fast as a loop that may end at any byte.
+/// Compares the bytes with themselves, shifted by one. Large entries have up to a page of padding, and memcmp is many
+/// times as fast as a loop that may end at any byte.
 bool all_zero(Bytes bytes) noexcept {
   if (bytes.empty()) return true;
   return bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
@@ -104,17 +104,17 @@ std::uint64_t read_padding_alignment(const ExtraFields& extra, const HeaderConte
   return *alignment;
 }
 
-/// Some writers repeat the alignment in the directory, and some readers look only there.
+/// Checks the alignment that some writers repeat in the directory. Some readers look only there.
 void check_repeated_alignment(const ExtraFields& extra, std::uint64_t alignment, const DirectoryEntry& entry,
                               const HeaderContext& refuse) {
   if (entry.alignment == 0) return;
   if (extra.padding_id == alignment_extra_id && alignment == entry.alignment) return;
   refuse(Code::zip_extra_alignment,  // L14
          concat("the directory says alignment ", entry.alignment, " in an extra field ", hex(alignment_extra_id),
-                ", and the local header has none that says so"));
+                ", but the local header does not state it in such a field"));
 }
 
-/// Returns the alignment that the data is required to have, and has.
+/// Proves the padding and the alignment of the data. Returns that alignment.
 std::uint64_t check_padding(const ExtraFields& extra, std::uint64_t data_offset, const DirectoryEntry& entry,
                             const HeaderContext& refuse) {
   const std::uint64_t alignment = read_padding_alignment(extra, refuse);
@@ -123,13 +123,14 @@ std::uint64_t check_padding(const ExtraFields& extra, std::uint64_t data_offset,
                                                " bytes", extra.padding ? " as the padding record says" : ""));
   }
   check_repeated_alignment(extra, alignment, entry, refuse);
-  if (extra.padding && !all_zero(extra.padding->subspan(2))) {  // L10: padding must not carry a message
+  if (extra.padding && !all_zero(extra.padding->subspan(2))) {  // L10: padding must not hide data
     refuse(Code::zip_padding_record, "the padding is not all zero");
   }
   return alignment;
 }
 
-/// The end of the superseded state whose bytes follow `data_end`, if they are the end of one (P5c).
+/// Reads the end of the superseded state whose bytes lie between `data_end` and `limit` (P5c). Nothing if they are not
+/// the end of an archive, or if its directory begins before `data_end`, in the entry's data.
 std::optional<EndOfArchive> end_of_superseded_tail(Bytes file, std::uint64_t data_end, std::uint64_t limit) {
   try {
     const EndOfArchive end = read_end(file.first(limit));
@@ -141,7 +142,7 @@ std::optional<EndOfArchive> end_of_superseded_tail(Bytes file, std::uint64_t dat
 
 void check_data_end(const HeaderContext& refuse, std::uint64_t data_end, std::uint64_t limit, bool last) {
   if (data_end <= limit) return;
-  // P3, P4: for the data's real place. Opening knew only the least that headers take.
+  // P3, P4: opening checked these with the smallest possible local header. Now the real offset of the data is known.
   refuse(last ? Code::zip_entry_bounds : Code::zip_entry_overlap,
          concat("the entry's data ends at ", hex(data_end), ", after ", hex(limit), " where the ",
                 last ? "directory" : "next header", " begins"));
@@ -157,14 +158,14 @@ void check_rest(Bytes file, std::uint64_t data_end, std::uint64_t limit, Tail ta
   // P5: a reader that searches for a locator farther back than E5 allows finds the superseded one.
   if (superseded->zip64 && tail == Tail::without_zip64) {
     refuse(Code::zip_entry_gap,
-           "the state before an edit has zip64 end records, and the archive has none: some readers take those for its "
-           "own; an edit has to keep them");
+           "the state before an edit has zip64 end records, and the archive has none: some readers take them for "
+           "the archive's own; an edit has to keep zip64 end records");
   }
 }
 
 }  // namespace
 
-// Both functions check in the order of spec/checking.md, steps 45 to 60.
+// The checks of both functions follow the order of spec/checking.md, steps 45 to 60.
 
 LocalEntry read_local_header(Bytes room, const DirectoryEntry& entry) {
   const HeaderContext refuse(entry.name, entry.header_offset);

@@ -1,4 +1,4 @@
-// Finds an entry by its name, and names that clash.
+// Finds entries by name, and detects names that clash.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 
 namespace onnxar::zip {
 
-/// An open-addressing table of names. It holds indices, not names: `name_of` gives the name of an index.
+/// An open-addressing hash table of names. Stores indices, not names: `name_of` returns the name of an index.
 ///
-/// Names are hashed in lower case, so that one table serves exact look-ups and the rule that names differ in more than
-/// case (N11). The hash has a secret key per process: a file cannot choose names that all collide. Threads: any number
-/// may read at once after it is filled.
+/// Names are hashed in lower case, so that one table serves exact look-ups and the rule that names must differ in more
+/// than case (N11). The hash has a secret key per process, so that a file cannot choose names that all collide.
+/// Threads: any number may read concurrently once the table is filled.
 class NameIndex {
  public:
   NameIndex() = default;
-  /// Room for `count` names; one allocation.
+  /// Makes room for `count` names in one allocation.
   explicit NameIndex(std::size_t count);
 
-  /// Adds `index`. If another name is equal under folding, returns its index and adds nothing. A full table doubles,
-  /// for which every name is hashed again.
+  /// Adds `index`. If a name that is equal under folding is present, returns its index and adds nothing. A full table
+  /// doubles, which hashes every name again.
   template <typename NameOf>
   std::optional<std::uint32_t> insert(std::uint32_t index, const NameOf& name_of) {
     if (2 * (size_ + 1) > slots_.size()) grow(name_of);
@@ -41,14 +41,14 @@ class NameIndex {
     return std::nullopt;
   }
 
-  /// The index of exactly `name`.
+  /// Returns the index of `name`, compared exactly.
   template <typename NameOf>
   [[nodiscard]] std::optional<std::uint32_t> find(std::string_view name, const NameOf& name_of) const {
     return find_hashed(hash_of(name), [&](std::uint32_t index) { return name_of(index) == name; });
   }
 
-  /// The index of a name that is a folder of `name` under folding: `a` for `a/b`. Cost: O(bytes of `name`), however
-  /// many folders it has.
+  /// Returns the index of a name that is a folder of `name` under folding: `a` for `a/b`. Cost: O(bytes of `name`) for
+  /// any number of folders.
   template <typename NameOf>
   [[nodiscard]] std::optional<std::uint32_t> find_folder_of(std::string_view name, const NameOf& name_of) const {
     PrefixHasher hasher(name);
@@ -71,11 +71,11 @@ class NameIndex {
   class PrefixHasher {
    public:
     explicit PrefixHasher(std::string_view name);
-    /// The hash of the first `length` characters. REQUIRES: no less than in the call before.
+    /// Returns the hash of the first `length` characters. REQUIRES: `length` is not less than in the previous call.
     std::uint64_t up_to(std::size_t length);
 
    private:
-    std::string_view rest_;  // of the name: the bytes that are not absorbed yet
+    std::string_view rest_;  // the bytes that are not absorbed yet
     std::size_t absorbed_ = 0;
     base::SipHash hash_;
   };
@@ -92,7 +92,7 @@ class NameIndex {
     *this = std::move(larger);
   }
 
-  /// The index with that hash for which `is_it` holds.
+  /// Returns the index with this hash for which `is_it` returns true.
   template <typename IsIt>
   [[nodiscard]] std::optional<std::uint32_t> find_hashed(std::uint64_t hash, const IsIt& is_it) const {
     if (slots_.empty()) return std::nullopt;

@@ -13,10 +13,10 @@
 namespace onnxar::zip {
 namespace {
 
-constexpr std::size_t longest_device_name = 7;
+constexpr std::size_t longest_device_name = 7;  // conout$
 
-/// Nearly all names consist of letters, digits and underscores, so these are recognised a word at a time. The last word
-/// may overlap the one before it.
+/// Whether the name has letters, digits and underscores only, as nearly all names do. Compares a word at a time; the
+/// last word may overlap the one before it.
 bool is_identifier_like(std::string_view name) noexcept {
   constexpr std::size_t word = sizeof(std::uint64_t);
   const Bytes bytes = as_bytes(name);
@@ -43,7 +43,7 @@ bool has_foreign_character(std::string_view name) noexcept {
   return !std::ranges::all_of(name, [](char c) { return portable_characters[static_cast<unsigned char>(c)]; });
 }
 
-/// REQUIRES: well-formed UTF-8, where no later byte of a character looks like a first one.
+/// REQUIRES: well-formed UTF-8, so that a byte within a character cannot be taken for the first byte of one.
 bool has_control_character(std::string_view name) noexcept {
   for (; !name.empty(); name.remove_prefix(1)) {
     if (base::begins_with_control(name)) return true;
@@ -80,7 +80,7 @@ std::optional<NameFault> path_fault(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-/// Parts that some file system would change or refuse.
+/// Finds parts that some file system would change or refuse.
 std::optional<NameFault> part_fault(std::string_view name) noexcept {
   if (has_part(name, [](std::string_view part) { return part.size() > name_part_maximum; })) {  // N15
     return NameFault{Code::zip_name_part_too_long, "the name has a part of more than 255 bytes"};
@@ -90,19 +90,19 @@ std::optional<NameFault> part_fault(std::string_view name) noexcept {
                      "the name has a part that ends in a dot or a space, which some readers leave out"};
   }
   if (has_part(name, is_device_name)) {  // N17
-    return NameFault{Code::zip_name_device, "the name has a part that is the name of a device on Windows"};
+    return NameFault{Code::zip_name_device, "the name has a part that is a device name on Windows"};
   }
   return std::nullopt;
 }
 
-/// As unzip does.
+/// Drops the version at the end (`;1`), as unzip does.
 std::string_view without_version(std::string_view name) noexcept {
   const std::size_t semicolon = name.rfind(';');
   if (semicolon == std::string_view::npos) return name;
   return std::ranges::all_of(name.substr(semicolon + 1), base::is_digit) ? name.substr(0, semicolon) : name;
 }
 
-/// As bsdtar does.
+/// Drops drives at the front (`c:`), as bsdtar does.
 std::string_view without_drives(std::string_view name) noexcept {
   while (name.size() >= 2 && name[1] == ':' && folded(name[0]) >= 'a' && folded(name[0]) <= 'z') {
     name.remove_prefix(2);
@@ -115,12 +115,12 @@ std::string_view without_drives(std::string_view name) noexcept {
 
 std::optional<NameFault> name_fault(std::string_view name) noexcept {
   if (const auto fault = length_fault(name)) return fault;
-  if (is_identifier_like(name)) {  // the usual case: one part, in most names too long for a device
+  if (is_identifier_like(name)) {  // the usual case: a single part, which is usually too long for a device name
     const bool may_be_device = name.size() <= longest_device_name;
     if (!may_be_device && name.size() <= name_part_maximum) return std::nullopt;
   } else if (has_foreign_character(name)) {
     return NameFault{Code::zip_name_character,  // N14
-                     "the name has a character in it that readers differ in: printable ASCII is allowed, except "
+                     "the name contains a character that readers treat differently: printable ASCII is allowed, except "
                      "\\ : * ? \" < > | and ;"};
   } else if (const auto fault = path_fault(name)) {
     return fault;
@@ -136,16 +136,17 @@ std::optional<NameFault> unreadable_name_fault(std::string_view name) noexcept {
   if (const auto fault = length_fault(name)) return fault;
   if (!base::is_utf8(name)) return NameFault{Code::zip_name_character, "the name is not UTF-8"};
   if (has_control_character(name)) {
-    return NameFault{Code::zip_name_character, "the name has a control character in it"};
+    return NameFault{Code::zip_name_character, "the name contains a control character"};
   }
   if (name.find('\\') != std::string_view::npos) {
-    return NameFault{Code::zip_name_character, "the name has a backslash in it; slashes separate folders"};
+    return NameFault{Code::zip_name_character, "the name contains a backslash; slashes separate folders"};
   }
   return path_fault(name);
 }
 
 bool is_device_name(std::string_view part) noexcept {
   static constexpr std::array<std::string_view, 6> whole = {"con", "prn", "aux", "nul", "conin$", "conout$"};
+  // Windows ignores extensions and trailing spaces here: `nul.txt` and `NUL .bin` are the device, too.
   std::string_view stem = part.substr(0, part.find('.'));
   while (stem.ends_with(' ')) stem.remove_suffix(1);
   if (stem.size() > longest_device_name) return false;

@@ -16,27 +16,27 @@ struct NameFault {
 
 /// The first rule that `name` breaks on its own, in the order of the specification (N1, N2, N14, N6, N8, N9, N15, N16,
 /// N17). Allowed names are portable ASCII: every reader and every file system accepts them without a change. They have
-/// 1 to 1024 characters from 0x20 to 0x7E except \ : * ? " < > | ;. Their parts between slashes are not empty, "." or
-/// "..", have at most 255 bytes, end in neither dot nor space, and are not device names of Windows. No allocation.
+/// 1 to 1024 characters from 0x20 to 0x7E except \ : * ? " < > | ;. The parts between slashes are not empty, "." or
+/// "..", have at most 255 bytes, do not end in a dot or space, and are not device names of Windows. No allocation.
 std::optional<NameFault> name_fault(std::string_view name) noexcept;
-/// Errors: zip.name.*, at `place`, if `name` breaks a rule on its own.
+/// Checks `name` by the rules of `name_fault`. Errors: zip.name.*, at `place`.
 void check_name(std::string_view name, const Place& place);
 
-/// The first fault for which `name` is refused even in a foreign zip, because other readers see another entry or none:
-/// it is empty or too long, is not UTF-8, contains a control character or a backslash, is an absolute path, or has a
-/// part that is empty, "." or "..". Names that only break other rules can be replaced. No allocation.
+/// The first fault for which `name` is refused even in a foreign zip, because other readers see a different entry or
+/// none: the name is empty or too long, is not UTF-8, contains a control character or a backslash, is an absolute path,
+/// or has a part that is empty, "." or "..". Names that only break other rules can be replaced. No allocation.
 std::optional<NameFault> unreadable_name_fault(std::string_view name) noexcept;
 
 /// Whether Windows takes a file of this name, in any folder, for a device: CON, PRN, AUX, NUL, COM0 to COM9, LPT0 to
-/// LPT9, CONIN$ and CONOUT$, in any case, also with spaces after it and with any extension.
+/// LPT9, CONIN$ and CONOUT$, in any case, with any extension, and with spaces after the device's name.
 bool is_device_name(std::string_view part) noexcept;
 
 /// `name` without the parts that some readers drop: drives at the front (`c:`, bsdtar), a version at the end (`;1`,
-/// unzip), dots and spaces at the end of a part (Windows). Two names with one result are one name to such a reader.
+/// unzip), dots and spaces at the end of a part (Windows). Such readers do not distinguish names with the same result.
 /// Names that `name_fault` allows do not change.
 std::string name_without_omissions(std::string_view name);
 
-/// The ASCII lower case of a character: the folding under which names must differ (N11).
+/// Returns the ASCII lower case of a character: the folding under which names must differ (N11).
 constexpr char folded(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 std::string folded_copy(std::string_view name);
 bool equal_folded(std::string_view a, std::string_view b) noexcept;

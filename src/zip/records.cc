@@ -8,7 +8,7 @@
 namespace onnxar::zip {
 namespace {
 
-// Each record lists its fields once, in file order. Reading and writing both walk that list.
+// Each record lists its fields once, in file order. Reading and writing walk the same list, so that they cannot differ.
 
 template <typename Header, typename Visitor>
 void visit_common(Header& header, Visitor& visit) {
@@ -70,7 +70,7 @@ void visit_fields(auto& locator, Visitor& visit)
 
 template <typename Record>
 std::optional<Record> parse(Bytes bytes, std::uint32_t signature, std::uint64_t size) noexcept {
-  std::optional<Record> record;  // filled in the caller's place: a copy would stall until each narrow store is done
+  std::optional<Record> record;  // returned without a copy, which would wait for each of the narrow stores
   if (bytes.size() < size || base::load<std::uint32_t>(bytes, 0) != signature) return record;
   record.emplace();
   std::size_t position = sizeof signature;

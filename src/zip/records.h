@@ -1,4 +1,4 @@
-// Records of `format.h` to bytes and back.
+// Converts the records of `format.h` to bytes and back.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace onnxar::zip {
 
-// Each parser reads the record at the front of `bytes`. It returns nothing if there are too few bytes or another
-// signature.
+// Each parser reads the record at the front of `bytes`. It returns nothing if the bytes are too few or begin with a
+// different signature.
 std::optional<LocalFileHeader> parse_local_file_header(Bytes bytes) noexcept;
 std::optional<CentralFileHeader> parse_central_file_header(Bytes bytes) noexcept;
 std::optional<EndRecord> parse_end_record(Bytes bytes) noexcept;
@@ -23,8 +23,8 @@ void append_record(std::vector<std::byte>& out, const EndRecord& record);
 void append_record(std::vector<std::byte>& out, const Zip64EndRecord& record);
 void append_record(std::vector<std::byte>& out, const Zip64Locator& locator);
 
-/// Whether `bytes` begin with the signature of a zip record; the rest of the record may be missing. This holds for a
-/// zip file that was cut, and for an empty one, too. It never holds for a protobuf message: the third byte would be the
+/// Whether `bytes` begin with the signature of a zip record. The rest of the record may be missing, so a truncated zip
+/// file qualifies, and so does a zip file without entries. A protobuf message never does: the third byte would be the
 /// tag of field 0.
 bool begins_with_record(Bytes bytes) noexcept;
 

@@ -1,11 +1,11 @@
-// Whose rules hold for a zip file.
+// The two sets of rules for zip files.
 #pragma once
 
 #include <cstdint>
 
 namespace onnxar::zip {
 
-/// Those of an archive (spec/onnx-archive.md), or those for zips of other programs (spec/other-zips.md).
+/// `archive`: the strict profile (spec/onnx-archive.md). `foreign`: zip files of other programs (spec/other-zips.md).
 enum class Rules : std::uint8_t { archive, foreign };
 
 }  // namespace onnxar::zip

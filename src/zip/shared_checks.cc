@@ -7,7 +7,7 @@ namespace onnxar::zip {
 
 std::uint64_t proved_length(const std::optional<CentralFileHeader>& header, Bytes directory, std::uint64_t offset) {
   if (!header) {  // D1
-    throw Error(Code::zip_directory_header, "no directory header where one has to be", {"", offset});
+    throw Error(Code::zip_directory_header, "a directory header was expected here", {"", offset});
   }
   // Three 16-bit lengths and a constant: the sum cannot wrap.
   const std::uint64_t length =
@@ -20,14 +20,14 @@ std::uint64_t proved_length(const std::optional<CentralFileHeader>& header, Byte
 
 void check_directory_end(Bytes rest, std::uint64_t count, std::uint64_t offset) {
   if (rest.empty()) return;
-  // E10, second part. Too few headers were found as D1 by then.
+  // E10: the directory holds more headers than the end record counts. Fewer headers were refused as D1 before.
   throw Error(Code::zip_directory_count,
               base::concat("the end record counts ", count, " entries, but the directory goes on after them"),
               {"", offset});
 }
 
 void check_disk(std::uint32_t disk_number_start, const HeaderContext& refuse) {
-  if (disk_number_start != 0) refuse(Code::zip_entry_disk, "the entry is said to lie on another disk");  // D7
+  if (disk_number_start != 0) refuse(Code::zip_entry_disk, "the header places the entry on another disk");  // D7
 }
 
 void check_stored_sizes(std::uint64_t size, std::uint64_t compressed_size, const HeaderContext& refuse) {
@@ -38,6 +38,7 @@ void check_stored_sizes(std::uint64_t size, std::uint64_t compressed_size, const
 LocalParts read_local_parts(Bytes room, const HeaderContext& refuse) {
   LocalParts local{parse_local_file_header(room)};
   if (!local.header) refuse(Code::zip_local_header, "no local file header where the directory points");  // L1
+  // A sum of a constant and two 16-bit lengths cannot wrap.
   local.length = local_file_header_size + local.header->file_name_length + local.header->extra_field_length;
   if (local.length > room.size()) {  // L1
     refuse(Code::zip_local_header, "the local file header runs into the next entry or the directory");
@@ -49,8 +50,8 @@ LocalParts read_local_parts(Bytes room, const HeaderContext& refuse) {
 
 void check_local_name(const LocalParts& local, const HeaderContext& refuse) {
   if (local.name == refuse.name()) return;
-  // L2: some readers list the directory's name, others extract under the local one.
-  refuse(Code::zip_local_name, base::concat("the local header has another name: ", base::quoted(local.name)));
+  // L2: some readers show the directory's name, but extract under the local one.
+  refuse(Code::zip_local_name, base::concat("the local header has a different name: ", base::quoted(local.name)));
 }
 
 void refuse_missing_local_zip64(const HeaderContext& refuse) {  // L7

@@ -13,7 +13,7 @@
 namespace onnxar::zip {
 namespace {
 
-/// The size that the local header states; nothing if it refers to a zip64 field that is missing or malformed.
+/// The size that the local header states; nothing if it is in a zip64 field that is missing or malformed.
 std::optional<std::uint64_t> size_of_data(const LocalFileHeader& header, Bytes extra) {
   if (header.compressed_size != sentinel32) return header.compressed_size;
   try {
@@ -30,6 +30,7 @@ class Walk {
   explicit Walk(Bytes file) : file_(file) {}
 
   std::vector<std::uint64_t> run() {
+    // Every pass skips at least one record, so the walk ends.
     while (pass_entry() || pass_directory_header() || pass_end_records()) {
     }
     return std::move(ends_);
@@ -38,7 +39,7 @@ class Walk {
  private:
   [[nodiscard]] Bytes rest() const { return file_.subspan(position_); }
 
-  /// Skips that many bytes, if there are as many left.
+  /// Skips `length` bytes if as many are left.
   bool pass(std::optional<std::uint64_t> length) {
     if (!length || *length > rest().size()) return false;
     position_ += *length;
@@ -52,7 +53,7 @@ class Walk {
     const auto extra = base::slice(rest(), before_extra, header->extra_field_length);
     if (!extra) return false;
     const auto size = size_of_data(*header, *extra);
-    directory_.reset();
+    directory_.reset();  // headers of an unfinished edit do not belong to the next directory
     return size && pass(base::checked_add(*size, before_extra + extra->size()));
   }
 
@@ -74,7 +75,7 @@ class Walk {
     return true;
   }
 
-  /// read_end alone decides whether end records are sound.
+  /// Leaves the checks of end records to read_end, so that a state is judged as when the file ended here.
   [[nodiscard]] bool ends_here() const {
     try {
       return read_end(file_.first(position_)).directory_offset == *directory_;
@@ -85,7 +86,7 @@ class Walk {
 
   Bytes file_;
   std::uint64_t position_ = 0;
-  std::optional<std::uint64_t> directory_;  // offset of the first header of the directory that is being passed
+  std::optional<std::uint64_t> directory_;  // offset of the first header in the current run of directory headers
   std::vector<std::uint64_t> ends_;
 };
 

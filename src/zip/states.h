@@ -1,4 +1,4 @@
-// The states that edits have left in a file.
+// Finds the states that edits left in a file.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace onnxar::zip {
 
-/// The offset at which each state of the file ends, in ascending order: after an end record whose directory begins
-/// where the directory headers before it do.
+/// Returns the offsets at which states of the file end, in ascending order. A state ends after an end record whose
+/// directory is the run of directory headers before it.
 ///
-/// Walks the file from its front: local headers with their data, directory headers, end records, and so on, as edits
-/// leave them. Stops at anything else. An entry's data is skipped, so that bytes in it that look like an end record do
-/// not count. Nothing else is judged: every state that is an archive is in the list, but not every one in the list is
-/// an archive. Throws std::bad_alloc only. Cost: O(headers); no data is touched.
+/// Walks the file from its front over local headers with their data, directory headers and end records, in the order in
+/// which edits write them, and stops at other bytes. Skips the data of entries, so that end records stored in it do not
+/// count. Checks nothing else: every state that is an archive is in the list, but not every state in the list is an
+/// archive. Throws std::bad_alloc only. Cost: O(headers); reads no data.
 std::vector<std::uint64_t> state_ends(Bytes file);
 
 }  // namespace onnxar::zip

@@ -14,7 +14,8 @@ constexpr std::size_t value_size = sizeof(std::uint64_t);
 constexpr std::size_t all_values_size = 3 * value_size;
 constexpr std::size_t disk_number_size = sizeof(std::uint32_t);
 
-/// Whether the field gives more values than the header has sentinels.
+/// Whether a field of `size` bytes holds values in addition to those that the header's sentinels refer to. Go's
+/// archive/zip wrote all three values and the disk number up to version 1.26.
 bool gives_all_values(std::size_t size, std::size_t sentinels, Rules rules) {
   if (size == all_values_size || size == all_values_size + disk_number_size) return true;
   return rules == Rules::foreign && size % value_size == 0 && size < all_values_size && size > sentinels * value_size;
@@ -27,13 +28,13 @@ WideFields read_wide_fields(const CentralFileHeader& header, std::optional<Bytes
   const std::array<std::uint32_t, 3> narrow = {header.uncompressed_size, header.compressed_size,
                                                header.relative_offset_of_local_header};
   std::array<std::uint64_t, 3> wide = {narrow[0], narrow[1], narrow[2]};
-  // Nearly every header ends here; the rest of the function is for large files.
+  // Fast path: nearly every header has neither a zip64 field nor a sentinel.
   if (!zip64 && std::ranges::max(narrow) != sentinel32) return {wide[0], wide[1], wide[2], false};
   const auto sentinels = static_cast<std::size_t>(std::ranges::count(narrow, sentinel32));
   Bytes field = zip64.value_or(Bytes());
   const bool more = gives_all_values(field.size(), sentinels, rules);
-  // D13: some readers take the values one by one for the sentinels, as APPNOTE describes it, others by their position.
-  // Both find the same values only if the sentinels come first.
+  // D13: some readers assign the values to the sentinels one by one, as APPNOTE describes, others by position. Both
+  // find the same values only if the sentinels come first.
   const bool in_step = std::ranges::is_partitioned(narrow, [](std::uint32_t value) { return value == sentinel32; });
   if (more ? !in_step : field.size() != sentinels * value_size) {
     refuse(Code::zip_zip64_extra, "the zip64 field does not hold exactly the values that the header refers to it");

@@ -1,4 +1,4 @@
-// Sizes and offset of a directory header, from the zip64 field where they do not fit in 32 bits (APPNOTE 4.5.3).
+// Reads the sizes and the offset of a directory header, some of which may be in its zip64 field (APPNOTE 4.5.3).
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct WideFields {
   bool needed = false;  ///< whether some value of the zip64 field does not fit in 32 bits
 };
 
-/// The real values. `zip64` is the payload of the zip64 field; it holds the values whose place in the header has a
-/// sentinel, in order. Some writers give all three values, and the disk's number, in any case: this is accepted if they
-/// agree with the header. In a foreign zip the field may end after any of the values.
-/// Errors: zip.zip64.extra, zip.entry.disk.
+/// Returns the 64-bit values. `zip64` is the payload of the zip64 field: the values for which the header has a
+/// sentinel, in order. Some writers always store all three values, or these and the disk number. Such a field is
+/// accepted if it agrees with the header. In a foreign zip the field may end after any of the values. Errors:
+/// zip.zip64.extra, zip.entry.disk.
 WideFields read_wide_fields(const CentralFileHeader& header, std::optional<Bytes> zip64, Rules rules,
                             const HeaderContext& refuse);
 

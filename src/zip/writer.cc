@@ -10,6 +10,7 @@
 #include "zip/names.h"
 
 namespace onnxar::zip {
+
 Writer::Writer(base::BufferedOutput output, const Directory& before, const KeptDirectory& kept, const Limits& limits,
                std::size_t threads)
     : output_(std::move(output)), threads_(threads), kept_(kept), limits_(limits) {
@@ -18,7 +19,7 @@ Writer::Writer(base::BufferedOutput output, const Directory& before, const KeptD
   names_ = NameIndex(entries.size());
   const auto name_of = [this](std::uint32_t i) { return name_at(i); };
   for (std::uint32_t i = 0; i < kept_entries_.size(); ++i) {
-    static_cast<void>(names_.insert(i, name_of));
+    static_cast<void>(names_.insert(i, name_of));  // names of an open archive were proved not to clash
     note_folders(kept_entries_[i].name);
   }
 }
@@ -34,17 +35,18 @@ void Writer::add_name(std::string_view name) {
   check_name(name, place);
   const auto name_of = [this, name](std::uint32_t i) { return name_at(i, name); };
   if (names_.find_folder_of(name, name_of)) {
-    throw Error(Code::zip_name_prefix, "another entry has the name of this one's folder", place);
+    throw Error(Code::zip_name_prefix, "an entry has the name of this entry's folder", place);
   }
-  if (is_folder(name)) throw Error(Code::zip_name_prefix, "this name is the folder of another entry", place);
+  if (is_folder(name)) throw Error(Code::zip_name_prefix, "this name is a folder of another entry", place);
   if (names_.insert(static_cast<std::uint32_t>(kept_entries_.size() + entries_.size()), name_of)) {
-    throw Error(Code::zip_name_duplicate, "another entry has this name, upper and lower case aside", place);
+    throw Error(Code::zip_name_duplicate, "another entry has this name, ignoring case", place);
   }
   note_folders(name);
 }
 
 bool Writer::is_folder(std::string_view name) const {
   if (in_folders_.empty()) return false;
+  // The set is sorted, so the names in a folder follow its own name: one look-up tells whether it has any.
   const std::string folder = folded_copy(name) + '/';
   const auto first = in_folders_.lower_bound(folder);
   return first != in_folders_.end() && first->starts_with(folder);
@@ -64,7 +66,8 @@ std::uint32_t Writer::write(std::string_view name, std::uint64_t alignment, cons
   if (exact.size() > largest_entry) throw Error(Code::usage_argument, "an entry of this size does not fit in a file");
   const std::uint64_t offset = output_.position();
   PlacedEntry entry{std::string(name), place(offset, name.size(), exact.size(), alignment), 0};
-  // The CRC-32 is known when the data has passed. The header is written twice, as a descriptor is not allowed (D3).
+  // The CRC-32 is known after the data was copied. The header is written twice, because D3 forbids a descriptor.
+  // Reading the source twice instead would cost more, and its bytes could change in between.
   output_.append(local_header_bytes(entry));
   entry.crc32 = output_.append_with_crc(0, exact, threads_);
   output_.overwrite(offset, local_header_bytes(entry));
@@ -72,7 +75,7 @@ std::uint32_t Writer::write(std::string_view name, std::uint64_t alignment, cons
   return entries_.back().crc32;
 }
 
-/// An edit must not leave an archive that readers refuse, by the limits with which this one was opened (E11, E12).
+/// Checks the limits with which the archive was opened (E11, E12), so that an edit does not make it unreadable.
 void Writer::check_limits(std::uint64_t directory_size) const {
   const std::uint64_t entries = kept_.entries + entries_.size();
   if (entries > limits_.entries) {
@@ -113,6 +116,8 @@ base::OutputFile Writer::write_directory(base::Sync before_end) {
   check_limits(directory.size());
   const Bytes end = Bytes(directory).last(end_record_size);
   output_.append(Bytes(directory).first(directory.size() - end.size()));
+  // X3: until the end record is on the disk, the old state is the last one. Without this sync, the file system could
+  // write the end record first.
   if (before_end == base::Sync::full) output_.sync();
   output_.begin_last_write();
   output_.append(end);

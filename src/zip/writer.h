@@ -19,34 +19,36 @@
 
 namespace onnxar::zip {
 
-/// Copies entries into a file, each to the offset that `place` computes, and sums the CRC-32 on the way. Memory: one
-/// buffer, and the name and placement of each entry. One call at a time, and none after one that failed (base::Steps).
+/// Copies entries into a file, each to the offset that `place` computes, and computes their CRC-32 while copying.
+/// Memory: one buffer, and the name and placement of each entry. Admits one call at a time, and none after a call that
+/// failed (base::Steps).
 class Writer {
  public:
-  /// Up to `threads` threads (0: as many as there are cores) take part.
+  /// Uses up to `threads` threads (0: one per core).
   explicit Writer(base::BufferedOutput output, std::size_t threads = 0)
       : output_(std::move(output)), threads_(threads) {}
-  /// Appends to the archive whose directory is `before`, and lists the entries of `kept`, its first ones, again.
-  /// `before` must outlive the writer. The new directory keeps within `limits`.
+  /// Appends to the archive whose directory is `before`. The new directory repeats its first entries, those in `kept`,
+  /// and stays within `limits`. `before` must outlive the writer.
   Writer(base::BufferedOutput output, const Directory& before, const KeptDirectory& kept, const Limits& limits,
          std::size_t threads = 0);
 
   /// Writes an entry and returns its CRC-32. Errors: zip.name.* (the name breaks a rule or clashes), io.source_size
-  /// (the source gave another number of bytes than its size), io.*.
+  /// (the source returned a different number of bytes than its size), io.*.
   std::uint32_t add(std::string_view name, std::uint64_t alignment, const ByteSource& source);
 
-  /// Writes the directory and end records; the file is then complete, but not published. With Sync::full everything
-  /// else is on the disk before the end record is written, which makes the new state count (X3).
-  /// Errors: io.*; zip.limit.*.
+  /// Writes the directory and end records. The file is then complete, but not published. With Sync::full, all other
+  /// bytes are on the disk before the end record is written, which makes the new state valid (X3). Errors: io.*;
+  /// zip.limit.*.
   base::OutputFile finish(base::Sync before_end = base::Sync::none) &&;
 
   void reserve(std::uint64_t size) {
     steps_.take("reserve", [&] { output_.reserve(size); });
   }
-  /// The number of entries that were added, their names, and their data, mapped from the file. REQUIRES: index <
-  /// added().
+  /// The number of entries that were added.
   [[nodiscard]] std::size_t added() const noexcept { return entries_.size(); }
+  /// The name of an added entry. REQUIRES: index < added().
   [[nodiscard]] std::string_view added_name(std::size_t index) const { return entries_[index].name; }
+  /// Maps the data of an added entry from the file. REQUIRES: index < added(). Errors: io.*.
   [[nodiscard]] base::MappedFile map_added(std::size_t index);
   /// All kept and added entries with their sizes, sorted by name. The names are views that live as long as the writer.
   /// Cost: O(entries * log(entries)).
@@ -56,7 +58,7 @@ class Writer {
   /// The name with this index; `added` for the index after the last entry.
   [[nodiscard]] std::string_view name_at(std::size_t index, std::string_view added = {}) const;
   void add_name(std::string_view name);
-  /// Whether an entry is in a folder of this name.
+  /// Whether an entry lies in a folder of this name.
   [[nodiscard]] bool is_folder(std::string_view name) const;
   void note_folders(std::string_view name);
   std::uint32_t write(std::string_view name, std::uint64_t alignment, const ByteSource& source);
@@ -70,7 +72,7 @@ class Writer {
   Limits limits_{~std::uint64_t{0}, ~std::uint64_t{0}};
   std::vector<PlacedEntry> entries_;
   std::span<const DirectoryEntry> kept_entries_;
-  NameIndex names_;                   // of the kept entries, then of the added ones
+  NameIndex names_;                   // kept entries first, then added ones
   std::set<std::string> in_folders_;  // folded names with a slash, sorted: the names in one folder are adjacent
 };
 
