@@ -31,8 +31,8 @@ std::optional<std::string_view> name_fault(std::string_view name) {
 /// Smaller data is put inline: the fields of a link take about as many bytes, and ONNX Runtime copies small data.
 constexpr std::size_t smallest_linked = 128;
 
-/// Opens the whole file under the rules of an archive at rest, or the part of it that the range names. Every local
-/// header is read at once, since a link leads past them into the data.
+/// Opens the file, or the part of it that the range names. Local headers are read at once: the links need the place of
+/// every entry's data and none of the data.
 Archive open_archive(const fs::path& path, const ArchiveRange& range) {
   if (range.offset == 0 && !range.length) return open_at_rest(path, {}, LocalHeaders::read_at_once);
   const os::File file = base::open_file(path, os::Access::read);

@@ -11,7 +11,7 @@ from support.command_line import FORMAT, Fault, ToolCase
 
 
 class SoundArchive(ToolCase):
-    """What all faults here are made from has none."""
+    """The archive that all faults are made from is valid."""
 
     def test_is_good(self) -> None:
         path = self.write("sound.onnxar", sound().file)
@@ -27,7 +27,7 @@ class SoundArchive(ToolCase):
 
 
 class Records(ToolCase):
-    """Every field of the records: a value that contradicts the rest, and the code that says so."""
+    """Every field of the records: a value that contradicts the other fields, and its code."""
 
     LOCAL_FIELDS = (
         ("version", 46, "zip.entry.version"),
@@ -150,7 +150,7 @@ class Records(ToolCase):
 class Bounds(ToolCase):
     """Order and bounds of records and data."""
 
-    # Also bytes that begin as a model or a text does: what ends as a zip is one.
+    # Also bytes that begin as a model or a text: a file that ends as a zip is a zip.
     PREFIXES = (b"#", b"#!/bin/sh\n", b"\x08\x08", bytes(64), b"x" * 70_000)
 
     def test_prepended_bytes(self) -> None:
@@ -170,7 +170,7 @@ class Bounds(ToolCase):
                 self.expect_prepended(archive, Fault("zip.entry.first_offset", "a", place))
 
     def expect_prepended(self, archive: Archive, fault: Fault) -> None:
-        """All verbs see the zip in it, and say of the zip what is wrong."""
+        """All verbs see the zip in the file, and report the faults of the zip."""
         message = self.refuses_archive(archive, *fault)
         self.assertRegex(message, "bytes (before the archive|were inserted)")
         self.assertNotRegex(message.lower(), "protobuf|message|wire")

@@ -89,7 +89,7 @@ class Storage(ToolCase):
                 message = self.refuses_archive(archive, "zip.padding.alignment", "a", 0)
                 self.assertIn("onnxar repack", message)
 
-    PADDINGS = (  # 33 bytes each, so that the data is aligned nevertheless
+    PADDINGS = (  # 33 bytes each, so that the data is aligned all the same
         ("not zero, and longer", struct.pack("<HHH", 0xD935, 93, 64) + b"\1" * 91, "record"),
         ("not zero", struct.pack("<HHH", 0xD935, 29, 64) + b"\1" * 27, "record"),
         ("alignment 0", struct.pack("<HHH", 0xD935, 29, 0) + bytes(27), "alignment"),

@@ -1,4 +1,4 @@
-"""Files that are no archives, parts of archives, damaged ones: refused with a code and a place.
+"""Files that are not archives, parts of archives, and damaged archives are refused with a code and a place.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests bad_file_test.py
 """
@@ -156,7 +156,7 @@ class Truncated(ToolCase):
             path.unlink()
             found = json.loads(done.stdout)["findings"]
             place = [(each["code"], each["entry"], each["offset"]) for each in found]
-            as_zip = size >= LOCAL.size  # with less of it, it does not begin as a zip
+            as_zip = size >= LOCAL.size  # a shorter part does not begin as a zip
             right = place == [("zip.end.missing", None, size)] if as_zip else len(place) == 1
             return "" if done.returncode == FOUND and right else f"{size}: {place}"
 

@@ -1,4 +1,4 @@
-"""Models whose links lead astray, and models too large: refused with a code and a place.
+"""Models with wrong links, and models that are too large, are refused with a code and a place.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests bad_model_test.py
 """
@@ -105,7 +105,7 @@ class Links(ToolCase):
         self.assertIn(done.returncode, (DONE, FORMAT), done.stderr)  # but never a crash
 
     def test_inline_data_too_short(self) -> None:
-        for count in (300, 200):  # what `pack` moves, and what stays in the model
+        for count in (300, 200):  # `pack` moves the first, and the second stays in the model
             with self.subTest(count=count):
                 data = wire.block(wire.RAW_DATA, bytes(4 * count - 4))
                 short = wire.fields_of("w", wire.FLOAT, [count], data)
@@ -126,7 +126,7 @@ class DataFiles(ToolCase):
         path = self.model(wire.tensor("before"), tensor, name="models/model.onnx")
         fault = Fault(code, None, path.read_bytes().index(tensor))
         message = self.refuses(fault, path)
-        for verb in ("pack", "unpack"):  # also with the data in another place
+        for verb in ("pack", "unpack"):  # also with the data in a different place
             wide = ("--data-dir", path.parent, "-o", self.output)
             self.fails(FORMAT, fault.line(path), verb, path, *wide)
         return message

@@ -1,4 +1,4 @@
-"""Outputs that cannot be written: refused, and nothing is lost.
+"""Outputs that cannot be written are refused, and nothing is lost.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests bad_output_test.py
 """
@@ -16,14 +16,14 @@ from support.command_line import IO, MIB, USAGE, Fault, ToolCase
 
 
 class WriterCase(ToolCase):
-    """What `self.source` is written to is refused."""
+    """Writing `self.source` to the target is refused."""
 
     source: Path
 
     def all_fail(
         self, exit_code: int, begins: str, target: Path, *options: str, **how: Any
     ) -> list[str]:
-        """So fails every way to write to the target; gives the lines."""
+        """Expects that every way to write to the target fails like this; returns the lines."""
         commands = self.each_way_to_write(self.source)
         calls = [(*command, "-o", target, *options) for command in commands]
         return [self.fails(exit_code, begins, *call, **how) for call in calls]

@@ -30,7 +30,7 @@ from support.command_line import DONE, FORMAT, IO, MIB, Fault, ToolCase, run
 
 
 class Refused(ToolCase):
-    """Code, entry and offset; nothing is written."""
+    """Expects code, entry and offset, and that nothing is written."""
 
     def refused(self, data: bytes, code: str, entry: str | None, offset: int | None) -> str:
         path = self.write("in.zip", data)
@@ -101,7 +101,7 @@ class Refused(ToolCase):
         self.refused(bytes(data), "zip.data.crc", "w", data.index(b"PK\3\4", 4) + LOCAL.size + 1)
 
     def test_second_end_record(self) -> None:
-        """An archive in the comment of another zip: readers differ in which of them they see."""
+        """An archive in the comment of an outer zip: readers differ in which of the two they see."""
         outer = bytearray(plain_zip([("m.onnx", wire.plain(wire.tensor("w")))]))
         end = len(outer) - END.size
         inner = sound()
@@ -124,7 +124,7 @@ class Refused(ToolCase):
 
 class Bombs(ToolCase):
     def bomb(self, size: int, says: int) -> Path:
-        """`size` zeros, deflated, that are said to be another number."""
+        """`size` zeros, deflated, with a different stated size."""
         raw = zlib.compressobj(9, wbits=-15)
         data = raw.compress(bytes(size)) + raw.flush()
         files = [("m.onnx", wire.plain(wire.tensor("w"))), ("bomb.bin", data)]

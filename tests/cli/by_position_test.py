@@ -1,4 +1,4 @@
-"""What the tool writes, read by a reader of external data that looks at no key.
+"""A reader of external data that ignores keys reads what the tool writes.
 
 MIGraphX takes the first pair of external_data for the location, the second for the offset and the third for the length.
 
@@ -27,7 +27,7 @@ def content(name: str) -> bytes:
 
 
 def by_position(model: bytes, files: dict[str, bytes]) -> dict[str, bytes]:
-    """The data of each tensor that is outside, by its name; `files` by what a location calls them."""
+    """The data of each external tensor, by its name; `files` has the contents by location."""
     found = {}
     for site in walk.external_sites(walk.parse(model)):
         location, offset, length = walk.link_by_position(site.tensor)
@@ -45,12 +45,12 @@ class Read(ToolCase):
     maxDiff = 2000
 
     def sources(self, *names: str) -> list[Path]:
-        """A model whose tensors have those names, as different writers would have it."""
+        """A model whose tensors have those names, in the forms of different writers."""
         inline = self.model(*map(wire.tensor, names), name="inline.onnx")
         return [inline, *self.external(*names), self.archive(*names, name="source.onnxar")]
 
     def external(self, *names: str) -> list[Path]:
-        """With a data file: keys in each order, and without those that need not be."""
+        """With a data file: keys in each order, and without the optional ones."""
         paths = []
         orders = [order for count in (1, 2, 3) for order in itertools.permutations(walk.KEYS, count)]
         for number, order in enumerate(order for order in orders if "location" in order):

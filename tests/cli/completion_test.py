@@ -1,4 +1,4 @@
-"""What shells complete: `completion bash|zsh|fish`, in the shells themselves.
+"""Completion in the shells themselves: `completion bash|zsh|fish`.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests completion_test.py
 """
@@ -44,7 +44,7 @@ class ShellCase(ToolCase):
         return {re.sub(r"\{.*", "", name) for names in named for name in names.split(",")}
 
     def in_shell(self, *arguments: str) -> str:
-        """What the shell prints."""
+        """The output of the shell."""
         return command_line.output_of(self.shell, *arguments).decode()
 
     def typed(self, lines: list[str], command: list[str], **environment: str) -> list[list[str]]:
@@ -74,7 +74,7 @@ class ShellCase(ToolCase):
         return [call.split("\n") for call in (self.work / "typed").read_text().split("\n;\n")[:-1]]
 
     def becomes(self, expected: dict[str, str], *given: object) -> None:
-        """Holds what keys become against words; `given` is for `press`."""
+        """Compares the words that keys become with these; `given` is for `press`."""
         found = self.press(list(expected), *given)
         self.assertEqual(dict(zip(expected, map(" ".join, found), strict=True)), expected)
 
@@ -127,7 +127,7 @@ class Bash(ShellCase):
                 "onnxar pack --thres\t1 -o mo\t": "pack --threshold 1 -o model.onnx",
                 "onnxar pack --checksum=s\t": "pack --checksum=sha1",
                 "onnxar completion z\t": "completion zsh",
-                "onnxar check --data-dir ho\t": "check --data-dir home/",  # of files there is another
+                "onnxar check --data-dir ho\t": "check --data-dir home/",  # one more file begins like this
                 "onnxar pack --align mo\t": "pack --align mo",
             }
         )
@@ -136,7 +136,7 @@ class Bash(ShellCase):
 class Zsh(ShellCase):
     shell = "zsh"
     BEGIN = "autoload -Uz compinit; compinit -u -D; zstyle ':completion:*' insert-tab false; setopt no_beep no_auto_list\n"
-    # Notes all that is offered, with the verb.
+    # Records everything that is offered, with the verb.
     NOTE = r"""
 compadd() {
   local -a hits
@@ -190,7 +190,7 @@ class Fish(ShellCase):
     shell = "fish"
 
     def offered(self, line: str) -> dict[str, str]:
-        """With what is said of each."""
+        """With the description of each."""
         ask = f"cd {self.work}; source {self.script}; complete -C {line!r}"
         home = {"HOME": str(self.folder), "XDG_CONFIG_HOME": str(self.folder), "XDG_DATA_HOME": str(self.folder)}
         done = subprocess.run(

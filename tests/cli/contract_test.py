@@ -55,13 +55,13 @@ class Help(ToolCase):
 
 
 class Usage(ToolCase):
-    """Calls that cannot be meant: exit code 2, a message on stderr, nothing written."""
+    """Calls that make no sense: exit code 2, a message on stderr, nothing written."""
 
     def wrong(self, *arguments: object) -> str:
         before = snapshot(self.folder)
         done = run(*arguments, cwd=self.folder)
         after = snapshot(self.folder)
-        self.output.unlink(missing_ok=True)  # one call that was taken must not hide the next
+        self.output.unlink(missing_ok=True)  # one accepted call must not hide the next
         with self.subTest(arguments=arguments):
             self.assertEqual((done.returncode, done.stdout), (USAGE, b""), done.stderr)
             self.assertNotEqual(done.stderr, "")
@@ -120,7 +120,7 @@ class Usage(ToolCase):
             self.wrong(*command, name)
 
     def test_standard_output_as_a_file(self) -> None:
-        """Nothing is written to it but what `dump` and `cat` print, and no file named `-` appears."""
+        """Only `dump` and `cat` write to it, and no file named `-` appears."""
         model, archive = self.model(), self.archive("w")
         calls = [("pack", model), ("unpack", archive), ("unpack", "--text", archive), ("repack", archive)]
         calls += [("freeze", model), ("link", archive), ("extract", archive, "w")]

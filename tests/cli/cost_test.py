@@ -1,4 +1,4 @@
-"""What a hostile model may cost: memory is held by a limit on the process, output by its size. No clock is asked.
+"""The cost of hostile models: memory is checked by a limit on the process, output by its size. No clock is read.
 
 The limits here are those that SECURITY.md promises.
 
@@ -22,7 +22,7 @@ from support.command_line import DONE, FORMAT, FOUND, ToolCase, run
 from support.wire_writer import Part, block, scalar
 
 MIB = 1 << 20
-BASE = 160 * MIB  # code, tables and the buffers of threads, whatever the model is
+BASE = 160 * MIB  # code, tables and the buffers of threads, for any model
 PER_BYTE = 512  # bytes of memory for each byte of the model without its weights
 PER_BYTE_OF_LISTS = 1024  # where nodes are listed as JSON
 
@@ -221,7 +221,7 @@ class Cost(ToolCase):
         self.succeeds("pack", path, "-o", self.output, "--max-expansion", "21")
         self.assertGreater(self.output.stat().st_size, count * size)
 
-    # --- what is not gathered --------------------------------------------------------------------
+    # --- streaming --------------------------------------------------------------------
 
     def test_parts_of_an_entry_that_an_edit_appended_are_not_copied_into_memory(self) -> None:
         half = 64 * MIB
@@ -285,7 +285,7 @@ class Cost(ToolCase):
         tool = ["strace", "-f", "-c", "-e", "trace=mmap,openat,openat2", "-o", self.folder / "calls", os.environ["ONNXAR"]]
         if shutil.which("strace") is None:
             self.skipTest("strace counts the calls, and is not there")
-        self.in_memory(BASE)  # a sanitizer maps memory of its own, and its leak detector is a tracer, too
+        self.in_memory(BASE)  # a sanitizer maps its own memory, and its leak detector is also a tracer
         command = ("freeze", path, "-o", self.output, "--no-sync", "--weights", weights)
         self.succeeds(*command, tool=[str(each) for each in tool])
         lines = [line.split() for line in (self.folder / "calls").read_text().splitlines()]

@@ -1,4 +1,4 @@
-"""A zip that is empty or cut is called that by every verb, not a broken model.
+"""Every verb calls an empty or cut zip by that name, not a broken model.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests cut_zip_test.py
 """
@@ -15,7 +15,7 @@ from support.command_line import FORMAT, FOUND, ToolCase, run
 
 class CutZips(ToolCase):
     def said(self, path: Path) -> list[str]:
-        """What each verb that takes a model says of it."""
+        """The message of each verb that takes a model."""
         lines = []
         for verb, *more in (
             ("check",),

@@ -1,4 +1,4 @@
-"""Models as older exporters wrote them: `pack` reads them, other verbs name the way.
+"""Models as older exporters wrote them: `pack` reads them, and other verbs refer to `pack`.
 
 The zips are made with Python's zipfile and Debian's onnx, as those exporters make them.
 
@@ -66,7 +66,7 @@ def tensors_of(proto: onnx.ModelProto) -> list[TensorProto]:
 
 
 def pytorch() -> Files:
-    """torch.onnx's ExportTypes.ZIP_ARCHIVE: initializers are entries of their own."""
+    """torch.onnx's ExportTypes.ZIP_ARCHIVE: each initializer is an entry."""
     proto, files = model(), {}
     for tensor in proto.graph.initializer:
         files[tensor.name] = tensor.raw_data
@@ -89,7 +89,7 @@ def tf2onnx() -> Files:
 
 
 def with_data_file(folder: Path) -> Files:
-    """What onnx.save writes, and a file that belongs to it."""
+    """The output of onnx.save, and a file that belongs to it."""
     onnx.save(model(), str(folder / "m.onnx"), save_as_external_data=True, location="m.data")
     return {
         "m.onnx": (folder / "m.onnx").read_bytes(),
@@ -127,7 +127,7 @@ class DialectCase(ToolCase):
         return self.write("streamed.zip", pipe.data)
 
     def assert_packs(self, source: Path, told: str) -> Path:
-        """What comes back is what the exporter began with, byte for byte."""
+        """Unpacking gives the model that the exporter began with, byte for byte."""
         before = snapshot(self.folder)
         done = self.succeeds("pack", source, "-o", self.output)
         self.assertRegex(done.stderr, rf"note\[zip\.foreign\] .*{told}")

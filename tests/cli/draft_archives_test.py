@@ -62,7 +62,7 @@ class DraftArchives(ToolCase):
             with self.subTest(path.name):
                 names = [tensor["name"] for tensor in row["tensors"]]
                 for tensor in row["tensors"]:
-                    is_alone = names.count(tensor["name"]) == 1  # else the name says too little
+                    is_alone = names.count(tensor["name"]) == 1  # else the name is ambiguous
                     if not is_alone or tensor["type"] == wire.STRING:
                         continue
                     output = self.folder / "tensor.bin"

@@ -1,4 +1,4 @@
-"""Models as text: `dump`, `unpack --text`, and every verb that reads what they print.
+"""Models as text: `dump`, `unpack --text`, and every verb that reads text.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests dump_test.py
 """
@@ -28,7 +28,7 @@ def parsed(text: bytes) -> walk.Message:
 
 
 def every_byte() -> bytes:
-    """A tensor whose bytes are all there are, in an order that puts digits behind every one of them."""
+    """A tensor with every byte value, in an order that puts a digit after each of them."""
     data = bytes(value for byte in range(256) for value in (byte, ord("7"))) * 4
     return wire.fields_of("bytes", wire.UINT8, [len(data)], wire.raw(wire.UINT8, data))
 
@@ -125,7 +125,7 @@ class Dump(ToolCase):
 
 
 class LeftOut(ToolCase):
-    """A model made of text whose data was left out: what writes one says what it lacks."""
+    """A model from text whose data was left out: verbs that write it report what is missing."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -159,7 +159,7 @@ class LeftOut(ToolCase):
 
 
 class Losses(ToolCase):
-    """What text cannot carry is said, and nothing else is."""
+    """Text reports what it cannot carry, and nothing else."""
 
     def warnings(self, model: bytes) -> str:
         return self.succeeds("dump", "--with-data", self.write("m.onnx", model)).stderr

@@ -1,4 +1,4 @@
-"""A thousand random edits of real models: nothing that was there moves or changes, and every reader sees the new model.
+"""A thousand random edits of real models: old bytes never move or change, and every reader sees the new model.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests edits_slow_test.py
 """
@@ -35,7 +35,7 @@ class Entry(NamedTuple):
 
 
 def entries_of(path: Path) -> dict[str, Entry]:
-    """As Python's zipfile reads them, in their order."""
+    """The entries as Python's zipfile reads them, in their order."""
     raw = path.read_bytes()
 
     def data_offset(header: int) -> int:
@@ -67,7 +67,7 @@ class Editor:
         self.number = 0
 
     def next(self) -> tuple[bytes, walk.Message]:
-        """A new model for the archive, and what it means."""
+        """A new model for the archive, and the same model with all data in it."""
         entries = entries_of(self.path)
         self.model = walk.parse(entries[MODEL].data)
         self.expected = complete(entries[MODEL].data, entries)
@@ -100,7 +100,7 @@ class Editor:
         self._add(name, data, len(data))
 
     def add_a_copy(self) -> None:
-        """Of data that an entry has already."""
+        """A tensor with data that an entry has already."""
         weights = [each.data for name, each in self.entries.items() if name != MODEL and each.data]
         if weights:
             data = self.random.choice(weights)
@@ -144,7 +144,7 @@ class Editor:
 
 
 def real_models() -> list[Path]:
-    """Those with the most bytes, which have tensors of their own."""
+    """The models with the most bytes, which contain large tensors."""
     done = subprocess.run(["dpkg", "-L", PACKAGE], check=False, capture_output=True, text=True)
     files = [Path(line) for line in done.stdout.splitlines() if line.endswith(".onnx")]
     return sorted(files, key=lambda path: (-path.stat().st_size, path))

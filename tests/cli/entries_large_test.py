@@ -1,4 +1,4 @@
-"""Archives of so many entries that a 16-bit count does not hold them, and just so many that it does.
+"""Archives with the most entries that a 16-bit count can hold, and with one more.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests entries_large_test.py
 """

@@ -15,7 +15,7 @@ from support.archives import linked, model_of, weights
 from support.command_line import CONTROLS, FORMAT, GIB, IO, USAGE, ToolCase, run
 from support.sites import SITES, at_every_site
 
-# What NumPy reads, by the type of the tensor; those it lacks as integers.
+# The type that NumPy reads, by the type of the tensor; types that it lacks are read as integers.
 NUMPY = {
     "FLOAT": "<f4", "UINT8": "u1", "INT8": "i1", "UINT16": "<u2", "INT16": "<i2", "INT32": "<i4", "INT64": "<i8",
     "BOOL": "?", "FLOAT16": "<f2", "DOUBLE": "<f8", "UINT32": "<u4", "UINT64": "<u8", "COMPLEX64": "<c8",
@@ -40,7 +40,7 @@ class Extract(ToolCase):
         return np.load(self.folder / "x.npy", allow_pickle=False)
 
     def test_every_type_in_every_encoding(self) -> None:
-        count = 1013  # no multiple of anything
+        count = 1013  # a prime, so that it is not a multiple of any block
         for label, encode in wire.ENCODINGS.items():
             kinds = wire.TYPES.values()
             model = self.model(*(wire.tensor(kind.name, kind, count, encode) for kind in kinds))

@@ -1,4 +1,4 @@
-"""Zips of other makers: `pack` and `repack` go by one list, and read only what common tools read the same way.
+"""Zips of other makers: `pack` and `repack` follow one list, and read only what common tools read alike.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests foreign_zips_test.py
 """
@@ -35,7 +35,7 @@ def zip64(*values: int) -> bytes:
 
 @dataclass
 class Zip:
-    """A plain zip of `content`, and what is unusual in it; `local` and `central` are of `w`."""
+    """A plain zip of `content` with unusual fields; `local` and `central` belong to `w`."""
 
     prefix: bytes = b""
     comment: bytes = b""
@@ -166,7 +166,7 @@ class OneList(ToolCase):
 
 
 class OtherReaders(ToolCase):
-    """What is read here is read the same way there."""
+    """Common tools read the same entries from every zip that we read."""
 
     def hold(self, *command: str) -> None:
         if shutil.which(command[0]) is None:
@@ -248,7 +248,7 @@ class Expansion(ToolCase):
 
 class AcceptCrc(ToolCase):
     def wrong(self, *names: str) -> Path:
-        """An archive that states the CRC-32 of the last 100 bytes alone."""
+        """An archive that states the CRC-32 of only the last 100 bytes."""
         path = self.archive("a", "b")
         data = bytearray(path.read_bytes())
         for each in weights(*names):

@@ -261,7 +261,7 @@ class BadGraphs(FreezeCase):
 
 
 class Weights(FreezeCase):
-    """Of `y = x + w + v`, where `w` is an initializer without data and `v` an input."""
+    """Fills `y = x + w + v`, where `w` is an initializer without data and `v` an input."""
 
     def setUp(self) -> None:
         super().setUp()

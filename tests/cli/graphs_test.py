@@ -27,7 +27,7 @@ def graph(name: str, *tensors: bytes, props: Mapping[str, str] = {}) -> Entry:
 
 
 def weights_in(model: bytes, files: Mapping[str, bytes]) -> Weights:
-    """The data of each tensor, wherever it is."""
+    """The data of each tensor, inline or external."""
 
     def read(location: str, offset: int, length: int | None) -> bytes:
         data = files[location]
@@ -39,7 +39,7 @@ def weights_in(model: bytes, files: Mapping[str, bytes]) -> Weights:
 
 
 def graphs_of(path: Path) -> dict[str, Weights]:
-    """What each graph of an archive computes with."""
+    """The data that each graph of an archive computes with."""
     entries = entries_of(path)
     names = [name for name in entries if name == MODEL or (name.endswith(".onnx") and "/" not in name)]
     return {name: weights_in(entries[name], entries) for name in names}
@@ -50,7 +50,7 @@ def weight(name: str) -> bytes:
 
 
 class GraphsCase(ToolCase):
-    """`b.onnx` shares `w` with the model, and `v` is its own."""
+    """`b.onnx` shares `w` with the model, and only `b.onnx` uses `v`."""
 
     WANTED = {
         "b.onnx": {"w": weight("w"), "v": weight("v")},
@@ -151,7 +151,7 @@ class Rewriting(GraphsCase):
         self.assertEqual(self.archive_path.read_bytes(), before)
 
     def test_pack_of_several_states_adds_up(self) -> None:
-        """Weights that no graph names any more are left out, and those that one names are not."""
+        """Only weights that no graph names any more are left out."""
         path = self.several(graph("c.onnx", linked("gone")), *weights("gone", "unused"))
         self.succeeds("replace", path, "--remove", "unused")
         self.succeeds("pack", path, "-o", self.output)
@@ -353,7 +353,7 @@ class Editing(GraphsCase):
 
 
 class Refused(GraphsCase):
-    """What would be read in two ways, or would lose something, is refused before anything is written."""
+    """Ambiguous edits, and edits that lose data, are refused before anything is written."""
 
     def refuses(self, kind: int, fault: Fault, at: Path, *arguments: object) -> str:
         with self.nothing_changes():
@@ -414,7 +414,7 @@ class Refused(GraphsCase):
         self.refuses(FORMAT, fault, self.archive_path, "replace", self.archive_path, "--add", f"T.json={file}")
 
     def test_new_weight_is_not_linked_to_a_side_file_of_the_same_bytes(self) -> None:
-        """As a weight it would be a side file no more, and `unpack` would not write it."""
+        """A link would make it a weight, and `unpack` would not write it any more."""
         path = self.archive_of(*weights("w"), Entry("x.bin", weight("new")), model_of(linked("w")))
         self.succeeds("replace", path, self.model(wire.tensor("w"), wire.tensor("new")))
         self.assertEqual(keys_of(path), ["w", "x.bin", "new"])
@@ -428,7 +428,7 @@ class Refused(GraphsCase):
         self.assertEqual(keys_of(path), ["x.bin"])
 
     def test_nothing_is_removed_beside_a_graph_that_cannot_be_read(self) -> None:
-        """It may name anything, so it goes first."""
+        """It may name any entry, so it is removed first."""
         broken = Entry("b.onnx", wire.block(7, b"\x0b") + wire.plain(linked("v")))
         path = self.archive_of(*weights("w", "v"), Entry("t.json", b"{}"), broken, model_of())
         for name in ("v", "t.json"):

@@ -1,4 +1,4 @@
-"""Inputs: told apart by content, found wherever they and their data lie.
+"""Inputs: recognised by content, and found together with their data.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests input_test.py
 """
@@ -57,7 +57,7 @@ class Inputs(ToolCase):
         self.assertTrue(link.is_symlink())
 
     def test_model_and_data_behind_links(self) -> None:
-        """As download caches lay them out: one folder of contents, another of names."""
+        """Laid out as in download caches: contents in one folder, names in a second one."""
         data = wire.content(wire.FLOAT, 300, "w")
         source = self.model(linked("w", location="model.onnx_data"), name="blobs/0123")
         self.write("blobs/4567", data)

@@ -20,7 +20,7 @@ from support.command_line import DONE, GIB, IO, MIB, ToolCase, snapshot, start
 
 
 class Killed(ToolCase):
-    """Killed while it writes 1 GiB: the output is whole or not there, and nothing else is."""
+    """Killed while it writes 1 GiB: the output is whole or absent, and no other file is left."""
 
     SIZE, TIMES, VERB = GIB, 6, "pack"
 
@@ -41,7 +41,7 @@ class Killed(ToolCase):
             self.skipTest(f"the file system has no files without a name: {error.strerror}")
 
     def kill(self, *options: str) -> bool:
-        """Kills after a random part of the work; gives whether it came before the end."""
+        """Kills after a random part of the work; returns whether that was before the end."""
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         process = start(self.VERB, self.source, "-o", self.output, *options, **quiet)
         part = self.random.randrange(self.SIZE)
@@ -78,7 +78,7 @@ class Killed(ToolCase):
 
 
 class KilledRepack(Killed):
-    """The same of `repack`; what it replaces may be its input."""
+    """`repack` is killed in the same way, also if it replaces its input."""
 
     SIZE, TIMES, VERB = GIB // 4, 4, "repack"
 
@@ -116,7 +116,7 @@ class KilledRepack(Killed):
 
 
 class Shrinking(ToolCase):
-    """An input that another process cuts short while the tool reads it."""
+    """A second process truncates the input while the tool reads it."""
 
     def test_data_file(self) -> None:
         path = self.sparse(4 * GIB)
@@ -143,7 +143,7 @@ class Shrinking(ToolCase):
         self.assertEqual({each.name for each in self.folder.iterdir()}, {path.name})
 
     def cat_and_cut(self, size: int) -> tuple[subprocess.Popen, bytes, bytes]:
-        """Cuts the archive once the tool has printed something of an entry; gives all it printed, and what it said."""
+        """Truncates the archive once the tool has printed a part of an entry; returns stdout and stderr."""
         entry = Entry("w", bytes(size), 4096)
         tensor = wire.fields_of("w", wire.UINT8, [size], wire.DataFile("w").link(length=size))
         path = self.write("model.onnxar", Archive([entry, model_of(tensor)]).file)

@@ -49,7 +49,7 @@ def without_marker(model: walk.Message) -> walk.Message:
 
 
 def judge(path: Path) -> tuple[int, str]:
-    """How many tensors of the model are linked, and what is wrong."""
+    """The number of linked tensors of the model, and the faults."""
     with tempfile.TemporaryDirectory() as folder:
         archive, link = Path(folder) / "m.onnxar", Path(folder) / "m.onnx"
         try:
@@ -138,7 +138,7 @@ class Linked(LinkCase):
         self.assertEqual(self.make_link().read_bytes(), first)
 
     def test_archive_may_be_reached_by_a_link(self) -> None:
-        """As in a cache of blobs: it lies in the blob's folder then, under the blob's name."""
+        """As in a cache of blobs: the link is then in the blob's folder, under the blob's name."""
         (self.folder / "blobs").mkdir()
         self.path.rename(self.folder / "blobs/1234")
         self.path.symlink_to("blobs/1234")
@@ -263,7 +263,7 @@ class OwnName(ToolCase):
 
 
 class Stale(LinkCase):
-    """The archive is another one than the link was made for."""
+    """The archive is not the one that the link was made for."""
 
     def is_stale(self) -> None:
         line = STALE.line(self.link)
@@ -284,7 +284,7 @@ class Stale(LinkCase):
         self.is_stale()
 
     def data(self) -> Path:
-        """Other weights than those of the archive."""
+        """Weights that differ from those of the archive."""
         self.write("data/a", bytes(1200))
         return self.folder / "data"
 

@@ -1,4 +1,4 @@
-"""The manual page, as groff renders it, held against what `--help` says.
+"""The manual page, as groff renders it, compared with `--help`.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests manual_test.py
 """
@@ -20,14 +20,14 @@ class Manual(ToolCase):
         self.page = self.succeeds("man").stdout
         command = ["groff", "-man", "-Tutf8", "-ww", "-P-cbou", WIDE]
         done = subprocess.run(command, input=self.page, capture_output=True, check=True)
-        self.assertEqual(done.stderr, b"")  # what -ww warns of
+        self.assertEqual(done.stderr, b"")  # the warnings of -ww
         self.text = re.sub(r"[ \n]+", " ", done.stdout.decode())
 
     def help(self, *verb: str) -> str:
         return self.succeeds(*verb, "--help").stdout.decode()
 
     def verbs(self) -> dict[str, str]:
-        """What is said of each."""
+        """The description of each."""
         listed = self.help().partition("Subcommands:\n")[2].partition("\n\n")[0]
         return dict(re.findall(r"^  (\w+) +(.*)$", listed, re.MULTILINE))
 
@@ -47,7 +47,7 @@ class Manual(ToolCase):
     def test_has_every_option_with_all_that_the_help_says(self) -> None:
         for verb in self.verbs():
             section = self.section(f" {verb} onnxar {verb} [OPTIONS]")
-            told = re.sub(r"\n {20,}", "  ", self.help(verb))  # what stands on a line of its own
+            told = re.sub(r"\n {20,}", "  ", self.help(verb))  # descriptions on separate lines
             rows = re.findall(r"^ {2,4}(\S+)(.*?)  +(\S.*)$", told, re.MULTILINE)
             self.assertTrue(any(names == "-h,--help" for names, _, _ in rows))
             for names, value, said in rows:

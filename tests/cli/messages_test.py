@@ -1,4 +1,4 @@
-"""What the command line says: which findings, of which names, in which letters.
+"""The messages of the command line: findings, names, and escaping.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests messages_test.py
 """
@@ -57,7 +57,7 @@ class Verbs(ToolCase):
 
 
 class LeftOut(ToolCase):
-    """Entries that no tensor names do not go along, and that is said."""
+    """Entries that no tensor names are left out, with a note."""
 
     def old_archive(self, *names: str) -> object:
         entries = [Entry(name, bytes(1000)) for name in names]
@@ -102,7 +102,7 @@ class LeftOut(ToolCase):
 
 
 class Json(ToolCase):
-    """Is ASCII, whatever the names are."""
+    """Output is ASCII for any name."""
 
     def ascii(self, *command: object) -> str:
         done = run(*command)
@@ -201,7 +201,7 @@ class Strings(ToolCase):
 
 
 class BadValues(ToolCase):
-    """What `check` calls an error is not handed out, and packed with a warning."""
+    """Tensors with an error of `check` are not handed out, but packed with a warning."""
 
     def tensors(self) -> dict[str, bytes]:
         floats, raw = wire.packed(wire.FLOAT, bytes(1200)), wire.raw(wire.FLOAT, bytes(1200))
@@ -239,7 +239,7 @@ class BadValues(ToolCase):
 
 
 class DefaultDomain(ToolCase):
-    """`ai.onnx` is how some exporters spell the empty domain."""
+    """Some exporters write `ai.onnx` for the empty domain."""
 
     def batch_normalization(self, domain: str) -> object:
         names = ("scale", "bias", "mean", "variance")

@@ -61,7 +61,7 @@ def size_of(kind: int, dims: list[int]) -> int:
 
 
 def exact_count(kind: int, dims: list[int], field: str) -> int:
-    """As onnx.proto has it."""
+    """The name in onnx.proto."""
     values = size_of(2, dims)
     if field == "raw_data" or BITS.get(kind, 8) < 8:
         return size_of(kind, dims)
@@ -129,13 +129,13 @@ class Verdict(NamedTuple):
 def complaint(action: Callable[[], object]) -> str:
     try:
         action()
-    except Exception as error:  # onnx throws what it likes
+    except Exception as error:  # onnx throws exceptions of many types
         return str(error) or type(error).__name__
     return ""
 
 
 def verdict_of(case: Case) -> Verdict:
-    """Of a link the checker's alone: numpy_helper of some versions reads nothing that is linked."""
+    """For a link only the checker's verdict: numpy_helper of some versions does not read external data."""
     refused = complaint(lambda: checker.check_tensor(case.tensor))
     return Verdict(refused, "" if case.link else complaint(lambda: numpy_helper.to_array(case.tensor)))
 
@@ -154,12 +154,12 @@ def of_a_type_that_this_numpy_helper_does_not_read(case: Case) -> bool:
 
 
 def linked_beside_empty_raw_data(case: Case) -> bool:
-    """M16: raw_data that is there is data, be it empty: a reader that looks whether it is there takes it."""
+    """M16: a raw_data field counts as data even if it is empty: readers that test for its presence take it."""
     return bool(case.link) and ("raw_data", "empty") in case.fields
 
 
 def linked_to_the_wrong_length_or_nowhere(case: Case) -> bool:
-    """Older checkers do not look for the file; and none asks whether strings can be linked."""
+    """Older checkers do not look for the file, and no checker tests whether strings can be external."""
     return bool(case.link)
 
 
@@ -174,7 +174,7 @@ TAKEN_BY_ONNX_ALONE = (linked_beside_empty_raw_data, linked_to_the_wrong_length_
 
 class OnnxChecker(ToolCase):
     def found(self, cases: list[Case]) -> dict[int, set[str]]:
-        """What `check` says, by the number of the tensor: severities with codes."""
+        """The findings of `check` by the number of the tensor: severities with codes."""
         for number, case in enumerate(cases):
             case.tensor.name = f"t{number}"
         graph = helper.make_graph([], "g", [], [], [case.tensor for case in cases])
@@ -226,7 +226,7 @@ class OnnxChecker(ToolCase):
         self.agree(linked())
 
     def test_good_tensors_are_good(self) -> None:
-        """Of every type that is known, in both forms: nothing is said of what onnx itself writes."""
+        """`check` finds nothing in tensors that onnx itself writes: every known type, in both forms."""
         cases = [made(kind, dims, (field, "exact")) for kind in TYPES for dims in SHAPES
                  for field in {own_field(kind), *(() if kind == TensorProto.STRING else ("raw_data",))}
                  if 0 < kind <= NEWEST]  # fmt: skip

@@ -38,7 +38,7 @@ class DryRun(ToolCase):
 
 
 class DryRunInAReadOnlyPlace(ToolCase):
-    """What planning can know is all that a dry run needs: it opens nothing for writing."""
+    """A dry run only plans: it opens nothing for writing."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -145,7 +145,7 @@ class Modes(ToolCase):
         self.succeeds("check", self.folder / "real")
 
     def test_force_breaks_hard_links(self) -> None:
-        """The other name keeps the old content: what maps it must not see it change."""
+        """The other name keeps the old content: a process that maps it must not see a change."""
         self.write("out", b"old")
         os.link(self.output, self.folder / "other")
         self.succeeds("pack", self.archive("w"), "-o", self.output, "-f")

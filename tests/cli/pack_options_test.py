@@ -1,4 +1,4 @@
-"""What the options of `pack` do, and what packing an archive anew does.
+"""The options of `pack`, and packing an archive anew.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests pack_options_test.py
 """
@@ -68,7 +68,7 @@ class Threshold(ToolCase):
 
 
 class Sites(ToolCase):
-    """Which sites of tensors a set of options moves out of the model."""
+    """The sites whose tensors a set of options moves out of the model."""
 
     def moved(self, *options: str) -> set[str]:
         source = self.write("sites.onnx", wire.model(*at_every_site(wire.tensor)))

@@ -1,4 +1,4 @@
-"""Names that no archive may have: `pack` names tensors' entries anew, `--rename` the others.
+"""Names that are not allowed in archives: `pack` renames entries of tensors, `--rename` all others.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests rename_test.py
 """

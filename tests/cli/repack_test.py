@@ -1,4 +1,4 @@
-"""`repack`: an archive of any zip, as zipalign aligns; `-c` only looks.
+"""`repack` makes an archive of any zip, as zipalign aligns one; `-c` only checks.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests repack_test.py
 """
@@ -29,7 +29,7 @@ from support.command_line import (
 
 
 def expected() -> bytes:
-    """The archive that becomes of them."""
+    """The archive that `repack` makes of these entries."""
     entries = [Entry(name, data, 4096 if len(data) >= MIB else 64) for name, data in exported_files()]
     return bytes(Archive([*entries[1:], entries[0]]).file)
 
@@ -43,7 +43,7 @@ class RepackCase(ToolCase):
 
 
 class AsZipalign(RepackCase):
-    """What zipalign is known for."""
+    """The guarantees of zipalign."""
 
     def test_unaligned_input(self) -> None:
         source = self.write("in.zip", plain_zip(exported_files()))

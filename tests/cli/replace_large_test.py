@@ -1,4 +1,4 @@
-"""replace in archives of 1, 10 and 40 GiB: what is written has the size of the model and the directory.
+"""replace in archives of 1, 10 and 40 GiB: it writes only as much as model and directory take.
 
 The archives are sparse, so they take no room; the weights are neither read nor written.
 
@@ -46,7 +46,7 @@ class LargeArchives(ToolCase):
         file = self.write("m.onnx", model)
         written = bytes_written([os.environ["ONNXAR"], "replace", "-q", str(path), str(file)])
         self.assertLessEqual(written, 1.1 * (len(model) + directory_size(path)) + SLACK)
-        # Bytes changed by way of a mapping would be in no account, but fill holes.
+        # Bytes that were changed through a mapping would not be counted, but would fill holes.
         self.assertLessEqual(room_on_disk(path) - room, path.stat().st_size - size + 64 * 1024)
         listing = self.listing(path)
         self.assertEqual({each["name"]: each["offset"] for each in listing["entries"]}, offsets)
@@ -109,7 +109,7 @@ class LargeArchives(ToolCase):
         self.assertEqual(len(self.listing(path)["entries"]), 5)
 
     def tail(self, path: Path) -> bytes:
-        """Where a zip64 locator stands if there is one, and the end record."""
+        """The places of the zip64 locator, if present, and of the end record."""
         with open(path, "rb") as file:
             file.seek(-42, os.SEEK_END)
             return file.read()

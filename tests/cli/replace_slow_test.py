@@ -17,7 +17,7 @@ from support.command_line import DONE, FORMAT, IO, MIB, ToolCase, run, start
 
 
 class CutOff(ToolCase):
-    """512 MiB are appended; what was there is small, and can be compared."""
+    """512 MiB are appended; the old state is small and can be compared."""
 
     SIZE = 512 * MIB
 
@@ -29,7 +29,7 @@ class CutOff(ToolCase):
         self.random = random.Random(1973)
 
     def start_until(self, part: int) -> subprocess.Popen:
-        """A replacement that has written so much."""
+        """A replacement that has written this many bytes."""
         command = ("replace", "--append-external", "--no-sync", self.path, self.source)
         process = start(*command, stderr=subprocess.PIPE)
         while 0 <= written(process) < part:

@@ -1,4 +1,4 @@
-"""replace: another model for an archive, in place.
+"""replace: gives an archive a new model, in place.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests replace_test.py
 """
@@ -23,7 +23,7 @@ class Replaced(ToolCase):
         self.path = self.write("model.onnxar", sound().file)
 
     def replaced(self, *tensors: bytes, options: tuple[str, ...] = ()) -> str:
-        """The line that says what was done."""
+        """The line that reports the edit."""
         model = self.model(*tensors)
         done = self.succeeds("replace", self.path, model, "--no-sync", *options)
         self.succeeds("check", "--data", "-q", self.path)
@@ -184,7 +184,7 @@ class Refused(ToolCase):
             fcntl.flock(file, fcntl.LOCK_EX)
             told = self.fails(IO, line, "replace", self.path, model)
             self.assertIn("try again", told)
-            self.succeeds("ls", self.path)  # it is whole as yet
+            self.succeeds("ls", self.path)  # it is still whole
             with open(self.path, "ab") as tail:
                 tail.write(b"PK\3\4 the beginning of an edit")
             for verb, *rest in (("ls",), ("check",), ("cat", "--model"), ("pack", "-o", self.output)):

@@ -27,7 +27,7 @@ from support.wire_reader import identity_promised
 
 
 class Least(NamedTuple):
-    """What a run covers at least; less means that the run lost its material and proves nothing."""
+    """The least that a run covers; less means that models are missing and the run proves nothing."""
 
     models: int
     moved: int
@@ -82,7 +82,7 @@ def layout_faults(archive: Archive) -> Iterator[str]:
         if offset % alignment:
             yield f"{info.filename}: data at {offset}, not at a multiple of {alignment}"
         if info.filename != MODEL and not KEY.fullmatch(info.filename):
-            yield f"{info.filename!r} is no key"
+            yield f"{info.filename!r} is not a key"
 
 
 # --- what moved ----------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def must_stay(site: walk.Site) -> bool:
 
 
 def must_move(site: walk.Site, is_default: bool) -> bool:
-    """Leaves open what the format leaves open: types it does not know, raw data of a wrong size."""
+    """Skips what the format leaves open: unknown types, raw data of a wrong size."""
     tensor = site.tensor
     if must_stay(site) or tensor.data_type not in walk.LAYOUTS:
         return False
@@ -187,7 +187,7 @@ def judge(source: Path, work: Path, options: tuple[str, ...]) -> Verdict:
 
 
 def judge_external(source: Path, work: Path) -> Verdict:
-    """The same by way of a data file: pack, unpack with external data, pack that, unpack inline."""
+    """Goes through a data file: pack, unpack with external data, pack that, unpack inline."""
     first, second, back = work / "first.onnxar", work / "second.onnxar", work / "back.onnx"
     beside, again = work / "beside" / "model.onnx", work / "again" / "model.onnx"
     onnxar("pack", source, "-o", first, "--no-sync", *ALL_SITES)

@@ -105,7 +105,7 @@ class Sharing(OnXfs):
         self.assertTrue((self.folder / "data").read_bytes().endswith(LARGE))
 
     def test_blocks_that_begin_within_the_data(self) -> None:
-        """A model that is written as it was lies at the same offsets, which are those of no block."""
+        """A model that is written unchanged has the same offsets, which are not multiples of a block."""
         model = self.model(wire.tensor("w", wire.UINT8, SIZE))
         self.succeeds("unpack", model, "-o", self.output)
         self.assertTrue(self.output.read_bytes() == model.read_bytes())
@@ -151,7 +151,7 @@ class Sharing(OnXfs):
         self.assertEqual(entries_of(self.output)["tokens.bin"], LARGE)
 
     def fill_the_disk(self) -> None:
-        """All but less than a large tensor takes."""
+        """All bytes except fewer than a large tensor takes."""
         fill(self.folder / "filler", room=SIZE // 2)
 
     def test_what_is_shared_needs_no_room(self) -> None:
@@ -169,7 +169,7 @@ class Sharing(OnXfs):
 
 
 class NotSharing(OnXfs):
-    """The same file system, made without what sharing needs."""
+    """The same kind of file system, made without support for sharing."""
 
     @classmethod
     def setUpClass(cls) -> None:

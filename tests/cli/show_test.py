@@ -1,4 +1,4 @@
-"""What is in a model: `show`.
+"""Summaries of models: `show`.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests show_test.py
 """
@@ -43,13 +43,13 @@ class ShowCase(ToolCase):
         return self.write("m.onnx", helper.make_model(graph, **more).SerializeToString())
 
     def cost(self, nodes: list, inputs: dict[str, list], initializers: dict[str, list] = {}, **more: Any) -> Any:
-        """The number, or what is said of what is not known."""
+        """The number, or the text for an unknown one."""
         cost = self.shown(self.save(nodes, inputs, initializers, **more))["cost"]
         return cost["multiply_adds"] if not cost["not_known"] else [each["reason"] for each in cost["not_known"]]
 
 
 class Architectures(ShowCase):
-    """Counts that everybody agrees on."""
+    """Counts that are widely published."""
 
     def test_resnet50(self) -> None:
         shown = self.shown(architectures.resnet50(self.folder / "resnet50.onnx"))
@@ -408,7 +408,7 @@ class Nodes(ShowCase):
 
 
 class Page(HTMLParser):
-    """Elements with what they say."""
+    """Elements with their text."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)

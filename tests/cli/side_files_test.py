@@ -1,4 +1,4 @@
-"""Side files and models of many files: what `pack --add` takes in, what `unpack` lays down.
+"""Side files and models of many files: `pack --add` adds them, and `unpack` writes them.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests side_files_test.py
 """
@@ -275,7 +275,7 @@ class PerTensor(ToolCase):
 
 
 class Over(ToolCase):
-    """Writing over what is being read."""
+    """The output replaces the input."""
 
     def test_data_file_that_is_read(self) -> None:
         model = self.model(wire.tensor("a"), wire.tensor("b"))

@@ -1,4 +1,4 @@
-"""Entries and archives over 4 GiB, from sparse sources, read by us and by others.
+"""Entries and archives over 4 GiB, from sparse sources, read by this tool and by other programs.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests sizes_large_test.py
 """
@@ -47,7 +47,7 @@ def marks(size: int) -> dict[int, bytes]:
 
 class AroundTheLimit(LargeCase):
     def marked(self, size: int) -> Path:
-        """A model with a weight of so many bytes, and one behind it."""
+        """A model with a weight of this size, and a second weight after it."""
         with open(self.folder / "weights.bin", "wb") as file:
             file.truncate(size)
             for at, data in marks(size).items():
@@ -75,7 +75,7 @@ class AroundTheLimit(LargeCase):
         path.unlink()
 
     def assert_zip64_as_needed(self, file: mmap.mmap, size: int) -> None:
-        """In the first local header: only from 0xFFFFFFFF on, and then both sizes."""
+        """The first local header has a zip64 field only from 0xFFFFFFFF on, with both sizes."""
         version, extra = struct.unpack_from("<H", file, 4)[0], file[LOCAL.size + 1 :][:20]
         needed = size >= LIMIT32
         self.assertEqual(version, 45 if needed else 10)
@@ -94,7 +94,7 @@ class AroundTheLimit(LargeCase):
 
 
 class SixGibibytes(LargeCase):
-    """A model of many weights goes there and back in little memory of its own."""
+    """A model of many weights is packed and unpacked in little private memory."""
 
     COUNT, SIZE = 1536, 4 * MIB
 

@@ -21,7 +21,7 @@ from support.stock_layout import ALIGNMENT_ID, LAYOUTS, Layout, relaid
 
 
 class StockJourney(Journey):
-    """As `Journey`, of an archive that another library laid out."""
+    """As `Journey`, for an archive that a different library laid out."""
 
     def __init__(self, model: Path, folder: Path, layout: Layout) -> None:
         super().__init__(model, folder)
@@ -58,7 +58,7 @@ class StockLayouts(ToolCase):
         return self.write("model.onnx", wire.plain(*tensors, wire.tensor("small", wire.FLOAT, 3)))
 
     def each(self) -> Iterator[tuple[str, Layout, Path]]:
-        """A folder of its own for each layout."""
+        """One folder for each layout."""
         for name, layout in LAYOUTS.items():
             folder = self.folder / name
             folder.mkdir()

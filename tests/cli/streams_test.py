@@ -18,7 +18,7 @@ from support.command_line import FOUND, IO, MIB, ToolCase, run, start
 
 
 class Streams(ToolCase):
-    """What cannot be printed must not look printed."""
+    """Output that cannot be printed is an error."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -67,7 +67,7 @@ class Streams(ToolCase):
         self.assertIn(process.wait(), (-signal.SIGPIPE, IO))
 
     def test_closed_streams_do_not_become_outputs(self) -> None:
-        """A file that is opened takes the lowest free number: what is printed must not go there."""
+        """An opened file takes the lowest free descriptor: printed output must not go there."""
         self.succeeds("pack", self.source, "-o", self.output)
         expected = self.output.read_bytes()
         for closed in ((0,), (1,), (2,), (0, 1, 2)):

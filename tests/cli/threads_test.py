@@ -1,4 +1,4 @@
-"""`-j N`: the same results whatever N is, and with 1 no thread beside the first.
+"""`-j N`: the results do not depend on N, and with 1 only the first thread runs.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests threads_test.py
 """
@@ -44,10 +44,10 @@ class Threads(ToolCase):
                         self.output.unlink()
 
     def started(self, *command: object) -> int:
-        """How many threads the command begins."""
+        """The number of threads that the command starts."""
         log = self.folder / "log"
         strace = ["strace", "-f", "-o", str(log), "-e", "trace=clone,clone3", os.environ["ONNXAR"]]
-        # Nobody can look for leaks in a program that is traced.
+        # The leak detector does not work in a program that is traced.
         self.succeeds(*command, tool=strace, env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
         return sum(" clone" in line and "resumed" not in line for line in log.read_text().splitlines())
 
@@ -78,7 +78,7 @@ class Threads(ToolCase):
         self.assertEqual(len({each.stdout for each in told}), 1)
 
     def damage(self, path: Path) -> None:
-        """A byte of every weight."""
+        """Damages one byte of every weight."""
         with open(path, "r+b") as file:
             for entry in self.listing(path)["entries"]:
                 if entry["name"] in NAMES:

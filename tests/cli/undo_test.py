@@ -52,7 +52,7 @@ class Undone(ToolCase):
             self.fails(IO, Fault("archive.busy").line(self.path), "undo", "-f", self.path)
 
     def test_damaged_state_before(self) -> None:
-        # The model of the state before is superseded: nothing but `undo` needs its bytes.
+        # The model of the previous state is superseded: only `undo` needs its bytes.
         at = self.states[1].index(b"zoo", len(self.states[0]))
         self.path.write_bytes(self.states[2][:at] + b"ZOO" + self.states[2][at + 3 :])
         self.succeeds("check", "-q", "--data", self.path)

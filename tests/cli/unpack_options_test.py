@@ -1,4 +1,4 @@
-"""What the options of `unpack` do.
+"""The options of `unpack`.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests unpack_options_test.py
 """
@@ -35,7 +35,7 @@ class ExternalData(ToolCase):
         self.assertEqual(data.read_bytes(), wire.content(wire.FLOAT, 300, "w"))
 
     def test_data_file_that_the_output_links_to(self) -> None:
-        """Under another name it is the output: writing both would lose one of them."""
+        """This name is a second name of the output: writing both would lose one of them."""
         source = self.archive("w")
         self.output.symlink_to("real")
         command = ("unpack", source, "-o", self.output, "--external-data", "real")

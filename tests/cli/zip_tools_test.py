@@ -1,4 +1,4 @@
-"""Archives are zip files to everybody: common tools accept them, and what they unpack is a model.
+"""Archives are ordinary zip files: common tools accept them, and unpack a model from them.
 
 Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests zip_tools_test.py
 """
@@ -47,7 +47,7 @@ def pack_zoo(folder: Path) -> list[Packed]:
 
 
 def judge(check: Callable[[Packed], None], each: Packed) -> str:
-    """What went wrong with one archive; empty if nothing did."""
+    """The faults of one archive; empty if it has none."""
     try:
         check(each)
     except Exception as error:  # noqa: BLE001 any fault is a verdict
@@ -118,7 +118,7 @@ class ZipTools(unittest.TestCase):
                 output_of("unzip", "-q", each.archive, "-d", folder)
                 loaded = onnx.load(str(Path(folder, MODEL)))
                 model = walk.parse(loaded.SerializeToString())
-                walk.load_external(model, Path(folder))  # sites that onnx does not look at
+                walk.load_external(model, Path(folder))  # onnx itself does not visit all sites
             self.assertEqual(walk.differences(walk.load(each.source), model)[:5], [])
 
         self.hold(check)

@@ -1,4 +1,4 @@
-// What somebody else does to the output while it is written.
+// Other processes change the output while it is written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An archive with a side file in a folder; `meanwhile` happens when all files are written and none has its name.
+/// Unpacks an archive with a side file in a folder; `meanwhile` runs after all files are written, before one has its
+/// name.
 class OutputRaceTest : public ::testing::Test {
  protected:
   Error error_with(const std::function<void()>& meanwhile) {
@@ -104,7 +105,7 @@ TEST_F(OutputRaceTest, AnArchiveIsLockedAgainstEditsFromReadingItToReplacingIt) 
 }
 
 TEST_F(OutputRaceTest, AnArchiveThatChangesWhileItIsCopiedIsNeitherCopiedNorCalledBroken) {
-  constexpr std::size_t count = 5U << 20U;  // floats: more than what is written between two calls of progress
+  constexpr std::size_t count = 5U << 20U;  // floats: more than one step of progress
   const auto edit = [&](std::uint32_t seed) {
     EditOptions unsynced;
     unsynced.output.sync = false;

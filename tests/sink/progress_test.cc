@@ -1,4 +1,4 @@
-// Saving tells how far it is, and stops where it is told to.
+// Saving reports its progress, and stops when the callback throws.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ TEST_P(ProgressTest, EveryStepAndTheEndAreTold) {
 }
 
 TEST_P(ProgressTest, WhatItThrowsCancelsAndNothingIsLeft) {
-  for (const std::size_t calls : {1U, 2U}) {  // in the middle, and when all is written
+  for (const std::size_t calls : {1U, 2U}) {  // in the middle, and after the last byte
     told_.clear();
     save_.progress = [this, calls](std::uint64_t done, std::uint64_t total) {
       told_.emplace_back(done, total);

@@ -1,4 +1,4 @@
-// What `check` and packing sum: bytes that many tensors share are summed once.
+// `check` and `pack` compute one checksum for bytes that many tensors share.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -26,7 +26,7 @@ class ChecksumCostTest : public ::testing::Test {
     folder_.write_file("w.bin", data_);
   }
 
-  /// A model of a tensor for each checksum, all of them the same file.
+  /// A model with one tensor for each checksum; all of them link to one file.
   [[nodiscard]] std::filesystem::path model_with(const std::vector<std::string>& checksums) const {
     Messages list;
     for (const std::string& sum : checksums) {

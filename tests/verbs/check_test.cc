@@ -1,4 +1,4 @@
-// A check says all that is wrong or worth a word, each with its severity and place.
+// `check` reports every fault and every remark, with severity and place.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,11 +26,11 @@ class CheckTest : public ::testing::Test {
   }
   [[nodiscard]] std::vector<Finding> checked(const Message& model) const { return checked(model.view()); }
 
-  /// One finding, at this tensor of this plain model.
+  /// Expects one finding, at this tensor of this plain model.
   void expect_finding(const Message& model, const Message& tensor, Severity severity, Code code) const {
     expect_only(checked(model), severity, code, "", place_in(model.view(), tensor));
   }
-  /// One finding, at this tensor of an archive of it and these entries.
+  /// Expects one finding, at this tensor of an archive of the model and these entries.
   void expect_finding_in_archive(const Message& tensor, const std::vector<ZipEntry>& entries, Severity severity,
                                  Code code) const {
     const Built archive = archive_of(model_of({tensor}), entries);
@@ -73,7 +73,7 @@ TEST_F(CheckTest, RawDataShorterThanItsShapeIsAnErrorAndLongerAWarning) {
   const Message longer = tensor("w", dtype::float32, {3}).raw_data(pattern(13));
   expect_finding(model_of({longer}), longer, Severity::warning, Code::onnx_tensor_long_raw);
   expect_finding_in_archive(shorter, {}, Severity::error, Code::onnx_tensor_length);
-  EXPECT_THAT(checked(model_of({tensor("w", 27, {3}).raw_data(pattern(13))})), IsEmpty()) << "of unknown type";
+  EXPECT_THAT(checked(model_of({tensor("w", 27, {3}).raw_data(pattern(13))})), IsEmpty()) << "the type is unknown";
 }
 
 TEST_F(CheckTest, ElementsWithoutDataAreAWarning) {
@@ -204,7 +204,7 @@ TEST_F(CheckTest, AKeyThatIsNoIdentifierIsAWarningInAnArchive) {
   expect_finding_in_archive(linked_floats("w", 256, "w.bin"), {zip_entry("w.bin", pattern(1024))}, Severity::warning,
                             Code::archive_key_not_identifier);
   folder_.write_file("w.bin", pattern(1024));
-  EXPECT_THAT(checked(model_of({linked_floats("w", 256, "w.bin")})), IsEmpty()) << "a file is no key";
+  EXPECT_THAT(checked(model_of({linked_floats("w", 256, "w.bin")})), IsEmpty()) << "a file name is not a key";
 }
 
 TEST_F(CheckTest, SharedDataIsANoteAtTheSecondTensor) {

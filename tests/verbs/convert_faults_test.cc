@@ -1,4 +1,4 @@
-// A conversion that cannot succeed says where and why, and leaves nothing behind.
+// A conversion that cannot succeed reports where and why, and leaves no file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ class ConvertFaultsTest : public ::testing::Test {
   [[nodiscard]] fs::path inline_model() const {
     return folder_.write_file("in", model_of({floats("a", 256, 1), floats("b", 300, 2)}).view());
   }
-  /// The same for every form of output.
+  /// Expects this error for every form of output.
   void expect_refused_always(const fs::path& input, Code code, const std::string& entry,
                              std::optional<std::uint64_t> offset, const LoadOptions& load = {}) const {
     for (const Format format : all_formats())
@@ -188,7 +188,7 @@ TEST_F(ConvertFaultsTest, AnInlineModelOf2GiBIsRefusedAndTheWayOutNamed) {
       model_of({tensor("w", dtype::uint8, {static_cast<std::int64_t>(two_gib - 1)}).external("big", {}, two_gib - 1)});
   const fs::path input = folder_.write_file("in", proto.view());
   folder_.write_file("big", "");
-  ASSERT_EQ(::truncate((folder_ / "big").c_str(), static_cast<off_t>(two_gib)), 0);  // a hole: it takes no room
+  ASSERT_EQ(::truncate((folder_ / "big").c_str(), static_cast<off_t>(two_gib)), 0);  // sparse: takes no disk space
   const Error error =
       expect_refused(folder_, input, saved_as(Format::onnx_inline), Code::onnx_model_too_large, "", std::nullopt);
   EXPECT_EQ(error.path(), folder_ / "out");

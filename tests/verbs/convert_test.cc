@@ -1,4 +1,4 @@
-// Models change their form and keep their bytes: what is written is what an independent builder writes, and comes back.
+// Conversions write the bytes that an independent builder writes, and converting back restores the input.
 #include "onnxar/convert.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 
 class ConvertTest : public ::testing::Test {
  protected:
-  /// What becomes of a file with these bytes.
+  /// The output of converting a file with these bytes.
   [[nodiscard]] Blob converted(const Blob& input, const SaveOptions& save, const LoadOptions& load = {}) {
     const fs::path path = folder_.write_file("in", input);
     fs::remove(folder_ / "out");
@@ -43,7 +43,7 @@ SaveOptions archive_with_threshold(std::uint64_t threshold, bool all_sites = fal
   return options;
 }
 
-/// Tensors of many sizes at sites of every kind, with fields that the schema does not know in between.
+/// Tensors of many sizes at sites of every kind, between fields that the schema does not know.
 Message model_of_all_sites() {
   std::uint32_t seed = 0;
   const auto next = [&seed](std::size_t count) {
@@ -80,7 +80,7 @@ TEST_F(ConvertTest, FormatThatThereIsNotIsRefusedAndNothingWritten) {
   expect_refused(folder_, input, saved_as(static_cast<Format>(99)), Code::usage_argument, "", {});
 }
 
-// std::filesystem throws an exception of its own for a name that no file can have.
+// std::filesystem throws its own exception for a name that no file can have.
 TEST_F(ConvertTest, DataFileWhoseNameIsTooLongForTheFileSystemIsAnErrorOfThisLibrary) {
   const fs::path input = folder_.write_file("in.onnx", model_of({floats("w", 256)}).view());
   SaveOptions options = saved_as(Format::onnx_external);
@@ -155,7 +155,7 @@ TEST_F(ConvertTest, TensorsOfOneSliceShareOneEntry) {
   EXPECT_EQ(report_.tensors_outside, 3U);
   EXPECT_EQ(report_.payloads, 2U);
   EXPECT_EQ(report_.payload_bytes, 2224U);
-  EXPECT_EQ(converted(archive, saved_as(Format::archive)), archive) << "shared they stay";
+  EXPECT_EQ(converted(archive, saved_as(Format::archive)), archive) << "tensors still share their data";
 }
 
 TEST_F(ConvertTest, TypedDataMovesAsRawBytes) {

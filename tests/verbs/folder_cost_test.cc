@@ -1,4 +1,4 @@
-// What unpacking into a folder has the system look up: folders within folders are not looked up anew for each.
+// Counts the names that the kernel looks up while a folder is written: nested folders are not looked up for each file.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -20,7 +20,7 @@ std::atomic<std::uint64_t> names_looked_up = 0;
 
 }  // namespace
 
-/// This program's own, in place of the C library's: it counts the names in paths that openat2 is given, and calls it.
+/// Replaces the C library's function: counts the names in the paths of openat2, and makes the call.
 // The C library's name of the parameter is reserved.
 extern "C" long syscall(long number, ...) noexcept {  // NOLINT(readability-inconsistent-declaration-parameter-name)
   using Function = long (*)(long, ...);
@@ -43,12 +43,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t depth = 400;
-/// Writing a file and publishing it comes from the outermost folder a few times.
+/// The number of lookups from the outermost folder that writing and publishing one file takes.
 constexpr std::uint64_t most_times = 12;
 
 class FolderCostTest : public ::testing::Test {
  protected:
-  /// An archive with side files at the end of long ways, which have no folder in common.
+  /// An archive with side files in deeply nested folders; the files have no folder in common.
   [[nodiscard]] static Built archive_of_deep_files(std::size_t count) {
     std::vector<ZipEntry> entries;
     for (std::size_t i = 0; i < count; ++i) {
@@ -59,7 +59,7 @@ class FolderCostTest : public ::testing::Test {
     return archive_of(model_of({}), entries);
   }
 
-  /// How many names were looked up while `action` ran.
+  /// The number of names that were looked up while `action` ran.
   template <typename Action>
   static std::uint64_t lookups(const Action& action) {
     const std::uint64_t before = names_looked_up;

@@ -1,4 +1,4 @@
-// What telling where runtimes look for external data reads of a model.
+// The cost of telling which tensors runtimes read external data for.
 #include "verbs/followed_links.h"
 
 #include <gtest/gtest.h>

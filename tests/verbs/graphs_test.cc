@@ -1,5 +1,4 @@
-// Further graphs of an archive: what writers prove of them, what saving keeps of them, and entries that an editor takes
-// out.
+// Further graphs of an archive: which proofs writers make, what saving keeps, and which entries an editor removes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +36,7 @@ std::vector<std::string> names_in(const Archive& archive) {
 
 class GraphsTest : public ::testing::Test {
  protected:
-  /// `w` is the model's and the graph's, `v` is the graph's alone; then a side file.
+  /// An archive in which model and graph share `w`, only the graph uses `v`, and a side file follows.
   std::filesystem::path several() {
     const Message graph = model_of({named_weight("w"), named_weight("v")});
     return folder_.write_file(
@@ -122,7 +121,7 @@ TEST_F(GraphsTest, SavingAnotherModelInTheirPlaceKeepsGraphsAndTheirWeights) {
   const ConvertReport report = weights.save(other.view(), path, save);
   EXPECT_EQ(report.graphs, 1U);
   const Archive archive = Archive::open(path);
-  // `w` is there already: it is not written again, and keeps its key.
+  // `w` exists already: it is not written again, and keeps its key.
   EXPECT_THAT(names_in(archive), ElementsAre("new", "w", "v", "t.json", "b.onnx", "__MODEL_PROTO"));
   expect_good(path);
   EXPECT_EQ(entries_of_graphs(archive).size(), 2U);
@@ -178,7 +177,7 @@ TEST_F(GraphsTest, EditorRefusesToMoveAWeight) {
     const auto error = thrown_by([&] { editor.remove(name); });
     ASSERT_TRUE(error) << name;
     EXPECT_EQ(error->code(), Code::usage_argument) << name;
-    // It has failed, and publishes nothing.
+    // The writer has failed and publishes nothing.
     EXPECT_EQ(thrown_by([&] { editor.commit(model_of({}).view()); })->code(), Code::usage_writer_failed);
   }
   expect_good(path);

@@ -1,4 +1,4 @@
-// Links: the model with every reference led into the archive's file, and how one is found to be stale.
+// Links: every location of the model names the archive's file. Stale links are detected.
 #include "onnxar/link.h"
 
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ class LinkTest : public ::testing::Test {
     archive_ = folder_.write_file("x.onnxar", built_.bytes);
   }
   [[nodiscard]] std::uint64_t offset_of(std::string_view entry) const { return built_.entry(entry).data_offset; }
-  /// What the model of SetUp is as a link.
+  /// The model of SetUp as a link.
   [[nodiscard]] Message expected() const { return linked_model(marker_of(built_)); }
   [[nodiscard]] Message linked_model(const Messages& metadata) const {
     return model_with(
@@ -70,7 +70,7 @@ class LinkTest : public ::testing::Test {
     onnxar::link(archive_, link, unsynced_link());
     return link;
   }
-  /// The model `before` in an archive with the entry `w` of so many bytes is this link.
+  /// Expects the link `after` of an archive with the model `before` and an entry `w` of this size.
   void expect_link(const Message& before, const std::function<Message(const Built&)>& after, std::size_t size = 1200) {
     start_with(archive_of(before, {zip_entry("w", pattern(size, 5))}));
     EXPECT_EQ(make_link(archive_).model, after(built_).view());
@@ -101,7 +101,7 @@ TEST_F(LinkTest, IsTheModelWithReferencesIntoTheFile) {
   EXPECT_THAT(folder_.file_names(), ElementsAre("x.onnxar"));
 }
 
-/// A model with a tensor at every site; `make` gives each.
+/// A model with a tensor at every site; `make` makes each tensor.
 Message every_site(const std::function<Message()>& make, const Messages& metadata) {
   const auto sparse = [&] { return sparse_tensor(make(), make(), {5000}); };
   const Message inner =
@@ -157,7 +157,7 @@ TEST_F(LinkTest, OldMarkerIsReplacedAndOtherMetadataStays) {
 }
 
 TEST_F(LinkTest, SmallDataComesInline) {
-  // A length of 0 would be all of the file to ONNX Runtime.
+  // ONNX Runtime takes a length of 0 for the whole file.
   for (const std::size_t count : {0U, 1U, 31U, 32U}) {
     const Dims dims = {static_cast<std::int64_t>(count)};
     const auto before = tensor("e", dtype::float32, dims).external("w", {}, 4 * count);
@@ -176,7 +176,7 @@ TEST_F(LinkTest, SmallDataComesInline) {
 }
 
 TEST_F(LinkTest, AttributesComeInlineButThoseOfConstants) {
-  // ONNX Runtime reads others without a look at where their data is.
+  // ONNX Runtime reads tensors at other sites without resolving their external data.
   const auto with = [](const Message& held, const Message& constant_held, const Messages& metadata) {
     const Message inner = graph({.initializers = {constant_held}});
     return model({.graph = graph({.nodes = {node("Other", {}, {"a"},
@@ -265,7 +265,7 @@ TEST_F(LinkTest, FileLiesBesideItsArchive) {
   const auto error = error_of([&] { onnxar::link(archive_, folder_ / "other/x.onnx", unsynced_link()); });
   EXPECT_EQ(id(error.code()), "usage.argument");
   EXPECT_THAT(error.what(), HasSubstr((fs::canonical(folder_.path()) / "x.onnx").string()));
-  onnxar::link(archive_, folder_ / "other/up/x.onnx", unsynced_link());  // another name for the right folder
+  onnxar::link(archive_, folder_ / "other/up/x.onnx", unsynced_link());  // a symbolic link to the right folder
   EXPECT_THAT(folder_.file_names(), ElementsAre("other/", "other/up", "x.onnx", "x.onnxar"));
 }
 
@@ -350,7 +350,7 @@ TEST_F(LinkTest, IsStaleAfterUndo) {
   cut.sync = false;
   undo(archive_, cut);
   expect_stale(link);
-  // Another edit may make the file longer than it was.
+  // A later edit may make the file longer than before.
   onnxar::replace(archive_, folder_.write_file("m.onnx", model_of({floats("new", 4000)}).view()), unsynced_edit());
   expect_stale(link);
 }
@@ -437,7 +437,7 @@ TEST_F(LinkTest, WhatIsNoLinkIsToldApart) {
   EXPECT_FALSE(verify_link(folder_.write_file("m.onnx", model_of({floats("w", 300)}).view())));
   folder_.write_file("w.bin", pattern(1200));
   EXPECT_FALSE(verify_link(folder_.write_file("m.onnx", model_of({linked_floats("w", 300, "w.bin")}).view())));
-  // Tools that load a link and save it in another way keep its metadata.
+  // Tools that load a link and save it in a different form keep its metadata.
   EXPECT_FALSE(verify_link(folder_.write_file("m.onnx", model_with({floats("w", 300)}, marker_of(built_)).view())));
   EXPECT_FALSE(verify_link(
       folder_.write_file("m.onnx", model_with({linked_floats("w", 300, "w.bin")}, marker_of(built_)).view())));
@@ -453,7 +453,7 @@ class EmbeddedLinkTest : public LinkTest {
     LinkTest::SetUp();
     host_ = folder_.write_file("host", around(built_.bytes));
   }
-  /// A file of other bytes with an archive in it.
+  /// A file of unrelated bytes that contains an archive.
   static Blob around(const Blob& archive) {
     Blob bytes = pattern(begin, 3);
     bytes.insert(bytes.end(), archive.begin(), archive.end());
@@ -599,7 +599,7 @@ TEST_F(LinkTest, MarkerOfALoadedModelIsDroppedAndOtherMetadataStays) {
 
 TEST_F(LinkTest, LinksThatAreNotLookedUpStayWhatTheyAre) {
   const fs::path link = written();
-  fs::remove(archive_);  // nothing is opened
+  fs::remove(archive_);  // so nothing can be opened
   LoadOptions load;
   load.load_external_data = false;
   unpack(link, folder_ / "copy.onnx", saved_as(Format::onnx_inline), load);
@@ -650,7 +650,7 @@ TEST_F(LinkTest, GoesBackIntoItsArchiveAsItWas) {
   const ReplaceReport report = onnxar::replace(archive_, link, unsynced_edit());
   EXPECT_EQ(report.entries_added, 0U);
   EXPECT_EQ(folder_.read_file("x.onnxar"), append_edit(built_, built_.data_of(model_entry)).bytes);
-  onnxar::replace(archive_, link, unsynced_edit());  // old by now, but it holds
+  onnxar::replace(archive_, link, unsynced_edit());  // the link is old by now, but still valid
   EXPECT_EQ(make_link(archive_).tensors, 2U);
 }
 

@@ -1,4 +1,4 @@
-// A model and its large data for callers with a protobuf of their own.
+// ModelReader gives a model and its large data to callers that use their own protobuf.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -94,7 +94,7 @@ TEST(ModelReaderTest, AFaultOfAnEntryThatNoTensorNamesIsRefusedToo) {
   Built archive =
       archive_of(model_of({floats("i", 4)}), {zip_entry("first", data_of_w), zip_entry("other", data_of_w)});
   const std::uint64_t header = archive.entries.at(1).header_offset;
-  archive.bytes[header + 10] ^= std::byte{1};  // the time: the directory has another
+  archive.bytes[header + 10] ^= std::byte{1};  // the time, which then differs from the directory
   const Error error = error_of([&] { ModelReader(Archive::open(archive.bytes, nullptr)); });
   EXPECT_EQ(kind(error.code()), Kind::format);
 }
@@ -123,7 +123,7 @@ TEST(ModelReaderTest, CallerIsToldOfEmptyFunctionsAndOfTensorsThatThereAreNot) {
 }
 
 TEST(ModelReaderTest, WhatTensorsShareTakesAtMostMaxExpansionTimesTheArchive) {
-  constexpr std::size_t large = 1U << 16U;  // of bytes: what the archive has besides is small against it
+  constexpr std::size_t large = 1U << 16U;  // bytes: the rest of the archive is small in comparison
   const auto sharing = [](std::size_t tensors) {
     Messages initializers;
     for (std::size_t i = 0; i < tensors; ++i) {

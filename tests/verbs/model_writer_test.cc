@@ -1,4 +1,4 @@
-// Models whose messages the caller holds: weights come from sources, and go where `convert` would have them.
+// ModelWriter saves models whose messages the caller holds: weights come from sources, and are placed as by `pack`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// Makes its bytes when it is read, and counts how often.
+/// Makes its bytes when it is read, and counts the reads.
 class MadeSource final : public ByteSource {
  public:
   MadeSource(std::size_t size, std::uint32_t seed, std::size_t made) : size_(size), seed_(seed), made_(made) {}
@@ -131,7 +131,7 @@ TEST_F(ModelWriterTest, AWeightOfAnotherSizeIsRefusedWhateverIsWritten) {
   SaveOptions in_files = saved_as(Format::onnx_external);
   in_files.file_per_tensor = true;
   SaveOptions within = saved_as(Format::archive);
-  within.threshold = 1U << 20U;  // the data is in the archive's model
+  within.threshold = 1U << 20U;  // the data stays inside the model
   for (const SaveOptions& options : {saved_as(Format::onnx_inline), in_file, in_files, within}) {
     for (const std::size_t made : {4095U, 4097U}) {
       writer_ = ModelWriter();
@@ -158,7 +158,7 @@ TEST_F(ModelWriterTest, StaysFailedWhenACallHasFailed) {
   EXPECT_EQ(refused.code(), Code::usage_argument);
   const auto expect_failed = [](const Error& error) {
     EXPECT_EQ(error.code(), Code::usage_writer_failed);
-    EXPECT_THAT(error.message(), ::testing::HasSubstr("null pointer")) << "what failed first is told";
+    EXPECT_THAT(error.message(), ::testing::HasSubstr("null pointer")) << "the first failure is reported";
   };
   expect_failed(error_of([&] { static_cast<void>(writer_.add(std::make_shared<MadeSource>(4096, 1))); }));
   expect_failed(error_of([&] { save(model_of({floats("a", 4)})); }));

@@ -1,4 +1,4 @@
-// Every option struct of onnxar::core is an aggregate: a caller names the members that it sets, and no other.
+// Every option struct of onnxar::core is an aggregate: a caller names only the members that it sets.
 #include "onnxar/options.h"
 
 #include <gtest/gtest.h>

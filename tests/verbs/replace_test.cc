@@ -1,4 +1,4 @@
-// Another model for an archive: where its links lead, what is added, what is refused.
+// `replace` gives an archive a new model: resolves its links, adds its data, and refuses models that do not fit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,14 +46,14 @@ class ReplaceTest : public ::testing::Test {
   [[nodiscard]] Blob now() const { return folder_.read_file("x.onnxar"); }
   fs::path write(const Message& model) { return folder_.write_file("m.onnx", model.view()); }
 
-  /// The archive is what an independent builder makes of the edit.
+  /// Expects the archive that an independent builder makes by the same edit.
   void expect_edit(const Message& model, std::vector<ZipEntry> extra = {}) {
     EXPECT_EQ(now(), append_edit(before_, model.view(), std::move(extra)).bytes);
     for (const Finding& finding : check(archive_, {.data = true, .strict = false, .load = {}})) {
       EXPECT_NE(finding.severity, Severity::error) << to_string(finding);
     }
   }
-  /// The model in the file `m.onnx` becomes `expected`, with these entries added.
+  /// Expects that replacing by the file `m.onnx` gives the model `expected`, and adds these entries.
   void expect_replaced(const Message& model, const Message& expected, std::vector<ZipEntry> extra = {},
                        const ReplaceOptions& options = unsynced_edit()) {
     report_ = onnxar::replace(archive_, write(model), options);
@@ -189,7 +189,7 @@ TEST_F(ReplaceTest, KeysClashWithNoFolder) {
 }
 
 TEST_F(ReplaceTest, DataOfEqualSizeAndCrcIsCompared) {
-  // A CRC that lies: the entry is damaged, so its bytes are not those of the tensor.
+  // The CRC is that of the tensor, but the bytes of the entry are damaged, so they differ.
   Built damaged = before_;
   flip_bit(damaged.bytes, damaged.entry("a").data_offset + 700);
   start_with(damaged);
@@ -257,7 +257,7 @@ TEST_F(ReplaceTest, DataFileThatIsMissingOrOutsideIsRefused) {
 }
 
 TEST_F(ReplaceTest, ModelOfAnotherArchiveBringsItsData) {
-  // Its entry `a` is not ours; its entry `w` is our `b`.
+  // Its entry `a` differs from ours; its entry `w` equals our `b`.
   const Built other = archive_of(model_of({linked_floats("a", 300, "a"), linked_floats("w", 300, "w")}),
                                  {zip_entry("a", pattern(1200, 8)), zip_entry("w", pattern(1200, 2))});
   report_ = onnxar::replace(archive_, folder_.write_file("y.onnxar", other.bytes), unsynced_edit());

@@ -1,4 +1,4 @@
-// Feeds: initializers of the main graph beside the model, all other data in it.
+// Models for runtimes: initializers of the main graph are beside the model, all other data is inside it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::IsEmpty;
 
-/// An archive in memory with the entries `a` and `b` of 300 floats each, and this model.
+/// An archive in memory with this model and the entries `a` and `b` of 300 floats each.
 class Fed {
  public:
   explicit Fed(const Message& model)
@@ -78,7 +78,7 @@ TEST(RuntimeModel, OutlivesTheArchive) {
   const auto bytes = std::make_shared<const Blob>(
       archive_of(model_of({linked_floats("a", 300, "a")}), {zip_entry("a", pattern(1200, 1))}).bytes);
   const RuntimeModel feed = make_runtime_model(Archive::open(*bytes, bytes));
-  EXPECT_EQ(bytes.use_count(), 2) << "its own share, and nobody else's";
+  EXPECT_EQ(bytes.use_count(), 2) << "one share here, one in the model, none elsewhere";
   EXPECT_EQ(Blob(feed.tensors[0].bytes.begin(), feed.tensors[0].bytes.end()), pattern(1200, 1));
 }
 
@@ -98,7 +98,7 @@ TEST(RuntimeModel, BrokenLinksAreRefused) {
 }
 
 TEST(RuntimeModel, ModelsBeyondProtobufAreRefused) {
-  // 8 times 300 MiB, said in one entry: more often it may not be copied.
+  // One entry of 300 MiB that tensors name 8 times: the most that may be copied.
   constexpr std::int64_t size = 300LL << 20;
   const TempDir folder;
   Messages nodes;

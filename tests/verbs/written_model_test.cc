@@ -1,4 +1,4 @@
-// What `finish` and `commit` prove of the model before anything is published.
+// `finish` and `commit` prove the model before they publish the file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// Hands the bytes out in two pieces, so that nobody has them at once.
+/// Gives the bytes in two pieces, so that they are never contiguous.
 class TwoPieces final : public ByteSource {
  public:
   explicit TwoPieces(Bytes bytes) : bytes_(bytes) {}
@@ -46,7 +46,7 @@ Message linking_to(const std::string& location, std::uint64_t offset = 0) {
 
 class WrittenModel : public ::testing::Test {
  protected:
-  /// The code for which a writer with the entry `k`, of 32 bytes, refuses the model.
+  /// The code with which a writer that has an entry `k` of 32 bytes refuses the model.
   std::optional<Error> refused(Bytes model, bool verify = true) {
     WriterOptions options;
     options.output.sync = false;
@@ -58,7 +58,7 @@ class WrittenModel : public ::testing::Test {
       writer.finish(TwoPieces(model));
     });
     if (error) {
-      EXPECT_THAT(folder_.file_names(), IsEmpty()) << "nothing is published";
+      EXPECT_THAT(folder_.file_names(), IsEmpty()) << "a file was published";
       EXPECT_EQ(error->path(), folder_ / "a");
       EXPECT_EQ(error->entry(), model_entry_name);
     }
