@@ -1,4 +1,4 @@
-"""The C interface through Python's ctypes: what a binding of another language sees of it."""
+"""The C interface through Python's ctypes, as a binding of a different language uses it."""
 
 from __future__ import annotations
 
@@ -352,7 +352,7 @@ class Refusing(Case):
 
 
 def header() -> str:
-    """Without its comments."""
+    """The text of the header without its comments."""
     return re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.DOTALL)
 
 
@@ -361,7 +361,7 @@ def functions() -> set[str]:
 
 
 class Tensors(Case):
-    """What C is given is what the walk and the resolver of loading say."""
+    """C callers get the tensors and bytes that loading finds."""
 
     def tensors_of(self, *tensors: bytes) -> c.c_void_p:
         self.path.write_bytes(Archive([*weights("a"), model_of(*tensors)]).file)
@@ -424,7 +424,7 @@ class Tensors(Case):
 
 
 class Writing(Case):
-    """Another language writes an archive, and runs verbs, as C does."""
+    """A binding writes an archive and runs verbs."""
 
     def test_what_is_written_is_what_was_given(self):
         target = self.path.with_name("written.onnxar")
