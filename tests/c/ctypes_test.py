@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -330,6 +331,12 @@ class Refusing(Case):
         model, target = os.fsencode(self.path.with_name("model.onnx")), os.fsencode(self.path.with_name("x.onnxar"))
         error = self.refused(FORMAT, "onnx.external_data.missing", "pack", abi, model, target, None, None)
         self.assertIn("name its folder in `external_data_dir`", str(error))
+        plain = self.path.with_name("plain.zip")
+        with zipfile.ZipFile(plain, "w") as file:
+            file.writestr("w", "weight")
+        error = self.refused(FORMAT, "zip.padding.alignment", "open_path", abi, os.fsencode(plain), None, c.byref(c.c_void_p()))
+        self.assertEqual(error.hint, ("repack.plain_zip", ""))
+        self.assertTrue(error.message.endswith(": onnxar_repack makes an archive of it"), error.message)
         error = self.refused(USAGE, "usage.argument", "pack", abi, None, target, None, None)
         self.assertEqual(error.hint, ("", ""))
 
