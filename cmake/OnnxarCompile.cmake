@@ -1,4 +1,4 @@
-# How this project's code is compiled. None of these options reaches users of the libraries.
+# Compiler options of this project's code. None of them reaches users of the libraries.
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND PROJECT_IS_TOP_LEVEL)
@@ -21,7 +21,7 @@ function(onnxar_warnings target)
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-maybe-uninitialized>
     # Clang warns of a deprecated function that libstdc++ 12's stable_sort calls.
     $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
-    # In a unity build a name of one file may hide that of another.
+    # In a unity build a name of one file may hide a name of a different file.
     $<$<BOOL:${CMAKE_UNITY_BUILD}>:-Wno-shadow>
     $<$<BOOL:${ONNXAR_WERROR}>:-Werror>)
 endfunction()

@@ -1,5 +1,5 @@
-# What `cmake --install` installs: libraries, headers, a CMake package with components core, c and model, pkg-config files,
-# the media type of archives, and documents: licence, specification, examples.
+# The files for `cmake --install`: libraries, headers, a CMake package with components core, c and model, pkg-config files,
+# the media type of archives, and documents (licence, specification, examples).
 include(CMakePackageConfigHelpers)
 
 set(c_headers include/onnxar/onnxar_c.h)
@@ -46,7 +46,7 @@ write_basic_package_version_file(onnxar-config-version.cmake COMPATIBILITY SameM
 install(FILES ${PROJECT_BINARY_DIR}/onnxar-config.cmake ${PROJECT_BINARY_DIR}/onnxar-config-version.cmake
   cmake/FindISAL.cmake DESTINATION ${package_dir})
 
-# The rest is for systems, not for projects that contain this one.
+# The rest is for an installed system. A containing project installs its own documents.
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()
@@ -55,8 +55,8 @@ endif()
 install(FILES spec/media-type/onnxar.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/mime/packages)
 install(FILES spec/media-type/onnxar.magic DESTINATION ${CMAKE_INSTALL_DATADIR}/file)
 
-# The licence has to go with every copy. The specification goes along with its reference reader and its examples; the
-# vectors do not: they are 5 MB of inputs for the tests of other implementations, whose authors have the repository.
+# The licence has to go with every copy. The specification is installed with its reference reader and examples, but
+# without the vectors: these are 5 MB of inputs for tests of other implementations, whose authors have the repository.
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY spec examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
   PATTERN vectors EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN target EXCLUDE)

@@ -1,10 +1,10 @@
-// What an exporter does: streams tensors of any size into an archive, one after another, and writes the model last.
+// An exporter: streams tensors of any size into an archive, one after another, and writes the model last.
 //
 //   exporter_write ARCHIVE [TENSORS [MIB]]
 //
 // The model adds TENSORS weights of MIB MiB each to its input. They are made piece by piece, so memory stays bounded
-// whatever their size; an exporter would take them from a device, a network or a file. It would also have a protobuf to
-// write ModelProto with; here a few lines encode the fields that are needed.
+// whatever their size; an exporter would take them from a device, a network or a file. It would also use a protobuf
+// library for the ModelProto; here a few lines encode the fields that are needed.
 #include <algorithm>
 #include <cstring>
 #include <iostream>

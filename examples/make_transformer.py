@@ -28,7 +28,7 @@ PROTOBUF_LIMIT_MB = 2000  # a model with its weights inside stays below 2 GiB
 
 
 class Weight(NamedTuple):
-    """A float initializer that is made when it is written: all of them never stand in memory."""
+    """A float initializer that is made when it is written, so that memory never holds all of them."""
 
     name: str
     shape: tuple[int, ...]
@@ -156,7 +156,7 @@ class Transformer:
 
 
 def dimensions(size: int) -> tuple[int, int]:
-    """Width and vocabulary of a model of about `size` bytes: what the blocks leave, words take."""
+    """Width and vocabulary of a model of about `size` bytes; words take the bytes that blocks leave."""
     block, word = 12 * FLOAT_SIZE, 2 * FLOAT_SIZE  # bytes for width**2, and for width
     usual_vocabulary = 8  # times the width
     width = math.isqrt(size // (BLOCKS * block + usual_vocabulary * word)) // HEAD * HEAD
@@ -173,7 +173,7 @@ MODEL_GRAPH, GRAPH_INITIALIZER, TENSOR_RAW_DATA = 7, 5, 9
 
 
 def prefix(field: int, length: int) -> bytes:
-    """What stands in front of a length-delimited field."""
+    """Tag and length of a length-delimited field."""
     out = bytearray([field << 3 | 2])
     while length > 0x7F:
         out.append(length & 0x7F | 0x80)
@@ -188,7 +188,7 @@ def framed(weight: Weight) -> bytes:
 
 
 def pieces(model: Transformer) -> tuple[bytes, bytes]:
-    """The graph in front of the weights and behind them."""
+    """The parts of the graph before and after the weights."""
     axes = ["batch", "sequence"]
     tokens = helper.make_tensor_value_info("tokens", TensorProto.INT64, axes)
     logits = helper.make_tensor_value_info("logits", TensorProto.FLOAT, [*axes, model.vocabulary])
@@ -198,7 +198,7 @@ def pieces(model: Transformer) -> tuple[bytes, bytes]:
 
 
 def chunks(model: Transformer) -> Iterator[bytes]:
-    """The file, a weight at a time."""
+    """The file, one weight after another."""
     front, back = pieces(model)
     frames = [framed(weight) for weight in model.weights]
     size = len(front) + sum(map(len, frames)) + sum(w.size for w in model.weights) + len(back)

@@ -1,4 +1,4 @@
-// What a runtime does with an archive: maps it and uses each weight where it lies. No copy, no protobuf.
+// A runtime's use of an archive: maps it and reads each weight in place, without a copy and without protobuf.
 //
 //   runtime_map [--all] [--populate] [--copy-in] ARCHIVE [KEY]
 //
@@ -34,7 +34,7 @@ Arguments parse(const std::vector<std::string>& words) {
       arguments.all = true;
     } else if (word == "--populate") {  // all pages are there before the first one is used
       arguments.open.prefetch = onnxar::Prefetch::populate;
-    } else if (word == "--copy-in") {  // for network file systems, and files that somebody may shorten
+    } else if (word == "--copy-in") {  // for network file systems, and files that may be shortened
       arguments.open.copy_in = true;
     } else {
       names.push_back(word);

@@ -14,7 +14,7 @@ enum { elements = 1024, bytes_of_weight = elements * 4 };
 
 /* --- errors ------------------------------------------------------------------------------------------------------- */
 
-/* For a short program: an error ends it. */
+/* Ends the program after an error. */
 static void require(onnxar_status status, onnxar_error* error) {
   if (status == ONNXAR_OK) return;
   fprintf(stderr, "write_and_read: %s\n", onnxar_error_line(error));
@@ -24,7 +24,7 @@ static void require(onnxar_status status, onnxar_error* error) {
 
 /* --- a ModelProto by hand ----------------------------------------------------------------------------------------- */
 
-/* A serialised message. It is large enough for this model, and append refuses what is too much. */
+/* A serialised message. Its size is enough for this model; append aborts beyond it. */
 typedef struct Message {
   unsigned char data[1024];
   size_t size;
@@ -115,7 +115,7 @@ static void model_of(Message* model, const char* const names[2], const char* con
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-/* Makes the elements of a weight as they are asked for: memory stays bounded, however large it is. */
+/* Makes the elements of a weight on demand, so that memory stays bounded for any size. */
 typedef struct Weight {
   float next;
   float step;
@@ -179,7 +179,7 @@ static void read_archive(const char* path) {
   require(onnxar_open_path(ONNXAR_C_ABI, path, NULL, &archive, &error), error);
   require(onnxar_get_tensors(archive, &tensors, &error), error);
   for (i = 0; i < onnxar_tensor_count(tensors); ++i) print_tensor(tensors, i);
-  onnxar_tensors_free(tensors); /* before the archive, as it is a view of it */
+  onnxar_tensors_free(tensors); /* before the archive, since the list is a view of it */
   onnxar_close(archive);
 }
 

@@ -76,7 +76,7 @@ struct EntryLocation {
 /// |------------------------------|-----------------------------------------------------------------------------------|
 /// | removed, or renamed over     | none: the system keeps the old file until the mapping is gone                     |
 /// | edited by this library       | none: an edit only appends (edit.h); but `undo` shortens the file                 |
-/// | shortened in place           | access to the bytes that were cut off raises SIGBUS                               |
+/// | shortened in place           | SIGBUS at access to the bytes that were cut off: ends the process unless handled  |
 /// | overwritten in place         | the bytes change under the reader                                                 |
 ///
 /// A mapping cannot prevent the last two. Publish files by renaming them, or open with OpenOptions::copy_in, which

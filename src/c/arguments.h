@@ -1,4 +1,4 @@
-// Arguments of the C interface: checked, and as C++ has them.
+// Checks the arguments of C functions, and converts them to types of C++.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +11,26 @@
 
 namespace onnxar::c {
 
+/// Throws usage.argument. Not inline: one call for each check keeps the checks small.
 [[noreturn]] void refuse_null(std::string_view name);
 
-/// Errors: usage.argument, naming the argument, unless it is given. Inline, so that static analysis sees what it
-/// proves.
+/// Errors: usage.argument with the name, unless the argument is given. Inline, so that static analysis sees that a
+/// pointer is not null after the call.
 inline void check_argument(bool given, std::string_view name) {
   if (!given) refuse_null(name);
 }
 
-/// Errors: usage.argument, if the caller was compiled against another ABI.
+/// Errors: usage.argument, if the caller was compiled against a different ABI. Structs of options may then mean
+/// something else, so functions call this before they read any other argument.
 void check_abi(std::uint32_t abi);
 
 /// A name with its length, which may be ONNXAR_TERMINATED. Errors: usage.argument (NULL; `argument` is its name).
 std::string_view text_of(const char* text, std::size_t length, std::string_view argument);
 
-/// Bytes of the caller; NULL is allowed where there are none. Errors: usage.argument (`argument` is their name).
+/// Bytes of the caller; NULL is allowed if `size` is 0. Errors: usage.argument (`argument` is their name).
 Bytes bytes_of(const void* data, std::size_t size, std::string_view argument);
 
-/// Nothing for ONNXAR_TO_END.
+/// Absent for ONNXAR_TO_END.
 std::optional<std::uint64_t> length_of(std::uint64_t length);
 
 inline onnxar_bytes c_bytes(Bytes bytes) { return {bytes.data(), bytes.size()}; }

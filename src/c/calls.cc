@@ -24,7 +24,8 @@ struct onnxar_error {  // NOLINT(readability-identifier-naming): a name of C
 namespace onnxar::c {
 namespace {
 
-/// What callers get when there is no memory for a description. All share this one; onnxar_error_free leaves it alone.
+/// The description for callers when no memory is left for one. All failures share it; onnxar_error_free does not free
+/// it.
 onnxar_error& no_memory() noexcept {
   static onnxar_error error = [] {
     onnxar_error made;
@@ -73,7 +74,7 @@ onnxar_error description_of(onnxar_status status, std::string_view code, const c
           .offset = {}};
 }
 
-/// Makes the description only if the caller wants it.
+/// Makes the description only if the caller wants it. Making it allocates, which may fail as well.
 template <typename Make>
 onnxar_status give(onnxar_error** error, onnxar_status status, const Make& make) noexcept {
   if (error == nullptr) return status;
@@ -92,6 +93,7 @@ onnxar_status give(onnxar_error** error, onnxar_status status, std::string_view 
 }  // namespace
 
 onnxar_status status_of_current_exception(onnxar_error** error) noexcept {
+  // Rethrowing inside a handler gives the exception its type back, so all functions share one list of types.
   try {
     throw;
   } catch (const Error& thrown) {
@@ -128,5 +130,6 @@ int onnxar_error_offset(const onnxar_error* error, uint64_t* offset) {
 }
 
 void onnxar_error_free(onnxar_error* error) {
+  // The shared description is static: callers cannot tell it from others, and free it like them.
   if (error != &onnxar::c::no_memory()) delete error;
 }

@@ -1,4 +1,5 @@
-// What every function of the C interface does: check its arguments, let no exception out, describe what went wrong.
+// The frame of every function of the C interface: it catches all exceptions, and turns them into a status and a
+// description.
 #pragma once
 
 #include <exception>
@@ -8,8 +9,8 @@
 
 namespace onnxar::c {
 
-/// A callback of the caller asked to stop. ONNXAR_USAGE with code c.callback: the catalogue of codes describes files
-/// and calls of the library, and only the caller knows why its callback failed.
+/// A callback of the caller asked to stop. Callers get ONNXAR_USAGE with code c.callback, which is not in the
+/// catalogue: that describes files and calls of the library, and only the caller knows why its callback failed.
 class CallbackFailed : public std::exception {
  public:
   /// `what` must be a literal.
@@ -24,6 +25,8 @@ class CallbackFailed : public std::exception {
 /// a handler. Never throws: without memory for the description, `error` says only that.
 onnxar_status status_of_current_exception(onnxar_error** error) noexcept;
 
+/// Runs `action` as the body of a C function. Unwinding through frames of C is undefined, so no exception may leave:
+/// noexcept ends the process if one did. `error` is cleared first, so that callers may free it after any outcome.
 template <typename Action>
 onnxar_status guarded(onnxar_error** error, const Action& action) noexcept {
   try {

@@ -1,4 +1,4 @@
-// The entries of an open archive: what the directory says of them, and their bytes.
+// The entries of an open archive: their description in the directory, and their bytes.
 #include <cstddef>
 #include <string>
 
@@ -13,15 +13,17 @@
 namespace onnxar::c {
 namespace {
 
-// Callers provide the memory of results, so these never grow.
+// Callers provide the memory of results, and do not state its size. These structs therefore never grow within an ABI.
 static_assert(sizeof(void*) != 8 || (sizeof(onnxar_bytes) == 16 && sizeof(onnxar_entry) == 40));
 static_assert(sizeof(onnxar_location) == 16);
 
+/// C callers pass indices, not entries: an index cannot name an entry of a different archive.
 ArchiveEntry entry_of(const onnxar_archive* archive, std::uint64_t index) {
   check_argument(archive != nullptr, "archive");
   const Archive& open = archive->archive;
   if (index < open.size()) return open.entry(index);
-  throw Error(Code::usage_no_such_entry, base::concat("there is no entry ", index, " among ", open.size()), {},
+  throw Error(Code::usage_no_such_entry,
+              base::concat("entry ", index, " does not exist: the archive has ", open.size(), " entries"), {},
               open.path());
 }
 
@@ -32,7 +34,7 @@ onnxar_entry c_entry(const ArchiveEntry& entry) {
 }  // namespace
 }  // namespace onnxar::c
 
-// This file defines only functions of C, which no namespace could keep apart.
+// Only functions with C linkage follow. A namespace would not separate them, and their bodies use names of both.
 // NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
 using namespace onnxar;
 using namespace onnxar::c;

@@ -20,7 +20,7 @@ struct onnxar_owner {  // NOLINT(readability-identifier-naming): a name of C
 namespace onnxar::c {
 namespace {
 
-// The size that the first callers of this ABI were compiled with. Options may grow at their end.
+// The size of the struct in the first header of this ABI: no caller has a shorter one. It may grow at its end.
 constexpr std::size_t first_open_options = offsetof(onnxar_open_options, num_threads) + sizeof(std::uint64_t);
 static_assert(sizeof(void*) != 8 || first_open_options == 48);
 static_assert(sizeof(onnxar_open_options) >= first_open_options);
@@ -37,8 +37,8 @@ OpenOptions open_options_of(const onnxar_open_options* given) {
   return options;
 }
 
-/// Calls `release` when the last view of the caller's memory is gone. It stays null until opening has succeeded: after
-/// a failure the memory is still the caller's.
+/// Calls `release` when the last share in the caller's memory is gone. `release` stays null until opening has
+/// succeeded: after a failure the caller still owns the memory.
 struct Released {
   void (*release)(void*) = nullptr;
   void* context = nullptr;
@@ -53,7 +53,7 @@ struct Released {
 }  // namespace
 }  // namespace onnxar::c
 
-// This file defines only functions of C, which no namespace could keep apart.
+// Only functions with C linkage follow. A namespace would not separate them, and their bodies use names of both.
 // NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
 using namespace onnxar;
 using namespace onnxar::c;
@@ -95,6 +95,7 @@ onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size, vo
     check_abi(abi);
     check_argument(data != nullptr, "data");
     check_argument(archive != nullptr, "archive");
+    // Released is armed last: if anything below throws, its destructor must not release memory that the caller keeps.
     const auto owner = std::make_shared<Released>();
     const Bytes bytes(static_cast<const std::byte*>(data), size);
     auto open = std::make_unique<onnxar_archive>(Archive::open(bytes, owner, open_options_of(options)));
@@ -115,7 +116,7 @@ onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** own
 }
 
 void onnxar_owner_retain(onnxar_owner* owner) {
-  // Relaxed: who retains has a share already, so the count cannot reach 0 meanwhile.
+  // Relaxed: the caller already holds a share, so the count cannot reach 0 during this call.
   if (owner != nullptr) owner->count.fetch_add(1, std::memory_order_relaxed);
 }
 

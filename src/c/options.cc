@@ -15,6 +15,7 @@
 namespace onnxar::c {
 namespace {
 
+// As in opening.cc: the shortest struct that a caller of this ABI can have.
 constexpr std::size_t first_options = offsetof(onnxar_options, progress_context) + sizeof(void*);
 static_assert(sizeof(void*) != 8 || first_options == 144);
 
@@ -34,7 +35,8 @@ struct Member {
     #member, set_of(__VA_ARGS__), [](const onnxar_options& options) { return static_cast<bool>(options.member); } \
   }
 
-/// The verbs that take each member, as the comments of onnxar_options name them.
+/// The verbs that take each member, as the comments of onnxar_options name them. A member that a verb would ignore is
+/// an error: a caller that sets `dry_run` for a verb without one must not find its files changed.
 constexpr std::size_t member_count = 19;
 const Member (&members())[member_count] {
   using enum Verb;
@@ -98,7 +100,7 @@ std::vector<AddedFile> VerbOptions::added_files() const {
 ProgressCallback VerbOptions::progress() const {
   if (given_.progress == nullptr) return {};
   return [tell = given_.progress, context = given_.progress_context](std::uint64_t done, std::uint64_t total) {
-    if (tell(context, done, total) != 0) throw CallbackFailed("the progress callback has cancelled the call");
+    if (tell(context, done, total) != 0) throw CallbackFailed("the progress callback cancelled the call");
   };
 }
 
@@ -113,6 +115,7 @@ SaveOptions VerbOptions::save() const {
   SaveOptions save;
   if (given_.threshold != 0) save.threshold = given_.threshold;
   if (given_.alignment != 0) save.alignment = given_.alignment;
+  // C has no member for the format: the names of data files imply it, and the verb does for archives.
   if (verb_ == Verb::unpack) {
     const bool has_data_files = given_.data_file != nullptr || given_.file_per_tensor != 0;
     save.format = has_data_files ? Format::onnx_external : Format::onnx_inline;

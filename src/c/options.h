@@ -1,4 +1,4 @@
-// Options of verbs: checked for the verb, and as C++ has them.
+// Checks the options of verbs, and converts them to structs of C++.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ enum class Verb : std::uint32_t {
   extract = 256,
 };
 
-/// The options that a caller gave, of which all that are set apply to the verb. They keep the caller's pointers, so
-/// they are valid during the call only.
+/// The options of a caller, all of which apply to the verb if they are set. Keeps the caller's pointers, so it is valid
+/// only during the call.
 class VerbOptions {
  public:
   /// Errors: usage.argument (the struct's size; a member that the verb does not take).

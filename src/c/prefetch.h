@@ -1,4 +1,4 @@
-// ONNXAR_PREFETCH_* as C++ has them.
+// Converts ONNXAR_PREFETCH_* to Prefetch.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,9 @@ inline Prefetch prefetch_of(std::int32_t number) {
     case ONNXAR_PREFETCH_NONE: return Prefetch::none;
     case ONNXAR_PREFETCH_WILL_NEED: return Prefetch::will_need;
     case ONNXAR_PREFETCH_POPULATE: return Prefetch::populate;
-    default: throw Error(Code::usage_argument, base::concat("no way to prefetch has the number ", number));
+    default:
+      throw Error(Code::usage_argument,
+                  base::concat("prefetch is ", number, ", which is not a value of ONNXAR_PREFETCH_*"));
   }
 }
 

@@ -41,14 +41,14 @@ void give_report(onnxar_report** report, onnxar_report made) {
 
 }  // namespace onnxar::c
 
-// This file defines only functions of C, which no namespace could keep apart.
+// Only functions with C linkage follow. A namespace would not separate them, and their bodies use names of both.
 // NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
 using namespace onnxar;
 using namespace onnxar::c;
 // NOLINTEND(google-build-using-namespace,google-global-names-in-headers)
 
 uint64_t onnxar_report_number(const onnxar_report* report, int32_t number) {
-  // A caller of a later version may ask for a number that this one does not have.
+  // A caller that was compiled against a later header may ask for a number that this library does not have.
   if (report == nullptr || number < 1 || number > ONNXAR_REPORT_ENTRIES) return 0;
   return report->numbers[static_cast<std::size_t>(number)];
 }
@@ -62,7 +62,7 @@ onnxar_status onnxar_get_finding(const onnxar_report* report, uint64_t index, on
     check_argument(finding != nullptr, "finding");
     if (index >= report->findings.size()) {
       throw Error(Code::usage_argument,
-                  base::concat("there is no finding ", index, " among ", report->findings.size()));
+                  base::concat("finding ", index, " does not exist: the report has ", report->findings.size()));
     }
     *finding = c_finding(report->findings[index], report->messages[index], report->lines[index]);
   });

@@ -1,4 +1,4 @@
-// Structs of options, which callers fill in and which grow from version to version.
+// Structs of options, which callers fill in and which may grow in later versions.
 #pragma once
 
 #include <algorithm>
@@ -26,12 +26,13 @@ Struct known_part(const Struct* given, std::size_t first_size) {
     throw Error(Code::usage_argument, base::concat("the struct_size of the options is ", size,
                                                    "; set it to their sizeof, which is at least ", first_size));
   }
-  // A size that was never set may be any number. Reading that far would leave the caller's memory.
+  // If the caller never set the size, it may be any number, and reading that far would leave the caller's memory.
   constexpr std::size_t largest = 4096;
   if (size > largest) {
     throw Error(Code::usage_argument, base::concat("the struct_size of the options is ", size,
                                                    ", more than in any version; set it to their sizeof"));
   }
+  // A member that this library does not know may be a request that must not be ignored, such as one for a dry run.
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
   for (std::size_t i = sizeof known; i < size; ++i) {
     if (bytes[i] != 0) {

@@ -19,8 +19,9 @@ struct onnxar_tensors {  // NOLINT(readability-identifier-naming): a name of C
 
   const onnxar::Archive& archive;
   onnxar::TensorIndex index;
-  std::mutex mutex;  // guards `given`
-  /// The bytes that callers have views of: the span keeps decoded ones alive.
+  // Guards `given`: the header promises that several threads may ask one list for bytes at once.
+  std::mutex mutex;
+  /// The spans that callers have views of. A span keeps decoded values alive, and a second call gives the same address.
   std::vector<std::optional<onnxar::ByteSpan>> given;
 };
 
@@ -32,8 +33,9 @@ static_assert(sizeof(void*) != 8 || sizeof(onnxar_tensor) == 56);
 ArchiveTensor tensor_of(const onnxar_tensors* tensors, std::uint64_t index) {
   check_argument(tensors != nullptr, "tensors");
   if (index < tensors->index.size()) return tensors->index[index];
-  throw Error(Code::usage_no_such_tensor, base::concat("there is no tensor ", index, " among ", tensors->index.size()),
-              {}, tensors->archive.path());
+  throw Error(Code::usage_no_such_tensor,
+              base::concat("tensor ", index, " does not exist: the model has ", tensors->index.size(), " tensors"), {},
+              tensors->archive.path());
 }
 
 onnxar_tensor c_tensor(const ArchiveTensor& tensor) {
@@ -67,7 +69,7 @@ std::uint64_t number_of(const onnxar_tensors& tensors, std::string_view name) {
 }  // namespace
 }  // namespace onnxar::c
 
-// This file defines only functions of C, which no namespace could keep apart.
+// Only functions with C linkage follow. A namespace would not separate them, and their bodies use names of both.
 // NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
 using namespace onnxar;
 using namespace onnxar::c;

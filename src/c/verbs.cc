@@ -1,4 +1,4 @@
-// The verbs that go from file to file: each checks its arguments and calls the function of C++.
+// The verbs: each function checks its arguments, calls the C++ function of that name, and fills in a report.
 #include <utility>
 
 #include "c/arguments.h"
@@ -70,7 +70,7 @@ onnxar_report report_of(const std::vector<ExtractedTensor>& done) {
 }  // namespace
 }  // namespace onnxar::c
 
-// This file defines only functions of C, which no namespace could keep apart.
+// Only functions with C linkage follow. A namespace would not separate them, and their bodies use names of both.
 // NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
 using namespace onnxar;
 using namespace onnxar::c;

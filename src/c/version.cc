@@ -1,4 +1,4 @@
-// The version of the library that a program runs with.
+// The version of the library at run time.
 #include "onnxar/version.h"
 
 #include "onnxar/onnxar_c.h"

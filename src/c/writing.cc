@@ -30,8 +30,9 @@ static_assert(sizeof(void*) != 8 || first_writer_options == 40);
 
 WriterOptions writer_options_of(const onnxar_writer_options* given) {
   const onnxar_writer_options known = known_part(given, first_writer_options);
+  // A later version may give this padding a meaning, so a caller that leaves it uninitialised is told now.
   if (known.reserved != 0) {
-    throw Error(Code::usage_argument, "the member `reserved` of the options of a writer is set");
+    throw Error(Code::usage_argument, "`reserved` of the options of a writer is set; set it to 0");
   }
   WriterOptions options;
   if (known.alignment != 0) options.alignment = known.alignment;
@@ -44,7 +45,7 @@ StreamReader stream_of(onnxar_reader read, void* context) {
   return [read, context](std::span<std::byte> buffer) {
     const std::size_t count = read(context, buffer.data(), buffer.size());
     // Checked before the writer compares the count with the buffer's size: SIZE_MAX is not a count.
-    if (count == ONNXAR_READ_FAILED) throw CallbackFailed("the callback that reads an entry's bytes has failed");
+    if (count == ONNXAR_READ_FAILED) throw CallbackFailed("the callback that reads an entry's bytes failed");
     return count;
   };
 }
@@ -52,7 +53,7 @@ StreamReader stream_of(onnxar_reader read, void* context) {
 }  // namespace
 }  // namespace onnxar::c
 
-// This file defines only functions of C, which no namespace could keep apart.
+// Only functions with C linkage follow. A namespace would not separate them, and their bodies use names of both.
 // NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
 using namespace onnxar;
 using namespace onnxar::c;

@@ -1,4 +1,4 @@
-/* What the C programs of these tests share: files, and what is expected of errors. */
+/* Helpers of the C programs of these tests: files, and checks of errors. */
 #ifndef ONNXAR_TESTS_C_CHECKING_H_
 #define ONNXAR_TESTS_C_CHECKING_H_
 
@@ -50,7 +50,7 @@ static inline int same(onnxar_bytes bytes, File file) {
 
 /* --- what is expected of errors ----------------------------------------------------------------------------------- */
 
-/* Frees the error after a look at it. */
+/* Checks the error and frees it. */
 static inline int is_error(onnxar_status got, onnxar_error* error, onnxar_status status, const char* code) {
   int good = got == status && error != NULL && onnxar_error_status(error) == status &&
              strcmp(onnxar_error_code(error), code) == 0 && onnxar_error_message(error)[0] != '\0' &&

@@ -1,4 +1,4 @@
-"""The C interface through Python's ctypes: what a binding of another language sees of it."""
+"""The C interface through Python's ctypes, as a binding of a different language uses it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -330,6 +331,12 @@ class Refusing(Case):
         model, target = os.fsencode(self.path.with_name("model.onnx")), os.fsencode(self.path.with_name("x.onnxar"))
         error = self.refused(FORMAT, "onnx.external_data.missing", "pack", abi, model, target, None, None)
         self.assertIn("name its folder in `external_data_dir`", str(error))
+        plain = self.path.with_name("plain.zip")
+        with zipfile.ZipFile(plain, "w") as file:
+            file.writestr("w", "weight")
+        error = self.refused(FORMAT, "zip.padding.alignment", "open_path", abi, os.fsencode(plain), None, c.byref(c.c_void_p()))
+        self.assertEqual(error.hint, ("repack.plain_zip", ""))
+        self.assertTrue(error.message.endswith(": onnxar_repack makes an archive of it"), error.message)
         error = self.refused(USAGE, "usage.argument", "pack", abi, None, target, None, None)
         self.assertEqual(error.hint, ("", ""))
 
@@ -352,7 +359,7 @@ class Refusing(Case):
 
 
 def header() -> str:
-    """Without its comments."""
+    """The text of the header without its comments."""
     return re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.DOTALL)
 
 
@@ -361,7 +368,7 @@ def functions() -> set[str]:
 
 
 class Tensors(Case):
-    """What C is given is what the walk and the resolver of loading say."""
+    """C callers get the tensors and bytes that loading finds."""
 
     def tensors_of(self, *tensors: bytes) -> c.c_void_p:
         self.path.write_bytes(Archive([*weights("a"), model_of(*tensors)]).file)
@@ -424,7 +431,7 @@ class Tensors(Case):
 
 
 class Writing(Case):
-    """Another language writes an archive, and runs verbs, as C does."""
+    """A binding writes an archive and runs verbs."""
 
     def test_what_is_written_is_what_was_given(self):
         target = self.path.with_name("written.onnxar")

@@ -71,7 +71,7 @@ static void check_version(void) {
 }
 
 static void check_options(void) {
-  /* As a caller of a later version has it. */
+  /* The options of a caller of a later version. */
   struct {
     onnxar_open_options known;
     uint64_t later;
@@ -120,7 +120,7 @@ static void check_descriptor(void) {
   REFUSED(ONNXAR_FORMAT, "zip.end.not_last",
           onnxar_open_descriptor(ONNXAR_C_ABI, file, 128, ONNXAR_TO_END, NULL, &archive, &error));
   REFUSED(ONNXAR_IO, "io.failed", onnxar_open_descriptor(ONNXAR_C_ABI, -1, 0, 1, NULL, &archive, &error));
-  CHECK(close(file) == 0); /* it was the caller's all the time */
+  CHECK(close(file) == 0); /* the caller owned it all the time */
   check_contents(archive);
   onnxar_close(archive);
   free(whole.data);

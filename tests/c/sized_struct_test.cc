@@ -1,4 +1,4 @@
-// Options of the C interface as they will be when they have grown: callers keep the struct they were compiled with.
+// Structs of options that grew after their callers were compiled: callers keep the struct of their header.
 #include "c/sized_struct.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using onnxar::testing::error_of;
 
-/// As a caller was compiled with it.
+/// The struct of the caller's header.
 struct First {
   std::size_t struct_size;
   std::uint64_t limit;
@@ -20,7 +20,7 @@ struct First {
   std::int32_t copy;
 };
 
-/// As the library has it by now.
+/// The struct of the library's header.
 struct Grown {
   std::size_t struct_size;
   std::uint64_t limit;
@@ -29,7 +29,7 @@ struct Grown {
   std::uint64_t added;
 };
 
-/// What a caller gives, with bytes after it that are not the caller's options.
+/// The caller's struct, with bytes after it that do not belong to the options.
 struct GivenFirst {
   First options{};
   std::uint64_t other = ~std::uint64_t{0};

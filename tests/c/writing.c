@@ -1,5 +1,5 @@
-/* What onnxar_c.h has for writing, and what came with it: read_entry, lookup, is_archive and the verbs. program.c says
- * what is in the folder, which is the working directory. */
+/* Tests of the functions for writing, and of those that were added with them: read_entry, lookup, is_archive and the
+ * verbs. The working directory is the folder that program.c describes. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// An owner that was given away.
+// The bytes of a span that is given away.
 #include "onnxar/archive.h"
 
 onnxar::Bytes dangling(onnxar::ByteSpan& span) { return static_cast<onnxar::ByteSpan&&>(span).bytes(); }

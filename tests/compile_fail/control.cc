@@ -1,4 +1,4 @@
-// All that the other sources here must not do, done lawfully: this one must compile.
+// Correct variants of the code in the other sources: this one must compile.
 #include <utility>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// What the sources about models must not do, done lawfully: this one must compile.
+// Correct variants of the code in the sources about models: this one must compile.
 #include <utility>
 
 #include "onnxar/model/model.h"

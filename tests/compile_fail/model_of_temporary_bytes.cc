@@ -1,4 +1,4 @@
-// A model in bytes that an owner of something else is said to keep alive.
+// A model in temporary bytes, with an owner that does not own them.
 #include <vector>
 
 #include "onnxar/model/model.h"

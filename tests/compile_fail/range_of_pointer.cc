@@ -1,4 +1,4 @@
-// Text in memory where a file's path was taken for it: the pointer as a path, the length as an offset.
+// A pointer and a length are bytes in memory, and must not become a path and an offset.
 #include "onnxar/bytes.h"
 
 onnxar::FileRange wrong(const char* data, std::size_t size) { return {data, size}; }

@@ -3,7 +3,7 @@
 //
 //   no_exceptions FOLDER
 //
-// Exits with the number of the first expectation that does not hold.
+// Exits with the number of the first expectation that fails.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -34,7 +34,7 @@ namespace {
 
 int step = 0;
 
-/// Counts what is expected, and ends the program where it does not hold.
+/// Counts an expectation, and ends the program if it fails.
 void expect(bool holds, const onnxar::Failure& failure) {
   ++step;
   if (holds) return;

@@ -1,4 +1,4 @@
-// A program written before the verbs of C++ had the shell's names.
+// A program that uses the deprecated names of verbs.
 //
 //   old_names FOLDER
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace {
 
-/// Without tensors, so that a replacement of it needs none.
+/// A model without tensors, so that replacing it adds no entry.
 constexpr std::string_view empty_graph("\x08\x08\x3a\x00", 4);
 
 int use_old_names(const std::filesystem::path& folder) {

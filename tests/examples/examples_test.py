@@ -1,4 +1,4 @@
-"""The examples run, and do what they say: one writes an archive, the other maps it."""
+"""Runs the examples: one writes an archive, one maps it."""
 
 from __future__ import annotations
 

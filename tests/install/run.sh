@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run.sh BUILD_DIR: installs that build into a temporary prefix, then builds and runs a consumer by CMake package and by
-# pkg-config, in C++ and in C. The tree is moved after the install, since an installed library must not depend on its place.
+# pkg-config, in C++ and in C. The tree is moved after the install, since an installed library must not depend on its path.
 set -euo pipefail
 build=$(realpath -e "$1")
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")

@@ -1,4 +1,4 @@
-"""Which language standards the public headers take, and what a program of an older standard is told."""
+"""The language standards that the public headers compile with, and the error for older standards."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ HEADERS = [path for path in sorted((INCLUDE / "onnxar").glob("*.h")) if path.nam
 
 
 def first_error(header: Path, standard: str) -> str:
-    """Of a source that includes the header; nothing where it compiles."""
+    """The first error of a source that includes the header; empty if it compiles."""
     language = "c" if standard.startswith("c9") else "c++"
     compiler = os.environ.get("CC") or "cc" if language == "c" else os.environ.get("CXX") or "c++"
     command = [compiler, "-x", language, f"-std={standard}", "-pedantic-errors", "-Wfatal-errors", "-fsyntax-only", f"-I{INCLUDE}", "-"]

@@ -1,4 +1,4 @@
-"""Projects take the library in by add_subdirectory or FetchContent: without protobuf, tests, tools or its install rules."""
+"""Projects contain the library by add_subdirectory or FetchContent, without protobuf, tests, tools or its install rules."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = Path(__file__).with_name("subproject")
 CMAKE = os.environ.get("CMAKE", "cmake")
-# What the library needs for its own parts, and a project that contains it need not have.
+# Packages of parts that a containing project does not build; it need not have them.
 NOT_NEEDED = ("Protobuf", "GTest", "benchmark", "CLI11", "nlohmann_json", "nanobind", "Python")
 
 
@@ -30,12 +30,12 @@ class Subproject(unittest.TestCase):
         self.build = self.folder / "build"
 
     def built(self, *options: str) -> None:
-        """Configures and builds all of it; optimisation and sources one by one would only take time."""
+        """Configures and builds the whole project, with joined sources and without optimisation, to save time."""
         disabled = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in NOT_NEEDED]
         launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={path}" for path in [shutil.which("ccache")] if path]
         joined = ["-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16"]
         run(CMAKE, "-S", PROJECT, "-B", self.build, f"-DONNXAR_SOURCE={ROOT}", *disabled, *launcher, *joined, *options)
-        # Without these two ccache would take each folder for other sources.
+        # Without these two, ccache would see different sources in each temporary folder.
         run(CMAKE, "--build", self.build, "--parallel", "2", CCACHE_BASEDIR=self.folder, CCACHE_NOHASHDIR=1)
 
     def files_of_the_build(self, pattern: str) -> set[str]:

@@ -22,7 +22,7 @@ def of_ours(names: list[str]) -> list[str]:
 
 
 def undeclared(names: list[str], headers: Path) -> list[str]:
-    """Those whose first name inside the namespace is in no public header.
+    """Names that the public headers do not declare, by their first part inside the namespace.
 
     Two kinds do not count: instances of the standard library's templates for our enumerations, which have no visibility
     that could hide them, and what protoc generates for each file."""

@@ -1,4 +1,4 @@
-// A plugin as programs load it. It exports one function, and hides the rest and the library that it links.
+// A plugin that programs load. It exports one function, and hides the library that it links.
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
