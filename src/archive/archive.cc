@@ -59,6 +59,7 @@ void check_reserved_names(const zip::Directory& directory) {
 }
 
 void check_model(const zip::Directory& directory, const OpenOptions& options) {
+  // The checks of spec/checking.md, steps 41 to 43, which need the directory only: the model itself is not read.
   const auto model = directory.find(model_entry_name);
   const zip::DirectoryEntry& last = directory.entries().back();
   if (!model) {
@@ -108,6 +109,7 @@ Archive Archive::open(const DescriptorRange& range, const OpenOptions& options) 
 }
 
 Archive Archive::open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options) {
+  // The directory is proved before the bytes are prefetched: a file that is refused should not be read.
   Archive archive(std::make_unique<Parts>(Parts{bytes, std::move(owner), {}, read_directory(bytes, options)}));
   base::prefetch(bytes, options.prefetch);
   return archive;

@@ -102,7 +102,7 @@ std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin) {
 /// Cuts the file off after `state`. The state before an edit is a prefix of the file, so nothing has to be rewritten.
 EarlierState cut(os::File file, const std::filesystem::path& path, std::uint64_t file_size, EarlierState state,
                  const CutOptions& options) {
-  state.file_size = file_size;
+  state.file_size = file_size;  // reported, so that callers see how much was or would be cut
   if (options.dry_run || state.size == file_size) return state;
   base::OutputFile kept = base::OutputFile::extend(std::move(file), path, state.size);
   kept.set_size(state.size);
@@ -118,6 +118,7 @@ EarlierState recover(const std::filesystem::path& path, const CutOptions& option
   const Bytes bytes = mapping.bytes();
   const std::vector<std::uint64_t> ends = zip::state_ends(bytes);
   const std::vector<std::uint64_t> sound = sound_states(bytes, ends);
+  // The last state that is complete wins, because it holds the most edits.
   for (const std::uint64_t end : std::views::reverse(sound)) {
     const auto at = std::ranges::lower_bound(ends, end);
     const auto state = verified_state(bytes.first(end), at == ends.begin() ? 0 : *std::prev(at));
@@ -134,6 +135,7 @@ EarlierState undo(const std::filesystem::path& path, const CutOptions& options) 
   if (ends.size() < 2 || ends.back() != archive.file().size()) {
     throw Error(Code::usage_nothing_to_undo, "the archive was not edited since it was written", {}, path);
   }
+  // Verified before anything is cut: the last edit may be the only whole state of a damaged file.
   const std::uint64_t end = ends[ends.size() - 2];
   const auto state = whole_state(archive.file().first(end));
   if (!state) {

@@ -34,6 +34,7 @@ zip::Writer ArchiveEditor::Parts::open_for_writing() const {
     return zip::Writer({std::move(file), output.sync}, output.threads);
   }
   const std::uint64_t size = archive.file().size();
+  // A duplicate of the descriptor shares its lock, which flock ties to the open file.
   base::OutputFile tail = base::OutputFile::extend(base::duplicate(lock), archive.path(), size);
   return {{std::move(tail), output.sync, size},
           ArchiveAccess::directory(archive),
@@ -58,6 +59,7 @@ void ArchiveEditor::Parts::append_run_before(std::string_view name) {
 }
 
 ArchiveEditor ArchiveEditor::open(const std::filesystem::path& path, const EditOptions& options) {
+  // A plan needs no right to write, so that `replace -n` works on a read-only archive.
   os::File lock = options.output.dry_run ? lock_for_planning(path) : lock_for_editing(path);
   Archive archive = open_locked(lock, path, options.open);
   return ArchiveEditor(std::make_unique<Parts>(std::move(lock), std::move(archive), options));

@@ -118,6 +118,7 @@ ForeignModel find_foreign_model(Bytes file, const zip::ForeignDirectory& directo
   const auto suffixed = directory.find(folder + std::string(tf2onnx_model_name));
   const auto entries = directory.entries();
   if (plain && suffixed) refuse_many(entries[*plain], entries[*suffixed]);
+  // The fixed names come first: an archive or an export may also contain `.onnx` files, which are not its model.
   const std::size_t index = suffixed ? *suffixed : plain ? *plain : find_onnx_file(directory, folder);
   expansion.add(entries[index]);
   Dialect dialect = suffixed ? Dialect::tf2onnx : Dialect::files;

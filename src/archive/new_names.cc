@@ -12,6 +12,7 @@ namespace {
 
 using base::concat;
 
+/// Identifiers are refused, because readers take an entry with such a name for the data of a tensor.
 void check_new_name(const RenamedEntry& renamed) {
   const Place place{renamed.to, std::nullopt};
   zip::check_name(renamed.to, place);

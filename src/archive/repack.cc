@@ -58,11 +58,12 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
     RepackPlan plan(file, directory, options, reading);
     plan.make(report);
     const AcceptedCrcs accepted(file, directory, options.accept_crc, report);
+    // Found before a dry run ends, so that it reports a target that cannot be written.
     base::OutputTarget target = base::find_target(output, existing_of(options.output));
     if (options.output.dry_run) return report;
     auto out = base::OutputFile::create(std::move(target), existing_of(options.output));
     zip::Writer writer({std::move(out), options.output.sync}, options.output.threads);
-    writer.reserve(report.file_bytes);
+    writer.reserve(report.file_bytes);  // fails now, not after hours of copying, if the disk is too small
     write_entries(mapping, plan, accepted, writer);
     std::move(writer).finish().publish(sync_of(options.output));
   } catch (const Error& error) {

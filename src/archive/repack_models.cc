@@ -47,7 +47,7 @@ void RepackModels::prove_model_name(const zip::ForeignEntry& model, std::span<co
 }
 
 RepackModels::Names RepackModels::links_of_graph(const zip::ForeignEntry& graph, ZipExpansion& expansion) const {
-  expansion.add(graph);
+  expansion.add(graph);  // before the graph is inflated: it may be a zip bomb
   try {
     return reading_.linked_names(bytes_of(graph));
   } catch (const Error& error) {

@@ -112,7 +112,7 @@ UnpackedZip::UnpackedZip(const std::filesystem::path& path, std::filesystem::pat
 }
 
 void UnpackedZip::use(std::size_t index) {
-  if (used_[index]) return;
+  if (used_[index]) return;  // an entry that several tensors share is counted once
   annotated(path_, file_, [&] { expansion_.add(entry(index)); });
   used_[index] = true;
 }
@@ -134,7 +134,7 @@ Bytes UnpackedZip::bytes(std::size_t index) {
 }
 
 void UnpackedZip::verify(std::size_t index) const {
-  if (entry(index).deflated) return;
+  if (entry(index).deflated) return;  // verified when it was inflated
   const Bytes data = file_.bytes().subspan(entry(index).data_offset, entry(index).size);
   annotated(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry(index), base::crc32(0, data)); });
 }

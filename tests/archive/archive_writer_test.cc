@@ -32,7 +32,7 @@ StreamReader stream_of(const Blob& data, std::size_t piece) {
 
 class ArchiveWriterTest : public ::testing::Test {
  protected:
-  /// By a writer of its own: one that failed adds nothing more.
+  /// Uses a separate writer, because a writer that failed does not add entries.
   template <typename... Arguments>
   std::optional<Error> error_of_adding(Arguments&&... arguments) {
     ArchiveWriter other = ArchiveWriter::create(folder_ / "a");
@@ -55,7 +55,7 @@ class ArchiveWriterTest : public ::testing::Test {
   }
 
   TempDir folder_;
-  // What is proved of models is tests/verbs/written_model_test.cc's.
+  // tests/verbs/written_model_test.cc tests the proof of models.
   ArchiveWriter writer_ = ArchiveWriter::create(folder_ / "a", {.verify_model = false});
 };
 

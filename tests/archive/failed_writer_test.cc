@@ -29,7 +29,7 @@ using Strings = std::vector<std::string>;
 
 constexpr std::string_view good = "the good archive that was there before";
 
-/// Throws what is no onnxar::Error, after half of its bytes.
+/// Throws an exception that is not an onnxar::Error, after half of its bytes.
 class BrokenSource final : public ByteSource {
  public:
   [[nodiscard]] std::uint64_t size() const override { return 10; }
@@ -73,7 +73,7 @@ class GrowingModel final : public ByteSource {
   mutable std::uint64_t size_ = 10;
 };
 
-/// Whatever it throws is lost, as a careless caller loses it.
+/// Swallows every exception, as a careless caller does.
 void lose(const std::function<void()>& action) {
   try {
     action();

@@ -52,7 +52,7 @@ const Built& large_archive() {
   return built;
 }
 
-/// A file of other bytes with an archive in it, and something behind that.
+/// A file with an archive in the middle, and other bytes before and after it.
 class Embedded {
  public:
   Embedded(std::size_t offset, const Built& archive) : offset_(offset), built_(archive) {
@@ -379,7 +379,7 @@ TEST(CopyIn, BrokenFilesAreToldByPathAsEver) {
 
 class PrefetchTest : public ::testing::Test {
  protected:
-  // In huge pages of their own, apart from what opening touches: a system may enter as much as that at once.
+  // In separate huge pages, which opening does not touch: the system may map a whole huge page at once.
   static constexpr std::size_t here = 5U << 20U, there = 3U << 20U;
   TempDir folder_;
   fs::path path_ = folder_.write_file("a", large_archive().bytes);

@@ -1,4 +1,4 @@
-// Zip files that are no archives: what is wrong, and what to do about it.
+// Errors of zip files that are not archives: the fault, and the advice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -118,7 +118,7 @@ TEST(Opening, NamesLikeReservedOnesAreFine) {
   }
 }
 
-// What is wrong with a plain zip is that nobody made an archive of it yet.
+// A plain zip is not damaged: it only has to be converted to an archive.
 TEST(PlainZip, WithoutPaddingNamesRepack) {
   const Built all = changed_archive([](ZipBuilder& b) {
     for (ZipEntry& entry : b.entries) entry.local.extra = Blob();

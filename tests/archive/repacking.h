@@ -46,7 +46,7 @@ class RepackTest : public ::testing::Test {
     return output;
   }
 
-  /// Refused for this, and nothing is left behind; gives the message.
+  /// Expects this error and no remaining file. Returns the message.
   std::string expect_refused(const Blob& bytes, const ErrorContext& refusal, const RepackOptions& options = quick()) {
     const std::filesystem::path path = input(bytes);
     const auto error = error_of([&] { return repack(path, folder_ / "out", options); });
@@ -58,7 +58,7 @@ class RepackTest : public ::testing::Test {
     return error->what();
   }
 
-  /// What a report says, but for what the input was.
+  /// The messages of the report, all of which must be notes about the kind of input.
   [[nodiscard]] std::vector<std::string> remarks() const {
     std::vector<std::string> lines;
     for (const Finding& remark : report_.remarks) {

@@ -1,4 +1,4 @@
-// Files that are no archives, written as archives are.
+// Writing files that are not archives, with the same guarantees.
 #include <gtest/gtest.h>
 
 #include "onnxar/archive_writer.h"

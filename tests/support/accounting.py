@@ -1,4 +1,4 @@
-"""What a process has written, by the kernel's account of its calls (to files and streams alike)."""
+"""Counts the bytes that a process wrote to files and streams, from the kernel's accounting."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def written(process: subprocess.Popen) -> int:
 def bytes_written(command: Sequence[str]) -> int:
     """Runs the command to its end; raises CalledProcessError if it fails."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # the account is kept until it is waited for
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # the account ends when the process is reaped
     total = _account(process)
     if process.wait() != 0:
         raise subprocess.CalledProcessError(process.returncode, command)

@@ -13,7 +13,7 @@ DATA = "zeros.bin"
 
 
 class Builder:
-    """Nodes and weights in the making; every call gives the name of its result."""
+    """A model under construction. Every call returns the name of its result."""
 
     def __init__(self) -> None:
         self.nodes: list = []
@@ -44,7 +44,7 @@ class Builder:
         return output
 
     def save(self, path: Path, inputs: dict[str, list], outputs: dict[str, list]) -> Path:
-        """With the data file beside it."""
+        """Writes the model, and the data file next to it."""
         values = [
             [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in each.items()]
             for each in (inputs, outputs)

@@ -1,4 +1,4 @@
-"""Archives that tests begin with: right ones, and ones with one fault.
+"""Archives for tests: valid ones, and ones with exactly one fault.
 
 The records and their layout are those of the vectors (spec/vectors/builder.py), which share nothing with the code under
 test. What is added here: names beyond ASCII as zip tools write them, prefixes, and zips that are not archives.
@@ -44,7 +44,7 @@ UNIX = {"made_by": 0x030A, "external": 0o100644 << 16}
 
 @dataclass(frozen=True)
 class Entry(builder.Entry):
-    """A name beyond ASCII makes unzip look at the system that made the file, so it is Unix then."""
+    """A non-ASCII name makes unzip evaluate the host that made the file, so the host is Unix then."""
 
     def __post_init__(self) -> None:
         if not self.name.isascii():
@@ -52,7 +52,7 @@ class Entry(builder.Entry):
 
 
 def linked(name: str, count: int = 300, dims: Iterable[int] | None = None, **link: object) -> bytes:
-    """A tensor of floats whose data is the entry of its name, in a writer's words; `link` changes what leads there."""
+    """A tensor of floats whose data is the entry with its name, linked as writers do; `link` changes the link."""
     fields = wire.DataFile(name).link(**{"offset": 0, "length": 4 * count, **link})
     return wire.fields_of(name, wire.FLOAT, [count] if dims is None else dims, fields)
 
@@ -69,14 +69,14 @@ def model_of(*tensors: bytes) -> Entry:
 
 
 class Archive(builder.Archive):
-    """An index of -1 is the model."""
+    """Index -1 is the model."""
 
     def set_both(self, index: int, **values: int) -> None:
         self.set_local(index, **values)
         self.set_central(index, **values)
 
     def prepend(self, data: bytes) -> None:
-        """Puts bytes in front and moves every offset, as makers of self-extracting zips do."""
+        """Prepends bytes and adjusts every offset, as tools for self-extracting zips do."""
         for index, at in enumerate(self.headers):
             self.set_central(index, offset=at + len(data))
         self.set_end(directory_offset=self.directory + len(data))
@@ -84,7 +84,7 @@ class Archive(builder.Archive):
 
 
 def sound() -> Archive:
-    """What the tests of faults begin with; it has none."""
+    """The archive without faults to which the tests add one."""
     return Archive([*weights("a", "b"), model_of(linked("a"), linked("b"))])
 
 
@@ -92,14 +92,14 @@ def sound() -> Archive:
 
 
 def exported_files() -> list[tuple[str, bytes]]:
-    """The model first, as exporters have it."""
+    """The model first, as exporters write it."""
     large = Entry("large", wire.content(wire.UINT8, 2 << 20, "large"))
     model = model_of(linked("a"), linked("b"))
     return [(each.name, each.data) for each in (model, *weights("a", "b"), large)]
 
 
 def plain_zip(entries: Iterable[tuple[str, bytes]], order: list[int] | None = None) -> bytes:
-    """No archive: headers without any extra field; the directory lists them in `order`."""
+    """Not an archive: headers without extra fields; the directory lists them in `order`."""
     archive = builder.Archive([])
     archive.file.clear()
     for name, data in entries:

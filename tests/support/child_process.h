@@ -1,4 +1,4 @@
-// Running a piece of a test in a child process, where rights and mounts can be taken away.
+// Runs a part of a test in a child process, which can give up rights and mounts.
 #pragma once
 
 #include <grp.h>
@@ -12,11 +12,11 @@
 
 namespace onnxar::testing {
 
-/// What the child returns for "as the test wants it", and how it ends when an exception leaves the action.
+/// The child's exit codes: the action did what the test expects, and an exception left the action.
 inline constexpr int child_passed = 0;
 inline constexpr int child_threw = 254;
 
-/// Runs `action` (which returns 0 to 253) in a forked child and returns that number; -1 if it did not end by itself.
+/// Runs `action` (which returns 0 to 253) in a forked child and returns that number; -1 if the child was killed.
 template <typename Action>
 int in_child(const Action& action) {
   const pid_t child = ::fork();
@@ -37,7 +37,7 @@ int in_child(const Action& action) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// The same as a user whom permissions bind: root becomes `nobody`, others stay who they are.
+/// Runs `action` in a child as a user to whom permissions apply: root becomes `nobody`, other users do not change.
 template <typename Action>
 int as_ordinary_user(const Action& action) {
   return in_child([&action] {

@@ -1,4 +1,4 @@
-"""The command line under test: running it, the folders it works in, what it says and writes.
+"""Runs the command line under test, and checks its output and files.
 
 The tool is found in the environment variable ONNXAR.
 """
@@ -28,8 +28,8 @@ from support.archives import MODEL, Archive, Entry, linked, model_of, weights
 DONE, FOUND, USAGE, IO, FORMAT = range(5)  # exit codes
 MIB, GIB = 1 << 20, 1 << 30
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-ALL_SITES = ("--threshold", "0", "--all-sites")  # options of pack: all that can move, moves
-CONTROLS = "line\nbreak \x1b[31mred\x07 \x7f \x85 back\\slash größe"  # a name to be escaped
+ALL_SITES = ("--threshold", "0", "--all-sites")  # options of pack: every tensor that can move does
+CONTROLS = "line\nbreak \x1b[31mred\x07 \x7f \x85 back\\slash größe"  # a name that has to be escaped
 Item, Result = TypeVar("Item"), TypeVar("Result")
 IN_BRIEF = 64 * MIB  # files of this size and more, which are sparse, are compared by their size
 
@@ -43,12 +43,12 @@ def sampled(cases: Iterable[Item]) -> list[Item]:
 
 
 def least(count: int) -> int:
-    """What a run has to see at least of what all cases show `count` times: they are not spread evenly."""
+    """The least number that a run has to see of a thing that all cases show `count` times, unevenly spread."""
     return count if SAMPLE == 1 else count // (10 * SAMPLE)
 
 
 def main(usage: str | None) -> None:
-    """Runs the tests of the script that calls it; `usage` is said where the tool is missing."""
+    """Runs the tests of the script that calls it; prints `usage` if the tool is missing."""
     if "ONNXAR" not in os.environ:
         sys.exit(usage)
     unittest.main()
@@ -73,11 +73,11 @@ def start(*arguments: object, **options: Any) -> subprocess.Popen:
 
 
 class RunError(Exception):
-    """A run that should have succeeded."""
+    """A run failed that should have succeeded."""
 
 
 def output_of(*command: object, piped: bytes = b"") -> bytes:
-    """Standard output of any command; raises RunError unless it ends with 0."""
+    """Returns the standard output of a command; raises RunError unless it exits with 0."""
     words = list(map(str, command))
     done = subprocess.run(words, check=False, input=piped, capture_output=True)
     if done.returncode != 0:
@@ -100,7 +100,7 @@ def at_once(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Resul
 
 
 def look(path: Path) -> tuple[object, ...]:
-    """All of a file that a failed command must leave as it is."""
+    """The properties of a file that a failed command must not change."""
     status = path.lstat()
     if stat.S_ISLNK(status.st_mode):
         return status.st_mode, os.readlink(path)
@@ -115,12 +115,12 @@ def snapshot(folder: Path) -> dict[str, tuple[object, ...]]:
 
 
 def label(path: Path) -> str:
-    """Enough of its path to know a model by: most are called model.onnx."""
+    """Enough of the path to identify a model: most are called model.onnx."""
     return "/".join(path.parts[-2:])
 
 
 def entries_of(path: Path) -> dict[str, bytes]:
-    """By Python's zipfile; the model is one of them."""
+    """The entries, the model included, as Python's zipfile reads them."""
     with zipfile.ZipFile(path) as file:
         return {info.filename: file.read(info) for info in file.infolist()}
 
@@ -133,14 +133,14 @@ def keys_of(path: Path) -> list[str]:
 
 
 class Fault(NamedTuple):
-    """What the tool has to say of a bad input: a code, and the place."""
+    """The expected error for a bad input: a code and the place."""
 
     code: str
     entry: str | None = None
     offset: int | None = None
 
     def line(self, path: Path) -> str:
-        """How the line on stderr begins."""
+        """The beginning of the line on stderr."""
         words = [f'entry "{self.entry}"'] if self.entry else []
         words += [f"at 0x{self.offset:x}"] if self.offset is not None else []
         place = " ".join(words)
@@ -148,7 +148,7 @@ class Fault(NamedTuple):
 
 
 class FolderCase(unittest.TestCase):
-    """A test with a folder of its own; what is named for an input writes one into it."""
+    """A test with a separate folder. Methods that are named after an input write it there."""
 
     def setUp(self) -> None:
         home = tempfile.TemporaryDirectory()
@@ -178,7 +178,7 @@ class FolderCase(unittest.TestCase):
         return self.write("edited.onnxar", archive.file)
 
     def sparse(self, size: int, name: str = "weights.bin") -> Path:
-        """A model with one large tensor in a data file that takes no room on the disk."""
+        """A model with one large tensor in a data file that takes no space on the disk."""
         with open(self.folder / name, "wb") as file:
             file.truncate(size)
         link = wire.DataFile(name).link(length=size)
@@ -195,7 +195,7 @@ class ToolCase(FolderCase):
     """A test that runs the tool."""
 
     def as_ordinary_user(self) -> list[str]:
-        """Begins a command that runs the tool as a user whom permissions bind."""
+        """The beginning of a command that runs the tool as a user to whom permissions apply."""
         if os.geteuid() != 0:
             return [os.environ["ONNXAR"]]
         if shutil.which("setpriv") is None:
@@ -210,14 +210,14 @@ class ToolCase(FolderCase):
         return tool
 
     def in_memory(self, limit: int) -> list[str]:
-        """Begins a command that runs the tool under a limit of private memory."""
+        """The beginning of a command that runs the tool with a limit of private memory."""
         tool = ["prlimit", f"--data={limit}", os.environ["ONNXAR"]]
         if run("--version", tool=tool).returncode != DONE:
             self.skipTest("the tool does not even start under that limit: sanitizers need more")
         return tool
 
     def each_way_to_write(self, source: Path) -> Iterator[tuple[object, ...]]:
-        """Commands, but for the output."""
+        """The commands without the output."""
         yield "pack", source
         yield "unpack", source
         yield "unpack", source, "--external-data", "weights.bin"
@@ -242,7 +242,7 @@ class ToolCase(FolderCase):
         return json.loads(self.succeeds("ls", "--json", path).stdout)
 
     def fails(self, exit_code: int, begins: str, *arguments: object, **options: Any) -> str:
-        """Fails with this code and such a line on stderr, leaves all as it was; gives the line."""
+        """Expects this exit code and such a line on stderr, and unchanged files. Returns the line."""
         with self.nothing_changes():
             done = run(*arguments, **options)
         told = f"{' '.join(map(str, arguments))}: {done.stderr}"
@@ -253,7 +253,7 @@ class ToolCase(FolderCase):
         return done.stderr
 
     def finds(self, fault: Fault, path: Path, *options: str) -> str:
-        """`check` puts this error first; gives its message."""
+        """Expects that `check` reports this error first. Returns its message."""
         with self.nothing_changes():
             done = run("check", "--json", "-q", path, *options)
         self.assertEqual((done.returncode, done.stderr), (FOUND, ""))
@@ -264,7 +264,7 @@ class ToolCase(FolderCase):
         return errors[0]["message"]
 
     def refuses(self, fault: Fault, path: Path, verbs: str = "pack unpack") -> str:
-        """`check` and the verbs say this of the input; gives the message."""
+        """Expects that `check` and the verbs report this error of the input. Returns the message."""
         message = self.finds(fault, path)
         for verb in verbs.split():
             if verb == "pack" and fault.code.startswith(("zip.", "archive.model.")):
@@ -276,8 +276,8 @@ class ToolCase(FolderCase):
         return message
 
     def packs_or_refuses(self, path: Path) -> None:
-        """What may be a zip of another maker is read as one, which is said, or not: the container
-        by one list, whichever verb reads it."""
+        """Expects that all verbs accept or refuse a foreign zip alike, because they read the container
+        by the same rules."""
         with self.nothing_changes():
             repacked = run("repack", path, "-o", self.output, "-f")
             done = run("pack", path, "-o", self.output, "-f")

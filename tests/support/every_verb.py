@@ -1,4 +1,4 @@
-"""A model on its way through every verb of the command line; each is held against the others.
+"""Takes a model through every verb of the command line, and compares their results.
 
 The tool is found in the environment variable ONNXAR.
 """
@@ -14,12 +14,12 @@ from typing import Any
 from support import wire_writer as wire
 from support.command_line import ALL_SITES, FOUND, MODEL, USAGE, RunError, at_once, entries_of, onnxar, run
 
-MOST_TENSORS = 2  # of a model, that are looked at one by one
+MOST_TENSORS = 2  # of a model, that are checked one by one
 NAME = "edited by a test"
 
 
 class Wrong(Exception):
-    """What a verb did is not what another says."""
+    """The results of two verbs contradict each other."""
 
 
 def hold(what: str, holds: bool) -> None:
@@ -28,7 +28,7 @@ def hold(what: str, holds: bool) -> None:
 
 
 class Journey:
-    """Of one model, with all that is made of it in `folder`."""
+    """The journey of one model. All files made from it are in `folder`."""
 
     def __init__(self, model: Path, folder: Path) -> None:
         self.model, self.folder = model, folder
@@ -117,7 +117,7 @@ class Journey:
         hold(f"diff: one change: {changes}", changes == [("producer_name", f'"{NAME}"')] and not report["tensors"])
         torn = self.folder / "torn"
         torn.write_bytes(self.archive.read_bytes()[:-7])
-        if len(self.entries) == 1:  # then the archive was written anew
+        if len(self.entries) == 1:  # then `replace` wrote the archive anew
             hold("undo: nothing", run("undo", "--force", self.archive).returncode == USAGE)
             return
         onnxar("undo", "--force", "--no-sync", "-q", self.archive)
@@ -127,7 +127,7 @@ class Journey:
 
 
 def faults_of(models: Iterable[tuple[str, Callable[[], bytes]]]) -> list[str]:
-    """What is wrong with which of these models, by name."""
+    """Returns the faults of these models by name."""
 
     def judge(model: tuple[str, Callable[[], bytes]]) -> str:
         name, data = model

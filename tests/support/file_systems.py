@@ -1,4 +1,4 @@
-"""File systems of a test's own, in a file that is mounted, and where on them the blocks of a file lie."""
+"""Mounts file systems from files for tests, and finds the blocks of a file on them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-SMALLEST_XFS = 300 << 20  # bytes; mkfs.xfs makes none below it
+SMALLEST_XFS = 300 << 20  # bytes; mkfs.xfs refuses smaller ones
 
 _FIEMAP, _SYNC = 0xC020660B, 1
 _LAST, _SHARED = 0x1, 0x2000  # flags of an extent
@@ -58,7 +58,7 @@ def fill(filler: Path, room: int) -> None:
 
 
 def shared_ranges(path: Path) -> list[tuple[int, int]]:
-    """Begin and end of the parts of a file whose blocks on the disk are another file's, too."""
+    """Begin and end of the parts of a file whose blocks on the disk are shared with another file."""
     ranges, begin = [], 0
     with open(path, "rb") as file:
         while True:

@@ -1,4 +1,4 @@
-// Bytes beside a page that cannot be touched, so that reading one byte too far is a fault and not luck.
+// Bytes next to an inaccessible page, so that reading one byte too far always faults.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What this process has mapped, as the kernel tells it.
+// The mappings of this process, as the kernel reports them.
 #pragma once
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ namespace onnxar::testing {
 struct MappedRange {
   std::uintptr_t begin = 0, end = 0;
   std::string path;          // empty: no file
-  std::uint64_t offset = 0;  // in it, of the first byte
+  std::uint64_t offset = 0;  // of the first byte in the file
 };
 
 inline std::vector<MappedRange> mapped_ranges() {
@@ -41,7 +41,7 @@ struct MappedPlace {
   std::uint64_t offset = 0;    // in the file
 };
 
-/// What is mapped where `address` points to.
+/// Returns the file and offset that are mapped at `address`.
 inline MappedPlace mapped_place_at(const void* address) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   for (const MappedRange& range : mapped_ranges()) {
@@ -52,14 +52,14 @@ inline MappedPlace mapped_place_at(const void* address) {
 
 inline std::filesystem::path mapped_file_at(const void* address) { return mapped_place_at(address).path; }
 
-/// How many mappings of the file there are.
+/// Counts the mappings of the file.
 inline std::size_t mappings_of(const std::filesystem::path& file) {
   std::size_t count = 0;
   for (const MappedRange& range : mapped_ranges()) count += range.path == file ? 1U : 0U;
   return count;
 }
 
-/// Whether the page at `address` is there, so that touching it is no fault.
+/// Whether the page at `address` is present, so that touching it does not fault.
 inline bool is_present(const void* address) {
   const auto page = reinterpret_cast<std::uintptr_t>(address) / static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const int pagemap = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);

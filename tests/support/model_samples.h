@@ -1,4 +1,4 @@
-// What tests of models in memory share.
+// Helpers for tests of models in memory.
 #pragma once
 
 #include <gtest/gtest.h>

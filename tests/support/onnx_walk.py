@@ -26,7 +26,7 @@ EXTERNAL = 1
 def _model_class() -> type[Message]:
     """ModelProto of the installed onnx, plus the one field with tensors that older ones lack.
 
-    In a pool of its own: the default pool holds one definition of a message for the whole process.
+    In a separate pool: the default pool holds one definition of a message for the whole process.
     """
     file = descriptor_pb2.FileDescriptorProto()
     onnx.ModelProto.DESCRIPTOR.file.CopyToProto(file)
@@ -67,7 +67,7 @@ class Site(NamedTuple):
 
     @property
     def in_plain_scope(self) -> bool:
-        """Dense, in a graph or function body: what moves out unless told otherwise."""
+        """Whether it is dense, in a graph or function body: such tensors move by default."""
         aside = self.path.startswith("training_info") or ".attribute_proto[" in self.path
         return not aside and not self.kind.startswith("sparse")
 
@@ -183,7 +183,7 @@ def element_count(tensor: Message) -> int:
 
 
 def payload(tensor: Message) -> bytes | None:
-    """What raw_data holds or would hold; None where a typed field does not convert exactly."""
+    """The bytes that raw_data holds or would hold; None if a typed field does not convert exactly."""
     layout = LAYOUTS.get(tensor.data_type)
     if tensor.HasField("raw_data"):
         return tensor.raw_data
@@ -211,7 +211,7 @@ def has_payload(tensor: Message) -> bool:
 
 
 def is_sized_right(tensor: Message) -> bool:
-    """Whether raw_data has the length that dims and data type demand."""
+    """Whether raw_data has the length that dims and data type require."""
     layout = LAYOUTS.get(tensor.data_type)
     return layout is not None and len(tensor.raw_data) == layout.size(element_count(tensor))
 
@@ -231,7 +231,7 @@ def keys_of_link(tensor: Message) -> list[str]:
 
 
 def link_by_position(tensor: Message) -> tuple[str, int, int]:
-    """Location, offset and length as readers find them that look at no key: MIGraphX is one."""
+    """Location, offset and length as readers that ignore the keys, such as MIGraphX, find them."""
     location, offset, length = (entry.value for entry in tensor.external_data[:3])
     return location, int(offset), int(length)
 
@@ -245,7 +245,7 @@ def external_sites(model: Message) -> list[Site]:
 
 
 def load(path: Path) -> Message:
-    """The model in a file, with the data that lies beside it."""
+    """The model in a file, with its external data loaded."""
     model = parse(path.read_bytes())
     load_external(model, path.parent)
     return model
@@ -263,7 +263,7 @@ def load_external(model: Message, folder: Path) -> None:
 
 
 def resolve_external(model: Message, read: Callable[[str, int, int | None], bytes]) -> None:
-    """Fills raw_data at every external site with what `read(location, offset, length)` gives."""
+    """Fills raw_data at every external site with the result of `read(location, offset, length)`."""
     for site in external_sites(model):
         target = link(site.tensor)
         length = int(target["length"]) if "length" in target else None
@@ -283,7 +283,7 @@ def _unlink(tensor: Message) -> None:
 
 
 def normalise(model: Message) -> None:
-    """One spelling for equal tensors: raw_data, no link. What does not convert stays as it is."""
+    """One form for equal tensors: raw_data without a link. Tensors that do not convert stay unchanged."""
     for site in sites(model):
         if is_external(site.tensor):
             raise ValueError(f"{site.path}: its external data is not loaded")
@@ -303,7 +303,7 @@ def _normalise_tensor(tensor: Message) -> None:
 
 
 def differences(a: Message, b: Message) -> list[str]:
-    """What differs, in sentences, between two models whose external data is loaded."""
+    """The differences, in sentences, between two models whose external data is loaded."""
     left, right = _normalised(a), _normalised(b)
     return list(_differences(left, right, ""))
 
@@ -346,7 +346,7 @@ def _field_differences(a: Message, b: Message, field: Any, path: str) -> Iterato
     elif a.HasField(field.name) != b.HasField(field.name):
         yield f"{path}: only in the {'first' if a.HasField(field.name) else 'second'}"
     elif is_message:
-        if a.HasField(field.name):  # a type that holds itself never ends otherwise
+        if a.HasField(field.name):  # otherwise a recursive type would never end
             yield from _differences(left, right, path)
     elif isinstance(left, bytes) and left != right:
         pairs = enumerate(zip(left, right, strict=False))

@@ -1,4 +1,4 @@
-// Models of all shapes and spellings, made with protobuf alone: nothing of the code under test is in them.
+// Random models in all encodings, made with protobuf only, independent of the code under test.
 #pragma once
 
 #include <google/protobuf/io/coded_stream.h>
@@ -21,7 +21,7 @@ using Random = std::mt19937;
 
 inline std::size_t below(Random& random, std::size_t end) { return random() % end; }
 
-/// Fills messages through reflection, so that a field that the schema gets is filled, too.
+/// Fills messages through reflection, so that fields that are added to the schema are filled too.
 class ModelMaker {
  public:
   explicit ModelMaker(std::uint32_t seed) : random_(seed) {}
@@ -45,7 +45,7 @@ class ModelMaker {
   void fill_field(google::protobuf::Message& message, const google::protobuf::FieldDescriptor& field,
                   std::size_t depth) {
     const bool nested = field.cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE;
-    // Way down, fewer and fewer messages, or a model would have no end.
+    // Deeper messages become rarer, so that the recursion ends.
     if (nested && (depth > 9 || messages_ > 400 || below(random_, 2 + depth) > 2)) return;
     const std::size_t count = field.is_repeated() ? below(random_, 4) : below(random_, 2);
     for (std::size_t i = 0; i < count; ++i) {
@@ -116,7 +116,7 @@ class ModelMaker {
     }
   }
 
-  /// Numbers above all that the schema knows, as protobuf sends unknown fields behind the known ones.
+  /// Adds fields with numbers above those of the schema, because protobuf sends unknown fields after known ones.
   void add_unknown(google::protobuf::UnknownFieldSet& fields) {
     const int number = 5000 + static_cast<int>(below(random_, 100));
     switch (below(random_, 4)) {
@@ -127,13 +127,13 @@ class ModelMaker {
     }
   }
 
-  /// Small and large numbers alike.
+  /// Returns small and large numbers.
   std::uint64_t any_bits() {
     const std::uint64_t bits = (std::uint64_t{random_()} << 32U) | random_();
     return bits >> below(random_, 64);
   }
 
-  /// Often short, at times past the borders of a length's varint.
+  /// Returns a text that is often short, and sometimes so long that the varint of its length grows.
   std::string text() {
     static constexpr std::array<std::size_t, 6> longest = {1, 5, 20, 130, 300, 17000};
     std::string out(below(random_, longest.at(std::min(below(random_, 6), below(random_, 6)))), 'a');
@@ -145,7 +145,7 @@ class ModelMaker {
   std::size_t messages_ = 0;
 };
 
-/// The values of a packed run, each as a field of its own.
+/// Appends each value of a packed run as a separate field.
 inline void append_unpacked(Message& out, const google::protobuf::FieldDescriptor& field, const std::string& run) {
   google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(run.data()),
                                             static_cast<int>(run.size()));
@@ -163,7 +163,7 @@ inline void append_unpacked(Message& out, const google::protobuf::FieldDescripto
   }
 }
 
-/// Which field comes at each place: any order, but those of one number keep theirs.
+/// Returns a random order of the fields, in which fields with the same number keep their order.
 inline std::vector<int> shuffled_order(const google::protobuf::UnknownFieldSet& fields, Random& random) {
   std::vector<int> order(static_cast<std::size_t>(fields.field_count()));
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
@@ -178,7 +178,7 @@ inline std::vector<int> shuffled_order(const google::protobuf::UnknownFieldSet& 
   return order;
 }
 
-/// Fields in another order, packed runs taken apart, lengths padded, at every level.
+/// Encodes a message differently at every level: fields in a different order, packed runs split, lengths padded.
 inline Message respelt(const std::string& bytes, const google::protobuf::Descriptor& type, Random& random) {
   google::protobuf::UnknownFieldSet fields;
   if (!fields.ParseFromString(bytes)) throw std::logic_error("no message");

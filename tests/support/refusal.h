@@ -1,4 +1,4 @@
-// What an action was refused for, so that a test compares code and place in one line.
+// The error that an action throws, so that a test compares code and place in one line.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct ErrorContext {
   }
 };
 
-/// The error that `action` throws; nothing where it throws none. Other exceptions pass.
+/// Returns the error that `action` throws, or nothing. Other exceptions pass through.
 template <typename Action>
 std::optional<Error> error_of(const Action& action) {
   try {
@@ -48,7 +48,7 @@ std::optional<ErrorContext> refusal_of(const Action& action) {
   return ErrorContext{error->code(), error->entry(), error->offset()};
 }
 
-/// The code alone, where the place is none of the test's business.
+/// The code of that error, for tests that do not check the place.
 template <typename Action>
 std::optional<Code> code_of(const Action& action) {
   const std::optional<Error> error = error_of(action);

@@ -40,7 +40,7 @@ inline TensorBuilder floats(std::string_view name, std::size_t count, std::uint3
   return tensor(name, dtype::float32, {static_cast<std::int64_t>(count)}).raw_data(pattern(4 * count, seed));
 }
 
-/// The same tensor with its data elsewhere, in the words of a writer: location, offset, length.
+/// A FLOAT tensor with external data, as writers link it: location, offset, length.
 inline TensorBuilder linked_floats(std::string_view name, std::size_t count, std::string_view location,
                                    std::uint64_t offset = 0) {
   return tensor(name, dtype::float32, {static_cast<std::int64_t>(count)}).external(location, offset, 4 * count);
@@ -57,7 +57,7 @@ inline Built archive_of(const Message& model, std::vector<ZipEntry> entries = {}
   return builder.build_placed();
 }
 
-/// Where `part` stands in `whole`, once and no second time.
+/// Returns the offset of `part` in `whole`, where it must occur exactly once.
 inline std::uint64_t place_in(std::span<const std::byte> whole, const Message& part) {
   const auto found = std::search(whole.begin(), whole.end(), part.view().begin(), part.view().end());
   if (found == whole.end()) throw std::out_of_range("it is not in there");
@@ -78,7 +78,7 @@ inline ConvertReport pack_or_unpack(const auto& input, const std::filesystem::pa
   return save.format == Format::archive ? pack(input, output, save, load) : unpack(input, output, save, load);
 }
 
-/// Converts `input`, which must be refused with this code and place, to the file `out`; nothing may be left behind.
+/// Converts `input`, which must be refused with this code and place, to the file `out`. No file may remain.
 inline Error expect_refused(const TempDir& folder, const std::filesystem::path& input, const SaveOptions& save,
                             Code code, const std::string& entry, std::optional<std::uint64_t> offset,
                             const LoadOptions& load = {}) {

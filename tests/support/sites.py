@@ -1,4 +1,4 @@
-"""Where a tensor may stand in a model, and models with a tensor at every such place."""
+"""The places in a model that can hold a tensor, and models with a tensor at every place."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def step(each: bytes) -> bytes:
     return graph(block(GRAPH_NODE, constant(each)))
 
 
-# Where a tensor may stand: name -> what puts the tensor there.
+# The places that can hold a tensor: name -> function that puts a tensor there.
 SITES: dict[str, Callable[[bytes], Part]] = {
     "initializer": lambda each: Part(initializers(each)),
     "sparse_initializer": lambda each: Part(block(SPARSE_INITIALIZER, sparse(each))),
@@ -79,5 +79,5 @@ SITES: dict[str, Callable[[bytes], Part]] = {
 
 
 def at_every_site(make: Callable[..., bytes], *arguments: object) -> list[Part]:
-    """At each site what `make` gives for the site's name and the arguments."""
+    """Puts the result of `make`, for the site's name and the arguments, at each site."""
     return [put(make(site, *arguments)) for site, put in SITES.items()]

@@ -1,4 +1,4 @@
-"""Archives of any size that take next to no room on the disk: their weights are zeros, and holes in the file.
+"""Archives of any size that take almost no space on the disk: their weights are zeros, stored as holes in the file.
 
 As `archives`, from the format's rules alone; what lies beyond 4 GiB is said by zip64 fields.
 

@@ -1,4 +1,4 @@
-"""Archives as the zip libraries of other languages lay them out: the same entries, other headers.
+"""Archives in the layouts of other languages' zip libraries: equal entries, different headers.
 
 Independent of the code under test: entries are read with Python's zipfile, headers are written here.
 """
@@ -29,13 +29,13 @@ def zip64_sizes(size: int) -> bytes:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a library writes an entry, apart from what the entry is."""
+    """The way in which a library writes entries."""
 
     padding_id: int = PADDING_ID
-    where_needed: bool = False  # no record where the data is aligned without one
-    longer: int = 0  # zeros more than needed, a multiple of the alignment
-    zip64: str = ""  # a local field of both sizes that nothing calls for, before or after the padding
-    repeated: bool = False  # the alignment in the directory, too
+    where_needed: bool = False  # no record if the data is aligned without one
+    longer: int = 0  # additional zeros, a multiple of the alignment
+    zip64: str = ""  # an unneeded local field of both sizes, before or after the padding
+    repeated: bool = False  # the directory repeats the alignment
     both: dict[str, int] = field(default_factory=dict)
     local: dict[str, int] = field(default_factory=dict)
     central: dict[str, int] = field(default_factory=dict)
@@ -89,7 +89,7 @@ LAYOUTS = {
 def relaid(
     archive: bytes, layout: Layout, alignment_of: Callable[[int], int] = lambda size: 64
 ) -> bytes:
-    """The same entries in the same order; `alignment_of` tells an entry's alignment by its size."""
+    """Lays out the entries in their order; `alignment_of` returns an entry's alignment by its size."""
     file, directory, count = bytearray(), bytearray(), 0
     with zipfile.ZipFile(io.BytesIO(archive)) as entries:
         for info in entries.infolist():

@@ -12,8 +12,8 @@ namespace {
 
 FileCallLog* log = nullptr;
 
-/// Whether the call that `describe` describes may be made; logs it. Described only for a log: reading what is written
-/// faults where a mapped file was shortened, and the kernel's answer to that is tested, too.
+/// Logs the call, and returns whether it may be made. Calls `describe` only if a log exists: it reads the written
+/// bytes, which faults if a mapped file was cut, and tests check the kernel's error for that case.
 template <typename Describe>
 bool passes(const Describe& describe) {
   if (log == nullptr) return true;
@@ -42,7 +42,7 @@ FileCallLog::~FileCallLog() { log = nullptr; }
 
 }  // namespace onnxar::testing
 
-// These stand in for those of the C library. Its names of parameters are reserved for it.
+// These replace the functions of the C library, whose parameter names are reserved.
 // NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)
 extern "C" {
 

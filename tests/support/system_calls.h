@@ -1,6 +1,6 @@
-// What the code under test does to files, seen where it calls the system.
+// Logs the system calls by which the code under test changes files.
 //
-// A program that uses these classes has its own pwritev, fsync and ftruncate, which tell what was done and do it.
+// A program that uses these classes has its own pwritev, fsync and ftruncate, which log the call and then make it.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace onnxar::testing {
 
-/// One call that changes a file, or makes sure that earlier ones reached the disk.
+/// A call that changes a file or syncs it.
 struct FileCall {
   enum class Kind : std::uint8_t { write, sync, set_size };
   Kind kind = Kind::write;
@@ -18,7 +18,7 @@ struct FileCall {
   std::vector<std::byte> data;  ///< of a write
 };
 
-/// The calls of this process, from the constructor to the destructor. One at a time; not for several threads.
+/// Logs the calls of this process from the constructor to the destructor. Only one log may exist. Not synchronised.
 class FileCallLog {
  public:
   FileCallLog();
@@ -29,7 +29,7 @@ class FileCallLog {
   [[nodiscard]] const std::vector<FileCall>& calls() const { return calls_; }
   void add(FileCall call) { calls_.push_back(std::move(call)); }
 
-  /// Asked before each call; an errno has it fail by that, 0 lets it pass.
+  /// Called before each call. If it returns an errno, the call fails with it; 0 lets the call pass.
   std::function<int(const FileCall&)> fail;
 
  private:

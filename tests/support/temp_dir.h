@@ -1,4 +1,4 @@
-// A folder of its own for a test, gone when the test ends.
+// A temporary folder for one test.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace onnxar::testing {
 
-/// Below $TMPDIR, or /tmp. The destructor removes the folder and all that is in it, whatever permissions a
-/// test set.
+/// Below $TMPDIR, or /tmp. The destructor removes the folder and its contents, even if a
+/// test changed permissions.
 class TempDir {
  public:
   TempDir();
@@ -29,7 +29,7 @@ class TempDir {
   [[nodiscard]] std::string read_text(std::string_view name) const;
 
   /// Everything in the folder and below, hidden files too: paths relative to the folder, sorted, folders with
-  /// a slash at the end. Shows what was left behind.
+  /// a slash at the end. Shows files that remain.
   [[nodiscard]] std::vector<std::string> file_names() const;
 
  private:

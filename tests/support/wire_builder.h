@@ -1,7 +1,7 @@
 // Protobuf messages and ONNX models written byte by byte, for tests.
 //
-// Independent of the code under test: nothing of it is included, and the wire types and field numbers stand
-// here a second time. What is built may be as wrong as a test wants it; nothing is checked.
+// Independent of the code under test: includes nothing of it, and defines wire types and field numbers again. Checks
+// nothing, so that tests can build any wrong message.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ inline Blob copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), b
 
 /// The bytes of `text`.
 Blob blob(std::string_view text);
-/// `size` bytes that differ from place to place and from seed to seed; the same on every run.
+/// `size` bytes that depend on position and seed, and are equal in every run.
 Blob pattern(std::size_t size, std::uint32_t seed = 0);
 /// The characters of `bytes`.
 std::string text_of(std::span<const std::byte> bytes);
@@ -34,12 +34,12 @@ inline constexpr std::uint32_t group_end = 4;
 inline constexpr std::uint32_t fixed32 = 5;
 }  // namespace wire_type
 
-/// A message under construction: fields appear in the order of the calls, any field as often as wanted. The
-/// calls return the message itself, so keep a chain that began with a temporary by value.
+/// A message under construction. Fields appear in the order of the calls, and may be repeated. The calls return the
+/// message itself, so store a chain that began with a temporary by value.
 class Message {
  public:
   Message& varint(std::uint32_t field, std::uint64_t value);
-  /// As a negative int64 (or int32) is sent: ten bytes.
+  /// Encodes as int64 and int32 do: a negative value takes ten bytes.
   Message& signed_varint(std::uint32_t field, std::int64_t value);
   Message& fixed32(std::uint32_t field, std::uint32_t value);
   Message& fixed64(std::uint32_t field, std::uint64_t value);
@@ -52,16 +52,16 @@ class Message {
   /// Start and end group around `value` (deprecated in protobuf, still legal as an unknown field).
   Message& group(std::uint32_t field, const Message& value);
 
-  /// The forms below write varints of exactly `width` bytes, more than needed: legal, and never what a
-  /// library writes.
+  /// The forms below write varints of exactly `width` bytes, more than needed. This is legal, but libraries never
+  /// write it.
   Message& padded_varint(std::uint32_t field, std::uint64_t value, std::size_t width);
   Message& padded_length_bytes(std::uint32_t field, std::span<const std::byte> value, std::size_t width);
   Message& padded_length_message(std::uint32_t field, const Message& value, std::size_t width);
   Message& padded_tag(std::uint32_t field, std::uint32_t type, std::size_t width);
 
-  /// A tag alone; the field number may be 0 and the type 6 or 7.
+  /// A tag without a value. The field number may be 0 and the type 6 or 7.
   Message& tag(std::uint32_t field, std::uint32_t type);
-  /// A tag and a length without the bytes: with `raw` after it, a length that lies.
+  /// A tag and a length without the bytes. With `raw` after it, the length is wrong.
   Message& claimed_length(std::uint32_t field, std::uint64_t length);
   /// A varint without a tag, minimal when `width` is 0.
   Message& raw_varint(std::uint64_t value, std::size_t width = 0);
@@ -71,14 +71,14 @@ class Message {
   [[nodiscard]] std::size_t size() const { return wire_.size(); }
   [[nodiscard]] const Blob& view() const& { return wire_; }
   [[nodiscard]] std::string str() const { return text_of(wire_); }
-  /// The bytes; the message is empty afterwards.
+  /// Returns the bytes. The message is empty afterwards.
   [[nodiscard]] Blob take();
 
  private:
   Blob wire_;
 };
 
-// Field numbers of ONNX, the ones that tests name.
+// The field numbers of ONNX that tests use.
 namespace model_field {
 inline constexpr std::uint32_t ir_version = 1, producer_name = 2, producer_version = 3, domain = 4, model_version = 5,
                                doc_string = 6, graph = 7, opset_import = 8, metadata_props = 14, training_info = 20,
@@ -124,8 +124,8 @@ inline constexpr std::uint64_t undefined = 0, float32 = 1, uint8 = 2, int8 = 3, 
                                float8e8m0 = 24, uint2 = 25, int2 = 26;
 }
 
-/// How a repeated number is sent. The schema packs the typed data fields and nothing else; both are legal
-/// everywhere.
+/// The encoding of a repeated number. The schema packs only the typed data fields, but both encodings are legal for
+/// all fields.
 enum class Repeated : std::uint8_t { packed, unpacked };
 
 /// A TensorProto. Fields are sent ascending by number, as libraries do, unless `order` says otherwise.
@@ -144,7 +144,7 @@ class TensorBuilder {
   /// `location`, then `offset` and `length` where given, and data_location EXTERNAL.
   TensorBuilder& external(std::string_view location, std::optional<std::uint64_t> offset = {},
                           std::optional<std::uint64_t> length = {});
-  /// One more external_data record, whatever it says.
+  /// Appends an external_data record with any content.
   TensorBuilder& external_data(std::string_view key, std::string_view value);
   TensorBuilder& data_location(std::uint64_t value);
   TensorBuilder& segment(std::int64_t begin, std::int64_t end);
@@ -157,7 +157,7 @@ class TensorBuilder {
   TensorBuilder& packed_dims();
   /// Leaves the field out, if it is there.
   TensorBuilder& without(std::uint32_t number);
-  /// These fields first, in this order; the others follow ascending.
+  /// Sends these fields first, in this order. The others follow in ascending order.
   TensorBuilder& order(std::vector<std::uint32_t> first);
 
   [[nodiscard]] Message message() const;
@@ -236,7 +236,7 @@ struct ModelParts {
 Message model(const ModelParts& parts);
 
 /// `innermost` inside `depth` graphs: each holds one Loop node whose attribute `body` is the next graph, so
-/// the message nests by three a level. Depth 0 is `innermost` itself. Cost: linear in the result.
+/// the message nests three deep per level. Depth 0 is `innermost` itself. Cost: linear in the result.
 Message subgraph_of_depth(std::size_t depth, const Message& innermost = graph({}));
 
 }  // namespace onnxar::testing

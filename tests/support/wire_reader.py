@@ -1,4 +1,4 @@
-"""Serialised models, read without protobuf: how their bytes are spelt.
+"""Reads serialised models without protobuf, to compare how they are encoded.
 
 Only the schema's field numbers come from the installed onnx package.
 """
@@ -19,7 +19,7 @@ class Field(NamedTuple):
     wire_type: int
     begin: int  # of the value
     end: int
-    is_minimal: bool  # its tag and length take no more bytes than they need
+    is_minimal: bool  # tag and length have the shortest encoding
 
 
 class Wire:
@@ -39,7 +39,7 @@ class Wire:
         return self._fields[key]
 
     def is_minimal(self, path: str) -> bool:
-        """Whether all messages on the way to `path` are framed as briefly as can be."""
+        """Whether all messages on the way to `path` have the shortest tags and lengths."""
         steps = path.split(".")
         return all(self.find(".".join(steps[: n + 1])).is_minimal for n in range(len(steps)))
 
@@ -65,7 +65,7 @@ class Wire:
             value, stop, is_minimal = self._value(tag, begin)
             yield Field(tag >> 3, tag & 7, value, stop, is_minimal and begin - at == _width(tag))
             at = stop
-            if tag & 7 == 3:  # an unknown group: its end tag lies behind its fields
+            if tag & 7 == 3:  # an unknown group: its end tag follows its fields
                 _, at = self._varint(stop)
 
     def _value(self, tag: int, at: int) -> tuple[int, int, bool]:

@@ -28,7 +28,7 @@ class DataType(NamedTuple):
     bits: int
     field: int  # number of the typed field
     code: str  # struct code of one value of the typed field, as raw bytes
-    mask: bytes = b"\xff"  # repeated over random bytes, makes them valid
+    mask: bytes = b"\xff"  # applied to random bytes, makes them valid
 
 
 FLOAT_DATA, INT32_DATA, STRING_DATA, INT64_DATA, DOUBLE_DATA, UINT64_DATA = 4, 5, 6, 7, 10, 11
@@ -71,7 +71,7 @@ FLOAT, UINT8 = TYPES["FLOAT"], TYPES["UINT8"]
 
 
 def content(kind: DataType, count: int, seed: object) -> bytes:
-    """Raw bytes of `count` elements, any valid values of the type, the same for the same seed."""
+    """Raw bytes of `count` elements, any valid values of the type, determined by the seed."""
     size = (count * kind.bits + 7) // 8
     data = random.Random(str(seed)).randbytes(size)
     mask = (kind.mask * (size // len(kind.mask) + 1))[:size]
@@ -106,7 +106,7 @@ def unpacked(kind: DataType, data: bytes) -> bytes:
 
 
 def split_runs(kind: DataType, data: bytes) -> bytes:
-    """A packed run, one value alone, another packed run: a parser joins them."""
+    """A packed run, an unpacked value and a second packed run, which a parser joins."""
     width = struct.calcsize(kind.code)
     cut = len(data) // width // 2 * width
     middle = unpacked(kind, data[cut : cut + width])
@@ -176,14 +176,14 @@ def graph(body: bytes, name: str = "graph") -> bytes:
 
 
 def sparse(values: bytes) -> bytes:
-    """Its indices are long enough to move, if indices ever did."""
+    """A sparse tensor whose indices are long enough to move, if indices could."""
     kind = TYPES["INT64"]
     data = raw(kind, struct.pack("<200q", *range(200)))
     return block(1, values) + block(2, fields_of("indices", kind, [200], data)) + scalar(3, 4096)
 
 
 class Part(NamedTuple):
-    """What a tensor adds to a model: fields of the graph, fields of the model behind the graph."""
+    """The fields that a tensor adds to a model: in the graph, and in the model after the graph."""
 
     graph: bytes = b""
     model: bytes = b""
@@ -204,7 +204,7 @@ def plain(*tensors: bytes) -> bytes:
 
 
 class DataFile:
-    """A file of weights in the making, and the links into it."""
+    """A file of weights under construction, and the links into it."""
 
     def __init__(self, location: str) -> None:
         self.location = location

@@ -1,9 +1,9 @@
 // Zip archives written byte by byte, for tests: conforming ones, and ones with exactly one thing wrong.
 //
-// Independent of the code under test: nothing of it is included; signatures, constants and the CRC stand here
-// a second time. A `ZipBuilder` is a plain value. Left alone it builds a conforming archive (what spec and
-// format page demand of a writer); every field of every record can be replaced by itself, and nothing else
-// follows the replaced field unless the comment on it says so.
+// Independent of the code under test: includes nothing of it, and defines signatures, constants and the CRC again.
+// A `ZipBuilder` is a plain value. By default it builds a conforming archive, as spec/writing.md requires. Every
+// field of every record can be replaced separately. Other fields do not follow the replaced one unless its comment
+// says so.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ inline constexpr std::uint32_t end = 0x06054b50;
 inline constexpr std::uint32_t descriptor = 0x08074b50;
 }  // namespace signature
 
-/// What a 32-bit field holds where the value is in the zip64 record.
+/// The value of a 32-bit field whose real value is in the zip64 record.
 inline constexpr std::uint64_t sentinel = 0xFFFFFFFF;
 
 inline constexpr std::size_t mebibyte = std::size_t{1} << 20U;
@@ -36,14 +36,14 @@ inline constexpr std::size_t mebibyte = std::size_t{1} << 20U;
 /// The name of the model's entry.
 inline constexpr std::string_view model_entry = "__MODEL_PROTO";
 
-/// Bit by bit, slow and short. CRC-32 as zip has it.
+/// The CRC-32 of zip, computed bit by bit: slow and short.
 std::uint32_t bitwise_crc32(std::span<const std::byte> bytes);
 
-/// A field that takes the conforming value until a test gives it another.
+/// A field that has the conforming value unless a test sets one.
 template <typename T>
 using Field = std::optional<T>;
 
-/// What local and central header have in common.
+/// The fields that local and central headers share.
 struct HeaderFields {
   Field<std::uint32_t> signature = {};
   Field<std::uint16_t> version_needed = {};
@@ -52,18 +52,17 @@ struct HeaderFields {
   Field<std::uint16_t> time = {};
   Field<std::uint16_t> date = {};
   Field<std::uint32_t> crc = {};
-  /// The size that is meant: from 0xFFFFFFFF on, the header says it through a zip64 record.
+  /// The real size. From 0xFFFFFFFF on, the header states it in a zip64 record.
   Field<std::uint64_t> csize = {};
   Field<std::uint64_t> usize = {};
-  /// The 32-bit field alone, whatever the zip64 record says.
+  /// The 32-bit field, independent of the zip64 record.
   Field<std::uint32_t> csize32 = {};
   Field<std::uint32_t> usize32 = {};
   Field<std::string> name = {};
-  /// The length fields alone.
+  /// The length fields, independent of the bytes that follow.
   Field<std::uint16_t> name_length = {};
   Field<std::uint16_t> extra_length = {};
-  /// The whole zip64 extra record, id and length included; an empty one leaves it out. The 32-bit fields
-  /// stay.
+  /// The whole zip64 extra record with id and length. An empty value omits it. The 32-bit fields do not change.
   Field<Blob> zip64_extra = {};
   /// Records after the zip64 one and before the padding, which still aligns.
   Blob more_extra = {};
@@ -72,11 +71,11 @@ struct HeaderFields {
 };
 
 struct LocalFields : HeaderFields {
-  /// The padding record, id and length included, in place of the one that aligns.
+  /// The padding record with id and length, instead of the one that aligns the data.
   Field<Blob> padding = {};
-  /// The alignment that the padding record names.
+  /// The alignment that the padding record states.
   Field<std::uint16_t> recorded_alignment = {};
-  /// How much longer than minimal the padding is; a multiple of the alignment keeps the data aligned.
+  /// The number of padding bytes beyond the minimum. A multiple of the alignment keeps the data aligned.
   std::size_t more_padding = 0;
 };
 
@@ -85,7 +84,7 @@ struct CentralFields : HeaderFields {
   Field<std::uint16_t> disk = {};
   Field<std::uint16_t> internal_attributes = {};
   Field<std::uint32_t> external_attributes = {};
-  /// The offset that is meant, and the 32-bit field alone; as with the sizes.
+  /// The real offset, and the 32-bit field, as for the sizes.
   Field<std::uint64_t> header_offset = {};
   Field<std::uint32_t> header_offset32 = {};
   std::string comment = {};
@@ -97,13 +96,12 @@ struct ZipEntry {
   Blob data = {};
   LocalFields local = {};
   CentralFields central = {};
-  /// Of the data in the file. Default: the builder's rule.
+  /// The alignment of the data. Default: the builder's rule.
   Field<std::size_t> alignment = {};
-  /// Says the sizes (both headers) or the offset (central header) through zip64 although they fit.
+  /// States the sizes (both headers) or the offset (central header) in zip64 fields although they fit in 32 bits.
   bool force_zip64_sizes = false;
   bool force_zip64_offset = false;
-  /// Neither local header nor data is written (the directory still lists the entry), or the directory is
-  /// silent.
+  /// Whether local header and data are written, and whether the directory lists the entry.
   bool written = true;
   bool listed = true;
   Blob gap_before = {};
@@ -140,7 +138,7 @@ struct Zip64EndFields {
   Field<std::uint64_t> entries = {};
   Field<std::uint64_t> directory_size = {};
   Field<std::uint64_t> directory_offset = {};
-  /// The extensible data sector; counted by the record's size.
+  /// The extensible data sector, which the size of the record includes.
   Blob extensible_data = {};
 };
 
@@ -151,14 +149,14 @@ struct Zip64LocatorFields {
   Field<std::uint32_t> disks = {};
 };
 
-/// Where an entry lies. What was not written or not listed has `nowhere`.
+/// The offsets of an entry. Parts that were not written or not listed have `nowhere`.
 struct PlacedEntry {
   static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
   std::string name = {};
   std::size_t header_offset = nowhere;
   std::size_t extra_offset = nowhere;
-  /// Of the padding record (its id), the last of the extra field.
+  /// The offset of the padding record's id. The record is the last in the extra field.
   std::size_t padding_offset = nowhere;
   std::size_t data_offset = nowhere;
   std::size_t data_size = 0;
@@ -168,7 +166,7 @@ struct PlacedEntry {
   [[nodiscard]] bool listed() const { return central_offset != nowhere; }
 };
 
-/// An archive and the place of everything in it.
+/// An archive and the offsets of its records.
 struct Built {
   Blob bytes = {};
   /// Entries kept from an earlier state, then the builder's own, each in their order.
@@ -179,7 +177,7 @@ struct Built {
   std::optional<std::size_t> zip64_locator_offset = {};
   std::size_t end_offset = PlacedEntry::nowhere;
 
-  /// The first of that name. Throws std::out_of_range if there is none.
+  /// Returns the first entry with this name. Throws std::out_of_range if none has it.
   [[nodiscard]] const PlacedEntry& entry(std::string_view name) const;
   [[nodiscard]] Blob data_of(std::string_view name) const;
 };
@@ -190,19 +188,19 @@ struct ZipBuilder {
   std::size_t alignment = 64;
 
   Blob prefix = {};
-  /// Subtracted from every recorded offset: with the prefix's size, a self-extracting archive.
+  /// Subtracted from every recorded offset. With the size of the prefix, the result is a self-extracting archive.
   std::uint64_t offset_base = 0;
   /// Which entries the directory lists, and in which order: indices into kept entries, then own ones. An
   /// entry may be listed twice. Default: all that are `listed`.
   std::optional<std::vector<std::size_t>> directory_order = {};
   Blob gap_before_directory = {};
-  /// After the last central header and counted by the directory's size.
+  /// Bytes after the last central header, which the directory's size includes.
   Blob directory_tail = {};
   Blob gap_after_directory = {};
 
   /// Zip64 end record and locator: where needed, or forced. With them, the end record holds sentinels only.
   bool force_zip64 = false;
-  /// Writes or leaves out one record alone.
+  /// Writes or omits a single record.
   Field<bool> write_zip64_end = {};
   Field<bool> write_zip64_locator = {};
   Zip64EndFields zip64_end = {};
@@ -215,23 +213,23 @@ struct ZipBuilder {
   std::string comment = {};
   Blob trailing = {};
 
-  /// The state that this one follows in the same file: its bytes come first, its entries, the model apart,
-  /// stay listed with their central headers as they are. Set by `edit_builder`.
+  /// The previous state in the same file. Its bytes come first. Its entries except the model stay listed, with
+  /// unchanged central headers. Set by `edit_builder`.
   std::shared_ptr<const Built> base = nullptr;
 
   [[nodiscard]] Blob build() const { return build_placed().bytes; }
   [[nodiscard]] Built build_placed() const;
-  /// The first of that name. Throws std::out_of_range if there is none.
+  /// Returns the first entry with this name. Throws std::out_of_range if none has it.
   ZipEntry& entry(std::string_view name);
 };
 
 ZipEntry zip_entry(std::string_view name, Blob data);
-/// Compressed with method 8, as blocks that hold the data literally: any inflater gives `data` back.
+/// An entry compressed with method 8, in stored blocks, which any inflater converts back to `data`.
 ZipEntry deflated_entry(std::string_view name, const Blob& data);
-/// Sizes and CRC in a data descriptor behind the data, as streaming writers do; flag bit 3 is set.
+/// An entry whose sizes and CRC are in a data descriptor after the data, as streaming writers do. Sets flag bit 3.
 ZipEntry streamed_entry(std::string_view name, Blob data, bool with_signature = true);
 
-/// As common zip tools write it: no padding, a newer version, a time, attributes.
+/// Changes an entry to the form of common zip tools: no padding, a newer version, a time, attributes.
 ZipEntry plain_entry(ZipEntry entry);
 
 /// One extra record: id, length, content.
@@ -243,10 +241,10 @@ Blob zeros(std::size_t size);
 /// The smallest archive that passes every check without a remark: a FLOAT tensor `w` of 256 elements, which
 /// the model names as external data and gives out as `y`.
 ZipBuilder smallest_builder();
-/// The same with another payload, whose size is a multiple of 4.
+/// The smallest archive with a different payload, whose size is a multiple of 4.
 ZipBuilder smallest_builder(Blob payload);
 Built smallest_archive();
-/// The model of that archive for a tensor of `elements` elements. `producer` tells edited models apart.
+/// The model of that archive, for a tensor of `elements` elements. `producer` distinguishes edited models.
 Blob smallest_model(std::size_t elements = 256, std::string_view producer = "onnxar.test");
 
 /// An edit: appends `extra` and the new model, then a directory that lists the kept entries at their old
@@ -254,8 +252,8 @@ Blob smallest_model(std::size_t elements = 256, std::string_view producer = "onn
 ZipBuilder edit_builder(const Built& base, Blob model, std::vector<ZipEntry> extra = {});
 Built append_edit(const Built& base, Blob model, std::vector<ZipEntry> extra = {});
 
-// Damage. A verb that would touch what is not there throws std::out_of_range, so that no test passes by
-// damaging nothing.
+// Damage. These functions throw std::out_of_range if they would touch bytes that do not exist. Otherwise a test could
+// pass without damage.
 void flip_bit(Blob& bytes, std::size_t offset, unsigned bit = 0);
 void put_u8(Blob& bytes, std::size_t offset, std::uint8_t value);
 void put_u16(Blob& bytes, std::size_t offset, std::uint16_t value);
@@ -270,7 +268,7 @@ void erase(Blob& bytes, std::size_t offset, std::size_t count);
 [[nodiscard]] std::uint16_t u16_at(std::span<const std::byte> bytes, std::size_t offset);
 [[nodiscard]] std::uint32_t u32_at(std::span<const std::byte> bytes, std::size_t offset);
 [[nodiscard]] std::uint64_t u64_at(std::span<const std::byte> bytes, std::size_t offset);
-/// The first place at or after `from` where the four bytes of `value` stand.
+/// Returns the first offset, at or after `from`, of the four bytes of `value`.
 [[nodiscard]] std::optional<std::size_t> find_signature(std::span<const std::byte> bytes, std::uint32_t value,
                                                         std::size_t from = 0);
 [[nodiscard]] std::optional<std::size_t> find_last_signature(std::span<const std::byte> bytes, std::uint32_t value);

@@ -183,7 +183,7 @@ def sharing() -> Models:
 
 def nesting() -> Models:
     part = SITES["g_initializer"](tensor("w", seed="depth 0"))
-    for depth in range(1, 26):  # three messages a level; parsers give up at 100
+    for depth in range(1, 26):  # three messages per level; parsers refuse more than 100
         level = part.graph + initializers(tensor("w", seed=f"depth {depth}"))
         part = in_node("If", G, graph(level))
     yield "nesting_deep", model(part)
@@ -198,7 +198,7 @@ def nesting() -> Models:
 
 
 def typed_fields() -> Models:
-    """Spellings of typed fields."""
+    """Encodings of typed fields."""
     int32, int8 = TYPES["INT32"], TYPES["INT8"]
     negative = struct.pack("<400i", *range(-400, 0))
     five_bytes = b"".join(varint(value & 0xFFFFFFFF) for value in range(-200, 0))
@@ -224,7 +224,7 @@ def typed_fields() -> Models:
 
 
 def not_convertible() -> Models:
-    """Payloads that are no raw data of the tensor's type and shape; they stay as they are."""
+    """Payloads that are not raw data of the tensor's type and shape; they stay unchanged."""
     wide = block(INT32_DATA, b"".join(varint(n) for n in range(2000)))
     many = block(UINT64_DATA, b"".join(varint(n << 22) for n in range(2000)))
     floats = packed(FLOAT, content(FLOAT, 2000, "floats"))
@@ -250,7 +250,7 @@ def not_convertible() -> Models:
 
 
 def unknown(seed: int) -> bytes:
-    """Fields that no schema has, of every wire type but groups."""
+    """Fields that no schema has, of every wire type except groups."""
     fixed64 = varint(1001 << 3 | 1) + struct.pack("<Q", seed)
     fixed32 = varint(1003 << 3 | 5) + struct.pack("<I", seed)
     return scalar(1000, seed) + fixed64 + block(1002, f"unknown {seed}") + fixed32
@@ -311,7 +311,7 @@ def rare_fields() -> Models:
 
 
 def padded_lengths() -> Models:
-    """Lengths spelt in five bytes, one level at a time, then on all."""
+    """Lengths encoded in five bytes, on one level at a time and then on all levels."""
     levels = ("raw_data", "tensor", "attribute", "node", "graph")
     for padded in (*((level,) for level in levels), levels):
         width = {level: 5 if level in padded else 0 for level in levels}
@@ -342,12 +342,12 @@ INLINE = (
 
 
 def passes_check(path: Path) -> bool:
-    """Whether `check` calls the model good. Every other verb carries also those along which it does not."""
+    """Whether `check` accepts the model. The other verbs also process models that it refuses."""
     return path.stem != "typed_refused"
 
 
 def write_zoo(folder: Path) -> list[Path]:
-    """Writes all models beneath `folder`; gives their paths, none of them twice."""
+    """Writes all models below `folder`. Returns their paths without duplicates."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for stem, data in itertools.chain.from_iterable(make() for make in INLINE):

@@ -23,7 +23,7 @@ from support.wire_writer import (
 
 MIB = 1 << 20
 
-External = tuple[bytes, list[DataFile]]  # a model, and the files beside it
+External = tuple[bytes, list[DataFile]]  # a model, and the files next to it
 
 
 def external_one_file() -> External:
@@ -69,7 +69,7 @@ def external_everywhere() -> External:
 
 
 def external_small() -> External:
-    """What stays in a model however it came: shapes, empty tensors."""
+    """Tensors that stay in a model even if they were external: shapes, empty tensors."""
     file = DataFile("weights.bin")
     return plain(
         file.tensor("shape", TYPES["INT64"], 4),
@@ -80,7 +80,7 @@ def external_small() -> External:
 
 
 def external_checksum() -> External:
-    """The checksum is of the whole file, here of one tensor."""
+    """The checksum covers the whole file, which holds one tensor."""
     file = DataFile("weights.bin")
     data = content(FLOAT, 300, "checksum")
     file.add(data)
@@ -89,7 +89,7 @@ def external_checksum() -> External:
 
 
 def external_link_first() -> External:
-    """The link stands before everything that says how long it must be."""
+    """The link precedes the fields that determine its length."""
     file = DataFile("weights.bin")
     data = content(FLOAT, 300, "first")
     link = file.link(offset=file.add(data), length=len(data))

@@ -12,7 +12,7 @@ constexpr std::uint64_t far = 5'000'000'000;
 /// The header of `w`, as one header shows it on its own: the numbers may be larger than the file.
 template <typename Change>
 zip::DirectoryEntry entry_of(const Change& change) {
-  // The header's name is a view of the bytes, which end here; nobody looks at it.
+  // The header's name is a view of the bytes, which are destroyed here. It is not used.
   const Built built = changed_entry(change);
   const PlacedEntry& w = built.entry("w");
   zip::DirectoryEntry entry;

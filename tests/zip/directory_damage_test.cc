@@ -192,7 +192,7 @@ TEST(SupersededTail, RandomBytesOfItsSizeAreAGap) {
 }
 
 TEST(SupersededTail, NoneStandsBehindTheModel) {
-  // A directory and an end record once more: the model would keep what is superseded behind itself.
+  // A second directory and end record: superseded bytes would follow the model.
   const Built first = smallest_archive();
   Blob again = part(first, first.directory_offset, first.bytes.size());
   put_u32(again, first.directory_size + 16, static_cast<std::uint32_t>(first.bytes.size()));

@@ -227,7 +227,7 @@ TEST(EndRecords, RecordThatStandsElsewhereIsRefusedThoughTheLocatorNamesIt) {
 }
 
 TEST(EndRecords, LocatorWithoutRoomForARecordIsRefused) {
-  // Nothing stands before the locator: 56 bytes before itself would be a place near the largest number.
+  // The locator begins at 0, so the offset 56 bytes before it would wrap.
   for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{0} - 56}) {
     ZipBuilder builder;
     builder.write_zip64_locator = true;

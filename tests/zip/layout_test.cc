@@ -142,7 +142,7 @@ zip::PlacedEntry as_placed(const ZipEntry& entry, const PlacedEntry& place, std:
   return placed;
 }
 
-/// Local headers, directory and end records equal the builder's, with `shift` bytes thought to stand before them.
+/// Local headers, directory and end records equal the builder's, for an archive that begins at `shift`.
 void expect_builders_bytes(ZipBuilder builder, std::uint64_t shift = 0) {
   builder.offset_base = 0 - shift;
   const Built built = builder.build_placed();

@@ -26,7 +26,7 @@ TEST(NameFault, OrdinaryNamesHaveNone) {
   }
 }
 
-// Names are looked at eight characters at once, so each place in and behind a word counts.
+// Names are compared eight characters at a time, so each position in a word and after it is tested.
 TEST(NameFault, AFaultIsSeenAtAnyPlaceOfANameOfAnyLength) {
   for (std::size_t length = 1; length < 30; ++length) {
     for (std::size_t place = 0; place < length; ++place) {
@@ -63,8 +63,8 @@ TEST(NameFault, EveryCharacterOutsidePortableAsciiIsRefused) {
   }
 }
 
-// What readers make of them: unzip takes ";1" off, bsdtar joins what differs in its form of Unicode, listings turn
-// what follows U+202E around, Windows has streams behind colons.
+// Readers treat these differently: unzip removes ";1", bsdtar joins names that differ in Unicode normalization,
+// listings reverse the text after U+202E, and Windows takes a stream name after a colon.
 TEST(NameFault, NamesThatReadersChangeAreRefused) {
   for (const std::string_view name : {"weights;1", "a;1/b", "gr\xc3\xb6\xc3\x9f", "e\xcc\x81", "a\xe2\x80\xaez", "C:x",
                                       "a:b", "a\\b", "*", "a?", "\xff", "\x7f"}) {

@@ -13,13 +13,13 @@
 
 namespace onnxar::testing {
 
-/// What the directory is refused for; nothing when `open` would go on.
+/// Returns the error of reading the directory; nothing if `open` would continue.
 inline std::optional<ErrorContext> refusal_of_directory(const Blob& bytes, const zip::Limits& limits = {}) {
   const GuardedBuffer file = GuardedBuffer::ending_at_guard(bytes);
   return refusal_of([&] { return zip::Directory::read(file.bytes(), limits).entries().size(); });
 }
 
-/// The same, with every local header proved afterwards.
+/// As above, but also proves every local header.
 inline std::optional<ErrorContext> refusal_of_archive(const Blob& bytes) {
   const GuardedBuffer file = GuardedBuffer::ending_at_guard(bytes);
   return refusal_of([&] {

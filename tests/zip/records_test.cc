@@ -8,7 +8,8 @@
 namespace onnxar::testing {
 namespace {
 
-/// A record of `size` bytes whose bytes all differ, behind its signature: a field read at a wrong place shows.
+/// A record of `size` bytes whose bytes after the signature all differ, so that a field read at a wrong offset is
+/// noticed.
 Blob counting_record(std::uint32_t signature, std::size_t size) {
   Blob bytes(size);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i + 1);

@@ -34,7 +34,7 @@ class WriterTest : public ::testing::Test {
   std::optional<ErrorContext> refusal_of_adding(std::string_view name, const ByteSource& source = SpanSource(Bytes())) {
     return refusal_of([&] { writer_.add(name, 64, source); });
   }
-  /// By a writer of its own: one that failed adds nothing more.
+  /// Uses a separate writer, because a writer that failed does not add entries.
   std::optional<ErrorContext> refusal_of_another(std::string_view name) {
     zip::Writer other{base::BufferedOutput(base::OutputFile::create(folder_ / "b", base::Existing::refuse), false)};
     return refusal_of([&] { other.add(name, 64, SpanSource(Bytes())); });
