@@ -43,6 +43,7 @@ void add_sizes(ReplaceReport& report, const ArchiveEditor& editor, const NewEntr
   report.file_bytes_before = editor.archive().file().size();
 }
 
+/// From here on the archive changes; the editor takes everything back if a step throws.
 void append(ArchiveEditor& editor, const NewEntries& entries, std::uint64_t file_bytes) {
   editor.reserve(file_bytes);  // a full disk is noticed before the archive changes
   for (const auto& [name, source] : entries) editor.add(name, *source);
@@ -78,7 +79,7 @@ ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOpt
   return editor;
 }
 
-/// Makes the resolver of the new model, which may name entries of the archive.
+/// Makes the resolver of the new model. It needs the archive, as the model may name entries of it.
 using OpenModel = std::function<std::unique_ptr<Resolver>(const Archive& archive)>;
 
 ReplaceReport replace_model_of(const std::filesystem::path& path, const OpenModel& open_model,
