@@ -21,7 +21,7 @@
 namespace onnxar {
 namespace {
 
-/// An entry that is written.
+/// An entry to write. The source is borrowed.
 struct NewEntry {
   std::string_view name;
   const ByteSource* source;

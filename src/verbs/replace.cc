@@ -30,7 +30,7 @@ NewEntries entries_to_append(const std::vector<ReplacePlan::NewWeight>& weights,
   return entries;
 }
 
-/// Adds what the edit takes. Errors: archive.model.too_large.
+/// Adds the sizes of the new entries and of the file to the report. Errors: archive.model.too_large.
 void add_sizes(ReplaceReport& report, const ArchiveEditor& editor, const NewEntries& entries, std::uint64_t model) {
   std::vector<std::pair<std::string_view, std::uint64_t>> sizes;
   for (const auto& [name, source] : entries) {
@@ -49,7 +49,7 @@ void append(ArchiveEditor& editor, const NewEntries& entries, std::uint64_t file
   for (const auto& [name, source] : entries) editor.add(name, *source);
 }
 
-/// Notes what an archive that is given as the new model has beside its model.
+/// Notes the entries that are not copied if the new model is given as an archive: side files and graphs.
 void note_what_stays(const LoadedModel& model, ReplaceReport& report) {
   const auto note = [&report](const std::string& name, std::string message) {
     report.remarks.push_back({Severity::note, Code::archive_entry_unused, {name, std::nullopt}, std::move(message)});
