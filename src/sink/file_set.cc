@@ -50,7 +50,7 @@ FileSet::~FileSet() {
 
 /// Removes the folders that were made in a folder, of which `here` is a descriptor. A folder that is not empty stays.
 /// Moves one descriptor down and up again, since one for each level could exceed the limit of open files. Returns false
-/// if `here` has lost its way, because a folder was moved meanwhile.
+/// if `here` is no longer that folder, because one was moved meanwhile.
 bool FileSet::remove_within(const Made& made, os::File& here) {
   for (const auto& [name, within] : made.within) {
     if (!within.within.empty() && within.folder->enter(here)) {

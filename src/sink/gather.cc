@@ -24,7 +24,6 @@ class NamedFiles {
     for (std::size_t i = 0; i < files_.size(); ++i) places_.try_emplace(files_[i].name, i);
   }
 
-  [[nodiscard]] bool contains(std::string_view name) const { return places_.contains(name); }
   void add(SideFile file) {
     if (places_.try_emplace(file.name, files_.size()).second) files_.push_back(std::move(file));
   }
@@ -51,7 +50,7 @@ class Gathering {
     for (const LoadedGraph& graph : model.graphs) own_.insert(graph.name);
   }
 
-  /// A file that is not a zip has no side files.
+  /// Adds the entries of the archive at `path`. A file that is not a zip has no side files, so it adds nothing.
   void add_of(const std::filesystem::path& path) {
     const base::MappedFile file = base::MappedFile::open(path);
     if (!looks_like_zip(file.bytes())) return;
@@ -65,6 +64,7 @@ class Gathering {
     }
   }
 
+  /// Adds a file, or puts it in place of one of the same name.
   void add(const AddedFile& added) {
     if (!is_graph_name(added.name)) return side_files_.add_or_replace(added_file(added));
     replaced_.insert(added.name);
@@ -100,12 +100,14 @@ class Gathering {
     kept_.archive = std::move(archive);
   }
 
+  /// Whether a graph is copied: the model is a different one, and its own graphs take precedence.
   [[nodiscard]] bool goes_along(std::string_view graph) const {
     return graph != model_entry_name && !own_.contains(graph);
   }
 
   static SideFile file_of(const std::shared_ptr<const Archive>& archive, const ArchiveEntry& entry) {
     auto source = std::make_shared<EntrySource>(*archive, entry);
+    // The source keeps the archive mapped: it is read only when the output is written.
     return {std::string(entry.name), std::make_shared<OwnedSource>(std::move(source), archive)};
   }
 

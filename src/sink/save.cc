@@ -10,7 +10,8 @@ namespace onnxar {
 namespace {
 
 void check_alignment(const SaveOptions& save) {
-  // The archive's writer checks its own limits. In a data file, only Windows' granularity of mappings is a limit.
+  // The archive's writer checks its own limits. In a data file, the granularity of mappings on
+  // Windows, 64 KiB, is the largest alignment of use.
   constexpr std::uint64_t data_file_maximum = 65536;
   if (save.format != Format::onnx_external) return;
   if (std::has_single_bit(save.alignment) && save.alignment <= data_file_maximum) return;

@@ -21,7 +21,7 @@
 namespace onnxar {
 namespace {
 
-/// An entry that is written.
+/// An entry to write. The source is borrowed.
 struct NewEntry {
   std::string_view name;
   const ByteSource* source;
@@ -42,10 +42,8 @@ class KeptWeights {
   [[nodiscard]] std::optional<ArchiveEntry> find(const ByteSource& data) const {
     return by_content_ ? by_content_->find(data) : std::nullopt;
   }
-  void reserve_names(KeyMaker& keys) const {
-    for (const ArchiveEntry& entry : kept_.weights) {
-      keys.reserve(entry.name.substr(0, entry.name.find('/')));
-    }
+  void reserve_in(KeyMaker& keys) const {
+    for (const ArchiveEntry& entry : kept_.weights) reserve_name(keys, entry.name);
   }
   void add_to(std::vector<NewEntry>& entries) const {
     for (std::size_t i = 0; i < sources_.size(); ++i) entries.push_back({kept_.weights[i].name, sources_[i].get()});
@@ -96,7 +94,7 @@ void save_archive(const LoadedModel& model, const Kept& kept, const std::filesys
   const KeptWeights weights(kept);
   KeyMaker keys;
   reserve_names(keys, kept.side_files);
-  weights.reserve_names(keys);
+  weights.reserve_in(keys);
   PayloadLayout outside([&](const onnx::TensorSite& site, const Payload& payload) -> PayloadLayout::Placement {
     const std::string checksum = checksum_for(payload, options);
     if (const auto entry = weights.find(*payload.source)) {

@@ -50,7 +50,7 @@ class DataFileLayout {
  private:
   std::string name_;
   std::uint64_t alignment_;
-  std::uint64_t end_ = 0;
+  std::uint64_t end_ = 0;  // of the last payload
 };
 
 /// Places the data of each tensor: in one file for all tensors, or in a file for each.
@@ -132,7 +132,7 @@ class OnnxPlan {
         layout_(options_.data_file, options_.alignment),
         outside_(placing(options_, layout_, keys_)) {
     reserve_names(keys_, along_.files);
-    keys_.reserve(target.filename().string());
+    keys_.reserve(target.filename().string());  // a data file must not replace the model
     proto_ = place_payloads(model, options_, outside_, along_.graphs, is_inline() ? &target : nullptr);
     files_ = data_files(outside_, options_);
   }
@@ -200,6 +200,8 @@ void save_onnx(const LoadedModel& model, const Destination& destination, const S
   FileTargets targets(destination, options.output);
   const fs::path& target = targets.model().path;
   auto plan = std::make_unique<const OnnxPlan>(model, taken, target, options);
+  // Only a complete plan tells the size of an inline model. A folder can take a data file too, so a model that is too
+  // large is planned a second time; a single file is refused below.
   if (options.format == Format::onnx_inline && destination.is_folder() && !plan->fits()) {
     plan = std::make_unique<const OnnxPlan>(model, taken, target, with_data_file(options, destination));
   }

@@ -20,11 +20,10 @@ SideFile added_file(const AddedFile& added) {
   return {added.name, payload_of(ByteSpan::borrow(file->bytes(), file), file->origin()).source};
 }
 
+void reserve_name(KeyMaker& keys, std::string_view entry) { keys.reserve(entry.substr(0, entry.find('/'))); }
+
 void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files) {
-  for (const SideFile& file : side_files) {
-    // A key has no slash, so it can only clash with a whole name or with the first folder of one.
-    keys.reserve(std::string_view(file.name).substr(0, file.name.find('/')));
-  }
+  for (const SideFile& file : side_files) reserve_name(keys, file.name);
 }
 
 std::uint64_t size_of(const std::vector<SideFile>& side_files) {
@@ -44,7 +43,7 @@ void check_folders(const std::vector<SideFile>& files) {
   std::ranges::sort(names);
   std::uint64_t folders = 0;
   std::string_view before;
-  for (const std::string_view name : names) {  // sorted neighbours share their common folders, which count once
+  for (const std::string_view name : names) {  // sorted neighbours: common folders count once
     const auto [end, ignored] = std::ranges::mismatch(name, before);
     folders += static_cast<std::uint64_t>(std::count(end, name.end(), '/'));
     before = name;

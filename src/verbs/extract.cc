@@ -140,7 +140,7 @@ class Extractor {
     if (site.tensor.is_external()) shared_.push_back(bytes->size());
     contents_.push_back({std::move(header), std::move(bytes)});
   } catch (const Error& error) {
-    if (kind(error.code()) != Kind::format) throw;
+    if (kind(error.code()) != Kind::format) throw;  // usage and io errors name their own place
     throw source_.annotate(error, site);
   }
 

@@ -92,6 +92,7 @@ class Linking {
 
 void check_place(const fs::path& target, const Linking& linking) {
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  // Paths may differ for one folder, so folders are compared by device and inode.
   if (base::identity_of(folder) != base::identity_of(linking.folder())) {
     throw Error(Code::usage_argument,
                 base::concat("a link must be in the folder of its archive, because runtimes open external data only "

@@ -47,7 +47,7 @@ class ModelCheck {
     return is_readable;
   }
 
-  /// Leaves out the further graphs, and what is unused.
+  /// Checks the model without further graphs and unused entries.
   void run_model_alone() {
     check_selected([this] { return name_fault(); });
   }

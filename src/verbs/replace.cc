@@ -30,7 +30,7 @@ NewEntries entries_to_append(const std::vector<ReplacePlan::NewWeight>& weights,
   return entries;
 }
 
-/// Adds what the edit takes. Errors: archive.model.too_large.
+/// Adds the sizes of the new entries and of the file to the report. Errors: archive.model.too_large.
 void add_sizes(ReplaceReport& report, const ArchiveEditor& editor, const NewEntries& entries, std::uint64_t model) {
   std::vector<std::pair<std::string_view, std::uint64_t>> sizes;
   for (const auto& [name, source] : entries) {
@@ -43,12 +43,13 @@ void add_sizes(ReplaceReport& report, const ArchiveEditor& editor, const NewEntr
   report.file_bytes_before = editor.archive().file().size();
 }
 
+/// From here on the archive changes; the editor takes everything back if a step throws.
 void append(ArchiveEditor& editor, const NewEntries& entries, std::uint64_t file_bytes) {
   editor.reserve(file_bytes);  // a full disk is noticed before the archive changes
   for (const auto& [name, source] : entries) editor.add(name, *source);
 }
 
-/// Notes what an archive that is given as the new model has beside its model.
+/// Notes the entries that are not copied if the new model is given as an archive: side files and graphs.
 void note_what_stays(const LoadedModel& model, ReplaceReport& report) {
   const auto note = [&report](const std::string& name, std::string message) {
     report.remarks.push_back({Severity::note, Code::archive_entry_unused, {name, std::nullopt}, std::move(message)});
@@ -78,7 +79,7 @@ ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOpt
   return editor;
 }
 
-/// Makes the resolver of the new model, which may name entries of the archive.
+/// Makes the resolver of the new model. It needs the archive, as the model may name entries of it.
 using OpenModel = std::function<std::unique_ptr<Resolver>(const Archive& archive)>;
 
 ReplaceReport replace_model_of(const std::filesystem::path& path, const OpenModel& open_model,

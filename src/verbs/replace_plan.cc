@@ -9,6 +9,7 @@
 #include "onnx/fields.h"
 #include "onnx/string_entry.h"
 #include "onnxar/archive.h"
+#include "sink/side_files.h"
 #include "source/graph_rules.h"
 #include "tensors/describe.h"
 #include "tensors/graph_entries.h"
@@ -21,7 +22,7 @@ namespace {
 /// the bytes of the model: the edit would silently give it other data.
 EntryUses uses_before(const Archive& archive, const ReplacedFiles& files, const LoadOptions& load) {
   std::vector<ArchiveEntry> graphs = graph_entries(archive);
-  // Graphs that stay come first, so that only they can have named the model when that is asked.
+  // Graphs that stay come first: a removed graph may name the model, and must not be noted before the others are asked.
   std::ranges::stable_partition(graphs, [&files](const ArchiveEntry& graph) { return files.stays(graph.index); });
   EntryUses uses(archive);
   for (const ArchiveEntry& graph : graphs) {
@@ -31,9 +32,6 @@ EntryUses uses_before(const Archive& archive, const ReplacedFiles& files, const 
   note_as_far_as_read(uses, archive, archive.entry(archive.size() - 1), load);
   return uses;
 }
-
-/// A key has no slash, so it can only clash with a whole name or with the first folder of one.
-std::string_view first_part(std::string_view name) { return name.substr(0, name.find('/')); }
 
 }  // namespace
 
@@ -71,9 +69,9 @@ void ReplacePlan::add_entries(const EntryUses& uses) {
 }
 
 void ReplacePlan::reserve_keys(const std::vector<AddedFile>& added) {
-  // Removed entries count, too: their names remain in earlier states of the file.
-  for (std::size_t i = 0; i + 1 < archive_.size(); ++i) keys_.reserve(first_part(archive_.entry(i).name));
-  for (const AddedFile& file : added) keys_.reserve(first_part(file.name));
+  // Names of removed entries are avoided, too: they mean those entries in earlier states of the file.
+  for (std::size_t i = 0; i + 1 < archive_.size(); ++i) reserve_name(keys_, archive_.entry(i).name);
+  for (const AddedFile& file : added) reserve_name(keys_, file.name);
   // In a link, an entry with the name of the archive's file could be taken for the file.
   for (const auto& file : {archive_.path(), base::real_path(archive_.path())}) keys_.reserve(file.filename().string());
 }
@@ -114,6 +112,7 @@ std::optional<onnx::ExternalLink> ReplacePlan::place_of_small(const onnx::Tensor
   if (!tensor.raw_data || tensor.typed_data || !tensor.restorable) return std::nullopt;
   if (site.levels.size() >= model_.max_depth) return std::nullopt;  // a link is a message, one level deeper
   const Bytes bytes = tensor.raw_data->of(site.model);
+  // Surplus bytes would be lost in an entry that has only the tensor's.
   if (tensor.expected_size() != bytes.size() || !movable_.is_external(site, bytes.size())) return std::nullopt;
   return place_of_equal(SpanSource(bytes));
 }
@@ -132,6 +131,7 @@ std::optional<onnx::ExternalLink> ReplacePlan::place_of(const onnx::TensorSite& 
   return slice;
 }
 
+/// The link of a tensor that names an entry of the archive already.
 onnx::ExternalLink ReplacePlan::kept_link(const onnx::TensorSite& site, const onnx::ExternalLink& link) const {
   if (archive_.find(link.location)->index < kept_) return link;
   throw Error(

@@ -1,4 +1,4 @@
-// What replacing the model of an archive writes: known before the first byte is appended.
+// Plans what replacing the model of an archive writes, before the first byte is appended.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ namespace onnxar {
 /// The tensors that become entries if they have at least `threshold` bytes.
 ExternalPolicy replace_policy(std::uint64_t threshold, const ReplaceOptions& options);
 
-/// Decides for each tensor of the new model where its data is: in an entry that is there, in a new entry, or inline.
+/// Decides for each tensor of the new model where its data is: in an existing entry, in a new entry, or inline.
 /// Model, archive and options must outlive it. Not synchronised.
 class ReplacePlan {
  public:
@@ -60,11 +60,11 @@ class ReplacePlan {
   const LoadedModel& model_;
   const Archive& archive_;
   std::size_t kept_;
-  ExternalPolicy moved_;    // what becomes a new entry
-  ExternalPolicy movable_;  // what may be linked to an entry that is there: of any size
+  ExternalPolicy moved_;    // data that becomes a new entry
+  ExternalPolicy movable_;  // data that may be linked to an existing entry: of any size
   EntriesByContent entries_;
-  Expansion expansion_;  // of what is written
-  Expansion read_;       // of what is compared with entries
+  Expansion expansion_;  // counts the bytes that are written
+  Expansion read_;       // counts the bytes that are compared with entries
   KeyMaker keys_;
   std::map<Extent, onnx::ExternalLink> known_;
   std::vector<NewWeight> new_weights_;

@@ -1,4 +1,4 @@
-// The side files and further graphs that an edit adds to an archive, replaces or removes.
+// Plans the side files and further graphs that an edit of an archive adds, replaces or removes.
 #pragma once
 
 #include <cstddef>
