@@ -50,7 +50,7 @@ struct ConvertReport {
 /// archive, and so are its further graphs.
 ///
 /// The output appears only when it is complete (and synced). Every file is first written under a hidden name, and the
-/// model's file gets its name last. They are opened relative to the output folder, never through a symbolic link,
+/// model's file gets its name last. All files are opened relative to the output folder, never through a symbolic link,
 /// so a folder that is swapped during the call is an error (io.changed). An `output` that is itself a symbolic link is
 /// followed as the kernel does with protected_symlinks set: not in a sticky world-writable folder, unless the caller or
 /// the folder's owner made the link.
@@ -66,8 +66,10 @@ struct ConvertReport {
 ///
 /// With `load.foreign_zips`, zips that are not archives are read too: PyTorch's ZIP_ARCHIVE (also as a folder),
 /// tf2onnx's --large_model, a zip of one `.onnx` and its data files. A remark says so. Compressed entries are first
-/// unpacked to `load.temporary_dir`. Errors: io.*, output.exists, archive.busy, zip.*, archive.*, wire.*, onnx.*;
-/// onnx.model.expansion; usage.argument (options).
+/// unpacked to `load.temporary_dir`.
+///
+/// Errors: io.*, output.exists, archive.busy, zip.*, archive.*, wire.*, onnx.*; onnx.model.expansion; usage.argument
+/// (options).
 ConvertReport pack(const std::filesystem::path& input, const std::filesystem::path& output,
                    const SaveOptions& save = {}, const LoadOptions& load = {});
 /// Packs bytes in memory: an archive, or a `.onnx` whose external data is in `load.external_data_dir`. Foreign zips are
@@ -98,7 +100,7 @@ struct CheckOptions {
 
 /// Finds all errors, warnings and notes about the archive or `.onnx` file at `path`.
 ///
-/// The first fault of the directory ends the check of the container, since nothing after it can be trusted. All local
+/// The first fault of the directory ends the check of the container, since later parts depend on it. All local
 /// headers, CRCs and tensors are checked. A tensor that ONNX's own checker refuses is an error or a warning here too. A
 /// plain model whose name ends in .onnxar is a warning (archive.plain_model). Errors (thrown): archive.busy, io.*
 /// (io.changed: there are faults, and the file is changing). Cost: O(directory + model), with `data` O(bytes).
@@ -173,7 +175,9 @@ struct ReplaceReport {
 /// Further graphs stay, and so does the model's name among them (rule G4). Side files and graphs can be replaced and
 /// removed under the conditions of ArchiveEditor::remove. Data that equals a side file or a graph is not linked to it.
 ///
-/// A model with a link that leads nowhere is refused. After an error the archive is unchanged, byte for byte. Errors:
+/// A model with a link that leads nowhere is refused. After an error the archive is unchanged, byte for byte.
+///
+/// Errors:
 /// usage.own_name (an entry has, or would have, the name of the archive's file apart from ASCII case, so that one could
 /// be taken for the other); usage.argument (a graph that stays has a tensor in the bytes of the old model);
 /// archive.graph.name (the name of the model, twice or not free); onnx.external_data.missing, .out_of_range, and all of

@@ -120,6 +120,7 @@ struct CutOptions {
 
 /// Cuts off the last edit for good. The state before it must be whole, and its model must have the right CRC-32.
 /// Waits and locks as ArchiveEditor. Readers that have the file mapped must not touch the bytes that were cut off.
+///
 /// Errors: usage.nothing_to_undo; archive.busy; archive.torn (an edit after it was interrupted: `recover` first);
 /// archive.unrecoverable (the state before is damaged); io.*, zip.*, archive.*.
 EarlierState undo(const std::filesystem::path& path, const CutOptions& options = {});
@@ -128,8 +129,10 @@ EarlierState undo(const std::filesystem::path& path, const CutOptions& options =
 /// file in which `check` finds no error, also not in the CRC-32s of the entries that the state added. In the first
 /// state, a CRC-32 that its writer computed from a later byte on (see RepackOptions::accept_crc) is not an error. A
 /// whole archive stays as it is. Waits and locks as ArchiveEditor. Readers that have the file mapped must not touch the
-/// bytes that were cut off. Errors: archive.busy; archive.unrecoverable (no such prefix); io.*. Cost: O(headers), and
-/// reading the entries that the state added.
+/// bytes that were cut off.
+///
+/// Errors: archive.busy; archive.unrecoverable (no such prefix); io.*. Cost: O(headers), and reading the entries that
+/// the state added.
 EarlierState recover(const std::filesystem::path& path, const CutOptions& options = {});
 
 // --- Any zip file ----------------------------------------------------------------------------------------------------
@@ -165,13 +168,18 @@ struct RepackReport {
 /// With `output.overwrite`, an archive at `output` is locked against edits from before the input is read until it is
 /// replaced. Every CRC-32 is verified, except those of `accept_crc`; an input that changes during the call is
 /// io.changed. The output appears only when it is complete. Memory: buffers, and about 200 bytes per entry. Mapped and
-/// inflated bytes go straight to the file, or stay in blocks that both files share, as for `pack`. Errors: io.*,
-/// output.exists, archive.busy, usage.argument (the alignment; an entry of `accept_crc` whose CRC-32 is right; a new
-/// name for an entry that does not exist or that the model names), usage.no_such_entry (in `accept_crc`); zip.*
-/// (entries that overlap, encryption, wrong CRCs, names that an archive may not have, zip.limit.expansion, ...);
-/// archive.model.missing (no model, more than one, one in a folder, or one whose links would have to be edited: `pack`
-/// reads those), archive.model.too_large, archive.name.reserved; wire.*, onnx.* (the model, if entries get other
-/// names).
+/// inflated bytes go straight to the file, or stay in blocks that both files share, as for `pack`.
+///
+/// Errors:
+/// - io.*, output.exists, archive.busy
+/// - usage.argument: the alignment; an entry of `accept_crc` whose CRC-32 is right; a new name for an entry that does
+/// not
+///   exist or that the model names. usage.no_such_entry: in `accept_crc`
+/// - zip.*: entries that overlap, encryption, wrong CRCs, names that an archive may not have, zip.limit.expansion, ...
+/// - archive.model.missing: no model, more than one, one in a folder, or one whose links would have to be edited
+/// (`pack`
+///   reads those); archive.model.too_large; archive.name.reserved
+/// - wire.*, onnx.*: the model, if entries get other names
 RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
                     const RepackOptions& options = {});
 

@@ -82,8 +82,8 @@ struct Finding {
 /// As above, with `advice` as the words for the advice; without any if it is empty.
 [[nodiscard]] std::string to_string(const Finding& finding, std::string_view advice);
 
-/// The only exception type that the library throws by itself; exceptions of callbacks pass through unchanged, and
-/// memory may run out. `what()` is one line: path, entry, offset, message, advice.
+/// The exception of this library. Besides it, only std::bad_alloc and exceptions of callbacks leave a function.
+/// `what()` is one line: path, entry, offset, message, advice.
 class Error : public std::runtime_error {
  public:
   Error(Code code, const std::string& message, Place place = {}, std::filesystem::path path = {}, Advice advice = {});

@@ -48,7 +48,7 @@ static inline int same(onnxar_bytes bytes, File file) {
   return bytes.size == file.size && memcmp(bytes.data, file.data, file.size) == 0;
 }
 
-/* --- what is expected of errors ----------------------------------------------------------------------------------- */
+/* --- checks of errors --------------------------------------------------------------------------------------------- */
 
 /* Checks the error and frees it. */
 static inline int is_error(onnxar_status got, onnxar_error* error, onnxar_status status, const char* code) {

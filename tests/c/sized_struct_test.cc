@@ -54,7 +54,7 @@ TEST(SizedStruct, CallerWithALongerStructIsServedWhileWhatIsNotKnownIsZero) {
 }
 
 TEST(SizedStruct, SizeThatNoVersionHadIsRefused) {
-  // With a large one, what is after the struct must not be read: it may be no memory at all.
+  // With a large size, bytes after the struct must not be read: they may not be mapped.
   for (const std::size_t size : {std::size_t{0}, sizeof(First) - 1, std::size_t{4097}, ~std::size_t{0}}) {
     const First given{size, 7, 2, 1};
     const auto error = error_of([&] { static_cast<void>(known_part(&given, sizeof(First))); });

@@ -36,13 +36,13 @@ LARGE = "ONNXAR_STOCK_LARGE" in os.environ
 SMALL_SHAPES, LARGE_SHAPES = ({"weight": shape, "bias": (16, shape[1])} for shape in ((64, 32), (MIB + 1024, 1024)))
 MOST_MEMORY = 400 * MIB  # that a writer takes; each has an entry of 4100 MiB
 
-# What a loader does not refuse although it should. Libraries do not show sizes that a zip64 field stands beside.
+# Bad archives that a loader accepts. Its library does not show sizes that are given beside a zip64 field.
 UNSEEN_SIZES = [
     "alignment_repeated_and_zip64",
     *(f"zip64_{name}" for name in ("long", "one_more", "unasked", "unasked_2", "disk_of_sizes")),
     *(f"zip64_{name}" for name in ("beside_size", "beside_packed", "beside_offset", "step_packed", "24_offset")),
 ]
-# Their bad tensor is not an initializer, and those are all that the loaders look at.
+# The bad tensor of these is not an initializer, and the loaders read only initializers.
 SPARSE, DEEP = "location_indices", "depth_external_behind"
 NOT_REFUSED = {
     "cpp": [],
@@ -52,7 +52,7 @@ NOT_REFUSED = {
     "java": [SPARSE, DEEP, *UNSEEN_SIZES],
     "rust": [SPARSE, DEEP, *UNSEEN_SIZES],
 }
-# What a loader refuses although it is valid; a loader may refuse unknown types, and what its protobuf does not parse.
+# Valid archives that a loader refuses. It may refuse unknown types, and messages that its protobuf does not parse.
 UNKNOWN_TYPES = ["type_unknown", "type_unknown_huge", "link_no_length_unknown_type"]
 REFUSED = {
     "cpp": [],
@@ -91,7 +91,7 @@ def run(language: str, program: str, *arguments: object) -> subprocess.Completed
 
 
 def expected(shapes: dict[str, tuple[int, int]]) -> str:
-    """What a loader says of these weights: each repeats the floats 0, 1, ... 2^18 - 1."""
+    """The output of a loader for these weights: each repeats the floats 0, 1, ... 2^18 - 1."""
     piece = np.arange(MIB // 4, dtype="<f4").tobytes()
     lines = []
     for name, (rows, columns) in shapes.items():
@@ -103,7 +103,7 @@ def expected(shapes: dict[str, tuple[int, int]]) -> str:
 
 
 def memory_of(command: list[str]) -> int:
-    """Most bytes of memory that a command had at a time; it has to succeed."""
+    """The peak memory of a command in bytes; it must succeed."""
     process = subprocess.Popen(command)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -1,7 +1,7 @@
 """Reports symbols of ours that a shared object exports and should not export.
 
 symbols.py plugin OBJECT          a plugin that links the static library: plugin_main only
-symbols.py library OBJECT HEADERS a shared library: what the public headers declare, and nothing else of namespace onnxar
+symbols.py library OBJECT HEADERS a shared library: of namespace onnxar, only names that the public headers declare
 """
 
 import re
