@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/checked.h"
 #include "os/pages.h"
 
 namespace onnxar::base {

@@ -1,7 +1,6 @@
 #include "base/near_names.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 
 #include "base/text.h"

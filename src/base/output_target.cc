@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <system_error>
-#include <utility>
 
 #include "base/open_file.h"
 #include "os/error.h"

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <iterator>
 
 #include "base/checked.h"
 #include "onnxar/tensor.h"
