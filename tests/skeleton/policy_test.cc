@@ -1,4 +1,4 @@
-// Which tensors have their data outside: by size, type and site.
+// Size, type and site of a tensor decide whether its data is outside the model.
 #include "skeleton/policy.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ SaveOptions saving_from(std::uint64_t threshold) {
   return options;
 }
 
-/// The names of the tensors that move, if each has data of `size` bytes.
+/// The names of the tensors that move if each has `size` bytes of data.
 std::set<std::string> moved(const ExternalPolicy& policy, const Message& model, std::uint64_t size) {
   std::set<std::string> names;
   onnx::walk_tensors(model.view(), [&](const onnx::TensorSite& site) {
@@ -93,7 +93,8 @@ TEST(ExternalPolicy, NoBytesNeverMove) {
 
 TEST(ExternalPolicy, StringsAndSegmentsNeverMove) {
   EXPECT_FALSE(is_external(ExternalPolicy::of(saving_from(0)), tensor("w", dtype::string, {1}), 1U << 20U));
-  EXPECT_FALSE(is_external(ExternalPolicy::of(saving_from(0)), tensor("w", dtype::float32, {1}).segment(0, 1), 1U << 20U));
+  EXPECT_FALSE(
+      is_external(ExternalPolicy::of(saving_from(0)), tensor("w", dtype::float32, {1}).segment(0, 1), 1U << 20U));
 }
 
 TEST(ExternalPolicy, SmallWholeNumbersStayWhateverTheThreshold) {
