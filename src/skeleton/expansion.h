@@ -18,7 +18,7 @@ namespace onnxar {
 std::uint64_t distinct_bytes(const std::vector<Bytes>& places);
 
 /// Counts the bytes that an output would have, and refuses more than the limit: a hostile model may name the same bytes
-/// a million times, or slices that overlap. Callers do not add decoded data, as tensors cannot share it.
+/// a million times, or slices that overlap. Decoded payloads need not be added, as tensors cannot share them.
 class Expansion {
  public:
   /// Allows up to `most_times` the `input`, in bytes. Above that the error carries `hint`.

@@ -50,7 +50,8 @@ const std::byte* end_of(Bytes bytes) { return bytes.data() + bytes.size(); }
 // --- prefetching ----------------------------------------------------------------------------------------------------
 
 /// The payloads' bytes in ascending order. Joins close neighbours with the same owner, because 100 000 system calls for
-/// 100 000 tensors take too long. An owner is one mapping, so the gap between two neighbours is mapped as well.
+/// 100 000 tensors take too long. Spans with a common owner lie in one mapping, so the gap between them is mapped as
+/// well.
 std::vector<Bytes> ranges_of(const std::vector<Payload>& payloads) {
   constexpr std::ptrdiff_t most_between = 64 << 10;
   std::vector<const ByteSpan*> spans;

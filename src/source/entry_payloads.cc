@@ -47,7 +47,7 @@ EntryPart part_of_file(const Archive& archive, std::uint64_t at, std::size_t cou
     const ArchiveEntry entry = archive.entry(index);
     const Bytes whole = archive.bytes(entry);
     const auto begin = static_cast<std::uint64_t>(whole.data() - archive.file().data());
-    // The range must end within this entry: bytes beyond it are headers, which the next edit may move.
+    // The range must end within this entry, because padding and headers between entries are not data.
     const auto part = offset < begin ? std::nullopt : base::slice(whole, offset - begin, *length);
     if (part) return {entry, *part};
   }

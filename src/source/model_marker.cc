@@ -6,7 +6,7 @@ namespace onnxar {
 
 template <typename Action>
 auto ModelMarker::keeping_errors(const Action& action) {
-  if (error_) throw Error(*error_);
+  if (error_) throw Error(*error_);  // annotated already, so it is the same for every tensor
   try {
     return action();
   } catch (const Error& error) {

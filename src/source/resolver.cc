@@ -62,8 +62,7 @@ const Archive* Resolver::linked_archive(const std::string& /*location*/, std::ui
 }
 
 void Resolver::select_graph(const std::string& name) {
-  throw Error(Code::usage_argument, base::concat("there is no graph ", base::quoted(name), " beside this model"), {},
-              path_);
+  throw Error(Code::usage_argument, base::concat("this model has no further graph ", base::quoted(name)), {}, path_);
 }
 
 }  // namespace onnxar

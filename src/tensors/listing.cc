@@ -100,7 +100,7 @@ Listing ls(const Archive& archive, const LoadOptions& options) {
   listing.entries.pop_back();
   add_tensors(listing, archive, options);
   add_kinds(listing, archive, options);
-  expect_not_cut(archive);  // rows from before and after an undo would describe a file that never was
+  expect_not_cut(archive);  // rows from before and after an undo would describe a file that never existed
   return listing;
 }
 

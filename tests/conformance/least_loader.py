@@ -1,4 +1,4 @@
-"""A loader that refuses what spec/loading.md says, and nothing else. Numbers in comments are those of its rules."""
+"""A loader that applies exactly the rules of spec/loading.md. Comments give the numbers of the rules."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def parsed(data):
 
 
 def load(file):
-    """Takes all of an archive; raises what it refuses."""
+    """Reads all of an archive. Raises an exception if it refuses the archive."""
     data = {name: data_of(file, name, *place) for name, place in directory_of(file).items()}
     model = parsed(data["__MODEL_PROTO"])
     return model and [(tensor.name, tensor_data(tensor, data)) for tensor in tensors_in(model)]

@@ -1,4 +1,4 @@
-"""The parts of the specification as tests read them: rules by id, steps, severities, links."""
+"""Parses the parts of the specification for tests: rules by id, steps, severities, links."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ RULES = [Rule(*found, part) for part, text in PARTS.items() for found in RULE.fi
 
 
 def codes(kind: str) -> set[str]:
-    """Of the library."""
+    """The library's codes of this kind."""
     catalogue = (ROOT / "include/onnxar/error_codes.inc").read_text()
     return {code for code, of_kind in CODE.findall(catalogue) if of_kind == kind}
 
 
 def section(part: str, heading: str) -> str:
-    """The text under a heading, those below it included."""
+    """The text under a heading, including its subsections."""
     marks, text = re.search(rf"^(#+) {re.escape(heading)}\n(.*)", PARTS[part], re.M | re.S).groups()
     return re.split(rf"^#{{1,{len(marks)}}} ", text, maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def rows(text: str) -> list[list[str]]:
-    """Of the tables in a text, without heads."""
+    """The rows of the tables in a text, without their heads."""
     lines = [line for line in text.splitlines() if line.lstrip().startswith("|")]
     cells = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
     rulers = [i for i, row in enumerate(cells) if set("".join(row)) <= set("-")]
@@ -67,7 +67,7 @@ def retired() -> dict[str, str]:
 
 
 def severities() -> dict[str, tuple[str, str]]:
-    """What a breach is, and what it is to a strict reader, by id."""
+    """The severity of a breach, and its severity for a strict reader, by id."""
     table = rows(section("checking.md", "Severities"))
     return {rule: (row[0], row[1]) for row in table for rule in row[2].split()}
 
@@ -77,13 +77,13 @@ def ids_up_to(**last: int) -> set[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """As the usual viewers of Markdown make them of headings."""
+    """The anchors that common Markdown viewers make from headings."""
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[^a-z0-9 _-]", "", each.lower()).replace(" ", "-") for each in headings}
 
 
 def dangling_links() -> list[str]:
-    """In all texts of the specification: files and headings that are not there."""
+    """The links in all texts of the specification to files and headings that do not exist."""
     found = []
     for path in sorted(SPEC.rglob("*.md")):
         for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
@@ -99,12 +99,12 @@ def dangling_links() -> list[str]:
 
 
 def programs() -> list[str]:
-    """In Python, of README.md."""
+    """The Python code in README.md."""
     return re.findall(r"^```python\n(.*?)^```", (SPEC / "README.md").read_text(), re.M | re.S)
 
 
 def example() -> bytes:
-    """What the dump in writing.md shows."""
+    """The bytes that the dump in writing.md shows."""
     dump = re.search(r"^```hexdump\n(.*?)^```", PARTS["writing.md"], re.M | re.S)[1]
     found = re.findall(r"^([0-9a-f]{4})((?:  ?[0-9a-f]{2}){1,16})(?:  |$)", dump, re.MULTILINE)
     data = b""

@@ -1,4 +1,4 @@
-"""Holds the parts of the specification, the catalogue of codes and the vectors together."""
+"""Compares the parts of the specification, the catalogue of codes and the vectors with each other."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ VECTORS = SPEC / "vectors"
 MANIFEST = json.loads((VECTORS / "manifest.json").read_text())
 sys.path[:0] = [str(SPEC / "reference"), str(VECTORS)]
 
-# Every id that was ever given.
+# All ids that were ever assigned.
 EVER = spec_parts.ids_up_to(E=12, D=16, N=17, P=8, L=15, T=2, M=22, R=13, G=5, W=13, X=9, K=8)
 
-# Faults that no rule names because no archive can have them.
+# Faults without a rule, because an archive cannot have them, and what each is a fault of.
 NO_RULE = {
     "onnx.model.too_large": "of what writers are asked to put into one message",
     "onnx.model.expansion": "of what tensors that share bytes would grow to",
@@ -45,25 +45,25 @@ NO_RULE = {
     "zip.limit.expansion": "of zips that are no archives",
     "zip.limit.folders": "of unpacking into a folder",
 }
-# Remarks that no rule names because no archive gives reason for them.
+# Remarks without a rule, because an archive cannot cause them, and what each is about.
 NO_RULE_REMARKS = {
     "archive.plain_model": "of a file that is not an archive, and named like one",
     "onnx.text.loss": "of models as text, which no archive holds",
     "zip.foreign": "of zips that are no archives",
 }
-# Rules with a code that no vector can show, because they judge files that are not archives.
+# Rules with a code but without a vector, because they apply to files that are not archives.
 NOT_OF_ARCHIVES = {"K5", "K6", "X9"}
-# Limits that a loader's user sets, so no page has to name them.
+# Limits that the user of a loader sets, so the pages need not name them.
 TEXTS = {**PARTS, "README.md": (SPEC / "README.md").read_text()}
 
 
 def coded() -> dict[str, str]:
-    """Code by rule: of all that have one."""
+    """The code of each rule that has one."""
     return {rule.id: rule.code for rule in RULES if rule.code}
 
 
 def errors() -> dict[str, str]:
-    """Code by rule: what readers and checkers refuse of an archive."""
+    """The code of each rule that readers and checkers enforce on archives."""
     said = severities()
     return {
         rule: code
@@ -121,7 +121,7 @@ class Texts(unittest.TestCase):
             self.assertIn(f"({part})", table)
 
     def test_nothing_in_the_project_speaks_of_chapters(self):
-        """The parts have headings, and no numbers that would change."""
+        """The parts have headings without numbers, because numbers would change."""
         found = []
         for folder in ("include", "src", "spec", "tests", "tools", "python", "bench", "examples"):
             for path in sorted((ROOT / folder).rglob("*")):
@@ -208,7 +208,7 @@ class Checking(unittest.TestCase):
                 if severity == "error":
                     self.assertEqual((code in codes("format"), strict), (True, "error"))
                 else:
-                    # What is refused elsewhere, too, is of that kind.
+                    # A fault that is also refused elsewhere has that kind.
                     shared = {"onnx.tensor.no_data", "onnx.external_data.checksum"}
                     self.assertTrue(code in codes("remark") | shared)
 
@@ -247,12 +247,12 @@ class Loading(unittest.TestCase):
             if not row.get("large"):
                 with self.subTest(file=row["file"], about=row["about"]):
                     is_refused = refused_by_least_loader((VECTORS / row["file"]).read_bytes())
-                    # What protobuf does not parse may be marked for another reason, or not at all.
+                    # A model that protobuf does not parse may have a different mark, or none.
                     self.assertIn(is_refused, (None, row.get("loader", False)))
 
 
 def refused_by_least_loader(file: bytes) -> bool | None:
-    """None if the parser refuses the model."""
+    """The model; None if the parser refuses it."""
     import least_loader
 
     try:
@@ -331,7 +331,7 @@ class Vectors(unittest.TestCase):
 
     def test_each_rule_that_is_refused_has_one(self):
         shown = {row["rule"] for row in MANIFEST if row["stage"]}
-        # Of a graph, M rules are named, and a file of 2 GiB is not made.
+        # For graphs the text names M rules, and the test does not make a file of 2 GiB.
         self.assertEqual(errors().keys() - shown - {"G2"}, set())
 
     def test_they_name_the_code_of_their_rule(self):

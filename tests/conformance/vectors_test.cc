@@ -1,4 +1,4 @@
-// The vectors of the specification: what spec/vectors/manifest.json says of each file is what the reader says.
+// Compares the reader's result for each vector of the specification with spec/vectors/manifest.json.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ const std::filesystem::path& folder() {
 
 // --- The manifest ----------------------------------------------------------------------------------------------------
 
-/// What an error names; the code by its id.
+/// Code, entry and offset of an error.
 struct Fault {
   std::string code;
   std::string entry;
@@ -75,7 +75,7 @@ OpenOptions options_of(const Json& row) {
 std::vector<Vector> manifest() {
   std::ifstream file(folder() / "manifest.json");
   std::vector<Vector> vectors;
-  if (!file) return vectors;  // `IsWhole` says so
+  if (!file) return vectors;  // the test `IsWhole` reports it
   for (const Json& row : Json::parse(file)) vectors.push_back({row["file"], row});
   return vectors;
 }
@@ -92,7 +92,7 @@ Fault fault_of(const Finding& finding) {
   return {std::string(id(finding.code)), finding.place.entry, finding.place.offset};
 }
 
-/// What `action` is refused for.
+/// The fault that `action` is refused for.
 template <typename Action>
 std::vector<Fault> faults_of(const Action& action) {
   try {
@@ -125,14 +125,14 @@ std::vector<Fault> faults_at(const std::string& stage, const std::filesystem::pa
 
 constexpr std::array stages = {"open", "use", "check", "data"};
 
-/// Every stage before the stated one passes, this one finds the fault and nothing else, and so do those behind it.
+/// Expects that every stage before the stated one passes, and that this stage and all later ones find only this fault.
 void expect_refused(const Vector& vector, const std::filesystem::path& path) {
   const std::vector<Fault> expected = {expected_fault(vector.row)};
   ASSERT_NE(std::ranges::find(stages, vector.stage()), stages.end());
   bool reached = false;
   for (const std::string stage : stages) {
     reached = reached || stage == vector.stage();
-    // What is no zip file by its looks, `check` takes for a bare model; and it has no limits of its own.
+    // `check` reads a file that does not begin as a zip as a plain model, and it does not apply these limits.
     const bool asks_check = stage == "check" || stage == "data";
     if (asks_check && (vector.row.contains("options") || !looks_like_zip(read_file(path)))) break;
     EXPECT_EQ(faults_at(stage, path, options_of(vector.row)), reached ? expected : std::vector<Fault>()) << stage;

@@ -1,9 +1,10 @@
-// What this library's reader says of archives, for a test that asks other readers about the same files.
+// Prints how this library reads archives, for a test that compares other readers on the same files.
 //
-// Reads files from standard input, each after a line with its size, and answers each with a line of JSON:
+// Reads files from standard input, each after a line with its size. Prints one line of JSON per file:
 // {"code":"zip.entry.gap"}, or the entries in order, {"entries":[["5f5f4d",64,2,1691405446], ...]}: name in
 // hexadecimal, offset of the data, size, and the CRC-32 of the bytes that are handed out. Stages open, use and check
-// data, see the specification. Ten thousand files take longer to write to a disk than to read.
+// data, see the specification. Standard input is used because writing ten thousand files to a disk takes longer than
+// reading them.
 #include <cstdint>
 #include <exception>
 #include <iostream>

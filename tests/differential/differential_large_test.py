@@ -1,7 +1,7 @@
-"""No file that our reader accepts is read differently by other zip readers.
+"""Other zip readers read every file that our reader accepts in the same way.
 
-Ten thousand files that are nearly archives: what our reader accepts of them is given to other
-readers, which must see the same names, sizes and bytes. What may differ stands in known.py.
+The test gives our reader ten thousand files that are nearly archives. Other readers must see the
+same names, sizes and bytes in the accepted ones. known.py lists the differences that are allowed.
 
 Usage: ONNXAR_ACCEPTS=path/to/onnxar_accepts PYTHONPATH=tests differential_large_test.py
 """
@@ -29,7 +29,7 @@ VECTORS = Path(__file__).resolve().parents[2] / "spec" / "vectors"
 SHOWN = 12  # differences that a failure lists
 NOT_LISTED = "NOT LISTED"
 
-# What has to be there at least, for the test to say something.
+# The least numbers of cases, without which the test proves nothing.
 FEWEST_FILES = 10_000
 FEWEST_ACCEPTED = {
     "bit flip": 120,
@@ -41,11 +41,11 @@ FEWEST_ACCEPTED = {
     "free": 60,
     "recipe": 250,
 }
-FEWEST_SAME = 1000  # files that a peer reads as we do
+FEWEST_SAME = 1000  # files that a peer reads like our reader
 
 
 class Ours(NamedTuple):
-    """What our reader says of a file: a code, or entries (name, offset, size, CRC-32)."""
+    """The result of our reader for a file: a code, or entries (name, offset, size, CRC-32)."""
 
     code: str
     entries: list[tuple[bytes, int, int, int]]
@@ -68,7 +68,7 @@ def as_read(file: bytes, ours: Ours) -> list[Read]:
 
 
 def family(kind: str) -> str:
-    """The first word or words of a kind that a floor is set for."""
+    """The first words of a kind, for which a least number is set."""
     return next((name for name in FEWEST_ACCEPTED if kind.startswith(name)), "other")
 
 

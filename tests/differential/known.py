@@ -1,4 +1,4 @@
-"""Where another reader may differ from ours, each with a reason.
+"""Lists where other readers may differ from ours, each with a reason.
 
 A difference that is not in this table is a fault of ours, or of the specification.
 """
@@ -70,8 +70,8 @@ def sentinel_in_directory(case: Case, answer: Answer) -> bool:
 
 
 def stray_locator(case: Case, answer: Answer) -> bool:
-    """In data, or in a state before the last edit but one (T2, which `check` looks at); and none
-    before the end record."""
+    """A locator lies in data, or in a state before the last edit but one (T2, which `check` verifies),
+    and not before the end record."""
     file = case.mutation.file
     proper = file[-END.size - LOCATOR.size :].startswith(LOCATOR.signature)
     stray = LOCATOR.signature in file[-(1 << 16) :]
@@ -111,5 +111,5 @@ KNOWN: dict[str, list[Known]] = {
 
 
 def reason(peer: str, case: Case, answer: Answer) -> str | None:
-    """Why the peer may differ; None if nobody said so."""
+    """The reason why the peer may differ; None if it may not."""
     return next((known.why for known in KNOWN[peer] if known.holds(case, answer)), None)

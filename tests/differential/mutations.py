@@ -1,4 +1,4 @@
-"""Ten thousand files that are nearly archives, the same ones each time.
+"""Makes ten thousand files that are nearly archives. Every run makes the same files.
 
 Each has a kind, which says what was done to it: `field local.crc32`, `remove central`. Most break a
 rule; the others are what the test is about.
@@ -35,10 +35,10 @@ RECORDS = {"local": LOCAL, "central": CENTRAL, "end64": END64, "locator": LOCATO
 
 @dataclass
 class Piece:
-    """A header with name and extra fields, the data of an entry, or what else lies in the file."""
+    """A header with name and extra fields, the data of an entry, or any other bytes."""
 
     what: str  # a key of RECORDS, "data" or "rest"
-    entry: int  # which; -1 for what belongs to none
+    entry: int  # its number; -1 for bytes outside entries
     data: bytearray
 
     @property
@@ -69,7 +69,7 @@ class Piece:
         self.set("extra_length", len(extra))
 
     def offset_slot(self) -> tuple[str, int]:
-        """Where the local header's offset stands: struct code and place."""
+        """The field of the local header's offset: struct code and place."""
         if self.get("offset") != S32:
             return "<I", self.record.fields["offset"][0]
         before = sum(self.get(name) == S32 for name in ("size", "compressed"))
@@ -121,7 +121,7 @@ def _directory(file: bytes, at: int, end: int) -> Iterator[tuple[int, Piece]]:
 
 
 def dissect(file: bytes) -> Pieces | None:
-    """None without entries, or where records do not lead from one to the next."""
+    """The pieces of a file; None without entries, or if the records are not linked to each other."""
     with contextlib.suppress(struct.error):
         pieces = _dissect(file)
         if pick(pieces, "local") and join(pieces) == file:
@@ -151,7 +151,7 @@ def _dissect(file: bytes) -> Pieces:
 
 
 def size_of(central: Piece) -> int:
-    """The size of an entry, from the zip64 field where the header sends there."""
+    """The size of an entry, from the zip64 field if the header has a sentinel."""
     if central.get("size") != S32:
         return central.get("size")
     zip64 = dict(split_extra(central.extra())).get(recipes.ZIP64_ID, b"")
@@ -171,7 +171,7 @@ def positions(pieces: Pieces) -> list[int]:
 
 
 def put_right(pieces: Pieces) -> Pieces:
-    """Makes offsets and counts what they are; a header whose entry is gone keeps its own."""
+    """Corrects offsets and counts. A header whose entry was removed keeps its offset."""
     where: dict[tuple[str, int], int] = {}
     for piece, at in zip(pieces, positions(pieces)):
         where.setdefault((piece.what, piece.entry), at)
@@ -197,7 +197,7 @@ def put_right(pieces: Pieces) -> Pieces:
 
 
 def pad_right(pieces: Pieces) -> Pieces:
-    """Makes each padding record 0xD935 that is the last extra field the right one for its place."""
+    """Corrects each padding record 0xD935 that is the last extra field."""
     at = 0
     for piece in pieces:
         if piece.what == "local":
@@ -238,7 +238,7 @@ Family = Callable[[random.Random, Base], Iterator[tuple[str, bytes]]]
 
 
 def header_offsets(base: Base) -> list[int]:
-    """Of all bytes that are not data."""
+    """Changes bytes that are not data."""
     if base.pieces is None:
         return list(range(len(base.file)))
     out: list[int] = []
@@ -317,7 +317,7 @@ def change_end_records(rng: random.Random, pieces: Pieces) -> str:
 
 
 def change_data(rng: random.Random, pieces: Pieces) -> str:
-    """Other bytes, of another size perhaps, and all that depends on them."""
+    """Replaces the data, perhaps by data of a different size, and all values that depend on it."""
     local, central = headers_of(rng, pieces)
     data = next(each for each in pick(pieces, "data") if each.entry == local.entry)
     data.data[:] = recipes.contents(rng) if rng.random() < 0.5 else rng.randbytes(len(data.data))
@@ -330,7 +330,7 @@ def change_data(rng: random.Random, pieces: Pieces) -> str:
     return "data"
 
 
-# What a name may hold; no letters, so that most names are odd ones.
+# Parts of names. Letters are missing, so that most names are odd.
 PORTABLE = "".join(c for c in map(chr, range(0x20, 0x7F)) if c not in '\\:*?"<>|;' and not c.isalpha())
 
 
@@ -373,7 +373,7 @@ def change_structure(rng: random.Random, pieces: Pieces) -> str:
 
 
 def swap_entries(rng: random.Random, pieces: Pieces) -> str:
-    """Entries whole, header and data; the directory in the old order or the new."""
+    """Reorders whole entries, header and data. The directory has the old order or the new."""
     first, second = (rng.choice(pick(pieces, "local")).entry for _ in range(2))
     wanted = ("local", "data", "central") if rng.random() < 0.5 else ("local", "data")
     names = {first: second, second: first}
@@ -386,7 +386,7 @@ def swap_entries(rng: random.Random, pieces: Pieces) -> str:
 
 
 def drop_entry(rng: random.Random, pieces: Pieces) -> str:
-    """From the directory and perhaps from the file."""
+    """Removes an entry from the directory, and perhaps from the file."""
     gone = rng.choice(pick(pieces, "local")).entry
     wanted = rng.choice([("central",), ("central", "local", "data")])
     pieces[:] = [piece for piece in pieces if piece.entry != gone or piece.what not in wanted]
@@ -413,7 +413,7 @@ def cut_bytes(rng: random.Random, pieces: Pieces) -> str:
 
 
 def resize_directory(rng: random.Random, pieces: Pieces) -> str:
-    """Bytes before the directory that the end record says belong to it, or no more do."""
+    """Moves the begin of the directory in the end record, so that it gains or loses bytes."""
     step = rng.choice([1, -1, 46, -46, 64, -64])
     for piece in pieces:
         if piece.what in ("end", "end64"):
@@ -436,7 +436,7 @@ def _some_payload(rng: random.Random, number: int, central: Piece) -> bytes:
 
 
 def add_extra(rng: random.Random, pieces: Pieces) -> str:
-    """An extra field in one header or both, in front of others or behind them."""
+    """Adds an extra field to one header or both, before or after the others."""
     local, central = headers_of(rng, pieces)
     known = (recipes.ZIP64_ID, 0x7075, 0x5455, PADDING_ID, 0x7875, 0xA11E, 0x9901, 0x6375, 0, 0x0A)
     number = rng.choice(known[:1] * 4 + known)
@@ -455,7 +455,7 @@ def add_extra(rng: random.Random, pieces: Pieces) -> str:
 
 
 def drop_zip64(rng: random.Random, pieces: Pieces) -> str:
-    """A zip64 field, or the zip64 end records, where they were needed."""
+    """Removes a zip64 field, or the zip64 end records, although they are needed."""
     headers = [each for each in pieces if each.what in ("local", "central")]
     fields = [(each, split_extra(each.extra())) for each in headers]
     having = [each for each in fields if any(number == 1 for number, _ in each[1])]
@@ -471,7 +471,7 @@ RULED = 0x418  # the bits of DOS attributes that a rule looks at: volume, folder
 
 
 def free_fields(rng: random.Random, pieces: Pieces) -> str:
-    """What no rule looks at, in every entry at once."""
+    """Changes fields that no rule covers, in every entry at once."""
     host = rng.choice([0, recipes.UNIX])
     for central in pick(pieces, "central"):
         local = next((p for p in pick(pieces, "local") if p.entry == central.entry), None)
@@ -537,7 +537,8 @@ def vectors(folder: Path) -> dict[str, bytes]:
 
 
 def mutations(folder: Path) -> Iterator[Mutation]:
-    """First the bases as they are; `folder` holds valid and invalid vectors. No file comes twice.
+    """All files, beginning with the unchanged bases. `folder` holds valid and invalid vectors. Each
+    file comes once.
 
     Half of each family begins with bases of our own, a quarter with valid vectors.
     """
@@ -549,7 +550,7 @@ def mutations(folder: Path) -> Iterator[Mutation]:
     yield from _new(seen, (Mutation(f"crafted: {name}", "none", file) for name, file in crafted))
     for name, (count, family) in FAMILIES.items():
         for share, group in ((count // 2, own), (count // 4, valid), (count // 4, invalid)):
-            made = islice(_in_turn(name, family, group), 8 * count)  # small families run dry
+            made = islice(_in_turn(name, family, group), 8 * count)  # small families run out of new files
             yield from islice(_new(seen, made), share)
 
 

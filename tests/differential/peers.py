@@ -1,4 +1,4 @@
-"""Other zip readers: what each makes of a file, as names, sizes and digests of what it hands out.
+"""Other zip readers. Each gives names, sizes and digests of the data that it reads from a file.
 
 A peer is a function from a path to a list of `Read`, in the peer's order; it raises `Refused`.
 """
@@ -24,16 +24,16 @@ MOST = 1 << 20  # bytes of an entry that a peer may hand out; no entry here has 
 
 
 class Read(NamedTuple):
-    """An entry as somebody read it."""
+    """An entry as one reader read it."""
 
     name: bytes
     size: int
     digest: str  # of the bytes; two entries may well have the same CRC
-    stated: int | None = None  # its size by the peer's listing, where that is another
+    stated: int | None = None  # its size in the peer's listing, if that differs
 
 
 class Refused(Exception):
-    """A peer does not want the file."""
+    """A peer refuses the file."""
 
 
 def read_of(name: bytes, stated: int, data: bytes) -> Read:
@@ -54,7 +54,7 @@ def python(path: Path) -> list[Read]:
         with zipfile.ZipFile(path) as file:
             infos = file.infolist()
             return [read_of(i.filename.encode(), i.file_size, file.read(i)) for i in infos]
-    except Exception as error:  # noqa: BLE001 it raises whatever it meets
+    except Exception as error:  # noqa: BLE001 it may raise any exception
         raise Refused(f"{type(error).__name__}: {error}") from None
 
 
@@ -72,7 +72,7 @@ _TYPES = {
 
 
 def load(name: str, functions: dict[str, str]) -> ctypes.CDLL:
-    """Functions with their types: the result's, then those of arguments, a letter each."""
+    """Functions with their types, one letter each: the result, then the arguments."""
     loaded = ctypes.CDLL(name)
     for function, code in functions.items():
         entry = getattr(loaded, function)
@@ -130,7 +130,7 @@ def _libzip_data(archive: int, index: int) -> bytes:
         buffer, data = ctypes.create_string_buffer(1 << 14), b""
         while (count := lib.zip_fread(file, buffer, len(buffer))) > 0 and len(data) < MOST:
             data += buffer.raw[:count]
-        if count < 0:  # also where the CRC is wrong
+        if count < 0:  # also if the CRC is wrong
             raise Refused(lib.zip_file_strerror(file).decode())
         return data
     finally:

@@ -1,4 +1,4 @@
-"""Archives made from recipes: right ones in every respect in which two right ones can differ.
+"""Makes archives from recipes. They are valid, and cover every way in which two valid ones differ.
 
 A `Recipe` says what stands in each free place: names, times, attributes, forms of zip64, edits.
 What is built from it keeps the rules unless the recipe asks for something they forbid.
@@ -37,10 +37,10 @@ UNIX, REGULAR = 3, 0o100000
 
 
 class Zip64(NamedTuple):
-    """How a header says its sizes in 64 bits."""
+    """How a header states its sizes in 64 bits."""
 
     sentinels: frozenset[str]  # fields of 32 bits that send the reader to the zip64 field
-    complete: bool = False  # all three values in the directory, whatever was sent there
+    complete: bool = False  # all three values in the directory, also without sentinels
     disk: bool = False  # and the number of the disk
 
 
@@ -60,14 +60,14 @@ class Item:
     where_needed: bool = False  # no padding record where the data is aligned without one
     longer: int = 0  # zeros more than needed, in multiples of the alignment
     zip64_last: bool = False  # the local zip64 field follows the padding
-    repeated: bool = False  # the alignment in the directory, too
+    repeated: bool = False  # the alignment record is also in the directory
     local_own: dict[str, int] = field(default_factory=dict)  # fields of the local header alone
     central_own: dict[str, int] = field(default_factory=dict)
     local_extra: bytes = b""  # before the padding
     central_extra: bytes = b""
 
     def fields(self, offset: int, zip64: Zip64 | None) -> dict[str, int]:
-        """Of either header, but for the length of extra fields."""
+        """The fields that both headers share, except the length of extra fields."""
         values = {
             "version": 45 if self.local_zip64 or self.central_zip64 else 10,
             "flags": 0 if self.name.isascii() else 0x800,
@@ -93,7 +93,7 @@ class Item:
         return LOCAL.pack(**fields, extra_length=len(extra)) + name + extra
 
     def padding(self, end: int) -> bytes:
-        """For a header that ends there without it."""
+        """The padding for a header that would end at `end` without it."""
         if self.where_needed and end % self.alignment == 0:
             return b""
         zeros = -(end + 6) % self.alignment + self.longer * self.alignment
@@ -215,7 +215,7 @@ def edits(count: int) -> Recipe:
 
 
 def bases() -> dict[str, bytes]:
-    """What all other mutations begin with."""
+    """The archives that all other mutations begin with."""
     unix = dict(made_by=UNIX << 8 | 10, external=(REGULAR | 0o644) << 16)
     unix_made = State((Item("a b", b"12345678", **unix), *plain("dir/w").items))
     files = {
@@ -348,7 +348,7 @@ def twist_central_zip64(rng: random.Random, item: Item) -> Item:
 
 
 def clearly_named(items: list[Item]) -> list[Item]:
-    """Numbers the names that stand twice."""
+    """Numbers the names that occur twice."""
     seen: set[str] = set()
     out = []
     for n, item in enumerate(items):
@@ -385,7 +385,7 @@ def twisted(rng: random.Random, only: str | None = None) -> tuple[str, bytes]:
     return " + ".join(sorted(chosen)), build(tuple(whole))
 
 
-# --- made to be read in two ways -----------------------------------------------------------------
+# --- files that invite two readings --------------------------------------------------------------
 
 SAME_CRC = 0x1DB710641  # the polynomial: bytes that differ by it have the same CRC-32
 
@@ -396,8 +396,8 @@ def other_of_same_crc(data: bytes) -> bytes:
 
 
 def zip64_field_out_of_order() -> bytes:
-    """A field of all three values where the offset alone was asked for: who takes the first value
-    for the offset finds the model before the edit."""
+    """A field with all three values although only the offset has a sentinel. A reader that takes the
+    first value as the offset finds the model before the edit."""
     w, old = Item("w", bytes(60)), random.Random(0).randbytes(300)
     old_header = len(w.local(0)) + len(w.data)
     new = Item(MODEL, other_of_same_crc(old[:old_header]), central_zip64=Zip64(OFFSET, True))
@@ -405,14 +405,14 @@ def zip64_field_out_of_order() -> bytes:
 
 
 def end_before_edit() -> bytes:
-    """Zip64 end records before an edit, none after it: minizip takes the former."""
+    """Zip64 end records before an edit, and none after it. minizip uses the former."""
     first, second = edits(1)
     return build((replace(first, end=ALL_END), second))
 
 
 def long_header_before_edit() -> bytes:
-    """The first local header has 65600 bytes, and the next one is that of a model that was
-    replaced: 7-Zip begins there, and takes the old model."""
+    """The first local header has 65600 bytes, and the next one belongs to a replaced model. 7-Zip
+    begins at the latter, and takes the old model."""
     long = Item("n" * 40, b"data", longer=1023)
     old, new = (Item(MODEL, b"\x3a\x02" + text) for text in (b"\x12\x00", b"\x0a\x00"))
     return build((State((long, old)), State((new,))))
@@ -433,7 +433,7 @@ def composed_both_ways() -> bytes:
 
 
 def setuid_of_host(host: int) -> bytes:
-    """Bits that a Unix mode may have; in attributes of an Amiga they say: a folder."""
+    """Bits that are valid in a Unix mode, and mean a folder in Amiga attributes."""
     item = Item("a", b"abcd", made_by=host << 8 | 10, external=0o4000 << 16)
     return build((State((item, *plain("w").items)),))
 

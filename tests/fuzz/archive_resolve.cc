@@ -1,9 +1,8 @@
-// An archive and questions to it: `resolve` answers with bytes of the entry that was named or refuses; what passes the
-// check has only links that resolve, can be listed and loaded.
+// An archive and queries: `resolve` returns bytes of the named entry, or refuses. In an archive that passes `check` all
+// links resolve, and it can be listed and loaded.
 //
-// Input: the archive; questions (a byte with a location's length, or from 0xc0 on an entry's number; the location;
-// offset and length in 8 bytes each, after a byte that is odd where a length is given); 2 bytes: how long the questions
-// are.
+// Input: the archive; queries (a byte with a location's length, or from 0xc0 on an entry's number; the location; offset
+// and length in 8 bytes each, after a byte that is odd if a length is given); 2 bytes: the length of the queries.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -49,7 +48,7 @@ void ask_all(const Archive& archive, Reader questions) {
   }
 }
 
-/// The bytes as a file without a folder, since checking and loading begin with a path.
+/// The bytes as a file without a folder, because checking and loading take a path.
 class MemoryFile {
  public:
   explicit MemoryFile(Bytes bytes) : number_(::memfd_create("fuzz", MFD_CLOEXEC)) {

@@ -1,6 +1,6 @@
-// Two models compared: each with itself has no difference, and what differs one way differs the other way.
+// Compares two models: a model does not differ from itself, and both orders of comparison find the same differences.
 //
-// Input: both models; 2 bytes: how long the second is.
+// Input: both models; 2 bytes: the length of the second.
 #include "onnxar/model/diff.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 std::optional<Model> loaded(Bytes bytes) {
   LoadOptions options;
-  options.threshold = 1;  // what fuzzers make is small
+  options.threshold = 1;  // fuzzers produce small data
   options.no_copy = true;
   return accepted([&] { return Model::load(bytes, options); });
 }
@@ -31,7 +31,8 @@ void check_numbers(const Difference& difference) {
 }
 
 void check_itself(const Model& model) {
-  const auto difference = accepted([&] { return diff(model, model); });  // raw data may be longer than the shape has it
+  const auto difference =
+      accepted([&] { return diff(model, model); });  // raw data may be longer than the shape requires
   require(!difference || difference->none(), "a model is the same as itself");
 }
 

@@ -1,4 +1,4 @@
-// The entry that fuzzing engines call.
+// The function that fuzzing engines call.
 #include <cstdint>
 
 #include "fuzz/fuzz.h"

@@ -1,8 +1,8 @@
-// Any external_data of a tensor: numbers are taken only where they are plain decimals, and what is read lies in the
-// model's folder, whatever the location says and wherever links lead.
+// Any external_data of a tensor: only plain decimals are accepted as numbers, and every byte read lies in the model's
+// folder, for any location and any symbolic links.
 //
-// Input: a byte that chooses the folder, then lines `key=value`, one for each pair; the key `expected` gives the size
-// that the shape calls for.
+// Input: a byte that chooses the folder, then one line `key=value` per pair. The key `expected` gives the size that the
+// shape requires.
 #include "onnx/external_data.h"
 
 #include <algorithm>
@@ -22,14 +22,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view canary = "CANARY";  // stands in every file that must not be read, and in no other
+constexpr std::string_view canary = "CANARY";  // in every file that must not be read, and only there
 
 struct Case {
   fs::path model;
   fs::path data_dir;
 };
 
-/// model/ and what must stay hidden beside it; cache/: a snapshot that links into a folder of blobs, as hubs have it.
+/// model/, with files beside it that must stay hidden; cache/, a snapshot that links into a folder of blobs, as model
+/// hubs arrange it.
 std::array<Case, 4> make_folders() {
   const testing::TempDir& root = scratch();
   for (const char* name : {"secret", "beside/secret", "cache/secret", "cache/snap/other/secret", "model-2/secret"}) {
@@ -65,7 +66,7 @@ struct Question {
   std::optional<std::uint64_t> expected;
 };
 
-/// Plain decimals below 2^64; nothing else has a value.
+/// The value of a plain decimal below 2^64; nothing for any other text.
 std::optional<std::uint64_t> decimal(const std::string& text) {
   const std::string largest = "18446744073709551615";
   const bool plain = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos &&
@@ -93,7 +94,7 @@ void check_slice(const onnx::ExternalData& data, const std::optional<onnx::Exter
   require(slice->length == decimal(data.length), "and the length");
 }
 
-/// Whether the bytes stand in some file that may be read, at the place that was asked for.
+/// Whether a file that may be read has these bytes at the requested place.
 bool is_allowed(std::string_view bytes, std::uint64_t offset) {
   static const std::vector<std::string> files = [] {
     std::vector<std::string> all;
@@ -131,7 +132,7 @@ void run(Bytes input) {
   Reader reader(input);
   const Case& folder = folders.at(reader.number(1) % folders.size());
 
-  // One buffer for all pairs, as views into it are what is judged.
+  // All pairs share one buffer, because the parser returns views of it.
   testing::Blob wire;
   std::vector<wire::Range> pairs;
   Question question;

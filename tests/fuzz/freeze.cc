@@ -1,5 +1,6 @@
-// Any bytes as a model that is frozen: refused as a fault of its format, or all that is left is needed: nothing waits
-// for itself or for what is not there, outputs are the same, freezing again takes nothing out, and it can be saved.
+// Freezes any bytes as a model. They are refused as a fault of the format, or the result has only nodes that the
+// outputs need, without cycles and missing inputs. Outputs stay the same, freezing again removes nothing, and saving
+// works.
 #include "onnxar/model/freeze.h"
 
 #include <filesystem>
@@ -45,7 +46,7 @@ void check_saved(const Model& model) {
 
 void run(Bytes input) {
   LoadOptions load;
-  load.threshold = 1;  // what fuzzers make is small
+  load.threshold = 1;  // fuzzers produce small data
   load.no_copy = true;
   auto model = accepted([&] { return Model::load(input, load); });
   if (!model) return;

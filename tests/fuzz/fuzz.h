@@ -1,5 +1,5 @@
-// What every fuzz target shares. A target is one file that defines `run`; it knows no driver. With entry.cc and
-// libFuzzer it is a fuzzer (preset `fuzz`), with replay_main.cc a test that runs seeds and findings again.
+// Helpers of every fuzz target. A target is one file that defines `run`, and does not depend on the driver. With
+// entry.cc and libFuzzer it is a fuzzer (preset `fuzz`), with replay_main.cc a test that replays seeds and findings.
 #pragma once
 
 #include <cstdio>
@@ -13,19 +13,19 @@
 
 namespace onnxar::fuzz {
 
-/// One input. Ends the process, or throws, where something does not hold that must. The driver gives the input in a
-/// buffer of exactly its size, so that reading beyond it is a fault.
+/// Tests one input. Ends the process or throws if a condition does not hold. The driver passes the input in a buffer of
+/// exactly its size, so that reading beyond it is a fault.
 void run(Bytes input);
 
-/// Ends the process, also in a release build, where `holds` is false.
+/// Ends the process if `holds` is false, also in release builds.
 inline void require(bool holds, const std::string& what) {
   if (holds) return;
   std::fprintf(stderr, "does not hold: %s\n", what.c_str());
   std::abort();
 }
 
-/// What `work` returns; nothing where it refuses its input. Any error but one of format goes through: no input may
-/// look like a misuse or a fault of the machine.
+/// Returns the result of `work`; nothing if it refuses its input. Errors that are not of the format pass through,
+/// because no input may look like a misuse or a fault of the machine.
 template <typename Work>
 auto accepted(const Work& work) -> std::optional<std::invoke_result_t<Work>> {
   try {
@@ -36,7 +36,7 @@ auto accepted(const Work& work) -> std::optional<std::invoke_result_t<Work>> {
   }
 }
 
-/// The same for what must be accepted: `what` names the reason.
+/// As above, for work that must succeed. `what` names the reason.
 template <typename Work>
 auto must(const std::string& what, const Work& work) -> std::invoke_result_t<Work> {
   try {

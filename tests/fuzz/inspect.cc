@@ -1,5 +1,5 @@
-// Any bytes to `inspect`, a model, an archive or text: refused as a fault of their format, or described by numbers that
-// agree with each other; and what `show` prints of it commands neither a terminal nor a browser, whatever names say.
+// Inspects any bytes: a model, an archive or text. They are refused as a fault of the format, or the numbers agree with
+// each other. No name makes the output of `show` control a terminal or a browser.
 #include "onnxar/model/inspect.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void check_sums(const Inspection& found) {
   }
 }
 
-/// A backslash comes from escaping, and would be escaped again.
+/// Backslashes come from escaping, and would be escaped again.
 void check_printable(std::string text) {
   std::ranges::replace(text, '\\', ' ');
   std::ranges::replace(text, '\n', ' ');
@@ -60,7 +60,7 @@ void check_text(const Inspection& found) {
   require(tool::Json::accept(json), "JSON is JSON");
 }
 
-/// The page between its style and its end has elements that its makers gave it, and no other.
+/// Between its style and its end, the page has only elements that the tool writes.
 void check_page(const Inspection& found) {
   constexpr std::string_view known =
       " h1 h2 h3 p b br bdi table tr th td i span svg rect title ul li style head body html ";

@@ -1,5 +1,5 @@
-// Any bytes to Model::load: refused as a fault of their format, or a model whose payloads lie where they should, are
-// the same however they are loaded, and come back from every form that the model is saved in.
+// Loads any bytes by Model::load. They are refused as a fault of the format, or the payloads lie at their places, are
+// equal for all ways of loading, and come back from every form that the model is saved in.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -18,7 +18,7 @@ using Blob = std::vector<std::byte>;
 
 LoadOptions loaded_as(bool no_copy) {
   LoadOptions options;
-  options.threshold = 1;  // what fuzzers make is small
+  options.threshold = 1;  // fuzzers produce small data
   options.no_copy = no_copy;
   return options;
 }
@@ -27,7 +27,7 @@ bool lies_in(Bytes part, Bytes whole) {
   return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
 }
 
-/// The raw bytes of each tensor by its site; of those without (strings, counts that do not match) nothing.
+/// The raw bytes of each tensor by its site; nothing for tensors without raw bytes (strings, counts that do not match).
 std::map<std::string, Blob> payloads_of(const Model& model) {
   std::map<std::string, Blob> all;
   for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo& info) {
@@ -41,8 +41,7 @@ std::map<std::string, Blob> payloads_of(const Model& model) {
 
 bool is_linked(const schema::TensorProto& tensor) { return tensor.data_location() == schema::TensorProto::EXTERNAL; }
 
-/// Every span of the table has the mode that loading promises: owned, or borrowed and in `input`, or in what text was
-/// parsed to.
+/// Every span of the table has the mode that loading promises: owned, or borrowed from `input` or from the parsed text.
 void check_modes(const Model& model, Bytes input, bool no_copy) {
   const bool is_text = onnx::looks_like_text(input);
   for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo&) {

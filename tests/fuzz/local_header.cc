@@ -1,5 +1,5 @@
-// Any archive that opens: every entry's local header is refused, or its bytes lie where they may, aligned as recorded,
-// the same on every way; the container's check agrees with what each entry says.
+// Uses every entry of any archive that opens. Its local header is refused, or its bytes lie within the entry, aligned
+// as recorded, and are equal for all ways of reading. The container check agrees with the results for the entries.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -14,12 +14,12 @@ namespace onnxar::fuzz {
 namespace {
 
 struct Used {
-  std::size_t entries = 0;   ///< whose local header is right
-  std::ptrdiff_t tails = 0;  ///< of earlier states, behind them
+  std::size_t entries = 0;   ///< entries with a valid local header
+  std::ptrdiff_t tails = 0;  ///< tails of earlier states after entries
   std::uint64_t end = 0;
 };
 
-/// Where the entry has to end: the next local header, or the directory.
+/// The bound of the entry: the next local header, or the directory.
 std::uint64_t limit_of(const Archive& archive, const ArchiveEntry& entry) {
   return ArchiveAccess::directory(archive).limit_of(entry.index);
 }
@@ -35,7 +35,7 @@ void check_place(const Archive& archive, const ArchiveEntry& entry, const EntryL
 }
 
 void check_bytes(const Archive& archive, const ArchiveEntry& entry, const EntryLocation& place) {
-  for (int times = 0; times < 2; ++times) {  // the second time from what the first one found
+  for (int times = 0; times < 2; ++times) {  // the second time from the cached result
     const Bytes bytes = must("what can be located can be read", [&] { return archive.bytes(entry); });
     require(bytes.data() == archive.file().data() + place.offset && bytes.size() == entry.size,
             "the bytes are those that were located");

@@ -1,5 +1,5 @@
-// Any bytes as a `.npy` and as a `.npz`: refused as a fault of their format, or arrays whose data is as large as they
-// say and lies where it should; `freeze` fills a model with them, or says why not.
+// Reads any bytes as a `.npy` and as a `.npz`. They are refused as a fault of the format, or the arrays have the stated
+// size and lie at their places. `freeze` fills a model with them, or refuses them.
 #include "numpy/npz.h"
 
 #include <string>
@@ -17,7 +17,7 @@ bool lies_in(Bytes part, Bytes whole) {
   return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
 }
 
-/// As many bytes as there are elements, times the number that the type ends with.
+/// The number of elements times the number at the end of the type.
 void check_array(const std::string& descr, const std::vector<std::int64_t>& dims, Bytes data) {
   std::optional<std::uint64_t> size = std::stoull(descr.substr(2));
   for (const std::int64_t dim : dims) {
@@ -39,7 +39,7 @@ void read_all(NpzFile& file, Bytes input) {
   }
 }
 
-/// `w` and `v` are open: an initializer and an input.
+/// A model with two open values: the initializer `w` and the input `v`.
 testing::Message open_model() {
   using namespace testing;  // NOLINT(google-build-using-namespace): the words of wire_builder
   const Message v = value_info("v", dtype::uint8, {3});
@@ -59,7 +59,7 @@ void fill(const std::filesystem::path& path) {
     try {
       return freeze(model, options);
     } catch (const Error& error) {
-      if (error.code() == Code::usage_argument) return std::nullopt;  // it fills nothing
+      if (error.code() == Code::usage_argument) return std::nullopt;  // no array fits the model
       throw;
     }
   });

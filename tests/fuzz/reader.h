@@ -1,4 +1,4 @@
-// Takes numbers and strings off the front of bytes, for targets whose input is more than one file.
+// Reads numbers and strings from the front of bytes, for targets whose input has several parts.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace onnxar::fuzz {
 
-/// Where the bytes end, what is missing is zeros: every input means something.
+/// Reads zeros after the last byte, so that every input is valid.
 class Reader {
  public:
   explicit Reader(Bytes bytes) : rest_(bytes) {}
@@ -27,7 +27,7 @@ class Reader {
     rest_ = rest_.subspan(front.size());
     return front;
   }
-  /// Up to the next byte `end`, which is taken, too.
+  /// Reads up to the next byte `end`, and consumes it.
   std::string_view text_until(char end) {
     const std::string_view all = as_text(rest_);
     const std::size_t length = std::min(all.find(end), all.size());

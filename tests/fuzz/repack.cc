@@ -1,5 +1,5 @@
-// Any bytes as a zip file of any maker: refused, or its entries lie in the file and apart; what `repack` makes of it is
-// an archive, and stays the same when it is repacked. An archive is read as its own reader reads it.
+// Reads any bytes as a foreign zip file. They are refused, or the entries lie in the file and do not overlap. `repack`
+// makes an archive of it, and repacking that changes nothing. Both readers agree on archives.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -35,7 +35,7 @@ void check_places(const zip::ForeignDirectory& directory, std::uint64_t file_siz
   }
 }
 
-/// The bytes of an entry; nothing where they are damaged.
+/// The bytes of an entry; nothing if they are damaged.
 std::optional<std::vector<std::byte>> bytes_of(Bytes file, const zip::ForeignEntry& entry) {
   return accepted([&] {
     std::vector<std::byte> data;
@@ -48,7 +48,7 @@ std::optional<std::vector<std::byte>> bytes_of(Bytes file, const zip::ForeignEnt
   });
 }
 
-/// Whether all of it can be read; then the foreign reader must see the same.
+/// Whether all entries can be read. Then the foreign reader must see the same.
 bool is_sound_archive(Bytes input) {
   const auto archive = accepted([&] { return Archive::open(input, nullptr); });
   if (!archive || !passed(check_container(*archive))) return false;
@@ -61,7 +61,8 @@ bool is_sound_archive(Bytes input) {
     const zip::ForeignEntry& entry = directory.entries()[i];
     const Bytes bytes = archive->bytes(archive->entry(i));
     require(entry.name == archive->entry(i).name, "of the same names");
-    const std::uint64_t alignment = std::max<std::uint64_t>(entry.alignment, 64);  // which it is without a record
+    const std::uint64_t alignment =
+        std::max<std::uint64_t>(entry.alignment, 64);  // without a record the alignment is 64
     require(alignment == archive->locate(archive->entry(i)).alignment, "the same alignment");
     require(bytes.data() == input.data() + entry.data_offset && bytes.size() == entry.size, "the same bytes");
   }

@@ -2,8 +2,8 @@
 //
 //   fuzz_zip_open FOLDER_OR_FILE...
 //
-// Every input lies before a page that cannot be touched. Folders that do not exist are skipped: a target without
-// findings has no folder of them.
+// Every input ends at an inaccessible page. Folders that do not exist are skipped, because a target without findings
+// does not have a folder of them.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>

@@ -1,4 +1,4 @@
-// A folder for the files of targets that need some.
+// A folder for the files of targets.
 #pragma once
 
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 namespace onnxar::fuzz {
 
-/// One for the life of the process; in memory where the system has that.
+/// The folder, which lives as long as the process. It is in memory if the system supports that.
 inline const testing::TempDir& scratch() {
   static const testing::TempDir folder = [] {
     if (::access("/dev/shm", W_OK) == 0) ::setenv("TMPDIR", "/dev/shm", 0);

@@ -1,4 +1,4 @@
-"""Writes the inputs that fuzzing begins with, a folder for each target; the same on every run.
+"""Writes the inputs that fuzzing begins with, one folder per target. Every run writes the same.
 
 Usage: seeds.py FOLDER
 """
@@ -49,7 +49,7 @@ def models() -> Seeds:
         yield f"site_{site}_linked", wire.model(put(archives.linked("w", 3)))
     for make in SMALL_ZOO:
         yield from make()
-    itself = wire.DataFile("in")  # what split_join calls the model
+    itself = wire.DataFile("in")  # the name of the model in split_join
     for name, link in {"whole": itself.link(), "part": itself.link(offset=3, length=12)}.items():
         yield f"link_to_itself_{name}", wire.plain(wire.fields_of("w", wire.FLOAT, [3], link))
     yield "graph_only", bytes.fromhex("3a00")
@@ -96,7 +96,7 @@ def model_without_b() -> archives.Entry:
 
 
 def zip64_archive() -> bytes:
-    """Its only entry says its sizes and offset through zip64 fields that nothing calls for."""
+    """Its only entry has its sizes and offset in zip64 fields that are not needed."""
     data, sentinel = bytes.fromhex("3a00"), archives.SENTINEL32
     wide = archives.Entry(
         archives.MODEL,
@@ -121,7 +121,7 @@ def all_zips() -> Seeds:
 
 
 def plain_zips() -> Seeds:
-    """As zip tools make them; the first of their models is in a name of its own, too."""
+    """Zips as zip tools make them, with different names for the model."""
     stand_in = wire.fields_of("w", wire.FLOAT, [3], wire.block(wire.RAW_DATA, "__EXTERNAL"))
     for label, method in {"stored": zipfile.ZIP_STORED, "deflated": zipfile.ZIP_DEFLATED}.items():
         for model in (archives.MODEL, archives.MODEL + ".onnx", "m.onnx", "top/m.onnx"):
@@ -133,7 +133,7 @@ def plain_zips() -> Seeds:
 
 
 class Unseekable(io.BytesIO):
-    """A pipe to zipfile: it writes data descriptors."""
+    """A zip with data descriptors, which zipfile writes to a pipe."""
 
     def seekable(self) -> bool:
         return False
@@ -210,14 +210,14 @@ def value(name: str, *dims: object, kind: int = TensorProto.FLOAT) -> object:
 
 
 def graph_of(nodes: list, inputs: list, outputs: list, weights: dict[str, tuple[int, ...]] = {}, **more: object) -> bytes:
-    """A model; of weights the shapes."""
+    """A model whose weights have only shapes."""
     tensors = [helper.make_tensor(name, 1, dims, [0.5] * math.prod(dims)) for name, dims in weights.items()]
     graph = helper.make_graph(nodes, "g", inputs, outputs, tensors, value_info=more.pop("values", None))
     return helper.make_model(graph, **more).SerializeToString()
 
 
 def layers() -> Seeds:
-    """Nodes whose shapes and multiply-adds are reckoned."""
+    """Nodes with computable shapes and multiply-adds."""
     node, x = helper.make_node, value("x", 1, 3, 8, 8)
     convolution = node("Conv", ["x", "w"], ["y"], kernel_shape=[3, 3], pads=[1] * 4, strides=[2, 2], group=1)
     yield "conv", graph_of([convolution, node("Relu", ["y"], ["z"])], [x], [value("z", 1, 4, 4, 4)], {"w": (4, 3, 3, 3)})
@@ -236,7 +236,7 @@ def layers() -> Seeds:
 
 
 def graphs() -> Seeds:
-    """Subgraphs, functions, and what is wrong with graphs."""
+    """Subgraphs, functions, and faulty graphs."""
     yield from layers()
     node, x, y = helper.make_node, value("x", 2), value("y", 2)
     branch = helper.make_graph([node("Add", ["x", "w"], ["b"]), node("Neg", ["b"], ["dead"])], "b", [], [value("b", 2)])
@@ -271,7 +271,7 @@ def frozen() -> Seeds:
 
 
 def pairs() -> Seeds:
-    """Models beside themselves, their neighbours, and themselves with one bit flipped."""
+    """Each model paired with itself, with its neighbour, and with a copy with one flipped bit."""
     before = b""
     for name, data in frozen():
         if len(data) > LARGEST // 2:
@@ -284,7 +284,7 @@ def pairs() -> Seeds:
 
 
 def arrays() -> Seeds:
-    """`.npy` files, and `.npz` of them: those that fill the model of the target, and others."""
+    """`.npy` files and `.npz` of them: some fill the model of the target."""
     made = {
         "w": np.float32([1, 2]), "v": np.uint8([1, 2, 3]), "scalar": np.float64(1), "empty": np.zeros((0, 3), np.int16),
         "column": np.zeros((2, 2), np.float32, "F"), "big": np.zeros(2, ">f4"), "text": np.array(["a"]), "half": np.zeros(4, "V2"),

@@ -1,5 +1,5 @@
-// Any bytes as a `.onnx` file: what can be packed can be checked, unpacked, packed again; the same input gives the same
-// bytes, on every way there is; and the model comes back byte for byte where convert.h promises it.
+// Packs any bytes as a `.onnx` file. A packed model can be checked, unpacked and packed again. Every way gives the same
+// bytes, and the model comes back byte for byte if convert.h promises it.
 #include <algorithm>
 #include <filesystem>
 #include <vector>
@@ -27,7 +27,7 @@ SaveOptions written_as(Format format, SaveOptions options) {
   return options;
 }
 
-/// In a folder of its own, where a link of the model can lead to nothing else but the model.
+/// Packs in an empty folder, where a link of the model can only lead to the model itself.
 fs::path input_file(const Blob& input) { return scratch().write_file("input/in", input); }
 
 Blob converted(const Blob& input, const SaveOptions& options) {
@@ -36,7 +36,7 @@ Blob converted(const Blob& input, const SaveOptions& options) {
   return scratch().read_file("out");
 }
 
-/// The way over a model with a data file.
+/// The archive's bytes after a detour by a model with a data file.
 Blob by_data_file(const Blob& input, const SaveOptions& options) {
   const fs::path source = input_file(input);
   const fs::path folder = scratch() / "data";
@@ -52,8 +52,8 @@ std::vector<Finding> checked(const Blob& input) {
   return check(input_file(input), options);
 }
 
-/// What convert.h asks of a tensor that moves, read off the wire a second time: raw_data once, no other data and
-/// nothing that says where data is, ascending fields, tag and length in the shortest encoding.
+/// Whether a tensor meets the conditions of convert.h for coming back byte for byte, by a second wire parser: raw_data
+/// once, no other data and no data_location, ascending fields, tag and length in the shortest encoding.
 bool comes_back(Bytes model, wire::Range tensor) {
   constexpr std::uint32_t raw_data = 9;
   std::uint32_t last = 0;
@@ -78,14 +78,14 @@ bool is_plainly_nested(const onnx::TensorSite& site) {
   });
 }
 
-/// Whether a length around some tensor is padded: writing may then make it the shortest, and another way may not.
+/// Whether a length around some tensor is padded. Some ways of writing then shorten it, and others do not.
 bool has_padded_lengths(const Blob& model) {
   bool plain = true;
   onnx::walk_tensors(model, [&plain](const onnx::TensorSite& site) { plain = plain && is_plainly_nested(site); });
   return !plain;
 }
 
-/// Whether every tensor whose data was moved, in or out, comes back as it was.
+/// Whether every tensor whose data was moved in or out comes back byte for byte.
 bool promised(const Blob& model, const Blob& archive) {
   std::vector<bool> moved;
   const Archive opened = Archive::open(archive, nullptr);
@@ -125,7 +125,7 @@ void round_trip(const Blob& model, const SaveOptions& options) {
 
 void run(Bytes input) {
   const Blob model(input.begin(), input.end());
-  if (looks_like_zip(input)) return;  // the other targets' matter
+  if (looks_like_zip(input)) return;  // other targets test archives
   SaveOptions everything;
   everything.threshold = 0;
   everything.all_sites = true;

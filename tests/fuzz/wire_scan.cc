@@ -1,6 +1,6 @@
-// Any bytes as a ModelProto: the walk refuses them or finds tensors that lie where their levels lie, the same ones each
-// time; decoding typed data gives the bytes that the shape calls for; a rewrite that changes nothing gives the bytes
-// back.
+// Walks any bytes as a ModelProto. The walk refuses them, or finds the same tensors each time, within their enclosing
+// messages. Decoding typed data gives as many bytes as the shape requires. A rewrite that changes nothing returns the
+// same bytes.
 #include <algorithm>
 #include <string>
 #include <vector>

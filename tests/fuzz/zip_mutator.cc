@@ -1,5 +1,5 @@
-// A mutator for zip files. Most random changes end at the first offset, size or count that no longer fits; this one
-// makes most of its results fit again, so that the change itself is what the reader has to judge. For fuzzers only.
+// A mutator for zip files. Readers refuse most random changes at the first offset, size or count that no longer fits.
+// This mutator usually repairs these values, so that the reader must judge the change itself. For fuzzers only.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -42,7 +42,7 @@ class Mender {
   }
 
  private:
-  /// Almost always, so that single faults stay.
+  /// Whether to repair a value: almost always, so that single faults remain.
   bool mostly() { return random_() % 16 != 0; }
 
   void append(std::size_t begin, std::size_t end) {
@@ -50,8 +50,8 @@ class Mender {
                 in_.begin() + static_cast<std::ptrdiff_t>(end));
   }
 
-  /// The local header at `from` with padding that fits where it stands now, and sizes and CRC-32 of its data, which
-  /// goes up to a directory or `next`.
+  /// Writes the local header at `from` with padding for its new place, and with size and CRC-32 of its data, which ends
+  /// at a directory or at `next`.
   void add_local(std::size_t from, std::size_t next) {
     if (next - from < local_size) return append(from, next);
     const std::size_t name = u16_at(in_, from + 26), extra = u16_at(in_, from + 28);
@@ -81,9 +81,8 @@ class Mender {
       id = u16_at(in_, begin);
       alignment = std::max<std::size_t>(u16_at(in_, begin + 4), 1);
     }
-    if (old_size >= 20 && u16_at(in_, begin) == 1) append(begin, begin + 20);  // zip64
-    if (out_.size() % alignment == 0 && mostly())
-      return put_extra_length(header);  // as some writers do without a record
+    if (old_size >= 20 && u16_at(in_, begin) == 1) append(begin, begin + 20);       // zip64
+    if (out_.size() % alignment == 0 && mostly()) return put_extra_length(header);  // some writers pad without a record
     const std::size_t zeros = (alignment - (out_.size() + 6) % alignment) % alignment;
     const std::size_t at = out_.size();
     out_.resize(at + 6 + zeros);

@@ -1,4 +1,4 @@
-// Any bytes: `Archive::open` refuses them, or all that the directory must prove holds (spec: E, D, N, P).
+// Opens any bytes: `Archive::open` refuses them, or the directory obeys the rules E, D, N and P of the specification.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -12,7 +12,7 @@
 namespace onnxar::fuzz {
 namespace {
 
-constexpr std::uint64_t least_local_header = 30;  // and the name
+constexpr std::uint64_t least_local_header = 30;  // the name follows
 
 std::string folded(std::string_view name) {
   std::string text(name);
@@ -78,7 +78,7 @@ bool is_sound(const Archive& archive) {
                               [](const Finding& finding) { return finding.severity == Severity::error; });
 }
 
-/// Walking from the front finds the states that the directories tell of.
+/// A walk from the front finds the states that the directories describe.
 void check_states(const Archive& archive, const std::vector<std::uint64_t>& ends) {
   if (is_sound(archive)) require(!ends.empty() && ends.back() == archive.file().size(), "the file is a state");
 }

@@ -1,4 +1,5 @@
-// Tensors may share bytes, and so may whole models be made of a few: what is written stays in proportion to the input.
+// Tensors may share bytes, so a small input may describe a huge output. The limit keeps outputs in proportion to
+// inputs.
 #include "skeleton/expansion.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +20,7 @@ constexpr std::size_t floats_in_all = 100'000;
 
 class ExpansionTest : public ::testing::Test {
  protected:
-  /// A model of tensors that are all of the data file.
+  /// A model whose tensors each are the whole data file.
   [[nodiscard]] std::filesystem::path sharing(std::size_t tensors) const {
     Messages list;
     for (std::size_t i = 0; i < tensors; ++i) {
@@ -27,7 +28,7 @@ class ExpansionTest : public ::testing::Test {
     }
     return written(list, 4 * floats_in_all);
   }
-  /// A model of tensors that are the data file but for a few bytes at its end or front.
+  /// A model whose tensors each are the data file except a few bytes at its end or front.
   [[nodiscard]] std::filesystem::path overlapping(std::size_t tensors) const {
     Messages list;
     for (std::size_t i = 0; i < tensors; ++i) {

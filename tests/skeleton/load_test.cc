@@ -1,4 +1,4 @@
-// A model in memory is a skeleton with links and a table of payloads, whatever it was loaded from.
+// Loading any kind of source gives a skeleton with links and a table of payloads.
 #include "skeleton/load.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ class LoadedModelTest : public ::testing::Test {
     expect_error(error, code, "", place_in(model.view(), tensor) + offset);
     EXPECT_EQ(error.path(), folder_ / "m.onnx");
   }
-  /// A tensor that is refused where it stands in a model.
+  /// Expects that a tensor is refused at its place in a model.
   void expect_refused(const Message& tensor, Code code) const {
     expect_refused(model_of({floats("first", 3), tensor}), tensor, code);
   }
@@ -44,7 +44,7 @@ LoadOptions loading_from(std::uint64_t threshold) {
   return options;
 }
 
-/// The bytes of each tensor's payload by name; of tensors without one, nothing.
+/// The bytes of each tensor's payload by name. A tensor without a payload has none.
 std::map<std::string, std::optional<Blob>> payloads_of(const LoadedModel& model) {
   std::map<std::string, std::optional<Blob>> all;
   onnx::walk_tensors(model.skeleton, [&](const onnx::TensorSite& site) {
@@ -247,7 +247,7 @@ TEST_F(LoadedModelTest, TheLimitsOfDepthAndSkeletonHold) {
   EXPECT_EQ(error_of([&] { static_cast<void>(load_onnx(deep, options)); }).code(), Code::wire_depth);
   const Message wide = model_of({floats("large", 1000), floats("small", 200)});
   const std::size_t skeleton = load_onnx(wide).skeleton.size();
-  options.max_skeleton_size = skeleton + 20;  // the links name ids of other lengths
+  options.max_skeleton_size = skeleton + 20;  // the sizes of links vary a little
   EXPECT_NO_THROW(static_cast<void>(load_onnx(wide, options)));
   options.max_skeleton_size = skeleton - 20;
   const Error error = error_of([&] { static_cast<void>(load_onnx(wide, options)); });

@@ -1,4 +1,4 @@
-// Which tensors have their data outside: by size, type and site.
+// Size, type and site of a tensor decide whether its data is outside the model.
 #include "skeleton/policy.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ SaveOptions saving_from(std::uint64_t threshold) {
   return options;
 }
 
-/// The names of the tensors that move, if each has data of `size` bytes.
+/// The names of the tensors that move if each has `size` bytes of data.
 std::set<std::string> moved(const ExternalPolicy& policy, const Message& model, std::uint64_t size) {
   std::set<std::string> names;
   onnx::walk_tensors(model.view(), [&](const onnx::TensorSite& site) {

@@ -1,4 +1,4 @@
-// Models that change while they are looked at: none of that is called damage.
+// A model that changes while it is read is reported as changed, and not as damaged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,16 +31,16 @@ class ChangedModelTest : public ::testing::Test {
   void edit(Bytes model) const {
     EditOptions options;
     options.output.sync = false;
-    options.verify_model = false;  // it may be half of one
+    options.verify_model = false;  // the bytes may be a part of a model
     ArchiveEditor::open(path_, options).commit(model);
   }
-  /// What is at the place of the old model then is not one.
+  /// Afterwards the place of the old model holds bytes that are not a model.
   void undo_and_edit() const {
     undo(path_, {.sync = false, .dry_run = false});
     edit(Blob(90'000));
   }
 
-  /// What a reader sees of the model that an edit is writing where another one was: header and directory are there.
+  /// The state that a reader sees while an edit overwrites a model: header and directory are already complete.
   void write_into_model(char byte) const {
     const Archive archive = Archive::open(path_);
     const Bytes model = archive.model();

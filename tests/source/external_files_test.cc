@@ -1,4 +1,4 @@
-// Data files are found in the model's folder and nowhere else, and mapped once.
+// Data files are opened only in the model's folder, and each is mapped once.
 #include "source/external_files.h"
 
 #include <gtest/gtest.h>
@@ -146,7 +146,7 @@ TEST_F(ExternalFilesTest, ALinkToNothingInTheFolderIsMissingAndACircleIsRefused)
   expect_refused("circle", Code::onnx_external_outside);
 }
 
-/// As Hugging Face's cache has it: names are links to blobs in a folder that they share.
+/// The layout of Hugging Face's cache: names are links to blobs in a shared folder.
 TEST_F(ExternalFilesTest, BesideTheFileThatTheModelsNameLeadsToDataMayLie) {
   root_.write_file("blobs/model", "model");
   root_.write_file("blobs/weights", pattern(50));
@@ -159,7 +159,7 @@ TEST_F(ExternalFilesTest, BesideTheFileThatTheModelsNameLeadsToDataMayLie) {
   expect_error(out, Code::onnx_external_outside, "", place_of_tensor);
   const Error up = error_of([&] { static_cast<void>(resolve(files, "../../blobs/weights")); });
   expect_error(up, Code::onnx_external_bad_location, "", place_of_tensor);
-  // What lies there is only reached by a link in the folder that was named.
+  // The blob is reachable only by a link in the named folder.
   expect_error(error_of([&] { static_cast<void>(resolve(files, "weights")); }), Code::onnx_external_missing, "",
                place_of_tensor);
 }

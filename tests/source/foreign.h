@@ -1,4 +1,4 @@
-// Models as other makers put them into zip files, and what becomes of them.
+// Builds models as other programs zip them, and compares the archives that they become.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 
 namespace onnxar::testing {
 
-/// A FLOAT tensor as PyTorch wrote it: `raw_data` says that the data is elsewhere.
+/// A FLOAT tensor as PyTorch wrote it: `raw_data` holds the stand-in text.
 inline TensorBuilder stand_in(std::string_view name, std::size_t count) {
   return tensor(name, dtype::float32, {static_cast<std::int64_t>(count)}).raw_data(blob("__EXTERNAL"));
 }
@@ -50,7 +50,7 @@ inline LoadOptions foreign() {
 
 class ForeignTest : public ::testing::Test {
  protected:
-  /// What the archive that becomes of this is, inline again: what the exporter began with.
+  /// The model after packing and unpacking it inline, which is the model that the exporter began with.
   Blob inlined(const std::filesystem::path& input, const LoadOptions& load = foreign()) {
     SaveOptions save = saved_as(Format::archive);
     save.output.overwrite = true;

@@ -1,4 +1,4 @@
-// Deflated entries of other makers' zips: which are inflated, where to, and how much at most.
+// Deflated entries of foreign zips: which are inflated, where to, and up to which size.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

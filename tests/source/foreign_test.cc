@@ -1,4 +1,4 @@
-// Models in zip files and folders of other makers become archives.
+// Models in foreign zip files and folders become archives.
 #include "source/foreign.h"
 
 #include <gmock/gmock.h>
@@ -151,7 +151,7 @@ TEST_F(ForeignTest, AnArchiveThatAZipToolChangedIsRead) {
 }
 
 TEST_F(ForeignTest, ALocalHeaderThatNoArchiveHasMakesItAPlainZip) {
-  // As zipalign pads: zeros without an id, so that all offsets are an archive's.
+  // zipalign pads with zeros without an id. So all offsets are those of an archive.
   ZipBuilder builder = smallest_builder();
   builder.entry("w").local.extra = zeros(33);
   const Built built = builder.build_placed();
@@ -264,7 +264,7 @@ TEST_F(ForeignTest, AZipWithoutAModelIsRefused) {
 TEST_F(ForeignTest, ACutZipIsRefusedAtEveryByte) {
   const Files files = {{"m.onnx", model_of({linked_floats("a", 2, "w")}).take()}, {"w", data_of(2, 1)}};
   const Built built = zip_of(files, Storage::deflated);
-  for (std::size_t size = 4; size < built.bytes.size(); ++size) {  // below, it does not begin as a zip
+  for (std::size_t size = 4; size < built.bytes.size(); ++size) {  // shorter files do not begin as a zip
     Blob cut = built.bytes;
     truncate(cut, size);
     const Error error = refusal(cut);
@@ -272,7 +272,7 @@ TEST_F(ForeignTest, ACutZipIsRefusedAtEveryByte) {
   }
 }
 
-// One list says what is read of other makers' zips, and `repack` goes by it, too.
+// One list defines which zips count as foreign. `repack` uses it as well.
 TEST_F(ForeignTest, WhatOnlyTheRulesOfAnArchiveForbidIsRead) {
   const auto read = [this](const auto& change) {
     ZipBuilder builder = smallest_builder();

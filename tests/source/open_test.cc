@@ -1,4 +1,4 @@
-// Every kind of source gives the same model through one interface.
+// Every kind of source gives the same model through the resolver interface.
 #include "source/open.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// A payload knows its bytes and who owns them; an extent tells equal data from other data.
+// A payload knows its bytes and their owner. An extent identifies data.
 #include "source/payload.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace onnxar::testing {
 namespace {
 
-/// Makes its bytes while it is read.
+/// Produces its bytes while it is read.
 class MadeSource final : public ByteSource {
  public:
   explicit MadeSource(std::size_t size) : size_(size) {}

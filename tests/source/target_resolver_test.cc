@@ -1,4 +1,5 @@
-// A model that goes into an archive keeps its links to entries, and gets links to them for ranges of the file.
+// A model that goes into an archive keeps its links to entries. Its links to ranges of the file become links to
+// entries.
 #include "source/target_resolver.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Links that are written into tensors of any generated class, as whole or lite messages, proto2 and proto3, and on an
+// `link_tensor` writes links into tensors of any generated class: full and lite messages, proto2 and proto3, on an
 // arena.
 #include <gmock/gmock.h>
 #include <google/protobuf/arena.h>
@@ -21,7 +21,7 @@ using ::testing::StartsWith;
 template <typename Tensor>
 class LinkTensor : public ::testing::Test {
  protected:
-  /// A FLOAT tensor `t` of 4 elements with nothing but that.
+  /// A FLOAT tensor `t` of 4 elements that only has a link.
   LinkTensor() {
     tensor_.set_name("t");
     tensor_.set_data_type(1);
@@ -39,7 +39,7 @@ class LinkTensor : public ::testing::Test {
     EXPECT_EQ(tensor_.SerializeAsString(), before);
   }
 
-  /// Compares with the message as this class writes it, since proto3 packs dims.
+  /// Compares with the same message written by this class, because proto3 packs dims.
   void expect_written(const Message& expected) {
     Tensor parsed;
     ASSERT_TRUE(parsed.ParseFromArray(expected.view().data(), static_cast<int>(expected.view().size())));

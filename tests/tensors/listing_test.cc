@@ -1,4 +1,4 @@
-// A listing says what is in an archive, and where every byte goes.
+// A listing has every entry of an archive, and accounts for every byte of the file.
 #include "onnxar/listing.h"
 
 #include <gmock/gmock.h>
@@ -105,7 +105,7 @@ TEST_F(ListingTest, EarlierStatesAreCountedAsUnused) {
   const Listing listing = listed(second);
   EXPECT_EQ(listing.unused_bytes, first.bytes.size() - first.entry("w").data_offset - 1024);
   expect_placed(listing.entries.at(0), first);
-  // Of the two entries of that name it is the second that counts.
+  // Two entries have this name. The second one counts.
   EXPECT_EQ(listing.model.offset, second.entries.back().data_offset);
 }
 

@@ -1,5 +1,5 @@
-// Tensors of any generated class get their bytes. Two of them, made apart by protoc: the library's own, and one of
-// another package, as proto3, without reflection (other_runtime.proto).
+// `resolve` finds the bytes of tensors of any generated class. The tests use two: the library's own, and a proto3 class
+// of a different package without reflection (other_runtime.proto).
 #include "onnxar/resolve.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 constexpr std::size_t count = 300;
 const Blob weight = pattern(4 * count, 1);
 
-/// An archive with the entry `w` and a model, kept alive by itself.
+/// An archive with the entry `w` and a model. It owns its bytes.
 Archive archive_with(const Message& model) {
   auto built = std::make_shared<const Built>(archive_of(model, {zip_entry("w", weight)}));
   const Bytes bytes = built->bytes;
@@ -33,7 +33,7 @@ Archive archive_with(const Message& model) {
 template <typename Model>
 class Resolve : public ::testing::Test {
  protected:
-  /// What `resolve` gives for the one tensor of a model that is read from an archive.
+  /// The result of `resolve` for the only tensor of a model that is read from an archive.
   std::optional<Blob> data_of(const Message& tensor) {
     const Archive archive = archive_with(model_of({tensor}));
     parse(archive);

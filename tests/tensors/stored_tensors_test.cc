@@ -1,4 +1,4 @@
-// The tensors of an archive's model and their bytes, without protobuf.
+// `tensors` and `tensor_data` give the tensors of an archive's model and their bytes without protobuf.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST_F(StoredTensorsTest, DataInAnEntryIsAViewOfItWithAShare) {
   EXPECT_EQ(span.size(), 16U);
 }
 
-/// A model whose tensor's raw data begins `at` bytes after the model's first byte: a doc_string makes room.
+/// A model whose raw data begins `at` bytes after the model's first byte. A doc_string fills the space before it.
 Built with_raw_data_at(std::size_t at, const Blob& bytes) {
   for (std::size_t room = 0; room < 2 * at; ++room) {
     const Message each = tensor("w", dtype::float32, {static_cast<std::int64_t>(bytes.size() / 4)}).raw_data(bytes);
@@ -74,7 +74,7 @@ TEST_F(StoredTensorsTest, RawDataInTheModelIsAViewOfItWhereItIsAligned) {
   EXPECT_GE(span.alignment(), 64U);
 }
 
-// A vector load from an odd address ends the process.
+// Aligned vector loads from an odd address end the process.
 TEST_F(StoredTensorsTest, RawDataElsewhereInTheModelIsCopiedToAnAlignedPlaceThatTheArchiveKeeps) {
   for (std::size_t at = 97; at < 128; ++at) {
     const StoredTensor tensor = only(with_raw_data_at(at, pattern(64)));
@@ -92,7 +92,7 @@ TEST_F(StoredTensorsTest, AlignedCopyOutlivesTheArchive) {
   EXPECT_TRUE(std::ranges::equal(span.bytes(), pattern(64)));
 }
 
-// One byte on the wire may mean eight: what is decoded could be many times the model.
+// One byte on the wire may decode to eight, so decoded data can be many times as large as the model.
 TEST_F(StoredTensorsTest, ArchiveKeepsNoMoreCopiesThanItsModelIsLong) {
   const Message ones = tensor("w", dtype::float64, {1}).raw_data(pattern(8));
   const Message many = tensor("many", dtype::int64, {4000}).int64_data(std::vector<std::int64_t>(4000, 1));

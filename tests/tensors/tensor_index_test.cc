@@ -1,4 +1,4 @@
-// Tensors as a range and by name.
+// TensorIndex iterates over tensors, and finds them by name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// One archive, many threads: every first use is raced for.
+// Many threads use one archive, and race for every first use.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ constexpr int thread_count = 8;
 constexpr int rounds = 30;
 constexpr std::size_t entry_count = 40;
 
-/// Runs `work` in all threads, which begin at the same time; counts in how many it returned false or threw.
+/// Runs `work` in all threads, which begin at the same time. Returns in how many it returned false or threw.
 int failures_of(const std::function<bool(int)>& work) {
   std::barrier start(thread_count);
   std::atomic<int> failures = 0;
@@ -66,7 +66,7 @@ bool is_data_of(Bytes bytes, std::string_view name) {
   return std::ranges::equal(bytes, Bytes(archive_of_many().bytes).subspan(place.data_offset, place.data_size));
 }
 
-/// Uses every entry, from another one on in each thread.
+/// Uses every entry. Threads begin at different entries.
 bool use_all(const Archive& archive, int thread) {
   bool right = is_data_of(archive.model(), model_entry);
   for (std::size_t step = 0; step < archive.size(); ++step) {
@@ -139,7 +139,7 @@ TEST(ArchiveThreads, LastShareOfTheMappingMayGoInAnyThread) {
   }
 }
 
-// A large entry is summed and written by two threads.
+// Two threads sum and write a large entry.
 TEST(ArchiveThreads, WritersOfLargeEntriesDoNotDisturbEachOther) {
   const TempDir folder;
   const Blob weight = pattern(std::size_t{5} << 20U, 8);
@@ -158,7 +158,7 @@ TEST(ArchiveThreads, WritersOfLargeEntriesDoNotDisturbEachOther) {
             0);
 }
 
-// Two threads in one writer would mix their entries. The one that comes second waits for the first to be at work.
+// Two threads in one writer would mix their entries. The second waits until the first is at work.
 TEST(WriterThreads, ThreadThatFinishesWhileAnotherAddsFailsTheWriter) {
   const TempDir folder;
   folder.write_file("a", "good");
@@ -213,7 +213,7 @@ TEST(WriterThreads, ModelWriterThatManyThreadsAddToFailsOrHasThemAll) {
   }
 }
 
-// A copy of data at an odd address is made once, whoever asks first.
+// A copy of data at an odd address is made once for all threads.
 TEST(ArchiveThreads, AlignedCopyOfAnInlineTensorIsOneForAllThreads) {
   const Message proto =
       model({.graph = graph({.initializers = {tensor("a", dtype::float32, {300}).raw_data(pattern(1200)),

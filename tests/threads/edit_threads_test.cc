@@ -1,4 +1,4 @@
-// Readers at work while an archive is edited: those who hold it, and those who come.
+// Readers work while an archive is edited: some hold it open, and others open it again and again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ void come(const fs::path& path, Readers& readers) {
   }
 }
 
-/// Was opened before the edits, and looks at what it was then.
+/// Reads an archive that was opened before the edits, and compares it with its state at that time.
 void hold(const Archive& archive, Readers& readers) {
   const std::size_t size = archive.file().size();
   while (!readers.done) {
@@ -57,7 +57,7 @@ void hold(const Archive& archive, Readers& readers) {
   }
 }
 
-/// On a busy machine those who come may have the lock for longer than an editor waits.
+/// On a busy machine readers that open the archive may hold the lock for longer than an editor waits.
 ArchiveEditor open_patiently(const fs::path& path) {
   while (true) {
     try {
@@ -70,9 +70,9 @@ ArchiveEditor open_patiently(const fs::path& path) {
 
 void edit(const fs::path& path, int number) {
   ArchiveEditor editor = open_patiently(path);
-  // Sizes on both sides of what is written at once, so that the file grows in one step or in several.
+  // One size is below and one above the writer's buffer, so that the file grows in one step or in several.
   editor.add("added_" + std::to_string(number), pattern(number % 2 == 0 ? 100 : 200000, 7));
-  if (number % 10 == 9) return;  // gives up, and cuts off what it has written
+  if (number % 10 == 9) return;  // abandons the edit, which cuts off the written bytes
   editor.commit(smallest_model(weight().size() / 4, "edit " + std::to_string(number)));
 }
 

@@ -1,4 +1,4 @@
-// Payloads that are copied on many threads.
+// Many threads copy payloads.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t tensors = 200;
 
-/// Of all kinds: entries that are verified, and typed data that is decoded.
+/// An archive with all kinds of payloads: verified entries, and decoded typed data.
 Built archive_of_all_kinds() {
   Messages links;
   std::vector<ZipEntry> entries;
