@@ -168,6 +168,13 @@ class Patterns(ToolCase):
             told = self.succeeds("extract", self.source, "*", "-o", f"{self.output}/", "-n").stderr
         self.assertIn("layer_0_bias.npy", told)
 
+    def test_an_empty_output_is_refused_with_and_without_a_dry_run(self) -> None:
+        for which in ("layer.*", "layer.0/weight"):
+            for options in ((), ("-n",)):
+                with self.subTest(which=which, options=options), self.nothing_changes():
+                    told = "onnxar: error[usage.argument] the path of the output is empty; "
+                    self.fails(USAGE, told, "extract", self.source, which, "-o", "", *options)
+
 
 class Refusals(ToolCase):
     def refused(self, exit_code: int, code: str, model: Path, which: str, *options: object) -> str:
