@@ -150,7 +150,8 @@ TEST(ReservedName, AndTheModelsInAnyCaseAreRefusedWithTheirPlace) {
 }
 
 TEST(OversizeText, SaysHowLargeTheModelIsAndWhatTheLimitIs) {
-  EXPECT_EQ(oversize_text("the graph is", 3ULL << 30U), "the graph is 3 GiB, and protobuf reads less than 2 GiB");
+  EXPECT_EQ(oversize_text("the graph is", 3ULL << 30U),
+            "the graph is 3.00 GiB (3221225472 bytes), and protobuf reads less than 2 GiB");
 }
 
 }  // namespace
