@@ -27,8 +27,8 @@ inline constexpr std::string_view graph_suffix = ".onnx";
 /// result is cut at 200 bytes.
 std::string key_stem(std::string_view name);
 
-/// Words the message for a model larger than `model_size_maximum`: with `the model is` it returns `the model is 2.5
-/// GiB, and protobuf reads less than 2 GiB`.
+/// Words the message for a model larger than `model_size_maximum`: with `the model is` it returns
+/// `the model is 3.00 GiB (3221225472 bytes), and protobuf reads less than 2 GiB`.
 std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size);
 
 }  // namespace onnxar
