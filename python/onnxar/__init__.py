@@ -28,7 +28,7 @@ from onnxar.inspection import Inspection
 
 __version__: str = _core.version
 
-open = open_archive  # noqa: A001  the name that such functions have: gzip.open, tarfile.open
+open = open_archive  # noqa: A001  the usual name: gzip.open, tarfile.open
 
 __all__ = [
     "Archive",

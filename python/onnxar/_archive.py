@@ -25,7 +25,7 @@ MOST_ALIGNMENT = 1 << 30  # the size of the largest pages
 
 
 class TensorSlice:
-    """A tensor of which parts are taken: `part = archive.get_slice("w")[:, :8]`. Nothing is read before."""
+    """A tensor for partial access: `part = archive.get_slice("w")[:, :8]`. Nothing is read before the subscript."""
 
     def __init__(self, archive: Archive, info: TensorInfo, key: str) -> None:
         self._archive = archive
@@ -54,7 +54,7 @@ class TensorSlice:
 
 @dataclasses.dataclass(frozen=True)
 class _Place:
-    """Where a tensor's bytes lie in memory, and how many they are as an array: what tensors that share them have in common."""
+    """The address of a tensor's bytes and their size as an array. Tensors that share bytes have equal places."""
 
     address: int
     raw_size: int
@@ -72,8 +72,8 @@ class _Place:
 
 
 def _named(tensors: Sequence[_core.StoredTensor]) -> dict[str, _core.StoredTensor]:
-    """Tensors whose key is their name. The key of others is their site, which may be the name of yet another one: then
-    that one's key is its site, too, so that each tensor has a key of its own."""
+    """Returns the tensors whose key is their name. The key of the others is their site. If such a site is also the name of
+    a tensor, then that tensor's key becomes its site, too, so that all keys are unique."""
     count = collections.Counter(tensor.name for tensor in tensors)
     named = {tensor.name: tensor for tensor in tensors if tensor.name and count[tensor.name] == 1}
     sites = [tensor.site for tensor in tensors if tensor.name not in named]
@@ -84,10 +84,10 @@ def _named(tensors: Sequence[_core.StoredTensor]) -> dict[str, _core.StoredTenso
 
 
 class Archive(Mapping[str, Array]):
-    """The tensors of the model, at every site, except strings, as read-only arrays. Made by `onnxar.open`.
+    """All tensors of the model except strings, as read-only arrays. Created by `onnxar.open`.
 
     A tensor's key is its name. If the name is empty, or several tensors have it, or it is the key of another tensor, the
-    key is the tensor's place in the model, such as `graph.node[3].attr.value`. Arrays are views of the mapped file and
+    key is the tensor's site in the model, such as `graph.node[3].attr.value`. Arrays are views of the mapped file and
     keep the mapping alive after the archive is closed; elements below 8 bits are unpacked into a copy. Methods may be
     called from several threads.
     """
@@ -102,11 +102,11 @@ class Archive(Mapping[str, Array]):
     @property
     def _handle(self) -> _core.Archive:
         if self._open_handle is None:
-            raise usage("the archive is closed; arrays that it gave out stay valid", path=self._path or "")
+            raise usage("the archive is closed; arrays taken from it remain valid", path=self._path or "")
         return self._open_handle
 
     def close(self) -> None:
-        """Gives up the share in the mapping; it goes when the last array of it goes."""
+        """Releases the mapping. The file is unmapped when its last array is freed."""
         self._open_handle = None
         self._consolidated = {}
         for known in ("_tensors", "_entry_keys"):
@@ -117,7 +117,7 @@ class Archive(Mapping[str, Array]):
         return self._open_handle is None
 
     def __enter__(self) -> Archive:
-        self._handle  # noqa: B018  an archive that is closed cannot be entered
+        self._handle  # noqa: B018  raises if the archive is closed
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
@@ -145,8 +145,8 @@ class Archive(Mapping[str, Array]):
         return {entry.name: [of_site[site] for site in entry.sites] for entry in self.entries()}
 
     def _find(self, name: str) -> tuple[str, _core.StoredTensor]:
-        """By name, else by entry, else by site."""
-        self._handle  # noqa: B018  also where the tensors are known already
+        """Finds a tensor by name, else by entry, else by site."""
+        self._handle  # noqa: B018  raises if the archive is closed: the tensors may be cached
         tensors = self._tensors
         if name in tensors:
             return name, tensors[name]
@@ -155,12 +155,12 @@ class Archive(Mapping[str, Array]):
         if len(candidates) == 1:
             return candidates[0], tensors[candidates[0]]
         if candidates:
-            raise Error("usage.argument", f"several tensors are called that: {', '.join(candidates[:8])}", name, None,
+            raise Error("usage.argument", f"several tensors have this name or entry: {', '.join(candidates[:8])}", name, None,
                         self._path or "")  # fmt: skip
         raise NotFoundError("usage.no_such_entry", "the model has no tensor of this name", str(name), None, self._path or "")
 
     def __contains__(self, name: object) -> bool:
-        """Whether there is an array of this name. Nothing of its data is looked at."""
+        """Whether an array of this name exists. Does not read its data."""
         try:
             _, stored = self._find(name)  # type: ignore[arg-type]
         except NotFoundError:
@@ -178,14 +178,14 @@ class Archive(Mapping[str, Array]):
         return sum(1 for _ in self)
 
     def tensor(self, name: str) -> Array:
-        """The tensor of this name, else the one in the entry of this name, else the one at this site."""
+        """Returns the tensor of this name, else the one in the entry of this name, else the one at this site."""
         key, stored = self._find(name)
         if key in self._consolidated:
             return self._consolidated[key]
         return _dtypes.as_array(self._handle.data(stored), stored.dtype, stored.shape)
 
     def info(self, name: str) -> TensorInfo:
-        """What the tensor is, without looking at its data."""
+        """Returns type, shape and site of the tensor, without reading its data."""
         _, stored = self._find(name)
         return TensorInfo(stored.name, _dtypes.name_of(stored.dtype), stored.shape, stored.site)
 
@@ -195,11 +195,10 @@ class Archive(Mapping[str, Array]):
 
     @_deprecated.threshold
     def consolidate(self, threshold: int = 1024, alignment: int = 64, *, max_expansion: int = 8) -> Array:
-        """Copies all tensors of at least `threshold` bytes to one buffer, with all cores, verified against their
-        CRC-32, and has `tensor` give views of it from then on. Their offsets in it are multiples of `alignment`, a
-        power of two. Tensors that share their bytes still do; where they overlap in other ways, or have elements below
-        8 bits, the buffer may take `max_expansion` times the archive. Returns the buffer; arrays stay valid whether it is
-        kept or not."""
+        """Copies all tensors of at least `threshold` bytes to one buffer, with all cores, and verifies their CRC-32. From
+        then on, `tensor` returns views of the buffer. Offsets in the buffer are multiples of `alignment`, a power of two.
+        Tensors that share all bytes still share them. If tensors overlap in other ways, or have elements below 8 bits,
+        the buffer may take up to `max_expansion` times the size of the archive. Returns the buffer; arrays keep it alive."""
         expect_natural(self._path or "", max_expansion=max_expansion)
         if alignment < 1 or alignment & (alignment - 1) or alignment > MOST_ALIGNMENT:
             raise usage(f"alignment is {alignment}; it must be a power of two up to {MOST_ALIGNMENT}", path=self._path or "")
@@ -218,7 +217,7 @@ class Archive(Mapping[str, Array]):
         buffer = room[begin : begin + size]
 
         def copied(key: str) -> Array:
-            """The array in the buffer; of several at one place the first one is copied."""
+            """Returns the array in the buffer. Only the first array of each place is copied."""
             place, tensor = places[key], stored[key]
             source = _dtypes.as_array(raw[key], tensor.dtype, tensor.shape)
             target: Array = buffer[offsets[place] : offsets[place] + place.size].view(source.dtype).reshape(source.shape)
@@ -232,7 +231,7 @@ class Archive(Mapping[str, Array]):
             first.setdefault(place, key)
         with concurrent.futures.ThreadPoolExecutor() as pool:
             arrays = dict(zip(places, pool.map(copied, places), strict=True))
-            # After copying: of bytes that change between the two, verified ones would not be those in the buffer.
+            # Verified after the copy: bytes that change in between would otherwise be in the buffer unnoticed.
             list(pool.map(self._handle.verify, {name for name, keys in self._entry_keys.items() if places.keys() & keys}))
         self._consolidated.update(arrays)
         return buffer
@@ -241,43 +240,43 @@ class Archive(Mapping[str, Array]):
         present = sum(entry.size for entry in self.entries())
         if copied > present * max_expansion:
             message = (f"its tensors overlap: copies of them would take {copied} bytes, more than {max_expansion} times the "
-                       f"{present} that there are; max_expansion allows more")  # fmt: skip
+                       f"{present} in the archive; a higher max_expansion allows more")  # fmt: skip
             raise Error("onnx.model.expansion", message, path=self._path or "")
 
     # --- the archive ---
 
     def model(self) -> bytes:
-        """The serialised ModelProto, whose tensors refer to entries."""
+        """Returns the serialised ModelProto, whose tensors refer to entries."""
         return bytes(self._handle.model())
 
     def metadata(self) -> dict[str, str]:
-        """The model's metadata_props."""
-        self._tensors  # noqa: B018  the walk proves the messages
+        """Returns the model's metadata_props."""
+        self._tensors  # noqa: B018  the walk validates the messages
         return self._handle.metadata()
 
     def entries(self) -> list[Entry]:
-        """All entries in the order of the file, the model as the last one."""
+        """Returns all entries in the order of the file; the model is last."""
         rows = self._handle.entries()
         return [Entry(**{**row, "sites": tuple(row["sites"])}) for row in rows]
 
     def side_files(self) -> list[str]:
-        """Names of entries that go along with the model and are not data of a graph's tensors, such as "tokenizer.json"."""
+        """Returns the names of entries that accompany the model and are not used by tensors, such as "tokenizer.json"."""
         return self._handle.side_files()
 
     def graphs(self) -> list[str]:
-        """Names of the further graphs, such as "decoder.onnx": each is a ModelProto over the archive's entries."""
+        """Returns the names of the further graphs, such as "decoder.onnx": each is a ModelProto over the archive's entries."""
         return self._handle.graphs()
 
     def entries_of_graphs(self) -> list[str]:
-        """Names of the entries that tensors of further graphs name."""
+        """Returns the names of the entries that tensors of further graphs use."""
         return self._handle.entries_of_graphs()
 
     def entry(self, name: str) -> memoryview:
-        """The bytes of an entry, also of a side file; a read-only view of the mapping."""
+        """Returns the bytes of an entry or side file, as a read-only view of the mapping."""
         return memoryview(self._handle.bytes(name))
 
     def resolve(self, location: str, offset: int = 0, length: int | None = None) -> memoryview:
-        """What a tensor's external_data names: a read-only view of the mapping."""
+        """Returns the bytes that a tensor's external_data refers to, as a read-only view of the mapping."""
         expect_natural(self._path or "", offset=offset, length=length)
         return memoryview(self._handle.resolve(location, offset, length))
 
@@ -286,7 +285,7 @@ class Archive(Mapping[str, Array]):
         self._handle.verify(name)
 
     def check(self, *, data: bool = False, strict: bool = False) -> list[Finding]:
-        """As `onnxar.check`, of the file as it is now under the path that was opened."""
+        """Calls `onnxar.check` for the file that is now at the path that was opened."""
         self._handle  # noqa: B018
         if self._path is None:
             raise usage("an archive in memory has no file to check")
@@ -294,13 +293,13 @@ class Archive(Mapping[str, Array]):
 
 
 def ls(archive: Path) -> list[Entry]:
-    """The entries of the archive in the order of the file, the model as the last one. Errors: as `onnxar.open`."""
+    """Returns the entries of the archive in the order of the file; the model is last. Errors: as `onnxar.open`."""
     with open_archive(archive) as opened:
         return opened.entries()
 
 
 def cat(archive: Path, name: str | None = None) -> bytes:
-    """A copy of an entry's bytes; of the serialised model's where no name is given. Errors: as `onnxar.open`;
+    """Returns a copy of an entry's bytes; without a name, of the serialised model. Errors: as `onnxar.open`;
     usage.no_such_entry."""
     with open_archive(archive) as opened:
         return opened.model() if name is None else bytes(opened.entry(name))
@@ -313,13 +312,13 @@ def open_archive(
     prefetch: Literal["none", "will_need", "populate"] = "none",
     num_threads: int = 0,
 ) -> Archive:
-    """Opens the archive at a path, or in memory. Errors: io.*, zip.*, archive.*.
+    """Opens an archive at a path or in memory. Errors: io.*, zip.*, archive.*.
 
-    With `no_copy` the file is mapped, and no weight is read before its array is used. While it is open, the file must not
-    be shortened or written over (replace it by renaming, as this package does). `prefetch` makes the system read ahead
-    ("will_need"), or waits until everything is in memory ("populate"). Without `no_copy` the whole file is read into
-    memory first, by `num_threads` threads (0: all cores), and may then be changed or removed; use this for network file
-    systems, where mapping is slow.
+    With `no_copy`, the file is mapped, and weights are read when their arrays are used. Do not shorten or overwrite the
+    file while it is open; replace it by renaming, as this package does. `prefetch` makes the system read ahead
+    ("will_need"), or waits until all bytes are in memory ("populate"). Without `no_copy`, the whole file is first read
+    into memory, by `num_threads` threads (0: all cores). The file may then be changed or removed. Use this for network
+    file systems, where mapping is slow.
     """
     if prefetch not in ("none", "will_need", "populate"):
         raise usage(f'prefetch is {prefetch!r}; it may be "none", "will_need" or "populate"')

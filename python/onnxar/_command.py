@@ -1,5 +1,5 @@
-"""Runs the command `onnxar` of the wheel, for everything that needs protobuf: a separate process keeps our protobuf out
-of the caller's process, which may have another one."""
+"""Runs the command `onnxar` of the wheel for functions that need protobuf. A separate process keeps our protobuf out of
+the caller's process, which may have a different version."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _DONE, _DIFFERENT = 0, 1  # exit codes
 
 @functools.cache
 def executable() -> str:
-    """The command that was installed with the package; others of this name on PATH are ignored."""
-    import importlib.metadata  # takes as long as the rest of the package
+    """Returns the path of the command that was installed with the package. Others on PATH are ignored."""
+    import importlib.metadata  # imported late: takes as long as the rest of the package
 
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         for file in importlib.metadata.files("onnxar") or []:
@@ -33,12 +33,13 @@ def executable() -> str:
     for folder in (pathlib.Path(sysconfig.get_path("scripts")), target):
         if (folder / "onnxar").is_file():
             return str(folder / "onnxar")
-    raise Error("io.not_found", "the command `onnxar` is not where the wheel puts it; installing onnxar anew puts it there")
+    raise Error("io.not_found", "the command `onnxar` is missing from the installation; reinstall the package onnxar")
 
 
 @contextlib.contextmanager
 def readable(model: Any) -> Iterator[str]:
-    """A path from which the command can read the model. A model in memory gets a temporary file, which errors do not name."""
+    """Yields a path from which the command can read the model. A model in memory is written to a temporary file, which
+    errors do not name."""
     if isinstance(model, str | os.PathLike):
         yield os.path.abspath(model)
         return
@@ -55,7 +56,7 @@ def readable(model: Any) -> Iterator[str]:
 
 
 def options(**given: bool | int | Path | None) -> list[str]:
-    """`--name` of what is True, `--name=value` of numbers and texts, nothing of None and False."""
+    """Returns `--name` for True, `--name=value` for numbers and texts, and nothing for None and False."""
     words = []
     for name, value in given.items():
         option = "--" + name.replace("_", "-")
@@ -67,12 +68,12 @@ def options(**given: bool | int | Path | None) -> list[str]:
 
 
 def run(verb: str, *arguments: str) -> Any:
-    """The JSON that the verb prints. Errors: those of the command."""
+    """Returns the JSON that the verb prints. Errors: as the command."""
     return json.loads(output(verb, "--json", "--quiet", *arguments))
 
 
 def output(verb: str, *arguments: str) -> bytes:
-    """The bytes that the verb prints. An interrupt ends the command, too. Errors: those of the command."""
+    """Returns the bytes that the verb prints. An interrupt also ends the command. Errors: as the command."""
     command = [executable(), "--json-errors", verb, *arguments]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
@@ -87,7 +88,7 @@ def output(verb: str, *arguments: str) -> bytes:
 
 
 def _error(said: str, exit_code: int, arguments: tuple[str, ...]) -> Error:
-    """The error that the command ended with. A command that was killed leaves none."""
+    """Returns the error that the command printed. A killed command prints none."""
     try:
         told = json.loads(said.splitlines()[-1])["error"]
     except (IndexError, ValueError, KeyError, TypeError):
@@ -98,6 +99,6 @@ def _error(said: str, exit_code: int, arguments: tuple[str, ...]) -> Error:
 
 
 def _as_given(path: str, arguments: tuple[str, ...]) -> str:
-    """JSON is UTF-8, and paths are bytes: the argument that was given, where the path is one."""
+    """Returns the argument that names `path`, else `path`. JSON is UTF-8 and may not represent the bytes of a path."""
     given = [word.partition("=")[2] if word.startswith("--") else word for word in arguments]
     return next((each for each in given if os.fsencode(each).decode("utf-8", "replace") == path), path)

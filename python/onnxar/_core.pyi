@@ -1,4 +1,4 @@
-"""The extension module: onnxar::core as it is, without arrays or messages. Everything here may change; use `onnxar`."""
+"""The extension module: onnxar::core without arrays or messages. Private: everything here may change."""
 
 import mmap
 import os
@@ -18,7 +18,7 @@ def is_zip(buffer: bytes | bytearray | memoryview | mmap.mmap) -> bool: ...
 def link_fields(location: str, size: int) -> bytes: ...
 
 class Buffer:
-    """Read-only bytes with a share in what they lie in."""
+    """Read-only bytes that keep their memory alive."""
     def __len__(self) -> int: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
@@ -56,7 +56,7 @@ class Archive:
     def verify(self, name: str) -> None: ...
 
 class ModelReader:
-    """A model without its large data, and that beside it."""
+    """A model without its large data, and the data separately."""
     @staticmethod
     def open(path: _Path, options: LoadOptions) -> ModelReader: ...
     @staticmethod
@@ -120,7 +120,7 @@ def verify_link_file(path: _Path) -> bool: ...
 def verify_link_bytes(model: bytes, folder: _Path) -> bool: ...
 
 class Sink:
-    """What a weight is written to, when its turn is."""
+    """The file-like object that a weight is written to."""
     def write(self, data: Any) -> int: ...
 
 class ModelWriter:

@@ -1,4 +1,4 @@
-"""Names that were given up: they work as before, with a DeprecationWarning."""
+"""Deprecated names. They still work, and emit a DeprecationWarning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 
 
 def renamed_keyword(old: str, new: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """For functions whose argument `old` is called `new` today."""
+    """Accepts the deprecated name `old` of the argument `new`."""
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         @functools.wraps(function)
@@ -20,7 +20,7 @@ def renamed_keyword(old: str, new: str) -> Callable[[Callable[Parameters, Result
             if old in named:
                 if new in named:
                     raise TypeError(f"{function.__name__}() got both {new} and {old}, its deprecated name")
-                warnings.warn(f"the argument {old} is called {new}", DeprecationWarning, stacklevel=2)
+                warnings.warn(f"the argument {old} is deprecated, use {new}", DeprecationWarning, stacklevel=2)
                 named[new] = named.pop(old)
             return function(*args, **named)
 
@@ -33,11 +33,11 @@ threshold = renamed_keyword("size_threshold", "threshold")
 
 
 def renamed(old: str, function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """The function under the name that it had."""
+    """Returns the function under its deprecated name."""
 
     @functools.wraps(function)
     def call(*args: Parameters.args, **named: Parameters.kwargs) -> Result:
-        warnings.warn(f"onnxar.{old} is called onnxar.{function.__name__}", DeprecationWarning, stacklevel=2)
+        warnings.warn(f"onnxar.{old} is deprecated, use onnxar.{function.__name__}", DeprecationWarning, stacklevel=2)
         return function(*args, **named)
 
     call.__name__ = old

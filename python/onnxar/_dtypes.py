@@ -1,4 +1,4 @@
-"""Data types of ONNX as those of NumPy and ml_dtypes, and raw bytes as arrays."""
+"""Maps ONNX data types to those of NumPy and ml_dtypes, and raw bytes to arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from onnxar import _core
 from onnxar._errors import usage
 
-# TensorProto.DataType -> NumPy's name, and ml_dtypes' name for what NumPy itself has not.
+# TensorProto.DataType -> name in NumPy, or in ml_dtypes for types that NumPy lacks.
 _OF_NUMPY = {
     1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16",
     11: "float64", 12: "uint32", 13: "uint64", 14: "complex64", 15: "complex128",
@@ -30,22 +30,22 @@ name_of = _core.dtype_name
 
 @functools.cache
 def numpy_dtype(number: int) -> np.dtype[Any]:
-    """Errors: usage.argument for strings and types that are not known; ImportError without ml_dtypes."""
+    """Returns the dtype. Errors: usage.argument (strings and unknown types); ImportError (ml_dtypes is missing)."""
     if number in _OF_NUMPY:
         return np.dtype(_OF_NUMPY[number])
     if number not in _OF_ML_DTYPES:
-        raise usage(f"tensors of type {name_of(number)} have no array; onnxar.load gives them as messages")
+        raise usage(f"tensors of type {name_of(number)} are not available as arrays; onnxar.load returns them as messages")
     import ml_dtypes
 
     try:
         dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _OF_ML_DTYPES[number]))
     except AttributeError:
-        raise usage(f"this version of ml_dtypes has no {_OF_ML_DTYPES[number]}; a newer one does") from None
+        raise usage(f"this version of ml_dtypes does not have {_OF_ML_DTYPES[number]}; install a newer one") from None
     return dtype
 
 
 def number_of(array: np.ndarray[Any, Any], name: str) -> int:
-    """The data type for an array. Errors: usage.argument, naming the tensor `name`."""
+    """Returns the data type for an array. Errors: usage.argument, which names the tensor `name`."""
     known = _NUMBER.get(array.dtype.name)
     if known is not None and array.dtype.names is None:
         return known
@@ -54,7 +54,7 @@ def number_of(array: np.ndarray[Any, Any], name: str) -> int:
 
 
 def as_array(buffer: Any, number: int, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """A read-only view of raw bytes; of elements below 8 bits, and of bytes that lie across, a read-only copy."""
+    """Returns a read-only view of raw bytes; a copy for elements below 8 bits and for unaligned bytes."""
     dtype, count = numpy_dtype(number), math.prod(shape)
     if len(shape) > MOST_DIMENSIONS:
         raise usage(f"the tensor has {len(shape)} dimensions, and NumPy's arrays have at most {MOST_DIMENSIONS}")
@@ -71,13 +71,13 @@ def as_array(buffer: Any, number: int, shape: tuple[int, ...]) -> np.ndarray[Any
 
 
 def unpacked(packed: np.ndarray[Any, Any], bits: int, count: int) -> np.ndarray[Any, Any]:
-    """One byte an element, with zeros above its bits: as ml_dtypes has them, signed ones too."""
+    """Returns one byte per element, with zeros above its bits. This is the form of ml_dtypes, also for signed types."""
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
     return ((packed[:, np.newaxis] >> shifts) & ((1 << bits) - 1)).reshape(-1)[:count]
 
 
 def packed(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
-    """The reverse, of an array with one byte an element; the last byte is filled with zeros."""
+    """The reverse of `unpacked`. Pads the last byte with zeros."""
     per_byte = 8 // bits
     values = np.ascontiguousarray(array).reshape(-1).view(np.uint8) & ((1 << bits) - 1)
     rows = np.pad(values, (0, -values.size % per_byte)).reshape(-1, per_byte)
@@ -87,7 +87,7 @@ def packed(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
 
 
 def raw_bytes(array: np.ndarray[Any, Any], number: int) -> np.ndarray[Any, Any]:
-    """Little-endian bytes in row-major order; a view where the array lies that way already."""
+    """Returns little-endian bytes in row-major order; a view if the array already has this layout."""
     bits = _core.dtype_bits(number)
     if bits < 8:
         return packed(array, bits)

@@ -1,4 +1,4 @@
-"""What is wrong, where, and what to do: the exceptions, and the findings of `check`."""
+"""The exceptions, and the findings of `check`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Error(Exception):
     """The base of all exceptions of onnxar.
 
     `code` is a stable id such as "zip.entry.overlap"; `entry` names an archive entry or a tensor; `offset` is absolute
-    in the file `path`. Parts that do not apply are "" or None.
+    in the file `path`. Attributes that do not apply are "" or None.
     """
 
     def __init__(self, code: str, message: str, entry: str = "", offset: int | None = None, path: str = "") -> None:
@@ -37,24 +37,24 @@ class Error(Exception):
 
 
 class NotFoundError(Error, KeyError):
-    """A tensor or an entry of that name is not in the archive."""
+    """The archive has no tensor or entry of this name."""
 
     __str__ = Error.__str__  # KeyError shows the repr of its argument
 
 
 class OutputExistsError(Error, FileExistsError):
-    """The output exists, and `overwrite` is False: nothing was written."""
+    """The output exists and `overwrite` is False. Nothing was written."""
 
     def __init__(self, code: str, message: str, entry: str = "", offset: int | None = None, path: str = "") -> None:
         super().__init__(code, message, entry, offset, path)
         self.errno, self.strerror, self.filename = errno.EEXIST, message, path
 
-    __str__ = Error.__str__  # OSError has a form of its own
+    __str__ = Error.__str__  # OSError would format errno and filename
 
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One result of `check`: severity is "error", "warning" or "note"."""
+    """A result of `check`, or a remark of an operation. `severity` is "error", "warning" or "note"."""
 
     severity: str
     code: str
@@ -67,7 +67,7 @@ _KINDS: dict[str, type[Error]] = {"output.exists": OutputExistsError, "usage.no_
 
 
 def in_words(message: str, hint: str, value: str) -> str:
-    """The library's sentence, and what to do in the words of this package."""
+    """Appends the library's advice, in the words of this package, to a message."""
     advice = _hints.in_words(hint, value)
     return f"{message}; {advice}" if advice else message
 
@@ -75,7 +75,7 @@ def in_words(message: str, hint: str, value: str) -> str:
 def make_error(
     code: str, message: str, entry: str, offset: int | None, path: str, hint: str = "", value: str = ""
 ) -> Error:  # fmt: skip
-    """The exception for a code; the extension module calls it, too."""
+    """Returns the exception for a code. The extension module calls this function, too."""
     return _KINDS.get(code, Error)(code, in_words(message, hint, value), entry, offset, path)
 
 
@@ -84,5 +84,5 @@ def usage(message: str, entry: str = "", path: str = "") -> Error:
 
 
 def printable(text: str) -> str:
-    """Without control characters, and without the surrogates for bytes that are not UTF-8."""
+    """Escapes control characters, and the surrogates of bytes that are not UTF-8."""
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)

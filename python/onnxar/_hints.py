@@ -1,4 +1,4 @@
-"""The library's hints in the words of this package: what to pass, or what to call. `{}` is the place of a value."""
+"""Words the library's hints for this package: arguments to pass, functions to call. `{}` stands for a value."""
 
 WORDS = {
     "output.overwrite": "choose another name, or pass overwrite=True to replace it",
@@ -14,8 +14,8 @@ WORDS = {
     "save.threshold_or_all_sites": "a lower threshold or all_sites=True moves more tensors out of it",
     "save.not_as_text": "written in binary form, its data may be in a file beside it",
     "extract.raw": "raw=True writes its bytes",
-    "load.text_parser": "have the model written in binary form",
-    "payload.load_or_set": "its external data has to be there",
+    "load.text_parser": "convert the model to binary form",
+    "payload.load_or_set": "make its external data available",
     "payload.set": "give the tensor its data",
     "payload.share": "give the tensor its data",
     "payload.set_large": "a lower threshold moves more tensors out of them",
@@ -34,7 +34,7 @@ WORDS = {
     "repack.plain_zip": "this is a plain zip or was changed by a zip tool: onnxar.repack makes an archive of it",
     "repack.shortens": "onnxar.repack shortens it",
     "repack.accept_crc": "compare it with its source, and onnxar.repack with accept_crc=[{}] states the CRC-32 that it has",
-    "repack.side_file": "a file NAME.onnx in the root is a graph of the archive: if this one is not, onnxar.repack with "
+    "repack.side_file": "a file NAME.onnx in the root is a graph of the archive: if this one is something else, onnxar.repack with "
     'rename={{"{}": "extra/{}"}} makes a side file of it',
     "repack.rename": "rename the file, or the entry with onnxar.repack and rename={{{}: NEW}}",
     "unpack.unnamed": "another name is possible, and onnxar.unpack writes a model without any",
@@ -48,5 +48,5 @@ WORDS = {
 
 
 def in_words(hint: str, value: str) -> str:
-    """The advice as a clause of a sentence; "" where there is none."""
+    """Returns the advice as a clause of a sentence; "" without advice."""
     return WORDS.get(hint, "").replace("{{", "\0").replace("}}", "\1").replace("{}", value).replace("\0", "{").replace("\1", "}")

@@ -1,4 +1,4 @@
-"""Models of onnx_ir: their tensors are asked for their bytes when these are written, one after another."""
+"""Models of onnx_ir. Their tensors provide their bytes one after another, when these are written."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from onnxar._options import Path
 if TYPE_CHECKING:
     import onnx_ir
 
-LINK = "onnxar.link."  # what keys in metadata_props begin with that say what a link is for
+LINK = "onnxar.link."  # prefix of the keys in metadata_props that describe a link
 
 
 def serialised(model: onnx_ir.Model, writer: _core.ModelWriter, threshold: int) -> bytes:
-    """The ModelProto, with data of at least `threshold` bytes left to the writer."""
+    """Returns the ModelProto, with data of at least `threshold` bytes left to the writer."""
     import onnx_ir
 
     with contextlib.ExitStack() as restored:
         for tensor, put in list(_places(model)):
-            external = isinstance(tensor, onnx_ir.ExternalTensor) and tensor.nbytes > 0  # its folder is not in the message
+            external = isinstance(tensor, onnx_ir.ExternalTensor) and tensor.nbytes > 0  # the message does not have its folder
             if tensor.dtype != onnx_ir.DataType.STRING and (tensor.nbytes >= threshold or external):
                 put(_linked(tensor, writer))
                 restored.callback(put, tensor)
@@ -33,8 +33,8 @@ def serialised(model: onnx_ir.Model, writer: _core.ModelWriter, threshold: int) 
 
 
 def verify_links(model: onnx_ir.Model) -> None:
-    """A model that was read from a link says in its metadata which state of the archive it is for. onnx_ir reads the data
-    and looks at nothing of that. Errors: as `onnxar.verify_link`."""
+    """Verifies a model that was read from a link. Its metadata states which version of the archive it belongs to, but
+    onnx_ir reads the data without checking that. Errors: as `onnxar.verify_link`."""
     import onnx
     import onnx_ir
 
@@ -45,15 +45,15 @@ def verify_links(model: onnx_ir.Model) -> None:
     external = (tensor for tensor, _ in _places(model) if isinstance(tensor, onnx_ir.ExternalTensor))
     in_folder = {os.fspath(tensor.base_dir): tensor for tensor in external if os.fspath(tensor.location) == archive}
     pairs = [onnx.StringStringEntryProto(key=key, value=value) for key, value in marker.items()]
-    for folder, tensor in in_folder.items():  # one tensor leads to the archive as all of them would
+    for folder, tensor in in_folder.items():  # one tensor suffices: all of them lead to the archive
         link = onnx.ModelProto(metadata_props=pairs)
         link.graph.initializer.append(onnx_ir.to_proto(tensor))
         _core.verify_link_bytes(link.SerializeToString(), folder or os.curdir)
 
 
 def keep_data_of(output: Path, model: onnx_ir.Model) -> None:
-    """Has tensors whose data is in the file `output` keep it when that file is replaced: onnx_ir opens the path each time
-    that it writes such a tensor, and would read the new file's bytes. The old ones are mapped, and not copied."""
+    """Makes tensors whose data is in the file `output` keep their data when the file is replaced. onnx_ir opens the path
+    each time that it writes such a tensor, and would read the new file. The old file is mapped, not copied."""
     import onnx_ir
 
     @functools.cache
@@ -75,14 +75,14 @@ Put = Callable[[Any], None]
 
 
 def _places(model: onnx_ir.Model) -> Iterator[tuple[Any, Put]]:
-    """Every tensor of the model and a function that puts another one in its place."""
+    """Yields every tensor of the model, with a function that replaces it."""
     import onnx_ir
 
     roots: list[Any] = [model.graph, *model.functions.values()]
     for root in roots:
         graphs: list[Any] = []
         nodes = list(onnx_ir.traversal.RecursiveGraphIterator(root, enter_graph=graphs.append))
-        for graph in {id(graph): graph for graph in graphs}.values():  # the iterator tells of some twice
+        for graph in {id(graph): graph for graph in graphs}.values():  # the iterator reports some graphs twice
             for value in getattr(graph, "initializers", {}).values():
                 if value.const_value is not None:
                     yield value.const_value, _putting(value)
@@ -105,7 +105,7 @@ def _putting(value: Any) -> Put:
 
 
 def _putting_attribute(node: Any, attribute: Any, index: int | None = None) -> Put:
-    """Attributes cannot be changed, only replaced; the one that there was comes back as itself."""
+    """Attributes are immutable, so a new one is made. Restoring the old tensor restores the original object."""
 
     def put(tensor: Any) -> None:
         now = node.attributes[attribute.name].value
@@ -119,7 +119,7 @@ def _putting_attribute(node: Any, attribute: Any, index: int | None = None) -> P
 
 
 def _linked(tensor: Any, writer: _core.ModelWriter) -> Any:
-    """A tensor of the same name and shape whose data is the writer's."""
+    """Returns a tensor of the same name and shape, whose data the writer has."""
     import onnx_ir
 
     return onnx_ir.ExternalTensor(
@@ -137,11 +137,11 @@ def _linked(tensor: Any, writer: _core.ModelWriter) -> Any:
 def _write(tensor: Any, file: _core.Sink) -> None:
     import onnx_ir
 
-    # Arrays are written from where they lie: into what is no file of the system's, onnx_ir writes a copy.
+    # Arrays are written directly. onnx_ir would first copy them, because `file` is not a file of the system.
     is_array = type(tensor) is onnx_ir.Tensor and isinstance(tensor.raw, np.ndarray)
     if is_array or isinstance(tensor, onnx_ir.LazyTensor):
         file.write(_dtypes.raw_bytes(tensor.numpy(), tensor.dtype.value))
-    elif hasattr(tensor, "tofile"):  # no part of onnx_ir's protocol
+    elif hasattr(tensor, "tofile"):  # optional: not part of onnx_ir's protocol
         tensor.tofile(file)
     else:
         file.write(tensor.tobytes())

@@ -12,8 +12,8 @@ from onnxar.inspection import Inspection
 
 
 def show(model: Any, *, nodes: bool = False, op: str | None = None, data_dir: Path | None = None) -> Inspection:
-    """Returns what is in a model: graph, operators, tensors, cost, storage, files. No weight is read. With `nodes` the
-    result lists every node, with `op` the nodes of this operator.
+    """Summarises a model: graph, operators, tensors, cost, storage, files. Weights are not read. With `nodes`, the result
+    lists every node; with `op`, the nodes of this operator.
 
     `model` is the path of a model in any form, the bytes of such a file, or an onnx.ModelProto. A missing data file or a
     dangling input is part of the result, not an error. Like `diff`, `dump` and `freeze`, this function runs the command
@@ -30,16 +30,16 @@ inspect = _deprecated.renamed("inspect", show)
 
 
 def dump(model: Any, *, with_data: bool = False, data_dir: Path | None = None) -> str:
-    """The model in protobuf's text format. Data of large tensors is left out, and a comment says so; with `with_data` the
-    text is complete. `model` and errors are those of `show`."""
+    """Returns the model in protobuf's text format. A comment replaces the data of large tensors, unless `with_data` is
+    set. `model` and errors: as `show`."""
     with _command.readable(model) as path:
         given = _command.options(with_data=with_data, data_dir=_absolute(data_dir))
         return _command.output("dump", *given, path).decode("utf-8", "surrogateescape")
 
 
 def diff(before: Any, after: Any) -> Difference:
-    """Compares two models, each as `show` takes them: graphs, and tensors down to the numbers, but not where
-    the data lies. Nodes are matched by name, else by outputs. Errors: as `show`."""
+    """Compares the graphs of two models, and their tensors element by element, but not the location of data. Nodes are
+    matched by name, else by outputs. Arguments and errors: as `show`."""
     with _command.readable(before) as first, _command.readable(after) as second:
         difference: Difference = from_json(Difference, _command.run("diff", first, second))
     return difference
@@ -62,13 +62,13 @@ def freeze(
     sync: bool = True,
     dry_run: bool = False,
 ) -> FreezeReport:
-    """Writes an archive of what the model's outputs need: without other nodes, initializers and functions, without
-    training info, on request without docs and metadata. `model` is as `show` takes it.
+    """Writes an archive with only what the model's outputs need: without other nodes, initializers and functions, without
+    training info, and on request without docs and metadata. `model`: as `show`.
 
-    `weights`, an `.npz`, an archive or another model, fills by name initializers without data, and inputs, which are then
-    inputs no longer. Other arguments are those of `pack`. Errors: as `show` (a graph that is none, an initializer
-    without data, weights that do not fit: onnx.*, numpy.*), output.exists."""
-    save_options(threshold=threshold, alignment=alignment)  # refuses what is negative in its own words
+    `weights` is an `.npz`, an archive or a model. Its tensors fill, by name, initializers without data, and inputs, which
+    then become initializers. Other arguments: as `pack`. Errors: as `show`; onnx.*, numpy.* (an invalid graph, an
+    initializer without data, weights that do not fit); output.exists."""
+    save_options(threshold=threshold, alignment=alignment)  # refuses negative values by the names of the arguments
     given = _command.options(
         output=os.path.abspath(output), weights=_absolute(weights), strip_docs=strip_docs, strip_metadata=strip_metadata,
         threshold=threshold, align=alignment, all_sites=all_sites, no_attributes=not attributes,

@@ -13,17 +13,18 @@ from onnxar._errors import Error, usage
 from onnxar._options import Path, Progress, kept_from, load_options, save_options
 from onnxar._types import ConvertReport, report
 
-# A model with more data than this is not serialised as a whole: protobuf ends at 2 GiB, and memory is spared.
+# A model with more data than this is not serialised as a whole: that saves memory, and protobuf's limit is 2 GiB.
 SERIALISED_AT_MOST = 512 << 20
 
 
 def load(path: Path | bytes | bytearray | memoryview | mmap.mmap, *, verify: bool = True, max_expansion: int = 8) -> Any:
-    """The model of an archive as an onnx.ModelProto with all data inside, as onnx.load gives it: larger than 2 GiB, too.
-    What `check` calls an error is refused. With `verify` the CRC-32 of each entry is compared, and checksums of links.
+    """Returns the model of an archive as an onnx.ModelProto with all data inside, like onnx.load, but also above 2 GiB.
+    Refuses everything that `check` reports as an error. With `verify`, compares the CRC-32 of each entry, and the
+    checksums of links.
 
-    Tensors may share bytes of the archive, and each gets bytes of its own here: all of them together at most
-    `max_expansion` times the size of the archive. Side files are not part of a model: `save` keeps those of the archive
-    that it replaces. Errors: as `onnxar.open`; onnx.*, zip.data.crc; onnx.model.expansion."""
+    Tensors that share bytes of the archive get separate copies; all tensors together may take at most `max_expansion`
+    times the size of the archive. Side files are not part of a model: `save` keeps those of the archive that it
+    replaces. Errors: as `onnxar.open`; onnx.*, zip.data.crc; onnx.model.expansion."""
     import onnx
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
 
@@ -63,15 +64,15 @@ def save(
 ) -> ConvertReport:
     """Saves an onnx.ModelProto, an onnx_ir.Model, torch's ONNXProgram, or the model in a file, as an archive.
 
-    The weights of an onnx_ir.Model are asked for one after another, so lazy ones never stand in memory together, and
-    the model is afterwards as it was; tensors whose data is in the file that is replaced keep it, mapped. Data of a
-    ModelProto that is external lies in `data_dir`. A file at `path` is an OutputExistsError; with `overwrite` it is
-    replaced, by renaming.
+    The weights of an onnx_ir.Model are evaluated one after another, so lazy weights are never all in memory. The model is
+    not changed, except that tensors whose data is in the replaced file keep that data as a mapping. External data of a
+    ModelProto is in `data_dir`. If `path` exists, `save` raises OutputExistsError; with `overwrite`, it replaces the
+    file by renaming.
 
-    A model in memory has no side files. With `keep_side_files` those of the archive that is replaced go along: `save(load(a),
-    a, overwrite=True)` keeps them. It may also be the path of another archive, whose side files then go along:
-    `save(load(a), b, keep_side_files=a)`. `side_files` are put in the place of those of the same name. Other arguments
-    are those of `onnxar.pack`, and so are the errors.
+    A model in memory has no side files. With `keep_side_files`, the output keeps those of the archive that it replaces:
+    `save(load(a), a, overwrite=True)`. The argument may also be the path of a different archive that provides them:
+    `save(load(a), b, keep_side_files=a)`. `side_files` replace those of the same name. Other arguments and errors: as
+    `onnxar.pack`.
     """
     options = save_options(
         threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
@@ -97,13 +98,13 @@ def _is_ir_model(model: Any) -> bool:
 
 
 def _ir_model_of(model: Any) -> Any:
-    """torch.onnx.ONNXProgram has its onnx_ir model inside; anything else is returned as it is."""
+    """Returns the onnx_ir model inside a torch.onnx.ONNXProgram, else `model` itself."""
     program = getattr(model, "model", None)
     return program if _is_ir_model(program) else model
 
 
 def _serialised(model: Any, writer: _core.ModelWriter, threshold: int) -> bytes:
-    """The ModelProto, with data of at least `threshold` bytes left to the writer where that spares memory."""
+    """Returns the ModelProto, with data of at least `threshold` bytes left to the writer if that saves memory."""
     onnx = sys.modules.get("onnx")
     if _is_ir_model(model):
         return _ir.serialised(model, writer, threshold)
@@ -113,12 +114,12 @@ def _serialised(model: Any, writer: _core.ModelWriter, threshold: int) -> bytes:
                 "ONNXProgram or a path")  # fmt: skip
 
 
-# What the message of a tensor has beside its data. With anything else it is left to the library whole.
+# The fields of a tensor beside its data. A tensor with other fields is serialised whole: the library judges it.
 _OF_ANY_TENSOR = {"dims", "data_type", "name", "doc_string", "metadata_props"}
 
 
 def _raw_size(tensor: Any) -> int:
-    """The bytes of raw_data, by type and dimensions: looking at raw_data itself copies it."""
+    """Returns the size of raw_data by type and dimensions. Access to raw_data itself would copy it."""
     return (_core.payload_size(tensor.data_type, list(tensor.dims)) or 0) if tensor.HasField("raw_data") else 0
 
 

@@ -1,4 +1,4 @@
-"""Whole operations on files, as the command line has them."""
+"""Operations on whole files: the verbs of the command line."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from onnxar._types import (
 
 
 def check(path: Path, *, data: bool = False, strict: bool = False, data_dir: Path | None = None) -> list[Finding]:
-    """Returns everything that is wrong or noteworthy about the archive or `.onnx` file. With `data` CRCs and checksums are
-    compared, too; with `strict` warnings are errors. Raises io.* only."""
+    """Returns all faults and remarks about an archive or `.onnx` file. With `data`, also compares CRCs and checksums. With
+    `strict`, warnings are errors. Errors: io.* only."""
     return [Finding(*row) for row in _core.check(path, data, strict, load_options(data_dir))]
 
 
@@ -46,14 +46,14 @@ def pack(
     progress: Progress | None = None,
     max_expansion: int = 8,
 ) -> ConvertReport:
-    """Makes an archive from a `.onnx` file with data inside or beside it, from an archive, or from another exporter's zip.
+    """Makes an archive from a `.onnx` file with data inside or outside, from an archive, or from a zip of another exporter.
 
     Tensors of at least `threshold` bytes become entries at multiples of `alignment`. `attributes` includes tensors in
     node attributes; `all_sites` adds sparse values, defaults of function attributes and training info. `side_files`
     maps names to paths of files to add; `rename` maps old names of side files to new ones. `checksum` may be "sha1".
-    `progress(done, total)` is called with numbers of bytes; an exception from it cancels. The output appears completely
-    or not at all. With `overwrite` an existing file is replaced as a whole, with its side files; `save` keeps them.
-    Copies of bytes that tensors share take at most `max_expansion` times the input. Errors: io.*, output.exists, zip.*,
+    `progress(done, total)` is called with numbers of bytes; an exception from it cancels the operation. The output
+    appears complete or not at all. With `overwrite`, an existing file is replaced as a whole, including its side files,
+    which `save` would keep. Copies of bytes that tensors share take at most `max_expansion` times the input. Errors: io.*, output.exists, zip.*,
     archive.*, wire.*, onnx.*, usage.argument.
     """
     save = save_options(
@@ -89,15 +89,16 @@ def unpack(
     progress: Progress | None = None,
     max_expansion: int = 8,
 ) -> ConvertReport:
-    """Makes a plain `.onnx` file of an archive: all inside; or with tensors of at least `threshold` bytes in the
-    data file `external_data` beside it, or in a file each (`per_tensor`), up to `max_expansion` times the input.
+    """Makes a plain `.onnx` file from an archive: with all data inside, or with tensors of at least `threshold` bytes in
+    the data file `external_data` beside it, or in one file per tensor (`per_tensor`). The output takes at most
+    `max_expansion` times the input.
 
-    An `output` that is a folder, or ends in a slash, must be empty or not be there: it gets the model, named like the
-    archive with `.onnx`, its data, which goes into a file beside a model that would reach 2 GiB, and the side files. A
-    single file takes no side files: `side_files_left_out` counts them.
-    Errors: as `pack`; onnx.model.too_large where an inline model would reach 2 GiB."""
+    If `output` is a folder or ends in a slash, it must be empty or missing. The folder gets the model, named like the
+    archive with `.onnx`, and all side files; a model that would reach 2 GiB gets a data file. A single file has no side
+    files: `side_files_left_out` counts them.
+    Errors: as `pack`; onnx.model.too_large (an inline model would reach 2 GiB)."""
     if external_data is not None and per_tensor:
-        raise usage("external_data names one data file, per_tensor makes one for each tensor: choose one of them")
+        raise usage("external_data and per_tensor exclude each other: choose one data file, or one for each tensor")
     outside = external_data is not None or per_tensor
     save = save_options(
         format=_core.Format.onnx_external if outside else _core.Format.onnx_inline, data_file=external_data,
@@ -106,7 +107,7 @@ def unpack(
     )  # fmt: skip
     load = load_options(data_dir, max_expansion=max_expansion)
     if os.path.isdir(output):
-        output = os.path.join(output, "")  # the library tells a folder by its slash, which pathlib drops
+        output = os.path.join(output, "")  # the library recognises a folder by its slash, which pathlib drops
     return report(ConvertReport, _core.convert(model, output, save, load))
 
 
@@ -115,11 +116,11 @@ def repack(
     dry_run: bool = False, max_expansion: int = 8, accept_crc: Sequence[str] = (),
     rename: Mapping[str, str] | None = None,
 ) -> RepackReport:  # fmt: skip
-    """Makes an archive of any zip file of a model: stored, aligned, the model last; or rewrites an archive without what
-    edits left. `output` may be `source`, with `overwrite`. At most `max_expansion`
-    times the input's bytes are made of it. `accept_crc` names entries whose data is right although the CRC-32 that the
-    input states is not: the output states the true one. `rename` gives entries that no tensor refers to new names by
-    their old ones; the model is only looked at for that."""
+    """Makes an archive from any zip file that holds a model: entries stored and aligned, the model last. Rewrites an
+    archive without the remains of edits. `output` may be `source`, with `overwrite`. The output takes at most
+    `max_expansion` times the input. `accept_crc` names entries whose data is correct although their CRC-32 is wrong; the
+    output has the correct one. `rename` maps old names to new ones, of entries that no tensor refers to; the model is
+    read only if names change."""
     expect_natural(alignment=alignment, max_expansion=max_expansion)
     if isinstance(accept_crc, str):
         raise usage(f"accept_crc is the text {accept_crc!r}; it may be a list of names")
@@ -131,9 +132,10 @@ def extract(
     model: Path, which: str, output: Path, *, raw: bool = False, data_dir: Path | None = None, overwrite: bool = False,
     sync: bool = True, dry_run: bool = False, max_expansion: int = 8,
 ) -> list[ExtractedTensor]:  # fmt: skip
-    """Writes tensors of an archive or a `.onnx` file as `.npy` files, or as their `raw` bytes. `which` is a tensor's name,
-    else its key, else its site (`graph.node[3].attr.value`); else a pattern for names, such as "layer1.*", and `output`
-    a folder, or text that ends in "/"; files take at most `max_expansion` times the input. Errors: usage.no_such_tensor, usage.ambiguous_tensor, onnx.tensor.*, output.exists, io.*."""
+    """Writes tensors of an archive or `.onnx` file as `.npy` files, or as their `raw` bytes. `which` is a tensor's name,
+    else its key, else its site (`graph.node[3].attr.value`). It may also be a pattern for names, such as "layer1.*";
+    `output` is then a folder, or ends in "/". The files take at most `max_expansion` times the input.
+    Errors: usage.no_such_tensor, usage.ambiguous_tensor, onnx.tensor.*, output.exists, io.*."""
     load = load_options(data_dir, max_expansion=max_expansion)
     rows = _core.extract(model, which, output, raw, overwrite, sync, dry_run, load)
     return [ExtractedTensor(TensorInfo(row[0], _core.dtype_name(row[1]), *row[2:4]), *row[4:]) for row in rows]
@@ -154,19 +156,18 @@ def replace(
     sync: bool = True,
     dry_run: bool = False,
 ) -> ReplaceReport:
-    """Makes `model` (a path, a serialised ModelProto, or an onnx.ModelProto) the model of the archive, in place: no
-    weight is moved, readers go on undisturbed. Its links lead to entries of the archive; data that the archive does not
-    have becomes new entries; with `append_external` also that of files beside the model. After any error the archive is
-    as it was.
+    """Replaces the model of an archive in place by `model`: a path, a serialised ModelProto, or an onnx.ModelProto. Weights
+    are not moved, and readers are not disturbed. Links in the model lead to entries of the archive. New data becomes new
+    entries; with `append_external`, so does data in files beside the model. After an error, the archive is unchanged.
 
-    `side_files` are added, or put in the place of those of the same name; "NAME.onnx" is a further graph over the
-    archive's entries. `remove` names side files and graphs that go. Both lie after all weights, or they stay where they
-    are: usage.argument. Without a `model` the archive keeps its own. Further graphs stay as they are.
+    `side_files` are added, or replace those of the same name; "NAME.onnx" is a further graph over the archive's entries.
+    `remove` names side files and graphs to remove. Entries before a weight cannot be replaced or removed
+    (usage.argument). Without `model`, the archive keeps its model. Other graphs are not changed.
     Errors: archive.busy, archive.torn, archive.graph.*, onnx.*, usage.*, io.*."""
     if isinstance(remove, str):
         raise usage(f"remove is the text {remove!r}; it may be a list of names")
     if model is None and not side_files and not remove:
-        raise usage("nothing is to be replaced: model is NoneType, and there are no side_files and nothing to remove")
+        raise usage("nothing to replace: give model, side_files or remove")
     save = save_options(threshold=threshold, all_sites=all_sites, attributes=attributes,
                         side_files=side_files, sync=sync, dry_run=dry_run)  # fmt: skip
     load = load_options(data_dir)
@@ -179,13 +180,13 @@ def replace(
 
 
 def recover(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierState:
-    """Cuts off what an interrupted edit left after the last complete state; a complete archive is not changed.
+    """Cuts off the remains of an interrupted edit after the last complete state. A complete archive is not changed.
     Errors: archive.busy, archive.unrecoverable, io.*."""
     return report(EarlierState, _core.recover(archive, sync, dry_run))
 
 
 def undo(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierState:
-    """Cuts off the last edit, which cannot be restored afterwards. Errors: usage.nothing_to_undo, archive.*, io.*."""
+    """Cuts off the last edit permanently. Errors: usage.nothing_to_undo, archive.*, io.*."""
     return report(EarlierState, _core.undo(archive, sync, dry_run))
 
 
@@ -193,11 +194,12 @@ def link(
     archive: Path, output: Path | None = None, *, offset: int = 0, length: int | None = None, overwrite: bool = False,
     sync: bool = True,
 ) -> Link:  # fmt: skip
-    """The archive's model for runtimes that know nothing of archives: its external data is the archive's file. With
-    `output`, in the archive's folder, it is also written there as a small `.onnx` file. An archive embedded in the file
-    begins at `offset`, a multiple of 64, and is `length` bytes long (None: to the end of the file).
+    """Returns the archive's model for runtimes that do not support archives: its external data is the archive's file. With
+    `output`, which must be in the archive's folder, also writes the model there as a small `.onnx` file. If the archive
+    is embedded in a larger file, it begins at `offset`, a multiple of 64, and has `length` bytes (None: up to the end).
 
-    `replace` keeps links valid. Writing the archive anew breaks them, and a runtime does not notice: see `verify_link`. Errors: as `onnxar.open`; usage.argument (another folder), output.exists, io.*."""
+    `replace` keeps links valid. Rewriting the archive breaks them, which a runtime does not detect: see `verify_link`.
+    Errors: as `onnxar.open`; usage.argument (a different folder); output.exists, io.*."""
     expect_natural(os.fspath(archive), offset=offset, length=length)
     if output is not None:
         _core.write_link(archive, output, overwrite, sync, offset, length)
@@ -205,7 +207,7 @@ def link(
 
 
 def verify_link(link: Link | Path) -> bool:
-    """Returns whether this is a link, after checking that its archive is still the one it was made for.
+    """Returns whether this is a link. If it is, verifies that its archive is still the one for which it was made.
     Errors: onnx.link.stale, onnx.link.bad_marker, onnx.external_data.*, io.*."""
     if isinstance(link, Link):
         return _core.verify_link_bytes(link.model, link.folder)

@@ -15,7 +15,7 @@ Options = TypeVar("Options")
 
 
 def _filled(options: Options, **fields: Any) -> Options:
-    """What is None stays as the library has it."""
+    """Sets the fields that are not None. Others keep the library's defaults."""
     for name, value in fields.items():
         if value is not None:
             setattr(options, name, value)
@@ -23,12 +23,12 @@ def _filled(options: Options, **fields: Any) -> Options:
 
 
 def expect_natural(path: str = "", **values: int | None) -> None:
-    """Errors: usage.argument, which names what is negative or takes more than 64 bits."""
+    """Errors: usage.argument, which names the value that is negative or exceeds 64 bits."""
     for name, value in values.items():
         if value is not None and value < 0:
-            raise usage(f"{name} is {value}, and cannot be negative", path=path)
+            raise usage(f"{name} is {value}; it must not be negative", path=path)
         if value is not None and value >= 1 << 64:
-            raise usage(f"{name} is {value}, and must be below 2 to the power of 64", path=path)
+            raise usage(f"{name} is {value}; it must be below 2 to the power of 64", path=path)
 
 
 def load_options(data_dir: Path | None = None, **fields: Any) -> _core.LoadOptions:
@@ -59,17 +59,17 @@ def save_options(
 
 
 def serialised(model: Any) -> bytes:
-    """A model in memory as bytes. Errors: usage.argument, where it is something else."""
+    """Returns a model in memory as bytes. Errors: usage.argument (not a model)."""
     if isinstance(model, bytes):
         return model
     if getattr(getattr(model, "DESCRIPTOR", None), "name", None) == "ModelProto":
         return bytes(model.SerializeToString())
-    raise usage(f"{type(model).__name__} is not a model here: it may be a path, the bytes of a file, or an onnx.ModelProto; "
-                "onnxar.save makes a file of others")  # fmt: skip
+    raise usage(f"{type(model).__name__} is not accepted as a model: pass a path, the bytes of a file, or an onnx.ModelProto; "
+                "onnxar.save writes other models to a file")  # fmt: skip
 
 
 def kept_from(output: Path, overwrite: bool, keep_side_files: bool | Path) -> Path | None:
-    """The archive whose side files go along into the `output`."""
+    """Returns the archive whose side files `output` keeps, or None."""
     if isinstance(keep_side_files, bool):
         return output if keep_side_files and overwrite and os.path.isfile(output) else None
     return keep_side_files

@@ -1,5 +1,5 @@
-"""Messages of onnx. What a tensor's data is, and where, is judged by the library: here messages are only taken apart and
-put together. Needs nothing but the messages themselves."""
+"""Takes messages of onnx apart and puts them together. The library decides which data a tensor has, and where. Depends
+only on the messages, not on the package onnx."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from onnxar import _core, _wire
 from onnxar._errors import Error
 
-# The messages on the way to a tensor.
+# The messages that may contain a tensor.
 _CARRIERS = {"ModelProto", "GraphProto", "NodeProto", "AttributeProto", "FunctionProto", "TrainingInfoProto",
              "SparseTensorProto", "TensorProto"}  # fmt: skip
 EXTERNAL = 1  # TensorProto.DataLocation
 
 
 def _carriers(message: Any) -> Iterator[tuple[Any, list[Any], bool]]:
-    """The fields that a tensor may be in: descriptor, messages, and whether there may be several."""
+    """Yields the fields that may contain a tensor: descriptor, messages, and whether the field is repeated."""
     for field, value in message.ListFields():
         if field.message_type is not None and field.message_type.name in _CARRIERS:
             single = field.message_type.name == getattr(getattr(value, "DESCRIPTOR", None), "name", None)
@@ -24,7 +24,7 @@ def _carriers(message: Any) -> Iterator[tuple[Any, list[Any], bool]]:
 
 
 def tensors(message: Any) -> Iterator[Any]:
-    """Every TensorProto of a model, at every site."""
+    """Yields every TensorProto of a model, at every site."""
     if message.DESCRIPTOR.name == "TensorProto":
         yield message
         return
@@ -34,7 +34,7 @@ def tensors(message: Any) -> Iterator[Any]:
 
 
 class Descent:
-    """Follows steps from a message to messages in it; those that come one after another have most of the way in common."""
+    """Follows steps from a message to messages in it. Keeps the last path, because consecutive tensors share most steps."""
 
     def __init__(self, message: Any) -> None:
         self._steps: list[tuple[str, int | None]] = []
@@ -53,9 +53,9 @@ class Descent:
 
 
 def set_data(tensor: Any, data: bytes) -> None:
-    """Puts the data into the message, in place of a link. Errors: onnx.model.invalid, where there is none."""
+    """Replaces a link in the message by the data. Errors: onnx.model.invalid (the message has no link)."""
     if tensor.data_location != EXTERNAL:
-        raise Error("onnx.model.invalid", "protobuf reads another model than the library: its schema has other fields", tensor.name)
+        raise Error("onnx.model.invalid", "protobuf and the library read the model differently: their schemas have different fields", tensor.name)
     tensor.ClearField("external_data")
     tensor.ClearField("data_location")
     tensor.raw_data = data
@@ -66,7 +66,7 @@ def set_link(tensor: Any, location: str, size: int) -> None:
 
 
 def copy_without_data(source: Any, target: Any, link: Callable[[Any, Any], bool]) -> None:
-    """Copies `source` to `target`, an empty message. `link` may fill in a tensor's place for itself, and says so."""
+    """Copies `source` to the empty message `target`. `link` may fill in a tensor itself; it then returns True."""
     if source.DESCRIPTOR.name == "TensorProto":
         if not link(source, target):
             target.CopyFrom(source)
@@ -87,7 +87,7 @@ def copy_without_data(source: Any, target: Any, link: Callable[[Any, Any], bool]
 
 
 def unknown_fields(message: Any) -> bytes:
-    """The fields of the message itself that its schema does not have, as a newer onnx writes them, serialised."""
+    """Returns the unknown fields of the message itself, serialised. A newer onnx may have written them."""
     from google.protobuf.unknown_fields import UnknownFieldSet  # type: ignore[import-untyped,unused-ignore]
 
     return _serialised_fields(UnknownFieldSet(message))

@@ -1,4 +1,4 @@
-"""onnx.save and onnx.load for archives."""
+"""Registers archives with onnx.save and onnx.load."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnxar._errors import printable, usage
 
 
 class _Serializer:
-    """What onnx.serialization wants: messages to bytes and back, in memory."""
+    """Implements the protocol of onnx.serialization: converts messages to bytes and back, in memory."""
 
     supported_format = "onnxar"
     file_extensions: Collection[str] = frozenset({".onnxar"})
@@ -43,9 +43,9 @@ class _Serializer:
 
 
 def register() -> None:
-    """Has `onnx.save(model, "x.onnxar")` write archives and `onnx.load("x.onnxar")` read them, with onnx's defaults.
-    onnx hands the whole file over in memory: for large models `onnxar.save` and `onnxar.load` take less of it. onnx.load
-    warns (UserWarning) of side files and graphs, which onnx.save does not write."""
+    """Makes `onnx.save(model, "x.onnxar")` write archives and `onnx.load("x.onnxar")` read them, with onnx's defaults.
+    onnx passes the whole file in memory; for large models, `onnxar.save` and `onnxar.load` need less memory. onnx.load
+    warns (UserWarning) about side files and graphs, which onnx.save does not write."""
     import onnx
 
     onnx.serialization.registry.register(_Serializer())

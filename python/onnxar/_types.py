@@ -1,4 +1,4 @@
-"""Plain values that functions return."""
+"""The values that functions return."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import typing
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from onnxar._errors import Finding
+from onnxar._errors import Finding, in_words
 
 
 @dataclasses.dataclass(frozen=True)
 class TensorInfo:
-    """A tensor of a model: `dtype` is the name in TensorProto.DataType, `site` is its place in the model."""
+    """A tensor of a model. `dtype` is the name in TensorProto.DataType, `site` is the path in the model."""
 
     name: str
     dtype: str
@@ -25,7 +25,7 @@ class TensorInfo:
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """An entry of an archive. `offset` is absolute, `sites` are those of the model's tensors whose data is in it; `kind` is
+    """An entry of an archive. `offset` is absolute. `sites` are those of the model's tensors whose data is in it. `kind` is
     "weight", "side file", "graph", "unused" or "model"."""
 
     name: str
@@ -39,7 +39,7 @@ class Entry:
 
 @dataclasses.dataclass(frozen=True)
 class ConvertReport:
-    """What packing, unpacking or saving did; sizes in bytes."""
+    """The result of packing, unpacking or saving. Sizes are in bytes."""
 
     tensors_outside: int
     payloads: int
@@ -57,7 +57,7 @@ class ConvertReport:
 
 @dataclasses.dataclass(frozen=True)
 class ReplaceReport:
-    """What replacing a model did; sizes in bytes."""
+    """The result of replacing a model. Sizes are in bytes."""
 
     tensors_outside: int
     entries_added: int
@@ -70,7 +70,7 @@ class ReplaceReport:
 
 @dataclasses.dataclass(frozen=True)
 class RepackReport:
-    """What repacking did; sizes in bytes."""
+    """The result of repacking. Sizes are in bytes."""
 
     entries: int
     input_bytes: int
@@ -80,8 +80,8 @@ class RepackReport:
 
 @dataclasses.dataclass(frozen=True)
 class FreezeReport:
-    """What freezing left out, and what it filled: `inputs` are those that had a default that went, `surplus` names in the
-    weights that fill nothing."""
+    """The result of freezing: the numbers of elements that were removed, and of tensors that were filled. `inputs` counts
+    inputs whose default value was removed. `surplus` has the names of unused weights."""
 
     nodes: int
     initializers: int
@@ -96,8 +96,8 @@ class FreezeReport:
 
 @dataclasses.dataclass(frozen=True)
 class GraphChange:
-    """A difference that is not in a tensor: `change` is "added", "removed" or "changed"; texts are short, and None where
-    there is nothing."""
+    """A difference outside tensors. `change` is "added", "removed" or "changed". `before` and `after` are short texts, None
+    if the model does not have the element."""
 
     change: str
     site: str
@@ -115,8 +115,8 @@ class TensorForm:
 
 @dataclasses.dataclass(frozen=True)
 class DataDifference:
-    """Of two tensors of one type and shape: how many elements differ, the number of the first, and the largest
-    differences of those that are finite in both (None for strings and types that are not known)."""
+    """The difference of two tensors of the same type and shape: how many elements differ, the index of the first one, and
+    the largest differences of elements that are finite in both (None for strings and unknown types)."""
 
     elements: int
     differing: int
@@ -128,7 +128,7 @@ class DataDifference:
 
 @dataclasses.dataclass(frozen=True)
 class TensorChange:
-    """A difference in a tensor; `data` where type and shape are the same and the data is not."""
+    """A difference in a tensor. `data` is None unless only the data differs."""
 
     change: str
     site: str
@@ -140,8 +140,8 @@ class TensorChange:
 
 @dataclasses.dataclass(frozen=True)
 class FileChange:
-    """A difference in a side file of two archives: sizes in bytes, None where there is no such file, and the `first` byte
-    that differs."""
+    """A difference in a side file of two archives. Sizes are in bytes, None if the file is missing. `first` is the offset of
+    the first byte that differs."""
 
     change: str
     name: str
@@ -152,7 +152,7 @@ class FileChange:
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """What `diff` found; `compared` counts tensors that are in both models."""
+    """The result of `diff`. `compared` counts the tensors that are in both models."""
 
     same: bool
     graph: list[GraphChange]
@@ -163,8 +163,8 @@ class Difference:
 
 @dataclasses.dataclass(frozen=True)
 class ExtractedTensor:
-    """A tensor that was written to `path`. `descr` is its type in a `.npy`; where NumPy lacks the type, the elements are
-    its bits `as_integers`."""
+    """A tensor that was written to `path`. `descr` is its type in the `.npy`. If NumPy lacks the type, `as_integers` is True
+    and the elements are its bits."""
 
     tensor: TensorInfo
     path: pathlib.Path
@@ -175,7 +175,7 @@ class ExtractedTensor:
 
 @dataclasses.dataclass(frozen=True)
 class EarlierState:
-    """The state to which an archive was, or would be, cut back; sizes in bytes."""
+    """The state to which an archive was or would be cut back. Sizes are in bytes."""
 
     file_size: int
     size: int
@@ -186,7 +186,7 @@ class EarlierState:
 
 @dataclasses.dataclass(frozen=True)
 class Link:
-    """A model whose external data is the archive: for runtimes that take a ModelProto and a folder."""
+    """A model whose external data is the archive, for runtimes that take a ModelProto and a folder."""
 
     model: bytes
     folder: pathlib.Path
@@ -196,7 +196,7 @@ Report = TypeVar("Report", ConvertReport, ReplaceReport, RepackReport, EarlierSt
 
 
 def report(kind: type[Report], fields: Mapping[str, Any]) -> Report:
-    """A report as the extension module gives it."""
+    """Converts a report of the extension module."""
     values = dict(fields)
     if "remarks" in values:
         values["remarks"] = [Finding(*row) for row in values["remarks"]]
@@ -208,10 +208,20 @@ def _fields(kind: type) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
 
+def _finding(row: Mapping[str, Any]) -> Finding:
+    """The finding with its advice in the words of this package. The command's message ends with its own wording."""
+    message, hint = row["message"], row["hint"]
+    if hint:
+        message = in_words(message.removesuffix(f"; {hint['text']}"), hint["id"], hint["value"])
+    return Finding(row["severity"], row["code"], row["entry"] or "", row["offset"], message)
+
+
 def from_json(kind: Any, value: Any) -> Any:
-    """A value of the type `kind`, a dataclass or what may be in one, of the same as JSON."""
+    """Makes a value of type `kind` from JSON: a dataclass, or a type that a field of one may have."""
     if value is None:
         return "" if kind is str else None  # text that does not apply
+    if kind is Finding:
+        return _finding(value)
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return kind(**{name: from_json(each, value.get(name)) for name, each in _fields(kind).items()})
     inner = typing.get_args(kind)

@@ -1,4 +1,4 @@
-"""Writes a model without nodes: field numbers are those of onnx.proto. Nothing is read here, and links are the library's."""
+"""Writes a model without nodes. Field numbers are those of onnx.proto. The library encodes links."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TENSOR_DIMS, TENSOR_TYPE, TENSOR_NAME, TENSOR_RAW = 1, 2, 8, 9
 PAIR_KEY, PAIR_VALUE = 1, 2
 OPSET_VERSION = 2
 OPSET = 21
-# The first version of the IR that has a data type; all others were there before.
+# The first IR version that has a data type. Version 10 has all other types.
 IR_VERSION, IR_VERSION_OF_TYPE = 10, {23: 11, 24: 12, 25: 13, 26: 13}
 
 
@@ -38,7 +38,7 @@ def pair(field: int, key: str, value: str) -> bytes:
 
 
 def tensor(name: str, dtype: int, shape: Sequence[int], key: str | None, size: int) -> bytes:
-    """A tensor whose data is all of the entry `key`; without a key it has none."""
+    """Returns a tensor whose data is the whole entry `key`; without a key, an empty tensor."""
     head = b"".join(number(TENSOR_DIMS, dim) for dim in shape) + number(TENSOR_TYPE, dtype) + data(TENSOR_NAME, name)
     if key is None:
         return head + data(TENSOR_RAW, b"")

@@ -1,5 +1,5 @@
-"""What `onnxar.show` says of a model. The classes and fields have the names that they have in C++ and in
-`onnxar show --json`. Bytes of names that are not UTF-8 are replaced by U+FFFD."""
+"""The results of `onnxar.show`. Classes and fields have the same names as in C++ and in `onnxar show --json`. In names,
+bytes that are not UTF-8 are replaced by U+FFFD."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class OpsetSummary:
 
 @dataclasses.dataclass(frozen=True)
 class ValueSummary:
-    """An input or output: `type` such as "FLOAT" or "sequence(FLOAT)". A dimension is a number, a name, or None; `shape`
-    is None where none is given."""
+    """An input or output. `type` is, for example, "FLOAT" or "sequence(FLOAT)". A dimension is a number, a name, or None.
+    `shape` is None if the model does not state one."""
 
     name: str
     type: str
@@ -34,7 +34,7 @@ class ValueSummary:
 
 @dataclasses.dataclass(frozen=True)
 class FunctionSummary:
-    """`nodes` are those in its body, subgraphs included."""
+    """`nodes` counts the nodes of the body, including subgraphs."""
 
     domain: str
     name: str
@@ -46,7 +46,7 @@ class FunctionSummary:
 
 @dataclasses.dataclass(frozen=True)
 class NodeSummary:
-    """A node and its place in the model (`site`); values of attributes are short text."""
+    """A node. `site` is its path in the model. Values of attributes are short texts."""
 
     site: str
     op: str
@@ -66,7 +66,7 @@ class OpCount:
 
 @dataclasses.dataclass(frozen=True)
 class DanglingInput:
-    """A name that a node takes and nothing gives."""
+    """An input of a node whose name is undefined."""
 
     site: str
     name: str
@@ -74,8 +74,8 @@ class DanglingInput:
 
 @dataclasses.dataclass(frozen=True)
 class GraphSummary:
-    """`nodes` of the graph itself, `all_nodes` with those of subgraphs and functions; `depth` is the longest path.
-    `cycle` has sites of nodes that wait for each other. `ops` begins with the most frequent."""
+    """`nodes` counts the nodes of the graph itself, `all_nodes` also those of subgraphs and functions. `depth` is the length
+    of the longest path. `cycle` has the sites of nodes that depend on each other. `ops` is sorted by frequency."""
 
     name: str
     inputs: list[ValueSummary]
@@ -115,7 +115,7 @@ class OpCost:
 
 @dataclasses.dataclass(frozen=True)
 class UnknownCost:
-    """What could not be estimated, and why."""
+    """An operator without an estimate, and the reason."""
 
     domain: str
     op: str
@@ -126,7 +126,8 @@ class UnknownCost:
 
 @dataclasses.dataclass(frozen=True)
 class CostEstimate:
-    """Multiply-adds of one run, of MatMul, Conv and their kin, where shapes are known. `in_subgraphs` counts each once."""
+    """Multiply-adds of MatMul, Conv and similar operators in one run, as far as shapes are known. `in_subgraphs` counts each
+    subgraph once."""
 
     multiply_adds: int
     in_subgraphs: int
@@ -136,7 +137,7 @@ class CostEstimate:
 
 @dataclasses.dataclass(frozen=True)
 class StorageSummary:
-    """Where the bytes are."""
+    """The sizes of the parts of a model's files."""
 
     file_bytes: int
     model_bytes: int
@@ -150,7 +151,7 @@ class StorageSummary:
 
 @dataclasses.dataclass(frozen=True)
 class FileBlock:
-    """`kind` is "data", "graph", "header", "padding" or "unused"; only data has a `dtype`."""
+    """A range of bytes. `kind` is "data", "graph", "header", "padding" or "unused"; only data has a `dtype`."""
 
     kind: str
     offset: int
@@ -161,7 +162,7 @@ class FileBlock:
 
 @dataclasses.dataclass(frozen=True)
 class FileMap:
-    """A file of the model; its blocks are in order and cover it."""
+    """A file of the model. Its blocks are in order and cover the file."""
 
     path: str
     missing: bool
@@ -171,8 +172,8 @@ class FileMap:
 
 @dataclasses.dataclass(frozen=True)
 class Inspection:
-    """`form` is "archive", "onnx" or "textproto"; `nodes` is None unless they were asked for. `parameters` counts elements
-    of initializers, except running means and variances, which are `statistics`."""
+    """A summary of a model. `form` is "archive", "onnx" or "textproto". `nodes` is None unless requested. `parameters` counts
+    elements of initializers, except running means and variances, which `statistics` counts."""
 
     form: str
     producer: Producer

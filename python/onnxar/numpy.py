@@ -1,7 +1,7 @@
-"""Arrays by name, without a graph: the functions of safetensors.numpy, for archives.
+"""Saves and loads arrays by name, with the functions of safetensors.numpy.
 
-The file is an ONNX archive like any other, whose model is a graph of initializers alone; metadata is its
-metadata_props. onnx is not needed.
+The file is an ordinary ONNX archive. Its model is a graph of initializers only, and its metadata is in metadata_props.
+The package onnx is not needed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from onnxar._errors import Error, usage
 from onnxar._options import Path, kept_from
 
 Array = np.ndarray[Any, Any]
-PIECE = 16 << 20  # bytes, of what is written between two looks for Ctrl-C
+PIECE = 16 << 20  # bytes that are written between two checks for Ctrl-C
 MOST_COMPARED = 4  # weights of one size and CRC-32
 
 
@@ -33,10 +33,10 @@ def save_file(
     overwrite: bool = False,
     keep_side_files: bool | Path = True,
 ) -> None:
-    """Writes an archive in which every array that is not empty is an entry. Arrays that are not contiguous or not
-    little-endian are copied, one at a time. A file that exists is an OutputExistsError; with `overwrite` it is replaced,
-    and its side files and graphs go along as `onnxar.save` has it; a weight that a graph keeps is not written again. Errors: usage.argument (an array of objects, strings or dates; no
-    text as a name or in metadata), io.*."""
+    """Writes an archive in which every nonempty array is an entry. Arrays that are not contiguous or not little-endian are
+    copied, one at a time. If the file exists, raises OutputExistsError; with `overwrite`, replaces it, and keeps its side
+    files and graphs as `onnxar.save` does. A weight that a graph keeps is not written twice. Errors: usage.argument (an
+    array of objects, strings or dates; a name or metadata that is not text); io.*."""
     arrays = {name: _checked(name, array) for name, array in tensor_dict.items()}
     pairs = _checked_metadata(metadata or {})
     dtypes = {name: _dtypes.number_of(array, name) for name, array in arrays.items()}
@@ -59,8 +59,8 @@ def save_file(
 
 
 def load_file(filename: Path, *, backend: str = "mmap") -> dict[str, Array]:
-    """All tensors of an archive. With the backend "mmap" arrays are read-only views of the mapped file; "pread" reads
-    the file into memory first. Errors: as `onnxar.open`."""
+    """Returns all tensors of an archive. With the backend "mmap", arrays are read-only views of the mapped file; "pread"
+    first reads the file into memory. Errors: as `onnxar.open`."""
     if backend not in ("mmap", "pread"):
         raise usage(f'backend is {backend!r}; it may be "mmap" or "pread"')
     with open_archive(filename, no_copy=backend == "mmap") as archive:
@@ -74,8 +74,8 @@ class _SideFile(NamedTuple):
 
 
 def _kept(kept: Path | None) -> tuple[dict[str, _SideFile], dict[str, _SideFile]]:
-    """The entries of an archive that its further graphs name, and its side files and graphs, verified; none of a file
-    that is not a zip."""
+    """Returns the verified entries of an archive to keep: weights that further graphs use, and side files and graphs. A
+    file that is not a zip has none."""
     if kept is None or not _is_zip(kept):
         return {}, {}
     with open_archive(kept) as archive:
@@ -91,14 +91,14 @@ def _kept(kept: Path | None) -> tuple[dict[str, _SideFile], dict[str, _SideFile]
 
 
 class _Kept:
-    """Finds the weight that graphs keep and that has given bytes."""
+    """Finds a kept weight of graphs by its bytes."""
 
     def __init__(self, weights: Mapping[str, _SideFile]) -> None:
         self._sizes = {len(weight.data) for weight in weights.values()}
         self._by_crc: dict[tuple[int, int], list[tuple[str, _SideFile]]] = {}
         for name, weight in weights.items():
             same = self._by_crc.setdefault((len(weight.data), weight.crc32), [])
-            if len(same) < MOST_COMPARED:  # others were made to have one CRC-32
+            if len(same) < MOST_COMPARED:  # more are likely crafted collisions of the CRC-32
                 same.append((name, weight))
 
     def name_of(self, array: Array, dtype: int, size: int) -> str | None:
@@ -110,7 +110,7 @@ class _Kept:
 
 
 def _is_zip(path: Path) -> bool:
-    """True also of what cannot be read: opening it as an archive then says why."""
+    """Returns True also for an unreadable file: opening it as an archive then reports the reason."""
     try:
         with open(path, "rb") as file:
             if not os.fstat(file.fileno()).st_size:
@@ -123,9 +123,9 @@ def _is_zip(path: Path) -> bool:
 
 def _checked(name: str, array: Any) -> Array:
     if not isinstance(name, str):
-        raise usage(f"names of tensors are text, not {type(name).__name__}: {name!r}")
+        raise usage(f"the name of a tensor must be a text, not {type(name).__name__}: {name!r}")
     if _has_surrogates(name):
-        raise usage("the name has surrogates in it, and is not Unicode text", name)
+        raise usage("the name has surrogates, so it is not valid Unicode", name)
     if not isinstance(array, np.ndarray | np.generic):
         raise usage(f"this is {type(array).__name__}, not a NumPy array; numpy.asarray makes one", name)
     return np.asarray(array)
@@ -134,9 +134,9 @@ def _checked(name: str, array: Any) -> Array:
 def _checked_metadata(metadata: Mapping[str, str]) -> Mapping[str, str]:
     for key, value in metadata.items():
         if not isinstance(key, str) or not isinstance(value, str):
-            raise usage(f"metadata is text by text, not {key!r}: {value!r}")
+            raise usage(f"keys and values of metadata must be texts, not {key!r}: {value!r}")
         if _has_surrogates(key + value):
-            raise usage(f"the metadata {key!r} has surrogates in it, and is not Unicode text")
+            raise usage(f"the metadata {key!r} has surrogates, so it is not valid Unicode")
     return metadata
 
 
@@ -151,7 +151,7 @@ def _write(file: _core.Sink, array: Array, dtype: int) -> None:
 
 
 def _write_side_file(file: _core.Sink, side_file: _SideFile) -> None:
-    """Its bytes are mapped, and another program may have changed them since they were verified: the copies are compared."""
+    """Writes copies and compares their CRC-32: the bytes are mapped, and may have changed since they were verified."""
     crc32 = 0
     for begin in range(0, len(side_file.data), PIECE):
         piece = bytes(side_file.data[begin : begin + PIECE])

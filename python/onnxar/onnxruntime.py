@@ -1,4 +1,4 @@
-"""Sessions of ONNX Runtime that use an archive's weights where they lie."""
+"""Sessions of ONNX Runtime that map their weights from an archive."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FOLDER = "session.model_external_initializers_file_folder_path"
 class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore]
     """onnxruntime.InferenceSession of an archive; all other arguments are the same.
 
-    ONNX Runtime maps the weights from the archive: none is copied, but where kernels prepack them (the session option
-    `session.disable_prepacking` = "1" has them not to). The archive must stay as it is while the session lives, as
-    after `onnxar.open`. `sess_options` gets the entry that names the archive's folder.
+    ONNX Runtime maps the weights from the archive. It copies only weights that kernels prepack, which the session option
+    `session.disable_prepacking` = "1" disables. As with `onnxar.open`, the archive must not be changed in place while the
+    session exists. `sess_options` gets an entry that names the archive's folder.
     """
 
     def __init__(
@@ -32,9 +32,9 @@ class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore
         **kwargs: Any,
     ) -> None:
         if not isinstance(path_or_bytes, str | os.PathLike):
-            raise usage("a session maps the archive's file: give its path, not bytes")
+            raise usage("a session maps the archive's file: pass its path, not bytes")
         link = _operations.link(path_or_bytes)
         options = sess_options if sess_options is not None else ort.SessionOptions()
         options.add_session_config_entry(FOLDER, str(link.folder))
         super().__init__(link.model, options, providers, provider_options, **kwargs)
-        _operations.verify_link(link)  # the archive may have been replaced meanwhile
+        _operations.verify_link(link)  # the archive may have been replaced in the meantime

@@ -1,4 +1,4 @@
-// Reading: an open archive, its tensors, and their bytes as buffers that keep the mapping alive; and models as a whole.
+// Reads archives: tensors, their bytes as buffers that keep the mapping alive, and whole models.
 #include "onnxar/archive.h"
 
 #include <nanobind/stl/filesystem.h>
@@ -19,9 +19,9 @@ namespace onnxar::python {
 namespace {
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
-  if (!nb::inst_ready(self)) {  // Buffer.__new__ alone makes one
+  if (!nb::inst_ready(self)) {  // made by Buffer.__new__ without a constructor
     view->obj = nullptr;
-    PyErr_SetString(PyExc_BufferError, "this Buffer was never given bytes");
+    PyErr_SetString(PyExc_BufferError, "this Buffer is not initialised");
     return -1;
   }
   const Bytes bytes = nb::inst_ptr<ByteSpan>(self)->bytes();
@@ -50,7 +50,7 @@ Archive open_buffer(const nb::object& object) {
   return without_gil([&] { return Archive::open(held.bytes, std::move(held.owner)); });
 }
 
-/// A tensor, and the archive that it is of.
+/// A tensor and its archive. The reference is weak: a tensor alone must not keep the mapping.
 struct OwnedTensor {
   StoredTensor tensor;
   std::weak_ptr<const void> archive;
@@ -67,7 +67,7 @@ nb::list tensor_list(const Archive& archive) {
 ByteSpan data_of(const Archive& archive, const OwnedTensor& tensor) {
   const std::weak_ptr<const void> wanted = archive.owner();
   if (tensor.archive.owner_before(wanted) || wanted.owner_before(tensor.archive)) {
-    throw Error(Code::usage_argument, "the tensor is one of another archive", {tensor.tensor.name, std::nullopt},
+    throw Error(Code::usage_argument, "the tensor belongs to a different archive", {tensor.tensor.name, std::nullopt},
                 archive.path());
   }
   return without_gil([&] { return tensor_data(archive, tensor.tensor); });
@@ -93,7 +93,7 @@ nb::dict as_dict(const ListedEntry& entry) {
   return row;
 }
 
-/// All entries, the model as the last one.
+/// Returns all entries; the model is last.
 nb::list entry_list(const Archive& archive) {
   const Listing listing = without_gil([&] { return ls(archive); });
   nb::list rows;
@@ -102,7 +102,7 @@ nb::list entry_list(const Archive& archive) {
   return rows;
 }
 
-/// The names of the entries that `find` gives.
+/// Returns the names of the entries that `find` returns.
 template <typename Find>
 nb::list names_found(const Find& find) {
   nb::list names;
@@ -121,7 +121,7 @@ void bind_tensor(nb::module_& module) {
 // --- models ---
 
 ModelReader read_path(const std::filesystem::path& path, const LoadOptions& options) {
-  const LoadOptions load = options;
+  const LoadOptions load = options;  // a copy: without the GIL, other threads may change the object
   return without_gil([&] { return ModelReader(Archive::open(path), load); });
 }
 
@@ -131,7 +131,7 @@ ModelReader read_buffer(const nb::object& object, const LoadOptions& options) {
   return without_gil([&] { return ModelReader(Archive::open(held.bytes, std::move(held.owner)), load); });
 }
 
-/// Calls `visit(index, steps)`, where a step is a field's name and, of a repeated field, a number.
+/// Calls `visit(index, steps)`. A step is a field's name and the index in a repeated field, else None.
 void visit_tensors(const ModelReader& reader, const nb::callable& visit) {
   reader.for_each([&](std::size_t index, std::span<const FieldStep> steps) {
     nb::list path;
@@ -143,7 +143,7 @@ void visit_tensors(const ModelReader& reader, const nb::callable& visit) {
 }
 
 nb::object read_tensor(const ModelReader& reader, std::size_t index) {
-  if (index >= reader.size()) throw nb::index_error("the model has no tensor of this number beside it");
+  if (index >= reader.size()) throw nb::index_error("the model has no external tensor with this index");
   const std::uint64_t size = reader.size_of(index);
   const nb::object bytes = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
   if (!bytes) throw nb::python_error();

@@ -1,5 +1,5 @@
-// What the parts of the extension module share. The module is thin: it hands over bytes and plain values; arrays, names
-// and messages of protobuf are Python's (python/onnxar/).
+// Functions that the parts of the extension module share. The module is thin: it passes bytes and plain values. The
+// Python code in python/onnxar/ handles arrays, names and messages of protobuf.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -23,22 +23,23 @@ void bind_conversions(nb::module_& module);
 void bind_writers(nb::module_& module);
 void bind_links(nb::module_& module);
 
-/// Does long work without the interpreter's lock; nothing of Python may be touched in it.
+/// Runs long work without the interpreter's lock. The work must not use Python objects.
 template <typename Action>
 auto without_gil(const Action& action) {
   const nb::gil_scoped_release released;
   return action();
 }
 
-/// Names in a model need not be UTF-8: what is not comes as lone surrogates, as Python has it for file names.
+/// Converts text to a str. Names in a model need not be UTF-8: other bytes become lone surrogates, as in Python's file
+/// names.
 nb::object text(std::string_view text);
 
 nb::tuple shape_of(const std::vector<std::int64_t>& dims);
 
-/// Tuples (severity, code, entry, offset, message).
+/// Returns tuples (severity, code, entry, offset, message).
 nb::list findings(const std::vector<Finding>& findings);
 
-/// Memory of a Python object that has a buffer, and what keeps it alive.
+/// The memory of a Python object with a buffer, and the owner that keeps it alive.
 struct HeldBuffer {
   Bytes bytes;
   std::shared_ptr<const void> owner;

@@ -11,8 +11,8 @@ void Channel::write(Bytes bytes) {
   } catch (const Error& error) {
     end(error);
     throw;
-  } catch (...) {  // an exception of Python's is its caller's: here it can be thrown once only
-    end(Error(Code::io_failed, "writing the weight was broken off, and write_to went on"));
+  } catch (...) {  // an exception of Python can be raised only once, so `close` reports a different error
+    end(Error(Code::io_failed, "writing the weight failed, but write_to continued"));
     throw;
   }
   end(std::nullopt);
@@ -31,10 +31,10 @@ void Channel::abandon() { static_cast<void>(stop()); }
 
 const ByteSink& Channel::begin(std::uint64_t bytes) {
   const std::scoped_lock lock(mutex_);
-  if (sink_ == nullptr) throw Error(Code::usage_argument, "the weight is written, and its file is closed");
+  if (sink_ == nullptr) throw Error(Code::usage_argument, "the file of the weight is closed");
   if (failure_) throw Error(*failure_);
-  if (writing_) {  // the order of the two would be a matter of chance
-    refuse(Code::usage_argument, "two pieces of a weight are written at once: one is written after another");
+  if (writing_) {  // the order of the two pieces would be random
+    refuse(Code::usage_argument, "two threads write pieces of a weight at the same time; write them one after another");
   }
   if (bytes > size_ - written_) refuse_size(written_ + bytes);
   written_ += bytes;

@@ -1,4 +1,4 @@
-// The way of one weight's bytes from Python to a writer.
+// Passes one weight's bytes from Python to a writer.
 #pragma once
 
 #include <condition_variable>
@@ -11,26 +11,26 @@
 
 namespace onnxar::python {
 
-/// Open while the weight has its turn. Python may keep what leads here for longer, and give it to other threads: after
-/// `close` or `abandon` no byte passes. Both wait until a piece that is under way is written, so neither may be called
-/// with the interpreter's lock held.
+/// Open while the weight is written. Python code may keep the file-like object for longer, and pass it to other threads:
+/// after `close` or `abandon`, no byte passes. Both wait until a piece in progress is written, so the caller must not
+/// hold the interpreter's lock. Thread-safe.
 class Channel {
  public:
   /// `sink` is used until the channel is closed.
   Channel(const ByteSink& sink, std::uint64_t size) : sink_(&sink), size_(size) {}
 
-  /// Errors: usage.argument (the channel is closed, or another piece is under way); io.source_size (more than `size`
-  /// bytes); those of the sink. After an error nothing passes any more.
+  /// Errors: usage.argument (the channel is closed, or a piece is in progress); io.source_size (more than `size` bytes);
+  /// those of the sink. After an error, all later calls fail.
   void write(Bytes bytes);
-  /// Errors: the first one of `write`, whatever became of it there; io.source_size (fewer than `size` bytes);
-  /// usage.argument (a piece was under way).
+  /// Errors: the first error of `write`, even if the Python code caught it; io.source_size (fewer than `size` bytes);
+  /// usage.argument (a piece was in progress).
   void close();
   void abandon();
 
  private:
   const ByteSink& begin(std::uint64_t bytes);
   void end(const std::optional<Error>& failure);
-  /// Whether a piece was under way.
+  /// Closes the channel, and waits. Returns whether a piece was in progress.
   bool stop();
   [[noreturn]] void refuse(Code code, const std::string& message);
   [[noreturn]] void refuse_size(std::uint64_t written);

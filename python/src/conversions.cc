@@ -1,4 +1,4 @@
-// Whole operations on files: each calls one function of the library.
+// Operations on whole files. Each calls one function of the library.
 #include "conversions.h"
 
 #include <nanobind/stl/filesystem.h>
@@ -81,7 +81,8 @@ nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::ui
   return row;
 }
 
-/// Tuples of what a TensorInfo of Python's has, path, size, NumPy's type, and whether that stands in for another.
+/// Returns tuples: the fields of Python's TensorInfo, path, size, NumPy's type, and whether the elements are bits of a type
+/// that NumPy lacks.
 nb::list extract_tensors(const Path& model, const std::string& which, const Path& output, bool raw, bool overwrite,
                          bool sync, bool dry_run, const LoadOptions& load) {
   nb::list rows;

@@ -1,4 +1,4 @@
-// Options and reports of saving, as both files and models in memory have them.
+// Options and reports of saving, for files and for models in memory.
 #pragma once
 
 #include "binding.h"
@@ -7,7 +7,7 @@
 
 namespace onnxar::python {
 
-/// The options, with Ctrl-C looked for wherever progress is reported.
+/// Returns options that also check for Ctrl-C whenever progress is reported.
 SaveOptions interruptible(SaveOptions options);
 
 nb::dict converted(const ConvertReport& report);

@@ -6,7 +6,7 @@
 namespace onnxar::python {
 namespace {
 
-/// Raises the library's error as the class that onnxar/_errors.py has for its code.
+/// Raises the library's error as the class that onnxar/_errors.py defines for its code.
 void translate(const std::exception_ptr& thrown, void* raise_class) {
   try {
     std::rethrow_exception(thrown);

@@ -1,4 +1,4 @@
-// Objects that one call at a time may use.
+// Objects that only one call at a time may use.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@
 
 namespace onnxar::python {
 
-/// Guards what is not synchronised. While a call works without the interpreter's lock, other threads may call, and so
-/// may functions of Python that it calls back: those are refused, as waiting for oneself would be for ever.
+/// Guards an unsynchronised object. While a call runs without the interpreter's lock, other threads, and callbacks of the
+/// call itself, may use the object. Such calls are refused: a callback that waits for its own caller would deadlock.
 template <typename T>
 class Exclusive {
  public:
@@ -22,7 +22,7 @@ class Exclusive {
   Exclusive& operator=(Exclusive&&) = delete;
   ~Exclusive() = default;
 
-  /// Errors: usage.argument, where another call is under way; those of `action`.
+  /// Errors: usage.argument (another call is in progress); those of `action`.
   template <typename Action>
   auto use(const Action& action) {
     const Turn turn(in_use_);
@@ -35,7 +35,7 @@ class Exclusive {
     explicit Turn(std::atomic_flag& in_use) : in_use_(in_use) {
       if (!in_use_.test_and_set()) return;
       throw Error(Code::usage_argument,
-                  "the writer is in use: by another thread, or by the function that is called now to write a weight");
+                  "the writer is in use by another thread, or by the call that is writing this weight");
     }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;

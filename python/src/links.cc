@@ -1,4 +1,4 @@
-// Links: an archive's model for runtimes that know nothing of archives.
+// Makes and verifies links: an archive's model for runtimes that do not support archives.
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -13,7 +13,7 @@ namespace {
 
 using Path = std::filesystem::path;
 
-/// The model's bytes and the folder that they belong to.
+/// Returns the model's bytes and the folder of its external data.
 nb::tuple link_of(const Path& archive, std::uint64_t offset, std::optional<std::uint64_t> length) {
   const Link link = without_gil([&] { return make_link(archive, {offset, length}); });
   return nb::make_tuple(nb::bytes(link.model.data(), link.model.size()), link.folder);

@@ -8,7 +8,7 @@
 // NOLINTNEXTLINE: the macro is nanobind's
 NB_MODULE(_core, module) {
   using namespace onnxar::python;
-  nanobind::set_leak_warnings(false);  // at the interpreter's end, on stderr: an archive may live as long as that
+  nanobind::set_leak_warnings(false);  // an archive may legitimately exist until the interpreter ends
   module.attr("version") = ONNXAR_VERSION_STRING;
   bind_errors(module);
   bind_archive(module);

@@ -1,4 +1,4 @@
-// Writing: weights come from Python, one after another, when their turn is.
+// Writes archives. Python functions provide the weights, one after another.
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 
@@ -16,14 +16,14 @@
 namespace onnxar::python {
 namespace {
 
-/// What a weight is written to: a file that knows nothing but `write`.
+/// The file-like object for a weight. It has only `write`.
 class Sink {
  public:
   explicit Sink(std::shared_ptr<Channel> channel) : channel_(std::move(channel)) {}
 
   std::size_t write(const nb::object& object) const {
     const HeldBuffer held = hold_buffer(object);
-    const std::shared_ptr<Channel> channel = channel_;  // for longer than the call, whatever becomes of this
+    const std::shared_ptr<Channel> channel = channel_;  // the object may be freed during the call
     without_gil([&] { channel->write(held.bytes); });
     return held.bytes.size();
   }
@@ -43,7 +43,7 @@ class WrittenSource final : public ByteSource {
     if (gil.is_valid()) {
       write_to_.reset();
     } else {
-      write_to_.release();  // the interpreter is gone, and its objects with it
+      write_to_.release();  // the interpreter has ended and freed its objects
     }
   }
 
@@ -51,7 +51,7 @@ class WrittenSource final : public ByteSource {
 
   void read(const ByteSink& sink) const override {
     const nb::gil_scoped_acquire gil;
-    if (!gil.is_valid()) throw Error(Code::usage_argument, "the interpreter ends, and nothing is written any more");
+    if (!gil.is_valid()) throw Error(Code::usage_argument, "the interpreter is shutting down, so the weight cannot be written");
     const auto channel = std::make_shared<Channel>(sink, size_);
     try {
       write_to_(nb::cast(Sink(channel)));

@@ -1,4 +1,4 @@
-"""The test models that onnx brings along for backends: models, inputs, and the outputs that are right for them."""
+"""onnx's test models for backends: models, inputs and expected outputs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def on_disk(test: Any) -> Case:
 
 
 def light(test: Any) -> Case:
-    """Networks of known papers whose weights are made as they run."""
+    """Networks from well-known papers, whose weights are generated at run time."""
     path = ROOT / test.url
     model = onnx.load(path)
     initializers = {tensor.name for tensor in model.graph.initializer}
@@ -77,7 +77,7 @@ def cases() -> Iterator[Case]:
 
 
 def difference(case: Case, outputs: list[Any], expected: list[Any]) -> str | None:
-    """What makes the outputs differ from the test data's, by the rules of onnx's own runner; None if nothing does."""
+    """Returns the difference between the outputs and the test data, by the rules of onnx's own runner; None if equal."""
     try:
         Runner.assert_similar_outputs(expected, outputs, case.rtol, case.atol)
     except (AssertionError, TypeError, AttributeError, ValueError):

@@ -24,14 +24,14 @@ import onnxar
 import onnxar.onnxruntime
 from onnxar import _dtypes
 
-os.environ["ALLOW_RELEASED_ONNX_OPSET_ONLY"] = "0"  # the newest models are of the opset to come
+os.environ["ALLOW_RELEASED_ONNX_OPSET_ONLY"] = "0"  # the newest models use the next opset
 LEFT_OUT = pathlib.Path(__file__).with_name("backend_left_out.txt")
 FATAL_ONLY = 4
 
 
 def options() -> ort.SessionOptions:
     chosen = ort.SessionOptions()
-    chosen.intra_op_num_threads = 1  # and no pool of threads for each of some thousand sessions
+    chosen.intra_op_num_threads = 1  # a pool of threads for each of some thousand sessions is slow
     chosen.inter_op_num_threads = 1
     chosen.log_severity_level = FATAL_ONLY
     return chosen
@@ -46,7 +46,7 @@ def outputs_of(session: ort.InferenceSession, inputs: list[Any]) -> list[Any]:
     return list(map(as_array, values))
 
 
-# Types that NumPy does not have: ONNX Runtime takes and gives their bytes alone.
+# Types that NumPy lacks: ONNX Runtime only takes and returns their bytes.
 ODD_TYPES = {"tensor(bfloat16)": 16, "tensor(float8e4m3fn)": 17, "tensor(float8e4m3fnuz)": 18, "tensor(float8e5m2)": 19,
              "tensor(float8e5m2fnuz)": 20}  # fmt: skip
 
@@ -72,7 +72,7 @@ def as_array(value: ort.OrtValue) -> np.ndarray:
 
 
 def reason_of(error: Exception) -> str:
-    """What ONNX Runtime says, without the parts that name places in it."""
+    """Returns ONNX Runtime's message without positions in its source."""
     text = str(error).split("\n")[0]
     known = re.match(r"\[ONNXRuntimeError\] : \d+ : (\w+) : (.*)", text)
     kind, text = known.groups() if known else (type(error).__name__, text)
@@ -81,11 +81,11 @@ def reason_of(error: Exception) -> str:
 
 
 def run_inline(case: Case) -> tuple[list[list[Any]], str | None]:
-    """The outputs, or the reason why the model is left out."""
+    """Returns the outputs, or the reason to skip the model."""
     try:
         session = ort.InferenceSession(case.model.SerializeToString(), options(), ["CPUExecutionProvider"])
         outputs = [outputs_of(session, inputs) for inputs, _ in case.data]
-    except Exception as error:  # ONNX Runtime raises classes of its own, and whatever NumPy does
+    except Exception as error:  # ONNX Runtime and NumPy raise classes without a common base
         return [], reason_of(error)
     for found, (_, expected) in zip(outputs, case.data, strict=True):
         if reason := difference(case, found, expected):
@@ -124,7 +124,7 @@ class Backend(FolderTest):
         if "--write" in sys.argv:
             LEFT_OUT.write_text("".join(f"{name}: {reason}\n" for name, reason in sorted(left_out.items())))
         listed = dict(line.split(": ", 1) for line in LEFT_OUT.read_text().splitlines())
-        # Which outputs are near enough to the test data depends on the kernels that ONNX Runtime has for the CPU.
+        # The kernels that ONNX Runtime has for the CPU determine which outputs are close enough to the test data.
         rounded = {name for name in left_out.keys() ^ listed.keys() if DIFFERS in (left_out.get(name), listed.get(name))}
         print(f"left out here or in the list alone, for their outputs: {sorted(rounded)}")
         self.assertLess(len(rounded), 30)

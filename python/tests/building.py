@@ -1,4 +1,4 @@
-"""Archives byte by byte, from the spec: independent of the package that reads them."""
+"""Builds archives byte by byte, from the spec, independently of the package under test."""
 
 from __future__ import annotations
 

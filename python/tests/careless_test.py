@@ -1,4 +1,4 @@
-"""Calls that a program should not make: each ends in an exception, none in a crash. Each runs in an interpreter of its own."""
+"""Wrong calls: each raises an exception, none crashes. Each runs in a separate interpreter."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import unittest
 from building import archive, head, linked, model
 from support import FolderTest
 
-# What every program begins with: a writer, and what an action raises.
+# The beginning of every program: a writer, and a function that returns the exception of an action.
 BEGIN = """
 import copy, faulthandler, gc, pickle, sys, threading
 sys.path.append({tests!r})
 import onnxar
 from onnxar import _core
-faulthandler.dump_traceback_later(120, exit=True)  # a deadlock ends, and is not waited for by the tests
+faulthandler.dump_traceback_later(120, exit=True)  # ends a deadlock, so that the tests do not wait for it
 MODEL = bytes.fromhex({model!r})
 
 def writer(name="w.onnxar"):
@@ -33,7 +33,7 @@ def error_of(action, *arguments):
     return None
 """
 
-# A weight of 17 MiB, of which a thread that writes it is held fast after the first 16.
+# A weight of 17 MiB. The thread that writes it is blocked after the first 16 MiB.
 HELD = """
             import building
             big, said, inside, go_on = bytes(17 << 20), [], threading.Event(), threading.Event()

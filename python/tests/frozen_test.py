@@ -1,4 +1,4 @@
-"""Models that were frozen give the results that they gave before, in ONNX Runtime and in onnx's reference evaluator."""
+"""Freezing does not change the results of a model, in ONNX Runtime and in onnx's reference evaluator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Archives of several graphs: no function loses one, nor a weight that only a further graph names."""
+"""Archives of several graphs: all functions keep the graphs, and the weights that only further graphs use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading refuses what `check` refuses: there is one set of rules, the library's."""
+"""Loading refuses the same models as `check`: the library has the only set of rules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import onnxar.numpy
 W = bytes(range(256)) * 32
 LINK = pair("location", "w") + pair("length", "4096") + EXTERNAL
 
-# What protobuf would read in one way or another, and the code of the refusal.
+# Faults that protobuf would accept, and the codes of the refusals.
 REFUSED = {
     "an offset in digits of another script": (head("w", 1024) + pair("offset", "٤٠٩٦") + LINK, "onnx.external_data.bad_offset"),
     "an offset that begins with 0": (head("w", 1024) + pair("offset", "04096") + LINK, "onnx.external_data.bad_offset"),

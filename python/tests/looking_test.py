@@ -1,4 +1,4 @@
-"""What the wheel's command does for Python: inspect, diff, freeze; and extract, which needs no command."""
+"""Functions that run the wheel's command: show, dump, diff, freeze; and extract, which does not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from onnx import TensorProto, helper, numpy_helper
 from support import FolderTest, arrays_of, matmul_model, weights
 
 import onnxar
-from onnxar import _command, _proto, inspection
+from onnxar import Finding, _command, _proto, inspection
+from onnxar._types import from_json
 
 
 class LookingTest(FolderTest):
@@ -75,6 +76,13 @@ class Inspecting(LookingTest):
         self.assertEqual((remark.severity, remark.code), ("warning", "onnx.tensor.long_raw"))
         self.model.graph.node[0].input[1] = "lost"
         self.assertEqual(onnxar.show(self.model).graph.dangling, [inspection.DanglingInput("graph.node[0]", "lost")])
+
+    def test_remarks_give_advice_in_the_words_of_this_package(self):
+        advice = {"id": "dump.or_freeze", "value": "", "text": "`onnxar freeze` does it"}
+        row = {"severity": "warning", "code": "onnx.tensor.no_data", "entry": None, "offset": None, "hint": advice}
+        found = from_json(Finding, {**row, "message": "it has no data; `onnxar freeze` does it"})
+        self.assertEqual(found.message, "it has no data; onnxar.freeze with weights fills them in")
+        self.assertEqual(from_json(Finding, {**row, "message": "it is odd", "hint": None}).message, "it is odd")
 
     def test_data_in_another_folder(self):
         onnx.save(self.model, self.folder / "m.onnx", save_as_external_data=True, location="m.data")
@@ -167,7 +175,7 @@ class Extracting(LookingTest):
 
 
 class Errors(LookingTest):
-    """The command's errors are those that a call in the process would raise."""
+    """The command's errors equal those of a call in the process."""
 
     def test_a_missing_file_is_named_whatever_it_is_called(self):
         for name in ("none", "a: b", "line\nbreak \x1b[31m", "back\\slash \\x41", "größe", "turned\u202e", "-o", "no\udcffutf8"):

@@ -1,4 +1,4 @@
-"""Arrays by name: every type, every order of bytes, and what is refused."""
+"""Arrays by name: every type, every byte order, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading an archive: arrays in place, who keeps them alive, and what is refused."""
+"""Reading an archive: arrays in place, their lifetime, and refusals."""
 
 from __future__ import annotations
 

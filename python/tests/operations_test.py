@@ -1,4 +1,4 @@
-"""Whole operations, as the command line has them."""
+"""Operations on whole files: the verbs of the command line."""
 
 from __future__ import annotations
 
@@ -173,11 +173,11 @@ class Operations(FolderTest):
         self.assertEqual(made.message, "it differs")
 
     def test_names_that_were_given_up_work_and_warn(self):
-        with self.assertWarnsRegex(DeprecationWarning, "size_threshold is called threshold"):
+        with self.assertWarnsRegex(DeprecationWarning, "size_threshold is deprecated, use threshold"):
             onnxar.unpack(self.archive, self.onnx, overwrite=True, size_threshold=0)
         with self.assertRaises(TypeError):
             onnxar.unpack(self.archive, self.onnx, overwrite=True, size_threshold=0, threshold=0)
-        with self.assertWarnsRegex(DeprecationWarning, "onnxar.inspect is called onnxar.show"):
+        with self.assertWarnsRegex(DeprecationWarning, "onnxar.inspect is deprecated, use onnxar.show"):
             self.assertEqual(onnxar.inspect(self.archive), onnxar.show(self.archive))
 
     def test_ls_and_cat_are_those_of_the_shell(self):

@@ -1,4 +1,4 @@
-"""Saving and loading models: of onnx, of onnx_ir, of files; the same archive whichever way."""
+"""Saving and loading models of onnx, of onnx_ir and of files: all ways give the same archive."""
 
 from __future__ import annotations
 

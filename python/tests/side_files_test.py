@@ -1,4 +1,4 @@
-"""Nothing is lost when an archive is written anew: side files go along, and nothing is replaced unasked."""
+"""Rewriting an archive loses no data: side files are kept, and files are replaced only on request."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class Kept(SideFilesTest):
 
 class Unasked(SideFilesTest):
     def writers(self):
-        """What writes to a path that has something."""
+        """The functions that write to an existing path."""
         onnx.save(matmul_model(), self.folder / "m.onnx")
         return {
             "save": lambda: onnxar.save(matmul_model(), self.path),

@@ -1,4 +1,4 @@
-"""Models for tests, and a folder that goes with each test."""
+"""Models for tests, and a temporary folder for each test."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ class FolderTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def names(self) -> set[str]:
-        """What is in the folder: nothing may be left behind."""
+        """Returns the names in the folder, so that tests find files that were left behind."""
         return {path.name for path in self.folder.iterdir()}

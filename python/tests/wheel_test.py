@@ -1,4 +1,4 @@
-"""What is installed: the command, the types, and a module that shares a process with others."""
+"""The installed package: the command, the types, and the module in a process with others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs of torch's exporter, as it is: `./dev python --torch` runs this, with some GB of packages from PyPI."""
+"""Programs of torch's unmodified exporter. `./dev python --torch` runs this, with some GB of packages from PyPI."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support import FolderTest
 import onnxar
 import onnxar.onnxruntime
 
-logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # else it tells of packages that nothing needs
+logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # it warns about packages that are not needed here
 CPU = ["CPUExecutionProvider"]
 WORDS, WIDTH = 1000, 64
 

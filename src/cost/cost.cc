@@ -24,10 +24,12 @@ namespace {
 
 using base::concat;
 
-constexpr std::size_t most_levels = 100;  // of nested functions and subgraphs: recursion needs an end of its own
+// Nested functions and subgraphs. Functions may call themselves, so protobuf's limit of depth does not bound recursion,
+// and the budget alone would allow more levels than the stack has room for.
+constexpr std::size_t most_levels = 100;
 
 constexpr std::string_view no_shapes = "its shapes are not known";
-constexpr std::string_view too_large = "the model takes too many steps to be followed so far";
+constexpr std::string_view too_large = "the limit of steps for a model of this size was reached";
 
 /// The number of multiply-adds, or the reason why it is unknown.
 using Estimate = std::variant<std::uint64_t, std::string_view>;
@@ -48,7 +50,7 @@ std::optional<std::uint64_t> rest_of(const std::optional<Shape>& shape) {
   return elements(Shape(shape->begin() + 1, shape->end()));
 }
 
-/// A node after its output shapes were inferred.
+/// A node whose output shapes have been inferred.
 class Product {
  public:
   Product(const schema::NodeProto& node, const Attributes& attributes, const Values& values)
@@ -121,7 +123,8 @@ const base::KeyedMap<std::string_view, Counter>& counters() {
   return table;
 }
 
-/// Expensive operators that are not estimated. They are listed, so that a total without them does not seem complete.
+/// Expensive operators that have no estimate. The result lists them, so that a total without them is not taken as
+/// complete.
 bool is_uncounted(std::string_view op) {
   return op == "Einsum" || op == "Attention" || op == "DeformConv" || op == "FusedMatMul" || op == "DFT" ||
          op == "Det" || op == "MultiHeadAttention" || op == "GroupQueryAttention" || op == "MatMulNBits" ||
@@ -133,7 +136,7 @@ bool is_standard(std::string_view domain) {
          domain == "ai.onnx.preview.training";
 }
 
-/// Whether the operator's cost is negligible: a standard operator that is not named above.
+/// Whether the operator's cost is negligible, as it is for all standard operators that are not named above.
 bool is_free(const schema::NodeProto& node) { return is_standard(node.domain()) && !is_uncounted(node.op_type()); }
 
 using Op = std::pair<std::string, std::string>;
@@ -169,7 +172,7 @@ class Costs {
     for (const int i : orders_.of(graph).nodes) node(graph.node(i), site_of_node(site, i), values, call, level);
   }
 
-  /// Pays for looking at a node at all.
+  /// Pays for the visit of a node. Its own lists and names bound the work that depends on the node alone.
   [[nodiscard]] bool pay_for(const schema::NodeProto& node, std::string_view site) {
     const auto lists = static_cast<std::uint64_t>(node.input_size()) + static_cast<std::uint64_t>(node.output_size()) +
                        static_cast<std::uint64_t>(node.attribute_size());
@@ -177,7 +180,7 @@ class Costs {
     return budget_.spend(lists + Budget::of_name(names));
   }
 
-  /// Whether a node that the budget does not reach would add nothing.
+  /// Whether a node adds nothing, so that it need not be reported when the budget does not reach it.
   [[nodiscard]] bool counts_nothing(const schema::NodeProto& node) const {
     const auto has_graph = [](const auto& attribute) { return attribute.has_g() || attribute.graphs_size() != 0; };
     return !counters().contains(node.op_type()) && is_free(node) && function_of(node) == nullptr &&
@@ -204,7 +207,7 @@ class Costs {
     for_each_subgraph(node, site, [&](const schema::GraphProto& subgraph, const std::string& path) {
       Values inner(budget_, &values);
       inner.add(subgraph);
-      ++subgraphs_;
+      ++subgraphs_;  // counted apart: how often a branch or loop body runs is unknown
       graph(subgraph, path, inner, call, level + 1);
       --subgraphs_;
     });
@@ -225,7 +228,8 @@ class Costs {
     }
     // value_info of the function is ignored: it cannot hold for calls with different shapes.
     for (int i = 0; i < function.node_size(); ++i) {
-      this->node(function.node(i), site, body, &attributes, level + 1);
+      this->node(function.node(i), site, body, &attributes,
+                 level + 1);  // the site of the call: the user sees that node
     }
     for (int i = 0; i < function.output_size() && i < node.output_size(); ++i) {
       values.set(node.output(i), body.at(function.output(i)));
@@ -235,11 +239,11 @@ class Costs {
   void count(const schema::NodeProto& node, const Attributes& attributes, const std::string& site,
              const Values& values) {
     const auto counter = counters().find(node.op_type());
-    // An operator of another domain may have a known name and do something else.
+    // An operator of a different domain may share a name with one of ours and compute something else.
     const bool is_ours = is_standard(node.domain()) || node.domain() == "com.microsoft";
     if (counter == counters().end() || !is_ours || node.output_size() == 0) {
       if (!is_free(node)) {
-        add_unknown(node, site, is_uncounted(node.op_type()) ? "not estimated" : "what it does is not known");
+        add_unknown(node, site, is_uncounted(node.op_type()) ? "not estimated" : "unknown operator");
       }
       return;
     }
@@ -278,7 +282,7 @@ class Costs {
 
   const schema::ModelProto& model_;
   Budget& budget_;
-  Orders orders_;
+  Orders orders_;  // kept over calls: a subgraph is ordered once, even if its function is expanded often
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const schema::FunctionProto*> functions_;
   std::map<Op, OpCost> by_op_;
   std::map<std::tuple<std::string, std::string, std::string>, UnknownCost> unknown_;

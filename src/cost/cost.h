@@ -7,9 +7,9 @@
 
 namespace onnxar {
 
-/// Estimates within the budget for the model's size. Nodes beyond the budget are listed as not known.
+/// Estimates within the budget for the model's size. Nodes beyond the budget are listed as unknown.
 CostEstimate estimate_cost(const schema::ModelProto& model);
-/// Estimates within a given budget.
+/// As above, within a given budget.
 CostEstimate estimate_cost(const schema::ModelProto& model, Budget& budget);
 
 }  // namespace onnxar

@@ -1,4 +1,4 @@
-// How shapes follow from shapes, operator by operator (onnx/docs/Operators.md).
+// Infers the shapes of outputs, operator by operator (onnx/docs/Operators.md).
 #include "cost/shape_rules.h"
 
 #include <algorithm>
@@ -86,7 +86,8 @@ constexpr auto broadcasting_ops =
     std::to_array<std::string_view>({"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "Sum", "Mean", "Mod", "And", "Or",
                                      "Xor", "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", "Where"});
 
-/// `Identity` and `Cast` also pass on the integers of a shape; the others only the shape.
+/// `Identity` and `Cast` also pass on integers, because exporters put them between the nodes that compute a shape.
+/// Other operators pass on only the shape.
 Rules make_rules() {
   Rules rules = {{"Identity", same}, {"Cast", same}};
   add_layers(rules);
@@ -108,7 +109,7 @@ std::optional<std::size_t> place(std::int64_t axis, std::size_t rank) {
 
 namespace {
 
-/// A bound on the work of any rule: it looks at each value of each input a few times, and makes outputs of that size.
+/// Bounds the work of any rule: a rule reads each value of each input a few times, and makes outputs of that size.
 std::uint64_t work_of(const schema::NodeProto& node, const Values& values) {
   std::size_t largest = 1;
   for (const std::string& name : node.input()) {
@@ -124,7 +125,7 @@ std::uint64_t work_of(const schema::NodeProto& node, const Values& values) {
 }  // namespace shape_rules
 
 std::vector<KnownValue> infer(const schema::NodeProto& node, const Attributes& attributes, const Values& values) {
-  // ONNX Runtime's optimizer puts its fused operators into com.microsoft; a name that ONNX has too means the same.
+  // ONNX Runtime's optimizer puts fused operators into com.microsoft. Names that ONNX also has mean the same there.
   if (!onnx::is_default_domain(node.domain()) && node.domain() != "com.microsoft") return {};
   static const shape_rules::Rules rules = shape_rules::make_rules();
   const auto rule = rules.find(node.op_type());
@@ -132,7 +133,7 @@ std::vector<KnownValue> infer(const schema::NodeProto& node, const Attributes& a
   if (!values.budget().spend(shape_rules::work_of(node, values))) return {};
   std::vector<KnownValue> outputs = rule->second({node, attributes, values});
   if (values.budget().is_spent()) return {};  // the rule may have missed an input
-  for (KnownValue& output : outputs) {        // keeps a chain of nodes from growing them without end
+  for (KnownValue& output : outputs) {        // a chain of nodes must not grow values without a limit
     if (output.shape) output.shape = shape_of(*output.shape);
     if (output.integers && output.integers->size() > most_values) output.integers.reset();
   }

@@ -1,4 +1,4 @@
-// Rules by which the shape of an operator's outputs follows from those of its inputs.
+// Rules that infer the shapes of an operator's outputs from its inputs.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ namespace onnxar::shape_rules {
 using Integers = std::vector<std::int64_t>;
 using base::CheckedInt;
 
-/// Slices are computed for numbers up to this: sums and products of two of them do not overflow.
+/// The largest number in the computation of slices: a sum or product of two such numbers cannot overflow.
 inline constexpr std::int64_t largest_dim = 1LL << 30U;
 
-/// A node, with what is known about its inputs.
+/// A node and the known values of its inputs.
 class Call {
  public:
   Call(const schema::NodeProto& node, const Attributes& attributes, const Values& values)
@@ -37,7 +37,7 @@ class Call {
   [[nodiscard]] int outputs() const { return node_.output_size(); }
   [[nodiscard]] const Attributes& attributes() const { return attributes_; }
 
-  /// Axes and the like: an attribute in older operator sets, an input in newer ones.
+  /// Returns a parameter such as axes, which is an attribute in older operator sets and an input in newer ones.
   [[nodiscard]] std::optional<Integers> integers(std::string_view attribute, int index) const {
     if (auto values = attributes_.integers(attribute)) return values;
     return has(index) ? input(index).integers : std::nullopt;
@@ -55,10 +55,10 @@ using Rules = base::KeyedMap<std::string_view, Rule>;
 
 inline Known one(std::optional<Shape> shape) { return {{std::move(shape), std::nullopt}}; }
 
-/// The index of an axis, which may count from the end. Empty if it is out of range.
+/// Returns the index of an axis, which may count from the end. Empty if it is out of range.
 std::optional<std::size_t> place(std::int64_t axis, std::size_t rank);
 
-// The tables of rules, one for each source shapes_of_*.cc.
+// Add the rules of the sources shapes_of_*.cc.
 void add_layers(Rules& rules);
 void add_rearrangements(Rules& rules);
 void add_parts(Rules& rules);

@@ -45,7 +45,7 @@ std::optional<std::vector<std::int64_t>> small_integers(const schema::TensorProt
   std::vector<std::int64_t> values;
   if (tensor.has_raw_data()) {
     const std::size_t size = type == DataType::int64 ? sizeof(std::int64_t) : sizeof(std::int32_t);
-    if (tensor.raw_data().size() / size != *count) return std::nullopt;  // before the copy, as it may be long
+    if (tensor.raw_data().size() / size != *count) return std::nullopt;  // before the copy: the data may be long
     values = type == DataType::int64 ? integers_of_raw<std::int64_t>(tensor.raw_data())
                                      : integers_of_raw<std::int32_t>(tensor.raw_data());
   } else if (type == DataType::int64 && static_cast<std::uint64_t>(tensor.int64_data_size()) == *count) {
@@ -61,7 +61,8 @@ const schema::AttributeProto* Attributes::find(std::string_view name) const {
   if (!budget_.spend(static_cast<std::uint64_t>(node_.attribute_size()) * Budget::of_name(name.size()))) return nullptr;
   for (const auto& attribute : node_.attribute()) {
     if (attribute.name() != name) continue;
-    // In a function's body: the call has the value, under another name. A function's default value is not looked for.
+    // In a function's body, the call has the value, under a different name. Default values of the function's attributes
+    // are ignored: a shape that depends on one is unknown.
     if (attribute.ref_attr_name().empty()) return &attribute;
     return call_ == nullptr ? nullptr : call_->find(attribute.ref_attr_name());
   }
@@ -84,7 +85,7 @@ std::optional<std::vector<std::int64_t>> Attributes::integers(std::string_view n
   return std::vector<std::int64_t>(attribute->ints().begin(), attribute->ints().end());
 }
 
-/// A row of the table counts as several steps, because it takes more memory than one step stands for.
+/// A row of the table costs several steps, because it takes more memory than a lookup.
 bool Values::pay_for(std::string_view name, std::uint64_t values) const {
   constexpr std::uint64_t row = 16;
   return budget_.spend(row + Budget::of_name(name.size()) + 4 * values);
@@ -99,7 +100,7 @@ void Values::add(const google::protobuf::RepeatedPtrField<schema::ValueInfoProto
 }
 
 void Values::add(const schema::GraphProto& graph) {
-  // Initializers last: their dimensions are facts, value_info may be out of date.
+  // Initializers are last and overwrite other entries: their dimensions are facts, while value_info may be out of date.
   add(graph.value_info());
   add(graph.output());
   add(graph.input());
@@ -117,13 +118,13 @@ void Values::set(std::string_view name, KnownValue value) {
   const std::size_t values = (value.shape ? value.shape->size() : 0) + (value.integers ? value.integers->size() : 0);
   if (name.empty() || !pay_for(name, values)) return;
   KnownValue& stated = values_[name];
-  // A shape that value_info states in full wins over an inferred one.
+  // A complete shape from value_info takes precedence over an inferred one: ONNX's own inference knows more operators.
   const bool better = !stated.shape || std::ranges::find(*stated.shape, unknown_dim) != stated.shape->end();
   if (better && value.shape) stated.shape = std::move(value.shape);
   if (value.integers) stated.integers = std::move(value.integers);
 }
 
-/// Each scope on the way costs: a deep subgraph may look up names of the outermost graph again and again.
+/// Every scope on the way costs steps: a deep subgraph may look up names of the outermost graph repeatedly.
 const KnownValue& Values::at(std::string_view name) const {
   static const KnownValue nothing;
   for (const Values* scope = this; scope != nullptr; scope = scope->outer_) {
@@ -158,7 +159,7 @@ std::optional<Shape> shape_of(std::span<const std::int64_t> dims) {
 std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
   Shape result(std::max(a.size(), b.size()));
   for (std::size_t i = 0; i < result.size(); ++i) {
-    // Dimensions are aligned from the right; a missing one is 1.
+    // Dimensions are aligned from the right, and a missing one counts as 1.
     const std::int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
     const std::int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
     std::int64_t& dim = result[result.size() - 1 - i];

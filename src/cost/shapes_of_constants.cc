@@ -12,12 +12,12 @@ Known shape_value(const Call& call) {
   if (!x) return one(std::nullopt);
   const auto size = static_cast<std::int64_t>(x->size());
   const auto bound = [size](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size); };
-  // Clamped twice: to keep the sum with the rank from overflowing, and to the shape.
+  // Clamped twice: first so that the sum with the rank cannot overflow, then to the shape.
   const std::int64_t start = bound(std::clamp(call.attributes().integer("start", 0), -largest_dim, largest_dim));
   const std::int64_t end = bound(std::clamp(call.attributes().integer("end", size), -largest_dim, largest_dim));
   const Integers dims(x->begin() + start, x->begin() + std::max(start, end));
   KnownValue value{Shape{std::ssize(dims)}, dims};
-  if (std::ranges::find(dims, unknown_dim) != dims.end()) value.integers.reset();  // the shape of it is known anyway
+  if (std::ranges::find(dims, unknown_dim) != dims.end()) value.integers.reset();  // its shape is still known
   return {value};
 }
 

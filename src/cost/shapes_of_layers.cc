@@ -11,15 +11,15 @@ namespace {
 /// A window that slides along one dimension. The sums are checked, because all these numbers come from the model.
 struct Window {
   std::int64_t kernel = 1, stride = 1, dilation = 1;
-  CheckedInt pads = 0;  // at both ends
+  CheckedInt pads = 0;  // the sum of both ends
 
-  /// Whether these numbers make a window. An unknown kernel does not.
+  /// Whether the numbers describe a window. A kernel of unknown size does not.
   [[nodiscard]] bool is_sane() const { return kernel >= 1 && stride >= 1 && dilation >= 1; }
-  /// The number of input elements from its first to its last one.
+  /// The number of input elements that the window spans.
   [[nodiscard]] CheckedInt extent() const { return CheckedInt(dilation) * (CheckedInt(kernel) - 1) + 1; }
 };
 
-/// The attributes of a layer that slides windows, looked up once for all dimensions.
+/// The attributes of a layer with a sliding window. They are looked up once, because each lookup costs steps.
 class Windows {
  public:
   explicit Windows(const Call& call)
@@ -60,7 +60,7 @@ std::int64_t positions(std::int64_t size, const Window& window, const Windows& w
   return (CheckedInt(*room / window.stride) + 1 + (one_more ? 1 : 0)).value_or(unknown_dim);
 }
 
-/// The shape of a convolution or pooling of `input` to `channels`.
+/// Returns the output shape of a convolution or pooling with `channels` channels.
 std::optional<Shape> slid(const Call& call, const Shape& input, const Shape& kernel, std::int64_t channels) {
   if (input.size() != kernel.size() + 2) return std::nullopt;
   Shape shape = {input[0], channels};
@@ -125,7 +125,7 @@ Known transposed_convolution(const Call& call) {
 
 // --- Products --------------------------------------------------------------------------------------------------------
 
-/// As numpy.matmul: a vector becomes a row or column for the product, and the added dimension is dropped again.
+/// Follows numpy.matmul: a vector becomes a row or column for the product, and the added dimension is removed again.
 std::optional<Shape> product(Shape a, Shape b) {
   if (a.empty() || b.empty()) return std::nullopt;
   const bool is_row = a.size() == 1;

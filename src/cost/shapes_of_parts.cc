@@ -1,4 +1,4 @@
-// Operators whose output has a part of the input's elements, or those of several inputs.
+// Operators whose output has part of the input's elements, or the elements of several inputs.
 #include <algorithm>
 #include <numeric>
 
@@ -14,7 +14,7 @@ Known concat(const Call& call) {
   for (int i = 0; i < call.inputs() && axis; ++i) {
     const auto& part = call.shape(i);
     if (!part || part->size() != shape->size()) return one(std::nullopt);
-    // Exporters build shapes by Concat, so the values of vectors are followed as well.
+    // Exporters build shapes with Concat, so the values of vectors are tracked as well.
     const auto& values = call.input(i).integers;
     if (integers && values && part->size() == 1 && integers->size() <= most_values) {
       integers->insert(integers->end(), values->begin(), values->end());
@@ -97,12 +97,12 @@ struct Taken {
   std::int64_t start = 0, count = 0, step = 1;
 };
 
-/// `size` is the number of elements along the axis. Empty if a number is too large to compute with.
+/// `size` is the number of elements along the axis. Empty if a number is too large for the computation below.
 std::optional<Taken> taken(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t size) {
   if (step == 0 || size < 0 || size > largest_dim || step < -largest_dim || step > largest_dim) return std::nullopt;
   const std::int64_t low = step > 0 ? 0 : -1;
   const std::int64_t high = step > 0 ? size : size - 1;
-  // With a negative step, an end below -size is how ONNX says "to the first element inclusive".
+  // With a negative step, an end below -size means "up to and including the first element".
   const auto bound = [&](std::int64_t at) {
     return std::clamp(at < 0 ? std::max(at, -largest_dim) + size : at, low, high);
   };
@@ -131,7 +131,7 @@ Known slice(const Call& call) {
     const auto part = taken(slicing->starts[i], slicing->ends[i], slicing->steps[i], size);
     (*value.shape)[*axis] = part ? part->count : unknown_dim;
     const auto& from = call.input(0).integers;
-    // The values of a vector are followed too: exporters slice shapes.
+    // The values of a vector are tracked, because exporters slice shapes.
     const bool is_vector = shape->size() == 1 && slicing->axes.size() == 1;
     if (from && part && is_vector && std::ssize(*from) == size) value.integers = picked(*from, *part);
   }
@@ -160,6 +160,7 @@ Known reduce(const Call& call) {
 Known pad(const Call& call) {
   std::optional<Shape> shape = call.shape(0);
   const auto pads = call.integers("pads", 1);
+  // Input 3, axes, is rare and not supported: the shape is then unknown.
   if (!shape || !pads || call.has(3) || pads->size() != 2 * shape->size()) return one(std::nullopt);
   for (std::size_t i = 0; i < shape->size(); ++i) {
     std::int64_t& dim = (*shape)[i];

@@ -1,4 +1,4 @@
-// Operators whose output has the elements of the input in another shape.
+// Operators whose output has the input's elements in a different shape.
 #include <algorithm>
 #include <numeric>
 
@@ -35,7 +35,8 @@ Known reshape(const Call& call) {
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 0 && !zero_is_zero) shape[i] = x && i < x->size() ? (*x)[i] : unknown_dim;
   }
-  // A dimension of -1 takes what the others leave.
+  // A dimension of -1 is inferred from the number of elements. The division needs no check of the remainder: a model
+  // where it is not 0 is invalid, and any estimate will do.
   const auto open = std::ranges::find(*wanted, -1);
   const auto total = x ? elements(*x) : std::nullopt;
   if (open != wanted->end() && total) {
@@ -68,7 +69,7 @@ Known squeeze(const Call& call) {
   const auto axes = call.integers("axes", 1);
   if (!x || (!axes && call.has(1))) return one(std::nullopt);
   std::vector<bool> gone(x->size());
-  // Without axes every dimension of 1 goes.
+  // Without axes, every dimension of 1 is removed.
   for (std::size_t i = 0; !axes && i < x->size(); ++i) gone[i] = (*x)[i] == 1;
   for (const std::int64_t axis : axes.value_or(Integers())) {
     const auto at = place(axis, x->size());

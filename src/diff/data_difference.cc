@@ -17,7 +17,8 @@
 namespace onnxar {
 namespace {
 
-/// The difference is exact until it is rounded once. It is computed unsigned, as that of signed numbers may overflow.
+/// Computes the exact difference, and rounds it once. The arithmetic is unsigned, because signed subtraction may
+/// overflow.
 template <std::integral T>
 double distance(T a, T b) {
   using Unsigned = std::make_unsigned_t<T>;
@@ -39,7 +40,7 @@ bool is_finite(T /*value*/) {
 bool is_finite(double value) { return std::isfinite(value); }
 bool is_finite(std::complex<double> value) { return is_finite(value.real()) && is_finite(value.imag()); }
 
-/// The bits of a complex number.
+/// The bits of a complex number. Numbers are compared by bits, so that a NaN equals itself and 0 differs from -0.
 template <typename Part>
 struct Pair {
   Part real, imaginary;
@@ -51,8 +52,8 @@ class DataComparison {
   DataComparison(DataType type, std::uint64_t elements) : type_(type) { found_.elements = elements; }
 
   std::optional<DataDifference> run(Bytes before, Bytes after) {
-    // Most pieces of most tensors are equal, and memcmp finds that out at the speed of memory.
-    // A piece stays in the cache for the second look, at its elements, and has whole elements of every type.
+    // Most pieces of most tensors are equal, and memcmp detects that at the speed of memory. A piece is small enough to
+    // remain in the cache for the comparison of its elements, and it has whole elements of every type.
     constexpr std::size_t step = 64U << 10U;
     for (std::size_t at = 0; at < before.size(); at += step) {
       const std::size_t size = std::min(step, before.size() - at);
@@ -97,11 +98,11 @@ class DataComparison {
       case DataType::undefined:
       case DataType::string: break;
     }
-    // Unknown types have bytes, which differ or not, but have no magnitude.
+    // The bytes of an unknown type can be equal or not, but have no magnitude.
     whole<std::uint8_t>(a, b, first, [](auto) { return NoNumber(); });
   }
 
-  struct NoNumber {};  // decoded from bytes of an unknown type
+  struct NoNumber {};  // a decoded byte of an unknown type
 
   static double real(std::uint32_t bits) { return std::bit_cast<float>(bits); }
   static double real(std::uint64_t bits) { return std::bit_cast<double>(bits); }
@@ -168,14 +169,14 @@ class DataComparison {
   }
 
   DataType type_;
-  std::vector<float> narrow_;  // values by bit pattern; filled at the first difference
+  std::vector<float> narrow_;  // values by bit pattern; filled at the first difference, as most tensors have none
   DataDifference found_;
 };
 
 }  // namespace
 
 std::optional<DataDifference> compare_data(Bytes before, Bytes after, DataType type, std::uint64_t elements) {
-  if (before.data() == after.data()) return std::nullopt;  // both models share these bytes
+  if (before.data() == after.data()) return std::nullopt;  // the models share these bytes
   return DataComparison(type, elements).run(before, after);
 }
 

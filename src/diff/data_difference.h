@@ -1,4 +1,4 @@
-// The data of two tensors, element by element.
+// Compares the data of two tensors, element by element.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace onnxar {
 
-/// Compares the raw bytes of `elements` elements of a type; for an unknown type, an element is a byte. Padding bits of
-/// the last byte do not count. Empty if there is no difference. REQUIRES: both have the same, sufficient number of
-/// bytes.
+/// Compares the raw bytes of `elements` elements of a type. For an unknown type, each byte is an element. Padding bits
+/// of the last byte are ignored. Returns an empty optional if the data is equal. REQUIRES: both have the same,
+/// sufficient number of bytes.
 std::optional<DataDifference> compare_data(Bytes before, Bytes after, DataType type, std::uint64_t elements);
 
 }  // namespace onnxar

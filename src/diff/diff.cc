@@ -16,7 +16,7 @@ namespace {
 
 using TensorPair = MessageDifference::TensorPair;
 
-/// The number of bytes by type and dimensions. For an unknown type, that of the raw data.
+/// Returns the number of bytes by type and dimensions; for an unknown type, the size of the raw data.
 std::uint64_t bytes_of(const Model& model, const schema::TensorProto& tensor, const TensorInfo& info) {
   if (const auto size = payload_size(info.type, info.dims)) return *size;
   const bool is_raw = info.type != DataType::string && (tensor.has_raw_data() || is_linked(tensor));
@@ -36,7 +36,7 @@ std::optional<DataDifference> compare_strings(const schema::TensorProto& before,
   return found;
 }
 
-/// Compares two models. Messages are compared first, and hand over their pairs of tensors.
+/// Compares two models. The comparison of messages passes each pair of tensors to `tensor`.
 class Comparison {
  public:
   Comparison(const Model& before, const Model& after, std::uint64_t max_expansion)
@@ -80,7 +80,7 @@ class Comparison {
 
   std::optional<DataDifference> data(const TensorPair& pair, const TensorInfo& info, std::uint64_t bytes) {
     if (info.type == DataType::string) return compare_strings(*pair.before, *pair.after);
-    // With elements of one byte, the size is their number.
+    // payload_size of one-byte elements is their number.
     const std::uint64_t elements =
         bits_per_element(info.type) == 0 ? bytes : payload_size(DataType::uint8, info.dims).value_or(bytes);
     try {
@@ -88,24 +88,26 @@ class Comparison {
       const ByteSpan second = after_.payload(*pair.after);
       const Bytes a = first.bytes().first(bytes);
       const Bytes b = second.bytes().first(bytes);
-      // Decoded data is gone after this function, and its address may come back with other data.
+      // Results are kept by address. Decoded data is freed after this function, and its address may be reused for
+      // different data.
       const bool shared = is_linked(*pair.before) && is_linked(*pair.after);
       return shared ? once(a, b, info.type, elements) : compare_data(a, b, info.type, elements);
     } catch (const Error& error) {
-      // Both are then what they are as messages: two models with the same fault are equal.
+      // Without raw bytes, the messages are compared: two models with the same fault are equal.
       if (!says_no_raw_bytes(error.code())) throw;
-      return as_it_stands(*pair.before, *pair.after, std::max<std::uint64_t>(elements, 1));
+      return as_messages(*pair.before, *pair.after, std::max<std::uint64_t>(elements, 1));
     }
   }
 
-  /// Whether an error says that the tensor's message has no raw bytes, or not the right ones.
+  /// Whether an error means that the tensor's message has no raw bytes, or a wrong number of them.
   static bool says_no_raw_bytes(Code code) {
     return code == Code::onnx_tensor_not_converted || code == Code::onnx_tensor_length ||
            code == Code::onnx_tensor_data_beside || code == Code::onnx_tensor_wrong_field ||
            code == Code::onnx_tensor_no_type;
   }
 
-  /// Compares bytes that tensors share once. Slices that overlap are still compared each, so `expansion_` limits them.
+  /// Compares bytes that several tensors share only once. A hostile archive may still have any number of slices that
+  /// overlap; `expansion_` limits their sum.
   std::optional<DataDifference> once(Bytes before, Bytes after, DataType type, std::uint64_t elements) {
     const Key key(before.data(), after.data(), before.size(), type, elements);
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
@@ -114,7 +116,7 @@ class Comparison {
     return known_[key] = compare_data(before, after, type, elements);
   }
 
-  /// The memory of all linked data.
+  /// Returns the memory of all linked data.
   static std::vector<Bytes> places_of(const Model& model) {
     std::vector<Bytes> places;
     for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo&) {
@@ -125,12 +127,12 @@ class Comparison {
   static Bytes bytes_if_loaded(const Model& model, const schema::TensorProto& tensor) try {
     return model.span(tensor).bytes();
   } catch (const Error&) {
-    return {};  // `data` throws the same error, with the tensor at hand
+    return {};  // `data` throws the same error, and names the tensor
   }
 
   /// Compares the messages of tensors whose typed data is not an array of elements.
-  static std::optional<DataDifference> as_it_stands(const schema::TensorProto& before, const schema::TensorProto& after,
-                                                    std::uint64_t elements) {
+  static std::optional<DataDifference> as_messages(const schema::TensorProto& before, const schema::TensorProto& after,
+                                                   std::uint64_t elements) {
     if (before.SerializePartialAsString() == after.SerializePartialAsString()) return std::nullopt;
     DataDifference found;
     found.elements = found.differing = elements;
@@ -146,7 +148,7 @@ class Comparison {
   Difference found_;
 };
 
-/// Mapped whatever `load` says, because only comparing reads the weights.
+/// Maps the files, regardless of `load`: the comparison reads each weight once, and a copy would cost memory.
 Model load_mapped(const std::filesystem::path& path, const LoadOptions& load) {
   LoadOptions options = load;
   options.no_copy = true;

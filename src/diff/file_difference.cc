@@ -14,7 +14,7 @@ namespace {
 
 using SideBytes = std::map<std::string, Bytes>;  // by name
 
-/// Told by content, as loading does: the name of a file says nothing.
+/// Tells an archive by its content, as loading does, never by the file's name.
 std::optional<Archive> archive_at(const std::filesystem::path& path) {
   const auto file = base::MappedFile::open(path);
   if (!looks_like_zip(file.bytes())) return std::nullopt;
@@ -24,7 +24,7 @@ std::optional<Archive> archive_at(const std::filesystem::path& path) {
 SideBytes side_files_of(const Archive& archive, const LoadOptions& load) {
   SideBytes files;
   for (const ListedEntry& entry : ls(archive, load).entries) {
-    // A further graph is compared as a file, as Model holds the main graph only.
+    // Further graphs are compared as files, because Model holds only the main graph.
     if (entry.kind == EntryKind::side_file || entry.kind == EntryKind::graph) {
       files.emplace(entry.name, archive.bytes(*archive.find(entry.name)));
     }

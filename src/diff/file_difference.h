@@ -1,4 +1,4 @@
-// Comparing the side files of two archives.
+// Compares the side files of two archives.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace onnxar {
 
-/// The differences, in the order of names. Empty unless both files are archives.
+/// Returns the differences, sorted by name. Empty unless both files are archives.
 /// Errors: as Archive::open; zip.local.*, zip.padding.*; wire.*. Cost: O(models) + O(bytes of side files).
 std::vector<FileChange> compare_side_files(const std::filesystem::path& before, const std::filesystem::path& after,
                                            const LoadOptions& load);

@@ -27,14 +27,14 @@ std::string string_in(const Message& message, const std::string& field) {
 std::string outputs_of(const Message& element) {
   std::string outputs;
   if (const auto* node = as<schema::NodeProto>(element)) {
-    // With lengths, so that ["a,b"] and ["a", "b"] have different keys.
+    // Lengths make keys unambiguous: names may contain any separator.
     for (const std::string& output : node->output()) outputs += base::concat(output.size(), ":", output);
   }
   return outputs;
 }
 
-/// The elements of one side, and which of them are matched. All steps are linear: models with a million nodes are
-/// compared by tables, never each with each.
+/// The elements of one side, and their matches. Tables make all steps linear in the number of elements, which may be a
+/// million nodes.
 struct Pending {
   std::vector<const Message*> elements;
   std::vector<bool> matched;
@@ -49,7 +49,7 @@ struct Pending {
     keys.resize(elements.size());
   }
 
-  /// For each key the index of its element, or -1 if several unmatched elements have it.
+  /// Maps each key to the index of its element, or to -1 if the key is empty or several unmatched elements have it.
   template <typename Key>
   base::KeyedMap<std::string, int> index(const Key& key_of) {
     base::KeyedMap<std::string, int> by_key;
@@ -62,6 +62,7 @@ struct Pending {
     return by_key;
   }
 
+  /// Returns the unmatched elements whose key is unique, or those whose key is not.
   [[nodiscard]] std::vector<int> left(const base::KeyedMap<std::string, int>& by_key, bool unique) const {
     std::vector<int> numbers;
     for (std::size_t i = 0; i < elements.size(); ++i) {
@@ -75,6 +76,7 @@ class Matcher {
  public:
   Matcher(Pending before, Pending after) : before_(std::move(before)), after_(std::move(after)) {}
 
+  /// Matches elements whose key is unique on both sides.
   template <typename Key>
   void by(const Key& key_of) {
     in_before_ = before_.index(key_of);
@@ -86,8 +88,8 @@ class Matcher {
     }
   }
 
-  /// Elements without a unique key are matched in order. Those with one have no counterpart, and are not: two nodes of
-  /// different names are two nodes.
+  /// Matches elements without a unique key in order. Elements with a unique key have no counterpart, and remain
+  /// unmatched: nodes with different names are different nodes.
   Matching finish() && {
     const std::vector<int> before = before_.left(in_before_, false);
     const std::vector<int> after = after_.left(in_after_, false);

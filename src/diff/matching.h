@@ -1,4 +1,4 @@
-// Matching the elements of two repeated fields.
+// Matches the elements of two repeated fields.
 #pragma once
 
 #include <string>
@@ -9,17 +9,19 @@
 
 namespace onnxar {
 
+/// Pairs of indices, and indices of elements that only one side has.
 struct Matching {
-  std::vector<std::pair<int, int>> both;  ///< in the first one's order
+  std::vector<std::pair<int, int>> both;  ///< sorted by the first index
   std::vector<int> removed, added;
 };
 
-/// Matches the elements of `field`, which are messages, in two messages of one type: by unique names, then (nodes) by
-/// unique outputs, and the rest in their order.
+/// Matches the elements of `field`, which are messages, in two messages of the same type: by unique names, then nodes
+/// by unique outputs, then the rest in order. Cost: linear in the number of elements.
 Matching match(const google::protobuf::Message& before, const google::protobuf::Message& after,
                const google::protobuf::FieldDescriptor& field);
 
-/// What identifies an element: a node's name, a property's key, an opset's domain. Empty if it has none.
+/// Returns the name that identifies an element: a node's name, a property's key, an opset's domain. Empty if it has
+/// none.
 std::string name_in(const google::protobuf::Message& element);
 
 }  // namespace onnxar

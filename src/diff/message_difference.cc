@@ -41,8 +41,8 @@ bool is_absent(const Message& message, const FieldDescriptor& field) {
   return field.is_repeated() ? reflection.FieldSize(message, &field) == 0 : !reflection.HasField(message, &field);
 }
 
-/// The fields with a tensor's data, or with the place of it. They are compared as data, not as messages; type and shape
-/// are part of TensorInfo.
+/// Whether a field has a tensor's data or location, which is compared as data, or its type or shape, which are part of
+/// TensorInfo.
 bool is_of_data(const FieldDescriptor& field) {
   constexpr std::array<std::string_view, 10> names = {"dims",       "data_type",    "float_data",  "int32_data",
                                                       "int64_data", "double_data",  "uint64_data", "string_data",
@@ -53,7 +53,7 @@ bool is_of_data(const FieldDescriptor& field) {
 
 // --- Text ------------------------------------------------------------------------------------------------------------
 
-/// The text of a single value (`index` is -1) or of one in a list.
+/// Returns the text of a single value (`index` is -1) or of one in a list.
 std::string value_text(const Message& message, const FieldDescriptor& field, int index) {
   const auto& reflection = *message.GetReflection();
   if (field.cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
@@ -73,7 +73,7 @@ std::string in_quotes(const std::string& text, const FieldDescriptor& field) {
   return field.cpp_type() == FieldDescriptor::CPPTYPE_STRING ? concat("\"", cut(text), "\"") : text;
 }
 
-/// `[1,2]`. Of a long list, some values from `first` on, which is where the lists begin to differ.
+/// Returns `[1,2]`; for a long list, some values from `first` on, where the lists begin to differ.
 std::string list_text(const Message& message, const FieldDescriptor& field, int first) {
   const int size = message.GetReflection()->FieldSize(message, &field);
   const int begin = size > most_values_shown ? first : 0;
@@ -95,7 +95,7 @@ std::string names_text(const google::protobuf::RepeatedPtrField<std::string>& na
   return text;
 }
 
-/// A line for an element that only one model has.
+/// Describes an element that only one model has, in one line.
 std::string summary_text(const Message& message) {
   const auto* type = message.GetDescriptor();
   if (type == schema::NodeProto::descriptor()) {
@@ -128,8 +128,8 @@ std::string summary_text(const Message& message) {
 
 // --- Sites -----------------------------------------------------------------------------------------------------------
 
-/// `.node[3]`, `.attr.strides`. What an attribute holds has the attribute's site: see onnx::path_of, which is for sites
-/// of tensors only and does not know other fields.
+/// Returns a step of a site: `.node[3]`, `.attr.strides`. The content of an attribute has the attribute's site. Sites
+/// of tensors are those of onnx::path_of, which does not know other fields.
 std::string step(const Message& parent, const FieldDescriptor& field, const Message* element, int index) {
   std::string subscript = index < 0 ? "" : concat("[", index, "]");
   const bool of_attribute = parent.GetDescriptor() == schema::AttributeProto::descriptor();
@@ -141,7 +141,7 @@ std::string step(const Message& parent, const FieldDescriptor& field, const Mess
   return "." + field.name() + subscript;
 }
 
-/// Cut, because every change below the element repeats its name.
+/// Shortens the name, because every change below the element repeats it.
 std::string name_of(const Message& element) { return cut(name_in(element)); }
 
 }  // namespace
@@ -155,6 +155,7 @@ void MessageDifference::messages(const Message& before, const Message& after, co
   for (int i = 0; i < type->field_count(); ++i) {
     if (!is_of_data(*type->field(i))) field(before, after, *type->field(i), place);
   }
+  // Fields of a newer schema have no descriptor, so only their bytes can be compared.
   const auto unknown = [](const Message& message) {
     std::string bytes;
     message.GetReflection()->GetUnknownFields(message).SerializeToString(&bytes);
@@ -164,8 +165,8 @@ void MessageDifference::messages(const Message& before, const Message& after, co
   const std::string bytes_after = unknown(after);
   if (bytes_before == bytes_after) return;
   changes_.push_back({Change::changed, place.before, place.name,
-                      concat(bytes_before.size(), " bytes of fields that are not known"),
-                      concat(bytes_after.size(), " others")});
+                      concat(bytes_before.size(), " bytes of unknown fields"),
+                      concat(bytes_after.size(), " different bytes")});
 }
 
 void MessageDifference::field(const Message& before, const Message& after, const Field& field, const Place& place) {
@@ -223,12 +224,13 @@ void MessageDifference::list_of_messages(const Message& before, const Message& a
     }
     messages(a, b, inside);
   }
-  // Callers of a graph may know its inputs and outputs by position. No other order has a meaning.
+  // Callers of a graph may pass its inputs and outputs by position. The order of other lists has no meaning.
   const bool positions_count = before.GetDescriptor() == schema::GraphProto::descriptor() &&
                                (field.name() == "input" || field.name() == "output");
   if (positions_count && !std::ranges::is_sorted(found.both, {}, &std::pair<int, int>::second)) {
     const std::string further = "." + field.name();
-    changes_.push_back({Change::changed, site_in(place.before, further), place.name, "in this order", "in another"});
+    changes_.push_back(
+        {Change::changed, site_in(place.before, further), place.name, "in this order", "in a different order"});
   }
   for (const int i : found.removed) only_in(Change::removed, element_of(before, i), place_of(i, -1));
   for (const int i : found.added) only_in(Change::added, element_of(after, i), place_of(-1, i));
@@ -236,10 +238,11 @@ void MessageDifference::list_of_messages(const Message& before, const Message& a
 
 void MessageDifference::values(const Message& before, const Message& after, const Field& field, const Place& place) {
   const auto& reflection = *before.GetReflection();
-  if (is_absent(before, field) && is_absent(after, field)) return;  // most fields of most messages: no site is made
+  if (is_absent(before, field) && is_absent(after, field))
+    return;  // before a site is made: most fields of most messages
   const Place inside{site_in(place.before, step(before, field, nullptr, -1)), {}, place.name};
   if (!field.is_repeated()) {
-    // An absent field means its default. The members of a oneof are the exception: which one is there has a meaning.
+    // An absent field equals its default value. In a oneof, the presence of a member has a meaning.
     const bool presence_counts = field.containing_oneof() != nullptr;
     const bool in_before = !presence_counts || reflection.HasField(before, &field);
     const bool in_after = !presence_counts || reflection.HasField(after, &field);

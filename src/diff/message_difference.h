@@ -1,7 +1,7 @@
-// The differences of two messages of one type, field by field.
+// Compares two messages of the same type, field by field.
 //
-// This goes through two messages at once, by reflection and matched by name, so that no field is forgotten when ONNX
-// adds one. It shares nothing with walk (graph/walk.h), which goes through one model's graphs.
+// The comparison uses reflection, so that it covers fields that ONNX adds later. It walks two messages at once, and
+// matches their elements by name; the walk in graph/walk.h has one model and cannot serve here.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,10 @@
 
 namespace onnxar {
 
-/// Finds the differences of messages. The data of tensors is left to `tensors`.
+/// Finds the differences of messages. Pairs of tensors are passed to `tensors`, which compares their data.
 class MessageDifference {
  public:
-  /// A tensor of both models or of one, with its sites.
+  /// A tensor in both models or in one, with its sites.
   struct TensorPair {
     const schema::TensorProto* before = nullptr;
     const schema::TensorProto* after = nullptr;

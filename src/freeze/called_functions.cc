@@ -17,9 +17,9 @@ std::string site_of_function(int index) { return concat("functions[", index, "]"
 
 void refuse_dangling(const Wanted& wanted) {
   const auto& [name, site] = *wanted.begin();
-  const std::string others = wanted.size() == 1 ? "" : concat("; ", wanted.size() - 1, " more names are like that");
+  const std::string others = wanted.size() == 1 ? "" : concat("; ", wanted.size() - 1, " more names are undefined");
   refuse_graph(Code::onnx_graph_dangling, site,
-               concat("nothing gives ", base::quoted(name), ": no input, no initializer, no node", others));
+               concat("no input, initializer or node defines ", base::quoted(name), others));
 }
 
 CalledFunctions::CalledFunctions(schema::ModelProto& model, FreezeReport& report) : model_(model), report_(report) {
@@ -30,7 +30,8 @@ CalledFunctions::CalledFunctions(schema::ModelProto& model, FreezeReport& report
                    concat("the function ", base::quoted(function.name()), " is defined twice"));
     }
   }
-  // Numbers are indices until the end, when the functions that go are removed in one pass.
+  // Numbers are indices into the list of functions. They remain valid until the end of `prune`, which removes unused
+  // functions in one pass.
   called_.resize(numbers_.size());
   callees_.resize(numbers_.size());
 }
@@ -54,13 +55,13 @@ void CalledFunctions::prune(const std::set<FunctionKey>& calls) {
 std::vector<int> CalledFunctions::numbers_of(const std::set<FunctionKey>& calls) const {
   std::vector<int> numbers;
   for (const FunctionKey& call : calls) {
-    // A call of no function of the model is one of an operator.
+    // Other calls are calls of operators.
     if (const auto found = numbers_.find(call); found != numbers_.end()) numbers.push_back(found->second);
   }
   return numbers;
 }
 
-/// Returns the functions that the body calls.
+/// Prunes the body, and returns the functions that it calls.
 std::vector<int> CalledFunctions::prune_body(int index) {
   schema::FunctionProto& function = *model_.mutable_functions(index);
   const std::string site = site_of_function(index);
@@ -68,7 +69,7 @@ std::vector<int> CalledFunctions::prune_body(int index) {
   Scope scope(*function.mutable_node(), Names(function.input().begin(), function.input().end()), site,
               [&pruner](schema::NodeProto& node, const std::string& at) { return pruner.enter(node, at); });
   for (const std::string& output : function.output()) scope.need(output, site);
-  // A graph that is an attribute's default value runs where the body refers to it, and may use the body's values.
+  // A graph that is an attribute's default value runs where the body refers to it, and may use values of the body.
   for_each_default_graph(function, site, [&](const schema::GraphProto& graph, const std::string& path) {
     for (const auto& [name, user] : pruner.prune(changeable(graph), path, Inputs::kept)) scope.need(name, user);
   });
@@ -79,7 +80,7 @@ std::vector<int> CalledFunctions::prune_body(int index) {
   return numbers_of(pruner.calls());
 }
 
-/// Removes, in thought, functions that no other one calls, until none is left or all that are left call each other.
+/// Kahn's algorithm: repeatedly discounts functions without a caller. Functions that remain call each other.
 void CalledFunctions::refuse_recursion() const {
   std::vector<int> callers(called_.size());
   for (const auto& callees : callees_) {

@@ -1,4 +1,4 @@
-// The functions that a model calls, directly or through other functions.
+// Removes the functions that a model does not call.
 #pragma once
 
 #include <map>
@@ -12,12 +12,13 @@
 
 namespace onnxar {
 
+/// The functions that a model calls, directly or through other functions.
 class CalledFunctions {
  public:
-  /// `model` and `report` must outlive this. Errors: onnx.graph.duplicate.
+  /// `model` and `report` must outlive this object. Errors: onnx.graph.duplicate.
   CalledFunctions(schema::ModelProto& model, FreezeReport& report);
 
-  /// Removes the functions that neither `calls` nor functions which stay call, and prunes the others.
+  /// Removes the functions that neither `calls` nor called functions contain, and prunes the others.
   /// Errors: onnx.graph.*, onnx.tensor.no_data.
   void prune(const std::set<FunctionKey>& calls);
 
@@ -33,7 +34,7 @@ class CalledFunctions {
   std::vector<std::vector<int>> callees_;  // by number
 };
 
-/// Throws onnx.graph.dangling for the first of these names, which nothing defines.
+/// Throws onnx.graph.dangling for the first of these undefined names.
 [[noreturn]] void refuse_dangling(const Wanted& wanted);
 
 }  // namespace onnxar

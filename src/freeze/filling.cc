@@ -19,11 +19,11 @@ namespace {
 using base::concat;
 
 [[noreturn]] void refuse_shape(const std::string& name, const std::string& wanted, const std::string& found) {
-  throw Error(Code::onnx_weights_shape,
-              concat("tensor ", base::quoted(name), " is to be of shape ", wanted, ", but is of ", found, " here"));
+  throw Error(Code::onnx_weights_shape, concat("tensor ", base::quoted(name), " must have shape ", wanted,
+                                               ", but has shape ", found, " in this file"));
 }
 
-/// Errors: onnx.weights.shape if `dims` do not match the shape that an input declares.
+/// Compares `dims` with the shape that an input declares. Errors: onnx.weights.shape.
 void expect_fit(const schema::ValueInfoProto& input, const std::vector<std::int64_t>& dims) {
   const auto& type = input.type().tensor_type();
   if (!type.has_shape()) return;
@@ -51,7 +51,7 @@ class Filling {
     initializers();
     inputs();
     report_.surplus.assign(left_.begin(), left_.end());
-    // The wrong file, most likely; a part that is surplus is only reported.
+    // If nothing matches, the file is probably the wrong one. Surplus tensors alone are only reported.
     if (report_.filled == 0) refuse_all();
   }
 
@@ -73,7 +73,7 @@ class Filling {
     for (const auto& input : graph_.input()) {
       const bool is_tensor = input.type().has_tensor_type();
       if (!is_tensor || initialized.contains(input.name()) || !take(input.name())) continue;
-      // Added before it is filled: after an error the model is changed in part anyway.
+      // Added before it is filled: the contract allows a partly changed model after an error.
       schema::TensorProto& tensor = *graph_.add_initializer();
       tensor.set_name(input.name());
       tensor.set_data_type(input.type().tensor_type().elem_type());
@@ -85,7 +85,7 @@ class Filling {
     keep_only(*graph_.mutable_input(), [&](const auto& input) { return !filled.contains(input.name()); });
   }
 
-  /// Whether there are weights of this name that no other tensor took.
+  /// Takes the weights of this name. Returns whether they exist and no other tensor has taken them.
   bool take(const std::string& name) {
     wanted_.push_back(name);
     return left_.erase(name) != 0;
@@ -93,9 +93,10 @@ class Filling {
 
   [[noreturn]] void refuse_all() const {
     constexpr std::size_t most = 3;
-    std::string text = "none of its tensors has the name of an initializer without data, or of an input without one";
+    std::string text =
+        "no tensor in it has the name of an initializer without data, or of an input without an initializer";
     for (std::size_t i = 0; i < std::min(most, wanted_.size()); ++i) {
-      text += concat(i == 0 ? "; the model wants " : ", ", base::quoted(wanted_[i]));
+      text += concat(i == 0 ? "; the model needs " : ", ", base::quoted(wanted_[i]));
     }
     NearNames near(wanted_.empty() ? std::string_view() : wanted_.front());
     for (const std::string& name : left_) near.consider(name);
@@ -111,7 +112,7 @@ class Filling {
   schema::GraphProto& graph_;
   Weights& weights_;
   FreezeReport& report_;
-  std::set<std::string> left_;       // names in the file that no tensor took yet
+  std::set<std::string> left_;       // names in the file that no tensor has taken yet
   std::vector<std::string> wanted_;  // names of tensors without data
 };
 

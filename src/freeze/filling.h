@@ -1,4 +1,4 @@
-// Giving data to the tensors of a model that have none.
+// Fills tensors without data from another file.
 #pragma once
 
 #include "freeze/weights.h"
@@ -8,7 +8,7 @@
 namespace onnxar {
 
 /// Fills initializers without data, and inputs without an initializer, from `weights`, and counts them in `report`.
-/// Errors: those of `freeze` about weights; the model is then changed in part.
+/// Errors: as `freeze`; the model may then be partly changed.
 void fill(Model& model, Weights& weights, FreezeReport& report);
 
 }  // namespace onnxar

@@ -23,7 +23,7 @@ void fill_from(Model& model, const FreezeOptions& options, FreezeReport& report)
   }
 }
 
-/// Clears the fields of this name in all messages.
+/// Clears the field `name` in all messages. Reflection covers messages that ONNX adds later.
 void clear_everywhere(schema::ModelProto& model, const std::string& name) {
   for_each_message(model, [&name](google::protobuf::Message& message) {
     const auto* field = message.GetDescriptor()->FindFieldByName(name);
@@ -44,10 +44,10 @@ FreezeReport freeze(Model& model, const FreezeOptions& options) {
 
 FreezeReport freeze(const fs::path& input, const fs::path& output, const SaveOptions& save,
                     const FreezeOptions& options) {
-  FreezeOptions beside = options;  // inflated weights go beside the output, where there must be room anyway
+  FreezeOptions beside = options;  // inflated weights go beside the output, where the space is needed anyway
   if (beside.load.temporary_dir.empty()) beside.load.temporary_dir = base::absolute_path(output).parent_path();
   try {
-    // Held until the output is in place: an edit of the archive there must not be lost.
+    // Held until the output is in place. Otherwise, an edit of the archive that is replaced could be lost.
     const auto lock = save.output.overwrite && !save.output.dry_run ? lock_for_replacing(output) : os::File();
     Model model = Model::load(input, options.load);
     FreezeReport report = freeze(model, beside);

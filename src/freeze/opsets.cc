@@ -14,7 +14,7 @@ namespace {
 using Domains = std::set<std::string>;
 using Imports = google::protobuf::RepeatedPtrField<schema::OperatorSetIdProto>;
 
-/// The domains of all operators in a graph, or in a function: in its body, and in default values of its attributes.
+/// Returns the domains of all operators in a graph, or in a function: in its body and the defaults of its attributes.
 template <typename Message>
 Domains domains_of(const Message& message) {
   Domains domains;
@@ -26,7 +26,7 @@ std::uint64_t keep_imports(Imports& imports, const Domains& used) {
   const auto is_used = [&used](const schema::OperatorSetIdProto& opset) {
     return onnx::is_default_domain(opset.domain()) || used.contains(opset.domain());
   };
-  if (std::ranges::none_of(imports, is_used)) return 0;  // there must be one
+  if (std::ranges::none_of(imports, is_used)) return 0;  // a model must import an opset
   return keep_only(imports, is_used);
 }
 
@@ -38,7 +38,7 @@ std::uint64_t drop_unused_opsets(schema::ModelProto& model) {
   for (auto& function : *model.mutable_functions()) {
     Domains inside = domains_of(function);
     gone += keep_imports(*function.mutable_opset_import(), inside);
-    used.insert(function.domain());  // where the function itself is called
+    used.insert(function.domain());  // the domain of calls of this function
     used.merge(inside);
   }
   return gone + keep_imports(*model.mutable_opset_import(), used);

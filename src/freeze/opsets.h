@@ -1,4 +1,4 @@
-// The operator sets that a model imports.
+// Removes unused imports of operator sets.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,10 @@
 
 namespace onnxar {
 
-/// Removes imports of domains without a node, from the model and its functions, and returns their number. The model
-/// keeps imports of its functions' domains and of what their bodies use, and ONNX's own operators stay everywhere:
-/// runtimes need both when they inline functions. If no import is used, all stay, because there must be one.
+/// Removes imports of domains that no node uses, from the model and its functions, and returns their number. The model
+/// keeps imports of its functions' domains, and of domains that their bodies use. ONNX's default domain is kept
+/// everywhere. Runtimes need both when they inline functions. If no import is used, all are kept, because a model must
+/// import an opset.
 std::uint64_t drop_unused_opsets(schema::ModelProto& model);
 
 }  // namespace onnxar

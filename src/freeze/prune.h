@@ -1,4 +1,4 @@
-// What a model's outputs need.
+// Reduces a model to what its outputs need.
 #pragma once
 
 #include "onnxar/model/freeze.h"
@@ -7,7 +7,7 @@
 namespace onnxar {
 
 /// Removes what the outputs of the graph do not need, and counts it. Errors: onnx.graph.*, onnx.tensor.no_data; the
-/// model is then changed in part.
+/// model may then be partly changed.
 void prune(schema::ModelProto& model, FreezeReport& report);
 
 }  // namespace onnxar

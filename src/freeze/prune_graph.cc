@@ -10,7 +10,8 @@ namespace {
 
 using base::concat;
 
-/// Errors: onnx.graph.duplicate. An input may have the name of an initializer: that is its default value.
+/// Returns the names of initializers and inputs. Errors: onnx.graph.duplicate. An input may have the name of an
+/// initializer, which is then its default value.
 Names names_given(const schema::GraphProto& graph, const std::string& site) {
   Names names;
   const auto add = [&](const std::string& name) {
@@ -28,13 +29,13 @@ void need_outputs(Scope& scope, const schema::GraphProto& graph, const std::stri
   for (int i = 0; i < graph.output_size(); ++i) {
     const std::string path = site_in(site, concat(".output[", i, "]"));
     if (graph.output(i).name().empty()) {
-      refuse_graph(Code::onnx_graph_dangling, path, "the output has no name, so that nothing can give it");
+      refuse_graph(Code::onnx_graph_dangling, path, "the output has no name, so no node can produce it");
     }
     scope.need(graph.output(i).name(), path);
   }
 }
 
-/// Tensors that say how a value is quantized are needed if the value is.
+/// Marks the tensors that describe a needed value's quantization as needed.
 void need_annotations(Scope& scope, const schema::GraphProto& graph, const std::string& site) {
   for (const auto& annotation : graph.quantization_annotation()) {
     if (!scope.needs(annotation.tensor_name())) continue;
@@ -42,7 +43,7 @@ void need_annotations(Scope& scope, const schema::GraphProto& graph, const std::
   }
 }
 
-/// What the graph says of values that are gone goes too.
+/// Removes facts about values that no longer exist.
 void keep_facts(schema::GraphProto& graph, const Scope& scope, const Names& gone) {
   Names values = scope.values();
   for (const std::string& name : gone) values.erase(name);
@@ -53,12 +54,12 @@ void keep_facts(schema::GraphProto& graph, const Scope& scope, const Names& gone
 
 }  // namespace
 
-/// Overloads of one name are different functions.
+/// Includes the overload: overloads of a name are different functions.
 FunctionKey key_of(const std::string& domain, const std::string& name, const std::string& overload) {
   return {std::string(onnx::canonical_domain(domain)), name, overload};
 }
 
-/// A tensor without elements needs no data. Dimensions that overflow count as elements.
+/// A tensor without elements needs no data. A product of dimensions that overflows counts as elements.
 bool is_open(const schema::TensorProto& tensor) {
   if (is_linked(tensor)) return false;
   const auto elements = payload_size(DataType::uint8, dims_of(tensor));

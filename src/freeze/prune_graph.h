@@ -1,4 +1,4 @@
-// What the outputs of one graph need, with its subgraphs.
+// Reduces one graph and its subgraphs to what its outputs need.
 #pragma once
 
 #include <array>
@@ -11,23 +11,23 @@
 
 namespace onnxar {
 
-/// Domain, name and overload: what a node calls, and what a function is.
+/// Domain, name and overload: identifies a function, or what a node calls.
 using FunctionKey = std::array<std::string, 3>;
 FunctionKey key_of(const std::string& domain, const std::string& name, const std::string& overload);
 
-/// Which inputs of a graph may go: callers know those of a subgraph by position.
+/// Whether inputs of a graph may be removed. Callers pass the inputs of a subgraph by position, so those are kept.
 enum class Inputs : bool { kept, dropped_with_initializers };
 
-/// Prunes graphs, counts what goes, and gathers which functions the nodes that stay may call.
+/// Prunes graphs, counts what it removes, and gathers the functions that the remaining nodes may call.
 class GraphPruner {
  public:
   explicit GraphPruner(FreezeReport& report) : report_(report) {}
 
-  /// Removes from a graph what its outputs do not need. Returns the names that it uses of the graphs around it.
+  /// Removes everything from a graph that its outputs do not need. Returns the names that it uses from outer graphs.
   /// Errors: onnx.graph.*, onnx.tensor.no_data.
   Wanted prune(schema::GraphProto& graph, const std::string& site, Inputs inputs);
 
-  /// A node of a Scope: prunes its subgraphs, and returns the names that these use of what is around them.
+  /// Prunes the subgraphs of a node, and returns the names that they use from outer graphs. For Scope::Enter.
   Wanted enter(schema::NodeProto& node, const std::string& site);
 
   [[nodiscard]] const std::set<FunctionKey>& calls() const noexcept { return calls_; }
@@ -39,7 +39,7 @@ class GraphPruner {
   std::set<FunctionKey> calls_;
 };
 
-/// Whether a tensor has elements, and the model has no data for them.
+/// Whether a tensor has elements but the model has no data for them.
 bool is_open(const schema::TensorProto& tensor);
 
 }  // namespace onnxar

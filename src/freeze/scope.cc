@@ -27,15 +27,15 @@ void Scope::add_producer(const std::string& output, int node) {
   if (output.empty()) return;  // an optional output that is left out
   if (given_.contains(output)) {
     refuse_graph(Code::onnx_graph_duplicate, site_of(node),
-                 concat("it gives ", base::quoted(output), ", the name of an input or initializer"));
+                 concat("its output ", base::quoted(output), " has the name of an input or initializer"));
   }
   const auto [other, first] = producers_.emplace(output, node);
   if (first) return;
   refuse_graph(Code::onnx_graph_duplicate, site_of(node),
-               concat("it gives ", base::quoted(output), ", as ", site_of(other->second), " does"));
+               concat("its output ", base::quoted(output), " is also an output of ", site_of(other->second)));
 }
 
-// A loop with a path of its own, because a chain of nodes may be longer than the stack is deep.
+// A depth-first search with an explicit stack: a long chain of nodes would overflow the call stack.
 void Scope::need(const std::string& name, const std::string& user) {
   follow(name, user);
   while (!path_.empty()) {
@@ -57,10 +57,10 @@ void Scope::follow(const std::string& name, const std::string& user, int user_no
   if (producer == producers_.end()) return add_wanted(name, user, user_node);
   const int node = producer->second;
   State& state = states_[static_cast<std::size_t>(node)];
-  // A node that is still open is on the path: it waits for the node that asks.
+  // An open node is on the path, so it depends on the current node.
   if (state == State::open) refuse_graph(Code::onnx_graph_cycle, site_of(node), cycle_text(node));
   if (state == State::needed) return;
-  // Uses are gathered now, not for all nodes at first: subgraphs of nodes that go are never pruned.
+  // Uses are gathered when a node turns out to be needed: subgraphs of other nodes need not be pruned, nor be valid.
   state = State::open;
   find_uses(node);
   path_.push_back({node});
@@ -82,10 +82,10 @@ void Scope::find_uses(int node) {
   for (const auto& [name, user] : enter_(nodes_[node], site_of(node))) uses.emplace_back(name, user);
 }
 
-/// The way back from the last node on the path to `node`, some steps of it.
+/// Describes the cycle: some steps back from the last node on the path to `node`.
 std::string Scope::cycle_text(int node) const {
   constexpr std::size_t most = 10;
-  std::string text = "the node waits for its own output, by way of ";
+  std::string text = "the node depends on its own output, through ";
   std::size_t listed = 0;
   for (auto step = path_.rbegin(); step != path_.rend() && step->node != node && listed < most; ++step, ++listed) {
     text += concat(listed == 0 ? "" : ", ", site_of(step->node));

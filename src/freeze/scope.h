@@ -1,4 +1,4 @@
-// One list of nodes: which of them some names need.
+// Finds the nodes of a list that given names need.
 #pragma once
 
 #include <cstddef>
@@ -18,41 +18,42 @@ namespace onnxar {
 
 using Names = base::KeyedSet<std::string>;
 
-/// Names that are used in a place that does not define them, each with the site of one user.
+/// Undefined names, each with the site of one user.
 using Wanted = std::map<std::string, std::string>;
 
 [[noreturn]] void refuse_graph(Code code, const std::string& site, const std::string& what);
 
-/// The nodes of a graph or of a function's body. Ask for names with `need`, then call `prune`.
+/// The nodes of a graph or of a function's body. Call `need` for each name, then `prune`.
 class Scope {
  public:
-  /// Called once for each node that is needed, with its site. The answer is what the node uses beyond its inputs.
+  /// Called once for each needed node, with its site. Returns the names that the node uses in addition to its inputs.
   using Enter = std::function<Wanted(schema::NodeProto&, const std::string& site)>;
 
   /// `given` are the names that the graph or function defines without a node: inputs, initializers. `nodes` must
-  /// outlive this. Errors: onnx.graph.duplicate.
+  /// outlive this object. Errors: onnx.graph.duplicate.
   Scope(Nodes& nodes, Names given, std::string site, Enter enter);
 
-  /// Marks as needed what defines `name`, and all that this uses. `user` is the site that asks. Names that nothing here
-  /// defines are added to `wanted`. Errors: onnx.graph.cycle; those of `enter`.
+  /// Marks the node that defines `name` as needed, and all nodes that it depends on. `user` is the site that uses the
+  /// name. Names that are not defined here are added to `wanted`. Errors: onnx.graph.cycle; those of `enter`.
   void need(const std::string& name, const std::string& user);
 
   [[nodiscard]] bool needs(const std::string& name) const;
 
-  /// Removes the other nodes and returns how many they were. `need` must not be called after it.
+  /// Removes the other nodes, and returns their number. Do not call `need` afterwards.
   std::uint64_t prune();
 
-  /// The given names that are used.
+  /// The used names among the given ones.
   [[nodiscard]] const Names& used() const noexcept { return used_; }
   [[nodiscard]] const Wanted& wanted() const noexcept { return wanted_; }
-  /// The names of all values that are left. Call it after `prune`.
+  /// The names of all remaining values. Call it after `prune`.
   [[nodiscard]] Names values() const;
 
  private:
   enum class State : std::uint8_t { unseen, open, needed };
-  /// A name that a node uses, and the site of the user: empty for the node itself, which may have a million inputs.
+  /// A name that a node uses, and the site of the user. The site is empty for the node's own inputs: a node may have a
+  /// million of them, and a string for each would take too much memory.
   using Use = std::pair<std::string, std::string>;
-  /// A node on the way from a needed name, and how many of its uses were followed.
+  /// A node on the path from a needed name, and the number of its uses that were followed.
   struct Step {
     int node = 0;
     std::size_t followed = 0;
@@ -72,7 +73,7 @@ class Scope {
   base::KeyedMap<std::string, int> producers_;
   std::vector<State> states_;           // by node
   std::vector<std::vector<Use>> uses_;  // by node
-  std::vector<Step> path_;              // the way to what is looked at, empty between calls
+  std::vector<Step> path_;              // the nodes of the search in progress; empty between calls
   Names used_;
   Wanted wanted_;
 };

@@ -15,8 +15,8 @@ namespace {
 using base::concat;
 
 [[noreturn]] void refuse_type(const schema::TensorProto& tensor, const std::string& found) {
-  throw Error(Code::onnx_weights_type, concat("tensor ", base::quoted(tensor.name()), " is to be ",
-                                              to_string(type_of(tensor)), ", but is of type ", found, " here"));
+  throw Error(Code::onnx_weights_type, concat("tensor ", base::quoted(tensor.name()), " must have type ",
+                                              to_string(type_of(tensor)), ", but has type ", found, " in this file"));
 }
 
 void set_dims(schema::TensorProto& tensor, const std::vector<std::int64_t>& dims) {
@@ -32,13 +32,13 @@ class WeightsOfArrays final : public Weights {
   void fill(Model& model, schema::TensorProto& tensor, const Fits& fits) override {
     NpzFile::Array array = file_.read(tensor.name());
     const DataType type = type_of(tensor);
-    // ml_dtypes stores one element per byte; packing them here would be a conversion, which freeze does not do.
+    // ml_dtypes stores one element per byte. Packing would be a conversion, and freeze converts nothing.
     if (bits_per_element(type) % 8 != 0) {
       throw Error(Code::onnx_weights_type,
                   concat("tensor ", base::quoted(tensor.name()), " has elements of ", bits_per_element(type),
-                         " bits, which NumPy does not pack; take it from a model or archive"));
+                         " bits, which NumPy does not pack; fill it from a model or archive"));
     }
-    // NumPy has no bfloat16 or float8: arrays of the same width are accepted for them.
+    // NumPy has no bfloat16 or float8, so arrays of the same width are accepted.
     if (!is_numpy_form(type, array.descr)) refuse_type(tensor, array.descr);
     fits(array.dims);
     set_dims(tensor, array.dims);
@@ -68,7 +68,7 @@ class WeightsOfModel final : public Weights {
     const std::vector<std::int64_t> dims(found.dims().begin(), found.dims().end());
     fits(dims);
     set_dims(tensor, dims);
-    // Strings have no raw bytes, so that no payload can hold them.
+    // Strings have no raw bytes, so a payload cannot hold them.
     if (type == DataType::string) {
       *tensor.mutable_string_data() = found.string_data();
     } else {

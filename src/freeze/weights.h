@@ -1,4 +1,4 @@
-// The tensors of another file, which give a model its data.
+// Reads weights from another file.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ class Weights {
   virtual ~Weights() = default;
 
   [[nodiscard]] virtual std::vector<std::string> names() const = 0;
-  /// Gives `tensor`, which has a name and a type, the data of the tensor of that name. `fits` throws if the shape does
-  /// not match. Errors: as `freeze`.
+  /// Sets the data of `tensor` from the tensor of the same name. `tensor` has a name and a type. `fits` throws if the
+  /// shape does not match. Errors: as `freeze`.
   using Fits = std::function<void(const std::vector<std::int64_t>&)>;
   virtual void fill(Model& model, schema::TensorProto& tensor, const Fits& fits) = 0;
 };

@@ -1,3 +1,4 @@
+// The public walks over the tensors of a model: see onnxar/model/model.h.
 #include "base/callables.h"
 #include "graph/walk.h"
 #include "onnxar/model/model.h"

@@ -19,11 +19,11 @@ NameViews names_before_nodes(const schema::GraphProto& graph) {
   return names;
 }
 
-/// The names that subgraphs use of the graphs around them. Each graph is looked into once: without that, a graph at
-/// depth d would be read d times, as every graph around it is ordered.
+/// Collects the names that subgraphs use from the graphs around them. Results are kept by graph: otherwise a graph at
+/// depth d would be read d times, once for each graph around it.
 class UsedNames {
  public:
-  /// Adds the names that a node or its subgraphs use of what is around the node.
+  /// Adds the names that a node or its subgraphs use from the scope of the node.
   void add_of(const schema::NodeProto& node, std::vector<std::string_view>& used) {
     used.insert(used.end(), node.input().begin(), node.input().end());
     for_each_subgraph(node, "", [&](const schema::GraphProto& graph, const std::string&) {
@@ -33,16 +33,16 @@ class UsedNames {
   }
 
  private:
-  /// Each name once.
+  /// Returns each outer name once. Protobuf's parser bounds the depth of recursion.
   const std::vector<std::string_view>& of(const schema::GraphProto& graph) {
     if (const auto known = known_.find(&graph); known != known_.end()) return known->second;
     std::vector<std::string_view> inside;
-    NameViews seen = names_before_nodes(graph);  // defined in the graph, or already in the list
+    NameViews seen = names_before_nodes(graph);  // names defined in the graph, or already in the list
     for (const auto& node : graph.node()) {
       add_of(node, inside);
       seen.insert(node.output().begin(), node.output().end());
     }
-    for (const auto& output : graph.output()) inside.push_back(output.name());  // it may pass an outer value through
+    for (const auto& output : graph.output()) inside.push_back(output.name());  // may pass an outer value through
     std::erase_if(inside, [&seen](std::string_view name) { return !seen.insert(name).second; });
     return known_[&graph] = std::move(inside);
   }
@@ -52,15 +52,18 @@ class UsedNames {
 
 namespace {
 
-/// Which nodes of a list use outputs of which.
+/// The edges between the nodes of a list: from a node to the users of its outputs.
 struct Edges {
   std::vector<std::vector<int>> users;  // by node
   std::vector<std::size_t> waits_for;   // by node, the number of uses of other nodes' outputs
 
   Edges(const Nodes& nodes, UsedNames& names) : users(static_cast<std::size_t>(nodes.size())), waits_for(users.size()) {
+    // All producers first: ONNX wants nodes in topological order, but models that are out of order must be ordered,
+    // too.
     base::KeyedMap<std::string_view, int> producers;
     for (int i = 0; i < nodes.size(); ++i) {
       for (const std::string& output : nodes[i].output()) {
+        // An empty name is an optional output that is left out. The first one of duplicate names counts.
         if (!output.empty()) producers.emplace(output, i);
       }
     }
@@ -81,7 +84,8 @@ struct Edges {
   }
 };
 
-/// Kahn's algorithm with a queue: independent nodes keep the order of the model.
+/// Kahn's algorithm with a queue, which keeps the model's order for independent nodes. A recursive search would
+/// overflow the stack on a long chain of nodes.
 Order order_of(const Nodes& nodes, UsedNames& names) {
   Edges edges(nodes, names);
   std::vector<std::uint64_t> depths(edges.users.size(), 1);
@@ -101,8 +105,8 @@ Order order_of(const Nodes& nodes, UsedNames& names) {
   return order;
 }
 
-/// Nodes without an order either are on a cycle or come after one. Each waits for another such node, so that as many
-/// steps back as there are nodes end on a cycle, wherever they begin.
+/// Nodes without an order are on a cycle or come after one. Each waits for another such node. Therefore, as many steps
+/// back as there are nodes end on a cycle, from any start.
 std::vector<std::string> cycle_of(const Nodes& nodes, UsedNames& names, const std::string& site, std::size_t most) {
   const Order order = order_of(nodes, names);
   if (order.nodes.size() == static_cast<std::size_t>(nodes.size())) return {};

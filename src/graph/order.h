@@ -1,4 +1,4 @@
-// The order in which the nodes of a graph can run, and cycles, for which there is none.
+// Orders the nodes of a graph for execution, and finds cycles.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +25,14 @@ NameViews names_before_nodes(const schema::GraphProto& graph);
 class UsedNames;
 
 struct Order {
-  /// The numbers of nodes, each after those whose outputs it (or a subgraph of it) uses. Nodes on a cycle, and those
-  /// after them, are missing.
+  /// Indices of nodes. Each comes after the nodes whose outputs it, or a subgraph of it, uses. Nodes on a cycle, and
+  /// nodes that depend on one, are missing.
   std::vector<int> nodes;
-  std::uint64_t depth = 0;  ///< nodes on the longest path
+  std::uint64_t depth = 0;  ///< the number of nodes on the longest path
 };
 
-/// Orders of the graphs of a model. Each graph is looked into once, however many graphs are around it. The model must
-/// outlive it and stay as it is.
+/// Computes and keeps the orders of a model's graphs. Each graph is analysed once, at any depth. The model must outlive
+/// this object and must not change. Not thread-safe.
 class Orders {
  public:
   Orders();
@@ -42,8 +42,8 @@ class Orders {
 
   const Order& of(const schema::GraphProto& graph);
 
-  /// Sites of the nodes on a cycle in a list of nodes, or else in one of their subgraphs; at most `most`. Empty if
-  /// there is no cycle. `site` is that of the graph or function around the nodes.
+  /// Returns the sites of at most `most` nodes on a cycle: in this list of nodes, else in one of their subgraphs. Empty
+  /// if no cycle exists. `site` is the site of the graph or function that has the nodes.
   std::vector<std::string> find_cycle(const Nodes& nodes, const std::string& site, std::size_t most);
 
  private:

@@ -14,14 +14,16 @@ using onnx::Level;
 template <typename T>
 using Repeated = google::protobuf::RepeatedPtrField<T>;
 
-/// Levels are kept as they are entered, and become text only where a visitor asks for its site.
+/// Keeps the levels that were entered. They become text only if a visitor asks for its site, because most visits do
+/// not, and a string for each node would dominate the cost of the walk.
 class Walk {
  public:
   Walk(const std::string& root, const Visitor& visitor) : root_(root), visitor_(visitor) {}
 
   void model(const schema::ModelProto& model) {
     if (model.has_graph()) one_graph(model.graph(), "graph");
-    // The fields in the order of their messages, as onnx::walk_tensors meets them in a file that protobuf wrote.
+    // In the order of field numbers, in which onnx::walk_tensors finds them in a file that protobuf wrote: both walks
+    // then visit tensors in the same order.
     each(model.training_info(), onnx::Message::training, "training_info", [this](const auto& info) {
       if (info.has_initialization()) one_graph(info.initialization(), "initialization");
       if (info.has_algorithm()) one_graph(info.algorithm(), "algorithm");
@@ -36,7 +38,7 @@ class Walk {
 
   void graph(const schema::GraphProto& graph) {
     nodes(graph.node());
-    if (!visitor_.tensor) return;  // an initializer holds nothing else, and there may be many
+    if (!visitor_.tensor) return;  // a model may have many initializers, and they hold nothing else to visit
     tensors(graph.initializer(), "initializer");
     sparse_tensors(graph.sparse_initializer(), "sparse_initializer");
   }
@@ -53,7 +55,7 @@ class Walk {
   }
 
  private:
-  /// Does `work` one level further down.
+  /// Calls `work` one level further down.
   template <typename Work>
   void at(const Level& level, const Work& work) {
     levels_.push_back(level);
@@ -75,7 +77,7 @@ class Walk {
 
   [[nodiscard]] Site site() const { return {root_, levels_, subgraphs_}; }
 
-  /// Most attributes are numbers and text: they cost no level and no name.
+  /// Most attributes are numbers and text. Skipping them saves a level and a name.
   static bool holds_messages(const schema::AttributeProto& attribute) {
     return attribute.has_t() || attribute.has_g() || attribute.has_sparse_tensor() || attribute.tensors_size() != 0 ||
            attribute.graphs_size() != 0 || attribute.sparse_tensors_size() != 0;
@@ -134,7 +136,7 @@ Visitor nodes_that_run(const std::function<void(const schema::NodeProto&, const 
   return {.node = visit, .subgraph = is_run};
 }
 
-/// A visitor of graphs that enters none.
+/// Visits graphs, and enters none of them.
 Visitor only_subgraphs(const std::function<void(const schema::GraphProto&, const std::string&)>& visit) {
   return {.subgraph = [&visit](const schema::GraphProto& graph, const Site& site) {
     visit(graph, site.text());

@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 std::uint64_t end_of(const FileBlock& block) { return block.offset + block.size; }
 std::uint64_t end_of(const FileMap& map) { return map.blocks.empty() ? 0 : end_of(map.blocks.back()); }
 
-/// Adds a block from the end of the last one to `end`, unless it would be empty. Since every block is added here, they
-/// follow each other without gaps, even if tensors overlap.
+/// Adds a block from the end of the last one to `end`, unless it would be empty. All blocks are added here, so they
+/// cover the file without gaps, even if tensors overlap.
 void append(FileMap& map, BlockKind kind, std::uint64_t end, const std::string& name,
             DataType type = DataType::undefined) {
   const std::uint64_t begin = end_of(map);
@@ -30,7 +30,8 @@ std::uint64_t size_of(const fs::path& path) {
   return failed ? 0 : size;
 }
 
-/// The first tensor's name: a tied weight has several, and the entry's own name is a key that few people know.
+/// Returns the first tensor's name and the number of others: tied weights share an entry. Users know names of tensors
+/// better than keys.
 std::string name_of(const ListedEntry& entry) {
   if (entry.tensors.empty()) return entry.name;
   const std::string& name = entry.tensors.front().name;
@@ -38,7 +39,7 @@ std::string name_of(const ListedEntry& entry) {
   return (name.empty() ? entry.name : name) + (others == 0 ? "" : " and " + std::to_string(others) + " more");
 }
 
-/// The header of an entry and its padding. What is before the header was left behind by an edit.
+/// Adds the header of an entry and its padding. Bytes before the header are left over from an edit.
 void append_entry(FileMap& map, const ListedEntry& entry) {
   append(map, BlockKind::unused, entry.header_offset, "earlier state of the model");
   append(map, BlockKind::header, entry.offset - entry.padding, "header of " + entry.name);
@@ -68,13 +69,13 @@ void FileMapper::add(const onnx::TensorSite& site) {
   if (tensor.raw_data) {
     inline_.push_back({BlockKind::data, tensor.raw_data->begin, tensor.raw_data->size(), tensor.type, name});
   } else if (tensor.typed_data) {
-    // Typed values may be in several runs, so the whole message counts as data.
+    // Typed values may be split over several fields, so the whole message counts as data.
     inline_.push_back({BlockKind::data, tensor.range.begin, tensor.range.size(), tensor.type, name});
   }
 }
 
 void FileMapper::add_link(const onnx::TensorSite& site) {
-  if (source_.archive() != nullptr) return;  // map_of_archive takes entries from the listing
+  if (source_.archive() != nullptr) return;  // map_of_archive gets the entries from the listing
   const onnx::TensorView& tensor = site.tensor;
   const onnx::ExternalSlice slice = onnx::parse_external_data(tensor.external, tensor.range.begin);
   const std::uint64_t size = slice.length.value_or(tensor.expected_size().value_or(0));
@@ -82,6 +83,7 @@ void FileMapper::add_link(const onnx::TensorSite& site) {
 }
 
 void FileMapper::append_model(FileMap& map, std::uint64_t offset, std::uint64_t size) {
+  // Protobuf accepts fields in any order, so the walk need not meet tensors in the order of the file.
   std::ranges::sort(inline_, {}, &FileBlock::offset);
   for (const FileBlock& block : inline_) {
     append(map, BlockKind::graph, offset + block.offset, "graph");
@@ -103,7 +105,7 @@ FileMap FileMapper::map_of_archive(StorageSummary& storage) {
            entry.tensors.empty() ? DataType::undefined : entry.tensors.front().type);
     (is_used ? storage.archived_bytes : is_leftover ? storage.unused_bytes : storage.side_bytes) += entry.size;
   }
-  // The model is the last entry of every archive.
+  // Every archive has the model as its last entry.
   append_entry(map, listing.model);
   append_model(map, listing.model.offset, listing.model.size);
   append(map, BlockKind::header, listing.file_size, "directory");
@@ -112,14 +114,14 @@ FileMap FileMapper::map_of_archive(StorageSummary& storage) {
 
 FileMap FileMapper::map_of_data_file(const std::string& location, std::vector<FileBlock>& slices,
                                      StorageSummary& storage) const {
-  constexpr std::uint64_t largest_padding = 65536;  // a larger gap is not alignment: Windows' granularity is the most
+  constexpr std::uint64_t largest_padding = 65536;  // the largest usual alignment, Windows' allocation granularity
   const ExternalFiles* files = source_.files();     // null for a model in memory
   const auto file_size = files != nullptr ? files->size_of(location) : std::nullopt;
   FileMap map{
       files != nullptr ? files->folder() / location : fs::path(location), !file_size, file_size.value_or(0), {}};
   std::ranges::stable_sort(slices, {}, &FileBlock::offset);
   for (const FileBlock& slice : slices) {
-    // The link may claim any range: only what the file has is drawn.
+    // A link may state any range, also beyond the file's end.
     const std::uint64_t room = slice.offset < map.size ? map.size - slice.offset : 0;
     const std::uint64_t size = slice.size == 0 ? room : std::min(slice.size, room);
     if (size == 0) continue;
@@ -145,7 +147,7 @@ std::vector<FileMap> FileMapper::finish(StorageSummary& storage) && {
     files.push_back(map_of_archive(storage));
   } else {
     FileMap& map = files.emplace_back(FileMap{path_, false, size_of(path_), {}});
-    if (source_.from_text()) inline_.clear();  // their offsets are those of the parsed bytes, not of the text
+    if (source_.from_text()) inline_.clear();  // their offsets are in the parsed bytes, not in the text
     append_model(map, 0, map.size);
   }
   storage.file_bytes = files.front().size;

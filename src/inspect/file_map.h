@@ -1,4 +1,4 @@
-// What each byte of a model's files is.
+// Maps the bytes of a model's files.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +11,16 @@
 
 namespace onnxar {
 
+/// Gathers the tensors of a model, and then maps its files: blocks that say what each byte is for.
 class FileMapper {
  public:
-  /// `path` is the file that `source` was opened from; both must outlive this.
+  /// `path` is the file that `source` was opened from. All arguments must outlive this object.
   FileMapper(const std::filesystem::path& path, const Resolver& source, const LoadOptions& options)
       : path_(path), source_(source), options_(options) {}
 
   void add(const onnx::TensorSite& site);
-  /// The model's file, then its data files by name. Adds up their blocks in `storage`. Errors: as `ls`.
+  /// Returns the map of the model's file, then those of its data files by name. Sums up their blocks in `storage`.
+  /// Errors: as `ls`.
   std::vector<FileMap> finish(StorageSummary& storage) &&;
 
  private:
@@ -31,7 +33,7 @@ class FileMapper {
   const Resolver& source_;
   const LoadOptions& options_;
   std::vector<FileBlock> inline_;                         // offsets from the first byte of the model
-  std::map<std::string, std::vector<FileBlock>> slices_;  // by location; a size of 0: to the end
+  std::map<std::string, std::vector<FileBlock>> slices_;  // by location; size 0 means to the end
 };
 
 }  // namespace onnxar

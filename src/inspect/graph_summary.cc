@@ -18,13 +18,13 @@ namespace {
 
 using base::concat;
 
-constexpr std::size_t most_listed = 100;  // faults of one kind: a broken model may have one for each node
+constexpr std::size_t most_listed = 100;  // faults of one kind: a broken model may have one at each node
 
 // --- Interface -------------------------------------------------------------------------------------------------------
 
 std::string type_name(std::int32_t type) { return to_string(static_cast<DataType>(type)); }
 
-/// The depth of recursion is bounded by protobuf's parser.
+/// Protobuf's parser bounds the depth of recursion.
 std::string text_of(const schema::TypeProto& type) {
   switch (type.value_case()) {
     case schema::TypeProto::kTensorType: return type_name(type.tensor_type().elem_type());
@@ -61,7 +61,7 @@ ValueSummary summary_of(const schema::ValueInfoProto& value) {
 
 // --- Dangling inputs -------------------------------------------------------------------------------------------------
 
-/// Finds names that nothing defines. Scopes are nested: a subgraph sees the names of the graphs around it.
+/// Finds inputs whose names are not defined. Scopes are nested: a subgraph sees the names of the graphs around it.
 class Scopes {
  public:
   explicit Scopes(std::vector<DanglingInput>& dangling) : dangling_(dangling) {}
@@ -71,6 +71,7 @@ class Scopes {
   }
 
   void nodes(const Nodes& nodes, NameViews names, const std::string& site) {
+    // All outputs first: nodes that are out of order have no dangling inputs.
     for (const auto& node : nodes) names.insert(node.output().begin(), node.output().end());
     scopes_.push_back(std::move(names));
     for (int i = 0; i < nodes.size(); ++i) {
@@ -108,7 +109,7 @@ std::vector<OpCount> count_ops(const schema::ModelProto& model) {
   });
   std::vector<OpCount> ops;
   for (const auto& [op, count] : counts) ops.push_back({op.first, op.second, count});
-  std::ranges::stable_sort(ops, std::ranges::greater(), &OpCount::nodes);
+  std::ranges::stable_sort(ops, std::ranges::greater(), &OpCount::nodes);  // equal counts remain sorted by name
   return ops;
 }
 
@@ -130,7 +131,7 @@ GraphSummary summary_of_graph(const schema::ModelProto& model) {
   GraphSummary summary;
   summary.name = graph.name();
   const NameViews defaults = names_of_initializers(graph);
-  // Before IR version 4 every initializer is an input, which would hide the few that a caller has to give.
+  // Before IR version 4 every initializer is also an input. Listing them would hide the few that a caller must provide.
   for (const auto& input : graph.input()) {
     if (!defaults.contains(input.name())) summary.inputs.push_back(summary_of(input));
   }

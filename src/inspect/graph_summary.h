@@ -1,4 +1,4 @@
-// A summary of the main graph: its interface, operators and depth, and its faults.
+// Summarises the main graph: interface, operators, depth, faults.
 #pragma once
 
 #include "onnxar/model/inspect.h"
@@ -6,6 +6,7 @@
 
 namespace onnxar {
 
+/// `model` is a parsed skeleton: payloads are not needed. Cost: linear in the size of the message.
 GraphSummary summary_of_graph(const schema::ModelProto& model);
 
 }  // namespace onnxar

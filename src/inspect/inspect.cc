@@ -52,7 +52,7 @@ ModelForm form_of(const Resolver& source) {
   return source.from_text() ? ModelForm::textproto : ModelForm::onnx;
 }
 
-/// Parses the skeleton for the graph, and walks the source for the tensors: only there their bytes have places.
+/// Parses the skeleton for the graph, and walks the source for the tensors, whose bytes have offsets only there.
 Inspection inspection_of(const LoadedModel& loaded, const std::filesystem::path& path, const InspectOptions& options) {
   const Archive* archive = loaded.source->archive();
   try {
@@ -67,7 +67,8 @@ Inspection inspection_of(const LoadedModel& loaded, const std::filesystem::path&
     add_tensors(inspection, path, *loaded.source, model, options);
     inspection.cost = estimate_cost(model);
     if (options.nodes) add_nodes(inspection, model, options.op);
-    // Last, after everything was read: pages of a file that was cut meanwhile read as zeros, without any error.
+    // Checked last, after all reads: pages of a mapped file that was cut in the meantime may read as zeros, without an
+    // error.
     if (archive != nullptr) expect_not_cut(*archive);
     return inspection;
   } catch (const Error& error) {
@@ -91,7 +92,7 @@ std::string_view to_string(ModelForm form) noexcept {
 }
 
 Inspection show(const std::filesystem::path& path, const InspectOptions& options) {
-  // Links are listed, not followed: a missing data file is part of the answer, and no weight is read.
+  // Links are listed, but not followed: a missing data file is part of the result, and weights are not read.
   InspectOptions unread = options;
   unread.load = with_text_parser(options.load);
   unread.load.load_external_data = false;

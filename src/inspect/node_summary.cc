@@ -14,7 +14,7 @@ namespace {
 
 using base::concat;
 
-// `show --nodes` has one line for each node: one attribute must not fill a screen.
+// A caller may print one line per node, so one attribute must not fill a screen.
 constexpr std::size_t most_values_shown = 16;
 constexpr std::size_t longest_text_shown = 60;
 
@@ -23,7 +23,7 @@ std::string short_text(std::string_view text) {
   return concat("\"", text.substr(0, longest_text_shown), cut ? "...\"" : "\"");
 }
 
-/// The shortest text that reads back as the same float; a stream would print 6 digits, in the program's locale.
+/// Returns the shortest text that parses to the same float. A stream would print 6 digits, in the program's locale.
 std::string number(float value) {
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
@@ -55,7 +55,7 @@ std::string text_of(const schema::AttributeProto& attribute) {
   const auto graph = [](const auto& g) { return concat("graph ", short_text(g.name())); };
   const auto tensor = [](const auto& t) { return text_of(t); };
   const auto numbers = [](auto value) { return number(value); };
-  // In a function's body: the value is an attribute of the call.
+  // In a function's body, the value is an attribute of the call.
   if (!attribute.ref_attr_name().empty()) return concat("@", attribute.ref_attr_name());
   if (attribute.has_t()) return text_of(attribute.t());
   if (attribute.has_g()) return graph(attribute.g());
@@ -66,7 +66,7 @@ std::string text_of(const schema::AttributeProto& attribute) {
   if (attribute.sparse_tensors_size() != 0) {
     return list(attribute.sparse_tensors(), [&](const auto& s) { return concat("sparse ", text_of(s.values())); });
   }
-  // An empty list has no values that would tell its type, so `type` decides.
+  // Presence decides before `type`, because old models lack `type`. An empty list has only `type` to identify it.
   if (attribute.floats_size() != 0 || attribute.type() == Type::FLOATS) return list(attribute.floats(), numbers);
   if (attribute.ints_size() != 0 || attribute.type() == Type::INTS) {
     return list(attribute.ints(), [](std::int64_t value) { return number(value); });

@@ -1,4 +1,4 @@
-// A node of a model in a line: its operator, names, attributes and site.
+// Summarises a node in one line: operator, names, attributes, site.
 #pragma once
 
 #include "graph/walk.h"

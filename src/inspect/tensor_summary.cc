@@ -29,7 +29,7 @@ std::string_view name_of(SiteKind kind) {
   return "";
 }
 
-/// Saturates: dimensions may claim any number of elements.
+/// Saturates, because dimensions may state any number of elements.
 void add(std::uint64_t& sum, std::uint64_t more) { sum = base::checked_add(sum, more).value_or(UINT64_MAX); }
 
 void add(TensorTotals& totals, std::uint64_t elements, std::uint64_t bytes) {
@@ -38,7 +38,7 @@ void add(TensorTotals& totals, std::uint64_t elements, std::uint64_t bytes) {
   add(totals.bytes, bytes);
 }
 
-/// The names of running means and variances: inputs 3 and 4 of BatchNormalization, which are not trained.
+/// Returns the names of running means and variances: inputs 3 and 4 of BatchNormalization, which are not trained.
 base::KeyedSet<std::string_view> statistics_of(const schema::ModelProto& model) {
   constexpr int mean = 3;
   base::KeyedSet<std::string_view> names;
@@ -77,14 +77,14 @@ class Sums {
   }
 
  private:
-  /// By type and dimensions, so that an external tensor counts even if its file is missing.
+  /// Computes the size from type and dimensions, so that an external tensor counts even if its file is missing.
   static std::uint64_t data_bytes(const onnx::TensorView& tensor) {
     const auto expected = tensor.expected_size();
     if (expected) return *expected;
     return tensor.raw_data ? tensor.raw_data->size() : 0;
   }
 
-  /// Keeps the list sorted and short while walking: a model may have millions of tensors.
+  /// Keeps the list sorted and short during the walk, because a model may have millions of tensors.
   void keep_if_large(const onnx::TensorSite& site, std::uint64_t bytes) {
     if (largest_ == 0 || (large_.size() == largest_ && bytes <= std::prev(large_.end())->first)) return;
     large_.emplace(bytes, TensorInfo{std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()});
@@ -105,7 +105,7 @@ void add_tensors(Inspection& inspection, const std::filesystem::path& path, cons
                  const schema::ModelProto& proto, const InspectOptions& options) {
   Sums sums(inspection, options.largest, statistics_of(proto));
   FileMapper mapper(path, source, options.load);
-  // On the wire, where each tensor has a range of bytes for the map; messages have none.
+  // The wire format gives each tensor the range of bytes that the map needs; parsed messages have none.
   onnx::walk_tensors(source.model(),
                      [&](const onnx::TensorSite& site) {
                        sums.add_tensor(site);

@@ -54,13 +54,13 @@ void clear_data(schema::TensorProto& tensor) {
   tensor.clear_data_location();
 }
 
-/// For messages, whose place in the model is not known.
+/// Annotates errors with the tensor's name. The position of a message in the model is unknown.
 base::Annotation name_of(const schema::TensorProto& tensor) {
   return {.prefix = concat("tensor ", base::quoted(tensor.name())), .place = Place{}};
 }
 
-/// The data of a tensor that is not linked. raw_data is a view of the message. Typed data goes through the wire layer,
-/// so that its rules are written once; that takes a serialised message.
+/// Returns the data of a tensor that is not linked. raw_data becomes a view of the message. Typed data goes through the
+/// wire layer, which has the only implementation of its rules, and therefore needs a serialised message.
 ByteSpan inline_payload(const schema::TensorProto& tensor) {
   const onnx::TensorView message = view_of(tensor_message(tensor));
   onnx::prove_type(message);
@@ -81,16 +81,16 @@ ByteSpan inline_payload(const schema::TensorProto& tensor) {
 }  // namespace
 
 struct Model::Parts {
-  LoadedModel loaded;  // its skeleton is empty: `proto` has taken its place
+  LoadedModel loaded;  // its skeleton is empty: `proto` replaces it
   schema::ModelProto proto;
   LoadOptions options;
 
-  /// Makes the parts of a model that was just split.
+  /// Makes the parts of a freshly split model.
   static std::unique_ptr<Parts> of(LoadedModel loaded, const LoadOptions& options, bool no_copy) {
     auto parts = std::make_unique<Parts>();
     parts->options = options;
     parse(parts->proto, loaded.skeleton, options.max_depth);
-    loaded.skeleton = {};
+    loaded.skeleton = {};  // frees the memory before payloads are copied
     prefetch_payloads(loaded, options.prefetch);
     own_payloads(loaded, no_copy ? Ownership::decoded : Ownership::all, options.threads);
     parts->loaded = std::move(loaded);
@@ -100,7 +100,7 @@ struct Model::Parts {
 
 Model::Model() : parts_(std::make_unique<Parts>()) {
   parts_->loaded.id = new_model_id();
-  // The limit is for files. Tensors that share bytes here were made so by the program.
+  // The limit protects against hostile files. Here, only the program itself can make tensors share bytes.
   parts_->loaded.max_expansion = std::numeric_limits<std::uint64_t>::max();
 }
 Model::Model(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
@@ -141,7 +141,7 @@ const ByteSpan& Model::span(const schema::TensorProto& tensor) const& {
     throw Error(Code::usage_argument, concat("tensor ", base::quoted(tensor.name()),
                                              " has its data, if any, in the message; `payload` gives a view of it"));
   }
-  return *linked_payload(parts_->loaded, tensor).span;  // loading has decoded what had to be
+  return *linked_payload(parts_->loaded, tensor).span;  // loading has decoded all payloads that need it
 }
 
 void Model::set_payload(schema::TensorProto& tensor, ByteSpan bytes) {
@@ -150,11 +150,12 @@ void Model::set_payload(schema::TensorProto& tensor, ByteSpan bytes) {
                 concat("tensor ", base::quoted(tensor.name()), ": strings have no payload; set string_data"));
   }
   base::annotated([&] { return name_of(tensor); }, [&] { check_size(tensor, bytes.size()); });
+  // Always a new row: other messages may be copies of this one, and share its old payload.
   std::vector<Payload>& payloads = parts_->loaded.payloads;
   payloads.push_back(payload_of(std::move(bytes)));
   clear_data(tensor);
   const std::string location = onnx::memory_location(parts_->loaded.id, payloads.size() - 1);
-  // It parses what was just encoded, and cannot fail.
+  // Cannot fail: the bytes were just encoded. The wire layer has the only encoder of links.
   static_cast<void>(tensor.MergeFromString(onnx::external_data_fields({location, 0, payloads.back().size()})));
 }
 
@@ -167,7 +168,7 @@ std::size_t Model::release_unused_payloads() {
     const Payload* payload = is_linked(tensor) ? parts_->loaded.payload_at(location_of(tensor)) : nullptr;
     if (payload != nullptr) used[static_cast<std::size_t>(payload - payloads.data())] = true;
   });
-  for (const LoadedGraph& graph : parts_->loaded.graphs) {  // graphs are saved with the model, and need theirs
+  for (const LoadedGraph& graph : parts_->loaded.graphs) {  // further graphs are saved with the model
     onnx::walk_tensors(graph.skeleton,
                        [&](const onnx::TensorSite& site) {
                          const Payload* payload = parts_->loaded.payload_of(site);
@@ -178,16 +179,16 @@ std::size_t Model::release_unused_payloads() {
   std::size_t released = 0;
   for (std::size_t i = 0; i < payloads.size(); ++i) {
     if (used[i] || !payloads[i].source) continue;
-    payloads[i] = {};  // keeps its index: links name payloads by index
+    payloads[i] = {};  // not erased: links refer to payloads by index
     ++released;
   }
   return released;
 }
 
 ConvertReport Model::save(const std::filesystem::path& path, const SaveOptions& options) const {
-  // A copy of the table, not of payloads: saving is const, and other threads may read the model meanwhile.
+  // Copies the table, but not the payloads. `save` is const, and other threads may read the model concurrently.
   LoadedModel saved = parts_->loaded;
-  saved.source = nullptr;  // edited messages may link to payloads only, not to what the source has
+  saved.source = nullptr;  // edited messages may link only to payloads, not into the source
   try {
     set_skeleton(saved, std::make_shared<const std::vector<std::byte>>(serialised(parts_->proto)),
                  ExternalPolicy::of(options), parts_->options);

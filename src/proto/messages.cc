@@ -18,7 +18,7 @@ namespace onnxar {
 using base::concat;
 
 void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
-  // Checked here, because protobuf takes an int, and the size may come from a file.
+  // Protobuf takes the size as an int. The size may come from a file, so the cast below must not be trusted to fit.
   if (skeleton.size() > model_size_maximum) {
     throw Error(Code::onnx_model_too_large,
                 concat(oversize_text("without its large tensors it is", skeleton.size()), "; a lower threshold helps"));
@@ -26,15 +26,17 @@ void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
   const google::protobuf::LogSilencer silent;  // protobuf's debug builds report names that are not UTF-8 on stderr
   google::protobuf::io::CodedInputStream input(reinterpret_cast<const std::uint8_t*>(skeleton.data()),
                                                static_cast<int>(skeleton.size()));
+  // The wire layer has walked the messages that lead to tensors. Others, such as nested types, only protobuf descends
+  // into.
   input.SetRecursionLimit(static_cast<int>(std::min<std::size_t>(max_depth, std::numeric_limits<int>::max())));
   if (proto.ParsePartialFromCodedStream(&input) && input.ConsumedEntireMessage()) return;
-  throw Error(Code::onnx_model_invalid, "protobuf cannot parse the model: some message in it is damaged");
+  throw Error(Code::onnx_model_invalid, "protobuf cannot parse the model: a message in it is damaged");
 }
 
 std::vector<std::byte> serialised(const google::protobuf::MessageLite& message) {
-  const google::protobuf::LogSilencer silent;
+  const google::protobuf::LogSilencer silent;  // as in `parse`
   std::vector<std::byte> bytes(message.ByteSizeLong());
-  // Protobuf's own limit. A skeleton reaches it only if data that should be payloads was put into messages.
+  // This is protobuf's own limit. A skeleton reaches it only if messages hold data that should be payloads.
   if (bytes.size() > model_size_maximum ||
       !message.SerializePartialToArray(bytes.data(), static_cast<int>(bytes.size()))) {
     throw Error(Code::onnx_model_too_large, oversize_text("the message is", bytes.size()), {}, {},
@@ -63,7 +65,8 @@ void for_each_message(const google::protobuf::Message& message,
 
 void for_each_message(google::protobuf::Message& message,
                       const std::function<void(google::protobuf::Message&)>& visit) {
-  // Every message that is visited is part of `message`, which the caller may change.
+  // The cast is safe: every visited message is part of `message`, which the caller may change. The fields are
+  // listed after the visit, so a field that `visit` clears is not entered.
   for_each_message(std::as_const(message), [&visit](const google::protobuf::Message& part) {
     visit(const_cast<google::protobuf::Message&>(part));
   });

@@ -18,16 +18,17 @@ namespace onnxar {
 /// Parses a skeleton. Errors: onnx.model.too_large, onnx.model.invalid.
 void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth);
 
-/// Errors: onnx.model.too_large.
+/// Serialises a message, which may lack required fields. Errors: onnx.model.too_large.
 std::vector<std::byte> serialised(const google::protobuf::MessageLite& message);
 
+/// Whether the tensor's data is outside the message.
 inline bool is_linked(const schema::TensorProto& tensor) {
   return tensor.data_location() == schema::TensorProto::EXTERNAL;
 }
 
 inline DataType type_of(const schema::TensorProto& tensor) { return static_cast<DataType>(tensor.data_type()); }
 
-/// A view of the message.
+/// Returns a view of the message, valid until its dimensions change.
 inline std::span<const std::int64_t> dims_of(const schema::TensorProto& tensor) {
   return {tensor.dims().data(), static_cast<std::size_t>(tensor.dims_size())};
 }
@@ -37,7 +38,7 @@ TensorInfo info_of(const schema::TensorProto& tensor, std::string site);
 /// The location of a linked tensor's data; empty if the link has none.
 std::string_view location_of(const schema::TensorProto& tensor);
 
-/// Removes the elements for which `keep` is false, and returns how many they were. `keep` is asked once for each, in
+/// Removes the elements for which `keep` is false, and returns their number. Calls `keep` once for each element, in
 /// order.
 template <typename T, typename Keep>
 std::uint64_t keep_only(google::protobuf::RepeatedPtrField<T>& list, const Keep& keep) {
@@ -52,8 +53,8 @@ std::uint64_t keep_only(google::protobuf::RepeatedPtrField<T>& list, const Keep&
   return static_cast<std::uint64_t>(gone);
 }
 
-/// Visits a message and then the messages in it, whatever their types; what `visit` clears is not entered. The depth of
-/// recursion is bounded by protobuf's parser.
+/// Visits a message of any type, and then the messages in it. Fields that `visit` clears are not entered. Protobuf's
+/// parser bounds the depth of recursion.
 void for_each_message(const google::protobuf::Message& message,
                       const std::function<void(const google::protobuf::Message&)>& visit);
 void for_each_message(google::protobuf::Message& message, const std::function<void(google::protobuf::Message&)>& visit);

@@ -18,7 +18,7 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Reflection;
 
-/// Text has one NaN, which is read back as the quiet NaN without sign or payload.
+/// Protobuf prints every NaN as `nan`, and parses it as the quiet NaN without sign or payload.
 template <typename Float, typename Bits>
 bool is_odd_nan(Float value) {
   return std::isnan(value) &&
@@ -64,7 +64,7 @@ Losses losses_of(const schema::ModelProto& proto) {
   return losses;
 }
 
-/// The number of tensors that share the bytes of another one.
+/// Counts the tensors that share another tensor's bytes.
 std::uint64_t shared_payloads(const LoadedModel& model) {
   std::set<Extent> extents;
   std::uint64_t again = 0;
@@ -86,14 +86,14 @@ std::vector<Finding> text_losses(const LoadedModel& model, const schema::ModelPr
                                    " messages have fields that the schema does not know; text cannot "
                                    "carry them"));
   add(losses.nans, base::concat(losses.nans, " NaNs in typed fields have a sign or a payload; text has one NaN"));
-  // Unknown fields change the bytes in any case, so that the second remark would say nothing new.
+  // Unknown fields are dropped, which changes the bytes in any case: a second remark would add nothing.
   if (losses.unknown == 0 && serialised(proto) != model.skeleton) {
     add(1,
-        "the fields of the model are not in the order or encoding that protobuf writes; a model made of the text says "
-        "the same in other bytes");
+        "the fields of the model are not in the order or encoding that protobuf writes; a model made from the text has "
+        "the same content in different bytes");
   }
   const std::uint64_t shared = shared_payloads(model);
-  add(shared, base::concat(shared, " tensors share the data of another; the text has it for each of them"));
+  add(shared, base::concat(shared, " tensors share another tensor's data; the text repeats it for each of them"));
   return found;
 }
 

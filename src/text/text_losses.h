@@ -1,4 +1,4 @@
-// What protobuf's text format cannot carry.
+// Losses of protobuf's text format.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace onnxar {
 
-/// What a model lacks that is parsed from the text of `proto`. `proto` is the parsed skeleton of `model`.
+/// Reports what a model loses when it is printed as text and parsed again. `proto` is the parsed skeleton of `model`.
 std::vector<Finding> text_losses(const LoadedModel& model, const schema::ModelProto& proto);
 
 }  // namespace onnxar

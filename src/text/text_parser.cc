@@ -1,4 +1,4 @@
-// Protobuf's text parser, with its faults as errors.
+// Parses text with protobuf's parser, whose faults become errors.
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/stubs/logging.h>
@@ -19,12 +19,12 @@
 namespace onnxar {
 namespace {
 
-/// Keeps the first fault: the later ones are often consequences of it.
+/// Keeps the first fault. Later ones are often consequences of it.
 class FirstFault final : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) override {
     if (text_) return;
-    // Protobuf's message quotes the text, and one word of it may be as long as the file.
+    // Protobuf's message quotes a word of the text, which may be as long as the file.
     const std::string what = message.size() <= base::longest_quoted ? escaped(message) : base::quoted(message);
     // Protobuf counts from 0, and passes -1 if a fault has no place.
     text_ = line < 0 ? what : base::concat("line ", line + 1, ", column ", column + 1, ": ", what);
@@ -38,10 +38,12 @@ class FirstFault final : public google::protobuf::io::ErrorCollector {
 }  // namespace
 
 std::vector<std::byte> parse_text(Bytes text, std::size_t max_depth) {
+  // ArrayInputStream takes the size as an int.
   if (text.size() > model_size_maximum) {
     throw Error(Code::onnx_model_too_large, base::concat(oversize_text("the text is", text.size()),
                                                          "; keep large tensors in a data file beside it"));
   }
+  // Editors on Windows write a byte order mark, which protobuf's tokenizer rejects.
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   if (as_text(text).starts_with(byte_order_mark)) text = text.subspan(byte_order_mark.size());
   const google::protobuf::LogSilencer silent;

@@ -28,7 +28,7 @@ namespace {
 
 using google::protobuf::TextFormat;
 
-/// Passes what protobuf prints to a sink, one buffer at a time.
+/// Passes protobuf's output to a sink, one buffer at a time.
 class SinkStream final : public google::protobuf::io::ZeroCopyOutputStream {
  public:
   explicit SinkStream(const ByteSink& sink) : sink_(sink), buffer_(buffer_size) {}
@@ -58,8 +58,8 @@ class SinkStream final : public google::protobuf::io::ZeroCopyOutputStream {
   std::uint64_t handed_out_ = 0;
 };
 
-/// The form of each byte in a string of the text format: itself, an escape such as `\n`, or three octal digits. Octal,
-/// because a hexadecimal escape would take in a hexadecimal digit that follows it.
+/// Returns the form of each byte in a string of the text format: the byte itself, an escape such as `\n`, or three
+/// octal digits. A hexadecimal escape has no fixed length, and would absorb a hexadecimal digit that follows it.
 std::array<std::string, 256> make_escapes() {
   constexpr std::string_view named = "\n\r\t\"'\\";
   constexpr std::string_view names = "nrt\"'\\";
@@ -88,8 +88,8 @@ std::string escaped_bytes(Bytes bytes) {
   return text;
 }
 
-/// Prints TensorProto.raw_data. A link into the table is printed as the bytes that it leads to, and large data as a
-/// comment if it is to be left out.
+/// Prints TensorProto.raw_data. A link into the table of payloads is printed as the payload's bytes. Large data is
+/// printed as a comment if it is left out.
 class RawDataPrinter final : public TextFormat::FastFieldValuePrinter {
  public:
   RawDataPrinter(const LoadedModel& model, LargeData large, std::uint64_t threshold)
@@ -117,7 +117,7 @@ class RawDataPrinter final : public TextFormat::FastFieldValuePrinter {
     }
     generator->PrintLiteral("\"");
     payload->source->read([generator](Bytes piece) {
-      // In small steps, as escaping makes up to four characters of a byte.
+      // Escaping makes up to four characters of a byte, so a large payload is escaped in small steps.
       for (; !piece.empty(); piece = piece.subspan(std::min(piece.size(), step))) {
         generator->PrintString(escaped_bytes(piece.first(std::min(piece.size(), step))));
       }
@@ -138,11 +138,10 @@ class RawDataPrinter final : public TextFormat::FastFieldValuePrinter {
   std::uint64_t threshold_;
 };
 
-[[noreturn]] void refuse_what_is_not_loaded(const schema::TensorProto& tensor) {
-  throw Error(
-      Code::usage_not_loaded,
-      base::concat("tensor ", base::quoted(tensor.name()), ": its data is in ", base::quoted(location_of(tensor)),
-                   ", which was not loaded, and text has all data in it; load the data, too"));
+[[noreturn]] void refuse_not_loaded(const schema::TensorProto& tensor) {
+  throw Error(Code::usage_not_loaded, base::concat("tensor ", base::quoted(tensor.name()), ": its data is in ",
+                                                   base::quoted(location_of(tensor)),
+                                                   ", which was not loaded; text contains all data, so load it too"));
 }
 
 }  // namespace
@@ -154,10 +153,11 @@ TextSource::TextSource(const LoadedModel& model, LargeData large, std::uint64_t 
   Expansion expansion(model);
   for_each_tensor(proto_, [&](schema::TensorProto& tensor) {
     const Payload* payload = is_linked(tensor) ? model.payload_at(location_of(tensor)) : nullptr;
-    if (is_linked(tensor) && payload == nullptr && large == LargeData::printed) refuse_what_is_not_loaded(tensor);
+    if (is_linked(tensor) && payload == nullptr && large == LargeData::printed) refuse_not_loaded(tensor);
     if (payload != nullptr && large == LargeData::printed) expansion.add(*payload);
     if (payload != nullptr) {
-      // The printer finds the payload by this name. Data of a model cannot be equal to it: it has a random id.
+      // raw_data holds the link until the printer replaces it. The link includes a random id, so the model's own data
+      // cannot be mistaken for one.
       tensor.set_raw_data(std::string(location_of(tensor)));
       tensor.clear_external_data();
       tensor.clear_data_location();
@@ -167,10 +167,12 @@ TextSource::TextSource(const LoadedModel& model, LargeData large, std::uint64_t 
 }
 
 void TextSource::drop_model_name() {
+  // The name belongs to the entry of an archive. In a file of its own the model is named by the file.
   keep_only(*proto_.mutable_metadata_props(), [](const auto& pair) { return pair.key() != model_name_key; });
 }
 
 std::uint64_t TextSource::size() const {
+  // Counting takes a second print, but no memory: a buffer would need up to four times the size of all weights.
   std::uint64_t size = 0;
   read([&size](Bytes piece) { size += piece.size(); });
   return size;
@@ -183,7 +185,7 @@ void TextSource::read(const ByteSink& sink) const {
   const auto* field = schema::TensorProto::descriptor()->FindFieldByNumber(schema::TensorProto::kRawDataFieldNumber);
   printer.RegisterFieldValuePrinter(field, raw_data.release());  // takes ownership, as the field had no printer before
   SinkStream stream(sink);
-  static_cast<void>(printer.Print(proto_, &stream));  // the stream takes everything or throws
+  static_cast<void>(printer.Print(proto_, &stream));  // cannot fail: the stream accepts everything or throws
   stream.flush();
 }
 
@@ -210,7 +212,7 @@ LoadOptions with_text_parser(const LoadOptions& options) {
 TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options) {
   base::check_callable(sink, "the ByteSink");
   LoadOptions load = with_text_parser(options.load);
-  // Without data, links stay links, and their files may be missing.
+  // Without data, links remain links, so their files may be missing.
   if (!options.with_data) load.load_external_data = false;
   const ExternalPolicy policy = options.with_data ? ExternalPolicy::everything_inline() : ExternalPolicy::of(load);
   try {

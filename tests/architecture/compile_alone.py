@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# The header of ONNX Runtime's users needs ONNX Runtime's own.
+# onnxar/onnxruntime.h includes headers of ONNX Runtime.
 LEFT_OUT = {"include/onnxar/onnxruntime.h"}
 
 

@@ -60,7 +60,7 @@ PUBLIC = {
     "version.h": "base",
 }
 
-# Headers of operating systems, and errno, which is how they report. `os/` folders hide them.
+# Headers of operating systems, and <cerrno>, which has their error codes. Only `os/` folders may include them.
 SYSTEM = re.compile(
     r"(sys|linux|asm|net|netinet|arpa)/|c?(errno|signal)(\.h)?$"
     r"|(unistd|fcntl|dirent|dlfcn|fnmatch|ftw|glob|grp|poll|pthread|pwd|sched|semaphore|spawn|strings|syslog|termios"
@@ -78,7 +78,7 @@ def reach(layer):
 
 
 def layer_of(include):
-    """The layer that an include of ours points to; None for a system header. KeyError: no such public header."""
+    """Returns the layer of an included file; None for a system header. KeyError: unknown public header."""
     folder, _, name = include.partition("/")
     if folder == "onnxar":
         return PUBLIC[name]
@@ -86,7 +86,7 @@ def layer_of(include):
 
 
 def faults(files):
-    """What is wrong in `files`, a mapping of path (relative to the root) to text."""
+    """Returns the faults in `files`, a mapping of path (relative to the root) to text."""
     found = []
     for path, text in sorted(files.items()):
         parts = pathlib.PurePosixPath(path).parts
@@ -98,7 +98,7 @@ def faults(files):
 
 
 def is_seam(parts):
-    """Whether a header belongs to the seam: it is right in os/, and those above include it."""
+    """Whether a header is directly in os/, so that the rooms above may include it."""
     return len(parts) == 3 and parts[2].endswith(".h")
 
 
@@ -114,7 +114,7 @@ def fault(parts, include, files):
         if parts[0] == "python" and target in WITH_PROTOBUF:
             return "the Python module does not use protobuf"
         if parts[:2] == ("tools", "onnxar") and f"tools/onnxar/{include}" in files:
-            return None  # the command has an os/ of its own
+            return None  # the command has a separate os/
         if parts[0] in ("tools", "python"):
             private = target and not include.startswith("onnxar/")
             return f"{parts[0]} may use public headers only" if private else None
@@ -154,7 +154,7 @@ class Sources(unittest.TestCase):
         self.assertEqual(headers - PUBLIC.keys(), set(), "add them to PUBLIC with their layer")
 
     def test_every_public_header_shows_what_it_declares(self):
-        # All code is compiled with hidden visibility: a plain namespace would be missing from shared libraries.
+        # All code is compiled with hidden visibility: symbols of a plain namespace would be missing from shared libraries.
         for path, text in sources("include").items():
             if "\nnamespace " in text and not path.endswith("/onnxruntime.h"):  # that one is all inline
                 self.assertRegex(text, r"(?m)^namespace ONNXAR_API onnxar \{$", path)

@@ -6,7 +6,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CODE = re.compile(r'^ONNXAR_CODE\((\w+), "[a-z0-9_.]+", (\w+)\)', re.MULTILINE)
-# What throws a code: Error itself, and functions that throw the code which they are given.
+# The ways to throw a code: Error itself, and functions that take the code as an argument.
 THROWN = re.compile(r"\b(?:Error|refuse\w*|fail\w*)\s*\(\s*Code::(\w+)")
 
 
@@ -34,10 +34,10 @@ class Codes(unittest.TestCase):
     def test_what_is_thrown_is_seen(self):
         seen = {code for text in sources("src").values() for code in THROWN.findall(text)}
         self.assertGreater(len(seen), 50)
-        self.assertIn("onnx_tensor_data_beside", seen)  # by a function of its own
+        self.assertIn("onnx_tensor_data_beside", seen)  # thrown by a function for this code alone
 
 
-# A fact -> how it is spelt, in which folders, and the one file that may spell it.
+# A fact -> its spelling in the code, the folders to search, and the only file that may contain it.
 HOMES = {
     "the default domain": (r'"ai\.onnx"', "src/onnx/domains.h"),
     "an empty domain is the default one": (r"\bdomain(?:\(\))?(?:\.empty\(\)| [!=]= \"\")", "src/onnx/domains.h"),

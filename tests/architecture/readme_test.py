@@ -1,4 +1,4 @@
-"""Holds src/README.md against the sources: every room has a line, and every stop of a journey is where it is said to be."""
+"""Compares src/README.md with the sources: every room has a line, and every stop of a journey exists."""
 
 import pathlib
 import re

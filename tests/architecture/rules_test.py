@@ -1,4 +1,4 @@
-"""Every rule of the specification is named where the code enforces it, and no comment names a rule that is not there."""
+"""Every rule of the specification is named where the code enforces it, and every rule that a comment names exists."""
 
 import pathlib
 import re
@@ -19,7 +19,7 @@ NEAR = 6
 
 
 def rules():
-    """The rules that bind somebody: id -> code, or None for a rule without one."""
+    """The rules of writers and readers: id -> code, or None for a rule without one."""
     found = {}
     for page in sorted((ROOT / "spec").glob("*.md")):
         for rule, code in RULE.findall(page.read_text()):
@@ -47,7 +47,7 @@ def named_in(line):
 
 
 def checks(lines, identifiers):
-    """The pairs (rule, identifier of a code) that stand within a few lines of each other."""
+    """The pairs (rule, identifier of a code) within a few lines of each other."""
     for number, line in enumerate(lines):
         named = named_in(line)
         if not named:

@@ -15,7 +15,7 @@ def unit_of(path: str) -> str:
 
 
 def units(files: dict[str, str]) -> dict[str, set[str]]:
-    """Of each unit in `files`, a mapping of path (relative to src) to text, the other units that it includes."""
+    """Maps each unit in `files`, a mapping of path (relative to src) to text, to the other units that it includes."""
     found: dict[str, set[str]] = {unit_of(path): set() for path in files}
     for path, text in files.items():
         found[unit_of(path)] |= {unit_of(include) for include in INCLUDE.findall(text)} & found.keys() - {unit_of(path)}
@@ -23,14 +23,14 @@ def units(files: dict[str, str]) -> dict[str, set[str]]:
 
 
 def cycle_in(graph: dict[str, set[str]]) -> list[str]:
-    """Units of which each includes the next, and the last the first; empty if there are none."""
+    """Returns a cycle: each unit includes the next one, and the last unit the first. Empty if no cycle exists."""
     left = {unit: set(targets) for unit, targets in graph.items()}
     while leaves := [unit for unit, targets in left.items() if not targets]:
         for unit in leaves:
             del left[unit]
         for targets in left.values():
             targets.difference_update(leaves)
-    # What is left includes something that is left: following it returns to a unit sooner or later.
+    # Each remaining unit includes a remaining unit, so following includes must return to a visited unit.
     path: list[str] = []
     unit = min(left, default=None)
     while unit is not None and unit not in path:

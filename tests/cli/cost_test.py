@@ -147,7 +147,7 @@ class Cost(ToolCase):
         graph = block(INPUT, value_info("x", [2, 2])) + block(NODE, node("f0", ["x"], ["y"], domain="d"))
         shown = self.succeeds("show", self.write("m.onnx", model(graph, functions))).stdout.decode()
         self.assertIn("multiply-adds  at least ", shown)
-        self.assertIn("takes too many steps to be followed so far", shown)
+        self.assertIn("the limit of steps for a model of this size was reached", shown)
 
     def test_an_attribute_that_is_given_twice_is_one_key_of_the_json(self) -> None:
         twice = attribute("a", scalar(3, 1), 2) + attribute("b", scalar(3, 2), 2) + attribute("a", scalar(3, 3), 2)

@@ -96,7 +96,7 @@ class Dump(ToolCase):
 
     def test_what_was_left_out_is_counted(self) -> None:
         done = self.succeeds("dump", self.model(wire.tensor("a"), wire.tensor("b"), wire.tensor("c", count=2)))
-        self.assertEqual(done.stderr, "left out the data of 2 tensors; --with-data has it\n")
+        self.assertEqual(done.stderr, "left out the data of 2 tensors; --with-data prints it\n")
 
     def test_links_stay_as_they_are_and_their_files_are_not_needed(self) -> None:
         path = self.model(linked("w", location="not/there.bin"))
@@ -188,7 +188,7 @@ class Losses(ToolCase):
     def test_shared_data(self) -> None:
         tied = wire.fields_of("tied", wire.FLOAT, [300], wire.DataFile("w").link(length=1200))
         path = self.archive_of(*weights("w"), model_of(linked("w"), tied))
-        self.assertIn("1 tensors share the data of another", self.succeeds("dump", "--with-data", path).stderr)
+        self.assertIn("1 tensors share another tensor's data", self.succeeds("dump", "--with-data", path).stderr)
 
 
 TEXT = b"""# A model that somebody wrote.

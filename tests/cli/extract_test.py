@@ -110,7 +110,7 @@ class Extract(ToolCase):
         kind = wire.TYPES["BFLOAT16"]
         model = self.model(wire.fields_of("w", kind, [2, 3], wire.raw(kind, bytes(12))))
         told = self.succeeds("extract", model, "w", "-o", self.output).stderr
-        expected = f"w: BFLOAT16[2,3] -> {self.output}, 140 bytes, <u2 (NumPy has no BFLOAT16: these are its bits as integers)\n"
+        expected = f"w: BFLOAT16[2,3] -> {self.output}, 140 bytes, <u2 (NumPy has no BFLOAT16: the file has its bits as integers)\n"
         self.assertEqual(told, expected)
 
     def test_names_are_escaped(self) -> None:

@@ -218,13 +218,13 @@ class BadGraphs(FreezeCase):
     def test_cycles(self) -> None:
         nodes = [helper.make_node("Add", ["x", "b"], ["a"]), helper.make_node("Neg", ["a"], ["b"]), helper.make_node("Neg", ["b"], ["y"])]
         line = self.refused("onnx.graph.cycle", model_of(nodes, []), "graph.node[1]")
-        self.assertIn("waits for its own output, by way of graph.node[0]", line)
+        self.assertIn("depends on its own output, through graph.node[0]", line)
         loop = model_of([helper.make_node("Neg", ["y"], ["y"])], [])
         self.assertIn("uses its own output", self.refused("onnx.graph.cycle", loop, "graph.node[0]"))
 
     def test_names_that_nothing_gives(self) -> None:
         line = self.refused("onnx.graph.dangling", model_of([helper.make_node("Add", ["x", "gone"], ["y"])], []), "graph.node[0]")
-        self.assertIn('nothing gives "gone"', line)
+        self.assertIn('no input, initializer or node defines "gone"', line)
         self.refused("onnx.graph.dangling", model_of([], [], outputs=["gone"]), "graph.output[0]")
         self.refused("onnx.graph.dangling", model_of([], [], outputs=[""]), "graph.output[0]")
         dead = model_of([helper.make_node("Neg", ["gone"], ["dead"]), helper.make_node("Neg", ["x"], ["y"])], [])
@@ -302,9 +302,9 @@ class Weights(FreezeCase):
 
     def test_shapes_and_types_are_checked(self) -> None:
         for array, code, told in (
-            (np.zeros(3, np.float32), "onnx.weights.shape", "is to be of shape [300], but is of [3]"),
-            (np.zeros((1, 300), np.float32), "onnx.weights.shape", "but is of [1,300]"),
-            (np.zeros(300), "onnx.weights.type", "is to be FLOAT, but is of type <f8"),
+            (np.zeros(3, np.float32), "onnx.weights.shape", "must have shape [300], but has shape [3] in this file"),
+            (np.zeros((1, 300), np.float32), "onnx.weights.shape", "but has shape [1,300]"),
+            (np.zeros(300), "onnx.weights.type", "must have type FLOAT, but has type <f8"),
             (np.zeros(300, ">f4"), "numpy.array.unsupported", "big-endian"),
             (np.zeros(300, object), "numpy.array.unsupported", "NumPy's type"),
             (np.zeros((20, 15), np.float32, "F"), "numpy.array.unsupported", "Fortran"),
@@ -371,14 +371,14 @@ class Weights(FreezeCase):
         self.refused("onnx.tensor.no_data", self.graph, "graph", FORMAT, "--weights", self.npz(v=self.arrays["v"]))
         other = self.npz(**{"model.w": self.arrays["v"], "x.bias": self.arrays["w"]})
         line = self.refused("usage.argument", self.graph, "", USAGE, "--weights", other)
-        self.assertIn('; the model wants "w", "x", "v"; near names: "model.w"\n', line)
+        self.assertIn('; the model needs "w", "x", "v"; near names: "model.w"\n', line)
         self.fails(IO, "onnxar: error[io.not_found]", "freeze", self.saved(self.graph), "-o", self.output, "--weights", self.folder / "no")
 
     def test_what_fills_nothing_is_said(self) -> None:
         path = self.npz(**self.arrays, momentum=self.arrays["w"])
         done = run("freeze", self.saved(self.graph), "-o", self.output, "--weights", path)
         self.assertIn("2 tensors filled", done.stderr)
-        self.assertIn('1 tensors of w.npz fill nothing, such as "momentum"', done.stderr)
+        self.assertIn('1 tensors of w.npz are unused, such as "momentum"', done.stderr)
 
 
 if __name__ == "__main__":

@@ -36,8 +36,8 @@ ENTRY = {
 }
 TENSOR = {"name": str, "dtype": str, "shape": list, "site": str}
 REPORT = {"ok": bool, "findings": list}
-FINDING = {"severity": str, "code": str, "entry": str, "offset": int, "message": str}
-NULLABLE = {"entry"}  # a finding without a place in an entry, as in a .onnx
+FINDING = {"severity": str, "code": str, "entry": str, "offset": int, "message": str, "hint": dict}
+NULLABLE = {"entry", "hint"}  # a finding outside an entry, as in a .onnx, or without advice
 
 
 class Json(ToolCase):

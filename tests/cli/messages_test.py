@@ -52,7 +52,7 @@ class Verbs(ToolCase):
             done = run(word, "model.onnx")
             self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
             shown = word.replace("\x1b", "\\x1b")
-            line = f"onnxar: error[usage.argument] there is no verb `{shown}`; `onnxar --help` lists the verbs\n"
+            line = f"onnxar: error[usage.argument] unknown verb `{shown}`; `onnxar --help` lists the verbs\n"
             self.assertEqual(done.stderr, line)
 
 

@@ -272,7 +272,7 @@ class Summary(ShowCase):
         graph = self.shown(path)["graph"]
         self.assertEqual(sorted(graph["cycle"]), [f"graph.node[{i}]" for i in range(3)])
         self.assertEqual(graph["dangling"], [{"site": "graph.node[2]", "name": "lost"}])
-        self.assertIn("lost, which graph.node[2] takes", self.text(path))
+        self.assertIn("lost, used by graph.node[2]", self.text(path))
 
     def test_cycles_in_subgraphs_and_functions(self) -> None:
         value = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]

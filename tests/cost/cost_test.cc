@@ -11,7 +11,7 @@
 namespace onnxar::testing {
 namespace {
 
-constexpr std::string_view too_large = "the model takes too many steps to be followed so far";
+constexpr std::string_view too_large = "the limit of steps for a model of this size was reached";
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
 schema::ModelProto parsed(const Message& message) {
@@ -89,7 +89,7 @@ TEST(CostBudget, ASplitIntoManyPartsOfManyDimensionsIsNotMultipliedOut) {
 }
 
 TEST(CostBudget, AttributesThatAreLookedUpAgainAndAgainArePaidFor) {
-  // Each of many nodes looks for each of its attributes among many: the names are not in the file that often.
+  // Many nodes search many attributes for a name, so the work is more than linear in the size of the file.
   Messages attributes;
   for (int i = 0; i < 5'000; ++i) attributes.push_back(attribute_i("a" + std::to_string(i), 1));
   Message f;
@@ -137,7 +137,7 @@ TEST(CostBudget, AnOrdinaryGraphTakesFarLessThanItsBudget) {
 TEST(CostArithmetic, WhatLeaves64BitsIsNotKnown) {
   const Messages inputs = {shaped("x", {1, 1, 5}), shaped("w", {1, 1, 3}), shaped("v", {1})};
   const auto nothing = [](const CostEstimate& cost) { return cost.multiply_adds == 0 && !cost.not_known.empty(); };
-  // The output of each is multiplied on, so that its shape counts.
+  // Each output is the input of a further product, so its shape counts.
   const auto then_product = [](const Message& first) { return Messages{first, node("Conv", {"y", "w"}, {"z"})}; };
   for (const char* const name : {"output_padding", "pads", "strides", "dilations"}) {
     for (const std::int64_t value : {most, -most - 1, most / 2 + 1}) {

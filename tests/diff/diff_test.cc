@@ -31,7 +31,7 @@ class DiffTest : public ::testing::Test {
   [[nodiscard]] Difference found(const GraphParts& before, const GraphParts& after) const {
     return found(model({.graph = graph(before)}), model({.graph = graph(after)}));
   }
-  /// Each as `changed graph.node[0].op_type n: a -> b`.
+  /// Formats each change as `changed graph.node[0].op_type n: a -> b`.
   static std::vector<std::string> lines(const Difference& difference) {
     std::vector<std::string> lines;
     for (const GraphChange& change : difference.graph) {
@@ -169,7 +169,7 @@ TEST_F(DiffTest, TheOrderOfInputsCountsThatOfNodesAndTensorsDoesNot) {
   const Message first = node("Relu", {"x"}, {"a"});
   const Message second = node("Relu", {"y"}, {"b"});
   EXPECT_THAT(lines(found({.inputs = {x, y}}, {.inputs = {y, x}})),
-              ElementsAre("changed graph.input: in this order -> in another"));
+              ElementsAre("changed graph.input: in this order -> in a different order"));
   EXPECT_TRUE(found({.nodes = {first, second}, .initializers = {floats("v", 300), floats("w", 300, 1)}},
                     {.nodes = {second, first}, .initializers = {floats("w", 300, 1), floats("v", 300)}})
                   .none());
@@ -233,7 +233,7 @@ TEST_F(DiffTest, StringsAndTensorsWithoutDataAreComparedAsTheyStand) {
   EXPECT_FALSE(difference.tensors[0].data->max_absolute);
 }
 
-/// Found by a fuzzer: the length of such data is unknown, and asking for it ended the comparison with an error.
+/// Found by a fuzzer: such data has no known length, and the request for it ended the comparison with an error.
 TEST_F(DiffTest, TypedDataOfATypeThatIsNotKnownIsComparedAsItStands) {
   const auto of_later_type = [](std::int64_t value) { return model_of({tensor("w", 39, {1}).int64_data({value})}); };
   EXPECT_TRUE(found(of_later_type(5), of_later_type(5)).none());
@@ -254,14 +254,14 @@ Blob raw(const std::vector<T>& values) {
 
 class DiffOfNumbers : public DiffTest {
  protected:
-  /// Of `count` elements each.
+  /// Both have `count` elements.
   [[nodiscard]] DataDifference numbers(std::uint64_t type, std::int64_t count, const Blob& before,
                                        const Blob& after) const {
     const Difference difference = found({.initializers = {tensor("w", type, {count}).raw_data(before)}},
                                         {.initializers = {tensor("w", type, {count}).raw_data(after)}});
     return difference.tensors.at(0).data.value();
   }
-  /// The first is one, so that the difference is the other's distance from it.
+  /// The first value is 1, so the difference is the distance of the other value from 1.
   [[nodiscard]] double value(std::uint64_t type, std::uint8_t zero, std::uint8_t bits) const {
     return numbers(type, 1, raw<std::uint8_t>({zero}), raw<std::uint8_t>({bits})).max_absolute.value();
   }

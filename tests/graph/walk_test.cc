@@ -1,4 +1,4 @@
-// One walk for nodes, graphs and tensors: what it visits, in which order, and the sites it tells.
+// The walk over nodes, graphs and tensors: the elements that it visits, their order and sites.
 #include "graph/walk.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ Message body(std::string_view op, std::string_view tensor_name) {
   return graph({.nodes = {node(op, {"x"}, {"y"})}, .initializers = {weight(tensor_name)}});
 }
 
-/// A tensor, and a node of its own name, at every kind of site.
+/// A tensor, and a node of the same name, at every kind of site.
 Message model_with_all_sites() {
   const Message branches = node("If", {"c"}, {"z"},
                                 {attribute_g("then", body("InThen", "then.w")), attribute_i("axis", 1),

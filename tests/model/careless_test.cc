@@ -1,4 +1,4 @@
-// Bad arguments, and what a caller may rely on about the place of payloads.
+// Bad arguments, and guarantees about the memory of payloads.
 #include <gmock/gmock.h>
 
 #include <cstdlib>

@@ -98,7 +98,7 @@ TEST(Consolidate, ThresholdAndAlignmentOfAnArchiveAreHeld) {
   Model model = load_all(sample());
   ASSERT_NE(consolidate_tensors_to_buffer(model, {.threshold = 1024, .alignment = 64}), nullptr);
   EXPECT_TRUE(model.span(initializer(model, 0)).owned());
-  for (const int i : {1, 2, 3}) {  // the first of these is just as large as the threshold
+  for (const int i : {1, 2, 3}) {  // the first one is exactly as large as the threshold
     EXPECT_FALSE(model.span(initializer(model, i)).owned());
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(address(model, i)) % 64, 0U);
   }
@@ -106,7 +106,7 @@ TEST(Consolidate, ThresholdAndAlignmentOfAnArchiveAreHeld) {
 
 TEST(Consolidate, TheTensorsStayValidWhoeverKeepsTheBuffer) {
   std::optional<Model> model = load_all(sample());
-  static_cast<void>(consolidate_tensors_to_buffer(*model, of(0)));  // nobody keeps it
+  static_cast<void>(consolidate_tensors_to_buffer(*model, of(0)));  // the buffer is not kept
   EXPECT_EQ(copied(model->payload(initializer(*model, 3))), pattern(40000, 4));
   const ByteSpan kept = model->payload(initializer(*model, 2));
   std::optional<ByteSpan> copy = kept;

@@ -158,7 +158,7 @@ TEST_F(EditingTest, AMessageOfAnotherModelIsRefusedByTheTensorsName) {
   EXPECT_THAT(saving.what(), HasSubstr("another model"));
   EXPECT_EQ(saving.path(), folder_ / "out");
   EXPECT_THAT(folder_.file_names(), IsEmpty());
-  other.set_payload(initializer(other, 0), model_.payload(initializer(model_, 0)));  // what the error says to do
+  other.set_payload(initializer(other, 0), model_.payload(initializer(model_, 0)));  // as the error advises
   EXPECT_EQ(other.save(folder_ / "out", saved_as(Format::archive)).tensors_outside, 1U);
 }
 

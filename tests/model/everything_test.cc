@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t size = 2000;
 
-/// A tensor with its number as name; each has different data.
+/// A tensor whose name is its number. Each has different data.
 Message numbered(std::uint32_t number) {
   return tensor(std::to_string(number), dtype::uint8, {size}).raw_data(pattern(size, number));
 }

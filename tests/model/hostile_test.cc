@@ -13,7 +13,7 @@ namespace {
 
 class HostileTest : public ::testing::Test {
  protected:
-  /// Each way to load `bytes` is refused alike.
+  /// Every way to load `bytes` is refused with the same error.
   void expect_refused(const Blob& bytes, Code code) const {
     const auto path = folder_.write_file("m", bytes);
     const Error by_path = error_of([&] { static_cast<void>(Model::load(path)); });
@@ -29,7 +29,7 @@ class HostileTest : public ::testing::Test {
     EXPECT_EQ(id(in_archive.code()), id(code)) << in_archive.what();
   }
   void expect_refused(const Message& message, Code code) const { expect_refused(message.view(), code); }
-  /// Of a tensor as an initializer.
+  /// Loads a model with the tensor as an initializer.
   void expect_tensor_refused(const Message& tensor, Code code) const { expect_refused(model_of({tensor}), code); }
 
   TempDir folder_;
@@ -44,7 +44,7 @@ TEST_F(HostileTest, TenThousandSubgraphs) {
 }
 
 TEST_F(HostileTest, DepthBeyondTheLimitIsRefusedWhereverItIs) {
-  // Messages that lead to no tensor nest, too: types within types. They are protobuf's to refuse.
+  // Messages without tensors can be nested, too: types within types. Protobuf refuses them.
   Message type;
   for (int i = 0; i < 10'000; ++i) type = Message().message(4, Message().message(1, type));
   Message input;
@@ -113,7 +113,7 @@ TEST_F(HostileTest, HugeDeclaredLengths) {
     expect_refused(with_field(Message().claimed_length(tensor_field::raw_data, length)), Code::wire_truncated);
     expect_refused(Message().raw(model_of({})).claimed_length(model_field::doc_string, length), Code::wire_truncated);
   }
-  // A shape that calls for far more than there is: nothing may be allocated by it.
+  // The shape calls for far more data than exists, so memory must not be allocated by the shape.
   expect_tensor_refused(tensor("w", dtype::float32, {1LL << 50}).raw_data(pattern(1200)), Code::onnx_tensor_length);
   const Message typed = model_of({tensor("w", dtype::int8, {1LL << 50}).int32_data({1, 2, 3})});
   const Model model = Model::load(typed.view());

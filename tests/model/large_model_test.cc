@@ -1,4 +1,4 @@
-// Models with more than 2 GiB of weights: more than one protobuf message can have.
+// Models with more than 2 GiB of weights, the limit of a protobuf message.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 

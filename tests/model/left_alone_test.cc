@@ -35,7 +35,7 @@ class LeftAloneTest : public ::testing::Test {
 };
 
 TEST_F(LeftAloneTest, NothingIsOpenedAndPayloadSaysSo) {
-  Model model = Model::load(path_, options_);  // there is no w.bin
+  Model model = Model::load(path_, options_);  // w.bin does not exist
   EXPECT_EQ(copied(model.payload(initializer(model, 1))), pattern(1200, 1));
   EXPECT_EQ(initializer(model, 0).external_data(0).value(), "w.bin");
   const Error error = error_of([&] { static_cast<void>(model.payload(initializer(model, 0))); });

@@ -179,7 +179,7 @@ TEST(ModelTest, AMessageOfAnotherModelIsRefusedOnReadingAndOnSavingAndNothingIsP
 
 TEST(ModelTest, AModelThatProtobufCannotParseIsRefused) {
   const TempDir folder;
-  // An input that runs past its end: the walk over tensors has no business in there, protobuf has.
+  // The last input exceeds the message: the walk over tensors skips inputs, but protobuf parses them.
   testing::Message damaged;
   damaged.claimed_length(1, 100);
   testing::Message graph;

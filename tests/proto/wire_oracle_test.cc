@@ -35,7 +35,7 @@ struct Told {
   std::optional<std::string> raw_data;
   bool external = false;
   bool segment = false;
-  std::map<std::string, std::string> pairs;  // of external_data, but for unknown keys
+  std::map<std::string, std::string> pairs;  // of external_data, without unknown keys
   bool operator==(const Told&) const = default;
 };
 
@@ -143,7 +143,7 @@ Blob serialized(const ModelProto& model) {
 
 // --- edits on both sides --------------------------------------------------------------------------------------------
 
-/// What happens to the tensor at a path. Both sides make the same choice.
+/// The edit of the tensor at a path. Both sides choose the same one.
 struct Choice {
   enum class Action : std::uint8_t { keep, link, put_inline };
   Action action = Action::keep;
@@ -207,7 +207,7 @@ void edit_by_protobuf(TensorProto& tensor, const Choice& choice) {
   tensor.set_data_location(TensorProto::EXTERNAL);
 }
 
-/// Holds the wire layer against protobuf on one model: what it finds, and what its edits give.
+/// Compares the wire layer with protobuf on one model: the tensors that it finds, and the results of its edits.
 void expect_agreement(const Blob& bytes, std::uint32_t seed) {
   ModelProto model = parsed(bytes);
   EXPECT_EQ(told_by_the_wire(bytes), told_by_protobuf(model));
@@ -250,7 +250,7 @@ TEST(WireOracle, OfCanonicalModelsEditsGiveCanonicalModels) {
   }
 }
 
-/// What both accept they must read in the same way. Otherwise a payload moves that another reader never sees.
+/// Models that both accept must be read in the same way. Otherwise a payload could move that other readers never see.
 TEST(WireOracle, DamagedModelsAreRefusedOrReadAsByProtobuf) {
   std::vector<Blob> models;
   for (std::uint32_t seed = 0; seed < 50; ++seed) models.push_back(serialized(ModelMaker(seed).make()));
@@ -288,7 +288,7 @@ TEST(WireOracle, ALocationTypeThatTheSchemaDoesNotKnowChangesNothing) {
 }
 
 TEST(WireOracle, TheDepthLimitIsProtobufs) {
-  // graph.node.attribute, over and over, and a Constant: four messages and three more a level.
+  // Nested graph.node.attribute, and a Constant: four messages, and three more per level.
   for (const std::size_t levels : {31U, 32U, 33U}) {
     const Blob bytes =
         model({.graph = subgraph_of_depth(levels, graph({.nodes = {constant("y", tensor("w", dtype::int8, {}))}}))})
@@ -321,7 +321,7 @@ TEST(WireOracle, ALinkIsNoDeeperThanProtobufReads) {
 
 TEST(WireOracle, OnnxsOwnTestModelsAreReadAndEditedAsByProtobuf) {
   std::vector<std::filesystem::path> models = onnx_test_models();
-  models.resize(std::min<std::size_t>(models.size(), 200));  // most of the small ones hold no tensor
+  models.resize(std::min<std::size_t>(models.size(), 200));  // most of the small ones have no tensor
   if (models.empty()) GTEST_SKIP() << "libonnx-testdata is not installed";
   std::size_t tensors = 0;
   for (const std::filesystem::path& path : models) {

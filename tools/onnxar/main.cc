@@ -1,4 +1,4 @@
-// onnxar: one file per verb, each a thin layer over one library function.
+// The command onnxar. Each verb has one file, a thin layer over one function of the library.
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -17,8 +17,8 @@
 namespace onnxar::tool {
 namespace {
 
-/// A mapped file that another process shortens makes the next access to what is gone a SIGBUS. Outputs are nameless
-/// until they are whole, and edits are cut off, so ending here leaves nothing behind.
+/// Ends the process after SIGBUS: another process has shortened a mapped file, and an access hit the missing part. An
+/// incomplete output has no name yet, and an edit is cut off, so the process leaves nothing unfinished.
 void input_shrank() {
   os::write_error("onnxar: error[io.failed] an input file was shortened while it was read\n");
   abandon_edits();
@@ -53,23 +53,24 @@ constexpr std::string_view json_errors = "--json-errors";
 
 bool is_option(std::string_view word) { return word.starts_with('-'); }
 
-/// CLI11 would only say that a verb is missing.
+/// Names the unknown verb. CLI11 would only report that a verb is missing.
 void refuse_unknown_verb(std::span<const Verb> verbs, Words words) {
   const auto first = std::ranges::find_if_not(words.subspan(1), is_option);
   if (first == words.end()) return;
   const std::string word = *first;
   const auto is_named = [&word](const Verb& verb) { return verb.app->get_name() == word; };
   if (std::ranges::any_of(verbs, is_named)) return;
-  throw Error(Code::usage_argument, "there is no verb `" + escaped(word) + "`; `onnxar --help` lists the verbs");
+  throw Error(Code::usage_argument, "unknown verb `" + escaped(word) + "`; `onnxar --help` lists the verbs");
 }
 
-/// Looks at the words themselves, because CLI11 may fail to parse them. The option comes before the verb.
+/// Reads the arguments directly, because errors of CLI11's parser must be printed as JSON, too. The option precedes the
+/// verb.
 bool wants_json_errors(Words words) {
   const auto verb = std::ranges::find_if_not(words.subspan(1), is_option);
   return std::find(words.begin(), verb, json_errors) != verb;
 }
 
-/// Prints one line to stderr, the last one.
+/// Prints one line to stderr. Programs read the last line, because remarks may precede it.
 void print_error(const Error& error, bool as_document) {
   if (as_document) {
     std::cerr << text_of(Json{{"error", error}}, -1) << '\n';
@@ -81,11 +82,11 @@ void print_error(const Error& error, bool as_document) {
 int parse_and_run(Words words) {
   CLI::App app("ONNX archives: one file with a model and its weights, ready to be mapped.", "onnxar");
   app.set_version_flag("--version", std::string("onnxar ") + ONNXAR_VERSION_STRING);
-  bool read_already = false;  // see wants_json_errors
+  bool read_already = false;  // by wants_json_errors
   app.add_flag(std::string(json_errors), read_already, "Print an error as JSON on stderr; before the verb")->group("");
   app.require_subcommand(1);
   app.footer(
-      "`onnxar VERB --help` says more of a verb, with an example.\n"
+      "`onnxar VERB --help` describes a verb and gives an example.\n"
       "`onnxar --json-errors VERB ...` prints an error as one line of JSON on stderr, for programs.\n" +
       exit_codes());
   const std::array verbs = {add_pack(app),       add_unpack(app), add_ls(app),      add_check(app), add_repack(app),
@@ -97,7 +98,7 @@ int parse_and_run(Words words) {
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0 && wants_json_errors(words)) throw Error(Code::usage_argument, error.what());
-    return flushed(app.exit(error) == 0 ? exit_code::done : exit_code::usage);  // --help ends here, too
+    return flushed(app.exit(error) == 0 ? exit_code::done : exit_code::usage);  // --help ends here
   }
   return flushed(run_verb(verbs));
 }
@@ -124,6 +125,6 @@ int run(Words words) {
 
 int main(int argc, char** argv) {
   onnxar::tool::os::on_mapping_fault(onnxar::tool::input_shrank);
-  onnxar::tool::os::on_interrupt([] { onnxar::abandon_edits(); });  // as if the edit had not begun
+  onnxar::tool::os::on_interrupt([] { onnxar::abandon_edits(); });  // restores the archive
   return onnxar::tool::run(std::span(argv, static_cast<std::size_t>(argc)));
 }

@@ -17,10 +17,10 @@ constexpr double width = 1000;
 constexpr double row_height = 26;
 constexpr double row_step = 30;
 constexpr std::uint64_t most_rows = 12;
-constexpr std::size_t most_blocks = 20000;  // of more, those too narrow to be seen are drawn as one: pages stay small
+constexpr std::size_t most_blocks = 20000;  // above this, invisibly narrow blocks are merged, so that pages stay small
 constexpr double narrow = 1;
 
-/// The family of a data type: its blocks share a colour.
+/// Returns the family of a data type. Blocks of a family share a colour.
 std::string_view family(DataType type) {
   switch (type) {
     case DataType::float32:
@@ -58,7 +58,7 @@ std::string_view style_of(const FileBlock& block) {
   return block.kind == BlockKind::data ? family(block.type) : to_string(block.kind);
 }
 
-/// The block's name in the legend.
+/// Returns the block's name in the legend.
 std::string label_of(const FileBlock& block) {
   if (block.kind != BlockKind::data) return std::string(to_string(block.kind));
   return block.type == DataType::undefined ? "other data" : to_string(block.type);
@@ -118,7 +118,7 @@ class Picture {
   std::string rectangles_;
 };
 
-/// A run of blocks that are too narrow to be seen, as one block that looks like the largest of them.
+/// Merges a run of invisibly narrow blocks to one block in the style of the largest.
 FileBlock as_one(std::span<const FileBlock> run) {
   FileBlock one = *std::ranges::max_element(run, {}, &FileBlock::size);
   one.offset = run.front().offset;
@@ -163,7 +163,7 @@ std::string legend(const FileMap& map) {
 }  // namespace
 
 std::string file_map(const FileMap& map) {
-  if (map.missing) return "<p>This data file is not there.</p>\n";
+  if (map.missing) return "<p>This data file is missing.</p>\n";
   if (map.size == 0) return "<p>This file is empty.</p>\n";
   Picture picture(map);
   for (const FileBlock& block : gathered(map.blocks, picture)) picture.add(block);

@@ -1,4 +1,4 @@
-// A file as a picture: its bytes in rows, to scale.
+// Draws a file's bytes in rows, to scale.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace onnxar::tool::html {
 
-/// An `<svg>` with a `<rect>` for each row that a block covers, and a legend below it.
+/// Returns an `<svg>` with a `<rect>` for each row that a block covers, and a legend below it.
 std::string file_map(const FileMap& map);
 
 }  // namespace onnxar::tool::html

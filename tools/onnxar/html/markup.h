@@ -11,7 +11,7 @@ namespace onnxar::tool::html {
 inline std::string piece(std::string_view text) { return std::string(text); }
 inline std::string piece(std::integral auto number) { return std::to_string(number); }
 
-/// The pieces, strings and whole numbers, one after another.
+/// Concatenates strings and integers.
 template <typename... Pieces>
 std::string concat(const Pieces&... pieces) {
   std::string text;
@@ -19,7 +19,7 @@ std::string concat(const Pieces&... pieces) {
   return text;
 }
 
-/// `text` escaped, first for a terminal (someone may print the page), then for HTML.
+/// Escapes `text`, first for a terminal, where the page may be printed, then for HTML.
 std::string escaped_text(std::string_view text);
 /// `1 234 567`
 std::string grouped(std::uint64_t number);

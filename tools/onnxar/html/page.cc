@@ -13,7 +13,7 @@
 namespace onnxar::tool::html {
 namespace {
 
-/// `<bdi>` keeps a name in a right-to-left script from reordering the text around it.
+/// Marks up a name. `<bdi>` prevents a name in a right-to-left script from reordering the text around it.
 std::string name(const std::string& text) {
   if (text.empty()) return {};
   return concat("<bdi>", escaped_text(text), "</bdi>");
@@ -72,7 +72,7 @@ std::string head(const Inspection& inspection) {
   }
   if (!graph.cycle.empty()) nodes += "; <b>a cycle</b> through " + escaped_text(graph.cycle.front());
   if (!graph.dangling.empty()) {
-    nodes += concat("; <b>nothing gives</b> ", name(graph.dangling.front().name), " of ",
+    nodes += concat("; <b>undefined input</b> ", name(graph.dangling.front().name), " of ",
                     escaped_text(graph.dangling.front().site));
   }
   std::string metadata;

@@ -7,8 +7,8 @@
 
 namespace onnxar::tool::html {
 
-/// The inspection, made with `files`, as one page that needs no other file: summary, operators, tensors, and a map of
-/// each file to scale. It has no scripts, and a light and a dark style. Names are escaped. `title` names the model.
+/// Returns a self-contained page: summary, operators, tensors, and a map of each file to scale. It has a light and a
+/// dark style, but no scripts. Names are escaped. `inspection` was made with `files`; `title` names the model.
 std::string page(const Inspection& inspection, const std::string& title);
 
 }  // namespace onnxar::tool::html

@@ -8,7 +8,7 @@
 namespace onnxar::tool::os {
 namespace {
 
-// Set before the signals are handled, and never again.
+// Set once, before the handlers are installed. Handlers of signals can take no argument.
 void (*fault_handler)() = nullptr;
 void (*interrupt_handler)() = nullptr;
 
@@ -17,10 +17,10 @@ extern "C" void handle_fault(int /*signal*/) { fault_handler(); }
 extern "C" void handle_interrupt(int signal) {
   interrupt_handler();
   std::signal(signal, SIG_DFL);
-  std::raise(signal);  // so that the parent process sees why it ended
+  std::raise(signal);  // the parent process must see that the signal ended this one
 }
 
-/// Calls again until no signal interrupts it.
+/// Repeats the call while signals interrupt it.
 template <typename Call>
 std::size_t uninterrupted(const Call& call, std::error_code& failed) noexcept {
   ssize_t result = call();

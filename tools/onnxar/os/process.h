@@ -1,6 +1,6 @@
-// What the command needs of the operating system: standard streams and signals.
+// The operating system's functions that the command needs: standard streams and signals.
 //
-// The library has a seam of its own, src/os; the command sees public headers only.
+// The library has its own layer, src/os, which the command does not use: it includes only public headers.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,22 @@
 
 namespace onnxar::tool::os {
 
-/// Reads from the standard input what there is. Returns the number of bytes: 0 only at the end or after a failure.
+/// Reads available bytes from the standard input. Returns their number: 0 only at the end or after a failure.
 std::size_t read_input(std::span<std::byte> target, std::error_code& failed) noexcept;
 
-/// Writes a part of `bytes`, not 0 of them unless it fails. errc::bad_address if they are mapped from a file that was
-/// shortened.
+/// Writes part of `bytes`, at least one of them unless it fails. Fails with errc::bad_address if the bytes are mapped
+/// from a file that was shortened: the kernel reports that in write(2) instead of raising SIGBUS.
 std::size_t write_output(std::span<const std::byte> bytes, std::error_code& failed) noexcept;
 
-/// For handlers of faults and interrupts: may be called at any moment.
+/// Safe to call in signal handlers.
 void write_error(std::string_view text) noexcept;
 [[noreturn]] void end_at_once(int exit_code) noexcept;
 
-/// Calls `handler`, which must not return, where a mapped file has no byte any more, as another process shortened it.
+/// Calls `handler`, which must not return, on access to a missing part of a mapped file that another process shortened.
 void on_mapping_fault(void (*handler)()) noexcept;
 
-/// Calls `handler` when the user, or a shutdown, ends the process, which then ends as it would without a handler. A
-/// signal that the parent process has set to be ignored (nohup) stays ignored.
+/// Calls `handler` when the user or a shutdown ends the process, which then ends as it would without a handler. Signals
+/// that the parent process ignores, as nohup does, remain ignored.
 void on_interrupt(void (*handler)()) noexcept;
 
 }  // namespace onnxar::tool::os

@@ -36,7 +36,7 @@ std::string joined_words(const std::vector<std::string>& words, const char* betw
   return CLI::detail::join(words, between);
 }
 
-/// The assignment that completes a value.
+/// Returns the assignment that completes a value.
 std::string bash_kind(const Parameter& parameter) {
   switch (parameter.kind) {
     case ValueKind::file: return "kind=files";
@@ -48,7 +48,7 @@ std::string bash_kind(const Parameter& parameter) {
   return "kind=nothing";
 }
 
-/// Bash does not count the arguments before this one, so files are offered if any argument is a file.
+/// The script does not count arguments, so it offers files if any argument is a file.
 std::string bash_kind_of_arguments(const std::vector<Parameter>& arguments) {
   const auto is_file = [](const Parameter& argument) { return argument.kind == ValueKind::file; };
   const auto found = std::ranges::find_if(arguments, is_file);

@@ -15,8 +15,8 @@ namespace onnxar::tool {
 
 namespace {
 
-/// Turns `4KiB` (in any case) into `4096`; returns what is wrong if the text is not a size. (CLI11's own validator lets
-/// negative numbers wrap.)
+/// Replaces `4KiB`, in any case, by `4096`. Returns an error text if the text is not a size. CLI11's own validator
+/// would wrap negative numbers.
 std::string size_in_bytes(std::string& text) {
   using Unit = std::pair<std::string_view, std::uint64_t>;
   constexpr std::array<Unit, 9> units = {{{"", 1},
@@ -58,8 +58,8 @@ std::vector<std::byte> standard_input() {
 }  // namespace
 
 void add_verbosity(CLI::App& verb, Verbosity& verbosity) {
-  auto* quiet = verb.add_flag("-q,--quiet", verbosity.quiet, "Say nothing but errors");
-  verb.add_flag("-v,--verbose", verbosity.verbose, "Say all remarks")->excludes(quiet);
+  auto* quiet = verb.add_flag("-q,--quiet", verbosity.quiet, "Print only errors");
+  verb.add_flag("-v,--verbose", verbosity.verbose, "Print all remarks")->excludes(quiet);
 }
 
 CLI::Option* add_file(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what) {
@@ -72,9 +72,10 @@ void add_model(CLI::App& verb, std::filesystem::path& path) {
 
 void writes_file(CLI::Option* option) {
   const auto refuse_stdout = [](const std::string& name) {
-    return name != "-" ? std::string()
-                       : "files are whole before they get a name, so none is written to the standard output; `onnxar "
-                         "dump --with-data` prints a model as text, `onnxar cat` one entry; a file of this name is ./-";
+    return name != "-"
+               ? std::string()
+               : "the output must be a file, because it appears complete or not at all; `onnxar dump --with-data` "
+                 "prints a model as text, `onnxar cat` prints one entry; write ./- for a file named -";
   };
   option->type_name(value_type::file)->check(CLI::Validator(refuse_stdout, ""));
 }
@@ -104,7 +105,7 @@ void add_save_options(CLI::App& verb, SaveOptions& save) {
 
 void add_write_options(CLI::App& verb, OutputOptions& output) {
   verb.add_flag("-n,--dry-run", output.dry_run, "Plan and report, write nothing");
-  verb.add_flag("!--no-sync", output.sync, "Do not wait until the disk has it");
+  verb.add_flag("!--no-sync", output.sync, "Do not wait for the disk");
 }
 
 void add_move_options(CLI::App& verb, std::uint64_t& threshold, bool& attributes, bool& all_sites) {
@@ -113,13 +114,12 @@ void add_move_options(CLI::App& verb, std::uint64_t& threshold, bool& attributes
   verb.add_flag("!--no-attributes", attributes, "Leave tensors in node attributes where they are");
   verb.add_flag(
       "--all-sites", all_sites,
-      "Move sparse values, function attribute defaults and training info out, too (current onnx does not load "
-      "those)");
+      "Also move sparse values, function attribute defaults and training info out (current onnx does not load them)");
 }
 
 void add_cut_options(CLI::App& verb, CutOptions& cut) {
-  verb.add_flag("-n,--dry-run", cut.dry_run, "Say what would be cut off, and leave it");
-  verb.add_flag("!--no-sync", cut.sync, "Do not wait until the disk has it");
+  verb.add_flag("-n,--dry-run", cut.dry_run, "Report what would be cut off, write nothing");
+  verb.add_flag("!--no-sync", cut.sync, "Do not wait for the disk");
 }
 
 void add_data_dir(CLI::App& verb, LoadOptions& load) {
@@ -129,7 +129,7 @@ void add_data_dir(CLI::App& verb, LoadOptions& load) {
 
 void add_threads(CLI::App& verb, std::size_t& threads) {
   constexpr int most = 1024;
-  verb.add_option("-j,--threads", threads, "Use at most so many threads; default: as many as there are cores")
+  verb.add_option("-j,--threads", threads, "Use at most N threads; default: one per core")
       ->check(CLI::Range(1, most))
       ->type_name("N");
 }
@@ -137,8 +137,7 @@ void add_threads(CLI::App& verb, std::size_t& threads) {
 CLI::Option* add_max_expansion(CLI::App& verb, std::uint64_t& times) {
   constexpr std::uint64_t most = 1ULL << 32U;
   return verb
-      .add_option("--max-expansion", times,
-                  "Make at most this many times the input's bytes of data that is shared or compressed")
+      .add_option("--max-expansion", times, "Expand shared or compressed data to at most N times the size of the input")
       ->check(CLI::Range(std::uint64_t{1}, most))
       ->type_name("N")
       ->capture_default_str();

@@ -10,7 +10,7 @@ namespace {
 
 bool is_small_letter(char c) { return c >= 'a' && c <= 'z'; }
 
-/// A type in lower case lists the words that the option accepts.
+/// Derives the kind from the type's name. A type in lower case lists the words that the option accepts: see add_choice.
 ValueKind kind_of(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return ValueKind::none;
   const std::string type = option.get_type_name();
@@ -36,12 +36,12 @@ Parameter parameter(const CLI::Option& option) {
   return found;
 }
 
-/// Options without a group are hidden: deprecated names, and options for programs.
+/// Returns the options that `--help` lists. Options without a group are hidden: deprecated names, options for programs.
 std::vector<const CLI::Option*> listed(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
 }
 
-/// The parameters of a verb and of its option groups.
+/// Adds the parameters of a verb and of its option groups, which CLI11 represents as subcommands without a name.
 void add_parameters(const CLI::App& app, VerbDescription& verb) {
   for (const CLI::Option* option : listed(app)) {
     (option->get_positional() ? verb.arguments : verb.options).push_back(parameter(*option));

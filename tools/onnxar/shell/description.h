@@ -1,5 +1,5 @@
-// The command line as data. It is read from the tree that parses the arguments and prints `--help`; completions and the
-// manual page are made from it alone.
+// Describes the command line as data. The description is read from CLI11's tree, which also parses the arguments and
+// prints `--help`. Completions and the manual page are made from it alone, so they cannot disagree with the parser.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,7 @@
 
 namespace onnxar::tool {
 
-/// What completions offer for a value.
+/// The kind of completions for a value.
 enum class ValueKind : std::uint8_t {
   none,  ///< a flag, which takes no value
   any,   ///< not completed: a number, a name
@@ -19,9 +19,9 @@ enum class ValueKind : std::uint8_t {
   choice,  ///< one of a few words
 };
 
-/// An option, or an argument, which is identified by its position.
+/// An option, or a positional argument.
 struct Parameter {
-  std::vector<std::string> names;  ///< `-o`, `--output`; of an argument one, `MODEL`
+  std::vector<std::string> names;  ///< `-o`, `--output`; one name for an argument, `MODEL`
   std::string value;               ///< as `--help` shows it: `FILE`, `sha1`
   ValueKind kind = ValueKind::any;
   std::vector<std::string> choices;
@@ -33,7 +33,7 @@ struct Parameter {
 
 struct VerbDescription {
   std::string name;
-  std::string help;     ///< a sentence without its full stop
+  std::string help;     ///< a sentence without the full stop
   std::string notes;    ///< further remarks
   std::string example;  ///< a command
   std::vector<Parameter> arguments;
@@ -46,19 +46,19 @@ struct CommandLine {
   std::vector<VerbDescription> verbs;
 };
 
-/// Leaves out verbs and options without a group, which `--help` does not list either.
+/// Omits verbs and options without a group, as `--help` does.
 CommandLine describe(const CLI::App& app);
 
-/// Every name of every option.
+/// Returns all names of all options.
 std::vector<std::string> names_of(const std::vector<Parameter>& options);
 
-/// `text` with each `from` replaced.
+/// Returns `text` with each `from` replaced.
 std::string replaced(std::string text, std::string_view from, std::string_view to);
 
 std::string bash_completion(const CommandLine& line);
 std::string zsh_completion(const CommandLine& line);
 std::string fish_completion(const CommandLine& line);
-/// In roff, with the macros of man(7).
+/// Returns roff with the macros of man(7).
 std::string manual_page(const CommandLine& line);
 
 }  // namespace onnxar::tool

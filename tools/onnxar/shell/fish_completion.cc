@@ -17,7 +17,7 @@ std::string fish_word(const std::string& text) {
   return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'";
 }
 
-/// The beginning of a line that offers something after `verb`, or before any verb if it is empty.
+/// Returns the beginning of a line that offers words after `verb`, or before any verb if `verb` is empty.
 std::string fish_line(const std::string& verb) {
   return "complete -c onnxar -n " + fish_word("__onnxar_verb_is " + (verb.empty() ? "''" : verb));
 }

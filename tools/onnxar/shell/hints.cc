@@ -27,12 +27,12 @@ constexpr std::array rows = {
     Row{Hint::lower_threshold_or_all, "a lower --threshold or --all-sites moves more tensors out of it"},
     Row{Hint::not_as_text, "without --text its data may be in a file beside it"},
     Row{Hint::raw_bytes, "--raw writes its bytes"},
-    Row{Hint::text_parser, "only a build with protobuf does; or have the model written in binary form"},
-    Row{Hint::load_or_set_payload, "its external data has to be there"},
+    Row{Hint::text_parser, "use a build with protobuf, or convert the model to binary form"},
+    Row{Hint::load_or_set_payload, "make its external data available"},
     Row{Hint::set_payload, "give the tensor its data"},
     Row{Hint::share_payload, "give the tensor its data"},
     Row{Hint::set_large_payloads, "a lower --threshold moves more tensors out of them"},
-    Row{Hint::add_entry_first, "an entry of that name has to be in the archive"},
+    Row{Hint::add_entry_first, "the archive must have an entry of that name"},
     Row{Hint::use_link, "`onnxar link` leaves the data in the archive"},
     Row{Hint::pack_it, "`onnxar pack` makes an archive of it"},
     Row{Hint::pack_or_rename, "`onnxar pack` makes an archive of it, or name it .onnx"},
@@ -51,7 +51,7 @@ constexpr std::array rows = {
     Row{Hint::repack_accept_crc,
         "compare it with its source, and `onnxar repack --accept-crc {}` states the CRC-32 that it has"},
     Row{Hint::repack_side_file,
-        "a file NAME.onnx in the root is a graph of the archive: if this one is not, "
+        "a file NAME.onnx in the root is a graph of the archive: if this one is something else, "
         "`onnxar repack --rename {}=extra/{}` makes a side file of it"},
     Row{Hint::repack_rename, "rename the file, or the entry with `onnxar repack --rename {}=NEW`"},
     Row{Hint::unpack_unnamed, "another name is possible, and `onnxar unpack` writes a model without any"},
@@ -63,7 +63,7 @@ constexpr std::array rows = {
     Row{Hint::dump_or_freeze, "`onnxar dump --with-data` prints them, `onnxar freeze --weights` fills them in"},
 };
 
-/// Whether every hint has a row, at the index that is its number.
+/// Whether every hint has a row, at the index of its number. in_words relies on that.
 constexpr bool is_complete() {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (static_cast<std::size_t>(rows.at(i).hint) != i) return false;

@@ -1,4 +1,4 @@
-// The library's hints in the words of the command line: options and verbs as they are typed.
+// Words the library's hints for the command line, with options and verbs as the user types them.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace onnxar::tool {
 
-/// `--max-expansion 12 allows more`; empty for Hint::none.
+/// Returns `--max-expansion 12 allows more`; an empty text for Hint::none.
 std::string in_words(const Advice& advice);
 
-/// `error[zip.entry.overlap] model.onnxar: entry "a" at 0x40: MESSAGE; ADVICE`
+/// Return `error[zip.entry.overlap] model.onnxar: entry "a" at 0x40: MESSAGE; ADVICE`.
 std::string line_of(const Error& error);
 std::string line_of(const Finding& finding);
-/// `MESSAGE; ADVICE`
+/// Returns `MESSAGE; ADVICE`.
 std::string message_of(const Finding& finding);
 
 }  // namespace onnxar::tool

@@ -1,7 +1,7 @@
-// JSON on stdout, and how the library's types become JSON.
+// Prints JSON, and converts the library's types to it.
 //
-// Each verb defines the JSON of its types, in the namespace of the types, where nlohmann's library looks for it. Enums
-// become the text of their `to_string`; an optional without a value becomes null.
+// Each verb defines the JSON of its types in the namespace of the types, where argument-dependent lookup finds it.
+// Enums become the text of their `to_string`. An empty optional becomes null.
 #pragma once
 
 #include <iostream>
@@ -19,8 +19,8 @@ namespace onnxar::tool {
 /// Keys keep the order in which they were added.
 using Json = nlohmann::ordered_json;
 
-/// Prints ASCII only, so that no name can turn or hide what is beside it on a terminal; other characters become \u
-/// escapes. Names of tensors may hold any bytes; bytes that are not UTF-8 become U+FFFD.
+/// Returns ASCII text, in which other characters are \u escapes: a name must not reorder or hide text on a terminal.
+/// Names may have any bytes; bytes that are not UTF-8 become U+FFFD.
 inline std::string text_of(const Json& document, int indent) {
   return document.dump(indent, ' ', true, Json::error_handler_t::replace);
 }
@@ -28,13 +28,13 @@ inline void print(const Json& document) { std::cout << text_of(document, 2) << '
 
 }  // namespace onnxar::tool
 
-// As NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE, whose functions take sorted objects only and read them back as well: the
-// members named become fields of these names, in this order. For use in the namespace of `Type`.
+// Makes each named member a field of the same name, in this order. Use it in the namespace of `Type`. nlohmann's own
+// NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE only takes objects with sorted keys, and also defines from_json, which we lack.
 #define ONNXAR_JSON_OF(Type, ...)                                                           \
   inline void to_json(::onnxar::tool::Json& nlohmann_json_j, const Type& nlohmann_json_t) { \
     NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__))                \
   }                                                                                         \
-  static_assert(true)  // takes the semicolon
+  static_assert(true)  // consumes the semicolon
 
 template <typename Value>
 struct nlohmann::adl_serializer<std::optional<Value>> {
@@ -58,24 +58,27 @@ void to_json(tool::Json& json, Enum value) {
 
 inline tool::Json text_or_null(const std::string& text) { return text.empty() ? tool::Json() : tool::Json(text); }
 
+/// Null for Hint::none.
+inline void to_json(tool::Json& json, const Advice& advice) {
+  if (advice.hint == Hint::none) return;
+  json = {{"id", id(advice.hint)}, {"value", advice.value}, {"text", tool::in_words(advice)}};
+}
+
+/// The message includes the advice, for readers. `hint` repeats it for programs that word it themselves.
 inline void to_json(tool::Json& json, const Finding& finding) {
   json = {{"severity", finding.severity},
           {"code", id(finding.code)},
           {"entry", text_or_null(finding.place.entry)},
           {"offset", finding.place.offset},
-          {"message", tool::message_of(finding)}};
-}
-
-inline void to_json(tool::Json& json, const Advice& advice) {
-  if (advice.hint == Hint::none) return;
-  json = {{"id", id(advice.hint)}, {"value", advice.value}, {"text", tool::in_words(advice)}};
+          {"message", tool::message_of(finding)},
+          {"hint", finding.advice}};
 }
 
 inline void to_json(tool::Json& json, const TensorInfo& tensor) {
   json = {{"name", tensor.name}, {"dtype", tensor.type}, {"shape", tensor.dims}, {"site", tensor.site}};
 }
 
-/// For programs that run this one: the message comes without place and advice.
+/// For programs that run this one: the message excludes place and advice, which have fields of their own.
 inline void to_json(tool::Json& json, const Error& error) {
   json = {{"code", id(error.code())},
           {"path", text_or_null(error.path().string())},

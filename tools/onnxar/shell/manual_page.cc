@@ -7,7 +7,7 @@
 namespace onnxar::tool {
 namespace {
 
-/// Escapes the characters that roff would interpret, for a line or a part of one.
+/// Escapes the characters that roff would interpret, in a line or part of one.
 std::string roff(const std::string& text) {
   std::string safe = replaced(text, "\\", "\\e");
   for (const auto& [plain, escape] :
@@ -21,7 +21,7 @@ std::string bold(const std::string& text) { return "\\fB" + roff(text) + "\\fR";
 std::string italic(const std::string& text) { return "\\fI" + roff(text) + "\\fR"; }
 std::string sentence(const std::string& text) { return roff(text) + ".\n"; }
 
-/// `-o, --output FILE`
+/// Returns `-o, --output FILE`.
 std::string usage_of(const Parameter& parameter, bool is_option) {
   std::string text;
   for (const std::string& name : parameter.names) {
@@ -44,7 +44,7 @@ std::string items(const std::vector<Parameter>& parameters, bool are_options) {
   return text;
 }
 
-/// `onnxar pack [OPTIONS] -o FILE MODEL`
+/// Returns `onnxar pack [OPTIONS] -o FILE MODEL`.
 std::string usage(const VerbDescription& verb) {
   std::string text = bold("onnxar " + verb.name) + " [" + italic("OPTIONS") + "]";
   for (const Parameter& option : verb.options) {

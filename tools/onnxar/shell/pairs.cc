@@ -20,8 +20,7 @@ AddedFile added_file(const std::string& text) {
 }
 
 CLI::Option* add_rename(CLI::App& verb, std::vector<std::string>& rename) {
-  return verb
-      .add_option("--rename", rename, "Give an entry that no tensor refers to another name; OLD ends at the first =")
+  return verb.add_option("--rename", rename, "Rename an entry that no tensor refers to; OLD ends at the first =")
       ->type_name("OLD=NEW")
       ->allow_extra_args(false);
 }

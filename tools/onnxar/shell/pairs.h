@@ -9,12 +9,11 @@
 
 namespace onnxar::tool {
 
-/// The text before the first `=` and the one after it. Errors: usage.argument, in which the option is described as
-/// `wanted`: "--add wants NAME=FILE".
+/// Splits `text` at the first `=`. Errors: usage.argument, whose message begins with `wanted`: "--add wants NAME=FILE".
 std::pair<std::string, std::string> pair_of(const std::string& text, const std::string& wanted);
 
 CLI::Option* add_files(CLI::App& verb, std::vector<std::string>& files, const std::string& description);
-/// A value of that option. Errors: usage.argument.
+/// Parses a value of that option. Errors: usage.argument.
 AddedFile added_file(const std::string& text);
 
 CLI::Option* add_rename(CLI::App& verb, std::vector<std::string>& rename);

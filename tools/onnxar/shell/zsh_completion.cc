@@ -16,7 +16,7 @@ constexpr std::string_view zsh_tail = R"sh(      esac
   esac
   return ret
 }
-# Called by name where a folder of $fpath has this file, else read by a shell that is to know it from here on.
+# zsh calls _onnxar if a folder of $fpath has this file. Otherwise the file was sourced, and registers the function.
 if [[ ${funcstack[1]} == _onnxar ]]; then
   _onnxar "$@"
 else
@@ -33,7 +33,7 @@ std::string zsh_plain(std::string text) {
   return text;
 }
 
-/// `FILE:_files`
+/// Returns `FILE:_files`.
 std::string zsh_value(const std::string& name, const Parameter& parameter) {
   const std::string begin = zsh_plain(name) + ":";
   switch (parameter.kind) {
@@ -46,8 +46,8 @@ std::string zsh_value(const std::string& name, const Parameter& parameter) {
   return begin + " ";
 }
 
-/// One word for each name of the option. Its other names are no longer offered once it is given; after --help or
-/// --version, nothing is.
+/// Returns one word for each name of the option. After an option is given, zsh no longer offers its other names; after
+/// --help or --version, it offers nothing.
 std::string zsh_option(const Parameter& option) {
   const bool ends = option.names.back() == "--help" || option.names.back() == "--version";
   const std::string begin =

@@ -13,8 +13,10 @@ struct CatArguments {
   bool model = false;
 };
 
-/// Bytes in a pipe cannot be taken back, so all of them are verified before the first is written. The file may change
-/// after that, so the bytes that are written are verified as well: a small entry before, a large one at its end.
+/// Verifies all bytes before it writes the first one, because a pipe cannot take bytes back. onnxar::cat does not fit:
+/// it hands out pieces before it has read the last one, and compares the CRC-32 at the end. Since the file may change
+/// after the first pass, the written bytes are verified, too: a small entry is copied first, a large one is compared at
+/// its end.
 void write_verified(const Archive& archive, const ArchiveEntry& entry) {
   constexpr std::uint64_t small = 64U << 20U;
   std::vector<std::byte> copy;
@@ -30,7 +32,7 @@ int cat(const CatArguments& arguments) {
   const Archive archive = Archive::open(arguments.archive);
   const auto entry = archive.find(arguments.model ? model_entry_name : arguments.name);
   if (!entry) {
-    throw Error(Code::usage_no_such_entry, "the archive has no such entry; `onnxar ls` shows what it has",
+    throw Error(Code::usage_no_such_entry, "the archive has no such entry; `onnxar ls` lists the entries",
                 {arguments.name, std::nullopt}, arguments.archive);
   }
   write_verified(archive, *entry);

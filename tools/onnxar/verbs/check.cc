@@ -31,7 +31,7 @@ void print_summary(const std::vector<Finding>& findings, const CheckArguments& a
   std::cerr << escaped_path(arguments.model) << ": " << (passed(findings) ? "good" : "not good") << ", "
             << count(Severity::error) << " errors, " << count(Severity::warning) << " warnings, "
             << count(Severity::note) << " notes"
-            << (arguments.options.data ? "" : " (--data compares the weights, too)") << '\n';
+            << (arguments.options.data ? "" : " (--data also verifies the weights)") << '\n';
 }
 
 void print_findings(const std::vector<Finding>& findings, const Verbosity& verbosity) {
@@ -57,8 +57,7 @@ int check_model(CheckArguments& arguments) {
 
 Verb add_check(CLI::App& app) {
   auto arguments = std::make_shared<CheckArguments>();
-  CLI::App* verb =
-      app.add_subcommand("check", "Report everything that is wrong with an archive or model, one finding per line");
+  CLI::App* verb = app.add_subcommand("check", "Report all faults of an archive or model, one finding per line");
   add_model(*verb, arguments->model);
   verb->add_flag("--data", arguments->options.data, "Also compare the CRC-32 of every entry (reads all bytes)");
   verb->add_flag("--strict", arguments->options.strict, "Warnings and superseded tails of edits are errors");

@@ -8,8 +8,8 @@ namespace onnxar::tool {
 
 Verb add_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* verb = app.add_subcommand("completion", "Print a script with which a shell completes verbs and options");
-  add_choice(*verb, "SHELL", *shell, {"bash", "zsh", "fish"}, "Whose script")->required();
+  CLI::App* verb = app.add_subcommand("completion", "Print a script that makes a shell complete verbs and options");
+  add_choice(*verb, "SHELL", *shell, {"bash", "zsh", "fish"}, "The shell")->required();
   verb->footer(
       "In ~/.bashrc: source <(onnxar completion bash)\n"
       "In ~/.zshrc, after compinit: source <(onnxar completion zsh)\n"
@@ -23,7 +23,7 @@ Verb add_completion(CLI::App& app) {
           }};
 }
 
-/// For packagers: `--help` does not list it.
+/// Hidden from `--help`, because only packagers need it.
 Verb add_man(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("man", "Print the manual page")->group("");
   verb->footer("Example: onnxar man > onnxar.1");

@@ -14,13 +14,14 @@ struct ExtractArguments {
   Verbosity verbosity;
 };
 
-/// `w: FLOAT[64,3,7,7] -> w.npy, 37760 bytes, <f4`
+/// Prints `w: FLOAT[64,3,7,7] -> w.npy, 37760 bytes, <f4`.
 void print_row(const ExtractedTensor& row) {
   const TensorInfo& tensor = row.tensor;
   std::cerr << escaped(tensor.name.empty() ? tensor.site : tensor.name) << ": " << to_string(tensor.type)
             << shape_text(tensor.dims) << " -> " << escaped_path(row.path) << ", " << row.file_bytes << " bytes";
   if (!row.descr.empty()) std::cerr << ", " << row.descr;
-  if (row.as_integers) std::cerr << " (NumPy has no " << to_string(tensor.type) << ": these are its bits as integers)";
+  if (row.as_integers)
+    std::cerr << " (NumPy has no " << to_string(tensor.type) << ": the file has its bits as integers)";
   std::cerr << '\n';
 }
 
@@ -43,10 +44,10 @@ Verb add_extract(CLI::App& app) {
                    "names, such as 'layer1.*'")
       ->required();
   add_output(*verb, arguments->output, "The file to write; for a pattern, the folder");
-  verb->add_flag("--raw", arguments->options.raw, "Write the tensor's raw bytes, no .npy");
-  verb->add_flag("-f,--force", arguments->options.output.overwrite, "Replace an output that exists");
-  verb->add_flag("-n,--dry-run", arguments->options.output.dry_run, "Say what would be written, and write nothing");
-  verb->add_flag("!--no-sync", arguments->options.output.sync, "Do not wait until the disk has it");
+  verb->add_flag("--raw", arguments->options.raw, "Write the tensor's raw bytes instead of .npy");
+  verb->add_flag("-f,--force", arguments->options.output.overwrite, "Replace an existing output");
+  verb->add_flag("-n,--dry-run", arguments->options.output.dry_run, "Plan and report, write nothing");
+  verb->add_flag("!--no-sync", arguments->options.output.sync, "Do not wait for the disk");
   arguments->options.load = load_options();
   add_data_dir(*verb, arguments->options.load);
   add_max_expansion(*verb, arguments->options.load.max_expansion);

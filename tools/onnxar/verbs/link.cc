@@ -29,17 +29,18 @@ Verb add_link(CLI::App& app) {
   auto arguments = std::make_shared<LinkArguments>();
   CLI::App* verb =
       app.add_subcommand("link", "Write a small .onnx whose external data is the archive, for any runtime");
-  add_file(*verb, "ARCHIVE", arguments->archive, "The archive to link to; it stays as it is");
-  add_output(*verb, arguments->output, "The .onnx file to write, in the folder that ARCHIVE really lies in");
-  verb->add_flag("-f,--force", arguments->options.output.overwrite, "Replace an output that exists");
+  add_file(*verb, "ARCHIVE", arguments->archive, "The archive to link to; it is not changed");
+  add_output(*verb, arguments->output,
+             "The .onnx file to write, in the folder of ARCHIVE after symbolic links are resolved");
+  verb->add_flag("-f,--force", arguments->options.output.overwrite, "Replace an existing output");
   add_write_options(*verb, arguments->options.output);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer(
-      "ONNX Runtime, onnx and others open MODEL.onnx as any model with external data and map the weights out of "
+      "ONNX Runtime, onnx and others open the output like any model with external data, and map the weights from "
       "ARCHIVE.\n"
-      "It goes on to find its weights after `replace`; repack, undo, and writing another archive to ARCHIVE's name "
-      "break it.\n"
-      "`check MODEL.onnx` says so, but a runtime would read wrong weights: make the link again.\n"
+      "The link remains valid after `replace`. `repack`, `undo` and a different archive under ARCHIVE's name break "
+      "it.\n"
+      "`check` reports a broken link, but a runtime would read wrong weights: make the link again.\n"
       "Example: onnxar link model.onnxar -o model.onnx");
   return {verb, [arguments] { return link(*arguments); }};
 }

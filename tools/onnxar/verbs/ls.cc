@@ -35,11 +35,11 @@ void print_json(const Listing& listing, const std::filesystem::path& path) {
   print(document);
 }
 
-/// key, tensor, dtype, shape, size, offset, alignment
+/// Columns: key, tensor, dtype, shape, size, offset, alignment.
 using Row = std::array<std::string, 7>;
 constexpr std::array<bool, 7> right_aligned = {false, false, false, false, true, true, true};
 
-/// One row per tensor; the first row has the entry's own columns.
+/// Adds one row per tensor. The first row has the entry's columns.
 void add_rows(std::vector<Row>& rows, const ListedEntry& entry) {
   const bool is_told = entry.kind == EntryKind::side_file || entry.kind == EntryKind::graph;
   Row row = {escaped(entry.name),
@@ -59,7 +59,7 @@ void add_rows(std::vector<Row>& rows, const ListedEntry& entry) {
   }
 }
 
-/// The displayed width of a name: one column per code point, which is right for most scripts.
+/// Returns the displayed width of a name: one column per code point, which is correct for most scripts.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));

@@ -22,7 +22,7 @@ struct PackArguments {
 
 int pack(PackArguments& arguments) {
   if (!arguments.checksum.empty()) arguments.save.checksum = Checksum::sha1;
-  // One beside the caller's sums what is written; the others may verify what is read.
+  // While the input is read, one thread computes the CRC-32 of the output; the others may verify the input.
   if (const std::size_t threads = arguments.save.output.threads; threads != 0) {
     arguments.load.threads = std::max<std::size_t>(threads - 1, 1);
   }
@@ -47,12 +47,12 @@ Verb add_pack(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("pack", "Put a model and its weights into one archive");
   add_file(*verb, "MODEL", arguments->model,
            "A .onnx file (data inside or outside), a model as text, an archive, or a zip file or folder that another "
-           "tool exported, told apart by content; - is the standard input");
+           "tool exported; the content decides, not the name; - is the standard input");
   add_output(*verb, arguments->output, "The archive to write, usually named .onnxar");
   add_save_options(*verb, arguments->save);
   add_data_dir(*verb, arguments->load);
   add_max_expansion(*verb, arguments->load.max_expansion);
-  add_choice(*verb, "--checksum", arguments->checksum, {"sha1"}, "Have each link carry the SHA-1 of its entry, too");
+  add_choice(*verb, "--checksum", arguments->checksum, {"sha1"}, "Add the SHA-1 of its entry to each link");
   add_files(*verb, arguments->add,
             "Put a file that is not a tensor into the archive (tokenizer.json=FILE); NAME.onnx without a folder is a "
             "further graph over its entries");

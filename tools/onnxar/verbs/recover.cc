@@ -17,7 +17,7 @@ int recover(const RecoverArguments& arguments) {
   const EarlierState state = onnxar::recover(arguments.archive, arguments.options);
   if (arguments.verbosity.quiet) return exit_code::done;
   if (state.size == state.file_size) {
-    std::cerr << "whole as it is, nothing to cut: " << escaped_path(arguments.archive) << '\n';
+    std::cerr << "complete, nothing to cut: " << escaped_path(arguments.archive) << '\n';
   } else {
     print_cut(state, arguments.options.dry_run, arguments.archive);
   }
@@ -29,8 +29,8 @@ int recover(const RecoverArguments& arguments) {
 Verb add_recover(CLI::App& app) {
   auto arguments = std::make_shared<RecoverArguments>();
   CLI::App* verb =
-      app.add_subcommand("recover", "Cut off what an interrupted edit left; the archive is then as it was before it");
-  add_file(*verb, "ARCHIVE", arguments->archive, "An archive that other verbs call torn");
+      app.add_subcommand("recover", "Cut off the remains of an interrupted edit; restores the state before it");
+  add_file(*verb, "ARCHIVE", arguments->archive, "An archive that other verbs report as torn");
   add_cut_options(*verb, arguments->options);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar recover -n model.onnxar; onnxar recover model.onnxar");

@@ -58,7 +58,7 @@ int check_only(const RepackArguments& arguments) {
   return off == 0 ? exit_code::done : exit_code::found;
 }
 
-/// Refuses an alignment of 0, which the library takes as absent.
+/// Refuses an alignment of 0, which repack_to_output takes as absent.
 CLI::Validator not_zero() {
   return {[](const std::string& text) { return text == "0" ? std::string("must be a power of two") : ""; }, ""};
 }
@@ -68,27 +68,28 @@ CLI::Validator not_zero() {
 Verb add_repack(CLI::App& app) {
   auto arguments = std::make_shared<RepackArguments>();
   RepackOptions& options = arguments->options;
-  CLI::App* verb = app.add_subcommand("repack", "Make an archive of a zip file, or of an edited archive a smaller one");
+  CLI::App* verb =
+      app.add_subcommand("repack", "Make an archive from a zip file, or a smaller one from an edited archive");
   add_file(*verb, "ZIP", arguments->zip, "A zip file that holds a model, or an archive");
-  auto* what = verb->add_option_group("WHAT", "Write, or only look")->require_option(1);
+  auto* what = verb->add_option_group("WHAT", "Write, or only check")->require_option(1);
   writes_file(
       what->add_option("-o,--output", arguments->output, "The archive to write; the input itself with --force"));
   CLI::Option* check = add_size(*what, "-c,--check", arguments->check,
-                                "Only say whether entries begin at multiples of this (-v: each of them)");
+                                "Only report whether entries begin at multiples of this (-v lists them)");
   add_size(*verb, "--align", arguments->alignment,
            "Begin entries at multiples of this, a power of two; default: as recorded, else 64")
       ->excludes(check)
       ->check(not_zero());
   verb->add_option("--accept-crc", options.accept_crc,
-                   "Take the data of this entry as right although its CRC-32 is not, and state the true one")
+                   "Accept the data of this entry despite its wrong CRC-32, and record the correct one")
       ->type_name("KEY")
       ->allow_extra_args(false)
       ->excludes(check);
   add_max_expansion(*verb, options.max_expansion)->excludes(check);
   add_rename(*verb, arguments->rename)->excludes(check);
-  verb->add_flag("-f,--force", options.output.overwrite, "Replace an output that exists")->excludes(check);
+  verb->add_flag("-f,--force", options.output.overwrite, "Replace an existing output")->excludes(check);
   verb->add_flag("-n,--dry-run", options.output.dry_run, "Plan and report, write nothing")->excludes(check);
-  verb->add_flag("!--no-sync", options.output.sync, "Do not wait until the disk has it")->excludes(check);
+  verb->add_flag("!--no-sync", options.output.sync, "Do not wait for the disk")->excludes(check);
   add_threads(*verb, options.output.threads);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar repack model.zip -o model.onnxar");

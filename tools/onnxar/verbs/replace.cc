@@ -31,7 +31,7 @@ std::string files_text(const ReplaceOptions& options) {
 void print_report(const ReplaceReport& report, const ReplaceArguments& arguments) {
   std::cerr << (arguments.options.output.dry_run ? "would replace" : "replaced") << " the model: ";
   if (arguments.model.empty()) {
-    std::cerr << "as it was, ";
+    std::cerr << "unchanged, ";
   } else {
     std::cerr << short_size(report.model_bytes) << ", " << report.tensors_outside << " tensors outside, ";
   }
@@ -44,7 +44,7 @@ int replace(ReplaceArguments& arguments) {
   ReplaceOptions& options = arguments.options;
   for (const std::string& text : arguments.add) options.add.push_back(added_file(text));
   if (arguments.model.empty() && options.add.empty() && options.remove.empty()) {
-    throw Error(Code::usage_argument, "nothing is to be replaced: give a MODEL, --add or --remove");
+    throw Error(Code::usage_argument, "nothing to replace: give a MODEL, --add or --remove");
   }
   const ReplaceReport report = arguments.model.empty()
                                    ? onnxar::replace(arguments.archive, options)
@@ -59,16 +59,16 @@ int replace(ReplaceArguments& arguments) {
 Verb add_replace(CLI::App& app) {
   auto arguments = std::make_shared<ReplaceArguments>();
   CLI::App* verb = app.add_subcommand(
-      "replace", "Give an archive another model, side files or graphs, in place: no weight is moved");
+      "replace", "Replace an archive's model, side files or graphs in place, without moving weights");
   add_file(*verb, "ARCHIVE", arguments->archive, "The archive to edit");
   add_file(*verb, "MODEL", arguments->model,
-           "The new model: a .onnx file whose links lead to entries of ARCHIVE (as `cat --model` prints one), or "
-           "into its file; data inside it that ARCHIVE does not have yet is added. Or another archive")
+           "The new model: a .onnx file whose links lead to entries of ARCHIVE (see `cat --model`) or into its "
+           "file, or another archive. New data inside the model is added to ARCHIVE")
       ->required(false);
   verb->add_flag("--append-external", arguments->options.append_external,
-                 "Links may lead to data files beside MODEL, too; that data is added");
+                 "Also accept links to data files beside MODEL, and add their data");
   add_files(*verb, arguments->add, "Add a side file or a graph, or replace the one of this name (tokenizer.json=FILE)");
-  verb->add_option("--remove", arguments->options.remove, "Remove a side file or a graph that lies after all weights")
+  verb->add_option("--remove", arguments->options.remove, "Remove a side file or a graph that is after all weights")
       ->type_name("NAME")
       ->allow_extra_args(false);
   ReplaceOptions& options = arguments->options;

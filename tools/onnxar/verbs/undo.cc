@@ -16,8 +16,8 @@ struct UndoArguments {
 int undo(const UndoArguments& arguments) {
   if (!arguments.force && !arguments.options.dry_run) {
     throw Error(Code::usage_argument,
-                "undo throws the last edit away for good, and readers that have the archive open may fault; --force "
-                "does it, --dry-run shows what would be left",
+                "undo discards the last edit permanently, and readers that have the archive open may fault; --force "
+                "does it, --dry-run shows what would remain",
                 {}, arguments.archive);
   }
   const EarlierState state = onnxar::undo(arguments.archive, arguments.options);
@@ -30,8 +30,8 @@ int undo(const UndoArguments& arguments) {
 Verb add_undo(CLI::App& app) {
   auto arguments = std::make_shared<UndoArguments>();
   CLI::App* verb = app.add_subcommand("undo", "Cut off the last edit of an archive");
-  add_file(*verb, "ARCHIVE", arguments->archive, "An archive that was edited, by `replace` for one");
-  verb->add_flag("-f,--force", arguments->force, "Do it: the edit is gone for good");
+  add_file(*verb, "ARCHIVE", arguments->archive, "An archive that was edited, for example by `replace`");
+  verb->add_flag("-f,--force", arguments->force, "Discard the edit permanently");
   add_cut_options(*verb, arguments->options);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar undo --force model.onnxar");

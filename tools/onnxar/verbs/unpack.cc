@@ -27,7 +27,7 @@ void print_report(const ConvertReport& report, const UnpackArguments& arguments)
   std::cerr << '\n';
 }
 
-void note_what_is_left_out(const ConvertReport& report) {
+void note_left_out(const ConvertReport& report) {
   std::string text;
   if (report.side_files_left_out != 0) text = side_files_text(report.side_files_left_out);
   if (report.graphs_left_out != 0) text += (text.empty() ? "" : " and ") + graphs_text(report.graphs_left_out);
@@ -43,7 +43,7 @@ int unpack(UnpackArguments& arguments) {
                                               : convert_input(arguments.model, arguments.output, save, arguments.load);
   print_remarks(report.remarks, arguments.verbosity);
   if (arguments.verbosity.quiet) return exit_code::done;
-  note_what_is_left_out(report);
+  note_left_out(report);
   print_report(report, arguments);
   return exit_code::done;
 }
@@ -54,9 +54,10 @@ Verb add_unpack(CLI::App& app) {
   auto arguments = std::make_shared<UnpackArguments>();
   CLI::App* verb = app.add_subcommand("unpack", "Write a model as plain ONNX, data inside (below 2 GiB) or beside it");
   add_file(*verb, "MODEL", arguments->model, "An archive, a .onnx file, or a model as text; - is the standard input");
-  add_output(*verb, arguments->output,
-             "The .onnx file to write; or, with a `/` at its end, a new or empty folder for the model, further graphs "
-             "and all side files");
+  add_output(
+      *verb, arguments->output,
+      "The .onnx file to write; or, if it ends with `/`, a new or empty folder for the model, further graphs and "
+      "all side files");
   auto* external =
       verb->add_option("--external-data", arguments->save.data_file,
                        "Keep large tensors in a data file of this name beside the output")
@@ -64,9 +65,9 @@ Verb add_unpack(CLI::App& app) {
               [](const std::string& name) { return name.empty() ? std::string("a file name is needed") : ""; }, ""))
           ->type_name("NAME");
   auto* per_tensor = verb->add_flag("--per-tensor", arguments->save.file_per_tensor,
-                                    "Keep each large tensor in a data file of its own beside the output")
+                                    "Keep each large tensor in a separate data file beside the output")
                          ->excludes(external);
-  verb->add_flag("--text", arguments->text, "Write protobuf's text format, all data in it")
+  verb->add_flag("--text", arguments->text, "Write protobuf's text format, including all data")
       ->excludes(external)
       ->excludes(per_tensor);
   add_save_options(*verb, arguments->save);
@@ -75,11 +76,10 @@ Verb add_unpack(CLI::App& app) {
   add_threads(*verb, arguments->load.threads);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer(
-      "A file holds the model alone, and side files of an archive (tokenizer.json) are left out. A FOLDER/ takes them, "
-      "too.\n"
-      "The model in it has the name of MODEL with .onnx (.textproto with --text) for its extension, or model.onnx; one "
-      "that would\n"
-      "reach 2 GiB has its data in NAME.onnx.data beside it.\n"
+      "A file has only the model: side files of an archive (tokenizer.json) are left out. A FOLDER/ also gets the side "
+      "files.\n"
+      "The model in a folder is named like MODEL, with the extension .onnx (.textproto with --text), or model.onnx.\n"
+      "If it would reach 2 GiB, its data is in NAME.onnx.data beside it.\n"
       "Example: onnxar unpack model.onnxar -o model.onnx --external-data model.onnx.data");
   return {verb, [arguments] { return unpack(*arguments); }};
 }

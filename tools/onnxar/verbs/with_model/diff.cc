@@ -19,7 +19,7 @@ inline void to_json(Json& json, const GraphChange& change) {
   json["after"] = change.change == Change::removed ? Json() : Json(change.after);
 }
 
-/// One side of a change.
+/// Returns one side of a change.
 inline Json side_of(const std::optional<TensorInfo>& tensor, std::uint64_t bytes) {
   if (!tensor) return {};
   return {{"dtype", tensor->type}, {"shape", tensor->dims}, {"bytes", bytes}};
@@ -64,7 +64,7 @@ void print_json(const Difference& difference) {
   print(document);
 }
 
-/// `changed graph.node[3].attr.strides.ints (conv1): `
+/// Prints `changed graph.node[3].attr.strides.ints (conv1): `.
 void print_head(Change change, const std::string& site, const std::string& name) {
   std::cout << to_string(change) << ' ' << escaped(site);
   if (!name.empty()) std::cout << " (" << escaped(name) << ')';
@@ -131,19 +131,19 @@ int compare(const DiffArguments& arguments) {
 
 Verb add_diff(CLI::App& app) {
   auto arguments = std::make_shared<DiffArguments>();
-  CLI::App* verb = app.add_subcommand("diff", "Say what differs between two models: graph and tensors");
+  CLI::App* verb = app.add_subcommand("diff", "Compare two models: graph and tensors");
   add_file(*verb, "A", arguments->before, "An archive, a .onnx file, or a model as text");
-  add_file(*verb, "B", arguments->after, "Another, in whatever form");
+  add_file(*verb, "B", arguments->after, "The model to compare with, in any form");
   verb->add_flag("--json", arguments->json, "As JSON");
   arguments->load = load_options();
   add_max_expansion(*verb, arguments->load.max_expansion);
   verb->add_option("--data-dir", arguments->load.external_data_dir,
-                   "Look for the external data of both here, not in their models' folders")
+                   "Look for the external data of both models here, not in their folders")
       ->type_name(value_type::folder);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer(
-      "Exit: 0 the same, 1 different. Nodes belong together by name, else by outputs; where data lies makes no "
-      "difference. Side files count where both are archives.\nExample: onnxar diff model.onnx model.onnxar");
+      "Exit: 0 the same, 1 different. Nodes are matched by name, else by outputs. The location of data is ignored. "
+      "Side files are compared if both models are archives.\nExample: onnxar diff model.onnx model.onnxar");
   return {verb, [arguments] { return compare(*arguments); }};
 }
 

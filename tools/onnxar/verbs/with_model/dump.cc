@@ -17,7 +17,7 @@ int dump(const DumpArguments& arguments) {
   const TextReport report = onnxar::dump(arguments.model, write_to_stdout, arguments.options);
   print_remarks(report.remarks, arguments.verbosity);
   if (report.left_out != 0 && !arguments.verbosity.quiet) {
-    std::cerr << "left out the data of " << report.left_out << " tensors; --with-data has it\n";
+    std::cerr << "left out the data of " << report.left_out << " tensors; --with-data prints it\n";
   }
   return exit_code::done;
 }
@@ -29,7 +29,7 @@ Verb add_dump(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("dump", "Print a model as text, in protobuf's text format");
   add_model(*verb, arguments->model);
   verb->add_flag("--with-data", arguments->options.with_data,
-                 "Print the data of all tensors, so that `pack` makes the same model of it");
+                 "Print the data of all tensors, so that `pack` can restore the model");
   arguments->options.load = load_options();
   add_data_dir(*verb, arguments->options.load);
   add_max_expansion(*verb, arguments->options.load.max_expansion);

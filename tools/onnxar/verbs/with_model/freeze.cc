@@ -30,14 +30,14 @@ void print_report(const FreezeReport& report, const FreezeArguments& arguments) 
             << " initializers, " << report.functions << " functions, " << report.training_infos
             << " training infos that no output needs";
   if (report.opset_imports != 0) std::cerr << "; " << report.opset_imports << " opset imports that nothing uses";
-  if (report.inputs != 0) std::cerr << "; " << report.inputs << " inputs went with their defaults";
+  if (report.inputs != 0) std::cerr << "; " << report.inputs << " inputs removed with their defaults";
   if (!arguments.options.weights.empty()) {
     std::cerr << "; " << report.filled << " tensors filled from " << escaped_path(arguments.options.weights);
   }
   std::cerr << (arguments.save.output.dry_run ? "; nothing was written\n" : "\n");
   if (report.surplus.empty()) return;
   std::cerr << "onnxar: " << report.surplus.size() << " tensors of "
-            << escaped_path(arguments.options.weights.filename()) << " fill nothing, such as \""
+            << escaped_path(arguments.options.weights.filename()) << " are unused, such as \""
             << escaped(report.surplus.front()) << "\"\n";
 }
 
@@ -53,15 +53,15 @@ int freeze_model(const FreezeArguments& arguments) {
 
 Verb add_freeze(CLI::App& app) {
   auto arguments = std::make_shared<FreezeArguments>();
-  CLI::App* verb = app.add_subcommand("freeze", "Write an archive of what inference needs, and of nothing else");
+  CLI::App* verb = app.add_subcommand("freeze", "Write an archive with only what inference needs");
   add_model(*verb, arguments->input);
   add_output(*verb, arguments->output, "The archive to write");
   verb->add_option("--weights", arguments->options.weights,
                    "Fill initializers without data, and inputs, by name from this model, archive or .npz")
       ->type_name(value_type::file);
-  verb->add_flag("--strip-docs", arguments->options.strip_docs, "Leave doc strings out");
-  verb->add_flag("--strip-metadata", arguments->options.strip_metadata, "Leave metadata_props out");
-  verb->add_flag("--json", arguments->json, "Print what was left out or filled in, and what was written, as JSON");
+  verb->add_flag("--strip-docs", arguments->options.strip_docs, "Omit doc strings");
+  verb->add_flag("--strip-metadata", arguments->options.strip_metadata, "Omit metadata_props");
+  verb->add_flag("--json", arguments->json, "Print the report as JSON");
   add_save_options(*verb, arguments->save);
   arguments->options.load = load_options();
   add_data_dir(*verb, arguments->options.load);

@@ -39,17 +39,17 @@ int show(ShowArguments& arguments) {
 
 Verb add_show(CLI::App& app) {
   auto arguments = std::make_shared<ShowArguments>();
-  CLI::App* verb = app.add_subcommand("show", "Say what is in a model: graph, operators, tensors, cost, storage");
+  CLI::App* verb = app.add_subcommand("show", "Summarise a model: graph, operators, tensors, cost, storage");
   add_model(*verb, arguments->model);
   auto* nodes = verb->add_flag("--nodes", arguments->options.nodes, "List the nodes, one per line");
-  verb->add_option("--op", arguments->options.op, "Of these nodes only those of this operator")
+  verb->add_option("--op", arguments->options.op, "List only the nodes of this operator")
       ->type_name("OP")
       ->needs(nodes);
-  auto* json = verb->add_flag("--json", arguments->json, "As JSON (with --nodes the nodes, too)");
+  auto* json = verb->add_flag("--json", arguments->json, "As JSON; --nodes adds the nodes");
   writes_file(verb->add_option("--html", arguments->html, "Write a self-contained page, with a map of the file")
                   ->excludes(json)
                   ->excludes(nodes));
-  verb->add_flag("-f,--force", arguments->output.overwrite, "Replace a page that exists");
+  verb->add_flag("-f,--force", arguments->output.overwrite, "Replace an existing page");
   arguments->options.load = load_options();
   add_data_dir(*verb, arguments->options.load);
   add_verbosity(*verb, arguments->verbosity);

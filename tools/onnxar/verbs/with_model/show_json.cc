@@ -13,7 +13,8 @@ namespace {
 
 using tool::Json;
 
-/// The last value of a name. An ordered object searches for a key among all of its keys, and there may be 100 000.
+/// Keeps the last value of each name. An ordered object finds a key by linear search, and a hostile node may have 100
+/// 000 attributes: hence the table.
 Json object_of(const std::vector<std::pair<std::string, std::string>>& attributes) {
   Json::object_t object;
   std::map<std::string_view, std::size_t> places;

@@ -20,7 +20,7 @@ void line(const std::string& label, const std::string& text) {
   std::cout << label << std::string(label_width - std::min(label.size(), label_width - 1), ' ') << text << '\n';
 }
 
-/// Prints a list under one label; of a long list, the rest is only counted.
+/// Prints a list under one label. After `most` items, only the number of the others.
 void lines(const std::string& label, const std::vector<std::string>& texts, std::size_t most) {
   for (std::size_t i = 0; i < texts.size() && i < most; ++i) line(i == 0 ? label : "", texts[i]);
   if (texts.size() > most) line("", "... and " + std::to_string(texts.size() - most) + " more");
@@ -40,7 +40,7 @@ std::string joined(const std::vector<std::string>& texts, std::size_t most) {
   return text;
 }
 
-/// `25,557,032`
+/// Returns `25,557,032`.
 std::string grouped(std::uint64_t number) {
   constexpr std::size_t group = 3;
   std::string text = std::to_string(number);
@@ -48,7 +48,7 @@ std::string grouped(std::uint64_t number) {
   return text;
 }
 
-/// `4.09 G`
+/// Returns `4.09 G`.
 std::string short_count(std::uint64_t count) {
   constexpr std::array<const char*, 5> units = {"", " k", " M", " G", " T"};
   auto value = static_cast<double>(count);
@@ -103,13 +103,13 @@ void print_graph(const GraphSummary& graph, std::size_t functions) {
   line("graph", escaped(graph.name) + (graph.name.empty() ? "" : ": ") + nodes);
   constexpr std::size_t most = 10;
   line("cycle", joined(texts_of(graph.cycle, [](const auto& site) { return escaped(site); }), most));
-  lines("not given",
+  lines("undefined",
         texts_of(graph.dangling,
-                 [](const auto& input) { return escaped(input.name) + ", which " + escaped(input.site) + " takes"; }),
+                 [](const auto& input) { return escaped(input.name) + ", used by " + escaped(input.site); }),
         most);
 }
 
-/// `4,089,184,256 (4.09 G)`
+/// Returns `4,089,184,256 (4.09 G)`.
 std::string multiply_adds_text(const CostEstimate& cost) {
   if (cost.multiply_adds == 0 && !cost.not_known.empty()) return "not known";
   const std::string short_form = cost.multiply_adds < 1000 ? "" : " (" + short_count(cost.multiply_adds) + ")";

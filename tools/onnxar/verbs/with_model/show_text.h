@@ -1,4 +1,4 @@
-// An inspection in words, and as JSON.
+// Prints an inspection as text, and converts it to JSON.
 #pragma once
 
 #include "onnxar/model/inspect.h"
@@ -6,10 +6,11 @@
 
 namespace onnxar::tool {
 
-/// Prints the summary: a line or a small table for each part.
+/// Prints the summary: one or a few lines for each part.
 void print_inspection(const Inspection& inspection, const std::string& path);
 /// Prints one line per node. Nodes of subgraphs are indented; those of functions follow the function's name.
 void print_nodes(const Inspection& inspection);
+/// Returns the document of `show --json`, with `nodes` if `with_nodes`.
 Json inspection_as_json(const Inspection& inspection, const std::string& path, bool with_nodes);
 
 }  // namespace onnxar::tool

@@ -1,4 +1,4 @@
-// What a tool that was built without protobuf says of what needs it.
+// Refuses verbs and options that need protobuf, in a tool that was built without it.
 #include <string>
 
 #include "shell/command.h"
@@ -7,11 +7,12 @@ namespace onnxar::tool {
 namespace {
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw Error(Code::usage_argument, what + " needs protobuf, which this onnxar was built without (ONNXAR_BUILD_MODEL)");
+  throw Error(Code::usage_argument,
+              what + " needs protobuf, but this onnxar was built without it (ONNXAR_BUILD_MODEL)");
 }
 
 Verb add_refused(CLI::App& app, const std::string& name) {
-  CLI::App* verb = app.add_subcommand(name, "Needs protobuf, which this onnxar was built without");
+  CLI::App* verb = app.add_subcommand(name, "Needs protobuf, but this onnxar was built without it");
   verb->allow_extras();
   verb->footer("Example: onnxar " + name + " model.onnxar, where it was built with protobuf");
   return {verb, [name]() -> int { refuse("`" + name + "`"); }};
