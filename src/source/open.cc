@@ -118,7 +118,8 @@ std::unique_ptr<Resolver> resolver_of(Archive archive, const LoadOptions& option
   return std::make_unique<ArchiveResolver>(std::move(archive), options);
 }
 
-std::unique_ptr<Resolver> resolver_of(const Mapping& file, const std::filesystem::path& path, const LoadOptions& options) {
+std::unique_ptr<Resolver> resolver_of(const Mapping& file, const std::filesystem::path& path,
+                                      const LoadOptions& options) {
   return with_files(graph_in(file, path, options), path, options);
 }
 
