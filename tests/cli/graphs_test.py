@@ -324,7 +324,7 @@ class Editing(GraphsCase):
         self.assertIn('the weight "w" lies after it', line)
         fault = Fault("usage.argument", "v")
         line = self.fails(USAGE, fault.line(self.archive_path), "replace", self.archive_path, "--remove", "v")
-        self.assertIn("a tensor of the model or of a graph is in it", line)
+        self.assertIn("a tensor of the model or of a graph uses it", line)
 
     def test_what_is_not_there_and_the_model_are_refused(self) -> None:
         for code, name in (("usage.no_such_entry", "none"), ("usage.argument", MODEL)):

@@ -129,7 +129,7 @@ class ToAFolder(SideFilesCase):
     def test_folder_without_a_slash_is_no_output(self) -> None:
         self.into.mkdir()
         told = self.fails(IO, Fault("io.not_a_file").line(self.into), "unpack", self.source, "-o", self.into)
-        self.assertIn("end it with `/`", told)
+        self.assertIn("end the path with `/`", told)
 
     def test_file_of_that_name_is_no_folder(self) -> None:
         self.write("new", b"a file")
