@@ -11,16 +11,16 @@
 
 namespace onnxar::python {
 
-/// Open while the weight is written. Python code may keep the file-like object for longer, and pass it to other threads:
-/// after `close` or `abandon`, no byte passes. Both wait until a piece in progress is written, so the caller must not
-/// hold the interpreter's lock. Thread-safe.
+/// Open while the weight is written. Python code may keep the file-like object for longer, and pass it to other
+/// threads: after `close` or `abandon`, no byte passes. Both wait until a piece in progress is written, so the caller
+/// must not hold the interpreter's lock. Thread-safe.
 class Channel {
  public:
   /// `sink` is used until the channel is closed.
   Channel(const ByteSink& sink, std::uint64_t size) : sink_(&sink), size_(size) {}
 
-  /// Errors: usage.argument (the channel is closed, or a piece is in progress); io.source_size (more than `size` bytes);
-  /// those of the sink. After an error, all later calls fail.
+  /// Errors: usage.argument (the channel is closed, or a piece is in progress); io.source_size (more than `size`
+  /// bytes); those of the sink. After an error, all later calls fail.
   void write(Bytes bytes);
   /// Errors: the first error of `write`, even if the Python code caught it; io.source_size (fewer than `size` bytes);
   /// usage.argument (a piece was in progress).

@@ -81,8 +81,8 @@ nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::ui
   return row;
 }
 
-/// Returns tuples: the fields of Python's TensorInfo, path, size, NumPy's type, and whether the elements are bits of a type
-/// that NumPy lacks.
+/// Returns tuples: the fields of Python's TensorInfo, path, size, NumPy's type, and whether the elements are bits of a
+/// type that NumPy lacks.
 nb::list extract_tensors(const Path& model, const std::string& which, const Path& output, bool raw, bool overwrite,
                          bool sync, bool dry_run, const LoadOptions& load) {
   nb::list rows;

@@ -9,8 +9,9 @@
 
 namespace onnxar::python {
 
-/// Guards an unsynchronised object. While a call runs without the interpreter's lock, other threads, and callbacks of the
-/// call itself, may use the object. Such calls are refused: a callback that waits for its own caller would deadlock.
+/// Guards an unsynchronised object. While a call runs without the interpreter's lock, other threads, and callbacks of
+/// the call itself, may use the object. Such calls are refused: a callback that waits for its own caller would
+/// deadlock.
 template <typename T>
 class Exclusive {
  public:

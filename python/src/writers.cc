@@ -51,7 +51,8 @@ class WrittenSource final : public ByteSource {
 
   void read(const ByteSink& sink) const override {
     const nb::gil_scoped_acquire gil;
-    if (!gil.is_valid()) throw Error(Code::usage_argument, "the interpreter is shutting down, so the weight cannot be written");
+    if (!gil.is_valid())
+      throw Error(Code::usage_argument, "the interpreter is shutting down, so the weight cannot be written");
     const auto channel = std::make_shared<Channel>(sink, size_);
     try {
       write_to_(nb::cast(Sink(channel)));

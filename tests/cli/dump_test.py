@@ -267,7 +267,7 @@ class Text(ToolCase):
 
     def test_text_without_a_graph(self) -> None:
         self.text.write_bytes(b"ir_version: 8\n")
-        self.fails(FORMAT, f"onnxar: error[onnx.model.invalid] {self.text}: this is no ONNX model", "pack", self.text, "-o", self.output)
+        self.fails(FORMAT, f"onnxar: error[onnx.model.invalid] {self.text}: this is not an ONNX model", "pack", self.text, "-o", self.output)
 
     def test_standard_input_that_is_closed(self) -> None:
         done = run("pack", "-", "-o", self.output, preexec_fn=lambda: os.close(0))
