@@ -172,7 +172,7 @@ class Bounds(ToolCase):
     def expect_prepended(self, archive: Archive, fault: Fault) -> None:
         """All verbs see the zip in the file, and report the faults of the zip."""
         message = self.refuses_archive(archive, *fault)
-        self.assertRegex(message, "bytes (before the archive|were inserted)")
+        self.assertRegex(message, "bytes (precede the archive|were inserted)")
         self.assertNotRegex(message.lower(), "protobuf|message|wire")
         path = self.folder / "broken.onnxar"
         self.fails(FORMAT, fault.line(path), "cat", path, "a")

@@ -155,7 +155,7 @@ TEST_F(EditingTest, AMessageOfAnotherModelIsRefusedByTheTensorsName) {
   const Error saving = error_of([&] { other.save(folder_ / "out", saved_as(Format::archive)); });
   EXPECT_EQ(id(saving.code()), "onnx.external_data.marker");
   EXPECT_THAT(saving.what(), HasSubstr("tensor \"mine\" (graph.initializer[0])"));
-  EXPECT_THAT(saving.what(), HasSubstr("another model"));
+  EXPECT_THAT(saving.what(), HasSubstr("a different model"));
   EXPECT_EQ(saving.path(), folder_ / "out");
   EXPECT_THAT(folder_.file_names(), IsEmpty());
   other.set_payload(initializer(other, 0), model_.payload(initializer(model_, 0)));  // as the error advises
