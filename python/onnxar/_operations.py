@@ -167,7 +167,7 @@ def replace(
     if isinstance(remove, str):
         raise usage(f"remove is the text {remove!r}; it may be a list of names")
     if model is None and not side_files and not remove:
-        raise usage("nothing to replace: give model, side_files or remove")
+        raise usage("nothing to replace: model is of type NoneType, and neither side_files nor remove is given")
     save = save_options(threshold=threshold, all_sites=all_sites, attributes=attributes,
                         side_files=side_files, sync=sync, dry_run=dry_run)  # fmt: skip
     load = load_options(data_dir)
