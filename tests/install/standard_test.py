@@ -25,7 +25,8 @@ class Standard(unittest.TestCase):
         self.assertGreater(len(HEADERS), 10)
         for header in HEADERS:
             with self.subTest(header=header.name):
-                self.assertRegex(first_error(header, "c++17"), "#error.*C\\+\\+20")
+                # GCC repeats the word #error, clang does not.
+                self.assertIn("needs C++20", first_error(header, "c++17"))
 
     def test_the_same_program_in_cxx20_is_not(self):
         self.assertEqual(first_error(INCLUDE / "onnxar/version.h", "c++20"), "")
