@@ -89,7 +89,8 @@ class Sources:
         if caller.file == target.file:
             return True
         if not target.owner:
-            return bool(self.declared.get(target.name, set()) & seen & self.visible_from[target.file])
+            homes = (each for each in self.declared.get(target.name, set()) & seen if each in self.visible_from[target.file])
+            return any(each.parent == target.file.parent or "include" in each.parts for each in homes)
         return any(self.homes.get(each, set()) & seen for each in (target.owner, *self.bases.get(target.owner, ())))
 
     def called_by(self, caller: Function) -> Iterator[Function]:
@@ -106,15 +107,14 @@ class Sources:
                 if fits and self.is_visible(caller, target):
                     yield target
 
-    def reached(self, starts: list[Function], without: list[Function]) -> set[Function]:
-        """All functions that `starts` call, directly or through others, on ways that avoid `without`."""
-        found: set[Function] = set()
-        waiting = list(starts)
-        while waiting:
-            caller = waiting.pop()
-            if caller in found:
-                continue
-            found.add(caller)
-            if caller not in without:
-                waiting += self.called_by(caller)
-        return found
+    def steps(self, starts: list[Function], ends: list[Function], without: list[Function]) -> int | None:
+        """The least number of calls from one of `starts` to one of `ends` that avoids `without`; None: there is no way."""
+        found: set[Function] = set(without)
+        here, count = set(starts), 0
+        while here:
+            if here & set(ends):
+                return count
+            found |= here
+            here = {target for caller in here for target in self.called_by(caller)} - found
+            count += 1
+        return None
