@@ -34,11 +34,8 @@ onnxar_entry c_entry(const ArchiveEntry& entry) {
 }  // namespace
 }  // namespace onnxar::c
 
-// Only functions with C linkage follow. A namespace would not separate them, and their bodies use names of both.
-// NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
 using namespace onnxar;
 using namespace onnxar::c;
-// NOLINTEND(google-build-using-namespace,google-global-names-in-headers)
 
 uint64_t onnxar_count(const onnxar_archive* archive) { return archive == nullptr ? 0 : archive->archive.size(); }
 

@@ -53,11 +53,8 @@ struct Released {
 }  // namespace
 }  // namespace onnxar::c
 
-// Only functions with C linkage follow. A namespace would not separate them, and their bodies use names of both.
-// NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
 using namespace onnxar;
 using namespace onnxar::c;
-// NOLINTEND(google-build-using-namespace,google-global-names-in-headers)
 
 onnxar_status onnxar_is_archive(uint32_t abi, const char* path, int* is_archive, onnxar_error** error) {
   return guarded(error, [&] {

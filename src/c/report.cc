@@ -41,11 +41,8 @@ void give_report(onnxar_report** report, onnxar_report made) {
 
 }  // namespace onnxar::c
 
-// Only functions with C linkage follow. A namespace would not separate them, and their bodies use names of both.
-// NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
 using namespace onnxar;
 using namespace onnxar::c;
-// NOLINTEND(google-build-using-namespace,google-global-names-in-headers)
 
 uint64_t onnxar_report_number(const onnxar_report* report, int32_t number) {
   // A caller that was compiled against a later header may ask for a number that this library does not have.

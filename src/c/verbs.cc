@@ -70,11 +70,8 @@ onnxar_report report_of(const std::vector<ExtractedTensor>& done) {
 }  // namespace
 }  // namespace onnxar::c
 
-// Only functions with C linkage follow. A namespace would not separate them, and their bodies use names of both.
-// NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
 using namespace onnxar;
 using namespace onnxar::c;
-// NOLINTEND(google-build-using-namespace,google-global-names-in-headers)
 
 onnxar_status onnxar_pack(uint32_t abi, const char* model, const char* archive, const onnxar_options* options,
                           onnxar_report** report, onnxar_error** error) {

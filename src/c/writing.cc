@@ -53,11 +53,8 @@ StreamReader stream_of(onnxar_reader read, void* context) {
 }  // namespace
 }  // namespace onnxar::c
 
-// Only functions with C linkage follow. A namespace would not separate them, and their bodies use names of both.
-// NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
 using namespace onnxar;
 using namespace onnxar::c;
-// NOLINTEND(google-build-using-namespace,google-global-names-in-headers)
 
 onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_options* options,
                             onnxar_writer** writer, onnxar_error** error) {

@@ -98,7 +98,7 @@ class Filling {
     for (std::size_t i = 0; i < std::min(most, wanted_.size()); ++i) {
       text += concat(i == 0 ? "; the model needs " : ", ", base::quoted(wanted_[i]));
     }
-    NearNames near(wanted_.empty() ? std::string_view() : wanted_.front());
+    base::NearNames near(wanted_.empty() ? std::string_view() : wanted_.front());
     for (const std::string& name : left_) near.consider(name);
     throw Error(Code::usage_argument, text + near.text());
   }

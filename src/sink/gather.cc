@@ -9,7 +9,7 @@
 #include "base/keyed_hash.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
-#include "sink/kept_names.h"
+#include "sink/companion_names.h"
 #include "sink/side_files.h"
 #include "tensors/archive_walk.h"
 #include "tensors/entry_uses.h"
@@ -71,13 +71,13 @@ class Gathering {
     graphs_.add_or_replace(added_file(added));
   }
 
-  Kept result() && {
+  ArchiveCompanions result() && {
     for (const LoadedGraph& graph : model_.graphs) {
-      if (!replaced_.contains(graph.name)) kept_.graphs.push_back({graph.name, &graph, {}});
+      if (!replaced_.contains(graph.name)) companions_.graphs.push_back({graph.name, &graph, {}});
     }
-    kept_.side_files = std::move(side_files_).result();
-    kept_.whole_graphs = std::move(graphs_).result();
-    return std::move(kept_);
+    companions_.side_files = std::move(side_files_).result();
+    companions_.whole_graphs = std::move(graphs_).result();
+    return std::move(companions_);
   }
 
  private:
@@ -94,10 +94,10 @@ class Gathering {
       const EntryKind kind = all.kind_of(i);
       if (kind == EntryKind::side_file) side_files_.add(file_of(archive, entry));
       if (kind == EntryKind::graph && goes_along(entry.name)) graphs_.add(file_of(archive, entry));
-      if (kind == EntryKind::weight && uses.is_named(i)) kept_.weights.push_back(entry);
+      if (kind == EntryKind::weight && uses.is_named(i)) companions_.weights.push_back(entry);
       if (kind != EntryKind::weight && uses.is_named(i)) refuse_link_to(entry);
     }
-    kept_.archive = std::move(archive);
+    companions_.archive = std::move(archive);
   }
 
   /// Whether a graph is copied: the model is a different one, and its own graphs take precedence.
@@ -121,7 +121,7 @@ class Gathering {
   }
 
   const LoadedModel& model_;
-  Kept kept_;
+  ArchiveCompanions companions_;
   NamedFiles side_files_;
   NamedFiles graphs_;
   base::KeyedSet<std::string> own_;       // names of the model's graphs
@@ -130,14 +130,14 @@ class Gathering {
 
 }  // namespace
 
-Kept kept_to_save(const LoadedModel& model, const SaveOptions& options) {
+ArchiveCompanions companions_to_save(const LoadedModel& model, const SaveOptions& options) {
   Gathering gathering(model);
   if (!options.side_files_of.empty()) gathering.add_of(options.side_files_of);
   for (const AddedFile& added : options.add) gathering.add(added);
-  Kept kept = std::move(gathering).result();
-  rename(kept, options.rename);
-  if (options.format == Format::archive) check_names(kept);
-  return kept;
+  ArchiveCompanions companions = std::move(gathering).result();
+  rename(companions, options.rename);
+  if (options.format == Format::archive) check_names(companions);
+  return companions;
 }
 
 }  // namespace onnxar

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "onnxar/options.h"
-#include "sink/kept.h"
+#include "sink/archive_companions.h"
 #include "skeleton/loaded_model.h"
 
 namespace onnxar {
@@ -12,6 +12,6 @@ namespace onnxar {
 /// the names that `options.rename` gives them. Errors: those of opening and reading the files; usage.argument (a side
 /// file named like a tensor's key, a name to be replaced that no file has, a side file that would become a graph by its
 /// new name, or the other way round); for archives zip.name.*, archive.name.reserved.
-Kept kept_to_save(const LoadedModel& model, const SaveOptions& options);
+ArchiveCompanions companions_to_save(const LoadedModel& model, const SaveOptions& options);
 
 }  // namespace onnxar

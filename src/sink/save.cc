@@ -42,11 +42,11 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
   report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());
   switch (options.format) {
     case Format::archive: {
-      const Kept kept = kept_to_save(model, options);
-      report.side_files = kept.side_files.size();
-      report.graphs = kept.graphs.size() + kept.whole_graphs.size();
+      const ArchiveCompanions companions = companions_to_save(model, options);
+      report.side_files = companions.side_files.size();
+      report.graphs = companions.graphs.size() + companions.whole_graphs.size();
       report.model_path = output;
-      save_archive(model, kept, output, options, report);
+      save_archive(model, companions, output, options, report);
       return report;
     }
     case Format::onnx_inline:

@@ -81,7 +81,7 @@ std::uint64_t end_of(const std::vector<const PayloadLayout::Placed*>& placed) {
 }
 
 /// The side files and graphs that are written into the folder of the model.
-struct Along {
+struct FolderCompanions {
   std::vector<SideFile> files;
   std::vector<PlacedGraph> graphs;
 
@@ -94,18 +94,19 @@ struct Along {
 
 /// Selects side files and graphs for the destination: all for a folder, none for a single file. The report counts those
 /// that are left out.
-Along taken_along(const LoadedModel& model, const Destination& destination, ConvertReport& report) {
-  Along along;
-  if (destination.is_folder()) along = {model.side_files, graphs_of(model)};
-  check_folders(along.files);
-  report.side_files = along.files.size();
-  report.side_files_left_out = model.side_files.size() - along.files.size();
+FolderCompanions companions_for(const LoadedModel& model, const Destination& destination, ConvertReport& report) {
+  FolderCompanions companions;
+  if (destination.is_folder()) companions = {model.side_files, graphs_of(model)};
+  check_folders(companions.files);
+  report.side_files = companions.files.size();
+  report.side_files_left_out = model.side_files.size() - companions.files.size();
   (destination.is_folder() ? report.graphs : report.graphs_left_out) = model.graphs.size();
-  return along;
+  return companions;
 }
 
 /// Writes the data files, side files, graphs and the model, and publishes them.
-void write_all(FileSet& set, const DataFiles& files, const Along& along, const ByteSource& proto, Progress& progress) {
+void write_all(FileSet& set, const DataFiles& files, const FolderCompanions& companions, const ByteSource& proto,
+               Progress& progress) {
   for (const auto& [name, placed] : files) {
     set.write(name, end_of(placed), [&](base::BufferedOutput& out) {
       for (const PayloadLayout::Placed* part : placed) {
@@ -117,8 +118,8 @@ void write_all(FileSet& set, const DataFiles& files, const Along& along, const B
   const auto write = [&](const std::string& name, const ByteSource& source) {
     set.write(name, source.size(), [&](base::BufferedOutput& out) { out.append(CountedSource(source, progress)); });
   };
-  for (const SideFile& file : along.files) write(file.name, *file.source);
-  for (const PlacedGraph& graph : along.graphs) write(graph.name, graph.proto);
+  for (const SideFile& file : companions.files) write(file.name, *file.source);
+  for (const PlacedGraph& graph : companions.graphs) write(graph.name, graph.proto);
   set.publish(CountedSource(proto, progress));
 }
 
@@ -126,50 +127,52 @@ void write_all(FileSet& set, const DataFiles& files, const Along& along, const B
 /// to other members, so a plan is not copied or moved.
 class OnnxPlan {
  public:
-  OnnxPlan(const LoadedModel& model, Along taken, const fs::path& target, SaveOptions options)
+  OnnxPlan(const LoadedModel& model, FolderCompanions taken, const fs::path& target, SaveOptions options)
       : options_(std::move(options)),
-        along_(std::move(taken)),
+        companions_(std::move(taken)),
         layout_(options_.data_file, options_.alignment),
         outside_(placing(options_, layout_, keys_)) {
-    reserve_names(keys_, along_.files);
+    reserve_names(keys_, companions_.files);
     keys_.reserve(target.filename().string());  // a data file must not replace the model
-    proto_ = place_payloads(model, options_, outside_, along_.graphs, is_inline() ? &target : nullptr);
+    proto_ = place_payloads(model, options_, outside_, companions_.graphs, is_inline() ? &target : nullptr);
     files_ = data_files(outside_, options_);
   }
   OnnxPlan(const OnnxPlan&) = delete;
   OnnxPlan& operator=(const OnnxPlan&) = delete;
   ~OnnxPlan() = default;
 
-  [[nodiscard]] const Along& along() const noexcept { return along_; }
+  [[nodiscard]] const FolderCompanions& companions() const noexcept { return companions_; }
   /// Whether protobuf reads the model and all graphs.
   [[nodiscard]] bool fits() const {
-    return fits_inline(proto_.size()) &&
-           std::ranges::all_of(along_.graphs, [](const PlacedGraph& graph) { return fits_inline(graph.proto.size()); });
+    return fits_inline(proto_.size()) && std::ranges::all_of(companions_.graphs, [](const PlacedGraph& graph) {
+             return fits_inline(graph.proto.size());
+           });
   }
   /// Errors: onnx.model.too_large.
   void check_sizes(const fs::path& output) const {
     const Hint advice = is_inline() ? Hint::external_data : Hint::lower_threshold;
     check_model_size(proto_.size(), output, advice);
-    for (const PlacedGraph& graph : along_.graphs) check_model_size(graph.proto.size(), output / graph.name, advice);
+    for (const PlacedGraph& graph : companions_.graphs)
+      check_model_size(graph.proto.size(), output / graph.name, advice);
   }
   void claim(FileTargets& targets) const {
     for (const auto& [name, parts] : files_) targets.claim(name);
-    along_.claim(targets);
+    companions_.claim(targets);
   }
   void add_to(ConvertReport& report) const {
     outside_.add_to(report);
     report.data_file = is_one_data_file(options_) ? options_.data_file : "";
     report.model_bytes = proto_.size();
-    report.file_bytes = proto_.size() + along_.size();
+    report.file_bytes = proto_.size() + companions_.size();
     for (const auto& [name, parts] : files_) report.file_bytes += end_of(parts);
   }
-  void write(FileSet& set, Progress& progress) const { write_all(set, files_, along_, proto_, progress); }
+  void write(FileSet& set, Progress& progress) const { write_all(set, files_, companions_, proto_, progress); }
 
  private:
   [[nodiscard]] bool is_inline() const noexcept { return options_.format == Format::onnx_inline; }
 
   SaveOptions options_;
-  Along along_;
+  FolderCompanions companions_;
   DataFileLayout layout_;
   KeyMaker keys_;
   PayloadLayout outside_;
@@ -196,7 +199,7 @@ fs::path name_in_folder(const LoadedModel& model, const fs::path& input) {
 void save_onnx(const LoadedModel& model, const Destination& destination, const SaveOptions& options,
                ConvertReport& report) {
   if (is_one_data_file(options)) check_data_file_name(options.data_file);
-  const Along taken = taken_along(model, destination, report);
+  const FolderCompanions taken = companions_for(model, destination, report);
   FileTargets targets(destination, options.output);
   const fs::path& target = targets.model().path;
   auto plan = std::make_unique<const OnnxPlan>(model, taken, target, options);
@@ -211,7 +214,7 @@ void save_onnx(const LoadedModel& model, const Destination& destination, const S
   report.model_path = target;
   if (options.output.dry_run) return;
   FileSet set(targets, options.output);
-  Progress progress(options.progress, report.payload_bytes + plan->along().size() + report.model_bytes);
+  Progress progress(options.progress, report.payload_bytes + plan->companions().size() + report.model_bytes);
   plan->write(set, progress);
 }
 
@@ -220,18 +223,18 @@ void save_alone(const ByteSource& bytes, const LoadedModel& model, const Destina
   SaveOptions complete = options;  // graphs beside the text have their data inside too
   complete.format = Format::onnx_inline;
   FileTargets targets(destination, options.output);
-  const OnnxPlan plan(model, taken_along(model, destination, report), targets.model().path, std::move(complete));
-  for (const PlacedGraph& graph : plan.along().graphs) {
+  const OnnxPlan plan(model, companions_for(model, destination, report), targets.model().path, std::move(complete));
+  for (const PlacedGraph& graph : plan.companions().graphs) {
     check_model_size(graph.proto.size(), destination.path, Hint::not_as_text);
   }
-  plan.along().claim(targets);
+  plan.companions().claim(targets);
   report.model_path = targets.model().path;
   report.model_bytes = bytes.size();
-  report.file_bytes = report.model_bytes + plan.along().size();
+  report.file_bytes = report.model_bytes + plan.companions().size();
   if (options.output.dry_run) return;
   FileSet set(targets, options.output);
   Progress progress(options.progress, report.file_bytes);
-  write_all(set, {}, plan.along(), bytes, progress);
+  write_all(set, {}, plan.companions(), bytes, progress);
 }
 
 }  // namespace onnxar

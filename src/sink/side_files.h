@@ -7,7 +7,7 @@
 
 #include "onnxar/archive_writer.h"
 #include "onnxar/options.h"
-#include "source/other_entries.h"
+#include "source/companions.h"
 
 namespace onnxar {
 

@@ -54,12 +54,12 @@ void append(std::vector<T>& list, std::vector<T> more) {
 }
 
 /// Takes over side files, and the names of the entries that are left out.
-void take_other_entries(LoadedModel& model) {
-  OtherEntries others = model.source->other_entries();
-  append(model.side_files, std::move(others.side_files));
-  append(model.left_out, std::move(others.left_out));
-  append(model.remarks, std::move(others.remarks));
-  model.left_out_bytes += others.left_out_bytes;
+void take_source_companions(LoadedModel& model) {
+  SourceCompanions found = model.source->companions();
+  append(model.side_files, std::move(found.side_files));
+  append(model.left_out, std::move(found.left_out));
+  append(model.remarks, std::move(found.remarks));
+  model.left_out_bytes += found.left_out_bytes;
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ void split_model(LoadedModel& model, std::unique_ptr<Resolver> source, const Ext
   model.input_size = model.source->input_size();
   append(model.remarks, model.source->remarks());
   // Side files are known only after every link of every graph was seen.
-  if (companions == Companions::taken) take_other_entries(model);
+  if (companions == Companions::taken) take_source_companions(model);
 }
 
 void set_skeleton(LoadedModel& model, std::shared_ptr<const std::vector<std::byte>> bytes, const ExternalPolicy& policy,

@@ -15,7 +15,7 @@
 #include "onnxar/error.h"
 #include "onnxar/options.h"
 #include "skeleton/policy.h"
-#include "source/other_entries.h"
+#include "source/companions.h"
 #include "source/payload.h"
 #include "source/resolver.h"
 

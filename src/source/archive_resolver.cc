@@ -62,19 +62,19 @@ void ArchiveResolver::select_graph(const std::string& name) { select(*archive_.f
 
 void ArchiveResolver::select_model() { select(archive_.entry(archive_.size() - 1)); }
 
-OtherEntries ArchiveResolver::other_entries() {
-  OtherEntries others;
+SourceCompanions ArchiveResolver::companions() {
+  SourceCompanions found;
   for (std::size_t i = 0; i < archive_.size(); ++i) {
     const ArchiveEntry entry = archive_.entry(i);
     const EntryKind kind = uses_.kind_of(i);
     if (kind == EntryKind::side_file) {
-      others.side_files.push_back({std::string(entry.name), payloads_.whole(archive_, entry)});
+      found.side_files.push_back({std::string(entry.name), payloads_.whole(archive_, entry)});
     } else if (kind == EntryKind::unused) {
-      others.left_out.emplace_back(entry.name);
-      others.left_out_bytes += entry.size;
+      found.left_out.emplace_back(entry.name);
+      found.left_out_bytes += entry.size;
     }
   }
-  return others;
+  return found;
 }
 
 }  // namespace onnxar

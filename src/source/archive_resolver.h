@@ -27,7 +27,7 @@ class ArchiveResolver final : public Resolver {
   [[nodiscard]] std::vector<std::string> graphs() const override;
   void select_graph(const std::string& name) override;
   void select_model() override;
-  [[nodiscard]] OtherEntries other_entries() override;
+  [[nodiscard]] SourceCompanions companions() override;
 
  private:
   Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override;

@@ -114,24 +114,24 @@ std::vector<Finding> ForeignZipResolver::remarks() const {
            concat("the input is not an archive; it was read as ", to_string(zip_->model().dialect))}};
 }
 
-OtherEntries ForeignZipResolver::other_entries() {
-  OtherEntries others;
+SourceCompanions ForeignZipResolver::companions() {
+  SourceCompanions found;
   const auto entries = zip_->directory().entries();
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (is_left_out(entries[i]) || used_.contains(i) || i == zip_->model().index) continue;
     const std::string name(entries[i].name.substr(zip_->model().folder.size()));
     if (is_graph_name(name)) continue;  // loading splits it as a further graph
     if (is_identifier(name)) {
-      others.remarks.push_back({Severity::warning,
-                                Code::archive_entry_unused,
-                                {name, std::nullopt},
-                                "no tensor is in this entry, and its name could be a tensor's: it is left out; to keep "
-                                "it, give it a name with a dot"});
+      found.remarks.push_back({Severity::warning,
+                               Code::archive_entry_unused,
+                               {name, std::nullopt},
+                               "no tensor is in this entry, and its name could be a tensor's: it is left out; to keep "
+                               "it, give it a name with a dot"});
     } else {
-      others.side_files.push_back({name, zip_->source(i, options().threads)});
+      found.side_files.push_back({name, zip_->source(i, options().threads)});
     }
   }
-  return others;
+  return found;
 }
 
 }  // namespace onnxar

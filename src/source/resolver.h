@@ -14,8 +14,8 @@
 #include "onnxar/archive.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
+#include "source/companions.h"
 #include "source/external_files.h"
-#include "source/other_entries.h"
 #include "source/payload.h"
 #include "tensors/describe.h"
 
@@ -108,8 +108,8 @@ class Resolver {
   virtual void select_model() {}
   /// Notes for reports about the kind of the source.
   [[nodiscard]] virtual std::vector<Finding> remarks() const { return {}; }
-  /// The entries that are not graphs or weights. REQUIRES: every tensor of all graphs was resolved or proved.
-  [[nodiscard]] virtual OtherEntries other_entries() { return {}; }
+  /// The companions of the model except its graphs. REQUIRES: every tensor of all graphs was resolved or proved.
+  [[nodiscard]] virtual SourceCompanions companions() { return {}; }
 
  protected:
   explicit Resolver(const LoadOptions& options, std::filesystem::path path = {}, GraphBytes graph = {})

@@ -89,7 +89,7 @@ class Selection {
   }
 
   [[noreturn]] void refuse_unknown() const {
-    NearNames near(which_);
+    base::NearNames near(which_);
     walk([&near](const onnx::TensorSite& site) { near.consider(site.tensor.name); });
     throw Error(Code::usage_no_such_tensor,
                 concat("no tensor of the model has ", base::quoted(which_),

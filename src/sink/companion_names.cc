@@ -1,4 +1,4 @@
-#include "sink/kept_names.h"
+#include "sink/companion_names.h"
 
 #include <cstdint>
 #include <optional>
@@ -28,18 +28,18 @@ std::string renamed(Renames& renames, const std::string& name) {
 
 }  // namespace
 
-void rename(Kept& kept, const std::vector<RenamedEntry>& list) {
+void rename(ArchiveCompanions& companions, const std::vector<RenamedEntry>& list) {
   if (list.empty()) return;
   Renames renames(list);
-  for (SideFile& file : kept.side_files) file.name = renamed(renames, file.name);
-  for (PlacedGraph& graph : kept.graphs) graph.name = renamed(renames, graph.name);
-  for (SideFile& graph : kept.whole_graphs) graph.name = renamed(renames, graph.name);
+  for (SideFile& file : companions.side_files) file.name = renamed(renames, file.name);
+  for (PlacedGraph& graph : companions.graphs) graph.name = renamed(renames, graph.name);
+  for (SideFile& graph : companions.whole_graphs) graph.name = renamed(renames, graph.name);
   renames.expect_all_met("side file or graph");
 }
 
-void check_names(const Kept& kept) {
-  const std::vector<std::string_view> names = kept.names();
-  for (const std::string_view name : std::span(names).subspan(kept.weights.size())) {
+void check_names(const ArchiveCompanions& companions) {
+  const std::vector<std::string_view> names = companions.names();
+  for (const std::string_view name : std::span(names).subspan(companions.weights.size())) {
     const Place place{std::string(name), std::nullopt};
     check_reserved(name, place);
     if (const auto fault = zip::name_fault(name)) {
