@@ -7,6 +7,8 @@
 //   writer.finish(model);  // a serialised ModelProto; the file appears now
 //
 // To save a whole model, see `pack` (convert.h), Model::save (model/model.h) and ModelWriter (model_stream.h).
+//
+// Threads: one writer or KeyMaker takes one call at a time; different ones are independent of each other.
 #pragma once
 
 #include <cstddef>

@@ -32,7 +32,8 @@ namespace ONNXAR_API onnxar {
 
 using Bytes = std::span<const std::byte>;
 
-/// A temporary container that owns its bytes. Functions that keep a view of their argument are deleted for it.
+/// A temporary container that owns its bytes. Functions that keep a view of their argument are deleted for it, and
+/// members that return a view of the object are deleted for a temporary object: such a view would dangle.
 template <typename T>
 concept TemporaryContainer =
     !std::is_lvalue_reference_v<T> && std::ranges::contiguous_range<T> && !std::ranges::borrowed_range<T>;
@@ -85,7 +86,6 @@ class ByteSpan {
 
   /// A view of storage that the caller keeps alive.
   static ByteSpan borrow(Bytes bytes) { return borrow(bytes, nullptr); }
-  /// Deleted: the view of a temporary would dangle.
   template <TemporaryContainer T>
   static ByteSpan borrow(T&& bytes) = delete;
   template <TemporaryContainer T>
@@ -110,7 +110,6 @@ class ByteSpan {
 
   /// The bytes. Valid as long as this span (owned) or its storage (borrowed) exists.
   [[nodiscard]] Bytes bytes() const& noexcept { return owned_ ? Bytes(buffer_) : view_; }
-  /// Deleted: the view of a temporary would dangle.
   Bytes bytes() const&& = delete;
 
   [[nodiscard]] std::size_t size() const noexcept { return owned_ ? buffer_.size() : view_.size(); }
@@ -135,12 +134,11 @@ class ByteSpan {
   bool owned_ = false;
 };
 
-/// Takes one piece, which is valid only during the call. Called on the thread that called the library.
+/// Takes one piece, which is valid only during the call.
 using ByteSink = std::function<void(Bytes)>;
 
 /// Fills the front of a buffer and returns the number of bytes it wrote; 0 means the end of the stream. The buffer is
-/// never longer than the rest of the announced size, and the last call is the one that completes it. Called on the
-/// thread that called the library.
+/// never longer than the rest of the announced size, and the last call is the one that completes it.
 using StreamReader = std::function<std::size_t(std::span<std::byte>)>;
 
 /// A range of a file to copy from. The constructor is explicit, so that `{pointer, length}` means bytes in memory and
@@ -166,7 +164,7 @@ struct Location {
 };
 
 /// Bytes of a known size for a writer to copy: mapped memory, a conversion, a caller's stream. Pieces may have any
-/// size, and no writer collects them in memory. Called on the thread that called the library.
+/// size, and no writer collects them in memory.
 class ByteSource {
  public:
   ByteSource() = default;
@@ -175,10 +173,9 @@ class ByteSource {
   virtual ~ByteSource() = default;
 
   [[nodiscard]] virtual std::uint64_t size() const = 0;
-  /// Hands out exactly size() bytes, or throws. `sink` is never empty, is valid only during this call, and is called on
-  /// the thread of the call, once for each piece. An exception of `sink` ends the reading; the library throws it
-  /// again even if the source catches it. Writers ask for the size once, and verify the number of bytes
-  /// (io.source_size).
+  /// Hands out exactly size() bytes, or throws. `sink` is never empty, and is valid only during this call, on its
+  /// thread. An exception of `sink` ends the reading; the library throws it again even if the source catches it.
+  /// Writers ask for the size once, and verify the number of bytes (io.source_size).
   virtual void read(const ByteSink& sink) const = 0;
   /// Calls `visit` for runs of bytes that lie in memory before they are read, in any order, and perhaps for some of
   /// them only. A writer can then have the file system share their blocks. A source that hands out the pieces of
@@ -191,7 +188,6 @@ class SpanSource final : public ByteSource {
  public:
   /// `bytes` must outlive the source.
   explicit SpanSource(Bytes bytes) : bytes_(bytes) {}
-  /// Deleted: the view of a temporary would dangle.
   template <TemporaryContainer T>
   explicit SpanSource(T&& bytes) = delete;
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }

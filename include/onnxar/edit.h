@@ -4,6 +4,9 @@
 // that have the file mapped are not disturbed. From the first appended byte to the last, the archive cannot be opened
 // (archive.busy). Every earlier state is a prefix of the file: `undo` removes the last edit, and `recover` removes
 // an interrupted one (spec/editing.md). `repack` writes a new archive: it aligns the entries of a zip file.
+//
+// Threads: calls are independent of each other; edits of one archive exclude each other by a lock. An ArchiveEditor
+// takes one call at a time.
 #pragma once
 
 #include <cstddef>
