@@ -80,9 +80,10 @@ ConvertReport pack(Bytes input, const std::filesystem::path& output, const SaveO
 /// or onnx_inline; Format::archive, which is the default of SaveOptions, means onnx_inline here.
 ///
 /// An `output` that ends in `/` is a folder, into which side files and further graphs are written too. It is created,
-/// or must be empty (also with `save.output.overwrite`), so that no name in an archive can overwrite a file. The model's file gets the stem of `input`'s name (`model` for bytes) and `.onnx`. An inline model that would
-/// reach 2 GiB has its data in `STEM.onnx.data` instead. If `output` is a file, side files are left out, and the report
-/// says how many.
+/// or must be empty (also with `save.output.overwrite`), so that no name in an archive can overwrite a file. The
+/// model's file gets the stem of `input`'s name (`model` for bytes) and `.onnx`. An inline model that would reach 2 GiB
+/// has its data in `STEM.onnx.data` instead. If `output` is a file, side files are left out, and the report says how
+/// many.
 ///
 /// Errors: as `pack`; output.not_empty; onnx.model.too_large (an inline model in a single file would reach 2 GiB).
 ConvertReport unpack(const std::filesystem::path& input, const std::filesystem::path& output,

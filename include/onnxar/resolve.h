@@ -56,8 +56,9 @@ struct TensorMessage {
 ///
 /// As strict as loading: offset and length are plain decimals, the length is the one that type and dims require, and
 /// a tensor with a link has no other data. Checksums of links are not compared (`check` does that). Nothing is copied,
-/// so data in the message may have any address. Errors, all naming the tensor: onnx.external*, onnx.tensor.dims, .length (also raw_data that is too short), .no_type, .data_beside (two fields of values),
-/// .wrong_field; at an entry's first use those of Archive::locate. Cost: O(1), some 100 ns.
+/// so data in the message may have any address. Errors, all naming the tensor: onnx.external*, onnx.tensor.dims,
+/// .length (also raw_data that is too short), .no_type, .data_beside (two fields of values), .wrong_field; at an
+/// entry's first use those of Archive::locate. Cost: O(1), some 100 ns.
 [[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor);
 std::optional<Bytes> resolve(const Archive&& archive, const TensorMessage& tensor) = delete;
 /// Without exceptions: absent either after a failure, or because of typed fields.
