@@ -152,15 +152,15 @@ struct FileRange {
   std::optional<std::uint64_t> length;  ///< bytes; absent: to the end of the file
 };
 
-namespace base {
-class FileOrigin;
+namespace detail {
+struct MappedFrom;
 }
 
 /// A run of bytes in memory that a source hands out as views.
 struct Location {
-  Bytes bytes;                             ///< alive as long as the source
-  bool verified = false;                   ///< `read` compares them with a checksum: do not use them without it
-  const base::FileOrigin* file = nullptr;  ///< of this library: the file that they are mapped from; null: none
+  Bytes bytes;                               ///< alive as long as the source
+  bool verified = false;                     ///< `read` compares them with a checksum: do not use them without it
+  const detail::MappedFrom* file = nullptr;  ///< set by this library: the file that they are mapped from; null: none
 };
 
 /// Bytes of a known size for a writer to copy: mapped memory, a conversion, a caller's stream. Pieces may have any

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file_origin.h"
 #include "onnx/rewrite.h"
 #include "skeleton/loaded_model.h"
 

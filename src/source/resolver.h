@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file_origin.h"
 #include "base/text.h"
 #include "onnx/sites.h"
 #include "onnxar/archive.h"

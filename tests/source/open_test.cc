@@ -176,7 +176,7 @@ TEST_F(OpenTest, DataInFilesSaysWhichFileItIsMappedFrom) {
       const std::vector<Location> runs = runs_in(*source);
       ASSERT_EQ(runs.size(), 1U) << path;
       ASSERT_NE(runs[0].file, nullptr) << path;
-      EXPECT_TRUE(runs[0].file->open(runs[0].bytes)) << path;
+      EXPECT_TRUE(static_cast<const base::FileOrigin*>(runs[0].file)->open(runs[0].bytes)) << path;
     }
   }
 }
