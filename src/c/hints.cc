@@ -70,12 +70,13 @@ constexpr bool is_complete() {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (static_cast<std::size_t>(rows.at(i).hint) != i) return false;
   }
-  constexpr std::size_t hints = 1
-#define ONNXAR_HINT(identifier, id, words) +1
+  constexpr std::array hints = {
+      Hint::none,
+#define ONNXAR_HINT(identifier, id, words) Hint::identifier,
 #include "onnxar/error_hints.inc"
 #undef ONNXAR_HINT
-      ;
-  return rows.size() == hints;
+  };
+  return rows.size() == hints.size();
 }
 static_assert(is_complete());
 

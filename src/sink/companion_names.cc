@@ -28,13 +28,13 @@ std::string renamed(Renames& renames, const std::string& name) {
 
 }  // namespace
 
-void rename(ArchiveCompanions& companions, const std::vector<RenamedEntry>& list) {
-  if (list.empty()) return;
-  Renames renames(list);
-  for (SideFile& file : companions.side_files) file.name = renamed(renames, file.name);
-  for (PlacedGraph& graph : companions.graphs) graph.name = renamed(renames, graph.name);
-  for (SideFile& graph : companions.whole_graphs) graph.name = renamed(renames, graph.name);
-  renames.expect_all_met("side file or graph");
+void rename(ArchiveCompanions& companions, const std::vector<RenamedEntry>& renames) {
+  if (renames.empty()) return;
+  Renames names_to_give(renames);
+  for (SideFile& file : companions.side_files) file.name = renamed(names_to_give, file.name);
+  for (PlacedGraph& graph : companions.graphs) graph.name = renamed(names_to_give, graph.name);
+  for (SideFile& graph : companions.whole_graphs) graph.name = renamed(names_to_give, graph.name);
+  names_to_give.expect_all_met("side file or graph");
 }
 
 void check_names(const ArchiveCompanions& companions) {

@@ -128,7 +128,7 @@ class SessionTest : public ::testing::Test {
     options.all_sites = true;
     options.output.overwrite = true;
     options.output.sync = false;
-    report_ = pack_or_unpack(model, folder_ / "m.onnxar", options);
+    report_ = pack(model, folder_ / "m.onnxar", options);
     return folder_ / "m.onnxar";
   }
   /// Every way gives what the inline model gives.
