@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "archive/keys.h"
+#include "archive/model_size.h"
 #include "base/buffered_output.h"
 #include "base/checked.h"
 #include "base/text.h"
@@ -143,8 +144,9 @@ class OnnxPlan {
   [[nodiscard]] const Along& along() const noexcept { return along_; }
   /// Whether protobuf reads the model and all graphs.
   [[nodiscard]] bool fits() const {
-    return fits_inline(proto_.size()) &&
-           std::ranges::all_of(along_.graphs, [](const PlacedGraph& graph) { return fits_inline(graph.proto.size()); });
+    return fits_protobuf(proto_.size()) && std::ranges::all_of(along_.graphs, [](const PlacedGraph& graph) {
+             return fits_protobuf(graph.proto.size());
+           });
   }
   /// Errors: onnx.model.too_large.
   void check_sizes(const fs::path& output) const {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "archive/keys.h"
+#include "archive/model_size.h"
 #include "archive/output_options.h"
 #include "archive/writer_parts.h"
 #include "base/annotate.h"
@@ -54,7 +54,7 @@ void prove_metadata(const std::optional<MetadataFault>& fault) {
 void prove_written_graph(std::string_view name, Bytes model, const EntryWriter::Entries& entries) {
   const bool is_graph = name != model_entry_name;
   try {
-    if (is_graph && model.size() > model_size_maximum) {  // G2
+    if (is_graph && !fits_protobuf(model.size())) {  // G2
       throw Error(Code::archive_model_too_large, oversize_text("the graph is", model.size()));
     }
     // Values are proved only in graphs. `pack` accepts a model whose inline values a runtime refuses, since it writes
