@@ -89,8 +89,8 @@ def room_of(path):
 
 
 def faults(files):
-    """Returns the definitions in a wrong room, as triples (path, name, rooms of its headers). `files` maps paths relative
-    to the root to texts."""
+    """Returns the definitions that are in a wrong room, as triples (path, name, rooms of its headers). `files` maps a
+    path, relative to the root, to the text."""
     homes = collections.defaultdict(set)
     for path, text in files.items():
         for space, name, _ in names(text) if path.endswith(".h") else []:
