@@ -50,10 +50,6 @@ std::string key_stem(std::string_view name) {
   return stem.substr(0, longest_stem);
 }
 
-std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size) {
-  return base::concat(subject_and_verb, " ", base::human_size(size), ", and protobuf reads less than 2 GiB");
-}
-
 struct KeyMaker::Parts {
   base::KeyedSet<std::string> taken;  // folded names
   base::KeyedMap<std::string, std::size_t>

@@ -49,6 +49,7 @@ RepackPlan::RepackPlan(Bytes file, const zip::ForeignDirectory& directory, const
     : file_(file),
       directory_(directory),
       options_(options),
+      reading_(reading),
       expansion_(file.size(), options.max_expansion),
       models_(file, directory, options.max_expansion, reading),
       renames_(options.rename),
@@ -83,7 +84,7 @@ void RepackPlan::make(RepackReport& report) {
 
 /// Finds the model in a zip that is not an archive. Returns its index.
 std::size_t RepackPlan::find_model(RepackReport& report) {
-  const ForeignModel model = find_foreign_model(file_, directory_, expansion_);
+  const ForeignModel model = find_foreign_model(file_, directory_, expansion_, reading_.has_stand_ins);
   const Place place = place_of(directory_.entries()[model.index]);
   if (model.dialect == Dialect::pytorch) {
     throw Error(Code::archive_model_missing,

@@ -100,13 +100,15 @@ class SpooledSource final : public ByteSource {
 
 }  // namespace
 
-UnpackedZip::UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion)
+UnpackedZip::UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion,
+                         const HasStandIns& has_stand_ins)
     : path_(path),
       folder_(std::move(folder)),
       file_(base::MappedFile::open(path)),
       directory_(annotated(path, file_, [this] { return zip::ForeignDirectory::read(file_.bytes(), {}); })),
       expansion_(file_.bytes().size(), max_expansion),
-      model_(annotated(path, file_, [this] { return find_foreign_model(file_.bytes(), directory_, expansion_); })),
+      model_(annotated(path, file_,
+                       [&] { return find_foreign_model(file_.bytes(), directory_, expansion_, has_stand_ins); })),
       used_(directory_.entries().size()) {
   used_[model_.index] = true;
 }

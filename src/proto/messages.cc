@@ -8,9 +8,8 @@
 #include <limits>
 #include <utility>
 
-#include "archive/keys.h"
+#include "archive/model_size.h"
 #include "base/text.h"
-#include "onnxar/archive.h"
 #include "onnxar/error.h"
 
 namespace onnxar {
@@ -19,7 +18,7 @@ using base::concat;
 
 void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
   // Protobuf takes the size as an int. The size may come from a file, so the cast below must not be trusted to fit.
-  if (skeleton.size() > model_size_maximum) {
+  if (!fits_protobuf(skeleton.size())) {
     throw Error(Code::onnx_model_too_large,
                 concat(oversize_text("without its large tensors it is", skeleton.size()), "; a lower threshold helps"));
   }
@@ -37,8 +36,7 @@ std::vector<std::byte> serialised(const google::protobuf::MessageLite& message) 
   const google::protobuf::LogSilencer silent;  // as in `parse`
   std::vector<std::byte> bytes(message.ByteSizeLong());
   // This is protobuf's own limit. A skeleton reaches it only if messages hold data that should be payloads.
-  if (bytes.size() > model_size_maximum ||
-      !message.SerializePartialToArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (!fits_protobuf(bytes.size()) || !message.SerializePartialToArray(bytes.data(), static_cast<int>(bytes.size()))) {
     throw Error(Code::onnx_model_too_large, oversize_text("the message is", bytes.size()), {}, {},
                 {Hint::set_large_payloads});
   }

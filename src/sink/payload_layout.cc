@@ -1,9 +1,8 @@
 #include "sink/payload_layout.h"
 
-#include "archive/keys.h"
+#include "archive/model_size.h"
 #include "base/text.h"
 #include "onnx/rewrite.h"
-#include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "skeleton/expansion.h"
 #include "source/graph_rules.h"
@@ -100,10 +99,8 @@ std::uint64_t size_of(const std::vector<PlacedGraph>& graphs) {
   return size;
 }
 
-bool fits_inline(std::uint64_t size) noexcept { return size <= model_size_maximum; }
-
 void check_model_size(std::uint64_t size, const std::filesystem::path& output, Hint hint) {
-  if (fits_inline(size)) return;
+  if (fits_protobuf(size)) return;
   throw Error(Code::onnx_model_too_large, oversize_text("the model would be", size), {}, output, {hint});
 }
 

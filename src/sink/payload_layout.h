@@ -72,8 +72,6 @@ wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, 
 /// The total size of all graphs.
 std::uint64_t size_of(const std::vector<PlacedGraph>& graphs);
 
-/// Whether protobuf can read a model of this size.
-bool fits_inline(std::uint64_t size) noexcept;
 /// Errors: onnx.model.too_large, with `hint` as advice.
 void check_model_size(std::uint64_t size, const std::filesystem::path& output, Hint hint);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "archive/keys.h"
+#include "archive/model_size.h"
 #include "base/buffered_output.h"
 #include "base/checked.h"
 #include "base/text.h"
@@ -144,8 +145,8 @@ class OnnxPlan {
   [[nodiscard]] const FolderCompanions& companions() const noexcept { return companions_; }
   /// Whether protobuf reads the model and all graphs.
   [[nodiscard]] bool fits() const {
-    return fits_inline(proto_.size()) && std::ranges::all_of(companions_.graphs, [](const PlacedGraph& graph) {
-             return fits_inline(graph.proto.size());
+    return fits_protobuf(proto_.size()) && std::ranges::all_of(companions_.graphs, [](const PlacedGraph& graph) {
+             return fits_protobuf(graph.proto.size());
            });
   }
   /// Errors: onnx.model.too_large.

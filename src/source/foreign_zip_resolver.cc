@@ -20,7 +20,7 @@ std::string entry_name(std::string_view location) {
 
 ForeignZipResolver::ForeignZipResolver(const std::filesystem::path& path, const LoadOptions& options)
     : Resolver(options, path),
-      zip_(std::make_shared<UnpackedZip>(path, options.temporary_dir, options.max_expansion)),
+      zip_(std::make_shared<UnpackedZip>(path, options.temporary_dir, options.max_expansion, may_have_stand_ins)),
       selected_(zip_->model().index) {
   if (options.verify_data) zip_->verify(selected_);
   main_ = {zip_->bytes(selected_), zip_};

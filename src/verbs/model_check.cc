@@ -9,6 +9,7 @@
 
 #include "archive/access.h"
 #include "archive/keys.h"
+#include "archive/model_size.h"
 #include "base/text.h"
 #include "onnx/tensor_length.h"
 #include "onnx/tensor_values.h"
@@ -71,7 +72,7 @@ class ModelCheck {
   bool check_graph(const std::string& name) {
     const Archive& archive = *source_.archive();
     const ArchiveEntry entry = *archive.find(name);
-    if (entry.size > model_size_maximum) {  // G2
+    if (!fits_protobuf(entry.size)) {  // G2
       const std::uint64_t header = ArchiveAccess::directory(archive).entries()[entry.index].central_offset;
       findings_.push_back(
           {Severity::error, Code::archive_model_too_large, {name, header}, oversize_text("the graph is", entry.size)});

@@ -55,7 +55,7 @@ class ArchiveWriterTest : public ::testing::Test {
   }
 
   TempDir folder_;
-  // tests/verbs/written_model_test.cc tests the proof of models.
+  // tests/sink/written_model_test.cc tests the proof of models.
   ArchiveWriter writer_ = ArchiveWriter::create(folder_ / "a", {.verify_model = false});
 };
 

@@ -149,10 +149,5 @@ TEST(ReservedName, AndTheModelsInAnyCaseAreRefusedWithTheirPlace) {
   check_reserved("w", {});
 }
 
-TEST(OversizeText, SaysHowLargeTheModelIsAndWhatTheLimitIs) {
-  EXPECT_EQ(oversize_text("the graph is", 3ULL << 30U),
-            "the graph is 3.00 GiB (3221225472 bytes), and protobuf reads less than 2 GiB");
-}
-
 }  // namespace
 }  // namespace onnxar::testing
