@@ -68,6 +68,7 @@ void ForeignZipResolver::select_model() {
   set_graph(main_);
 }
 
+/// Finds entries in `__MACOSX/` as well (F36): one that the model refers to is not left out.
 std::optional<std::size_t> ForeignZipResolver::index_of(std::string_view location) const {
   return zip_->directory().find(zip_->model().folder + entry_name(location));
 }
