@@ -132,10 +132,12 @@ class Gathering {
 
 Kept kept_to_save(const LoadedModel& model, const SaveOptions& options) {
   Gathering gathering(model);
+  // In this order, single files take precedence over those of the other archive.
   if (!options.side_files_of.empty()) gathering.add_of(options.side_files_of);
   for (const AddedFile& added : options.add) gathering.add(added);
   Kept kept = std::move(gathering).result();
   rename(kept, options.rename);
+  // After renaming, which may be what makes a name possible.
   if (options.format == Format::archive) check_names(kept);
   return kept;
 }

@@ -39,6 +39,7 @@ void rename(Kept& kept, const std::vector<RenamedEntry>& list) {
 
 void check_names(const Kept& kept) {
   const std::vector<std::string_view> names = kept.names();
+  // Names of weights come first and are those of an archive, so they were proved when it was opened.
   for (const std::string_view name : std::span(names).subspan(kept.weights.size())) {
     const Place place{std::string(name), std::nullopt};
     check_reserved(name, place);

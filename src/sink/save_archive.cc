@@ -93,6 +93,7 @@ void save_archive(const LoadedModel& model, const Kept& kept, const std::filesys
   expect_free_model_name(model.skeleton, kept.names(), output, {Hint::unpack_unnamed});
   const KeptWeights weights(kept);
   KeyMaker keys;
+  // Names that are taken already come first: a new key must differ from all of them.
   reserve_names(keys, kept.side_files);
   weights.reserve_in(keys);
   PayloadLayout outside([&](const onnx::TensorSite& site, const Payload& payload) -> PayloadLayout::Placement {

@@ -23,6 +23,7 @@ ForeignZipResolver::ForeignZipResolver(const std::filesystem::path& path, const 
       zip_(std::make_shared<UnpackedZip>(path, options.temporary_dir, options.max_expansion)),
       selected_(zip_->model().index) {
   if (options.verify_data) zip_->verify(selected_);
+  // Kept: `select_model` must not inflate the model and link its stand-ins again.
   main_ = {zip_->bytes(selected_), zip_};
   set_graph(main_);
   if (zip_->model().dialect == Dialect::pytorch) link_stand_ins();
@@ -129,6 +130,7 @@ OtherEntries ForeignZipResolver::other_entries() {
                                 "no tensor is in this entry, and its name could be a tensor's: it is left out; to keep "
                                 "it, give it a name with a dot"});
     } else {
+      // Read once, from front to back, so it needs no place in the spool.
       others.side_files.push_back({name, zip_->source(i, options().threads)});
     }
   }
