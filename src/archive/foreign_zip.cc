@@ -72,7 +72,7 @@ std::string_view to_string(Dialect dialect) noexcept {
   return "a zip";
 }
 
-bool is_left_out(const zip::ForeignEntry& entry) noexcept {
+bool is_left_out(const zip::ForeignEntry& entry) noexcept {  // F8
   return entry.folder || entry.name.starts_with(finder_folder);
 }
 

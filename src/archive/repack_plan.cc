@@ -77,8 +77,8 @@ void RepackPlan::make(RepackReport& report) {
   report.entries = entries_.size();
   report.input_bytes = file_.size();
   report.file_bytes = file_size();
-  // An alignment that the caller requests may exceed the budget. One that the input states may not: many tiny entries
-  // that state 32768 would make a small zip grow without limit.
+  // F35: an alignment that the caller requests may exceed the budget. One that the input states may not: many tiny
+  // entries that state 32768 would make a small zip grow without limit.
   if (!options_.alignment) expansion_.check(report.file_bytes);
 }
 
@@ -119,11 +119,12 @@ std::string_view RepackPlan::new_name(const Entry& entry, const Entry& model) {
   if (name == entry.name && !fault) return name;
   check_kind(entry, name);
   if (models_.links(model).contains(entry.name)) {
-    throw Error(fault ? fault->code : Code::usage_argument,
+    throw Error(fault ? fault->code : Code::usage_argument,  // F23
                 concat(fault ? fault->message : "the entry cannot be renamed",
                        "; the model or a graph refers to it, and repack does not edit models"),
                 place_of(entry), {}, {Hint::pack_names_tensors});
   }
+  // F23: nothing gives the entry a different name, so that of the input has to be possible.
   if (fault) throw Error(fault->code, std::string(fault->message), place_of(entry), {}, {Hint::rename_entry});
   return name;
 }
@@ -149,6 +150,7 @@ void RepackPlan::check_kind(const Entry& entry, std::string_view name) const {
 void RepackPlan::check_new_names(const Entry& model) const {
   if (renames_.empty()) return;
   renames_.expect_all_met("entry");
+  // F21: two entries that had different names may have the same one now.
   static_cast<void>(zip::index_of_names(
       entries_.size(), [this](std::uint32_t i) { return entries_[i].name; },
       [this](std::uint32_t i) { return entries_[i].entry->central_offset; }));
@@ -163,7 +165,7 @@ void RepackPlan::expect_not_linked(const std::vector<const Entry*>& left_out, co
   if (linked == nullptr) return;
   for (const Entry* entry : left_out) {
     if (!linked->contains(entry->name)) continue;
-    throw Error(Code::archive_name_reserved,
+    throw Error(Code::archive_name_reserved,  // F36
                 "the model refers to it, but an archive cannot have this name, and repack does not edit models",
                 place_of(*entry), {}, {Hint::pack_names_tensors});
   }

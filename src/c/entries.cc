@@ -85,6 +85,7 @@ onnxar_status onnxar_read_entry(const onnxar_archive* archive, uint64_t index, v
                                 onnxar_error** error) {
   return guarded(error, [&] {
     const ArchiveEntry entry = entry_of(archive, index);
+    // NULL is a valid buffer for an empty entry: callers may have allocated nothing.
     check_argument(buffer != nullptr || size == 0, "buffer");
     onnxar::read_entry(archive->archive, entry, {static_cast<std::byte*>(buffer), size});
   });

@@ -28,6 +28,7 @@ static_assert(sizeof(onnxar_open_options) >= first_open_options);
 OpenOptions open_options_of(const onnxar_open_options* given) {
   const onnxar_open_options known = known_part(given, first_open_options);
   OpenOptions options;
+  // A limit of 0 would refuse every archive, so 0 means the default.
   if (known.max_entries != 0) options.max_entries = known.max_entries;
   if (known.max_directory_size != 0) options.max_directory_size = known.max_directory_size;
   if (known.max_model_size != 0) options.max_model_size = known.max_model_size;

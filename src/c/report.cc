@@ -30,6 +30,7 @@ onnxar_finding c_finding(const Finding& finding, const std::string& message, con
 
 void give_report(onnxar_report** report, onnxar_report made) {
   if (report == nullptr) return;
+  // The texts are made here and kept, because C callers get pointers into the report.
   auto given = std::make_unique<onnxar_report>(std::move(made));
   for (const Finding& finding : given->findings) {
     const std::string words = words_of(finding.advice);

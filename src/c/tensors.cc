@@ -51,6 +51,8 @@ onnxar_tensor c_tensor(const ArchiveTensor& tensor) {
 
 Bytes bytes_of_tensor(onnxar_tensors& tensors, std::uint64_t index) {
   const ArchiveTensor tensor = tensor_of(&tensors, index);
+  // Decoded data is kept in the handle, so that its bytes live as long. Under the lock, two threads that ask for one
+  // tensor get the same bytes.
   const std::scoped_lock lock(tensors.mutex);
   std::optional<ByteSpan>& given = tensors.given[index];
   if (!given) given = tensor.data();

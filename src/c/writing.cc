@@ -35,6 +35,7 @@ WriterOptions writer_options_of(const onnxar_writer_options* given) {
     throw Error(Code::usage_argument, "`reserved` of the options of a writer is set; set it to 0");
   }
   WriterOptions options;
+  // 0 is not an alignment, so it means the default.
   if (known.alignment != 0) options.alignment = known.alignment;
   options.output = {.overwrite = known.overwrite != 0, .sync = known.no_sync == 0, .threads = known.threads};
   options.verify_model = known.no_verify_model == 0;

@@ -58,6 +58,7 @@ class Filling {
  private:
   void initializers() {
     for (auto& tensor : *graph_.mutable_initializer()) {
+      // Data that the model has already is never replaced.
       if (!is_open(tensor) || !take(tensor.name())) continue;
       const std::vector<std::int64_t> wanted(tensor.dims().begin(), tensor.dims().end());
       fill(tensor, [&](const std::vector<std::int64_t>& dims) {

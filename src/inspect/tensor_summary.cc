@@ -61,6 +61,7 @@ class Sums {
     add(inspection_.tensors, elements, bytes);
     add(by_type_[tensor.type], elements, bytes);
     add(by_site_[site.kind], elements, bytes);
+    // Attributes are constants of the graph and indices are not trained, so neither counts as parameters.
     if (site.kind == SiteKind::initializer || site.kind == SiteKind::sparse_values) {
       add(statistics_.contains(tensor.name) ? inspection_.statistics : inspection_.parameters, elements);
     }

@@ -39,6 +39,7 @@ void rename(ArchiveCompanions& companions, const std::vector<RenamedEntry>& rena
 
 void check_names(const ArchiveCompanions& companions) {
   const std::vector<std::string_view> names = companions.names();
+  // Names of weights come first and are those of an archive, so they were proved when it was opened.
   for (const std::string_view name : std::span(names).subspan(companions.weights.size())) {
     const Place place{std::string(name), std::nullopt};
     check_reserved(name, place);

@@ -66,6 +66,7 @@ void FileTargets::find_folder(const fs::path& path) {
     return expect_empty(*model_.folder);
   }
   model_.folder = base::Folder::open(path.has_parent_path() ? path.parent_path() : fs::path("."));
+  // The status of the path itself: a link that leads nowhere is in the way, too.
   if (fs::exists(fs::symlink_status(path, ignored))) {
     throw Error(Code::io_not_a_file, "is not a folder, but the output must be one", {}, path);
   }
@@ -76,6 +77,7 @@ void FileTargets::claim(const std::string& name) {
   const fs::path path = model_.path.parent_path() / name;
   const std::string small = folded(name);
   const std::size_t slash = small.find('/');
+  // A file and a folder cannot share a path, so the first folder of a name is claimed with it.
   const std::string first = small.substr(0, slash);
   if (small == folded(model_.path.filename().string())) throw in_the_way(path, "is the model itself");
   if (files_claimed_.contains(small) || files_claimed_.contains(first)) throw in_the_way(path, "is named twice");

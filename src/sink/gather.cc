@@ -132,10 +132,12 @@ class Gathering {
 
 ArchiveCompanions companions_to_save(const LoadedModel& model, const SaveOptions& options) {
   Gathering gathering(model);
+  // In this order, single files take precedence over those of the other archive.
   if (!options.side_files_of.empty()) gathering.add_of(options.side_files_of);
   for (const AddedFile& added : options.add) gathering.add(added);
   ArchiveCompanions companions = std::move(gathering).result();
   rename(companions, options.rename);
+  // After renaming, which may be what makes a name possible.
   if (options.format == Format::archive) check_names(companions);
   return companions;
 }

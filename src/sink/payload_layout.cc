@@ -25,6 +25,7 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, con
   const fs::path& target = *inline_output;
   const fs::path folder = target.has_parent_path() ? target.parent_path() : ".";
   std::error_code ignored;  // then a path does not exist, and is not equivalent to any other
+  // Compared by device and inode, because one folder can have many paths.
   if (model.data_folder.empty() || !fs::equivalent(folder, model.data_folder, ignored)) {
     refuse("save the model in the folder that its links count from, or load the data, too");
   }
@@ -37,6 +38,7 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, con
 
 onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payload& payload) {
   ++tensors_;
+  // Keyed by the place of the bytes: tensors that share data in the input share it in the output, without a comparison.
   const auto [known, added] = known_.try_emplace(Extent(payload));
   if (added) known->second = add(site, payload);
   return known->second;
@@ -44,6 +46,7 @@ onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payloa
 
 onnx::ExternalLink PayloadLayout::add(const onnx::TensorSite& site, const Payload& payload) {
   Placement place = place_(site, payload);
+  // The output may have equal data already, in an entry that it keeps: a link is enough.
   if (place.data == Data::written) placed_.push_back({place.slice, &payload});
   return std::move(place.slice);
 }

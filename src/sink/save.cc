@@ -25,6 +25,7 @@ void check_archive_options(const SaveOptions& save) {
     throw Error(Code::usage_argument, base::concat("no kind of checksum has the number ",
                                                    static_cast<unsigned>(save.checksum), "; nothing is written"));
   }
+  // Refused and not ignored, because a caller who asks for side files or checksums would miss them only later.
   const bool has_side_files = !save.add.empty() || !save.side_files_of.empty() || !save.rename.empty();
   if (save.format == Format::archive || (!has_side_files && save.checksum == Checksum::none)) return;
   throw Error(Code::usage_argument, "only an archive can get added or renamed side files, or checksums");
@@ -34,6 +35,7 @@ void check_archive_options(const SaveOptions& save) {
 
 ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
                          const std::filesystem::path& input) {
+  // Options come first: planning may read all data for checksums, and a wrong option must not cost that.
   check_alignment(options);
   check_archive_options(options);
   ConvertReport report;
@@ -53,9 +55,11 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
     case Format::onnx_external:
       save_onnx(model, Destination::of(output, name_in_folder(model, input), options.format), options, report);
       return report;
+    // Core has no protobuf, and protobuf's printer is the only writer of its text format.
     case Format::textproto:
       throw Error(Code::usage_argument, "core cannot write text; use Model::save or dump of onnxar::model");
   }
+  // A cast can give the enumeration any number.
   throw Error(Code::usage_argument,
               base::concat("no format has the number ", static_cast<unsigned>(options.format), "; nothing is written"));
 }

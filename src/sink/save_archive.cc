@@ -94,6 +94,7 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
   expect_free_model_name(model.skeleton, companions.names(), output, {Hint::unpack_unnamed});
   const KeptWeights weights(companions);
   KeyMaker keys;
+  // Names that are taken already come first: a new key must differ from all of them.
   reserve_names(keys, companions.side_files);
   weights.reserve_in(keys);
   PayloadLayout outside([&](const onnx::TensorSite& site, const Payload& payload) -> PayloadLayout::Placement {

@@ -116,6 +116,7 @@ void write_all(FileSet& set, const DataFiles& files, const FolderCompanions& com
       }
     });
   }
+  // Only data files have several parts and gaps between them; the others are copied as they are.
   const auto write = [&](const std::string& name, const ByteSource& source) {
     set.write(name, source.size(), [&](base::BufferedOutput& out) { out.append(CountedSource(source, progress)); });
   };
@@ -133,6 +134,7 @@ class OnnxPlan {
         companions_(std::move(taken)),
         layout_(options_.data_file, options_.alignment),
         outside_(placing(options_, layout_, keys_)) {
+    // Data files are written into the folder of the side files, so their names must differ from all of those.
     reserve_names(keys_, companions_.files);
     keys_.reserve(target.filename().string());  // a data file must not replace the model
     proto_ = place_payloads(model, options_, outside_, companions_.graphs, is_inline() ? &target : nullptr);
@@ -209,6 +211,7 @@ void save_onnx(const LoadedModel& model, const Destination& destination, const S
   if (options.format == Format::onnx_inline && destination.is_folder() && !plan->fits()) {
     plan = std::make_unique<const OnnxPlan>(model, taken, target, with_data_file(options, destination));
   }
+  // All refusals come before the end of a dry run, so that it fails where a real run would.
   plan->check_sizes(destination.path);
   plan->claim(targets);
   plan->add_to(report);

@@ -16,10 +16,12 @@ SideFile added_file(const AddedFile& added) {
     throw Error(Code::usage_argument, base::concat("a side file cannot be named ", base::quoted(added.name),
                                                    ": C identifiers are keys of tensors; give it an extension"));
   }
+  // Opened now, so that a missing file ends the verb before its output is opened. The source keeps the mapping.
   const auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(added.path));
   return {added.name, payload_of(ByteSpan::borrow(file->bytes(), file), file->origin()).source};
 }
 
+/// A key has no slash, so it can clash only with the first folder of a name.
 void reserve_name(KeyMaker& keys, std::string_view entry) { keys.reserve(entry.substr(0, entry.find('/'))); }
 
 void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files) {
@@ -33,6 +35,8 @@ std::uint64_t size_of(const std::vector<SideFile>& side_files) {
 }
 
 void check_folders(const std::vector<SideFile>& files) {
+  // Names cost few bytes in an archive, and each folder costs the file system a block. Without this limit, a small
+  // hostile archive could fill a disk with empty folders.
   constexpr std::uint64_t always = 4096, folder_bytes = 4096, times = 8;
   std::uint64_t bytes = 0;
   std::vector<std::string_view> names;

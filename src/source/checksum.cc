@@ -28,6 +28,8 @@ std::string checksum_of(const ByteSource& source) {
   return std::move(sum).hex();
 }
 
+/// The sum is known only after the last piece, when the sink has all bytes. Outputs get their names after that, so a
+/// difference leaves no file.
 void ChecksumSource::read(const ByteSink& sink) const {
   base::Sha1 sum;
   source_->read([&](Bytes piece) {

@@ -23,6 +23,7 @@ ForeignZipResolver::ForeignZipResolver(const std::filesystem::path& path, const 
       zip_(std::make_shared<UnpackedZip>(path, options.temporary_dir, options.max_expansion, may_have_stand_ins)),
       selected_(zip_->model().index) {
   if (options.verify_data) zip_->verify(selected_);
+  // Kept: `select_model` must not inflate the model and link its stand-ins again.
   main_ = {zip_->bytes(selected_), zip_};
   set_graph(main_);
   if (zip_->model().dialect == Dialect::pytorch) link_stand_ins();
@@ -68,6 +69,7 @@ void ForeignZipResolver::select_model() {
   set_graph(main_);
 }
 
+/// Finds entries in `__MACOSX/` as well (F36): one that the model refers to is not left out.
 std::optional<std::size_t> ForeignZipResolver::index_of(std::string_view location) const {
   return zip_->directory().find(zip_->model().folder + entry_name(location));
 }
@@ -128,6 +130,7 @@ SourceCompanions ForeignZipResolver::companions() {
                                "no tensor is in this entry, and its name could be a tensor's: it is left out; to keep "
                                "it, give it a name with a dot"});
     } else {
+      // Read once, from front to back, so it needs no place in the spool.
       found.side_files.push_back({name, zip_->source(i, options().threads)});
     }
   }

@@ -17,6 +17,7 @@ auto ModelMarker::keeping_errors(const Action& action) {
 
 const LinkMarker* ModelMarker::of(std::string_view archive) {
   return keeping_errors([&]() -> const LinkMarker* {
+    // Read once, at the first link: the metadata would otherwise be searched for each tensor.
     if (!marker_) marker_ = LinkMarker::read(resolver_.model());
     return *marker_ && (*marker_)->archive == archive ? &**marker_ : nullptr;
   });

@@ -47,6 +47,7 @@ Payload Resolver::payload_of(const onnx::TensorSite& site) {
 }
 
 std::optional<ChecksumClaim> Resolver::claim_of(const Resolved& resolved, const onnx::TensorSite& site) const {
+  // M22: a checksum is that of a whole file or entry, so it says nothing about a slice.
   if (!site.tensor.external.checksum || !resolved.is_whole) return std::nullopt;
   auto checksum = parse_checksum(*site.tensor.external.checksum);
   if (!checksum) return std::nullopt;

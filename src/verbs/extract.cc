@@ -68,6 +68,7 @@ class Selection {
   /// The tensors that have `which` as their name, else as their key, else as their site; null if there are none.
   [[nodiscard]] const std::vector<std::size_t>* exact() const {
     if (which_.empty()) return nullptr;  // matches every tensor without a name
+    // Names come first, as users know them. A site always exists, so every tensor can be named by something.
     for (const auto* list : {&by_name_, &by_key_, &by_site_}) {
       if (!list->empty()) return list;
     }
@@ -148,7 +149,9 @@ class Extractor {
   void write() {
     // A hostile model may name the same bytes in a million tensors; each would become a file.
     Expansion expansion(source_.input_size(), options_.load.max_expansion);
+    // Only links can share bytes; tensors inside the model are as large as their part of the input.
     for (const std::uint64_t bytes : shared_) expansion.add(bytes);
+    // Before a dry run ends, so that it reports a target that cannot be written.
     check_targets();
     if (options_.output.dry_run) return;
     if (to_folder_) make_folder();
@@ -156,6 +159,7 @@ class Extractor {
   }
 
   std::vector<ExtractedTensor> publish() && {
+    // Called when all files are complete: a tensor that cannot be read leaves no file of the others.
     for (base::OutputFile& file : files_) file.publish(sync());
     return std::move(extracted_);
   }

@@ -44,6 +44,7 @@ class Linking {
  public:
   Linking(const fs::path& archive, const ArchiveRange& range)
       : path_(base::real_path(archive)), begin_(range.offset), source_(resolver_of(open_archive(path_, range), {})) {
+    // The name of the real file: the link must be in its folder, and symbolic links may go by other names.
     const std::string name = archive_name();
     if (const auto fault = name_fault(name)) {
       throw Error(Code::usage_argument,
@@ -78,6 +79,7 @@ class Linking {
       return onnx::TensorEdit::put_inline(std::move(payload.source));
     }
     ++tensors_;
+    // Entries are stored, so every payload is a range of the archive's mapping.
     const auto offset = static_cast<std::uint64_t>(bytes.data() - archive().file().data());
     return onnx::TensorEdit::link_to({name, begin_ + offset, bytes.size()});
   }
@@ -132,6 +134,7 @@ Link make_link(const fs::path& archive, const ArchiveRange& range) {
 
 LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptions& options) {
   const Linking linking(archive, options.range);
+  // Found before a dry run ends, so that it reports a target that cannot be written.
   base::OutputTarget target = base::find_target(output, existing_of(options.output));
   check_place(target.path, linking);
   const LinkReport report{linking.tensors(), linking.model().size()};

@@ -110,6 +110,7 @@ class ModelCheck {
       onnx::prove_values(site.model, site.tensor);
       remark_inline(site);
     } catch (const Error& error) {
+      // Added and not thrown: one run reports the faults of all tensors.
       add(Severity::error, error.code(), site, error.message(), error.advice());
     }
   }
@@ -188,6 +189,7 @@ class ModelCheck {
           concat("only ", bytes.size(),
                  " bytes are external; some tools expect tensors below 1024 bytes inside the model"));
     }
+    // The address decides, because it is what a runtime gets. Mappings begin at pages, so offsets show in addresses.
     if (reinterpret_cast<std::uintptr_t>(bytes.data()) % default_alignment != 0) {  // R6
       add(Severity::warning, Code::onnx_external_unaligned, site, "its data does not begin at a multiple of 64 bytes",
           {Hint::pack_aligns});
@@ -207,6 +209,7 @@ class ModelCheck {
         findings_, [](const Finding& finding) { return finding.code == Code::archive_tail_superseded; });
     for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
       const ArchiveEntry entry = archive.entry(i);
+      // Entries with other names are side files and graphs, which no tensor has to name.
       if (!is_identifier(entry.name) || std::ranges::binary_search(used_, i)) continue;
       // R4: a note after an edit, which leaves entries unused
       findings_.push_back({edited ? Severity::note : Severity::warning,

@@ -84,6 +84,7 @@ using OpenModel = std::function<std::unique_ptr<Resolver>(const Archive& archive
 
 ReplaceReport replace_model_of(const std::filesystem::path& path, const OpenModel& open_model,
                                const ReplaceOptions& options, const LoadOptions& load) {
+  // The editor comes first: it takes the lock, so that the plan is made from the state that the edit changes.
   ArchiveEditor editor = open_editor(path, options);
   const Archive& archive = editor.archive();
   const LoadedModel model = load_model(open_model(archive), replace_policy(options.threshold, options), load);
@@ -119,6 +120,7 @@ ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions
   ArchiveEditor editor = open_editor(archive, options);
   const ReplacedFiles files(editor, options);
   const ArchiveEntry entry = editor.archive().entry(editor.archive().size() - 1);
+  // Only added names can clash with the model's name among the graphs; removing entries frees names.
   if (!options.add.empty()) files.expect_free_name_of(editor.archive().model(), editor.archive());
   // The model has to be the last entry, so it is appended again after the new files.
   const EntrySource model(editor.archive(), entry);

@@ -53,6 +53,7 @@ ReplacePlan::ReplacePlan(const LoadedModel& model, const Archive& archive, std::
   const bool is_named = model_name_of(archive.model()).has_value();  // then the new model takes that name over
   if (!is_named || !options.add.empty())
     files.expect_free_name_of(is_named ? archive.model() : model.skeleton, archive);
+  // In this order, because `decide`, which the rewriting below calls, needs the entries and the taken keys.
   add_entries(uses_before(archive, files, load));
   reserve_keys(options.add);
   proto_ = onnx::rewrite_tensors(

@@ -95,14 +95,14 @@ std::optional<NameFault> part_fault(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-/// Drops the version at the end (`;1`), as unzip does.
+/// Drops the version at the end (`;1`), as unzip does (F22).
 std::string_view without_version(std::string_view name) noexcept {
   const std::size_t semicolon = name.rfind(';');
   if (semicolon == std::string_view::npos) return name;
   return std::ranges::all_of(name.substr(semicolon + 1), base::is_digit) ? name.substr(0, semicolon) : name;
 }
 
-/// Drops drives at the front (`c:`), as bsdtar does.
+/// Drops drives at the front (`c:`), as bsdtar does (F22).
 std::string_view without_drives(std::string_view name) noexcept {
   while (name.size() >= 2 && name[1] == ':' && folded(name[0]) >= 'a' && folded(name[0]) <= 'z') {
     name.remove_prefix(2);
@@ -134,11 +134,11 @@ void check_name(std::string_view name, const Place& place) {
 
 std::optional<NameFault> unreadable_name_fault(std::string_view name) noexcept {
   if (const auto fault = length_fault(name)) return fault;
-  if (!base::is_utf8(name)) return NameFault{Code::zip_name_character, "the name is not UTF-8"};
-  if (has_control_character(name)) {
+  if (!base::is_utf8(name)) return NameFault{Code::zip_name_character, "the name is not UTF-8"};  // F24
+  if (has_control_character(name)) {                                                              // F24
     return NameFault{Code::zip_name_character, "the name contains a control character"};
   }
-  if (name.find('\\') != std::string_view::npos) {
+  if (name.find('\\') != std::string_view::npos) {  // F24
     return NameFault{Code::zip_name_character, "the name contains a backslash; slashes separate folders"};
   }
   return path_fault(name);

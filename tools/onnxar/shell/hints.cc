@@ -12,6 +12,7 @@ struct Row {
   std::string_view words;
 };
 
+/// The library gives a remedy by its id, and each front end names it in its own terms: here, options of the shell.
 constexpr std::array rows = {
     Row{Hint::none, ""},
     Row{Hint::overwrite, "choose another name, or --force to replace it"},
@@ -82,6 +83,7 @@ static_assert(is_complete());
 
 std::string in_words(const Advice& advice) {
   const auto number = static_cast<std::size_t>(advice.hint);
+  // A shared library that is newer than this tool may give a hint without a row: the library has words of its own.
   return number < rows.size() ? filled(rows.at(number).words, advice) : to_string(advice);
 }
 
