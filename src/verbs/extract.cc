@@ -9,6 +9,7 @@
 #include "base/glob.h"
 #include "base/near_names.h"
 #include "base/output_file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "numpy/numpy_format.h"
 #include "onnx/tensor_values.h"
@@ -173,7 +174,7 @@ class Extractor {
     std::error_code ignored;
     const fs::path folder = output_.has_filename() ? output_ : output_.parent_path();
     if (!fs::exists(folder, ignored)) {  // it will be made: its parent has to be there
-      static_cast<void>(base::Folder::open(folder.has_parent_path() ? folder.parent_path() : fs::path(".")));
+      static_cast<void>(base::Folder::open(base::folder_of(folder)));
       return;
     }
     for (const ExtractedTensor& row : extracted_) base::expect_writable(row.path, existing());

@@ -6,6 +6,7 @@
 #include "archive/output_options.h"
 #include "base/buffered_output.h"
 #include "base/open_file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "onnx/rewrite.h"
@@ -91,7 +92,7 @@ class Linking {
 };
 
 void check_place(const fs::path& target, const Linking& linking) {
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  const fs::path folder = base::folder_of(target);
   // Paths may differ for one folder, so folders are compared by device and inode.
   if (base::identity_of(folder) != base::identity_of(linking.folder())) {
     throw Error(Code::usage_argument,

@@ -104,7 +104,7 @@ std::string_view without_version(std::string_view name) noexcept {
 
 /// Drops drives at the front (`c:`), as bsdtar does.
 std::string_view without_drives(std::string_view name) noexcept {
-  while (name.size() >= 2 && name[1] == ':' && folded(name[0]) >= 'a' && folded(name[0]) <= 'z') {
+  while (name.size() >= 2 && name[1] == ':' && base::is_letter(name[0])) {
     name.remove_prefix(2);
     while (name.starts_with('/')) name.remove_prefix(1);
   }
@@ -170,14 +170,8 @@ std::string name_without_omissions(std::string_view name) {
   }
 }
 
-std::string folded_copy(std::string_view name) {
-  std::string copy(name);
-  std::ranges::transform(copy, copy.begin(), folded);
-  return copy;
-}
-
 bool equal_folded(std::string_view a, std::string_view b) noexcept {
-  return std::ranges::equal(a, b, {}, folded, folded);
+  return std::ranges::equal(a, b, {}, base::folded, base::folded);
 }
 
 }  // namespace onnxar::zip

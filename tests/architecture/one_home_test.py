@@ -50,6 +50,8 @@ HOMES = {
     "ids of extra fields": (r"= 0x(?:d935|a11e|7075|756e|6c78)\b", "src/zip/format.h"),
     "signatures of zip records": (r"0x0[1-8]0[1-8]4b50", "src/zip/format.h"),
     "characters of identifiers": (r"is_capital\(c\) \|\||c >= 'a' && c <= 'z'", "src/base/text.h"),
+    "the lower case of a letter": (r"- 'A' \+|\| ?0x20U?(?!\w)", "src/base/text.h"),
+    "the folder of a file": (r"has_parent_path", "src/base/paths.h"),
     "arithmetic that is checked": (r"__builtin_(?:add|sub|mul)_overflow", "src/base/checked.h"),
     "a range that leaves its whole": (r'" leaves? "', "src/base/ranges.cc"),
     "a length that is not the tensor's": (r'"[^"\n]*dimensions call for "', "src/onnx/tensor_length.cc"),
