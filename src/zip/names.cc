@@ -64,6 +64,7 @@ bool has_part(std::string_view name, const IsBad& is_bad) noexcept {
 std::optional<NameFault> length_fault(std::string_view name) noexcept {
   if (name.empty()) return NameFault{Code::zip_name_empty, "the entry has no name"};  // N1
   if (name.size() > name_maximum) {                                                   // N2
+    static_assert(name_maximum == 1024);
     return NameFault{Code::zip_name_too_long, "the name is longer than 1024 bytes"};
   }
   return std::nullopt;
@@ -83,6 +84,7 @@ std::optional<NameFault> path_fault(std::string_view name) noexcept {
 /// Finds parts that some file system would change or refuse.
 std::optional<NameFault> part_fault(std::string_view name) noexcept {
   if (has_part(name, [](std::string_view part) { return part.size() > name_part_maximum; })) {  // N15
+    static_assert(name_part_maximum == 255);
     return NameFault{Code::zip_name_part_too_long, "the name has a part of more than 255 bytes"};
   }
   if (has_part(name, [](std::string_view part) { return part.back() == '.' || part.back() == ' '; })) {  // N16
