@@ -67,7 +67,9 @@ KeyMaker::KeyMaker(KeyMaker&& other) noexcept = default;
 KeyMaker& KeyMaker::operator=(KeyMaker&& other) noexcept = default;
 KeyMaker::~KeyMaker() = default;
 
-void KeyMaker::reserve(std::string_view name) { parts_->taken.insert(base::folded_copy(name)); }
+void KeyMaker::reserve(std::string_view name) {
+  parts_->taken.insert(base::folded_copy(name.substr(0, name.find('/'))));  // N12: keys have no slash
+}
 
 std::string KeyMaker::make(std::string_view tensor_name) {
   std::string stem = key_stem(tensor_name);
