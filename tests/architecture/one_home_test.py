@@ -44,6 +44,9 @@ HOMES = {
     "the longest model": (r"1U?L{0,2} << 31|(?<!\w)2147483647(?!\w)", "include/onnxar/archive.h"),
     "why a model is too long": (r'"[^"\n]*protobuf (?:reads|writes) less than', "src/archive/keys.cc"),
     "the alignment of data": (r"alignment(?:_minimum)? = 64\b|% 64\b", "include/onnxar/bytes.h"),
+    "the size from which data leaves the model": (r"threshold = \d{2,}", "include/onnxar/bytes.h"),
+    "how much larger an output may be": (r"expansion = \d+", "include/onnxar/bytes.h"),
+    "the depth of messages": (r"(?:depth|most|most_nested_messages) = 100\b", "include/onnxar/bytes.h"),
     "alignments that are possible": (r"it must be a power of two from", "src/zip/layout.cc"),
     "large entries begin on a page": (r"page_alignment =|page_aligned_from =", "src/zip/format.h"),
     "lengths of 16 bits in a zip": (r"(?<![\w.])(?:65535|65557)(?![\w.])", "src/zip/format.h"),
@@ -57,8 +60,11 @@ HOMES = {
     "a length that is not the tensor's": (r'"[^"\n]*dimensions call for "', "src/onnx/tensor_length.cc"),
     "a name that breaks a rule": (r"throw Error\(fault->code, std::string\(fault->message\), place\)", "src/zip/names.cc"),
     "a reserved name": (r"two underscores and a capital are reserved", "src/archive/keys.cc"),
+    "the polynomial of CRC-32": (r"(?i)0xedb88320", "src/base/crc32_fold.h"),
+    "the versions that are read": (r'version_plain, " to "|10 to 45', "src/zip/shared_checks.cc"),
     "a CRC-32 that is wrong": (r"it was damaged; fetch", "src/zip/crc_fault.cc"),
     "a stored entry with two sizes": (r"its two sizes differ", "src/zip/shared_checks.cc"),
+    "a key that clashes with a folder": (r"substr\(0, (?:\w+\.)*find\('/'\)\)", "src/archive/keys.cc"),
     "a budget of bytes": (r"checked_multiply\(input", "src/base/byte_budget.h"),
 }
 
