@@ -55,17 +55,13 @@ class InflatingSource final : public ByteSource {
       : file_(file), entry_(entry), path_(path) {}
   [[nodiscard]] std::uint64_t size() const override { return entry_.size; }
   void read(const ByteSink& sink) const override {
-    std::uint32_t crc = 0;
-    const auto summed = [&](Bytes piece) {
-      crc = base::crc32(crc, piece);
-      sink(piece);
-    };
     try {
-      zip::data_source(file_.bytes(), entry_)->read(summed);
+      zip::read_verified(file_.bytes(), entry_, sink);
     } catch (const Error& error) {
-      throw error.code() == Code::zip_data_inflate ? error.with_path(path_) : error;  // other errors come from the sink
+      const bool is_of_entry = error.code() == Code::zip_data_inflate || error.code() == Code::zip_data_crc;
+      if (!is_of_entry) throw;  // it comes from the sink, and has the sink's path
+      throw annotate_change(error.with_path(path_), file_, path_);
     }
-    annotated(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry_, crc); });
   }
 
  private:
@@ -75,7 +71,7 @@ class InflatingSource final : public ByteSource {
 };
 
 Bytes spooled(Spool& spool, Bytes file, const zip::ForeignEntry& entry) {
-  return spool.bytes(entry.header_offset, [&](const ByteSink& sink) { inflate(file, entry, sink); });
+  return spool.bytes(entry.header_offset, [&](const ByteSink& sink) { zip::read_verified(file, entry, sink); });
 }
 
 /// Hands out a part of an entry, which is inflated to the spool at the first read.

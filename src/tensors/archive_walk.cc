@@ -50,8 +50,4 @@ Error annotate(const Error& error, const Archive& archive, const ArchiveEntry& g
   return annotate_model_change(base::annotate(error, added), archive);
 }
 
-TensorInfo info_of(const onnx::TensorSite& site) {
-  return {std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()};
-}
-
 }  // namespace onnxar

@@ -7,7 +7,6 @@
 #include "onnxar/archive.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
-#include "onnxar/tensor.h"
 
 namespace onnxar {
 
@@ -25,8 +24,5 @@ void walk_all_graphs(const Archive& archive, const LoadOptions& options,
 Error annotate(const Error& error, const Archive& archive);
 /// As above, for an offset that counts from the first byte of `graph`.
 Error annotate(const Error& error, const Archive& archive, const ArchiveEntry& graph);
-
-/// The public description of a tensor. Copies its name.
-TensorInfo info_of(const onnx::TensorSite& site);
 
 }  // namespace onnxar

@@ -11,6 +11,7 @@
 #include "onnx/typed_data.h"
 #include "onnxar/listing.h"
 #include "tensors/archive_walk.h"
+#include "tensors/describe.h"
 #include "tensors/external_tensor.h"
 
 namespace onnxar {

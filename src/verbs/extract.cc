@@ -18,6 +18,7 @@
 #include "onnxar/convert.h"
 #include "skeleton/expansion.h"
 #include "source/open.h"
+#include "tensors/describe.h"
 
 namespace onnxar {
 namespace {
@@ -134,7 +135,7 @@ class Extractor {
       bytes = numpy_elements(std::move(bytes), site.tensor.type, elements_of(site.tensor));
     }
     ExtractedTensor& row = extracted_.emplace_back();
-    row.tensor = {std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()};
+    row.tensor = info_of(site);
     row.path = path_for(row.tensor);
     row.file_bytes = header.size() + bytes->size();
     if (!options_.raw) std::tie(row.descr, row.as_integers) = std::pair(numpy.descr, numpy.as_integers);

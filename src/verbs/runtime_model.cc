@@ -8,6 +8,7 @@
 #include "skeleton/expansion.h"
 #include "source/link_marker.h"
 #include "source/open.h"
+#include "tensors/describe.h"
 
 namespace onnxar {
 namespace {
@@ -49,7 +50,7 @@ class Feeding {
       expansion_.add(payload);
       return onnx::TensorEdit::put_inline(std::move(payload.source));
     }
-    feed_.tensors.push_back({{std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()}, bytes});
+    feed_.tensors.push_back({info_of(site), bytes});
     return onnx::TensorEdit::keep();
   }
 
