@@ -21,8 +21,8 @@ void walk_all_graphs(const Archive& archive, const LoadOptions& options,
 
 /// Turns the offset of `error`, which counts from the model's first byte, into a place in the file. An error that
 /// already has a path or an entry stays as it is.
-Error annotate(const Error& error, const Archive& archive);
+Error with_place_in(const Error& error, const Archive& archive);
 /// As above, for an offset that counts from the first byte of `graph`.
-Error annotate(const Error& error, const Archive& archive, const ArchiveEntry& graph);
+Error with_place_in(const Error& error, const Archive& archive, const ArchiveEntry& graph);
 
 }  // namespace onnxar

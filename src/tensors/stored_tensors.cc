@@ -88,7 +88,7 @@ ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor) {
     return view.is_external() ? external_data(archive, view) : inline_data(archive, view);
   } catch (const Error& error) {
     const std::string prefix = concat("tensor ", base::quoted(tensor.name), " (", tensor.site, ")");
-    throw annotate(base::annotate(error, {.prefix = prefix}), archive);
+    throw with_place_in(base::annotate(error, {.prefix = prefix}), archive);
   }
 }
 

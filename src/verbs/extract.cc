@@ -143,7 +143,7 @@ class Extractor {
     contents_.push_back({std::move(header), std::move(bytes)});
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;  // usage and io errors name their own place
-    throw source_.annotate(error, site);
+    throw source_.with_tensor(error, site);
   }
 
   /// Writes the added tensors. Errors: onnx.model.expansion, before anything is written.
@@ -283,7 +283,7 @@ std::vector<ExtractedTensor> extract(const fs::path& model, std::string_view whi
     extractor.write();
     return std::move(extractor).publish();
   } catch (const Error& error) {
-    throw kind(error.code()) == Kind::format ? source->annotate(error) : error.with_path(model);
+    throw kind(error.code()) == Kind::format ? source->with_place(error) : error.with_path(model);
   }
 }
 

@@ -58,7 +58,7 @@ class Linking {
       model_ = onnx::rewrite_tensors(source_->model(), [&](const onnx::TensorSite& site) { return edit(site, name); },
                                      {}, {link_key_prefix, marker.fields(), model_name_key});
     } catch (const Error& error) {
-      throw source_->annotate(error);
+      throw source_->with_place(error);
     }
     check_model_size(model_.size(), path_, Hint::pack_threshold);
   }
@@ -118,7 +118,7 @@ bool is_link(Resolver& source) {
   try {
     onnx::walk_tensors(source.model(), look);
   } catch (const Error& error) {
-    throw source.annotate(error);
+    throw source.with_place(error);
   }
   return linked;
 }

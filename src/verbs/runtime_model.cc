@@ -35,7 +35,7 @@ class Feeding {
       check_model_size(model.size(), source_->archive()->path(), Hint::use_link);
       feed_.model = model.flat();
     } catch (const Error& error) {
-      throw source_->annotate(error);
+      throw source_->with_place(error);
     }
     feed_.owner = source_->owner();
     return std::move(feed_);

@@ -72,6 +72,14 @@ HOMES = {
 }
 
 
+class ContextsOfErrors(unittest.TestCase):
+    def test_functions_are_named_by_what_they_add(self):
+        # `annotate` adds any context; functions that add one kind are with_place, with_tensor, with_change and so on.
+        declared = re.compile(r"\b(?:Error|auto) (?:\w+::)?annotate\w*\(")
+        found = {path for path, text in sources("include", "src").items() if declared.search(text)}
+        self.assertEqual(found, {"src/base/annotate.cc", "src/base/annotate.h"})
+
+
 class OneHome(unittest.TestCase):
     def setUp(self):
         self.sources = sources("include", "src")
