@@ -42,6 +42,15 @@ concept TemporaryContainer =
 /// vector instruction.
 inline constexpr std::uint64_t default_alignment = 64;
 
+/// The default of every option `threshold`, in bytes: payloads of at least this many are kept beside the model.
+inline constexpr std::uint64_t default_threshold = 1024;
+
+/// The default of every option `max_expansion`: how many times as large as the input the output may be.
+inline constexpr std::uint64_t default_expansion = 8;
+
+/// The default of LoadOptions::max_depth: the number of nested messages that protobuf's own parsers read (M6).
+inline constexpr std::size_t most_nested_messages = 100;
+
 /// The largest power of two that the address of `bytes` is a multiple of, at most 4096; 4096 for no bytes.
 inline std::size_t alignment_of(Bytes bytes) noexcept {
   constexpr std::uintptr_t page = 4096;

@@ -142,13 +142,13 @@ std::vector<ExtractedTensor> extract(const std::filesystem::path& model, std::st
                                      const std::filesystem::path& output, const ExtractOptions& options = {});
 
 struct ReplaceOptions {
-  std::uint64_t threshold = 1024;        ///< bytes; inline payloads of at least this many become entries
-  bool all_sites = false;                ///< as SaveOptions::all_sites
-  bool attributes = true;                ///< as SaveOptions::attributes
-  bool append_external = false;          ///< also take in data files beside the model
-  std::vector<AddedFile> add = {};       ///< side files and graphs, which replace those of the same name
-  std::vector<std::string> remove = {};  ///< names of side files and graphs
-  OutputOptions output = {};             ///< `overwrite` does not apply: the archive is edited in place
+  std::uint64_t threshold = default_threshold;  ///< bytes; inline payloads of at least this many become entries
+  bool all_sites = false;                       ///< as SaveOptions::all_sites
+  bool attributes = true;                       ///< as SaveOptions::attributes
+  bool append_external = false;                 ///< also take in data files beside the model
+  std::vector<AddedFile> add = {};              ///< side files and graphs, which replace those of the same name
+  std::vector<std::string> remove = {};         ///< names of side files and graphs
+  OutputOptions output = {};                    ///< `overwrite` does not apply: the archive is edited in place
 };
 
 /// What a replacement did, or would do.

@@ -146,7 +146,7 @@ struct RepackOptions {
   std::optional<std::uint64_t> alignment = {};
   OutputOptions output = {};  ///< the output may be the input, with `overwrite`
   /// The output is at most this many times as large as the input: a compressed entry of a few bytes may hold gigabytes.
-  std::uint64_t max_expansion = 8;
+  std::uint64_t max_expansion = default_expansion;
   /// Names of entries whose CRC-32 in the input is wrong although their bytes are known to be right. The output has the
   /// CRC-32 of the bytes. All other entries are verified.
   std::vector<std::string> accept_crc = {};

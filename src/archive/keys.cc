@@ -63,11 +63,13 @@ KeyMaker::KeyMaker(KeyMaker&& other) noexcept = default;
 KeyMaker& KeyMaker::operator=(KeyMaker&& other) noexcept = default;
 KeyMaker::~KeyMaker() = default;
 
-void KeyMaker::reserve(std::string_view name) { parts_->taken.insert(zip::folded_copy(name)); }
+void KeyMaker::reserve(std::string_view name) {
+  parts_->taken.insert(base::folded_copy(name.substr(0, name.find('/'))));  // N12: keys have no slash
+}
 
 std::string KeyMaker::make(std::string_view tensor_name) {
   std::string stem = key_stem(tensor_name);
-  const std::string folded_stem = zip::folded_copy(stem);
+  const std::string folded_stem = base::folded_copy(stem);
   if (parts_->taken.insert(folded_stem).second) return stem;
   std::size_t& counter = parts_->counters.try_emplace(folded_stem, 1).first->second;
   while (true) {

@@ -179,14 +179,10 @@ std::uint64_t RepackPlan::alignment_of(const Entry& entry) const {
 }
 
 std::uint64_t RepackPlan::file_size() const {
-  std::uint64_t position = 0;
-  std::uint64_t directory = 0;
-  for (const PlannedEntry& planned : entries_) {
-    const zip::Placement placement = zip::place(position, planned.name.size(), planned.entry->size, planned.alignment);
-    position = placement.end();
-    directory += zip::central_header_size(planned.name.size(), placement);
-  }
-  return position + directory + zip::end_records_size(entries_.size(), directory, position);
+  std::vector<zip::SizedEntry> sized;
+  sized.reserve(entries_.size());
+  for (const PlannedEntry& planned : entries_) sized.push_back({planned.name, planned.entry->size, planned.alignment});
+  return zip::file_size(sized);
 }
 
 }  // namespace onnxar

@@ -220,7 +220,8 @@ Bytes NpzFile::bytes_of(std::size_t index) {
   // F35: an array that is read again is already in the spool, and must not count twice.
   if (counted_.insert(index).second) expansion_.add(entry);
   static_cast<void>(contents_->spool.place_of(entry.header_offset, entry.size));
-  return contents_->spool.bytes(entry.header_offset, [&](const ByteSink& sink) { inflate(file, entry, sink); });
+  return contents_->spool.bytes(entry.header_offset,
+                                [&](const ByteSink& sink) { zip::read_verified(file, entry, sink); });
 }
 
 NpzFile::Array NpzFile::read(const std::string& name) {

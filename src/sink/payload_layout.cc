@@ -1,6 +1,7 @@
 #include "sink/payload_layout.h"
 
 #include "archive/model_size.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "onnx/rewrite.h"
 #include "onnxar/archive_writer.h"
@@ -23,7 +24,7 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, con
   };
   if (inline_output == nullptr) refuse("only an inline model may keep such links; load the data, too");
   const fs::path& target = *inline_output;
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : ".";
+  const fs::path folder = base::folder_of(target);
   std::error_code ignored;  // then a path does not exist, and is not equivalent to any other
   // Compared by device and inode, because one folder can have many paths.
   if (model.data_folder.empty() || !fs::equivalent(folder, model.data_folder, ignored)) {

@@ -43,7 +43,7 @@ class KeptWeights {
     return by_content_ ? by_content_->find(data) : std::nullopt;
   }
   void reserve_in(KeyMaker& keys) const {
-    for (const ArchiveEntry& entry : companions_.weights) reserve_name(keys, entry.name);
+    for (const ArchiveEntry& entry : companions_.weights) keys.reserve(entry.name);
   }
   void add_to(std::vector<NewEntry>& entries) const {
     for (std::size_t i = 0; i < sources_.size(); ++i)

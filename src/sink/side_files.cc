@@ -21,11 +21,8 @@ SideFile added_file(const AddedFile& added) {
   return {added.name, payload_of(ByteSpan::borrow(file->bytes(), file), file->origin()).source};
 }
 
-/// A key has no slash, so it can clash only with the first folder of a name.
-void reserve_name(KeyMaker& keys, std::string_view entry) { keys.reserve(entry.substr(0, entry.find('/'))); }
-
 void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files) {
-  for (const SideFile& file : side_files) reserve_name(keys, file.name);
+  for (const SideFile& file : side_files) keys.reserve(file.name);
 }
 
 std::uint64_t size_of(const std::vector<SideFile>& side_files) {

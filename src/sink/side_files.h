@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "onnxar/archive_writer.h"
@@ -14,9 +13,6 @@ namespace onnxar {
 /// Maps a file that is added. Errors: usage.argument (its name is that of a tensor's key); io.*.
 SideFile added_file(const AddedFile& added);
 
-/// Excludes the name of an entry from the keys. A key has no slash, so it can only clash with a whole name or with the
-/// first folder of one.
-void reserve_name(KeyMaker& keys, std::string_view entry);
 /// Excludes the names of side files, and of their folders, from the keys.
 void reserve_names(KeyMaker& keys, const std::vector<SideFile>& side_files);
 

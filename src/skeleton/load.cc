@@ -15,13 +15,13 @@ std::vector<std::byte> split_selected(LoadedModel& model, const ExternalPolicy& 
   try {
     return Splitter(model, model.source->owner(), policy, options, model.source->origin()).run(model.source->model());
   } catch (const Error& error) {
-    throw model.source->annotate(error);
+    throw model.source->with_place(error);
   }
 }
 
 /// A file that is not a graph may have its name by accident. The hint says how to keep it as a side file. A wrong
 /// CRC-32 is damage and says nothing about the kind of the file.
-Error annotate(const Error& error, const std::string& graph) {
+Error with_graph_hint(const Error& error, const std::string& graph) {
   if (error.entry() != graph || kind(error.code()) != Kind::format || error.code() == Code::zip_data_crc) return error;
   return base::annotate(error, {.advice = {Hint::repack_side_file, escaped(graph)}});
 }
@@ -34,7 +34,7 @@ void split_graphs(LoadedModel& model, const ExternalPolicy& policy, const LoadOp
       model.source->select_graph(name);
       model.graphs.push_back({name, split_selected(model, policy, options)});
     } catch (const Error& error) {
-      throw annotate(error, name);
+      throw with_graph_hint(error, name);
     }
     // The limit is on the sum, as a hostile archive may have thousands of graphs that are each just below it.
     bytes += model.graphs.back().skeleton.size();

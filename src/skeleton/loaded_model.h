@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
 #include "skeleton/policy.h"
@@ -28,11 +29,11 @@ struct LoadedGraph {
 };
 
 struct LoadedModel {
-  std::shared_ptr<Resolver> source;  ///< keeps what payloads view; null for a model made in memory
-  std::uint64_t id = 0;              ///< part of the skeleton's links
-  std::size_t max_depth = 100;       ///< of messages in the skeleton: LoadOptions::max_depth
-  std::uint64_t input_size = 0;      ///< of the files that it was loaded from, in bytes; 0 if it was made in memory
-  std::uint64_t max_expansion = 8;   ///< LoadOptions::max_expansion; see expansion.h
+  std::shared_ptr<Resolver> source;              ///< keeps what payloads view; null for a model made in memory
+  std::uint64_t id = 0;                          ///< part of the skeleton's links
+  std::size_t max_depth = most_nested_messages;  ///< of messages in the skeleton: LoadOptions::max_depth
+  std::uint64_t input_size = 0;  ///< of the files that it was loaded from, in bytes; 0 if it was made in memory
+  std::uint64_t max_expansion = default_expansion;  ///< LoadOptions::max_expansion; see expansion.h
   std::vector<std::byte> skeleton;
   std::vector<Payload> payloads;    ///< by index in the links; a released payload has a null source
   std::vector<LoadedGraph> graphs;  ///< further graphs of an archive; their payloads are in the same table

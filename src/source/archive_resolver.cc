@@ -38,12 +38,12 @@ Place ArchiveResolver::place(std::optional<std::uint64_t> offset) const {
   return {selected_, offset};
 }
 
-Error ArchiveResolver::annotate(const Error& error) const {
-  const Error placed = Resolver::annotate(error);
+Error ArchiveResolver::with_place(const Error& error) const {
+  const Error placed = Resolver::with_place(error);
   // A verified copy has the bytes that were written. An error in it is an error of the model, even if the file was
   // changed since.
   const bool is_own = error.path().empty() && error.entry().empty();
-  return is_own && base::lies_in(model(), archive_.file()) ? annotate_model_change(placed, archive_) : placed;
+  return is_own && base::lies_in(model(), archive_.file()) ? with_model_change(placed, archive_) : placed;
 }
 
 Resolved ArchiveResolver::find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {

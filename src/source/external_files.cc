@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/beneath.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "os/error.h"
@@ -13,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path real_folder_of(const fs::path& file) {
-  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  const fs::path folder = base::folder_of(file);
   std::error_code failed;
   fs::path real = fs::canonical(folder, failed);
   if (failed) throw base::system_error(failed, "cannot enter the folder", folder);

@@ -40,7 +40,7 @@ void ForeignZipResolver::link_stand_ins() {
         std::make_shared<const std::vector<std::byte>>(onnxar::link_stand_ins(model(), size_of, options()));
     main_ = {*linked, linked};
   } catch (const Error& error) {
-    throw annotate(error);
+    throw with_place(error);
   }
   is_main_linked_ = true;
   set_graph(main_);

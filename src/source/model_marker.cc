@@ -6,11 +6,11 @@ namespace onnxar {
 
 template <typename Action>
 auto ModelMarker::keeping_errors(const Action& action) {
-  if (error_) throw Error(*error_);  // annotated already, so it is the same for every tensor
+  if (error_) throw Error(*error_);  // its place was added already, so it is the same for every tensor
   try {
     return action();
   } catch (const Error& error) {
-    error_ = resolver_.annotate(error);
+    error_ = resolver_.with_place(error);
     throw Error(*error_);
   }
 }

@@ -81,9 +81,9 @@ class Resolver {
   [[nodiscard]] Place place_of(const onnx::TensorSite& site) const { return place(site.tensor.range.begin); }
   /// Adds the path to `error`, and turns its offset, which counts from the first byte of `model()`, into a place in the
   /// input. An error that already has a path or an entry stays as it is.
-  [[nodiscard]] virtual Error annotate(const Error& error) const;
+  [[nodiscard]] virtual Error with_place(const Error& error) const;
   /// As above, and adds the tensor's name to the message.
-  [[nodiscard]] Error annotate(const Error& error, const onnx::TensorSite& site) const;
+  [[nodiscard]] Error with_tensor(const Error& error, const onnx::TensorSite& site) const;
 
   /// The number of bytes of all files that were used so far.
   [[nodiscard]] virtual std::uint64_t input_size() const = 0;
@@ -122,7 +122,8 @@ class Resolver {
  private:
   friend class TargetResolver;  // calls `find` of the resolver that it decorates
 
-  /// Finds the data of a proved link. Offsets of errors count from the model's first byte; `resolve` annotates them.
+  /// Finds the data of a proved link. Offsets of errors count from the model's first byte; `resolve` adds the place in
+  /// the input.
   virtual Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) = 0;
   /// Called for every link that is proved and not resolved.
   virtual void note_kept(const onnx::TensorSite&) const {}
@@ -135,11 +136,11 @@ class Resolver {
 
 /// Calls `action` and returns its result. Adds the tensor and its place to errors.
 template <typename Action>
-auto annotated(const Resolver& resolver, const onnx::TensorSite& site, const Action& action) {
+auto errors_with_tensor(const Resolver& resolver, const onnx::TensorSite& site, const Action& action) {
   try {
     return action();
   } catch (const Error& error) {
-    throw resolver.annotate(error, site);
+    throw resolver.with_tensor(error, site);
   }
 }
 

@@ -15,4 +15,8 @@ std::string no_data(const onnx::TensorSite& site) {
   return base::concat(describe(site), ": it has no data, and ", onnx::required_amount(site.tensor.type, amount));
 }
 
+TensorInfo info_of(const onnx::TensorSite& site) {
+  return {std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()};
+}
+
 }  // namespace onnxar

@@ -1,9 +1,10 @@
-// How messages name a tensor.
+// How messages and reports describe a tensor.
 #pragma once
 
 #include <string>
 
 #include "onnx/sites.h"
+#include "onnxar/tensor.h"
 
 namespace onnxar {
 
@@ -12,5 +13,8 @@ std::string describe(const onnx::TensorSite& site);
 
 /// Words the warning that a tensor with elements has no data. REQUIRES: site.tensor.lacks_data()
 std::string no_data(const onnx::TensorSite& site);
+
+/// The public description of a tensor. Copies its name.
+TensorInfo info_of(const onnx::TensorSite& site);
 
 }  // namespace onnxar

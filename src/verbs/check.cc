@@ -59,9 +59,7 @@ bool check_model(Resolver& source, const CheckOptions& options, std::vector<Find
 void check_plain_model(Resolver& source, const std::filesystem::path& path, const CheckOptions& options,
                        std::vector<Finding>& findings) {
   const bool is_model = check_model(source, options, findings);
-  std::string extension = path.extension().string();
-  std::ranges::transform(extension, extension.begin(), [](char c) { return base::is_capital(c) ? c | 0x20 : c; });
-  if (!is_model || extension != ".onnxar") return;
+  if (!is_model || base::folded_copy(path.extension().string()) != ".onnxar") return;
   findings.insert(findings.begin(), {Severity::warning,
                                      Code::archive_plain_model,
                                      {},

@@ -9,6 +9,7 @@
 #include "base/glob.h"
 #include "base/near_names.h"
 #include "base/output_file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "numpy/numpy_format.h"
 #include "onnx/tensor_values.h"
@@ -17,6 +18,7 @@
 #include "onnxar/convert.h"
 #include "skeleton/expansion.h"
 #include "source/open.h"
+#include "tensors/describe.h"
 
 namespace onnxar {
 namespace {
@@ -134,7 +136,7 @@ class Extractor {
       bytes = numpy_elements(std::move(bytes), site.tensor.type, elements_of(site.tensor));
     }
     ExtractedTensor& row = extracted_.emplace_back();
-    row.tensor = {std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()};
+    row.tensor = info_of(site);
     row.path = path_for(row.tensor);
     row.file_bytes = header.size() + bytes->size();
     if (!options_.raw) std::tie(row.descr, row.as_integers) = std::pair(numpy.descr, numpy.as_integers);
@@ -142,7 +144,7 @@ class Extractor {
     contents_.push_back({std::move(header), std::move(bytes)});
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;  // usage and io errors name their own place
-    throw source_.annotate(error, site);
+    throw source_.with_tensor(error, site);
   }
 
   /// Writes the added tensors. Errors: onnx.model.expansion, before anything is written.
@@ -177,7 +179,7 @@ class Extractor {
     std::error_code ignored;
     const fs::path folder = output_.has_filename() ? output_ : output_.parent_path();
     if (!fs::exists(folder, ignored)) {  // it will be made: its parent has to be there
-      static_cast<void>(base::Folder::open(folder.has_parent_path() ? folder.parent_path() : fs::path(".")));
+      static_cast<void>(base::Folder::open(base::folder_of(folder)));
       return;
     }
     for (const ExtractedTensor& row : extracted_) base::expect_writable(row.path, existing());
@@ -285,7 +287,7 @@ std::vector<ExtractedTensor> extract(const fs::path& model, std::string_view whi
     extractor.write();
     return std::move(extractor).publish();
   } catch (const Error& error) {
-    throw kind(error.code()) == Kind::format ? source->annotate(error) : error.with_path(model);
+    throw kind(error.code()) == Kind::format ? source->with_place(error) : error.with_path(model);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "archive/output_options.h"
 #include "base/buffered_output.h"
 #include "base/open_file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "onnx/rewrite.h"
@@ -58,7 +59,7 @@ class Linking {
       model_ = onnx::rewrite_tensors(source_->model(), [&](const onnx::TensorSite& site) { return edit(site, name); },
                                      {}, {link_key_prefix, marker.fields(), model_name_key});
     } catch (const Error& error) {
-      throw source_->annotate(error);
+      throw source_->with_place(error);
     }
     check_model_size(model_.size(), path_, Hint::pack_threshold);
   }
@@ -93,7 +94,7 @@ class Linking {
 };
 
 void check_place(const fs::path& target, const Linking& linking) {
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  const fs::path folder = base::folder_of(target);
   // Paths may differ for one folder, so folders are compared by device and inode.
   if (base::identity_of(folder) != base::identity_of(linking.folder())) {
     throw Error(Code::usage_argument,
@@ -119,7 +120,7 @@ bool is_link(Resolver& source) {
   try {
     onnx::walk_tensors(source.model(), look);
   } catch (const Error& error) {
-    throw source.annotate(error);
+    throw source.with_place(error);
   }
   return linked;
 }

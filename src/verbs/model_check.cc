@@ -61,10 +61,10 @@ class ModelCheck {
       onnx::walk_tensors(source_.model(), [this](const onnx::TensorSite& site) { check_tensor(site); }, {max_depth_});
       const std::optional<MetadataFault> fault = metadata_fault();
       if (fault)
-        findings_.push_back(source_.annotate(Error(fault->code, fault->message, {"", fault->offset})).finding());
+        findings_.push_back(source_.with_place(Error(fault->code, fault->message, {"", fault->offset})).finding());
       return true;
     } catch (const Error& error) {
-      findings_.push_back(source_.annotate(error).finding());
+      findings_.push_back(source_.with_place(error).finding());
       return false;
     }
   }
@@ -137,7 +137,7 @@ class ModelCheck {
   void check_external(const onnx::TensorSite& site) {
     note_use(site);
     try {
-      annotated(source_, site, [&] { onnx::prove_type(site.tensor); });
+      errors_with_tensor(source_, site, [&] { onnx::prove_type(site.tensor); });
       const Resolved resolved = source_.resolve(site);
       remark_slice(site, resolved.payload.bytes());
       if (data_) verify_checksum(resolved, site);

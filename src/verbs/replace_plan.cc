@@ -1,7 +1,6 @@
 #include "verbs/replace_plan.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "base/open_file.h"
@@ -9,7 +8,7 @@
 #include "onnx/fields.h"
 #include "onnx/string_entry.h"
 #include "onnxar/archive.h"
-#include "sink/side_files.h"
+#include "onnxar/archive_writer.h"
 #include "source/graph_rules.h"
 #include "tensors/describe.h"
 #include "tensors/graph_entries.h"
@@ -71,8 +70,8 @@ void ReplacePlan::add_entries(const EntryUses& uses) {
 
 void ReplacePlan::reserve_keys(const std::vector<AddedFile>& added) {
   // Names of removed entries are avoided, too: they mean those entries in earlier states of the file.
-  for (std::size_t i = 0; i + 1 < archive_.size(); ++i) reserve_name(keys_, archive_.entry(i).name);
-  for (const AddedFile& file : added) reserve_name(keys_, file.name);
+  for (std::size_t i = 0; i + 1 < archive_.size(); ++i) keys_.reserve(archive_.entry(i).name);
+  for (const AddedFile& file : added) keys_.reserve(file.name);
   // In a link, an entry with the name of the archive's file could be taken for the file.
   for (const auto& file : {archive_.path(), base::real_path(archive_.path())}) keys_.reserve(file.filename().string());
 }

@@ -10,6 +10,7 @@
 #include "onnxar/error.h"
 #include "zip/records.h"
 #include "zip/rules.h"
+#include "zip/shared_checks.h"
 
 namespace onnxar::zip {
 namespace {
@@ -94,8 +95,8 @@ Zip64EndRecord read_zip64_record(Bytes file, const Zip64Locator& locator, Rules 
   // subtraction from wrapping.
   if (locator_at < zip64_end_record_size || locator.offset_of_end_record != locator_at - zip64_end_record_size) {
     throw Error(Code::zip_zip64_locator,
-                concat("the zip64 locator points to ", hex(locator.offset_of_end_record),
-                       ", not to the 56 bytes before itself"),
+                concat("the zip64 locator points to ", hex(locator.offset_of_end_record), ", not to the ",
+                       zip64_end_record_size, " bytes before itself"),
                 {"", locator_at});
   }
   const Place place{"", locator.offset_of_end_record};
@@ -104,7 +105,9 @@ Zip64EndRecord read_zip64_record(Bytes file, const Zip64Locator& locator, Rules 
   if (record->size_of_record != Zip64EndRecord().size_of_record ||
       !is_readable_version(record->version_needed, rules)) {
     throw Error(Code::zip_zip64_record,  // E6
-                "the zip64 end record is not of the plain form (size 44, version 10 to 45)", place);
+                concat("the zip64 end record is not of the plain form (size ", Zip64EndRecord().size_of_record,
+                       ", version ", known_versions(), ")"),
+                place);
   }
   if (record->number_of_this_disk != 0 || record->disk_with_directory != 0 ||
       record->entries_on_this_disk != record->entries) {  // E4, F33

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/crc32.h"
 #include "base/file_origin.h"
 #include "base/little_endian.h"
 #include "base/text.h"
@@ -162,6 +163,15 @@ std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& en
   const Bytes stored = file.subspan(entry.data_offset, entry.stored_size);
   if (!entry.deflated) return std::make_unique<base::MappedSource>(stored, origin);
   return std::make_unique<InflateSource>(stored, entry.size, Place{std::string(entry.name), entry.data_offset});
+}
+
+void read_verified(Bytes file, const ForeignEntry& entry, const ByteSink& sink) {
+  std::uint32_t crc = 0;
+  data_source(file, entry)->read([&](Bytes piece) {
+    crc = base::crc32(crc, piece);
+    sink(piece);
+  });
+  expect_crc(file, entry, crc);
 }
 
 void expect_crc(Bytes file, const ForeignEntry& entry, std::uint32_t crc) {

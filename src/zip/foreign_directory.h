@@ -54,6 +54,10 @@ class ForeignDirectory {
 std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& entry,
                                               const base::FileOrigin* origin = nullptr);
 
+/// Hands out the data of `entry`, inflated, and compares the CRC-32 at the end.
+/// Errors: zip.data.inflate, zip.data.crc, and exceptions of `sink`.
+void read_verified(Bytes file, const ForeignEntry& entry, const ByteSink& sink);
+
 /// Compares `crc` with the CRC-32 that the directory states. Errors: zip.data.crc.
 void expect_crc(Bytes file, const ForeignEntry& entry, std::uint32_t crc);
 

@@ -86,7 +86,7 @@ void check_flags(std::uint16_t flags, const HeaderContext& refuse) {
 void check_version(std::uint16_t version, const HeaderContext& refuse) {
   if (version <= version_zip64) return;
   refuse(Code::zip_entry_version,  // F32
-         concat("version ", version, " is needed to read the entry; versions up to 45 are read"));
+         concat("version ", version, " is needed to read the entry; versions up to ", version_zip64, " are read"));
 }
 
 /// F4: checks the attributes, whatever host "version made by" states, because some readers interpret them without

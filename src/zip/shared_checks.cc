@@ -5,6 +5,8 @@
 
 namespace onnxar::zip {
 
+std::string known_versions() { return base::concat(version_plain, " to ", version_zip64); }
+
 std::uint64_t proved_length(const std::optional<CentralFileHeader>& header, Bytes directory, std::uint64_t offset) {
   if (!header) {  // D1, F27
     throw Error(Code::zip_directory_header, "a directory header was expected here", {"", offset});

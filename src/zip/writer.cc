@@ -47,13 +47,13 @@ void Writer::add_name(std::string_view name) {
 bool Writer::is_folder(std::string_view name) const {
   if (in_folders_.empty()) return false;
   // The set is sorted, so the names in a folder follow its own name: one look-up tells whether it has any.
-  const std::string folder = folded_copy(name) + '/';
+  const std::string folder = base::folded_copy(name) + '/';
   const auto first = in_folders_.lower_bound(folder);
   return first != in_folders_.end() && first->starts_with(folder);
 }
 
 void Writer::note_folders(std::string_view name) {
-  if (name.find('/') != std::string_view::npos) in_folders_.insert(folded_copy(name));
+  if (name.find('/') != std::string_view::npos) in_folders_.insert(base::folded_copy(name));
 }
 
 std::uint32_t Writer::add(std::string_view name, std::uint64_t alignment, const ByteSource& source) {

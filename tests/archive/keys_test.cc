@@ -98,6 +98,13 @@ TEST(Key, ReservedNamesAreNotHandedOut) {
   EXPECT_EQ(moved.make("WEIGHT"), "WEIGHT_4");
 }
 
+TEST(Key, TheFirstFolderOfAReservedNameIsNotHandedOut) {
+  KeyMaker keys;
+  keys.reserve("Extra/weight/a.txt");
+  EXPECT_EQ(keys.make("extra"), "extra_2");
+  EXPECT_EQ(keys.make("weight"), "weight");
+}
+
 TEST(Key, KeepsClearOfTheModelsName) {
   const TempDir folder;
   ArchiveWriter writer = ArchiveWriter::create(folder / "a", {.verify_model = false});
