@@ -95,7 +95,7 @@ class Gathering {
       if (kind == EntryKind::side_file) side_files_.add(file_of(archive, entry));
       if (kind == EntryKind::graph && goes_along(entry.name)) graphs_.add(file_of(archive, entry));
       if (kind == EntryKind::weight && uses.is_named(i)) kept_.weights.push_back(entry);
-      if (kind != EntryKind::weight && uses.is_named(i)) refuse_link_to(entry);
+      if (kind != EntryKind::weight && uses.is_named(i)) refuse_link_to(entry, archive->path());
     }
     kept_.archive = std::move(archive);
   }
@@ -112,12 +112,12 @@ class Gathering {
   }
 
   /// The new archive has a different model, and may have a different graph of this name.
-  [[noreturn]] static void refuse_link_to(const ArchiveEntry& graph) {
+  [[noreturn]] static void refuse_link_to(const ArchiveEntry& graph, const std::filesystem::path& archive) {
     throw Error(
         Code::onnx_external_missing,
         "a graph that should be copied has a tensor in the bytes of this model or graph, which the new archive may "
         "replace",
-        {std::string(graph.name), graph.header_offset}, {}, {Hint::pack_own_data});
+        {std::string(graph.name), graph.header_offset}, archive, {Hint::pack_own_data});
   }
 
   const LoadedModel& model_;

@@ -6,6 +6,7 @@
 
 #include "archive/entry_source.h"
 #include "archive/output_options.h"
+#include "base/announced_size.h"
 #include "base/output_target.h"
 #include "base/text.h"
 #include "onnxar/archive_writer.h"
@@ -95,7 +96,7 @@ void save_archive(const LoadedModel& model, const Kept& kept, const std::filesys
   KeyMaker keys;
   reserve_names(keys, kept.side_files);
   weights.reserve_in(keys);
-  PayloadLayout outside([&](const onnx::TensorSite& site, const Payload& payload) -> PayloadLayout::Placement {
+  PayloadLayout outside(output, [&](const onnx::TensorSite& site, const Payload& payload) -> PayloadLayout::Placement {
     const std::string checksum = checksum_for(payload, options);
     if (const auto entry = weights.find(*payload.source)) {
       return {{std::string(entry->name), 0, entry->size, checksum}, PayloadLayout::Data::there};
@@ -116,7 +117,9 @@ void save_archive(const LoadedModel& model, const Kept& kept, const std::filesys
   ArchiveWriter writer = ArchiveWriter::create(output, {options.alignment, options.output, verify_model});
   writer.reserve(report.file_bytes);
   std::uint64_t total = proto.size();
-  for (const NewEntry& entry : entries) total += entry.source->size();
+  for (const NewEntry& entry : entries) {
+    total = base::add_announced(total, entry.source->size(), {std::string(entry.name), std::nullopt});
+  }
   Progress progress(options.progress, total);
   for (const NewEntry& entry : entries) writer.add(entry.name, CountedSource(*entry.source, progress));
   writer.finish(CountedSource(proto, progress));
