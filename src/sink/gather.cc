@@ -6,6 +6,7 @@
 
 #include "archive/entry_source.h"
 #include "archive/keys.h"
+#include "base/annotate.h"
 #include "base/keyed_hash.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
@@ -130,13 +131,16 @@ class Gathering {
 
 }  // namespace
 
-Kept kept_to_save(const LoadedModel& model, const SaveOptions& options) {
+Kept kept_to_save(const LoadedModel& model, const SaveOptions& options, const std::filesystem::path& output) {
   Gathering gathering(model);
   if (!options.side_files_of.empty()) gathering.add_of(options.side_files_of);
   for (const AddedFile& added : options.add) gathering.add(added);
   Kept kept = std::move(gathering).result();
-  rename(kept, options.rename);
-  if (options.format == Format::archive) check_names(kept);
+  const auto in_output = [&output] { return base::Annotation{.path = output}; };
+  base::annotated(in_output, [&] {
+    rename(kept, options.rename);
+    if (options.format == Format::archive) check_names(kept);
+  });
   return kept;
 }
 

@@ -45,7 +45,7 @@ ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& 
   report.remarks.insert(report.remarks.end(), model.remarks.begin(), model.remarks.end());
   switch (options.format) {
     case Format::archive: {
-      const Kept kept = kept_to_save(model, options);
+      const Kept kept = kept_to_save(model, options, output);
       report.side_files = kept.side_files.size();
       report.graphs = kept.graphs.size() + kept.whole_graphs.size();
       report.model_path = output;

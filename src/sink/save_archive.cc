@@ -6,6 +6,7 @@
 
 #include "archive/entry_source.h"
 #include "archive/output_options.h"
+#include "base/annotate.h"
 #include "base/announced_size.h"
 #include "base/output_target.h"
 #include "base/text.h"
@@ -87,7 +88,8 @@ std::uint64_t size_of_archive(std::span<const NewEntry> entries, std::uint64_t m
 
 void save_archive(const LoadedModel& model, const Kept& kept, const std::filesystem::path& output,
                   const SaveOptions& options, ConvertReport& report) {
-  zip::check_alignment(options.alignment);
+  base::annotated([&output] { return base::Annotation{.path = output}; },
+                  [&options] { zip::check_alignment(options.alignment); });
   // A fault of the output is found before the work of planning. ArchiveWriter::create looks again, as planning may read
   // many bytes for checksums and the output may change meanwhile.
   static_cast<void>(base::find_target(output, existing_of(options.output)));
