@@ -350,5 +350,13 @@ TEST_F(ReplaceTest, BrokenModelsAreRefused) {
   EXPECT_EQ(now(), before_.bytes);
 }
 
+TEST_F(ReplaceTest, AWarningAboutATensorWithoutDataHasItsPlaceInTheNewModel) {
+  const Message open = tensor("open", dtype::float32, {3});
+  const Message proto = model_of({floats("w", 300, 1), open});
+  const ReplaceReport report = onnxar::replace(archive_, write(proto), unsynced_edit());
+  ASSERT_THAT(ids_of(report.remarks), ElementsAre("warning onnx.tensor.no_data"));
+  EXPECT_EQ(report.remarks[0].place.offset, place_in(proto.view(), open));
+}
+
 }  // namespace
 }  // namespace onnxar::testing
