@@ -265,5 +265,22 @@ TEST_F(ConvertFaultsTest, ABrokenArchiveIsRefusedWithItsPath) {
   }
 }
 
+TEST_F(ConvertFaultsTest, ErrorsAboutSideFilesNameEntryAndFile) {
+  const fs::path file = folder_.write_file("t.json", "{}");
+  const fs::path input = inline_model();
+  SaveOptions options = saved_as(Format::archive);
+  options.add = {{"key", file}};
+  EXPECT_EQ(expect_refused(folder_, input, options, Code::usage_argument, "key", std::nullopt).path(), file);
+  options.add = {{"t.json", file}};
+  options.rename = {{"t.json", "t.onnx"}};
+  EXPECT_EQ(expect_refused(folder_, input, options, Code::usage_argument, "t.json", std::nullopt).path(),
+            folder_ / "out");
+  options.rename = {};
+  options.format = Format::onnx_inline;
+  EXPECT_EQ(expect_refused(folder_, input, options, Code::usage_argument, "", std::nullopt).path(), folder_ / "out");
+  const Error error = error_of([&] { pack(input, folder_ / "out", options); });
+  EXPECT_EQ(error.path(), folder_ / "out");
+}
+
 }  // namespace
 }  // namespace onnxar::testing
