@@ -10,6 +10,7 @@
 #include "skeleton/expansion.h"
 #include "source/graph_rules.h"
 #include "tensors/describe.h"
+#include "zip/layout.h"
 
 namespace onnxar {
 namespace {
@@ -41,7 +42,7 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, For
 
 void PayloadLayout::count(const onnx::TensorSite& site, const Payload& payload) {
   const auto added = [&] { return base::Annotation{.prefix = describe(site), .path = output_}; };
-  bytes_ = base::annotated(added, [&] { return base::add_announced(bytes_, payload.size()); });
+  bytes_ = base::annotated(added, [&] { return base::add_announced(bytes_, payload.size(), {}, zip::largest_entry); });
 }
 
 onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payload& payload) {

@@ -71,7 +71,7 @@ std::vector<PlacedGraph> graphs_of(const LoadedModel& model);
 
 /// Rewrites the model: payloads that the policy moves out become links, all others are inline. Then rewrites `graphs`
 /// in the same way. Only an inline model may keep links to files. Outside archives the model loses its name among
-/// several graphs. Errors: usage.not_loaded; usage.argument (data of more than base::largest_planned bytes);
+/// several graphs. Errors: usage.not_loaded; usage.argument (data of more than zip::largest_entry bytes);
 /// onnx.model.expansion, which counts all graphs together.
 wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, PayloadLayout& outside,
                           std::vector<PlacedGraph>& graphs);

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/announced_size.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::zip {
@@ -22,8 +21,8 @@ bool is_valid_alignment(std::uint64_t alignment) noexcept;
 /// Checks that `alignment` is valid. Errors: usage.argument.
 void check_alignment(std::uint64_t alignment);
 
-/// The maximum size of one entry.
-inline constexpr std::uint64_t largest_entry = base::largest_planned;
+/// The maximum size of one entry. It keeps offsets below 2^63, which file systems and `place` require.
+inline constexpr std::uint64_t largest_entry = 1ULL << 60U;
 
 /// The offsets and the size of one entry in the file.
 struct Placement {

@@ -237,10 +237,10 @@ TEST(Splice, ASourceStandsBehindItsTextAndMayBeBeyond4GiB) {
   EXPECT_EQ(rope.size(), 1 + 5 + (5ULL << 30U) + 4);
 }
 
-/// Announces 2^59 bytes and has none.
+/// Announces 2^60 bytes and has none.
 class AnnouncedOnly final : public ByteSource {
  public:
-  [[nodiscard]] std::uint64_t size() const override { return 1ULL << 59U; }
+  [[nodiscard]] std::uint64_t size() const override { return 1ULL << 60U; }
   void read(const ByteSink&) const override {}
 };
 
