@@ -118,9 +118,8 @@ void EntryWriter::write(std::string_view name, const ByteSource& source) {
 
 void EntryWriter::check_model_size(std::uint64_t size) const {
   if (fits_protobuf(size)) return;
-  throw Error(Code::archive_model_too_large,
-              base::concat(oversize_text("the model alone is", size), ": move more tensors out of it"),
-              {std::string(model_entry_name), std::nullopt}, target_);
+  throw Error(Code::archive_model_too_large, oversize_text("the model alone is", size),
+              {std::string(model_entry_name), std::nullopt}, target_, {Hint::lower_threshold});
 }
 
 std::optional<std::uint64_t> EntryWriter::size_of(const Entries& entries, std::string_view name) {

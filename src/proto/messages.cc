@@ -9,18 +9,15 @@
 #include <utility>
 
 #include "archive/model_size.h"
-#include "base/text.h"
 #include "onnxar/error.h"
 
 namespace onnxar {
 
-using base::concat;
-
 void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
   // Protobuf takes the size as an int. The size may come from a file, so the cast below must not be trusted to fit.
   if (!fits_protobuf(skeleton.size())) {
-    throw Error(Code::onnx_model_too_large,
-                concat(oversize_text("without its large tensors it is", skeleton.size()), "; a lower threshold helps"));
+    throw Error(Code::onnx_model_too_large, oversize_text("without its large tensors it is", skeleton.size()), {}, {},
+                {Hint::lower_threshold});
   }
   const google::protobuf::LogSilencer silent;  // protobuf's debug builds report names that are not UTF-8 on stderr
   google::protobuf::io::CodedInputStream input(reinterpret_cast<const std::uint8_t*>(skeleton.data()),

@@ -23,7 +23,8 @@ std::string renamed(Renames& renames, const std::string& name) {
   throw Error(Code::usage_argument,
               base::concat("cannot rename ", base::quoted(name), " to ", base::quoted(to),
                            ": NAME.onnx in the root is a graph of the archive, other names are side files; a name in a "
-                           "folder, such as extra/NAME.onnx, is that of a side file"));
+                           "folder, such as extra/NAME.onnx, is that of a side file"),
+              {name, std::nullopt});
 }
 
 }  // namespace

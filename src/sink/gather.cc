@@ -6,6 +6,7 @@
 
 #include "archive/entry_source.h"
 #include "archive/keys.h"
+#include "base/annotate.h"
 #include "base/keyed_hash.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
@@ -95,7 +96,7 @@ class Gathering {
       if (kind == EntryKind::side_file) side_files_.add(file_of(archive, entry));
       if (kind == EntryKind::graph && goes_along(entry.name)) graphs_.add(file_of(archive, entry));
       if (kind == EntryKind::weight && uses.is_named(i)) companions_.weights.push_back(entry);
-      if (kind != EntryKind::weight && uses.is_named(i)) refuse_link_to(entry);
+      if (kind != EntryKind::weight && uses.is_named(i)) refuse_link_to(entry, archive->path());
     }
     companions_.archive = std::move(archive);
   }
@@ -112,12 +113,12 @@ class Gathering {
   }
 
   /// The new archive has a different model, and may have a different graph of this name.
-  [[noreturn]] static void refuse_link_to(const ArchiveEntry& graph) {
+  [[noreturn]] static void refuse_link_to(const ArchiveEntry& graph, const std::filesystem::path& archive) {
     throw Error(
         Code::onnx_external_missing,
         "a graph that should be copied has a tensor in the bytes of this model or graph, which the new archive may "
         "replace",
-        {std::string(graph.name), graph.header_offset}, {}, {Hint::pack_own_data});
+        {std::string(graph.name), graph.header_offset}, archive, {Hint::pack_own_data});
   }
 
   const LoadedModel& model_;
@@ -130,15 +131,19 @@ class Gathering {
 
 }  // namespace
 
-ArchiveCompanions companions_to_save(const LoadedModel& model, const SaveOptions& options) {
+ArchiveCompanions companions_to_save(const LoadedModel& model, const SaveOptions& options,
+                                     const std::filesystem::path& output) {
   Gathering gathering(model);
   // In this order, single files take precedence over those of the other archive.
   if (!options.side_files_of.empty()) gathering.add_of(options.side_files_of);
   for (const AddedFile& added : options.add) gathering.add(added);
   ArchiveCompanions companions = std::move(gathering).result();
-  rename(companions, options.rename);
-  // After renaming, which may be what makes a name possible.
-  if (options.format == Format::archive) check_names(companions);
+  const auto in_output = [&output] { return base::Annotation{.path = output}; };
+  base::annotated(in_output, [&] {
+    rename(companions, options.rename);
+    // After renaming, which may be what makes a name possible.
+    if (options.format == Format::archive) check_names(companions);
+  });
   return companions;
 }
 

@@ -6,6 +6,8 @@
 
 #include "archive/entry_source.h"
 #include "archive/output_options.h"
+#include "base/annotate.h"
+#include "base/announced_size.h"
 #include "base/output_target.h"
 #include "base/text.h"
 #include "onnxar/archive_writer.h"
@@ -87,7 +89,8 @@ std::uint64_t size_of_archive(std::span<const NewEntry> entries, std::uint64_t m
 
 void save_archive(const LoadedModel& model, const ArchiveCompanions& companions, const std::filesystem::path& output,
                   const SaveOptions& options, ConvertReport& report) {
-  zip::check_alignment(options.alignment);
+  base::annotated([&output] { return base::Annotation{.path = output}; },
+                  [&options] { zip::check_alignment(options.alignment); });
   // A fault of the output is found before the work of planning. ArchiveWriter::create looks again, as planning may read
   // many bytes for checksums and the output may change meanwhile.
   static_cast<void>(base::find_target(output, existing_of(options.output)));
@@ -97,7 +100,7 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
   // Names that are taken already come first: a new key must differ from all of them.
   reserve_names(keys, companions.side_files);
   weights.reserve_in(keys);
-  PayloadLayout outside([&](const onnx::TensorSite& site, const Payload& payload) -> PayloadLayout::Placement {
+  PayloadLayout outside(output, [&](const onnx::TensorSite& site, const Payload& payload) -> PayloadLayout::Placement {
     const std::string checksum = checksum_for(payload, options);
     if (const auto entry = weights.find(*payload.source)) {
       return {{std::string(entry->name), 0, entry->size, checksum}, PayloadLayout::Data::there};
@@ -118,7 +121,9 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
   ArchiveWriter writer = ArchiveWriter::create(output, {options.alignment, options.output, verify_model});
   writer.reserve(report.file_bytes);
   std::uint64_t total = proto.size();
-  for (const NewEntry& entry : entries) total += entry.source->size();
+  for (const NewEntry& entry : entries) {
+    total = base::add_announced(total, entry.source->size(), {std::string(entry.name), std::nullopt});
+  }
   Progress progress(options.progress, total);
   for (const NewEntry& entry : entries) writer.add(entry.name, CountedSource(*entry.source, progress));
   writer.finish(CountedSource(proto, progress));

@@ -6,6 +6,7 @@
 
 #include "archive/keys.h"
 #include "archive/model_size.h"
+#include "base/announced_size.h"
 #include "base/buffered_output.h"
 #include "base/checked.h"
 #include "base/text.h"
@@ -28,13 +29,15 @@ bool is_one_data_file(const SaveOptions& options) {
   return options.format == Format::onnx_external && !options.file_per_tensor;
 }
 
-void check_data_file_name(const std::string& name) {
+void check_data_file_name(const std::string& name, const fs::path& output) {
   const std::filesystem::path path(name);
   const bool plain = !name.empty() && path.filename() == path && name != "." && name != "..";
   // Readers take a location that begins with `#` for the memory of a process.
   if (plain && !name.starts_with("#")) return;
-  throw Error(Code::usage_argument, base::concat("the data file ", base::quoted(name),
-                                                 " must be a plain file name: it is written beside the model"));
+  throw Error(
+      Code::usage_argument,
+      base::concat("the data file ", base::quoted(name), " must be a plain file name: it is written beside the model"),
+      {}, output);
 }
 
 /// Hands out aligned offsets in one data file, in ascending order.
@@ -44,7 +47,7 @@ class DataFileLayout {
 
   onnx::ExternalLink place(std::uint64_t size) {
     const std::uint64_t offset = base::align_up(end_, zip::entry_alignment(alignment_, size));
-    end_ = offset + size;
+    end_ = base::add_announced(offset, size, {name_, std::nullopt});
     return {name_, offset, size};
   }
 
@@ -98,7 +101,7 @@ struct FolderCompanions {
 FolderCompanions companions_for(const LoadedModel& model, const Destination& destination, ConvertReport& report) {
   FolderCompanions companions;
   if (destination.is_folder()) companions = {model.side_files, graphs_of(model)};
-  check_folders(companions.files);
+  check_folders(companions.files, destination.path);
   report.side_files = companions.files.size();
   report.side_files_left_out = model.side_files.size() - companions.files.size();
   (destination.is_folder() ? report.graphs : report.graphs_left_out) = model.graphs.size();
@@ -133,11 +136,11 @@ class OnnxPlan {
       : options_(std::move(options)),
         companions_(std::move(taken)),
         layout_(options_.data_file, options_.alignment),
-        outside_(placing(options_, layout_, keys_)) {
+        outside_(target, placing(options_, layout_, keys_)) {
     // Data files are written into the folder of the side files, so their names must differ from all of those.
     reserve_names(keys_, companions_.files);
     keys_.reserve(target.filename().string());  // a data file must not replace the model
-    proto_ = place_payloads(model, options_, outside_, companions_.graphs, is_inline() ? &target : nullptr);
+    proto_ = place_payloads(model, options_, outside_, companions_.graphs);
     files_ = data_files(outside_, options_);
   }
   OnnxPlan(const OnnxPlan&) = delete;
@@ -201,7 +204,7 @@ fs::path name_in_folder(const LoadedModel& model, const fs::path& input) {
 
 void save_onnx(const LoadedModel& model, const Destination& destination, const SaveOptions& options,
                ConvertReport& report) {
-  if (is_one_data_file(options)) check_data_file_name(options.data_file);
+  if (is_one_data_file(options)) check_data_file_name(options.data_file, destination.path);
   const FolderCompanions taken = companions_for(model, destination, report);
   FileTargets targets(destination, options.output);
   const fs::path& target = targets.model().path;

@@ -1,5 +1,5 @@
-// Proves the models that are written to archives. Defines ArchiveWriter::create and ArchiveEditor::open, the only members
-// of these classes that need ONNX (archive/writer_parts.h).
+// Proves the models that are written to archives. Defines ArchiveWriter::create and ArchiveEditor::open, the only
+// members of these classes that need ONNX (archive/writer_parts.h).
 #include <filesystem>
 #include <optional>
 #include <string>

@@ -11,9 +11,12 @@
 namespace onnxar {
 namespace {
 
-std::vector<std::byte> split_selected(LoadedModel& model, const ExternalPolicy& policy, const LoadOptions& options) {
+/// Splits the selected graph. The result has no name.
+LoadedGraph split_selected(LoadedModel& model, const ExternalPolicy& policy, const LoadOptions& options) {
   try {
-    return Splitter(model, model.source->owner(), policy, options, model.source->origin()).run(model.source->model());
+    Splitter splitter(model, model.source->owner(), policy, options, model.source->origin());
+    std::vector<std::byte> skeleton = splitter.run(model.source->model());
+    return {"", std::move(skeleton), splitter.take_without_data()};
   } catch (const Error& error) {
     throw model.source->with_place(error);
   }
@@ -32,7 +35,8 @@ void split_graphs(LoadedModel& model, const ExternalPolicy& policy, const LoadOp
   for (const std::string& name : names) {
     try {
       model.source->select_graph(name);
-      model.graphs.push_back({name, split_selected(model, policy, options)});
+      model.graphs.push_back(split_selected(model, policy, options));
+      model.graphs.back().name = name;
     } catch (const Error& error) {
       throw with_graph_hint(error, name);
     }
@@ -84,7 +88,9 @@ void split_model(LoadedModel& model, std::unique_ptr<Resolver> source, const Ext
   model.max_expansion = options.max_expansion;
   const ExternalFiles* files = model.source->files();
   if (!options.load_external_data && files != nullptr) model.data_folder = files->folder();
-  model.skeleton = split_selected(model, policy, options);
+  LoadedGraph graph = split_selected(model, policy, options);
+  model.skeleton = std::move(graph.skeleton);
+  model.without_data = std::move(graph.without_data);
   if (companions == Companions::taken) split_graphs(model, policy, options);
   model.input_size = model.source->input_size();
   append(model.remarks, model.source->remarks());
@@ -96,6 +102,7 @@ void set_skeleton(LoadedModel& model, std::shared_ptr<const std::vector<std::byt
                   const LoadOptions& options) {
   const Bytes view = *bytes;
   model.skeleton = Splitter(model, std::move(bytes), policy, options).run(view);
+  model.without_data = {};  // `bytes` are not an input that the caller knows
 }
 
 }  // namespace onnxar

@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "onnxar/bytes.h"
@@ -22,10 +24,22 @@
 
 namespace onnxar {
 
+/// The places in the input of tensors without data. Their offsets in a skeleton are different ones.
+class PlacesWithoutData {
+ public:
+  void note(const onnx::TensorSite& site, Place place) { places_.insert_or_assign(site.path(), std::move(place)); }
+  /// The place of a tensor of the skeleton; empty if the tensor got its site after loading.
+  [[nodiscard]] Place place_of(const onnx::TensorSite& site) const;
+
+ private:
+  std::map<std::string, Place> places_;  // by site
+};
+
 /// A further graph of an archive: a skeleton with links into the payload table of the model.
 struct LoadedGraph {
   std::string name;  ///< the entry's: `decoder.onnx`
   std::vector<std::byte> skeleton;
+  PlacesWithoutData without_data = {};
 };
 
 struct LoadedModel {
@@ -35,6 +49,7 @@ struct LoadedModel {
   std::uint64_t input_size = 0;  ///< of the files that it was loaded from, in bytes; 0 if it was made in memory
   std::uint64_t max_expansion = default_expansion;  ///< LoadOptions::max_expansion; see expansion.h
   std::vector<std::byte> skeleton;
+  PlacesWithoutData without_data = {};
   std::vector<Payload> payloads;    ///< by index in the links; a released payload has a null source
   std::vector<LoadedGraph> graphs;  ///< further graphs of an archive; their payloads are in the same table
   std::vector<SideFile> side_files;

@@ -275,7 +275,8 @@ std::vector<ExtractedTensor> extract(const fs::path& model, std::string_view whi
     if (selection.is_pattern() && !to_folder) {
       throw Error(Code::usage_argument,
                   concat("a pattern can match several tensors: the output must be a folder, such as \"",
-                         escaped_path(output), "/\""));
+                         escaped_path(output), "/\""),
+                  {}, output);
     }
     Extractor extractor(*source, output, to_folder, options);
     std::size_t number = 0;

@@ -117,13 +117,7 @@ class ModelCheck {
 
   void remark_inline(const onnx::TensorSite& site) {
     const onnx::TensorView& tensor = site.tensor;
-    if (tensor.lacks_data()) {
-      findings_.push_back({Severity::warning,  // R11
-                           Code::onnx_tensor_no_data,
-                           source_.place_of(site),
-                           no_data(site),
-                           {Hint::dump_or_freeze}});
-    }
+    if (tensor.lacks_data()) findings_.push_back(no_data(site, source_.place_of(site)));
     const std::uint64_t size = tensor.raw_data ? tensor.raw_data->size() : 0;
     if (size > tensor.expected_size().value_or(size)) {  // R8
       add(Severity::warning, Code::onnx_tensor_long_raw, site, onnx::raw_size_text(tensor, *tensor.expected_size()));

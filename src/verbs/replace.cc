@@ -8,6 +8,7 @@
 
 #include "archive/entry_source.h"
 #include "archive/keys.h"
+#include "base/announced_size.h"
 #include "base/open_file.h"
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
@@ -35,7 +36,7 @@ void add_sizes(ReplaceReport& report, const ArchiveEditor& editor, const NewEntr
   std::vector<std::pair<std::string_view, std::uint64_t>> sizes;
   for (const auto& [name, source] : entries) {
     sizes.emplace_back(name, source->size());
-    report.bytes_added += source->size();
+    report.bytes_added = base::add_announced(report.bytes_added, source->size(), {std::string(name), std::nullopt});
   }
   report.entries_added = entries.size();
   report.model_bytes = model;

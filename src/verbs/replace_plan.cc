@@ -92,9 +92,7 @@ void ReplacePlan::add_to(ReplaceReport& report) const {
 }
 
 onnx::TensorEdit ReplacePlan::decide(const onnx::TensorSite& site) {
-  if (site.tensor.lacks_data()) {
-    remarks_.push_back({Severity::warning, Code::onnx_tensor_no_data, {}, no_data(site), {Hint::dump_or_freeze}});
-  }
+  if (site.tensor.lacks_data()) remarks_.push_back(no_data(site, model_.without_data.place_of(site)));
   const Payload* payload = model_.payload_of(site);
   const auto slice = payload == nullptr ? place_of_small(site) : place_of(site, *payload);
   if (slice) {
@@ -137,7 +135,8 @@ onnx::ExternalLink ReplacePlan::kept_link(const onnx::TensorSite& site, const on
   throw Error(
       Code::usage_argument,
       base::concat(describe(site), ": its data is in ", base::quoted(link.location),
-                   ", which would move because an entry before it is replaced; replace that entry by a separate edit"));
+                   ", which would move because an entry before it is replaced; replace that entry by a separate edit"),
+      {link.location, std::nullopt}, archive_.path());
 }
 
 std::optional<onnx::ExternalLink> ReplacePlan::place_of_equal(const ByteSource& source) const {

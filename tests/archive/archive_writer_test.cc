@@ -211,6 +211,7 @@ TEST_F(ArchiveWriterTest, ModelOf2GiBIsRefused) {
   const auto error = error_of([&] { writer_.finish(HugeSource()); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), Code::archive_model_too_large);
+  EXPECT_EQ(error->advice().hint, Hint::lower_threshold);
   EXPECT_EQ(error->path(), folder_ / "a");
   expect_nothing_seen();
 }

@@ -15,7 +15,7 @@ using ::testing::SizeIs;
 
 /// Gives places `0`, `1`, ... in the order of the calls.
 PayloadLayout numbered(PayloadLayout::Data data) {
-  return PayloadLayout([data, next = 0](const onnx::TensorSite&, const Payload& payload) mutable {
+  return PayloadLayout("out", [data, next = 0](const onnx::TensorSite&, const Payload& payload) mutable {
     return PayloadLayout::Placement{{std::to_string(next++), 0, payload.size(), {}}, data};
   });
 }

@@ -48,6 +48,22 @@ TEST_F(LoadedModelTest, APayloadOutlivesTheModel) {
   EXPECT_TRUE(std::ranges::equal(span.bytes(), pattern(1024)));
 }
 
+TEST_F(LoadedModelTest, TensorsWithoutDataHaveTheirPlaceInTheInput) {
+  const Message open = tensor("open", dtype::float32, {3});
+  const Message proto = model_of({floats("w", 256), open});  // the skeleton is shorter than the model
+  const LoadedModel model = load_onnx(proto);
+  std::size_t seen = 0;
+  onnx::walk_tensors(model.skeleton, [&](const onnx::TensorSite& site) {
+    const Place place = model.without_data.place_of(site);
+    EXPECT_EQ(place.offset.has_value(), site.tensor.lacks_data());
+    if (!site.tensor.lacks_data()) return;
+    EXPECT_EQ(place.offset, place_in(proto.view(), open));
+    EXPECT_NE(place.offset, site.tensor.range.begin);
+    ++seen;
+  });
+  EXPECT_EQ(seen, 1U);
+}
+
 TEST_F(LoadedModelTest, EveryModelHasAnotherIdAndKnowsOnlyItsOwnLinks) {
   const Message proto = model_of({floats("w", 256)});
   const LoadedModel one = load_onnx(proto);
