@@ -73,11 +73,19 @@ class WeightsOfModel final : public Weights {
     if (type == DataType::string) {
       *tensor.mutable_string_data() = found.string_data();
     } else {
-      model.set_payload(tensor, model_.payload(found));
+      model.set_payload(tensor, lasting_payload(found));
     }
   }
 
  private:
+  /// Copies data that is inside a message of this model, because the filled model outlives it. Linked data has a share
+  /// in its file, so a view is enough.
+  [[nodiscard]] ByteSpan lasting_payload(const schema::TensorProto& tensor) const {
+    ByteSpan data = model_.payload(tensor);
+    if (is_linked(tensor) || data.owned()) return data;
+    return ByteSpan::own({data.bytes().begin(), data.bytes().end()});
+  }
+
   Model model_;
   std::map<std::string, const schema::TensorProto*> tensors_;
 };

@@ -132,6 +132,15 @@ TEST_F(FreezeTest, WeightsOfAnotherModelAreViewsOfItsFile) {
   EXPECT_EQ(copied(payload), pattern(12000, 7));
 }
 
+TEST_F(FreezeTest, SmallWeightsInsideAnotherModelOutliveIt) {
+  const auto weights = folder_.write_file("weights", model_of({floats("w", 64, 7)}).view());
+  Model model = loaded({.initializers = {tensor("w", dtype::float32, {64})}, .outputs = {output("w")}});
+  FreezeOptions options;
+  options.weights = weights;
+  EXPECT_EQ(freeze(model, options).filled, 1U);
+  EXPECT_EQ(copied(model.payload(initializer(model, 0))), pattern(256, 7));
+}
+
 TEST(FreezeTestdataSlow, ModelsOfOnnxNeedAllThatTheyHave) {
   const std::vector<std::filesystem::path> models = onnx_test_models();
   if (models.empty()) GTEST_SKIP() << "libonnx-testdata is not installed";
