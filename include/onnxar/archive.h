@@ -51,26 +51,24 @@ struct DescriptorRange {
 };
 
 /// One entry of an archive, as the directory describes it. A small value; `name` is valid as long as the Archive.
-/// Use it with the archive that gave it: an entry that was filled in by hand, or that comes from a different archive,
-/// is refused (usage.foreign_entry).
+/// An entry that was filled in by hand, or that comes from a different archive, is refused (usage.foreign_entry).
 struct ArchiveEntry {
   std::size_t index = 0;
   std::string_view name;
   std::uint64_t size = 0;           ///< bytes
-  std::uint64_t header_offset = 0;  ///< of the local file header, from the archive's first byte
+  std::uint64_t header_offset = 0;  ///< of the local file header
   std::uint32_t crc32 = 0;
 };
 
 /// Where the bytes of an entry are.
 struct EntryLocation {
-  std::uint64_t offset = 0;     ///< of the first byte, from the archive's first byte
+  std::uint64_t offset = 0;     ///< of the first byte
   std::uint64_t alignment = 0;  ///< as recorded, or 64 without a record; `offset` is a multiple of it
 };
 
 /// An open archive. Owns its mapping, together with every share from `owner()`. Move-only.
 ///
-/// Offsets, in errors too, count from the first byte of the archive. That is the first byte of the file, unless the
-/// archive was opened at an offset.
+/// Offsets, in errors too, count from the archive's first byte, wherever it is in the file.
 ///
 /// | change of the file           | effect on views                                                                   |
 /// |------------------------------|-----------------------------------------------------------------------------------|
@@ -102,7 +100,6 @@ class Archive {
   /// Opens an archive in memory. `owner` keeps `bytes` alive. If it is null, the caller keeps them alive for longer
   /// than the Archive and all views of it. For the recorded alignments to hold in memory, `bytes` begin on a page.
   static Archive open(Bytes bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {});
-  /// Deleted: the archive would be a view of a temporary.
   template <TemporaryContainer T>
   static Archive open(T&& bytes, std::shared_ptr<const void> owner, const OpenOptions& options = {}) = delete;
 
@@ -140,8 +137,7 @@ class Archive {
   std::optional<ArchiveEntry> find(std::string_view name) const&& = delete;
 
   /// Where the entry's bytes are. Reads and verifies its local header. Errors: zip.local.*, zip.padding.*, zip.extra.*,
-  /// zip.zip64.extra, zip.entry.version, .gap, .overlap, .bounds (the directory alone does not show all of them);
-  /// usage.foreign_entry.
+  /// zip.zip64.extra, zip.entry.version, .gap, .overlap, .bounds; usage.foreign_entry.
   [[nodiscard]] EntryLocation locate(const ArchiveEntry& entry) const;
   [[nodiscard]] std::optional<EntryLocation> locate(const ArchiveEntry& entry, Failure& failure) const noexcept;
   /// The entry's bytes, a view of the mapping. The local header is verified at the first use of each entry; after that
@@ -173,9 +169,8 @@ class Archive {
   std::optional<Bytes> model(Failure& failure) const&& = delete;
 
   /// The bytes that a tensor's `external_data` names: `location` is the name of an entry, `offset` counts from the
-  /// entry's first byte. Without a `length` the slice ends where the entry ends.
-  /// Errors: onnx.external_data.missing (no such entry), .out_of_range; as `locate` at the first use of an entry.
-  /// Cost: below 100 ns after that, no allocation.
+  /// entry's first byte. Without a `length` the slice ends where the entry ends. Errors:
+  /// onnx.external_data.missing (no such entry), .out_of_range; as `bytes`. Cost: below 100 ns, no allocation.
   [[nodiscard]] Bytes resolve(std::string_view location, std::uint64_t offset = 0,
                               std::optional<std::uint64_t> length = std::nullopt) const&;
   Bytes resolve(std::string_view location, std::uint64_t offset = 0,

@@ -7,6 +7,8 @@
 //   writer.finish(model);  // a serialised ModelProto; the file appears now
 //
 // To save a whole model, see `pack` (convert.h), Model::save (model/model.h) and ModelWriter (model_stream.h).
+//
+// Threads: one writer or KeyMaker takes one call at a time; different ones are independent of each other.
 #pragma once
 
 #include <cstddef>
@@ -109,7 +111,8 @@ class KeyMaker {
   KeyMaker& operator=(const KeyMaker&) = delete;
   ~KeyMaker();
 
-  /// Excludes `name` from the keys that `make` returns.
+  /// Excludes the name of an entry from the keys that `make` returns. A key has no slash, so it can only clash with a
+  /// whole name or with the first folder of one: `extra/a.txt` excludes `extra`.
   void reserve(std::string_view name);
   /// A new key for a tensor of this name.
   [[nodiscard]] std::string make(std::string_view tensor_name);

@@ -32,7 +32,8 @@ namespace ONNXAR_API onnxar {
 
 using Bytes = std::span<const std::byte>;
 
-/// A temporary container that owns its bytes. Functions that keep a view of their argument are deleted for it.
+/// A temporary container that owns its bytes. Functions that keep a view of their argument are deleted for it, and
+/// members that return a view of the object are deleted for a temporary object: such a view would dangle.
 template <typename T>
 concept TemporaryContainer =
     !std::is_lvalue_reference_v<T> && std::ranges::contiguous_range<T> && !std::ranges::borrowed_range<T>;
@@ -40,6 +41,15 @@ concept TemporaryContainer =
 /// The default alignment of data in archives and data files, in bytes. 64 bytes are a cache line, and serve every
 /// vector instruction.
 inline constexpr std::uint64_t default_alignment = 64;
+
+/// The default of every option `threshold`, in bytes: payloads of at least this many are kept beside the model.
+inline constexpr std::uint64_t default_threshold = 1024;
+
+/// The default of every option `max_expansion`: how many times as large as the input the output may be.
+inline constexpr std::uint64_t default_expansion = 8;
+
+/// The default of LoadOptions::max_depth: the number of nested messages that protobuf's own parsers read (M6).
+inline constexpr std::size_t most_nested_messages = 100;
 
 /// The largest power of two that the address of `bytes` is a multiple of, at most 4096; 4096 for no bytes.
 inline std::size_t alignment_of(Bytes bytes) noexcept {
@@ -85,7 +95,6 @@ class ByteSpan {
 
   /// A view of storage that the caller keeps alive.
   static ByteSpan borrow(Bytes bytes) { return borrow(bytes, nullptr); }
-  /// Deleted: the view of a temporary would dangle.
   template <TemporaryContainer T>
   static ByteSpan borrow(T&& bytes) = delete;
   template <TemporaryContainer T>
@@ -110,7 +119,6 @@ class ByteSpan {
 
   /// The bytes. Valid as long as this span (owned) or its storage (borrowed) exists.
   [[nodiscard]] Bytes bytes() const& noexcept { return owned_ ? Bytes(buffer_) : view_; }
-  /// Deleted: the view of a temporary would dangle.
   Bytes bytes() const&& = delete;
 
   [[nodiscard]] std::size_t size() const noexcept { return owned_ ? buffer_.size() : view_.size(); }
@@ -135,12 +143,11 @@ class ByteSpan {
   bool owned_ = false;
 };
 
-/// Takes one piece, which is valid only during the call. Called on the thread that called the library.
+/// Takes one piece, which is valid only during the call.
 using ByteSink = std::function<void(Bytes)>;
 
 /// Fills the front of a buffer and returns the number of bytes it wrote; 0 means the end of the stream. The buffer is
-/// never longer than the rest of the announced size, and the last call is the one that completes it. Called on the
-/// thread that called the library.
+/// never longer than the rest of the announced size, and the last call is the one that completes it.
 using StreamReader = std::function<std::size_t(std::span<std::byte>)>;
 
 /// A range of a file to copy from. The constructor is explicit, so that `{pointer, length}` means bytes in memory and
@@ -154,19 +161,19 @@ struct FileRange {
   std::optional<std::uint64_t> length;  ///< bytes; absent: to the end of the file
 };
 
-namespace base {
-class FileOrigin;
+namespace detail {
+struct MappedFrom;
 }
 
 /// A run of bytes in memory that a source hands out as views.
 struct Location {
-  Bytes bytes;                             ///< alive as long as the source
-  bool verified = false;                   ///< `read` compares them with a checksum: do not use them without it
-  const base::FileOrigin* file = nullptr;  ///< of this library: the file that they are mapped from; null: none
+  Bytes bytes;                               ///< alive as long as the source
+  bool verified = false;                     ///< `read` compares them with a checksum: do not use them without it
+  const detail::MappedFrom* file = nullptr;  ///< set by this library: the file that they are mapped from; null: none
 };
 
 /// Bytes of a known size for a writer to copy: mapped memory, a conversion, a caller's stream. Pieces may have any
-/// size, and no writer collects them in memory. Called on the thread that called the library.
+/// size, and no writer collects them in memory.
 class ByteSource {
  public:
   ByteSource() = default;
@@ -175,10 +182,9 @@ class ByteSource {
   virtual ~ByteSource() = default;
 
   [[nodiscard]] virtual std::uint64_t size() const = 0;
-  /// Hands out exactly size() bytes, or throws. `sink` is never empty, is valid only during this call, and is called on
-  /// the thread of the call, once for each piece. An exception of `sink` ends the reading; the library throws it
-  /// again even if the source catches it. Writers ask for the size once, and verify the number of bytes
-  /// (io.source_size).
+  /// Hands out exactly size() bytes, or throws. `sink` is never empty, and is valid only during this call, on its
+  /// thread. An exception of `sink` ends the reading; the library throws it again even if the source catches it.
+  /// Writers ask for the size once, and verify the number of bytes (io.source_size).
   virtual void read(const ByteSink& sink) const = 0;
   /// Calls `visit` for runs of bytes that lie in memory before they are read, in any order, and perhaps for some of
   /// them only. A writer can then have the file system share their blocks. A source that hands out the pieces of
@@ -191,7 +197,6 @@ class SpanSource final : public ByteSource {
  public:
   /// `bytes` must outlive the source.
   explicit SpanSource(Bytes bytes) : bytes_(bytes) {}
-  /// Deleted: the view of a temporary would dangle.
   template <TemporaryContainer T>
   explicit SpanSource(T&& bytes) = delete;
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }

@@ -46,11 +46,10 @@ struct ConvertReport {
 /// lengths of the messages around it, have their shortest encoding. A model with one data file, as `unpack` writes it,
 /// comes back as the same two files if `save` asks for the same name, alignment and tensors to move.
 ///
-/// Side files of an archive (entries that no tensor names, and whose name is not a C identifier) are copied to the new
-/// archive, and so are its further graphs.
+/// Side files and further graphs of an archive (EntryKind, listing.h) are copied to the new archive.
 ///
-/// The output appears only when it is complete (and synced). Every file is first written under a hidden name, and the
-/// model's file gets its name last. All files are opened relative to the output folder, never through a symbolic link,
+/// Every file is first written under a hidden name, and the model's file gets its name last, when all are complete (and
+/// synced). All files are opened relative to the output folder, never through a symbolic link,
 /// so a folder that is swapped during the call is an error (io.changed). An `output` that is itself a symbolic link is
 /// followed as the kernel does with protected_symlinks set: not in a sticky world-writable folder, unless the caller or
 /// the folder's owner made the link.
@@ -61,8 +60,8 @@ struct ConvertReport {
 /// collected in memory, except for an entry that an edit added and of which tensors use parts.
 ///
 /// On file systems whose files can share blocks (XFS, btrfs), payloads of at least 1 MiB that begin at a multiple of
-/// 4096 bytes in their source are not copied. Output and source share the blocks until one of them is changed; the
-/// other does not see the change. In an archive, every payload of this size begins at such a multiple.
+/// 4096 bytes in their source, as all of this size do in an archive, are not copied. Output and source share the blocks
+/// until one of them is changed; the other does not see the change.
 ///
 /// With `load.foreign_zips`, zips that are not archives are read too: PyTorch's ZIP_ARCHIVE (also as a folder),
 /// tf2onnx's --large_model, a zip of one `.onnx` and its data files. A remark says so. Compressed entries are first
@@ -81,10 +80,10 @@ ConvertReport pack(Bytes input, const std::filesystem::path& output, const SaveO
 /// or onnx_inline; Format::archive, which is the default of SaveOptions, means onnx_inline here.
 ///
 /// An `output` that ends in `/` is a folder, into which side files and further graphs are written too. It is created,
-/// or must be empty (also with `save.output.overwrite`), so that no name in an archive can overwrite an unrelated
-/// file. The model's file gets the stem of `input`'s name (`model` for bytes) and `.onnx`. An inline model that would
-/// reach 2 GiB has its data in `STEM.onnx.data` instead. If `output` is a file, side files are left out, and the report
-/// says how many.
+/// or must be empty (also with `save.output.overwrite`), so that no name in an archive can overwrite a file. The
+/// model's file gets the stem of `input`'s name (`model` for bytes) and `.onnx`. An inline model that would reach 2 GiB
+/// has its data in `STEM.onnx.data` instead. If `output` is a file, side files are left out, and the report says how
+/// many.
 ///
 /// Errors: as `pack`; output.not_empty; onnx.model.too_large (an inline model in a single file would reach 2 GiB).
 ConvertReport unpack(const std::filesystem::path& input, const std::filesystem::path& output,
@@ -143,13 +142,13 @@ std::vector<ExtractedTensor> extract(const std::filesystem::path& model, std::st
                                      const std::filesystem::path& output, const ExtractOptions& options = {});
 
 struct ReplaceOptions {
-  std::uint64_t threshold = 1024;        ///< bytes; inline payloads of at least this many become entries
-  bool all_sites = false;                ///< as SaveOptions::all_sites
-  bool attributes = true;                ///< as SaveOptions::attributes
-  bool append_external = false;          ///< also take in data files beside the model
-  std::vector<AddedFile> add = {};       ///< side files and graphs, which replace those of the same name
-  std::vector<std::string> remove = {};  ///< names of side files and graphs
-  OutputOptions output = {};             ///< `overwrite` does not apply: the archive is edited in place
+  std::uint64_t threshold = default_threshold;  ///< bytes; inline payloads of at least this many become entries
+  bool all_sites = false;                       ///< as SaveOptions::all_sites
+  bool attributes = true;                       ///< as SaveOptions::attributes
+  bool append_external = false;                 ///< also take in data files beside the model
+  std::vector<AddedFile> add = {};              ///< side files and graphs, which replace those of the same name
+  std::vector<std::string> remove = {};         ///< names of side files and graphs
+  OutputOptions output = {};                    ///< `overwrite` does not apply: the archive is edited in place
 };
 
 /// What a replacement did, or would do.

@@ -4,6 +4,9 @@
 // that have the file mapped are not disturbed. From the first appended byte to the last, the archive cannot be opened
 // (archive.busy). Every earlier state is a prefix of the file: `undo` removes the last edit, and `recover` removes
 // an interrupted one (spec/editing.md). `repack` writes a new archive: it aligns the entries of a zip file.
+//
+// Threads: calls are independent of each other; edits of one archive exclude each other by a lock. An ArchiveEditor
+// takes one call at a time.
 #pragma once
 
 #include <cstddef>
@@ -143,7 +146,7 @@ struct RepackOptions {
   std::optional<std::uint64_t> alignment = {};
   OutputOptions output = {};  ///< the output may be the input, with `overwrite`
   /// The output is at most this many times as large as the input: a compressed entry of a few bytes may hold gigabytes.
-  std::uint64_t max_expansion = 8;
+  std::uint64_t max_expansion = default_expansion;
   /// Names of entries whose CRC-32 in the input is wrong although their bytes are known to be right. The output has the
   /// CRC-32 of the bytes. All other entries are verified.
   std::vector<std::string> accept_crc = {};

@@ -13,6 +13,8 @@
 //
 // A *runtime model* needs no file: the archive may be in memory, part of another file, or removed since it was opened.
 // ONNX Runtime takes one through `AddExternalInitializers`; onnxruntime.h does that.
+//
+// Threads: calls are independent of each other. Several threads may read one RuntimeModel.
 #pragma once
 
 #include <cstddef>

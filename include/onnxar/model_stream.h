@@ -91,7 +91,7 @@ class ModelWriter {
   ~ModelWriter();
 
   /// The location for `weight` in this model's `external_data`, valid as long as the writer. Asks for its size, once,
-  /// and reads nothing yet. Errors: usage.argument (a null pointer); exceptions of `size`.
+  /// and reads nothing yet. Errors: usage.argument (a null pointer, or more than 2^60 bytes); exceptions of `size`.
   [[nodiscard]] std::string add(std::shared_ptr<const ByteSource> weight);
 
   /// Writes the model. Each weight that a tensor names is read once (twice with a checksum), one after another and in

@@ -14,6 +14,7 @@
 //
 // Once a session is made, it needs neither the `Archive` nor the file's name. The file must not be shortened while it
 // is mapped. Errors: onnxar::Error for faults of the archive, Ort::Exception for models that ONNX Runtime refuses.
+// Threads: calls are independent of each other; the session options are only read.
 #pragma once
 
 #include <onnxruntime_cxx_api.h>

@@ -28,7 +28,7 @@ struct TensorBufferOptions {
 using TextParser = std::function<std::vector<std::byte>(Bytes text)>;
 
 struct LoadOptions {
-  std::uint64_t threshold = 1024;  ///< bytes; payloads of at least this many are large, and kept beside the model
+  std::uint64_t threshold = default_threshold;  ///< bytes; payloads of at least this many are kept beside the model
   /// Whether payloads stay where they are, in a mapped file or in the given bytes; otherwise the model owns copies.
   /// Default: true for files and for bytes with an owner, false for bytes that the caller keeps alive. For Model::load.
   std::optional<bool> no_copy = {};
@@ -38,13 +38,13 @@ struct LoadOptions {
   std::filesystem::path external_data_dir = {};     ///< the folder of external data; empty: the model's folder
   std::size_t threads = 0;                          ///< threads that copy and verify; 0: one for each core
   Prefetch prefetch = Prefetch::none;               ///< for Model::load
-  std::size_t max_depth = 100;                      ///< of nested messages; 100 is protobuf's own limit
+  std::size_t max_depth = most_nested_messages;     ///< of nested messages
   std::uint64_t max_skeleton_size = 512ULL << 20U;  ///< bytes; of the model without its large payloads
   /// How many times as large as the input (the model's file or bytes, the archive, the data files) the output may be if
   /// tensors share payloads. A model may name one range of a file a million times, or ranges that overlap. Holds for
   /// saving, `extract`, Model::load without `no_copy`, and what `diff` compares. Beyond it: onnx.model.expansion,
   /// before anything is written.
-  std::uint64_t max_expansion = 8;
+  std::uint64_t max_expansion = default_expansion;
   bool foreign_zips = false;  ///< `pack` and `unpack` also read zips that are not archives, and PyTorch's folders
   /// The folder of temporary files without a name, to which compressed entries of such zips are unpacked, and to which
   /// entries that an edit appended are copied while parts of them are read. Empty: the output's folder, or the system's
@@ -79,7 +79,7 @@ struct AddedFile {
 using ProgressCallback = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 struct SaveOptions {
-  std::uint64_t threshold = 1024;               ///< bytes; payloads of at least this many move out of the model
+  std::uint64_t threshold = default_threshold;  ///< bytes; payloads of at least this many move out of the model
   std::uint64_t alignment = default_alignment;  ///< bytes, a power of two: where data outside the model begins
   Format format = Format::archive;
   bool all_sites = false;        ///< move sparse values, defaults of function attributes and training info out, too

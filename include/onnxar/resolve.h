@@ -4,8 +4,8 @@
 //   model.ParseFromArray(archive.model().data(), static_cast<int>(archive.model().size()));
 //   onnxar::resolve_all(archive, model, [](const auto& tensor, std::optional<onnxar::Bytes> data) { ... });
 //
-// This header needs no protobuf: its templates use the members that protoc gives every class for onnx.proto. The calls
-// that give a tensor's bytes:
+// This header needs no protobuf: its templates use the members that protoc gives every class for onnx.proto. Threads:
+// as Archive; `visit` is called on the thread of the call. The calls that give a tensor's bytes:
 //
 // | you have                                   | call                                          | header         |
 // |--------------------------------------------|-----------------------------------------------|----------------|
@@ -55,10 +55,10 @@ struct TensorMessage {
 /// Elements below 8 bits are packed. Valid as long as archive and message.
 ///
 /// As strict as loading: offset and length are plain decimals, the length is the one that type and dims require, and
-/// a tensor with a link has no other data. Checksums of links are not compared; `check` with `data` does that. Nothing
-/// is copied, so data in the message may have any address. Errors, all naming the tensor: onnx.external*,
-/// onnx.tensor.dims, .length (also raw_data that is too short), .no_type, .data_beside (two fields of values),
-/// .wrong_field; at an entry's first use those of Archive::locate. Threads: as Archive. Cost: O(1), some 100 ns.
+/// a tensor with a link has no other data. Checksums of links are not compared (`check` does that). Nothing is copied,
+/// so data in the message may have any address. Errors, all naming the tensor: onnx.external*, onnx.tensor.dims,
+/// .length (also raw_data that is too short), .no_type, .data_beside (two fields of values), .wrong_field; at an
+/// entry's first use those of Archive::locate. Cost: O(1), some 100 ns.
 [[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor);
 std::optional<Bytes> resolve(const Archive&& archive, const TensorMessage& tensor) = delete;
 /// Without exceptions: absent either after a failure, or because of typed fields.
@@ -78,7 +78,7 @@ concept GeneratedTensor = requires(const T& tensor) {
 template <typename T>
 concept GeneratedModel = requires(const T& model) { model.graph().initializer(); };
 
-/// The description of a generated message that `resolve` takes. Views of the message.
+/// Views of a generated message.
 template <GeneratedTensor TensorProto>
 [[nodiscard]] TensorMessage tensor_message(const TensorProto& tensor) {
   TensorMessage message;
@@ -97,7 +97,6 @@ template <GeneratedTensor TensorProto>
 template <GeneratedTensor TensorProto>
 TensorMessage tensor_message(const TensorProto&& tensor) = delete;
 
-/// The raw bytes of a tensor of any generated class, as above.
 template <GeneratedTensor TensorProto>
 [[nodiscard]] std::optional<Bytes> resolve(const Archive& archive, const TensorProto& tensor) {
   return resolve(archive, tensor_message(tensor));
@@ -119,8 +118,7 @@ bool prove_model(const Archive& archive, Failure& failure) noexcept;
 
 namespace detail {
 
-/// Calls `visit` with every tensor of a model, a graph or nodes, and of the graphs in them. The recursion is as deep as
-/// the protobuf that parsed the model allowed.
+/// Calls `visit` with every tensor. The recursion is as deep as the protobuf that parsed the model allowed.
 template <typename Visit>
 class TensorWalk {
  public:
@@ -170,9 +168,8 @@ class TensorWalk {
 
 /// Calls `visit(tensor, data)` for every tensor of a model, with the result of `resolve`: initializers, sparse values
 /// and indices, node attributes, subgraphs, function bodies and defaults, training info. For classes made from an
-/// onnx.proto of ONNX 1.10 or newer. Verifies the archive's model first (prove_model). `visit` is called on the thread
-/// of the call, in the order of the model. Errors: as `prove_model` and `resolve`; usage.argument (an empty
-/// std::function); exceptions of `visit` pass through.
+/// onnx.proto of ONNX 1.10 or newer. Calls prove_model first, then `visit` in the order of the model. Errors: as both;
+/// usage.argument (an empty std::function); exceptions of `visit` pass through.
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive& archive, const ModelProto& model, const Visit& visit) {
   if constexpr (requires { visit.target_type(); }) {  // a std::function
@@ -233,7 +230,7 @@ void write_link(TensorProto& tensor, std::string_view location, std::uint64_t of
 
 /// Makes the data of `tensor` the `length` bytes at `offset` of the entry `location`, the inverse of `resolve`: sets
 /// external_data and data_location, and removes raw_data, typed values and the old link with its checksum. Name, type
-/// and dims stay. Errors: as `check_link`; the message is then as it was.
+/// and dims stay. Errors: as `check_link`; the message is then unchanged.
 template <GeneratedTensor TensorProto>
 void link_tensor(TensorProto& tensor, std::string_view location, std::uint64_t offset, std::uint64_t length) {
   check_link(tensor_message(std::as_const(tensor)), location, offset, length);

@@ -1,4 +1,5 @@
-// Tensors as ONNX describes them: data types, shapes, sizes (onnx.proto, TensorProto).
+// Tensors as ONNX describes them: data types, shapes, sizes (onnx.proto, TensorProto). Threads: all functions here may
+// be called from any thread.
 #pragma once
 
 #include <cstdint>

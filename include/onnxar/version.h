@@ -1,5 +1,5 @@
 // The version of the library, the check for C++20, and the macro that exports symbols. Every public header includes
-// this one, and needs nothing more from it.
+// this one, and needs nothing more from it. Threads: all functions here may be called from any thread.
 #pragma once
 
 #if defined(_MSVC_LANG)

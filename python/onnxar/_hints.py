@@ -38,6 +38,7 @@ WORDS = {
     'rename={{"{}": "extra/{}"}} makes a side file of it',
     "repack.rename": "rename the file, or the entry with onnxar.repack and rename={{{}: NEW}}",
     "unpack.unnamed": "another name is possible, and onnxar.unpack writes a model without any",
+    "unpack.model_alone": "onnxar.unpack to a file instead of a folder writes the model alone, or remove files with a zip tool",
     "archive.make_anew": "fetch it again, or make it anew with onnxar.pack or onnxar.repack",
     "link.again": "make the link again with onnxar.link",
     "recover.cuts": "onnxar.recover cuts off the rest",

@@ -29,7 +29,7 @@ AcceptedCrcs::AcceptedCrcs(Bytes file, const zip::ForeignDirectory& directory, s
     if (true_crcs_.contains(entry.header_offset)) continue;  // the caller named the entry twice
     const std::uint32_t crc = crc_of(file, entry);
     const Place place{name, entry.data_offset};
-    // An unnecessary exception is refused, so that scripts do not carry it on and hide later damage.
+    // F37: an unnecessary exception is refused, so that scripts do not carry it on and hide later damage.
     if (crc == entry.crc32) {
       throw Error(Code::usage_argument, "the CRC-32 of this entry is already right", place, {},
                   {Hint::not_as_accepted});

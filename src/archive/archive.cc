@@ -36,7 +36,7 @@ struct Archive::Parts {
 namespace {
 
 /// Adds a hint if the fault is one that zip tools usually cause: it names the verb that makes an archive of the file.
-Error annotate_foreign(const Error& error) {
+Error with_foreign_hint(const Error& error) {
   if (!is_foreign_fault(error.code())) return error;
   const bool is_name = is_portable_name_fault(error.code());
   return base::annotate(error, {.advice = {is_name ? Hint::pack_names_entries : Hint::repack_plain_zip}});
@@ -44,8 +44,8 @@ Error annotate_foreign(const Error& error) {
 
 /// Completes an error at the first use of an entry: adds the path, and tells whether the file changed since it was
 /// opened.
-Error annotate_use(const Error& error, const Archive& archive) {
-  return annotate_change(annotate_foreign(error).with_path(archive.path()), archive);
+Error with_archive(const Error& error, const Archive& archive) {
+  return with_change(with_foreign_hint(error).with_path(archive.path()), archive);
 }
 
 void check_reserved_names(const zip::Directory& directory) {
@@ -89,7 +89,7 @@ zip::Directory read_directory(Bytes file, const OpenOptions& options) {
     check_reserved_names(directory);
     return directory;
   } catch (const Error& error) {
-    throw annotate_foreign(error);
+    throw with_foreign_hint(error);
   }
 }
 
@@ -162,7 +162,7 @@ Bytes Archive::bytes_at(std::size_t index) const {
     return parts_->file.subspan(parts_->directory.data_offset(parts_->file, index),
                                 parts_->directory.entries()[index].size);
   } catch (const Error& error) {
-    throw annotate_use(error, *this);
+    throw with_archive(error, *this);
   }
 }
 
@@ -229,7 +229,7 @@ zip::LocalEntry ArchiveAccess::local(const Archive& archive, std::size_t index) 
   try {
     return archive.parts_->directory.prove_local(archive.file(), index);
   } catch (const Error& error) {
-    throw annotate_use(error, archive);
+    throw with_archive(error, archive);
   }
 }
 

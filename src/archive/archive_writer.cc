@@ -15,17 +15,19 @@ ArchiveWriter::ArchiveWriter(ArchiveWriter&& other) noexcept = default;
 ArchiveWriter& ArchiveWriter::operator=(ArchiveWriter&& other) noexcept = default;
 ArchiveWriter::~ArchiveWriter() = default;
 
-ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const WriterOptions& options) {
+std::unique_ptr<ArchiveWriter::Parts> ArchiveWriter::Parts::create(const std::filesystem::path& target,
+                                                                   const WriterOptions& options,
+                                                                   EntryWriter::ProveModel prove) {
   zip::check_alignment(options.alignment);
   refuse_dry_run(options.output);
   auto file = base::OutputFile::create(target, existing_of(options.output));
   // Held until the output has its name, so that no edit of the old file is lost (X8).
   auto lock = options.output.overwrite ? lock_for_replacing(target) : os::File();
-  return ArchiveWriter(std::make_unique<Parts>(
+  return std::make_unique<Parts>(
       Parts{std::move(lock),
             EntryWriter(zip::Writer({std::move(file), options.output.sync}, options.output.threads), options.alignment,
                         target),
-            sync_of(options.output), options.verify_model}));
+            sync_of(options.output), std::move(prove)});
 }
 
 void ArchiveWriter::reserve(std::uint64_t bytes) { parts_->writer.reserve(bytes); }
@@ -38,6 +40,9 @@ void ArchiveWriter::add(std::string_view name, std::uint64_t size, const StreamR
 void ArchiveWriter::add(std::string_view name, const ByteSource& source) { parts_->writer.add(name, source); }
 
 void ArchiveWriter::finish(Bytes model) { finish(SpanSource(model)); }
+void ArchiveWriter::finish(const ByteSource& model) {
+  parts_->writer.finish("finish", model, base::Sync::none, parts_->sync, parts_->prove);
+}
 
 std::uint64_t archive_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
                            std::uint64_t model_size, std::uint64_t alignment) {

@@ -57,7 +57,7 @@ Error being_edited(const std::filesystem::path& path) {
   return {Code::archive_busy, "another process is editing the archive; try again in a moment", {}, path};
 }
 
-Error annotate_edit(const Error& error, const std::filesystem::path& path) {
+Error with_edit(const Error& error, const std::filesystem::path& path) {
   if (kind(error.code()) != Kind::format) return error;
   try {
     // Editors hold an exclusive lock, so a shared one fails while an edit is at work.
@@ -68,17 +68,17 @@ Error annotate_edit(const Error& error, const std::filesystem::path& path) {
   }
 }
 
-Error annotate_model_change(const Error& error, const Archive& archive) {
+Error with_model_change(const Error& error, const Archive& archive) {
   const base::FileOrigin* const origin = ArchiveAccess::origin(archive);
   const bool edited = kind(error.code()) == Kind::format && origin != nullptr && origin->is_changed();
-  return edited ? changed_while_read(archive.path()) : annotate_change(error, archive);
+  return edited ? changed_while_read(archive.path()) : with_change(error, archive);
 }
 
-Error annotate_change(const Error& error, const Archive& archive) {
+Error with_change(const Error& error, const Archive& archive) {
   return kind(error.code()) == Kind::format && is_changed(archive) ? changed_while_read(archive.path()) : error;
 }
 
-Error annotate_change(const Error& error, const base::MappedFile& file, const std::filesystem::path& path) {
+Error with_change(const Error& error, const base::MappedFile& file, const std::filesystem::path& path) {
   const bool changed = kind(error.code()) == Kind::format && file.is_changed();
   return changed ? changed_while_read(path) : error;
 }

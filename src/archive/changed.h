@@ -28,15 +28,15 @@ void expect_not_cut(const Archive& archive);
 Error being_edited(const std::filesystem::path& path);
 
 /// Returns `error`, or archive.busy if it is an error of the format and another process holds the editors' lock.
-Error annotate_edit(const Error& error, const std::filesystem::path& path);
+Error with_edit(const Error& error, const std::filesystem::path& path);
 
 /// Returns `error`, or io.changed if it is an error of the format and the archive was changed.
-Error annotate_change(const Error& error, const Archive& archive);
+Error with_change(const Error& error, const Archive& archive);
 /// Returns io.changed for an error in the model, which is read from the mapping, if the file was changed in any way. An
 /// undo and a second edit can restore the same directory, and then only the file's times show that the model's bytes
 /// were different.
-Error annotate_model_change(const Error& error, const Archive& archive);
+Error with_model_change(const Error& error, const Archive& archive);
 /// Returns `error`, or io.changed if it is an error of the format and the mapped file, of any format, was changed.
-Error annotate_change(const Error& error, const base::MappedFile& file, const std::filesystem::path& path);
+Error with_change(const Error& error, const base::MappedFile& file, const std::filesystem::path& path);
 
 }  // namespace onnxar

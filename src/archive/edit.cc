@@ -1,25 +1,53 @@
 #include "onnxar/edit.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "archive/access.h"
 #include "archive/entry_source.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
+#include "archive/output_options.h"
 #include "archive/writer_parts.h"
 #include "base/extended_files.h"
+#include "base/text.h"
 
 namespace onnxar {
+namespace {
+
+[[noreturn]] void refuse_removal_beside(const Archive& archive, const ArchiveEntry& entry, const ArchiveEntry& graph) {
+  throw Error(Code::usage_argument,
+              base::concat("it cannot be removed or replaced in place, because a tensor of the graph ",
+                           base::quoted(graph.name),
+                           " may use it: that graph cannot be read to its end; remove or replace the graph first"),
+              {std::string(entry.name), std::nullopt}, archive.path());
+}
+
+[[noreturn]] void refuse_removal(const Archive& archive, const ArchiveEntry& entry, std::size_t end_of_weights) {
+  const std::string_view last = archive.entry(end_of_weights - 1).name;
+  const std::string where = entry.name == last ? "a tensor of the model or of a graph uses it"
+                                               : base::concat("the weight ", base::quoted(last), " lies after it");
+  throw Error(
+      Code::usage_argument,
+      base::concat("it cannot be removed or replaced in place, because ", where, ", and an edit never moves weights"),
+      {std::string(entry.name), std::nullopt}, archive.path(), {Hint::pack_anew});
+}
+
+}  // namespace
 
 ArchiveEditor::ArchiveEditor(std::unique_ptr<Parts> parts) noexcept : parts_(std::move(parts)) {}
 ArchiveEditor::ArchiveEditor(ArchiveEditor&& other) noexcept = default;
 ArchiveEditor& ArchiveEditor::operator=(ArchiveEditor&& other) noexcept = default;
 ArchiveEditor::~ArchiveEditor() = default;
 
-ArchiveEditor::Parts::Parts(os::File lock_of, Archive archive, const EditOptions& how)
+ArchiveEditor::Parts::Parts(os::File lock_of, Archive archive, const EditOptions& how, EditRules rules_of)
     : lock(std::move(lock_of)),
       options(how),
+      rules(std::move(rules_of)),
       plan(std::move(archive)),
       writer([this] { return open_for_writing(); }, plan.alignment(), plan.archive().path()) {}
 
@@ -58,11 +86,12 @@ void ArchiveEditor::Parts::append_run_before(std::string_view name) {
   appended = with_graphs ? Appended::all : std::max(appended, Appended::side_files);
 }
 
-ArchiveEditor ArchiveEditor::open(const std::filesystem::path& path, const EditOptions& options) {
+std::unique_ptr<ArchiveEditor::Parts> ArchiveEditor::Parts::open(const std::filesystem::path& path,
+                                                                 const EditOptions& options, EditRules rules) {
   // A plan needs no right to write, so that `replace -n` works on a read-only archive.
   os::File lock = options.output.dry_run ? lock_for_planning(path) : lock_for_editing(path);
   Archive archive = open_locked(lock, path, options.open);
-  return ArchiveEditor(std::make_unique<Parts>(std::move(lock), std::move(archive), options));
+  return std::make_unique<Parts>(std::move(lock), std::move(archive), options, std::move(rules));
 }
 
 const Archive& ArchiveEditor::archive() const& noexcept { return parts_->plan.archive(); }
@@ -91,7 +120,39 @@ void ArchiveEditor::add(std::string_view name, const ByteSource& source) {
   parts_->writer.add(name, source);
 }
 
+void ArchiveEditor::remove(std::string_view name) {
+  Parts& parts = *parts_;
+  parts.writer.attempt("remove", [&] {
+    const Place place{std::string(name), std::nullopt};
+    EditPlan& plan = parts.plan;
+    const auto entry = plan.archive().find(name);
+    if (!entry) throw Error(Code::usage_no_such_entry, "the archive has no such entry", place);
+    if (entry->name == model_entry_name || parts.has_begun) {
+      throw Error(Code::usage_argument,
+                  parts.has_begun ? "`remove` must be called before the first `add`"
+                                  : "the model cannot be removed; `commit` replaces it",
+                  place);
+    }
+    if (!plan.removable) plan.removable = parts.rules.removable_in(plan.archive());
+    const auto& [end_of_weights, unread] = *plan.removable;
+    if (entry->index < end_of_weights) refuse_removal(plan.archive(), *entry, end_of_weights);
+    for (const std::size_t graph : unread) {
+      if (graph == entry->index || plan.is_removed(graph)) continue;
+      refuse_removal_beside(plan.archive(), *entry, plan.archive().entry(graph));
+    }
+    plan.remove(entry->index);
+  });
+}
+
 void ArchiveEditor::commit(Bytes model) { commit(SpanSource(model)); }
+void ArchiveEditor::commit(const ByteSource& model) {
+  Parts& parts = *parts_;
+  parts.append_run_before(model_entry_name);
+  EntryWriter::ProveModel prove;
+  if (parts.rules.prove) prove = std::bind_front(parts.rules.prove, std::cref(parts.plan));
+  const base::Sync sync = sync_of(parts.options.output);
+  parts.writer.finish("commit", model, sync, sync, prove);
+}
 
 void abandon_edits() noexcept { base::cut_back_extended_files(); }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "archive/keys.h"
+#include "archive/model_size.h"
 #include "base/callables.h"
 #include "base/exact_source.h"
 #include "base/mapped_file.h"
@@ -116,10 +117,9 @@ void EntryWriter::write(std::string_view name, const ByteSource& source) {
 }
 
 void EntryWriter::check_model_size(std::uint64_t size) const {
-  if (size <= model_size_maximum) return;
-  throw Error(Code::archive_model_too_large,
-              base::concat(oversize_text("the model alone is", size), ": move more tensors out of it"),
-              {std::string(model_entry_name), std::nullopt}, target_);
+  if (fits_protobuf(size)) return;
+  throw Error(Code::archive_model_too_large, oversize_text("the model alone is", size),
+              {std::string(model_entry_name), std::nullopt}, target_, {Hint::lower_threshold});
 }
 
 std::optional<std::uint64_t> EntryWriter::size_of(const Entries& entries, std::string_view name) {

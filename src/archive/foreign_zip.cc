@@ -1,7 +1,5 @@
 #include "archive/foreign_zip.h"
 
-#include <algorithm>
-#include <cstring>
 #include <optional>
 
 #include "base/text.h"
@@ -19,40 +17,6 @@ constexpr std::string_view finder_folder = "__MACOSX/";
 bool has_onnx_suffix(std::string_view name) {
   constexpr std::string_view suffix = ".onnx";
   return name.size() > suffix.size() && zip::equal_folded(name.substr(name.size() - suffix.size()), suffix);
-}
-
-/// Searches a stream for a short string, which may span two pieces.
-class Search {
- public:
-  explicit Search(std::string_view wanted) : wanted_(wanted) {}
-
-  void add(Bytes piece) {
-    if (piece.empty()) return;  // an empty piece may have a null address, which memmem does not accept
-    const std::string_view text = as_text(piece);
-    const std::string border = last_ + std::string(text.substr(0, wanted_.size() - 1));
-    found_ = found_ || contains(border) || contains(text);
-    const std::string end = last_ + std::string(text.substr(text.size() - std::min(text.size(), wanted_.size() - 1)));
-    last_ = end.substr(end.size() - std::min(end.size(), wanted_.size() - 1));
-  }
-  [[nodiscard]] bool found() const noexcept { return found_; }
-
- private:
-  [[nodiscard]] bool contains(std::string_view text) const {
-    return ::memmem(text.data(), text.size(), wanted_.data(), wanted_.size()) != nullptr;
-  }
-
-  std::string_view wanted_;
-  std::string last_;  // the last bytes that were added, one fewer than `wanted_` has
-  bool found_ = false;
-};
-
-/// Searches for the encoded field raw_data: tag, length and text. Does not parse the messages around it: this room must
-/// not include `wire`, and a false match only changes which verb the error message suggests.
-bool has_stand_ins(const ByteSource& model) {
-  const std::string field = concat("\x4a", std::string(1, static_cast<char>(stand_in.size())), stand_in);
-  Search search(field);
-  model.read([&search](Bytes piece) { search.add(piece); });
-  return search.found();
 }
 
 /// Returns the top-level folder that contains all files; empty if the files have no common folder.
@@ -108,11 +72,12 @@ std::string_view to_string(Dialect dialect) noexcept {
   return "a zip";
 }
 
-bool is_left_out(const zip::ForeignEntry& entry) noexcept {
+bool is_left_out(const zip::ForeignEntry& entry) noexcept {  // F8
   return entry.folder || entry.name.starts_with(finder_folder);
 }
 
-ForeignModel find_foreign_model(Bytes file, const zip::ForeignDirectory& directory, ZipExpansion& expansion) {
+ForeignModel find_foreign_model(Bytes file, const zip::ForeignDirectory& directory, ZipExpansion& expansion,
+                                const HasStandIns& has_stand_ins) {
   std::string folder = common_folder(directory);
   const auto plain = directory.find(folder + std::string(model_entry_name));
   const auto suffixed = directory.find(folder + std::string(tf2onnx_model_name));

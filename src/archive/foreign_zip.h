@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -22,9 +24,9 @@ enum class Dialect : std::uint8_t {
 /// Describes the dialect for messages: `a PyTorch export (ZIP_ARCHIVE)`.
 [[nodiscard]] std::string_view to_string(Dialect dialect) noexcept;
 
-/// The text that PyTorch's exporter wrote into `raw_data` of a tensor whose bytes are in the entry of the tensor's
-/// name.
-inline constexpr std::string_view stand_in = "__EXTERNAL";
+/// Whether a model may have a tensor with a stand-in. A room above implements it, because this one does not know
+/// protobuf (`may_have_stand_ins` in source/stand_ins.h). Errors: those of reading `model`.
+using HasStandIns = std::function<bool(const ByteSource& model)>;
 
 /// The model of a zip file.
 struct ForeignModel {
@@ -37,9 +39,9 @@ struct ForeignModel {
 [[nodiscard]] bool is_left_out(const zip::ForeignEntry& entry) noexcept;
 
 /// Finds the model of the zip file: `__MODEL_PROTO`, `__MODEL_PROTO.onnx` or the only `*.onnx`, in the root or in the
-/// top-level folder that contains all files. Searches a model named `__MODEL_PROTO` for stand-ins. Counts the model in
-/// `expansion`. Errors: archive.model.missing (none, or several); zip.data.inflate, zip.limit.expansion.
+/// top-level folder that contains all files. Asks `has_stand_ins` about a model named `__MODEL_PROTO`. Counts the model
+/// in `expansion`. Errors: archive.model.missing (none, or several); zip.data.inflate, zip.limit.expansion.
 [[nodiscard]] ForeignModel find_foreign_model(Bytes file, const zip::ForeignDirectory& directory,
-                                              ZipExpansion& expansion);
+                                              ZipExpansion& expansion, const HasStandIns& has_stand_ins);
 
 }  // namespace onnxar

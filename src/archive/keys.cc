@@ -50,10 +50,6 @@ std::string key_stem(std::string_view name) {
   return stem.substr(0, longest_stem);
 }
 
-std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size) {
-  return base::concat(subject_and_verb, " ", base::human_size(size), ", and protobuf reads less than 2 GiB");
-}
-
 struct KeyMaker::Parts {
   base::KeyedSet<std::string> taken;  // folded names
   base::KeyedMap<std::string, std::size_t>
@@ -67,11 +63,13 @@ KeyMaker::KeyMaker(KeyMaker&& other) noexcept = default;
 KeyMaker& KeyMaker::operator=(KeyMaker&& other) noexcept = default;
 KeyMaker::~KeyMaker() = default;
 
-void KeyMaker::reserve(std::string_view name) { parts_->taken.insert(zip::folded_copy(name)); }
+void KeyMaker::reserve(std::string_view name) {
+  parts_->taken.insert(base::folded_copy(name.substr(0, name.find('/'))));  // N12: keys have no slash
+}
 
 std::string KeyMaker::make(std::string_view tensor_name) {
   std::string stem = key_stem(tensor_name);
-  const std::string folded_stem = zip::folded_copy(stem);
+  const std::string folded_stem = base::folded_copy(stem);
   if (parts_->taken.insert(folded_stem).second) return stem;
   std::size_t& counter = parts_->counters.try_emplace(folded_stem, 1).first->second;
   while (true) {

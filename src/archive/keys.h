@@ -1,7 +1,6 @@
 // The kinds of entry names: keys, graphs, reserved names. `KeyMaker` (archive_writer.h) makes keys.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -26,9 +25,5 @@ inline constexpr std::string_view graph_suffix = ".onnx";
 /// a leading digit, and `t_` before a reserved name or a device name of Windows. An empty name becomes `tensor`. The
 /// result is cut at 200 bytes.
 std::string key_stem(std::string_view name);
-
-/// Words the message for a model larger than `model_size_maximum`: with `the model is` it returns
-/// `the model is 3.00 GiB (3221225472 bytes), and protobuf reads less than 2 GiB`.
-std::string oversize_text(std::string_view subject_and_verb, std::uint64_t size);
 
 }  // namespace onnxar

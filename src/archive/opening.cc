@@ -123,7 +123,7 @@ OpenOptions only_looking(OpenOptions options) {
 
 }  // namespace
 
-Error annotate_end(const Error& error, Bytes file, const OpenOptions& options) {
+Error with_recover_hint(const Error& error, Bytes file, const OpenOptions& options) {
   if (!is_fault_of_end(error.code())) return error;
   const std::vector<std::uint64_t> ends = zip::state_ends(file);
   if (ends.empty() || !opens_as_archive(file.first(ends.back()), options)) return error;
@@ -179,7 +179,7 @@ Archive open_locked(os::Handle file, const std::filesystem::path& path, const Op
   } catch (const Error& error) {
     if (!is_fault_of_end(error.code())) throw;  // only these faults are worth mapping the file again
     const auto mapping = base::MappedFile::map(file, path);
-    throw annotate_end(error, mapping.bytes(), options);
+    throw with_recover_hint(error, mapping.bytes(), options);
   }
 }
 

@@ -34,7 +34,7 @@ Archive open_locked(os::Handle file, const std::filesystem::path& path, const Op
 
 /// Returns `error`. If the fault is in the end of `file` and a prefix of it is a complete state of an archive, adds the
 /// hint to `recover`; after an interrupted edit the code then is archive.torn (X9).
-Error annotate_end(const Error& error, Bytes file, const OpenOptions& options = {});
+Error with_recover_hint(const Error& error, Bytes file, const OpenOptions& options = {});
 
 /// Opens the file for writing, takes the editors' exclusive lock, and checks that the path still names the locked file
 /// (X5). Errors: archive.busy after a second; io.*.

@@ -39,8 +39,8 @@ void write_entries(const base::MappedFile& mapping, const RepackPlan& plan, cons
 
 /// Adds the likely cause to an error in the zip file at `path`: an edit that is at work or did not finish, or a
 /// different change of the file. Errors of the output already have its path, and keep it.
-Error annotate_input(const Error& error, const base::MappedFile& mapping, const std::filesystem::path& path) {
-  return annotate_change(annotate_edit(annotate_end(error, mapping.bytes()).with_path(path), path), mapping, path);
+Error with_cause(const Error& error, const base::MappedFile& mapping, const std::filesystem::path& path) {
+  return with_change(with_edit(with_recover_hint(error, mapping.bytes()).with_path(path), path), mapping, path);
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
     write_entries(mapping, plan, accepted, writer);
     std::move(writer).finish().publish(sync_of(options.output));
   } catch (const Error& error) {
-    throw annotate_input(error, mapping, input);
+    throw with_cause(error, mapping, input);
   }
   return report;
 }
@@ -89,7 +89,7 @@ std::vector<EntryAlignment> check_alignment(const std::filesystem::path& path, s
       entries.push_back({std::string(entry.name), entry.data_offset, off_by, kind});
     }
   } catch (const Error& error) {
-    throw annotate_input(error, mapping, path);
+    throw with_cause(error, mapping, path);
   }
   return entries;
 }

@@ -1,13 +1,14 @@
 #include "archive/repack_models.h"
 
 #include "archive/keys.h"
+#include "archive/model_size.h"
 #include "base/annotate.h"
 #include "onnxar/archive.h"
 
 namespace onnxar {
 
 void RepackModels::check_size(const zip::ForeignEntry& model) {
-  if (model.size <= model_size_maximum) return;
+  if (fits_protobuf(model.size)) return;
   throw Error(Code::archive_model_too_large, oversize_text("the model is", model.size),  // P8
               {std::string(model.name), model.central_offset}, {}, {Hint::pack_moves_tensors});
 }

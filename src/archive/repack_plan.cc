@@ -49,6 +49,7 @@ RepackPlan::RepackPlan(Bytes file, const zip::ForeignDirectory& directory, const
     : file_(file),
       directory_(directory),
       options_(options),
+      reading_(reading),
       expansion_(file.size(), options.max_expansion),
       models_(file, directory, options.max_expansion, reading),
       renames_(options.rename),
@@ -76,14 +77,14 @@ void RepackPlan::make(RepackReport& report) {
   report.entries = entries_.size();
   report.input_bytes = file_.size();
   report.file_bytes = file_size();
-  // An alignment that the caller requests may exceed the budget. One that the input states may not: many tiny entries
-  // that state 32768 would make a small zip grow without limit.
+  // F35: an alignment that the caller requests may exceed the budget. One that the input states may not: many tiny
+  // entries that state 32768 would make a small zip grow without limit.
   if (!options_.alignment) expansion_.check(report.file_bytes);
 }
 
 /// Finds the model in a zip that is not an archive. Returns its index.
 std::size_t RepackPlan::find_model(RepackReport& report) {
-  const ForeignModel model = find_foreign_model(file_, directory_, expansion_);
+  const ForeignModel model = find_foreign_model(file_, directory_, expansion_, reading_.has_stand_ins);
   const Place place = place_of(directory_.entries()[model.index]);
   if (model.dialect == Dialect::pytorch) {
     throw Error(Code::archive_model_missing,
@@ -118,11 +119,12 @@ std::string_view RepackPlan::new_name(const Entry& entry, const Entry& model) {
   if (name == entry.name && !fault) return name;
   check_kind(entry, name);
   if (models_.links(model).contains(entry.name)) {
-    throw Error(fault ? fault->code : Code::usage_argument,
+    throw Error(fault ? fault->code : Code::usage_argument,  // F23
                 concat(fault ? fault->message : "the entry cannot be renamed",
                        "; the model or a graph refers to it, and repack does not edit models"),
                 place_of(entry), {}, {Hint::pack_names_tensors});
   }
+  // F23: nothing gives the entry a different name, so that of the input has to be possible.
   if (fault) throw Error(fault->code, std::string(fault->message), place_of(entry), {}, {Hint::rename_entry});
   return name;
 }
@@ -148,6 +150,7 @@ void RepackPlan::check_kind(const Entry& entry, std::string_view name) const {
 void RepackPlan::check_new_names(const Entry& model) const {
   if (renames_.empty()) return;
   renames_.expect_all_met("entry");
+  // F21: two entries that had different names may have the same one now.
   static_cast<void>(zip::index_of_names(
       entries_.size(), [this](std::uint32_t i) { return entries_[i].name; },
       [this](std::uint32_t i) { return entries_[i].entry->central_offset; }));
@@ -162,7 +165,7 @@ void RepackPlan::expect_not_linked(const std::vector<const Entry*>& left_out, co
   if (linked == nullptr) return;
   for (const Entry* entry : left_out) {
     if (!linked->contains(entry->name)) continue;
-    throw Error(Code::archive_name_reserved,
+    throw Error(Code::archive_name_reserved,  // F36
                 "the model refers to it, but an archive cannot have this name, and repack does not edit models",
                 place_of(*entry), {}, {Hint::pack_names_tensors});
   }
@@ -176,14 +179,10 @@ std::uint64_t RepackPlan::alignment_of(const Entry& entry) const {
 }
 
 std::uint64_t RepackPlan::file_size() const {
-  std::uint64_t position = 0;
-  std::uint64_t directory = 0;
-  for (const PlannedEntry& planned : entries_) {
-    const zip::Placement placement = zip::place(position, planned.name.size(), planned.entry->size, planned.alignment);
-    position = placement.end();
-    directory += zip::central_header_size(planned.name.size(), placement);
-  }
-  return position + directory + zip::end_records_size(entries_.size(), directory, position);
+  std::vector<zip::SizedEntry> sized;
+  sized.reserve(entries_.size());
+  for (const PlannedEntry& planned : entries_) sized.push_back({planned.name, planned.entry->size, planned.alignment});
+  return zip::file_size(sized);
 }
 
 }  // namespace onnxar

@@ -55,6 +55,7 @@ class RepackPlan {
   Bytes file_;
   const zip::ForeignDirectory& directory_;
   const RepackOptions& options_;
+  const ModelReading& reading_;
   ZipExpansion expansion_;
   RepackModels models_;
   Renames renames_;

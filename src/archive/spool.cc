@@ -1,7 +1,6 @@
 #include "archive/spool.h"
 
 #include "base/checked.h"
-#include "base/crc32.h"
 #include "zip/format.h"
 
 namespace onnxar {
@@ -35,15 +34,6 @@ Bytes Spool::bytes(std::uint64_t header_offset, const Fill& fill) {
   }
   place.filled = true;  // not reached if `fill` threw, so the next call fills again
   return mapping_->bytes().subspan(place.offset, place.size);
-}
-
-void inflate(Bytes zip, const zip::ForeignEntry& entry, const ByteSink& sink) {
-  std::uint32_t crc = 0;
-  zip::data_source(zip, entry)->read([&](Bytes piece) {
-    crc = base::crc32(crc, piece);
-    sink(piece);
-  });
-  zip::expect_crc(zip, entry, crc);
 }
 
 }  // namespace onnxar

@@ -12,7 +12,6 @@
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "onnxar/bytes.h"
-#include "zip/foreign_directory.h"
 
 namespace onnxar {
 
@@ -50,9 +49,5 @@ class Spool {
   std::unordered_map<std::uint64_t, Place> places_;
   std::uint64_t end_ = 0;
 };
-
-/// Hands out the inflated data of a deflated entry, and compares the CRC-32 at the end.
-/// Errors: zip.data.inflate, zip.data.crc.
-void inflate(Bytes zip, const zip::ForeignEntry& entry, const ByteSink& sink);
 
 }  // namespace onnxar

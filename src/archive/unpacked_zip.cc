@@ -14,11 +14,11 @@ namespace {
 
 /// Runs `action`, and adds the path to its errors. An error of the format becomes io.changed if the file was changed.
 template <typename Action>
-auto annotated(const std::filesystem::path& path, const base::MappedFile& file, const Action& action) {
+auto errors_with_change(const std::filesystem::path& path, const base::MappedFile& file, const Action& action) {
   try {
     return action();
   } catch (const Error& error) {
-    throw annotate_change(error.with_path(path), file, path);
+    throw with_change(error.with_path(path), file, path);
   }
 }
 
@@ -32,7 +32,7 @@ class StoredSource final : public ByteSource {
   void read(const ByteSink& sink) const override {
     const Bytes bytes = stored();
     const std::uint32_t crc = base::crc32_while(0, bytes, [&] { sink(bytes); }, threads_);
-    annotated(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry_, crc); });
+    errors_with_change(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry_, crc); });
   }
 
   void locate(const std::function<void(const Location&)>& visit) const override {
@@ -55,17 +55,13 @@ class InflatingSource final : public ByteSource {
       : file_(file), entry_(entry), path_(path) {}
   [[nodiscard]] std::uint64_t size() const override { return entry_.size; }
   void read(const ByteSink& sink) const override {
-    std::uint32_t crc = 0;
-    const auto summed = [&](Bytes piece) {
-      crc = base::crc32(crc, piece);
-      sink(piece);
-    };
     try {
-      zip::data_source(file_.bytes(), entry_)->read(summed);
+      zip::read_verified(file_.bytes(), entry_, sink);
     } catch (const Error& error) {
-      throw error.code() == Code::zip_data_inflate ? error.with_path(path_) : error;  // other errors come from the sink
+      const bool is_of_entry = error.code() == Code::zip_data_inflate || error.code() == Code::zip_data_crc;
+      if (!is_of_entry) throw;  // it comes from the sink, and has the sink's path
+      throw with_change(error.with_path(path_), file_, path_);
     }
-    annotated(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry_, crc); });
   }
 
  private:
@@ -75,7 +71,7 @@ class InflatingSource final : public ByteSource {
 };
 
 Bytes spooled(Spool& spool, Bytes file, const zip::ForeignEntry& entry) {
-  return spool.bytes(entry.header_offset, [&](const ByteSink& sink) { inflate(file, entry, sink); });
+  return spool.bytes(entry.header_offset, [&](const ByteSink& sink) { zip::read_verified(file, entry, sink); });
 }
 
 /// Hands out a part of an entry, which is inflated to the spool at the first read.
@@ -86,7 +82,7 @@ class SpooledSource final : public ByteSource {
       : spool_(spool), file_(file), entry_(entry), part_(part), path_(path) {}
   [[nodiscard]] std::uint64_t size() const override { return part_.size(); }
   void read(const ByteSink& sink) const override {
-    annotated(path_, file_, [&] { static_cast<void>(spooled(spool_, file_.bytes(), entry_)); });
+    errors_with_change(path_, file_, [&] { static_cast<void>(spooled(spool_, file_.bytes(), entry_)); });
     sink(part_);
   }
 
@@ -100,20 +96,22 @@ class SpooledSource final : public ByteSource {
 
 }  // namespace
 
-UnpackedZip::UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion)
+UnpackedZip::UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion,
+                         const HasStandIns& has_stand_ins)
     : path_(path),
       folder_(std::move(folder)),
       file_(base::MappedFile::open(path)),
-      directory_(annotated(path, file_, [this] { return zip::ForeignDirectory::read(file_.bytes(), {}); })),
+      directory_(errors_with_change(path, file_, [this] { return zip::ForeignDirectory::read(file_.bytes(), {}); })),
       expansion_(file_.bytes().size(), max_expansion),
-      model_(annotated(path, file_, [this] { return find_foreign_model(file_.bytes(), directory_, expansion_); })),
+      model_(errors_with_change(
+          path, file_, [&] { return find_foreign_model(file_.bytes(), directory_, expansion_, has_stand_ins); })),
       used_(directory_.entries().size()) {
   used_[model_.index] = true;
 }
 
 void UnpackedZip::use(std::size_t index) {
   if (used_[index]) return;  // an entry that several tensors share is counted once
-  annotated(path_, file_, [&] { expansion_.add(entry(index)); });
+  errors_with_change(path_, file_, [&] { expansion_.add(entry(index)); });
   used_[index] = true;
 }
 
@@ -130,13 +128,13 @@ Bytes UnpackedZip::place_of(std::size_t index) {
 Bytes UnpackedZip::bytes(std::size_t index) {
   const Bytes place = place_of(index);
   if (!entry(index).deflated) return place;
-  return annotated(path_, file_, [&] { return spooled(*spool_, file_.bytes(), entry(index)); });
+  return errors_with_change(path_, file_, [&] { return spooled(*spool_, file_.bytes(), entry(index)); });
 }
 
 void UnpackedZip::verify(std::size_t index) const {
   if (entry(index).deflated) return;  // verified when it was inflated
   const Bytes data = file_.bytes().subspan(entry(index).data_offset, entry(index).size);
-  annotated(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry(index), base::crc32(0, data)); });
+  errors_with_change(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry(index), base::crc32(0, data)); });
 }
 
 std::unique_ptr<const ByteSource> UnpackedZip::source(std::size_t index, std::size_t threads) {

@@ -22,9 +22,10 @@ namespace onnxar {
 class UnpackedZip {
  public:
   /// Reads the directory and finds the model. Inflated entries go to a file in `folder`. The entries that are used may
-  /// inflate to `max_expansion` times the size of the zip.
+  /// inflate to `max_expansion` times the size of the zip. `has_stand_ins` is called for a model named `__MODEL_PROTO`.
   /// Errors: io.*, zip.*, archive.model.missing. Cost: O(entries), and O(bytes) of the model.
-  UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion);
+  UnpackedZip(const std::filesystem::path& path, std::filesystem::path folder, std::uint64_t max_expansion,
+              const HasStandIns& has_stand_ins);
 
   [[nodiscard]] const zip::ForeignDirectory& directory() const noexcept { return directory_; }
   [[nodiscard]] const ForeignModel& model() const noexcept { return model_; }

@@ -18,7 +18,7 @@ void ZipExpansion::check(std::uint64_t bytes) const {
 
 void ZipExpansion::refuse(std::uint64_t bytes, const Place& place) const {
   const std::uint64_t needed = (bytes - 1) / budget_.input() + 1;
-  throw Error(Code::zip_limit_expansion,
+  throw Error(Code::zip_limit_expansion,  // F35
               base::concat("a zip file of ", base::human_size(budget_.input()), " would expand to ",
                            base::human_size(bytes), " or more, and the limit is ", budget_.times(), " times the file"),
               place, {}, {Hint::max_expansion_of, std::to_string(needed)});

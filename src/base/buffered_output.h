@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/file_origin.h"
 #include "base/output_file.h"
 #include "onnxar/bytes.h"
 

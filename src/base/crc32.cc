@@ -41,11 +41,10 @@ std::uint32_t prefetched_crc32(std::uint32_t crc, Bytes bytes) noexcept {
 
 /// How each value of the lowest byte changes the CRC's register: the table of the usual bytewise algorithm.
 constexpr std::array<std::uint32_t, 256> forward_steps() {
-  constexpr std::uint32_t polynomial = 0xEDB88320;
   std::array<std::uint32_t, 256> steps{};
   for (std::uint32_t i = 0; i < steps.size(); ++i) {
     steps[i] = i;
-    for (int bit = 0; bit < 8; ++bit) steps[i] = (steps[i] >> 1U) ^ ((steps[i] & 1U) != 0 ? polynomial : 0);
+    for (int bit = 0; bit < 8; ++bit) steps[i] = (steps[i] >> 1U) ^ ((steps[i] & 1U) != 0 ? crc32_polynomial : 0);
   }
   return steps;
 }

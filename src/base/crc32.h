@@ -1,4 +1,4 @@
-// CRC-32 as zip uses it (APPNOTE 4.4.7): reflected polynomial 0xEDB88320, initial value and final xor 0xFFFFFFFF.
+// CRC-32 as zip uses it (APPNOTE 4.4.7): a reflected polynomial, initial value and final xor 0xFFFFFFFF.
 #pragma once
 
 #include <cstdint>

@@ -14,9 +14,8 @@ namespace {
 /// that carry-less multiplication of reflected numbers needs: shifted by one, since a product of two 64-bit numbers has
 /// 127 bits.
 constexpr std::int64_t multiplier(unsigned power) {
-  constexpr std::uint32_t polynomial = 0xEDB88320;
   std::uint32_t remainder = 0x80000000;
-  for (unsigned i = 0; i < power; ++i) remainder = (remainder >> 1U) ^ ((remainder & 1U) != 0 ? polynomial : 0);
+  for (unsigned i = 0; i < power; ++i) remainder = (remainder >> 1U) ^ ((remainder & 1U) != 0 ? crc32_polynomial : 0);
   return static_cast<std::int64_t>(std::uint64_t{remainder} << 1U);
 }
 static_assert(multiplier(4 * 128 + 32) == 0x154442bd4 && multiplier(4 * 128 - 32) == 0x1c6e41596,

@@ -9,6 +9,9 @@
 
 namespace onnxar::base {
 
+/// The polynomial of zip's CRC-32 without x^32, reflected: x^31 is the lowest bit.
+inline constexpr std::uint32_t crc32_polynomial = 0xEDB88320;
+
 /// The state after folding: `crc`, continued over `short_form` and then over `rest`, is the CRC-32 of all bytes.
 struct FoldedCrc32 {
   static constexpr std::size_t size = 256;

@@ -34,8 +34,9 @@ FileOrigins::FileOrigins(const ByteSource& source, std::uint64_t smallest) {
   source.locate([&](const Location& run) {
     // A model may have a million runs, most of them in the same file as the run before. This check keeps the list short
     // without a search; the few duplicates that remain do not matter to `find`.
-    const bool is_known = !by_address_.empty() && by_address_.back() == run.file;
-    if (run.file != nullptr && run.bytes.size() >= smallest && !is_known) by_address_.push_back(run.file);
+    const auto* const file = static_cast<const FileOrigin*>(run.file);
+    const bool is_known = !by_address_.empty() && by_address_.back() == file;
+    if (file != nullptr && run.bytes.size() >= smallest && !is_known) by_address_.push_back(file);
   });
   std::ranges::sort(by_address_, {}, begin_of);
 }

@@ -11,6 +11,13 @@
 #include "base/open_file.h"
 #include "onnxar/bytes.h"
 
+namespace onnxar::detail {
+
+/// The type that public headers have for base::FileOrigin, its only derived class.
+struct MappedFrom {};
+
+}  // namespace onnxar::detail
+
 namespace onnxar::base {
 
 /// An open file and a place in it.
@@ -22,7 +29,7 @@ struct OpenPlace {
 /// Identifies the file of a mapping. Holds no descriptor, because a process may have more mappings than open files.
 /// Sources pass a pointer to it with their bytes (Location), so that a writer can let the file system share blocks.
 /// Lives as long as the mapping. Threads: any.
-class FileOrigin {
+class FileOrigin : public detail::MappedFrom {
  public:
   /// `bytes` are the whole mapping; their first byte is at `offset` of the file at `path`.
   FileOrigin(std::filesystem::path path, const os::FileStatus& status, std::uint64_t offset, Bytes bytes)

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-namespace onnxar {
+namespace onnxar::base {
 namespace {
 
 constexpr std::size_t most_names = 5;
@@ -50,8 +50,8 @@ void NearNames::consider(std::string_view name) {
 
 std::string NearNames::text() const {
   std::string text;
-  for (const auto& [far, name] : nearest_) text += (text.empty() ? "; near names: " : ", ") + base::quoted(name);
+  for (const auto& [far, name] : nearest_) text += (text.empty() ? "; near names: " : ", ") + quoted(name);
   return text;
 }
 
-}  // namespace onnxar
+}  // namespace onnxar::base

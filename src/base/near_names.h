@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace onnxar {
+namespace onnxar::base {
 
 /// Collects the names that are most similar to a name that was not found. Not synchronised.
 class NearNames {
@@ -24,4 +24,4 @@ class NearNames {
   std::vector<std::pair<std::size_t, std::string>> nearest_;  // by distance, nearest first
 };
 
-}  // namespace onnxar
+}  // namespace onnxar::base

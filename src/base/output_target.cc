@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "base/open_file.h"
+#include "base/paths.h"
 #include "os/error.h"
 #include "os/folder.h"
 
@@ -11,8 +12,6 @@ namespace onnxar::base {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
 
 bool is_link(os::Handle folder, const std::string& name) {
   std::error_code missing;

@@ -16,6 +16,11 @@ inline std::filesystem::file_status link_status(const std::filesystem::path& pat
   return status;
 }
 
+/// The folder that contains a file; `.` for a name without a folder, since the empty path is not a folder.
+inline std::filesystem::path folder_of(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+}
+
 /// The path from the root. It need not exist. Errors: io.* (the current folder was removed).
 inline std::filesystem::path absolute_path(const std::filesystem::path& path) {
   std::error_code failed;

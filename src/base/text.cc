@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -29,6 +30,12 @@ std::string human_size(std::uint64_t bytes) {
 std::string quoted(std::string_view name) {
   if (name.size() <= longest_quoted) return concat("\"", escaped(name), "\"");
   return concat("\"", escaped(utf8_prefix(name, longest_quoted)), "...\" (", name.size(), " bytes)");
+}
+
+std::string folded_copy(std::string_view text) {
+  std::string copy(text);
+  std::ranges::transform(copy, copy.begin(), folded);
+  return copy;
 }
 
 std::optional<std::uint64_t> plain_decimal(std::string_view text) noexcept {

@@ -26,10 +26,13 @@ std::string quoted(std::string_view name);
 
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 constexpr bool is_capital(char c) noexcept { return c >= 'A' && c <= 'Z'; }
+constexpr bool is_letter(char c) noexcept { return is_capital(c) || (c >= 'a' && c <= 'z'); }
+/// Returns the ASCII lower case of a capital, and every other character unchanged.
+constexpr char folded(char c) noexcept { return is_capital(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+/// Returns the text with each ASCII capital in lower case.
+std::string folded_copy(std::string_view text);
 /// An ASCII letter, a digit or an underscore.
-constexpr bool is_identifier_character(char c) noexcept {
-  return is_digit(c) || is_capital(c) || (c >= 'a' && c <= 'z') || c == '_';
-}
+constexpr bool is_identifier_character(char c) noexcept { return is_digit(c) || is_letter(c) || c == '_'; }
 
 /// Parses a plain decimal number below 2^64: digits only, without sign, blanks or leading zeros.
 std::optional<std::uint64_t> plain_decimal(std::string_view text) noexcept;

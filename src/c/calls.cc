@@ -124,6 +124,7 @@ const char* onnxar_error_entry(const onnxar_error* error) { return error == null
 const char* onnxar_error_path(const onnxar_error* error) { return error == nullptr ? "" : error->path.c_str(); }
 
 int onnxar_error_offset(const onnxar_error* error, uint64_t* offset) {
+  // The result tells whether there is an offset, because every value of `offset` is a possible one.
   if (error == nullptr || !error->offset) return 0;
   if (offset != nullptr) *offset = *error->offset;
   return 1;

@@ -34,11 +34,8 @@ onnxar_entry c_entry(const ArchiveEntry& entry) {
 }  // namespace
 }  // namespace onnxar::c
 
-// Only functions with C linkage follow. A namespace would not separate them, and their bodies use names of both.
-// NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
 using namespace onnxar;
 using namespace onnxar::c;
-// NOLINTEND(google-build-using-namespace,google-global-names-in-headers)
 
 uint64_t onnxar_count(const onnxar_archive* archive) { return archive == nullptr ? 0 : archive->archive.size(); }
 
@@ -88,6 +85,7 @@ onnxar_status onnxar_read_entry(const onnxar_archive* archive, uint64_t index, v
                                 onnxar_error** error) {
   return guarded(error, [&] {
     const ArchiveEntry entry = entry_of(archive, index);
+    // NULL is a valid buffer for an empty entry: callers may have allocated nothing.
     check_argument(buffer != nullptr || size == 0, "buffer");
     onnxar::read_entry(archive->archive, entry, {static_cast<std::byte*>(buffer), size});
   });

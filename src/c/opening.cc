@@ -28,6 +28,7 @@ static_assert(sizeof(onnxar_open_options) >= first_open_options);
 OpenOptions open_options_of(const onnxar_open_options* given) {
   const onnxar_open_options known = known_part(given, first_open_options);
   OpenOptions options;
+  // A limit of 0 would refuse every archive, so 0 means the default.
   if (known.max_entries != 0) options.max_entries = known.max_entries;
   if (known.max_directory_size != 0) options.max_directory_size = known.max_directory_size;
   if (known.max_model_size != 0) options.max_model_size = known.max_model_size;
@@ -53,11 +54,8 @@ struct Released {
 }  // namespace
 }  // namespace onnxar::c
 
-// Only functions with C linkage follow. A namespace would not separate them, and their bodies use names of both.
-// NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
 using namespace onnxar;
 using namespace onnxar::c;
-// NOLINTEND(google-build-using-namespace,google-global-names-in-headers)
 
 onnxar_status onnxar_is_archive(uint32_t abi, const char* path, int* is_archive, onnxar_error** error) {
   return guarded(error, [&] {

@@ -70,6 +70,7 @@ const Member (&members())[member_count] {
 VerbOptions::VerbOptions(const onnxar_options* given, Verb verb)
     : given_(known_part(given, first_options)), verb_(verb) {
   for (const Member& member : members()) {
+    // Any value except 0 and NULL is set. Zeroed options are therefore the defaults of every verb.
     if (!member.is_set(given_) || (member.verbs & set_of(verb)) != 0) continue;
     throw Error(Code::usage_argument,
                 base::concat("the option `", member.name, "` is set, and this verb does not take it"));
@@ -100,6 +101,7 @@ std::vector<AddedFile> VerbOptions::added_files() const {
 ProgressCallback VerbOptions::progress() const {
   if (given_.progress == nullptr) return {};
   return [tell = given_.progress, context = given_.progress_context](std::uint64_t done, std::uint64_t total) {
+    // An exception is the only way out of the middle of a write. It passes the writer, which discards the output.
     if (tell(context, done, total) != 0) throw CallbackFailed("the progress callback cancelled the call");
   };
 }
@@ -113,6 +115,7 @@ OutputOptions VerbOptions::output() const {
 
 SaveOptions VerbOptions::save() const {
   SaveOptions save;
+  // 0 means the default of the C++ options, so a caller cannot ask for a threshold of 0.
   if (given_.threshold != 0) save.threshold = given_.threshold;
   if (given_.alignment != 0) save.alignment = given_.alignment;
   // C has no member for the format: the names of data files imply it, and the verb does for archives.

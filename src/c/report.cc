@@ -30,6 +30,7 @@ onnxar_finding c_finding(const Finding& finding, const std::string& message, con
 
 void give_report(onnxar_report** report, onnxar_report made) {
   if (report == nullptr) return;
+  // The texts are made here and kept, because C callers get pointers into the report.
   auto given = std::make_unique<onnxar_report>(std::move(made));
   for (const Finding& finding : given->findings) {
     const std::string words = words_of(finding.advice);
@@ -41,11 +42,8 @@ void give_report(onnxar_report** report, onnxar_report made) {
 
 }  // namespace onnxar::c
 
-// Only functions with C linkage follow. A namespace would not separate them, and their bodies use names of both.
-// NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
 using namespace onnxar;
 using namespace onnxar::c;
-// NOLINTEND(google-build-using-namespace,google-global-names-in-headers)
 
 uint64_t onnxar_report_number(const onnxar_report* report, int32_t number) {
   // A caller that was compiled against a later header may ask for a number that this library does not have.

@@ -51,6 +51,8 @@ onnxar_tensor c_tensor(const ArchiveTensor& tensor) {
 
 Bytes bytes_of_tensor(onnxar_tensors& tensors, std::uint64_t index) {
   const ArchiveTensor tensor = tensor_of(&tensors, index);
+  // Decoded data is kept in the handle, so that its bytes live as long. Under the lock, two threads that ask for one
+  // tensor get the same bytes.
   const std::scoped_lock lock(tensors.mutex);
   std::optional<ByteSpan>& given = tensors.given[index];
   if (!given) given = tensor.data();
@@ -59,7 +61,7 @@ Bytes bytes_of_tensor(onnxar_tensors& tensors, std::uint64_t index) {
 
 std::uint64_t number_of(const onnxar_tensors& tensors, std::string_view name) {
   if (const auto found = tensors.index.index_of(name)) return *found;
-  NearNames near(name);
+  base::NearNames near(name);
   for (const ArchiveTensor& tensor : tensors.index) near.consider(tensor.name());
   throw Error(Code::usage_no_such_tensor,
               base::concat("no tensor of the model has the name ", base::quoted(name), near.text()), {},
@@ -69,11 +71,8 @@ std::uint64_t number_of(const onnxar_tensors& tensors, std::string_view name) {
 }  // namespace
 }  // namespace onnxar::c
 
-// Only functions with C linkage follow. A namespace would not separate them, and their bodies use names of both.
-// NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
 using namespace onnxar;
 using namespace onnxar::c;
-// NOLINTEND(google-build-using-namespace,google-global-names-in-headers)
 
 onnxar_status onnxar_get_tensors(const onnxar_archive* archive, onnxar_tensors** tensors, onnxar_error** error) {
   return guarded(error, [&] {

@@ -12,6 +12,7 @@
 namespace onnxar::c {
 namespace {
 
+/// A number that a verb does not have stays 0: callers read all reports by the same numbers.
 onnxar_report report_of(ConvertReport done) {
   onnxar_report report;
   report.numbers[ONNXAR_REPORT_FILE_BYTES] = done.file_bytes;
@@ -70,11 +71,8 @@ onnxar_report report_of(const std::vector<ExtractedTensor>& done) {
 }  // namespace
 }  // namespace onnxar::c
 
-// Only functions with C linkage follow. A namespace would not separate them, and their bodies use names of both.
-// NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
 using namespace onnxar;
 using namespace onnxar::c;
-// NOLINTEND(google-build-using-namespace,google-global-names-in-headers)
 
 onnxar_status onnxar_pack(uint32_t abi, const char* model, const char* archive, const onnxar_options* options,
                           onnxar_report** report, onnxar_error** error) {
@@ -103,6 +101,7 @@ onnxar_status onnxar_check(uint32_t abi, const char* path, const onnxar_options*
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(path != nullptr, "path");
+    // The findings are the only result: a check without a report would tell nothing.
     check_argument(report != nullptr, "report");
     onnxar_report made;
     made.findings = check(path, VerbOptions(options, Verb::check).check());

@@ -35,6 +35,7 @@ WriterOptions writer_options_of(const onnxar_writer_options* given) {
     throw Error(Code::usage_argument, "`reserved` of the options of a writer is set; set it to 0");
   }
   WriterOptions options;
+  // 0 is not an alignment, so it means the default.
   if (known.alignment != 0) options.alignment = known.alignment;
   options.output = {.overwrite = known.overwrite != 0, .sync = known.no_sync == 0, .threads = known.threads};
   options.verify_model = known.no_verify_model == 0;
@@ -53,11 +54,8 @@ StreamReader stream_of(onnxar_reader read, void* context) {
 }  // namespace
 }  // namespace onnxar::c
 
-// Only functions with C linkage follow. A namespace would not separate them, and their bodies use names of both.
-// NOLINTBEGIN(google-build-using-namespace,google-global-names-in-headers)
 using namespace onnxar;
 using namespace onnxar::c;
-// NOLINTEND(google-build-using-namespace,google-global-names-in-headers)
 
 onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_options* options,
                             onnxar_writer** writer, onnxar_error** error) {

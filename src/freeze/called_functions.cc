@@ -40,6 +40,7 @@ void CalledFunctions::prune(const std::set<FunctionKey>& calls) {
   std::vector<int> waiting = numbers_of(calls);
   for (std::size_t next = 0; next < waiting.size(); ++next) {
     const auto at = static_cast<std::size_t>(waiting[next]);
+    // Each body is pruned once, and only if it is called: other functions need not be valid, as they are removed.
     if (called_[at]) continue;
     called_[at] = true;
     callees_[at] = prune_body(waiting[next]);

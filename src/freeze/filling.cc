@@ -58,6 +58,7 @@ class Filling {
  private:
   void initializers() {
     for (auto& tensor : *graph_.mutable_initializer()) {
+      // Data that the model has already is never replaced.
       if (!is_open(tensor) || !take(tensor.name())) continue;
       const std::vector<std::int64_t> wanted(tensor.dims().begin(), tensor.dims().end());
       fill(tensor, [&](const std::vector<std::int64_t>& dims) {
@@ -98,7 +99,7 @@ class Filling {
     for (std::size_t i = 0; i < std::min(most, wanted_.size()); ++i) {
       text += concat(i == 0 ? "; the model needs " : ", ", base::quoted(wanted_[i]));
     }
-    NearNames near(wanted_.empty() ? std::string_view() : wanted_.front());
+    base::NearNames near(wanted_.empty() ? std::string_view() : wanted_.front());
     for (const std::string& name : left_) near.consider(name);
     throw Error(Code::usage_argument, text + near.text());
   }

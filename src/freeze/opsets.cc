@@ -36,6 +36,7 @@ std::uint64_t drop_unused_opsets(schema::ModelProto& model) {
   std::uint64_t gone = 0;
   Domains used = domains_of(model.graph());
   for (auto& function : *model.mutable_functions()) {
+    // A function imports opsets itself, so only its own operators count for its list.
     Domains inside = domains_of(function);
     gone += keep_imports(*function.mutable_opset_import(), inside);
     used.insert(function.domain());  // the domain of calls of this function

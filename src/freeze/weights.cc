@@ -40,6 +40,7 @@ class WeightsOfArrays final : public Weights {
     }
     // NumPy has no bfloat16 or float8, so arrays of the same width are accepted.
     if (!is_numpy_form(type, array.descr)) refuse_type(tensor, array.descr);
+    // Only after both checks: the declared shape may leave dimensions open, and those of the array replace it.
     fits(array.dims);
     set_dims(tensor, array.dims);
     model.set_payload(tensor, std::move(array.data));

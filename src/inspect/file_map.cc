@@ -24,6 +24,7 @@ void append(FileMap& map, BlockKind kind, std::uint64_t end, const std::string& 
   if (end > begin) map.blocks.push_back({kind, begin, end - begin, type, name});
 }
 
+/// A file that cannot be asked counts as empty: a summary of a model must not fail on it.
 std::uint64_t size_of(const fs::path& path) {
   std::error_code failed;
   const std::uintmax_t size = fs::file_size(path, failed);
@@ -119,10 +120,12 @@ FileMap FileMapper::map_of_data_file(const std::string& location, std::vector<Fi
   const auto file_size = files != nullptr ? files->size_of(location) : std::nullopt;
   FileMap map{
       files != nullptr ? files->folder() / location : fs::path(location), !file_size, file_size.value_or(0), {}};
+  // `append` covers a file from front to back. Of tensors that share bytes, the first in the model names them.
   std::ranges::stable_sort(slices, {}, &FileBlock::offset);
   for (const FileBlock& slice : slices) {
     // A link may state any range, also beyond the file's end.
     const std::uint64_t room = slice.offset < map.size ? map.size - slice.offset : 0;
+    // A link without a length, of a tensor whose shape does not tell the size, reaches to the end of the file.
     const std::uint64_t size = slice.size == 0 ? room : std::min(slice.size, room);
     if (size == 0) continue;
     const std::uint64_t before = end_of(map);

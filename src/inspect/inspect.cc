@@ -72,7 +72,7 @@ Inspection inspection_of(const LoadedModel& loaded, const std::filesystem::path&
     if (archive != nullptr) expect_not_cut(*archive);
     return inspection;
   } catch (const Error& error) {
-    throw archive != nullptr ? annotate_model_change(error, *archive) : error;
+    throw archive != nullptr ? with_model_change(error, *archive) : error;
   }
 }
 

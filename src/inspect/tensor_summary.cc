@@ -11,6 +11,7 @@
 #include "graph/walk.h"
 #include "inspect/file_map.h"
 #include "onnx/domains.h"
+#include "tensors/describe.h"
 
 namespace onnxar {
 namespace {
@@ -61,6 +62,7 @@ class Sums {
     add(inspection_.tensors, elements, bytes);
     add(by_type_[tensor.type], elements, bytes);
     add(by_site_[site.kind], elements, bytes);
+    // Attributes are constants of the graph and indices are not trained, so neither counts as parameters.
     if (site.kind == SiteKind::initializer || site.kind == SiteKind::sparse_values) {
       add(statistics_.contains(tensor.name) ? inspection_.statistics : inspection_.parameters, elements);
     }
@@ -87,7 +89,7 @@ class Sums {
   /// Keeps the list sorted and short during the walk, because a model may have millions of tensors.
   void keep_if_large(const onnx::TensorSite& site, std::uint64_t bytes) {
     if (largest_ == 0 || (large_.size() == largest_ && bytes <= std::prev(large_.end())->first)) return;
-    large_.emplace(bytes, TensorInfo{std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()});
+    large_.emplace(bytes, info_of(site));
     if (large_.size() > largest_) large_.erase(std::prev(large_.end()));
   }
 

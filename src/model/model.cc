@@ -44,6 +44,7 @@ void check_size(const schema::TensorProto& tensor, std::uint64_t size) {
 }
 
 void clear_data(schema::TensorProto& tensor) {
+  // All fields: data in two of them is a fault (onnx.tensor.data_beside), so none may survive a new payload.
   tensor.clear_float_data();
   tensor.clear_int32_data();
   tensor.clear_int64_data();
@@ -149,6 +150,7 @@ void Model::set_payload(schema::TensorProto& tensor, ByteSpan bytes) {
     throw Error(Code::onnx_external_string,
                 concat("tensor ", base::quoted(tensor.name()), ": strings have no payload; set string_data"));
   }
+  // Checked first, so that a wrong size leaves the tensor with the data that it had.
   base::annotated([&] { return name_of(tensor); }, [&] { check_size(tensor, bytes.size()); });
   // Always a new row: other messages may be copies of this one, and share its old payload.
   std::vector<Payload>& payloads = parts_->loaded.payloads;
@@ -190,6 +192,7 @@ ConvertReport Model::save(const std::filesystem::path& path, const SaveOptions& 
   LoadedModel saved = parts_->loaded;
   saved.source = nullptr;  // edited messages may link only to payloads, not into the source
   try {
+    // Goes through the same splitter as a loaded file, so edited and loaded models are written by one path.
     set_skeleton(saved, std::make_shared<const std::vector<std::byte>>(serialised(parts_->proto)),
                  ExternalPolicy::of(options), parts_->options);
     return options.format == Format::textproto ? save_text(saved, path, options) : save_model(saved, path, options);

@@ -176,6 +176,7 @@ NpzFile NpzFile::open(const std::filesystem::path& path, const std::filesystem::
     const Bytes bytes = file.bytes();
     const ZipExpansion expansion(bytes.size(), max_expansion);
     zip::ForeignDirectory directory = zip::ForeignDirectory::read(bytes, {});
+    // F35: arrays are inflated to a spool, and the limit bounds its size before any of them is read.
     const std::uint64_t room = room_to_inflate(directory, expansion, [](const auto&) { return true; });
     std::shared_ptr<Contents> contents(new Contents{std::move(file), std::move(directory), Spool(folder, room)});
     return {path, std::move(contents), expansion};
@@ -213,13 +214,14 @@ Bytes NpzFile::bytes_of(std::size_t index) {
   const Bytes file = contents_->file.bytes();
   if (!entry.deflated) {
     const Bytes stored = file.subspan(entry.data_offset, entry.size);
-    zip::expect_crc(file, entry, base::crc32(0, stored));
+    zip::expect_crc(file, entry, base::crc32(0, stored));  // F34
     return stored;
   }
-  // An array that is read again is already in the spool, and must not count twice.
+  // F35: an array that is read again is already in the spool, and must not count twice.
   if (counted_.insert(index).second) expansion_.add(entry);
   static_cast<void>(contents_->spool.place_of(entry.header_offset, entry.size));
-  return contents_->spool.bytes(entry.header_offset, [&](const ByteSink& sink) { inflate(file, entry, sink); });
+  return contents_->spool.bytes(entry.header_offset,
+                                [&](const ByteSink& sink) { zip::read_verified(file, entry, sink); });
 }
 
 NpzFile::Array NpzFile::read(const std::string& name) {

@@ -58,7 +58,7 @@ struct TensorSite {
 };
 
 struct WalkLimits {
-  std::size_t depth = 100;  ///< of nested messages; 100 is the default of protobuf's parsers (M6)
+  std::size_t depth = most_nested_messages;  ///< of nested messages (M6)
 };
 
 /// Visits every tensor of the serialised ModelProto, in wire order. Does not touch the bytes of raw data.

@@ -9,6 +9,7 @@
 
 #include "onnx/external_data.h"
 #include "onnx/fields.h"
+#include "onnxar/bytes.h"
 #include "onnxar/tensor.h"
 #include "wire/cursor.h"
 
@@ -45,7 +46,7 @@ struct TensorView {
 /// The depth of a message below the model, and the greatest depth that is allowed.
 struct Depth {
   std::size_t levels = 0;
-  std::size_t most = 100;
+  std::size_t most = most_nested_messages;
 
   /// Refuses an embedded message in `field` if this one is at the greatest depth (M6). Errors: wire.depth.
   void check_room(const wire::Field& field) const;

@@ -8,20 +8,16 @@
 #include <limits>
 #include <utility>
 
-#include "archive/keys.h"
-#include "base/text.h"
-#include "onnxar/archive.h"
+#include "archive/model_size.h"
 #include "onnxar/error.h"
 
 namespace onnxar {
 
-using base::concat;
-
 void parse(schema::ModelProto& proto, Bytes skeleton, std::size_t max_depth) {
   // Protobuf takes the size as an int. The size may come from a file, so the cast below must not be trusted to fit.
-  if (skeleton.size() > model_size_maximum) {
-    throw Error(Code::onnx_model_too_large,
-                concat(oversize_text("without its large tensors it is", skeleton.size()), "; a lower threshold helps"));
+  if (!fits_protobuf(skeleton.size())) {
+    throw Error(Code::onnx_model_too_large, oversize_text("without its large tensors it is", skeleton.size()), {}, {},
+                {Hint::lower_threshold});
   }
   const google::protobuf::LogSilencer silent;  // protobuf's debug builds report names that are not UTF-8 on stderr
   google::protobuf::io::CodedInputStream input(reinterpret_cast<const std::uint8_t*>(skeleton.data()),
@@ -37,8 +33,7 @@ std::vector<std::byte> serialised(const google::protobuf::MessageLite& message) 
   const google::protobuf::LogSilencer silent;  // as in `parse`
   std::vector<std::byte> bytes(message.ByteSizeLong());
   // This is protobuf's own limit. A skeleton reaches it only if messages hold data that should be payloads.
-  if (bytes.size() > model_size_maximum ||
-      !message.SerializePartialToArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (!fits_protobuf(bytes.size()) || !message.SerializePartialToArray(bytes.data(), static_cast<int>(bytes.size()))) {
     throw Error(Code::onnx_model_too_large, oversize_text("the message is", bytes.size()), {}, {},
                 {Hint::set_large_payloads});
   }

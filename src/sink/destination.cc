@@ -1,5 +1,7 @@
 #include "sink/destination.h"
 
+#include "base/paths.h"
+
 namespace onnxar {
 
 namespace fs = std::filesystem;
@@ -12,6 +14,6 @@ Destination Destination::of(const fs::path& output, const fs::path& input, Forma
           stem + (format == Format::textproto ? ".textproto" : ".onnx")};
 }
 
-fs::path Destination::folder_above() const { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+fs::path Destination::folder_above() const { return base::folder_of(path); }
 
 }  // namespace onnxar

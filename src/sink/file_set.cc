@@ -42,6 +42,7 @@ void FileSet::make_folder(std::shared_ptr<const base::Folder> above, const std::
 }
 
 FileSet::~FileSet() {
+  // Files go first: one that waits under a hidden name would keep its folder from being removed.
   files_.clear();
   model_.reset();
   remove_folders();
@@ -96,6 +97,7 @@ void FileSet::write(const std::string& name, std::uint64_t size,
   const fs::path path(name);
   base::BufferedOutput out(
       base::OutputFile::create(folder_for(path.parent_path()), path.filename().string(), existing_), options_.sync);
+  // A full disk is noticed before the copy begins.
   out.reserve(size);
   fill(out);
   files_.push_back(std::move(out).finish());
@@ -113,6 +115,7 @@ void FileSet::publish(const ByteSource& model) {
   for (base::OutputFile& file : files_) file.stage();
   model_->stage();
   publish_files();
+  // The destructor must not remove folders that hold published files.
   root_.within.clear();
   above_ = nullptr;
 }
@@ -121,6 +124,7 @@ void FileSet::publish_files() {
   std::size_t published = 0;
   try {
     for (; published < files_.size(); ++published) files_[published].publish(sync_of(options_));
+    // The model comes last: a reader that finds it also finds the data files, side files and graphs beside it.
     model_->publish(sync_of(options_));
     if (above_ && options_.sync) above_->sync();
   } catch (const Error&) {

@@ -20,15 +20,6 @@ Error in_the_way(const fs::path& path, std::string_view what) {
       path};
 }
 
-/// The name in small letters: on some file systems, names that differ only in case are one file.
-std::string folded(std::string_view name) {
-  std::string small(name);
-  for (char& c : small) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return small;
-}
-
 }  // namespace
 
 void expect_empty(const base::Folder& folder) {
@@ -56,7 +47,7 @@ FileTargets::FileTargets(const Destination& destination, const OutputOptions& op
   } else {
     model_ = base::find_target(path, existing_);
   }
-  files_claimed_.insert(folded(model_.path.filename().string()));
+  files_claimed_.insert(base::folded_copy(model_.path.filename().string()));
 }
 
 void FileTargets::find_folder(const fs::path& path) {
@@ -65,7 +56,8 @@ void FileTargets::find_folder(const fs::path& path) {
     model_.folder = base::Folder::open(path);
     return expect_empty(*model_.folder);
   }
-  model_.folder = base::Folder::open(path.has_parent_path() ? path.parent_path() : fs::path("."));
+  model_.folder = base::Folder::open(base::folder_of(path));
+  // The status of the path itself: a link that leads nowhere is in the way, too.
   if (fs::exists(fs::symlink_status(path, ignored))) {
     throw Error(Code::io_not_a_file, "is not a folder, but the output must be one", {}, path);
   }
@@ -74,10 +66,12 @@ void FileTargets::find_folder(const fs::path& path) {
 
 void FileTargets::claim(const std::string& name) {
   const fs::path path = model_.path.parent_path() / name;
-  const std::string small = folded(name);
+  // On some file systems, names that differ only in case are one file.
+  const std::string small = base::folded_copy(name);
   const std::size_t slash = small.find('/');
+  // A file and a folder cannot share a path, so the first folder of a name is claimed with it.
   const std::string first = small.substr(0, slash);
-  if (small == folded(model_.path.filename().string())) throw in_the_way(path, "is the model itself");
+  if (small == base::folded_copy(model_.path.filename().string())) throw in_the_way(path, "is the model itself");
   if (files_claimed_.contains(small) || files_claimed_.contains(first)) throw in_the_way(path, "is named twice");
   if (slash == std::string::npos && folders_claimed_.contains(small)) throw in_the_way(path, "is also a folder");
   (slash == std::string::npos ? files_claimed_ : folders_claimed_).insert(first);

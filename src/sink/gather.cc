@@ -6,10 +6,11 @@
 
 #include "archive/entry_source.h"
 #include "archive/keys.h"
+#include "base/annotate.h"
 #include "base/keyed_hash.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
-#include "sink/kept_names.h"
+#include "sink/companion_names.h"
 #include "sink/side_files.h"
 #include "tensors/archive_walk.h"
 #include "tensors/entry_uses.h"
@@ -71,13 +72,13 @@ class Gathering {
     graphs_.add_or_replace(added_file(added));
   }
 
-  Kept result() && {
+  ArchiveCompanions result() && {
     for (const LoadedGraph& graph : model_.graphs) {
-      if (!replaced_.contains(graph.name)) kept_.graphs.push_back({graph.name, &graph, {}});
+      if (!replaced_.contains(graph.name)) companions_.graphs.push_back({graph.name, &graph, {}});
     }
-    kept_.side_files = std::move(side_files_).result();
-    kept_.whole_graphs = std::move(graphs_).result();
-    return std::move(kept_);
+    companions_.side_files = std::move(side_files_).result();
+    companions_.whole_graphs = std::move(graphs_).result();
+    return std::move(companions_);
   }
 
  private:
@@ -94,10 +95,10 @@ class Gathering {
       const EntryKind kind = all.kind_of(i);
       if (kind == EntryKind::side_file) side_files_.add(file_of(archive, entry));
       if (kind == EntryKind::graph && goes_along(entry.name)) graphs_.add(file_of(archive, entry));
-      if (kind == EntryKind::weight && uses.is_named(i)) kept_.weights.push_back(entry);
-      if (kind != EntryKind::weight && uses.is_named(i)) refuse_link_to(entry);
+      if (kind == EntryKind::weight && uses.is_named(i)) companions_.weights.push_back(entry);
+      if (kind != EntryKind::weight && uses.is_named(i)) refuse_link_to(entry, archive->path());
     }
-    kept_.archive = std::move(archive);
+    companions_.archive = std::move(archive);
   }
 
   /// Whether a graph is copied: the model is a different one, and its own graphs take precedence.
@@ -112,16 +113,16 @@ class Gathering {
   }
 
   /// The new archive has a different model, and may have a different graph of this name.
-  [[noreturn]] static void refuse_link_to(const ArchiveEntry& graph) {
+  [[noreturn]] static void refuse_link_to(const ArchiveEntry& graph, const std::filesystem::path& archive) {
     throw Error(
         Code::onnx_external_missing,
         "a graph that should be copied has a tensor in the bytes of this model or graph, which the new archive may "
         "replace",
-        {std::string(graph.name), graph.header_offset}, {}, {Hint::pack_own_data});
+        {std::string(graph.name), graph.header_offset}, archive, {Hint::pack_own_data});
   }
 
   const LoadedModel& model_;
-  Kept kept_;
+  ArchiveCompanions companions_;
   NamedFiles side_files_;
   NamedFiles graphs_;
   base::KeyedSet<std::string> own_;       // names of the model's graphs
@@ -130,14 +131,20 @@ class Gathering {
 
 }  // namespace
 
-Kept kept_to_save(const LoadedModel& model, const SaveOptions& options) {
+ArchiveCompanions companions_to_save(const LoadedModel& model, const SaveOptions& options,
+                                     const std::filesystem::path& output) {
   Gathering gathering(model);
+  // In this order, single files take precedence over those of the other archive.
   if (!options.side_files_of.empty()) gathering.add_of(options.side_files_of);
   for (const AddedFile& added : options.add) gathering.add(added);
-  Kept kept = std::move(gathering).result();
-  rename(kept, options.rename);
-  if (options.format == Format::archive) check_names(kept);
-  return kept;
+  ArchiveCompanions companions = std::move(gathering).result();
+  const auto in_output = [&output] { return base::Annotation{.path = output}; };
+  base::annotated(in_output, [&] {
+    rename(companions, options.rename);
+    // After renaming, which may be what makes a name possible.
+    if (options.format == Format::archive) check_names(companions);
+  });
+  return companions;
 }
 
 }  // namespace onnxar

@@ -1,8 +1,10 @@
 // Collects the entries of a new archive besides the model's weights.
 #pragma once
 
+#include <filesystem>
+
 #include "onnxar/options.h"
-#include "sink/kept.h"
+#include "sink/archive_companions.h"
 #include "skeleton/loaded_model.h"
 
 namespace onnxar {
@@ -11,7 +13,9 @@ namespace onnxar {
 /// have, with the weights that these graphs name; then `options.add`, each in place of one of the same name; all under
 /// the names that `options.rename` gives them. Errors: those of opening and reading the files; usage.argument (a side
 /// file named like a tensor's key, a name to be replaced that no file has, a side file that would become a graph by its
-/// new name, or the other way round); for archives zip.name.*, archive.name.reserved.
-Kept kept_to_save(const LoadedModel& model, const SaveOptions& options);
+/// new name, or the other way round); for archives zip.name.*, archive.name.reserved. Errors about new names name
+/// `output`.
+ArchiveCompanions companions_to_save(const LoadedModel& model, const SaveOptions& options,
+                                     const std::filesystem::path& output);
 
 }  // namespace onnxar

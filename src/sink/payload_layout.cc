@@ -1,13 +1,16 @@
 #include "sink/payload_layout.h"
 
-#include "archive/keys.h"
+#include "archive/model_size.h"
+#include "base/annotate.h"
+#include "base/announced_size.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "onnx/rewrite.h"
-#include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "skeleton/expansion.h"
 #include "source/graph_rules.h"
 #include "tensors/describe.h"
+#include "zip/layout.h"
 
 namespace onnxar {
 namespace {
@@ -16,16 +19,18 @@ namespace fs = std::filesystem;
 
 /// Refuses a link to a file that was not loaded, unless the output may keep it: locations count from the model's
 /// folder, so that must not change, and the data file must not be replaced.
-void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, const fs::path* inline_output) {
+void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, Format format, const fs::path& target) {
   const std::string_view location = site.tensor.external.location.value_or("");
   const auto refuse = [&](std::string_view why) {
-    throw Error(Code::usage_not_loaded, base::concat(describe(site), ": its data is in ", base::quoted(location),
-                                                     ", which was not loaded; ", why));
+    throw Error(
+        Code::usage_not_loaded,
+        base::concat(describe(site), ": its data is in ", base::quoted(location), ", which was not loaded; ", why), {},
+        target);
   };
-  if (inline_output == nullptr) refuse("only an inline model may keep such links; load the data, too");
-  const fs::path& target = *inline_output;
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : ".";
+  if (format != Format::onnx_inline) refuse("only an inline model may keep such links; load the data, too");
+  const fs::path folder = base::folder_of(target);
   std::error_code ignored;  // then a path does not exist, and is not equivalent to any other
+  // Compared by device and inode, because one folder can have many paths.
   if (model.data_folder.empty() || !fs::equivalent(folder, model.data_folder, ignored)) {
     refuse("save the model in the folder that its links count from, or load the data, too");
   }
@@ -36,21 +41,29 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, con
 
 }  // namespace
 
+void PayloadLayout::count(const onnx::TensorSite& site, const Payload& payload) {
+  const auto added = [&] { return base::Annotation{.prefix = describe(site), .path = output_}; };
+  bytes_ = base::annotated(added, [&] { return base::add_announced(bytes_, payload.size(), {}, zip::largest_entry); });
+}
+
 onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payload& payload) {
   ++tensors_;
+  // Keyed by the place of the bytes: tensors that share data in the input share it in the output, without a comparison.
   const auto [known, added] = known_.try_emplace(Extent(payload));
   if (added) known->second = add(site, payload);
   return known->second;
 }
 
 onnx::ExternalLink PayloadLayout::add(const onnx::TensorSite& site, const Payload& payload) {
+  count(site, payload);  // first: placing adds the size to offsets
   Placement place = place_(site, payload);
+  // The output may have equal data already, in an entry that it keeps: a link is enough.
   if (place.data == Data::written) placed_.push_back({place.slice, &payload});
   return std::move(place.slice);
 }
 
-void PayloadLayout::note_without_data(const onnx::TensorSite& site) {
-  remarks_.push_back({Severity::warning, Code::onnx_tensor_no_data, {}, no_data(site), {Hint::dump_or_freeze}});
+void PayloadLayout::note_without_data(const onnx::TensorSite& site, const PlacesWithoutData& places) {
+  remarks_.push_back(no_data(site, places.place_of(site)));
 }
 
 void PayloadLayout::add_to(ConvertReport& report) const {
@@ -61,14 +74,15 @@ void PayloadLayout::add_to(ConvertReport& report) const {
 }
 
 wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, PayloadLayout& outside,
-                          std::vector<PlacedGraph>& graphs, const fs::path* output) {
+                          std::vector<PlacedGraph>& graphs) {
   const ExternalPolicy policy = ExternalPolicy::of(options);
   Expansion expansion(model);
+  const PlacesWithoutData* places = &model.without_data;
   const auto decide = [&](const onnx::TensorSite& site) {
     const Payload* payload = model.payload_of(site);
     if (payload == nullptr) {
-      if (site.tensor.is_external()) check_kept_link(model, site, output);
-      if (site.tensor.lacks_data()) outside.note_without_data(site);
+      if (site.tensor.is_external()) check_kept_link(model, site, options.format, outside.output());
+      if (site.tensor.lacks_data()) outside.note_without_data(site, *places);
       return onnx::TensorEdit::keep();
     }
     if (policy.is_external(site, payload->size())) {
@@ -76,6 +90,7 @@ wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, 
       return onnx::TensorEdit::link_to(outside.put(site, *payload));
     }
     expansion.add(*payload);
+    outside.count(site, *payload);
     return onnx::TensorEdit::put_inline(payload->source);
   };
   onnx::MetadataEdit metadata;  // the name tells a model from other graphs (G4), and only archives have these
@@ -83,6 +98,7 @@ wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, 
   wire::Rope proto = onnx::rewrite_tensors(model.skeleton, decide, {model.max_depth}, metadata);
   // After the model, with the same layout: data that graphs share with the model is placed once.
   for (PlacedGraph& graph : graphs) {
+    places = &graph.graph->without_data;
     graph.proto = onnx::rewrite_tensors(graph.graph->skeleton, decide, {model.max_depth});
   }
   return proto;
@@ -100,10 +116,8 @@ std::uint64_t size_of(const std::vector<PlacedGraph>& graphs) {
   return size;
 }
 
-bool fits_inline(std::uint64_t size) noexcept { return size <= model_size_maximum; }
-
 void check_model_size(std::uint64_t size, const std::filesystem::path& output, Hint hint) {
-  if (fits_inline(size)) return;
+  if (fits_protobuf(size)) return;
   throw Error(Code::onnx_model_too_large, oversize_text("the model would be", size), {}, output, {hint});
 }
 

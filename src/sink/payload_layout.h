@@ -29,9 +29,14 @@ class PayloadLayout {
   };
   /// Returns the place of a payload of this tensor.
   using Place = std::function<Placement(const onnx::TensorSite&, const Payload&)>;
-  explicit PayloadLayout(Place place) : place_(std::move(place)) {}
+  /// `output` is the path of the model that is written.
+  PayloadLayout(std::filesystem::path output, Place place) : output_(std::move(output)), place_(std::move(place)) {}
 
-  /// The place of a payload that moves out.
+  [[nodiscard]] const std::filesystem::path& output() const noexcept { return output_; }
+  /// Adds to the bytes of the whole output the data of a tensor. Sums of payload sizes cannot wrap after that. Errors:
+  /// usage.argument, naming the tensor and the output.
+  void count(const onnx::TensorSite& site, const Payload& payload);
+  /// The place of a payload that moves out. Errors: as `count`, which it calls for the first tensor of a payload.
   onnx::ExternalLink put(const onnx::TensorSite& site, const Payload& payload);
 
   struct Placed {
@@ -40,17 +45,19 @@ class PayloadLayout {
   };
   /// The payloads to be written, in order.
   [[nodiscard]] const std::vector<Placed>& placed() const noexcept { return placed_; }
-  void note_without_data(const onnx::TensorSite& site);
+  void note_without_data(const onnx::TensorSite& site, const PlacesWithoutData& places);
   void add_to(ConvertReport& report) const;
 
  private:
   onnx::ExternalLink add(const onnx::TensorSite& site, const Payload& payload);
 
+  std::filesystem::path output_;
   Place place_;
   std::map<Extent, onnx::ExternalLink> known_;
   std::vector<Placed> placed_;
   std::vector<Finding> remarks_;
   std::uint64_t tensors_ = 0;
+  std::uint64_t bytes_ = 0;  // of all payloads, inline ones as well
 };
 
 /// A graph in its written form. The model that it was loaded with must outlive it.
@@ -63,17 +70,15 @@ struct PlacedGraph {
 std::vector<PlacedGraph> graphs_of(const LoadedModel& model);
 
 /// Rewrites the model: payloads that the policy moves out become links, all others are inline. Then rewrites `graphs`
-/// in the same way. `output` is the model's path if the model may keep links to files, else null. Outside archives the
-/// model loses its name among several graphs. Errors: usage.not_loaded, onnx.model.expansion, which counts all graphs
-/// together.
+/// in the same way. Only an inline model may keep links to files. Outside archives the model loses its name among
+/// several graphs. Errors: usage.not_loaded; usage.argument (data of more than zip::largest_entry bytes);
+/// onnx.model.expansion, which counts all graphs together.
 wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, PayloadLayout& outside,
-                          std::vector<PlacedGraph>& graphs, const std::filesystem::path* output = nullptr);
+                          std::vector<PlacedGraph>& graphs);
 
 /// The total size of all graphs.
 std::uint64_t size_of(const std::vector<PlacedGraph>& graphs);
 
-/// Whether protobuf can read a model of this size.
-bool fits_inline(std::uint64_t size) noexcept;
 /// Errors: onnx.model.too_large, with `hint` as advice.
 void check_model_size(std::uint64_t size, const std::filesystem::path& output, Hint hint);
 

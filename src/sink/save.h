@@ -5,8 +5,8 @@
 
 #include "onnxar/convert.h"
 #include "onnxar/options.h"
+#include "sink/archive_companions.h"
 #include "sink/destination.h"
-#include "sink/kept.h"
 #include "skeleton/loaded_model.h"
 
 namespace onnxar {
@@ -16,9 +16,9 @@ namespace onnxar {
 ConvertReport save_model(const LoadedModel& model, const std::filesystem::path& output, const SaveOptions& options,
                          const std::filesystem::path& input = {});
 
-/// Writes `model` to an archive, with the side files and graphs of `kept` instead of the model's own. Errors: as
+/// Writes `model` to an archive, with the side files and graphs of `companions` instead of the model's own. Errors: as
 /// `pack`.
-void save_archive(const LoadedModel& model, const Kept& kept, const std::filesystem::path& output,
+void save_archive(const LoadedModel& model, const ArchiveCompanions& companions, const std::filesystem::path& output,
                   const SaveOptions& options, ConvertReport& report);
 /// Writes `model` as plain ONNX; its side files and graphs are written only if the destination is a
 /// folder. Errors: as `unpack`.

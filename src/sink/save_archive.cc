@@ -6,6 +6,8 @@
 
 #include "archive/entry_source.h"
 #include "archive/output_options.h"
+#include "base/annotate.h"
+#include "base/announced_size.h"
 #include "base/output_target.h"
 #include "base/text.h"
 #include "onnxar/archive_writer.h"
@@ -31,11 +33,11 @@ struct NewEntry {
 /// not written again.
 class KeptWeights {
  public:
-  explicit KeptWeights(const Kept& kept) : kept_(kept) {
-    if (kept.archive) by_content_.emplace(*kept.archive);
-    for (const ArchiveEntry& entry : kept.weights) {
+  explicit KeptWeights(const ArchiveCompanions& companions) : companions_(companions) {
+    if (companions.archive) by_content_.emplace(*companions.archive);
+    for (const ArchiveEntry& entry : companions.weights) {
       by_content_->add(entry);
-      sources_.push_back(std::make_unique<EntrySource>(*kept.archive, entry));
+      sources_.push_back(std::make_unique<EntrySource>(*companions.archive, entry));
     }
   }
 
@@ -43,14 +45,15 @@ class KeptWeights {
     return by_content_ ? by_content_->find(data) : std::nullopt;
   }
   void reserve_in(KeyMaker& keys) const {
-    for (const ArchiveEntry& entry : kept_.weights) reserve_name(keys, entry.name);
+    for (const ArchiveEntry& entry : companions_.weights) keys.reserve(entry.name);
   }
   void add_to(std::vector<NewEntry>& entries) const {
-    for (std::size_t i = 0; i < sources_.size(); ++i) entries.push_back({kept_.weights[i].name, sources_[i].get()});
+    for (std::size_t i = 0; i < sources_.size(); ++i)
+      entries.push_back({companions_.weights[i].name, sources_[i].get()});
   }
 
  private:
-  const Kept& kept_;
+  const ArchiveCompanions& companions_;
   std::optional<EntriesByContent> by_content_;
   std::vector<std::unique_ptr<const ByteSource>> sources_;
 };
@@ -63,16 +66,16 @@ std::string checksum_for(const Payload& payload, const SaveOptions& options) {
 }
 
 /// All entries except the model, in the order of the archive.
-std::vector<NewEntry> entries_of(const PayloadLayout& outside, const KeptWeights& weights, const Kept& kept,
-                                 const std::vector<PlacedGraph>& graphs) {
+std::vector<NewEntry> entries_of(const PayloadLayout& outside, const KeptWeights& weights,
+                                 const ArchiveCompanions& companions, const std::vector<PlacedGraph>& graphs) {
   std::vector<NewEntry> entries;
   for (const PayloadLayout::Placed& placed : outside.placed()) {
     entries.push_back({placed.slice.location, placed.payload->source.get()});
   }
   weights.add_to(entries);
-  for (const SideFile& file : kept.side_files) entries.push_back({file.name, file.source.get()});
+  for (const SideFile& file : companions.side_files) entries.push_back({file.name, file.source.get()});
   for (const PlacedGraph& graph : graphs) entries.push_back({graph.name, &graph.proto});
-  for (const SideFile& graph : kept.whole_graphs) entries.push_back({graph.name, graph.source.get()});
+  for (const SideFile& graph : companions.whole_graphs) entries.push_back({graph.name, graph.source.get()});
   return entries;
 }
 
@@ -84,39 +87,43 @@ std::uint64_t size_of_archive(std::span<const NewEntry> entries, std::uint64_t m
 
 }  // namespace
 
-void save_archive(const LoadedModel& model, const Kept& kept, const std::filesystem::path& output,
+void save_archive(const LoadedModel& model, const ArchiveCompanions& companions, const std::filesystem::path& output,
                   const SaveOptions& options, ConvertReport& report) {
-  zip::check_alignment(options.alignment);
+  base::annotated([&output] { return base::Annotation{.path = output}; },
+                  [&options] { zip::check_alignment(options.alignment); });
   // A fault of the output is found before the work of planning. ArchiveWriter::create looks again, as planning may read
   // many bytes for checksums and the output may change meanwhile.
   static_cast<void>(base::find_target(output, existing_of(options.output)));
-  expect_free_model_name(model.skeleton, kept.names(), output, {Hint::unpack_unnamed});
-  const KeptWeights weights(kept);
+  expect_free_model_name(model.skeleton, companions.names(), output, {Hint::unpack_unnamed});
+  const KeptWeights weights(companions);
   KeyMaker keys;
-  reserve_names(keys, kept.side_files);
+  // Names that are taken already come first: a new key must differ from all of them.
+  reserve_names(keys, companions.side_files);
   weights.reserve_in(keys);
-  PayloadLayout outside([&](const onnx::TensorSite& site, const Payload& payload) -> PayloadLayout::Placement {
+  PayloadLayout outside(output, [&](const onnx::TensorSite& site, const Payload& payload) -> PayloadLayout::Placement {
     const std::string checksum = checksum_for(payload, options);
     if (const auto entry = weights.find(*payload.source)) {
       return {{std::string(entry->name), 0, entry->size, checksum}, PayloadLayout::Data::there};
     }
     return {{keys.make(site.tensor.name), 0, payload.size(), checksum}};
   });
-  std::vector<PlacedGraph> graphs = kept.graphs;
+  std::vector<PlacedGraph> graphs = companions.graphs;
   const wire::Rope proto = place_payloads(model, options, outside, graphs);
   check_model_size(proto.size(), output, Hint::lower_threshold_or_all);
-  const std::vector<NewEntry> entries = entries_of(outside, weights, kept, graphs);
+  const std::vector<NewEntry> entries = entries_of(outside, weights, companions, graphs);
   report.file_bytes = size_of_archive(entries, proto.size(), options.alignment);
   report.model_bytes = proto.size();
   outside.add_to(report);
   if (options.output.dry_run) return;
   // Every link was made above for an entry that is added below, except the links of graphs that are written unchanged.
   // Proving them again would walk the model once more.
-  const bool verify_model = kept.has_graphs();
+  const bool verify_model = companions.has_graphs();
   ArchiveWriter writer = ArchiveWriter::create(output, {options.alignment, options.output, verify_model});
   writer.reserve(report.file_bytes);
   std::uint64_t total = proto.size();
-  for (const NewEntry& entry : entries) total += entry.source->size();
+  for (const NewEntry& entry : entries) {
+    total = base::add_announced(total, entry.source->size(), {std::string(entry.name), std::nullopt});
+  }
   Progress progress(options.progress, total);
   for (const NewEntry& entry : entries) writer.add(entry.name, CountedSource(*entry.source, progress));
   writer.finish(CountedSource(proto, progress));

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "archive/keys.h"
+#include "archive/model_size.h"
+#include "base/announced_size.h"
 #include "base/buffered_output.h"
 #include "base/checked.h"
 #include "base/text.h"
@@ -27,13 +29,15 @@ bool is_one_data_file(const SaveOptions& options) {
   return options.format == Format::onnx_external && !options.file_per_tensor;
 }
 
-void check_data_file_name(const std::string& name) {
+void check_data_file_name(const std::string& name, const fs::path& output) {
   const std::filesystem::path path(name);
   const bool plain = !name.empty() && path.filename() == path && name != "." && name != "..";
   // Readers take a location that begins with `#` for the memory of a process.
   if (plain && !name.starts_with("#")) return;
-  throw Error(Code::usage_argument, base::concat("the data file ", base::quoted(name),
-                                                 " must be a plain file name: it is written beside the model"));
+  throw Error(
+      Code::usage_argument,
+      base::concat("the data file ", base::quoted(name), " must be a plain file name: it is written beside the model"),
+      {}, output);
 }
 
 /// Hands out aligned offsets in one data file, in ascending order.
@@ -43,7 +47,7 @@ class DataFileLayout {
 
   onnx::ExternalLink place(std::uint64_t size) {
     const std::uint64_t offset = base::align_up(end_, zip::entry_alignment(alignment_, size));
-    end_ = offset + size;
+    end_ = base::add_announced(offset, size, {name_, std::nullopt});
     return {name_, offset, size};
   }
 
@@ -81,7 +85,7 @@ std::uint64_t end_of(const std::vector<const PayloadLayout::Placed*>& placed) {
 }
 
 /// The side files and graphs that are written into the folder of the model.
-struct Along {
+struct FolderCompanions {
   std::vector<SideFile> files;
   std::vector<PlacedGraph> graphs;
 
@@ -94,18 +98,19 @@ struct Along {
 
 /// Selects side files and graphs for the destination: all for a folder, none for a single file. The report counts those
 /// that are left out.
-Along taken_along(const LoadedModel& model, const Destination& destination, ConvertReport& report) {
-  Along along;
-  if (destination.is_folder()) along = {model.side_files, graphs_of(model)};
-  check_folders(along.files);
-  report.side_files = along.files.size();
-  report.side_files_left_out = model.side_files.size() - along.files.size();
+FolderCompanions companions_for(const LoadedModel& model, const Destination& destination, ConvertReport& report) {
+  FolderCompanions companions;
+  if (destination.is_folder()) companions = {model.side_files, graphs_of(model)};
+  check_folders(companions.files, destination.path);
+  report.side_files = companions.files.size();
+  report.side_files_left_out = model.side_files.size() - companions.files.size();
   (destination.is_folder() ? report.graphs : report.graphs_left_out) = model.graphs.size();
-  return along;
+  return companions;
 }
 
 /// Writes the data files, side files, graphs and the model, and publishes them.
-void write_all(FileSet& set, const DataFiles& files, const Along& along, const ByteSource& proto, Progress& progress) {
+void write_all(FileSet& set, const DataFiles& files, const FolderCompanions& companions, const ByteSource& proto,
+               Progress& progress) {
   for (const auto& [name, placed] : files) {
     set.write(name, end_of(placed), [&](base::BufferedOutput& out) {
       for (const PayloadLayout::Placed* part : placed) {
@@ -114,11 +119,12 @@ void write_all(FileSet& set, const DataFiles& files, const Along& along, const B
       }
     });
   }
+  // Only data files have several parts and gaps between them; the others are copied as they are.
   const auto write = [&](const std::string& name, const ByteSource& source) {
     set.write(name, source.size(), [&](base::BufferedOutput& out) { out.append(CountedSource(source, progress)); });
   };
-  for (const SideFile& file : along.files) write(file.name, *file.source);
-  for (const PlacedGraph& graph : along.graphs) write(graph.name, graph.proto);
+  for (const SideFile& file : companions.files) write(file.name, *file.source);
+  for (const PlacedGraph& graph : companions.graphs) write(graph.name, graph.proto);
   set.publish(CountedSource(proto, progress));
 }
 
@@ -126,50 +132,53 @@ void write_all(FileSet& set, const DataFiles& files, const Along& along, const B
 /// to other members, so a plan is not copied or moved.
 class OnnxPlan {
  public:
-  OnnxPlan(const LoadedModel& model, Along taken, const fs::path& target, SaveOptions options)
+  OnnxPlan(const LoadedModel& model, FolderCompanions taken, const fs::path& target, SaveOptions options)
       : options_(std::move(options)),
-        along_(std::move(taken)),
+        companions_(std::move(taken)),
         layout_(options_.data_file, options_.alignment),
-        outside_(placing(options_, layout_, keys_)) {
-    reserve_names(keys_, along_.files);
+        outside_(target, placing(options_, layout_, keys_)) {
+    // Data files are written into the folder of the side files, so their names must differ from all of those.
+    reserve_names(keys_, companions_.files);
     keys_.reserve(target.filename().string());  // a data file must not replace the model
-    proto_ = place_payloads(model, options_, outside_, along_.graphs, is_inline() ? &target : nullptr);
+    proto_ = place_payloads(model, options_, outside_, companions_.graphs);
     files_ = data_files(outside_, options_);
   }
   OnnxPlan(const OnnxPlan&) = delete;
   OnnxPlan& operator=(const OnnxPlan&) = delete;
   ~OnnxPlan() = default;
 
-  [[nodiscard]] const Along& along() const noexcept { return along_; }
+  [[nodiscard]] const FolderCompanions& companions() const noexcept { return companions_; }
   /// Whether protobuf reads the model and all graphs.
   [[nodiscard]] bool fits() const {
-    return fits_inline(proto_.size()) &&
-           std::ranges::all_of(along_.graphs, [](const PlacedGraph& graph) { return fits_inline(graph.proto.size()); });
+    return fits_protobuf(proto_.size()) && std::ranges::all_of(companions_.graphs, [](const PlacedGraph& graph) {
+             return fits_protobuf(graph.proto.size());
+           });
   }
   /// Errors: onnx.model.too_large.
   void check_sizes(const fs::path& output) const {
     const Hint advice = is_inline() ? Hint::external_data : Hint::lower_threshold;
     check_model_size(proto_.size(), output, advice);
-    for (const PlacedGraph& graph : along_.graphs) check_model_size(graph.proto.size(), output / graph.name, advice);
+    for (const PlacedGraph& graph : companions_.graphs)
+      check_model_size(graph.proto.size(), output / graph.name, advice);
   }
   void claim(FileTargets& targets) const {
     for (const auto& [name, parts] : files_) targets.claim(name);
-    along_.claim(targets);
+    companions_.claim(targets);
   }
   void add_to(ConvertReport& report) const {
     outside_.add_to(report);
     report.data_file = is_one_data_file(options_) ? options_.data_file : "";
     report.model_bytes = proto_.size();
-    report.file_bytes = proto_.size() + along_.size();
+    report.file_bytes = proto_.size() + companions_.size();
     for (const auto& [name, parts] : files_) report.file_bytes += end_of(parts);
   }
-  void write(FileSet& set, Progress& progress) const { write_all(set, files_, along_, proto_, progress); }
+  void write(FileSet& set, Progress& progress) const { write_all(set, files_, companions_, proto_, progress); }
 
  private:
   [[nodiscard]] bool is_inline() const noexcept { return options_.format == Format::onnx_inline; }
 
   SaveOptions options_;
-  Along along_;
+  FolderCompanions companions_;
   DataFileLayout layout_;
   KeyMaker keys_;
   PayloadLayout outside_;
@@ -195,8 +204,8 @@ fs::path name_in_folder(const LoadedModel& model, const fs::path& input) {
 
 void save_onnx(const LoadedModel& model, const Destination& destination, const SaveOptions& options,
                ConvertReport& report) {
-  if (is_one_data_file(options)) check_data_file_name(options.data_file);
-  const Along taken = taken_along(model, destination, report);
+  if (is_one_data_file(options)) check_data_file_name(options.data_file, destination.path);
+  const FolderCompanions taken = companions_for(model, destination, report);
   FileTargets targets(destination, options.output);
   const fs::path& target = targets.model().path;
   auto plan = std::make_unique<const OnnxPlan>(model, taken, target, options);
@@ -205,13 +214,14 @@ void save_onnx(const LoadedModel& model, const Destination& destination, const S
   if (options.format == Format::onnx_inline && destination.is_folder() && !plan->fits()) {
     plan = std::make_unique<const OnnxPlan>(model, taken, target, with_data_file(options, destination));
   }
+  // All refusals come before the end of a dry run, so that it fails where a real run would.
   plan->check_sizes(destination.path);
   plan->claim(targets);
   plan->add_to(report);
   report.model_path = target;
   if (options.output.dry_run) return;
   FileSet set(targets, options.output);
-  Progress progress(options.progress, report.payload_bytes + plan->along().size() + report.model_bytes);
+  Progress progress(options.progress, report.payload_bytes + plan->companions().size() + report.model_bytes);
   plan->write(set, progress);
 }
 
@@ -220,18 +230,18 @@ void save_alone(const ByteSource& bytes, const LoadedModel& model, const Destina
   SaveOptions complete = options;  // graphs beside the text have their data inside too
   complete.format = Format::onnx_inline;
   FileTargets targets(destination, options.output);
-  const OnnxPlan plan(model, taken_along(model, destination, report), targets.model().path, std::move(complete));
-  for (const PlacedGraph& graph : plan.along().graphs) {
+  const OnnxPlan plan(model, companions_for(model, destination, report), targets.model().path, std::move(complete));
+  for (const PlacedGraph& graph : plan.companions().graphs) {
     check_model_size(graph.proto.size(), destination.path, Hint::not_as_text);
   }
-  plan.along().claim(targets);
+  plan.companions().claim(targets);
   report.model_path = targets.model().path;
   report.model_bytes = bytes.size();
-  report.file_bytes = report.model_bytes + plan.along().size();
+  report.file_bytes = report.model_bytes + plan.companions().size();
   if (options.output.dry_run) return;
   FileSet set(targets, options.output);
   Progress progress(options.progress, report.file_bytes);
-  write_all(set, {}, plan.along(), bytes, progress);
+  write_all(set, {}, plan.companions(), bytes, progress);
 }
 
 }  // namespace onnxar

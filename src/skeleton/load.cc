@@ -11,17 +11,20 @@
 namespace onnxar {
 namespace {
 
-std::vector<std::byte> split_selected(LoadedModel& model, const ExternalPolicy& policy, const LoadOptions& options) {
+/// Splits the selected graph. The result has no name.
+LoadedGraph split_selected(LoadedModel& model, const ExternalPolicy& policy, const LoadOptions& options) {
   try {
-    return Splitter(model, model.source->owner(), policy, options, model.source->origin()).run(model.source->model());
+    Splitter splitter(model, model.source->owner(), policy, options, model.source->origin());
+    std::vector<std::byte> skeleton = splitter.run(model.source->model());
+    return {"", std::move(skeleton), splitter.take_without_data()};
   } catch (const Error& error) {
-    throw model.source->annotate(error);
+    throw model.source->with_place(error);
   }
 }
 
 /// A file that is not a graph may have its name by accident. The hint says how to keep it as a side file. A wrong
 /// CRC-32 is damage and says nothing about the kind of the file.
-Error annotate(const Error& error, const std::string& graph) {
+Error with_graph_hint(const Error& error, const std::string& graph) {
   if (error.entry() != graph || kind(error.code()) != Kind::format || error.code() == Code::zip_data_crc) return error;
   return base::annotate(error, {.advice = {Hint::repack_side_file, escaped(graph)}});
 }
@@ -32,9 +35,10 @@ void split_graphs(LoadedModel& model, const ExternalPolicy& policy, const LoadOp
   for (const std::string& name : names) {
     try {
       model.source->select_graph(name);
-      model.graphs.push_back({name, split_selected(model, policy, options)});
+      model.graphs.push_back(split_selected(model, policy, options));
+      model.graphs.back().name = name;
     } catch (const Error& error) {
-      throw annotate(error, name);
+      throw with_graph_hint(error, name);
     }
     // The limit is on the sum, as a hostile archive may have thousands of graphs that are each just below it.
     bytes += model.graphs.back().skeleton.size();
@@ -54,12 +58,12 @@ void append(std::vector<T>& list, std::vector<T> more) {
 }
 
 /// Takes over side files, and the names of the entries that are left out.
-void take_other_entries(LoadedModel& model) {
-  OtherEntries others = model.source->other_entries();
-  append(model.side_files, std::move(others.side_files));
-  append(model.left_out, std::move(others.left_out));
-  append(model.remarks, std::move(others.remarks));
-  model.left_out_bytes += others.left_out_bytes;
+void take_source_companions(LoadedModel& model) {
+  SourceCompanions found = model.source->companions();
+  append(model.side_files, std::move(found.side_files));
+  append(model.left_out, std::move(found.left_out));
+  append(model.remarks, std::move(found.remarks));
+  model.left_out_bytes += found.left_out_bytes;
 }
 
 }  // namespace
@@ -84,18 +88,21 @@ void split_model(LoadedModel& model, std::unique_ptr<Resolver> source, const Ext
   model.max_expansion = options.max_expansion;
   const ExternalFiles* files = model.source->files();
   if (!options.load_external_data && files != nullptr) model.data_folder = files->folder();
-  model.skeleton = split_selected(model, policy, options);
+  LoadedGraph graph = split_selected(model, policy, options);
+  model.skeleton = std::move(graph.skeleton);
+  model.without_data = std::move(graph.without_data);
   if (companions == Companions::taken) split_graphs(model, policy, options);
   model.input_size = model.source->input_size();
   append(model.remarks, model.source->remarks());
   // Side files are known only after every link of every graph was seen.
-  if (companions == Companions::taken) take_other_entries(model);
+  if (companions == Companions::taken) take_source_companions(model);
 }
 
 void set_skeleton(LoadedModel& model, std::shared_ptr<const std::vector<std::byte>> bytes, const ExternalPolicy& policy,
                   const LoadOptions& options) {
   const Bytes view = *bytes;
   model.skeleton = Splitter(model, std::move(bytes), policy, options).run(view);
+  model.without_data = {};  // `bytes` are not an input that the caller knows
 }
 
 }  // namespace onnxar

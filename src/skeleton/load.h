@@ -13,12 +13,12 @@
 
 namespace onnxar {
 
-/// Whether the further graphs of an archive, and its side files, are loaded with the model.
+/// Whether the companions of a model, the further graphs and side files of its archive, are loaded with it.
 enum class Companions : std::uint8_t { taken, left };
 
 /// Opens the model at `path` and splits it. The table gets every external payload, every inline payload that `policy`
 /// moves, and every large inline payload that saving can put back byte for byte. Reads no payload, except values of
-/// typed fields. Errors: as `convert`. Cost: O(fields).
+/// typed fields. Errors: as `pack` and `unpack`. Cost: O(fields).
 LoadedModel load_model(const std::filesystem::path& path, const ExternalPolicy& policy, const LoadOptions& options,
                        Companions companions = Companions::taken);
 /// As above, for a model that is open already.

@@ -30,6 +30,11 @@ std::optional<Finding> note_of_left_out(const LoadedModel& model) {
                               names, " (", base::human_size(model.left_out_bytes), ")")};
 }
 
+Place PlacesWithoutData::place_of(const onnx::TensorSite& site) const {
+  const auto found = places_.find(site.path());
+  return found == places_.end() ? Place{} : found->second;
+}
+
 const Payload* LoadedModel::payload_of(const onnx::TensorSite& site) const {
   if (!site.tensor.is_external() || !site.tensor.external.location) return nullptr;
   return payload_at(*site.tensor.external.location);

@@ -6,34 +6,50 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
 #include "skeleton/policy.h"
-#include "source/other_entries.h"
+#include "source/companions.h"
 #include "source/payload.h"
 #include "source/resolver.h"
 
 namespace onnxar {
 
+/// The places in the input of tensors without data. Their offsets in a skeleton are different ones.
+class PlacesWithoutData {
+ public:
+  void note(const onnx::TensorSite& site, Place place) { places_.insert_or_assign(site.path(), std::move(place)); }
+  /// The place of a tensor of the skeleton; empty if the tensor got its site after loading.
+  [[nodiscard]] Place place_of(const onnx::TensorSite& site) const;
+
+ private:
+  std::map<std::string, Place> places_;  // by site
+};
+
 /// A further graph of an archive: a skeleton with links into the payload table of the model.
 struct LoadedGraph {
   std::string name;  ///< the entry's: `decoder.onnx`
   std::vector<std::byte> skeleton;
+  PlacesWithoutData without_data = {};
 };
 
 struct LoadedModel {
-  std::shared_ptr<Resolver> source;  ///< keeps what payloads view; null for a model made in memory
-  std::uint64_t id = 0;              ///< part of the skeleton's links
-  std::size_t max_depth = 100;       ///< of messages in the skeleton: LoadOptions::max_depth
-  std::uint64_t input_size = 0;      ///< of the files that it was loaded from, in bytes; 0 if it was made in memory
-  std::uint64_t max_expansion = 8;   ///< LoadOptions::max_expansion; see expansion.h
+  std::shared_ptr<Resolver> source;              ///< keeps what payloads view; null for a model made in memory
+  std::uint64_t id = 0;                          ///< part of the skeleton's links
+  std::size_t max_depth = most_nested_messages;  ///< of messages in the skeleton: LoadOptions::max_depth
+  std::uint64_t input_size = 0;  ///< of the files that it was loaded from, in bytes; 0 if it was made in memory
+  std::uint64_t max_expansion = default_expansion;  ///< LoadOptions::max_expansion; see expansion.h
   std::vector<std::byte> skeleton;
+  PlacesWithoutData without_data = {};
   std::vector<Payload> payloads;    ///< by index in the links; a released payload has a null source
   std::vector<LoadedGraph> graphs;  ///< further graphs of an archive; their payloads are in the same table
   std::vector<SideFile> side_files;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/announced_size.h"
 #include "base/checked.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -166,7 +167,7 @@ std::shared_ptr<const void> consolidate(LoadedModel& model, const TensorBufferOp
     const Payload& payload = model.payloads[group.front()];
     offsets.push_back(base::align_up(size, alignment));
     add_pieces(pieces, payload, offsets.back());
-    size = offsets.back() + payload.size();
+    size = base::add_announced(offsets.back(), payload.size());
   }
   const std::shared_ptr<std::byte> buffer = base::allocate(size, alignment);
   // The table changes only after every copy succeeded, so that an error leaves the model as it was.

@@ -46,6 +46,7 @@ std::vector<std::byte> Splitter::run(Bytes graph) {
 
 onnx::TensorEdit Splitter::split(const onnx::TensorSite& site) {
   if (site.tensor.is_external()) return split_external(site);
+  if (site.tensor.lacks_data()) without_data_.note(site, place_of(site));
   return site.tensor.raw_data ? split_raw(site) : split_typed(site);
 }
 
@@ -141,7 +142,8 @@ bool Splitter::too_deep(const onnx::TensorSite& site) const { return site.levels
 void Splitter::refuse_large_skeleton(std::uint64_t size) const {
   throw Error(Code::onnx_model_too_large,
               base::concat("the model without its large tensors is ", base::human_size(size), ", over the limit of ",
-                           base::human_size(options_.max_skeleton_size), "; a lower threshold moves more tensors out"));
+                           base::human_size(options_.max_skeleton_size)),
+              {}, {}, {Hint::lower_threshold});
 }
 
 void Splitter::remark_no_type(const onnx::TensorSite& site) {
@@ -161,9 +163,12 @@ void Splitter::remark_checksum(const onnx::TensorSite& site) {
   remark(site, Code::onnx_external_checksum, base::concat(no_checksum(*checksum), "; it is dropped"));
 }
 
+Place Splitter::place_of(const onnx::TensorSite& site) const {
+  return model_.source ? model_.source->place_of(site) : Place{"", site.tensor.range.begin};
+}
+
 void Splitter::remark(const onnx::TensorSite& site, Code code, const std::string& message) {
-  const Place place = model_.source ? model_.source->place_of(site) : Place{"", site.tensor.range.begin};
-  model_.remarks.push_back({Severity::warning, code, place, base::concat(describe(site), ": ", message)});
+  model_.remarks.push_back({Severity::warning, code, place_of(site), base::concat(describe(site), ": ", message)});
 }
 
 }  // namespace onnxar

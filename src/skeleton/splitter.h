@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/file_origin.h"
 #include "onnx/rewrite.h"
 #include "skeleton/loaded_model.h"
 
@@ -24,6 +26,8 @@ class Splitter {
   /// The skeleton of `graph`. Errors: as `load_model` and `set_skeleton`, counted from the graph's first byte.
   /// Cost: O(fields); no payload byte is touched, except values of typed fields.
   [[nodiscard]] std::vector<std::byte> run(Bytes graph);
+  /// The tensors without data that `run` found.
+  [[nodiscard]] PlacesWithoutData take_without_data() noexcept { return std::move(without_data_); }
 
  private:
   onnx::TensorEdit split(const onnx::TensorSite& site);
@@ -40,6 +44,7 @@ class Splitter {
   void remark_no_type(const onnx::TensorSite& site);
   void remark_unknown_key(const onnx::TensorSite& site);
   void remark_checksum(const onnx::TensorSite& site);
+  [[nodiscard]] Place place_of(const onnx::TensorSite& site) const;
   void remark(const onnx::TensorSite& site, Code code, const std::string& message);
 
   LoadedModel& model_;
@@ -47,6 +52,7 @@ class Splitter {
   const base::FileOrigin* file_;  // of the graph's mapping; null if it is not mapped
   const ExternalPolicy& policy_;
   const LoadOptions& options_;
+  PlacesWithoutData without_data_;
 };
 
 }  // namespace onnxar

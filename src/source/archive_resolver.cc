@@ -38,12 +38,12 @@ Place ArchiveResolver::place(std::optional<std::uint64_t> offset) const {
   return {selected_, offset};
 }
 
-Error ArchiveResolver::annotate(const Error& error) const {
-  const Error placed = Resolver::annotate(error);
+Error ArchiveResolver::with_place(const Error& error) const {
+  const Error placed = Resolver::with_place(error);
   // A verified copy has the bytes that were written. An error in it is an error of the model, even if the file was
   // changed since.
   const bool is_own = error.path().empty() && error.entry().empty();
-  return is_own && base::lies_in(model(), archive_.file()) ? annotate_model_change(placed, archive_) : placed;
+  return is_own && base::lies_in(model(), archive_.file()) ? with_model_change(placed, archive_) : placed;
 }
 
 Resolved ArchiveResolver::find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) {
@@ -62,19 +62,19 @@ void ArchiveResolver::select_graph(const std::string& name) { select(*archive_.f
 
 void ArchiveResolver::select_model() { select(archive_.entry(archive_.size() - 1)); }
 
-OtherEntries ArchiveResolver::other_entries() {
-  OtherEntries others;
+SourceCompanions ArchiveResolver::companions() {
+  SourceCompanions found;
   for (std::size_t i = 0; i < archive_.size(); ++i) {
     const ArchiveEntry entry = archive_.entry(i);
     const EntryKind kind = uses_.kind_of(i);
     if (kind == EntryKind::side_file) {
-      others.side_files.push_back({std::string(entry.name), payloads_.whole(archive_, entry)});
+      found.side_files.push_back({std::string(entry.name), payloads_.whole(archive_, entry)});
     } else if (kind == EntryKind::unused) {
-      others.left_out.emplace_back(entry.name);
-      others.left_out_bytes += entry.size;
+      found.left_out.emplace_back(entry.name);
+      found.left_out_bytes += entry.size;
     }
   }
-  return others;
+  return found;
 }
 
 }  // namespace onnxar

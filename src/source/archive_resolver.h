@@ -19,15 +19,14 @@ class ArchiveResolver final : public Resolver {
   ArchiveResolver(Archive archive, const LoadOptions& options);
 
   [[nodiscard]] Place place(std::optional<std::uint64_t> offset) const override;
-  using Resolver::annotate;
   /// Replaces an error of the format by io.changed if the file was changed since it was opened.
-  [[nodiscard]] Error annotate(const Error& error) const override;
+  [[nodiscard]] Error with_place(const Error& error) const override;
   [[nodiscard]] std::uint64_t input_size() const override { return archive_.file().size(); }
   [[nodiscard]] const Archive* archive() const noexcept override { return &archive_; }
   [[nodiscard]] std::vector<std::string> graphs() const override;
   void select_graph(const std::string& name) override;
   void select_model() override;
-  [[nodiscard]] OtherEntries other_entries() override;
+  [[nodiscard]] SourceCompanions companions() override;
 
  private:
   Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override;

@@ -11,11 +11,7 @@ std::optional<std::string> parse_checksum(std::string_view text) {
   constexpr std::string_view hexadecimal = "0123456789abcdefABCDEF";
   if (text.size() != checksum_length || text.find_first_not_of(hexadecimal) != std::string_view::npos)
     return std::nullopt;
-  std::string checksum(text);
-  for (char& c : checksum) {
-    if (c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return checksum;
+  return base::folded_copy(text);
 }
 
 std::string no_checksum(std::string_view text) {
@@ -28,6 +24,8 @@ std::string checksum_of(const ByteSource& source) {
   return std::move(sum).hex();
 }
 
+/// The sum is known only after the last piece, when the sink has all bytes. Outputs get their names after that, so a
+/// difference leaves no file.
 void ChecksumSource::read(const ByteSink& sink) const {
   base::Sha1 sum;
   source_->read([&](Bytes piece) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/beneath.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "os/error.h"
@@ -13,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path real_folder_of(const fs::path& file) {
-  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  const fs::path folder = base::folder_of(file);
   std::error_code failed;
   fs::path real = fs::canonical(folder, failed);
   if (failed) throw base::system_error(failed, "cannot enter the folder", folder);
@@ -24,6 +25,7 @@ fs::path real_folder_of(const fs::path& file) {
 
 std::optional<std::string> location_fault(std::string_view location) {
   if (location.empty()) return "is empty";
+  // A system call would take the name to end there, and open a different file.
   if (location.find('\0') != std::string_view::npos) return "contains a zero byte";
   const fs::path path(location);
   // Locations in foreign zips go through the same rules, and there no file system enforces them.
@@ -64,6 +66,7 @@ ExternalFiles::Mapping ExternalFiles::open(const std::string& location, std::uin
 }
 
 ExternalFiles::Mapping ExternalFiles::map(const std::string& location, std::uint64_t offset) {
+  // Thousands of tensors name one data file, which is opened and mapped once.
   const auto known = by_location_.find(location);
   if (known != by_location_.end()) return known->second;
   Mapping file = open(location, offset);

@@ -25,7 +25,7 @@ ForeignFolderResolver::ForeignFolderResolver(const std::filesystem::path& model,
     set_graph({*linked, linked});
     is_linked_ = true;
   } catch (const Error& error) {
-    throw annotate(error);
+    throw with_place(error);
   }
 }
 

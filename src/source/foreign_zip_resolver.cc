@@ -20,9 +20,10 @@ std::string entry_name(std::string_view location) {
 
 ForeignZipResolver::ForeignZipResolver(const std::filesystem::path& path, const LoadOptions& options)
     : Resolver(options, path),
-      zip_(std::make_shared<UnpackedZip>(path, options.temporary_dir, options.max_expansion)),
+      zip_(std::make_shared<UnpackedZip>(path, options.temporary_dir, options.max_expansion, may_have_stand_ins)),
       selected_(zip_->model().index) {
   if (options.verify_data) zip_->verify(selected_);
+  // Kept: `select_model` must not inflate the model and link its stand-ins again.
   main_ = {zip_->bytes(selected_), zip_};
   set_graph(main_);
   if (zip_->model().dialect == Dialect::pytorch) link_stand_ins();
@@ -39,7 +40,7 @@ void ForeignZipResolver::link_stand_ins() {
         std::make_shared<const std::vector<std::byte>>(onnxar::link_stand_ins(model(), size_of, options()));
     main_ = {*linked, linked};
   } catch (const Error& error) {
-    throw annotate(error);
+    throw with_place(error);
   }
   is_main_linked_ = true;
   set_graph(main_);
@@ -68,6 +69,7 @@ void ForeignZipResolver::select_model() {
   set_graph(main_);
 }
 
+/// Finds entries in `__MACOSX/` as well (F36): one that the model refers to is not left out.
 std::optional<std::size_t> ForeignZipResolver::index_of(std::string_view location) const {
   return zip_->directory().find(zip_->model().folder + entry_name(location));
 }
@@ -114,24 +116,25 @@ std::vector<Finding> ForeignZipResolver::remarks() const {
            concat("the input is not an archive; it was read as ", to_string(zip_->model().dialect))}};
 }
 
-OtherEntries ForeignZipResolver::other_entries() {
-  OtherEntries others;
+SourceCompanions ForeignZipResolver::companions() {
+  SourceCompanions found;
   const auto entries = zip_->directory().entries();
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (is_left_out(entries[i]) || used_.contains(i) || i == zip_->model().index) continue;
     const std::string name(entries[i].name.substr(zip_->model().folder.size()));
     if (is_graph_name(name)) continue;  // loading splits it as a further graph
     if (is_identifier(name)) {
-      others.remarks.push_back({Severity::warning,
-                                Code::archive_entry_unused,
-                                {name, std::nullopt},
-                                "no tensor is in this entry, and its name could be a tensor's: it is left out; to keep "
-                                "it, give it a name with a dot"});
+      found.remarks.push_back({Severity::warning,
+                               Code::archive_entry_unused,
+                               {name, std::nullopt},
+                               "no tensor is in this entry, and its name could be a tensor's: it is left out; to keep "
+                               "it, give it a name with a dot"});
     } else {
-      others.side_files.push_back({name, zip_->source(i, options().threads)});
+      // Read once, from front to back, so it needs no place in the spool.
+      found.side_files.push_back({name, zip_->source(i, options().threads)});
     }
   }
-  return others;
+  return found;
 }
 
 }  // namespace onnxar

@@ -30,7 +30,7 @@ class ForeignZipResolver final : public Resolver {
   void select_model() override;
   [[nodiscard]] std::vector<Finding> remarks() const override;
   /// Remarks on each entry that is left out because its name could be a tensor's key.
-  [[nodiscard]] OtherEntries other_entries() override;
+  [[nodiscard]] SourceCompanions companions() override;
 
  private:
   Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) override;

@@ -89,6 +89,7 @@ std::vector<std::string> model_names_of(Bytes model) {
   return names;
 }
 
+/// A name that no entry could have counts as none: `check` reports it, and reading goes on without it.
 std::optional<std::string> model_name_of(Bytes model) {
   const std::vector<onnx::MetadataEntry> found = names_in(model);
   if (found.empty()) return std::nullopt;

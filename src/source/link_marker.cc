@@ -57,6 +57,7 @@ class MarkerEntries {
     std::optional<std::string_view> found;
     for (const onnx::MetadataEntry& each : entries_) {
       if (each.entry.key != key) continue;
+      // K6: two values would leave it to the reader which state of the archive the link means.
       if (found) refuse(base::concat("has ", base::quoted(key), " twice"));
       found = each.entry.value;
     }
@@ -103,6 +104,7 @@ std::optional<LinkMarker> LinkMarker::read(Bytes model) {
                     static_cast<std::uint32_t>(entries.number(directory_key, most32))};
 }
 
+/// Takes damaged markers, too: the names alone decide whether a location means a file (K8).
 std::set<std::string> LinkMarker::archives(Bytes model) {
   std::set<std::string> names;
   for (const onnx::MetadataEntry& each : marker_entries(model)) {
@@ -117,6 +119,7 @@ std::string LinkMarker::fields() const {
     onnx::append_string_entry(out, onnx::model_field::metadata_props, key, value);
   };
   add(archive_key, archive);
+  // Left out at 0, which readers assume without the key: most links are to whole files.
   if (offset != 0) add(offset_key, std::to_string(offset));
   add(size_key, std::to_string(size));
   add(model_key, std::to_string(model_crc32));

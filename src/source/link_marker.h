@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/file_origin.h"
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 

@@ -5,6 +5,7 @@ namespace onnxar {
 const Archive* LinkResolver::linked_archive(const std::string& location, std::uint64_t offset_of_tensor) {
   const LinkMarker* marker = marker_.of(location);
   if (marker == nullptr) return nullptr;
+  // The marker names one archive, so one mapping serves all tensors.
   if (!linked_) {
     const ExternalFiles::Mapping file = own_files().map(location, offset_of_tensor);
     linked_ = std::make_shared<const Archive>(

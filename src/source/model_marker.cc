@@ -6,17 +6,18 @@ namespace onnxar {
 
 template <typename Action>
 auto ModelMarker::keeping_errors(const Action& action) {
-  if (error_) throw Error(*error_);  // annotated already, so it is the same for every tensor
+  if (error_) throw Error(*error_);  // its place was added already, so it is the same for every tensor
   try {
     return action();
   } catch (const Error& error) {
-    error_ = resolver_.annotate(error);
+    error_ = resolver_.with_place(error);
     throw Error(*error_);
   }
 }
 
 const LinkMarker* ModelMarker::of(std::string_view archive) {
   return keeping_errors([&]() -> const LinkMarker* {
+    // Read once, at the first link: the metadata would otherwise be searched for each tensor.
     if (!marker_) marker_ = LinkMarker::read(resolver_.model());
     return *marker_ && (*marker_)->archive == archive ? &**marker_ : nullptr;
   });

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/file_origin.h"
 #include "source/link_marker.h"
 #include "source/resolver.h"
 

@@ -110,6 +110,7 @@ std::unique_ptr<Resolver> resolver_of(Bytes bytes, std::shared_ptr<const void> o
   if (looks_like_zip(bytes)) return resolver_of(Archive::open(bytes, std::move(owner)), options);
   if (bytes.empty()) throw Error(Code::onnx_model_invalid, "the model is empty", {"", 0});
   GraphBytes graph = graph_in(bytes, std::move(owner), options);
+  // Bytes have no folder that locations could count from, and the working folder would be a guess.
   if (options.external_data_dir.empty()) return std::make_unique<MemoryResolver>(std::move(graph), options);
   return with_files(std::move(graph), {}, options);
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/file_origin.h"
 #include "onnx/external_data.h"
 #include "onnxar/bytes.h"
 

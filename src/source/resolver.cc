@@ -14,22 +14,22 @@ bool is_placed(const Error& error) { return !error.path().empty() || !error.entr
 
 }  // namespace
 
-Error Resolver::annotate(const Error& error) const {
+Error Resolver::with_place(const Error& error) const {
   if (is_placed(error)) return error;
   return base::annotate(error, {.place = place(error.offset()), .path = path_});
 }
 
-Error Resolver::annotate(const Error& error, const onnx::TensorSite& site) const {
+Error Resolver::with_tensor(const Error& error, const onnx::TensorSite& site) const {
   if (is_placed(error)) return error;
-  return annotate(base::annotate(error, {.prefix = describe(site)}));
+  return with_place(base::annotate(error, {.prefix = describe(site)}));
 }
 
 Resolved Resolver::resolve(const onnx::TensorSite& site) {
-  return annotated(*this, site, [&] { return find(site, proved_link(site.tensor)); });
+  return errors_with_tensor(*this, site, [&] { return find(site, proved_link(site.tensor)); });
 }
 
 void Resolver::prove_link(const onnx::TensorSite& site) const {
-  annotated(*this, site, [&] { static_cast<void>(proved_link(site.tensor)); });
+  errors_with_tensor(*this, site, [&] { static_cast<void>(proved_link(site.tensor)); });
   note_kept(site);
 }
 
@@ -47,6 +47,7 @@ Payload Resolver::payload_of(const onnx::TensorSite& site) {
 }
 
 std::optional<ChecksumClaim> Resolver::claim_of(const Resolved& resolved, const onnx::TensorSite& site) const {
+  // M22: a checksum is that of a whole file or entry, so it says nothing about a slice.
   if (!site.tensor.external.checksum || !resolved.is_whole) return std::nullopt;
   auto checksum = parse_checksum(*site.tensor.external.checksum);
   if (!checksum) return std::nullopt;

@@ -9,13 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "base/file_origin.h"
 #include "base/text.h"
 #include "onnx/sites.h"
 #include "onnxar/archive.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
+#include "source/companions.h"
 #include "source/external_files.h"
-#include "source/other_entries.h"
 #include "source/payload.h"
 #include "tensors/describe.h"
 
@@ -80,9 +81,9 @@ class Resolver {
   [[nodiscard]] Place place_of(const onnx::TensorSite& site) const { return place(site.tensor.range.begin); }
   /// Adds the path to `error`, and turns its offset, which counts from the first byte of `model()`, into a place in the
   /// input. An error that already has a path or an entry stays as it is.
-  [[nodiscard]] virtual Error annotate(const Error& error) const;
+  [[nodiscard]] virtual Error with_place(const Error& error) const;
   /// As above, and adds the tensor's name to the message.
-  [[nodiscard]] Error annotate(const Error& error, const onnx::TensorSite& site) const;
+  [[nodiscard]] Error with_tensor(const Error& error, const onnx::TensorSite& site) const;
 
   /// The number of bytes of all files that were used so far.
   [[nodiscard]] virtual std::uint64_t input_size() const = 0;
@@ -108,8 +109,8 @@ class Resolver {
   virtual void select_model() {}
   /// Notes for reports about the kind of the source.
   [[nodiscard]] virtual std::vector<Finding> remarks() const { return {}; }
-  /// The entries that are not graphs or weights. REQUIRES: every tensor of all graphs was resolved or proved.
-  [[nodiscard]] virtual OtherEntries other_entries() { return {}; }
+  /// The companions of the model except its graphs. REQUIRES: every tensor of all graphs was resolved or proved.
+  [[nodiscard]] virtual SourceCompanions companions() { return {}; }
 
  protected:
   explicit Resolver(const LoadOptions& options, std::filesystem::path path = {}, GraphBytes graph = {})
@@ -121,7 +122,8 @@ class Resolver {
  private:
   friend class TargetResolver;  // calls `find` of the resolver that it decorates
 
-  /// Finds the data of a proved link. Offsets of errors count from the model's first byte; `resolve` annotates them.
+  /// Finds the data of a proved link. Offsets of errors count from the model's first byte; `resolve` adds the place in
+  /// the input.
   virtual Resolved find(const onnx::TensorSite& site, const onnx::ExternalSlice& slice) = 0;
   /// Called for every link that is proved and not resolved.
   virtual void note_kept(const onnx::TensorSite&) const {}
@@ -134,11 +136,11 @@ class Resolver {
 
 /// Calls `action` and returns its result. Adds the tensor and its place to errors.
 template <typename Action>
-auto annotated(const Resolver& resolver, const onnx::TensorSite& site, const Action& action) {
+auto errors_with_tensor(const Resolver& resolver, const onnx::TensorSite& site, const Action& action) {
   try {
     return action();
   } catch (const Error& error) {
-    throw resolver.annotate(error, site);
+    throw resolver.with_tensor(error, site);
   }
 }
 

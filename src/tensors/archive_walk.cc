@@ -18,7 +18,7 @@ void walk_graph(const Archive& archive, const ArchiveEntry& graph, const LoadOpt
   try {
     onnx::walk_tensors(bytes, visit, {options.max_depth});
   } catch (const Error& error) {
-    throw annotate(error, archive, graph);
+    throw with_place_in(error, archive, graph);
   }
 }
 
@@ -38,20 +38,16 @@ void walk_all_graphs(const Archive& archive, const LoadOptions& options,
   }
 }
 
-Error annotate(const Error& error, const Archive& archive) {
-  return annotate(error, archive, archive.entry(archive.size() - 1));
+Error with_place_in(const Error& error, const Archive& archive) {
+  return with_place_in(error, archive, archive.entry(archive.size() - 1));
 }
 
-Error annotate(const Error& error, const Archive& archive, const ArchiveEntry& graph) {
+Error with_place_in(const Error& error, const Archive& archive, const ArchiveEntry& graph) {
   if (!error.path().empty() || !error.entry().empty()) return error;
   const std::uint64_t begin = archive.locate(graph).offset;
   const base::Annotation added{.entry = std::string(graph.name), .base = begin, .path = archive.path()};
   // An edit may have overwritten the mapped graph. Then the bytes are a mixture, and the fault is not in the model.
-  return annotate_model_change(base::annotate(error, added), archive);
-}
-
-TensorInfo info_of(const onnx::TensorSite& site) {
-  return {std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()};
+  return with_model_change(base::annotate(error, added), archive);
 }
 
 }  // namespace onnxar

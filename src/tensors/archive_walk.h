@@ -7,7 +7,6 @@
 #include "onnxar/archive.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
-#include "onnxar/tensor.h"
 
 namespace onnxar {
 
@@ -22,11 +21,8 @@ void walk_all_graphs(const Archive& archive, const LoadOptions& options,
 
 /// Turns the offset of `error`, which counts from the model's first byte, into a place in the file. An error that
 /// already has a path or an entry stays as it is.
-Error annotate(const Error& error, const Archive& archive);
+Error with_place_in(const Error& error, const Archive& archive);
 /// As above, for an offset that counts from the first byte of `graph`.
-Error annotate(const Error& error, const Archive& archive, const ArchiveEntry& graph);
-
-/// The public description of a tensor. Copies its name.
-TensorInfo info_of(const onnx::TensorSite& site);
+Error with_place_in(const Error& error, const Archive& archive, const ArchiveEntry& graph);
 
 }  // namespace onnxar

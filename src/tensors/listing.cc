@@ -6,6 +6,7 @@
 #include "archive/access.h"
 #include "archive/changed.h"
 #include "tensors/archive_walk.h"
+#include "tensors/describe.h"
 #include "tensors/entry_uses.h"
 #include "tensors/graph_entries.h"
 #include "zip/format.h"

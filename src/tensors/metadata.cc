@@ -15,7 +15,7 @@ std::vector<std::pair<std::string_view, std::string_view>> metadata(const Archiv
       pairs.emplace_back(found.entry.key, found.entry.value);
     }
   } catch (const Error& error) {
-    throw annotate(error, archive);
+    throw with_place_in(error, archive);
   }
   return pairs;
 }

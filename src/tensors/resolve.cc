@@ -25,7 +25,7 @@ std::optional<Bytes> inline_data(const TensorMessage& message, const onnx::Tenso
 
 /// Adds the tensor's name. The caller parsed the message, perhaps from a copy, so an offset in it says nothing about
 /// the file.
-Error annotate(const Error& error, const TensorMessage& tensor, const std::filesystem::path& path) {
+Error with_tensor_name(const Error& error, const TensorMessage& tensor, const std::filesystem::path& path) {
   const std::string name = base::concat("tensor ", base::quoted(tensor.name));
   return base::annotate(error, {.prefix = name, .place = Place{}, .path = path});
 }
@@ -43,7 +43,7 @@ std::optional<Bytes> resolve(const Archive& archive, const TensorMessage& tensor
     if (!tensor.external) return inline_data(tensor, view);
     return part_named(archive, view, proved_link(view)).bytes;
   } catch (const Error& error) {
-    throw annotate(error, tensor, archive.path());
+    throw with_tensor_name(error, tensor, archive.path());
   }
 }
 
@@ -68,7 +68,7 @@ void check_link(const TensorMessage& tensor, std::string_view location, std::uin
     onnx::prove_type(view);
     static_cast<void>(proved_link(view));
   } catch (const Error& error) {
-    throw annotate(error, tensor, {});
+    throw with_tensor_name(error, tensor, {});
   }
 }
 

@@ -11,6 +11,7 @@
 #include "onnx/typed_data.h"
 #include "onnxar/listing.h"
 #include "tensors/archive_walk.h"
+#include "tensors/describe.h"
 #include "tensors/external_tensor.h"
 
 namespace onnxar {
@@ -87,7 +88,7 @@ ByteSpan tensor_data(const Archive& archive, const StoredTensor& tensor) {
     return view.is_external() ? external_data(archive, view) : inline_data(archive, view);
   } catch (const Error& error) {
     const std::string prefix = concat("tensor ", base::quoted(tensor.name), " (", tensor.site, ")");
-    throw annotate(base::annotate(error, {.prefix = prefix}), archive);
+    throw with_place_in(base::annotate(error, {.prefix = prefix}), archive);
   }
 }
 

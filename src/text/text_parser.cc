@@ -10,9 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "archive/keys.h"
+#include "archive/model_size.h"
 #include "base/text.h"
-#include "onnxar/archive.h"
 #include "onnxar/model/model.h"
 #include "proto/messages.h"
 
@@ -39,7 +38,7 @@ class FirstFault final : public google::protobuf::io::ErrorCollector {
 
 std::vector<std::byte> parse_text(Bytes text, std::size_t max_depth) {
   // ArrayInputStream takes the size as an int.
-  if (text.size() > model_size_maximum) {
+  if (!fits_protobuf(text.size())) {
     throw Error(Code::onnx_model_too_large, base::concat(oversize_text("the text is", text.size()),
                                                          "; keep large tensors in a data file beside it"));
   }

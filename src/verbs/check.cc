@@ -28,6 +28,7 @@ void check_data(const Archive& archive, std::size_t threads, std::vector<Finding
     } catch (const Error& error) {
       if (kind(error.code()) != Kind::format) throw;
       const std::scoped_lock lock(mutex);
+      // Broken local headers were reported by the check of the container.
       if (error.code() == Code::zip_data_crc) found.emplace(i, error.finding());
     }
   });
@@ -58,9 +59,7 @@ bool check_model(Resolver& source, const CheckOptions& options, std::vector<Find
 void check_plain_model(Resolver& source, const std::filesystem::path& path, const CheckOptions& options,
                        std::vector<Finding>& findings) {
   const bool is_model = check_model(source, options, findings);
-  std::string extension = path.extension().string();
-  std::ranges::transform(extension, extension.begin(), [](char c) { return base::is_capital(c) ? c | 0x20 : c; });
-  if (!is_model || extension != ".onnxar") return;
+  if (!is_model || base::folded_copy(path.extension().string()) != ".onnxar") return;
   findings.insert(findings.begin(), {Severity::warning,
                                      Code::archive_plain_model,
                                      {},
@@ -71,6 +70,7 @@ void check_plain_model(Resolver& source, const std::filesystem::path& path, cons
 void check_archive(Archive archive, const CheckOptions& options, std::vector<Finding>& findings) {
   findings = check_container(archive);
   if (options.data) check_data(archive, options.load.threads, findings);
+  // The findings of the container stay: a model that cannot be read must not hide them.
   if (!model_is_readable(archive)) return;
   const auto source = resolver_of(std::move(archive), options.load);
   check_model(*source, options, findings);
@@ -104,6 +104,7 @@ std::vector<Finding> check(const std::filesystem::path& path, const CheckOptions
   }
   // Readers take no lock, so apparent damage may come from an edit in progress.
   if (!passed(findings) && file->is_changed()) throw changed_while_read(path);
+  // Last, because the decision about a change depends on real errors, not on warnings that became errors.
   if (options.strict) make_strict(findings);
   return findings;
 }

@@ -27,9 +27,9 @@ ConvertReport convert_input(Bytes input, const fs::path& output, const SaveOptio
   return save_model(load_model(resolver_of(input, nullptr, load), ExternalPolicy::of(save), load), output, save);
 }
 
-void expect_archive(const SaveOptions& save) {
+void expect_archive(const SaveOptions& save, const fs::path& output) {
   if (save.format == Format::archive) return;
-  throw Error(Code::usage_argument, "`pack` writes archives; for other formats call `unpack`");
+  throw Error(Code::usage_argument, "`pack` writes archives; for other formats call `unpack`", {}, output);
 }
 
 /// The default of SaveOptions is Format::archive, which only `pack` can mean.
@@ -42,12 +42,12 @@ SaveOptions as_plain_model(const SaveOptions& save) {
 }  // namespace
 
 ConvertReport pack(const fs::path& input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
-  expect_archive(save);
+  expect_archive(save, output);
   return convert_input(input, output, save, load);
 }
 
 ConvertReport pack(Bytes input, const fs::path& output, const SaveOptions& save, const LoadOptions& load) {
-  expect_archive(save);
+  expect_archive(save, output);
   return convert_input(input, output, save, load);
 }
 

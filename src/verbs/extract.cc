@@ -9,6 +9,7 @@
 #include "base/glob.h"
 #include "base/near_names.h"
 #include "base/output_file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "numpy/numpy_format.h"
 #include "onnx/tensor_values.h"
@@ -17,6 +18,7 @@
 #include "onnxar/convert.h"
 #include "skeleton/expansion.h"
 #include "source/open.h"
+#include "tensors/describe.h"
 
 namespace onnxar {
 namespace {
@@ -68,6 +70,7 @@ class Selection {
   /// The tensors that have `which` as their name, else as their key, else as their site; null if there are none.
   [[nodiscard]] const std::vector<std::size_t>* exact() const {
     if (which_.empty()) return nullptr;  // matches every tensor without a name
+    // Names come first, as users know them. A site always exists, so every tensor can be named by something.
     for (const auto* list : {&by_name_, &by_key_, &by_site_}) {
       if (!list->empty()) return list;
     }
@@ -89,7 +92,7 @@ class Selection {
   }
 
   [[noreturn]] void refuse_unknown() const {
-    NearNames near(which_);
+    base::NearNames near(which_);
     walk([&near](const onnx::TensorSite& site) { near.consider(site.tensor.name); });
     throw Error(Code::usage_no_such_tensor,
                 concat("no tensor of the model has ", base::quoted(which_),
@@ -133,7 +136,7 @@ class Extractor {
       bytes = numpy_elements(std::move(bytes), site.tensor.type, elements_of(site.tensor));
     }
     ExtractedTensor& row = extracted_.emplace_back();
-    row.tensor = {std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()};
+    row.tensor = info_of(site);
     row.path = path_for(row.tensor);
     row.file_bytes = header.size() + bytes->size();
     if (!options_.raw) std::tie(row.descr, row.as_integers) = std::pair(numpy.descr, numpy.as_integers);
@@ -141,14 +144,16 @@ class Extractor {
     contents_.push_back({std::move(header), std::move(bytes)});
   } catch (const Error& error) {
     if (kind(error.code()) != Kind::format) throw;  // usage and io errors name their own place
-    throw source_.annotate(error, site);
+    throw source_.with_tensor(error, site);
   }
 
   /// Writes the added tensors. Errors: onnx.model.expansion, before anything is written.
   void write() {
     // A hostile model may name the same bytes in a million tensors; each would become a file.
     Expansion expansion(source_.input_size(), options_.load.max_expansion);
+    // Only links can share bytes; tensors inside the model are as large as their part of the input.
     for (const std::uint64_t bytes : shared_) expansion.add(bytes);
+    // Before a dry run ends, so that it reports a target that cannot be written.
     check_targets();
     if (options_.output.dry_run) return;
     if (to_folder_) make_folder();
@@ -156,6 +161,7 @@ class Extractor {
   }
 
   std::vector<ExtractedTensor> publish() && {
+    // Called when all files are complete: a tensor that cannot be read leaves no file of the others.
     for (base::OutputFile& file : files_) file.publish(sync());
     return std::move(extracted_);
   }
@@ -173,7 +179,7 @@ class Extractor {
     std::error_code ignored;
     const fs::path folder = output_.has_filename() ? output_ : output_.parent_path();
     if (!fs::exists(folder, ignored)) {  // it will be made: its parent has to be there
-      static_cast<void>(base::Folder::open(folder.has_parent_path() ? folder.parent_path() : fs::path(".")));
+      static_cast<void>(base::Folder::open(base::folder_of(folder)));
       return;
     }
     for (const ExtractedTensor& row : extracted_) base::expect_writable(row.path, existing());
@@ -269,7 +275,8 @@ std::vector<ExtractedTensor> extract(const fs::path& model, std::string_view whi
     if (selection.is_pattern() && !to_folder) {
       throw Error(Code::usage_argument,
                   concat("a pattern can match several tensors: the output must be a folder, such as \"",
-                         escaped_path(output), "/\""));
+                         escaped_path(output), "/\""),
+                  {}, output);
     }
     Extractor extractor(*source, output, to_folder, options);
     std::size_t number = 0;
@@ -281,7 +288,7 @@ std::vector<ExtractedTensor> extract(const fs::path& model, std::string_view whi
     extractor.write();
     return std::move(extractor).publish();
   } catch (const Error& error) {
-    throw kind(error.code()) == Kind::format ? source->annotate(error) : error.with_path(model);
+    throw kind(error.code()) == Kind::format ? source->with_place(error) : error.with_path(model);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "archive/output_options.h"
 #include "base/buffered_output.h"
 #include "base/open_file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "onnx/rewrite.h"
@@ -44,6 +45,7 @@ class Linking {
  public:
   Linking(const fs::path& archive, const ArchiveRange& range)
       : path_(base::real_path(archive)), begin_(range.offset), source_(resolver_of(open_archive(path_, range), {})) {
+    // The name of the real file: the link must be in its folder, and symbolic links may go by other names.
     const std::string name = archive_name();
     if (const auto fault = name_fault(name)) {
       throw Error(Code::usage_argument,
@@ -57,7 +59,7 @@ class Linking {
       model_ = onnx::rewrite_tensors(source_->model(), [&](const onnx::TensorSite& site) { return edit(site, name); },
                                      {}, {link_key_prefix, marker.fields(), model_name_key});
     } catch (const Error& error) {
-      throw source_->annotate(error);
+      throw source_->with_place(error);
     }
     check_model_size(model_.size(), path_, Hint::pack_threshold);
   }
@@ -78,6 +80,7 @@ class Linking {
       return onnx::TensorEdit::put_inline(std::move(payload.source));
     }
     ++tensors_;
+    // Entries are stored, so every payload is a range of the archive's mapping.
     const auto offset = static_cast<std::uint64_t>(bytes.data() - archive().file().data());
     return onnx::TensorEdit::link_to({name, begin_ + offset, bytes.size()});
   }
@@ -91,7 +94,7 @@ class Linking {
 };
 
 void check_place(const fs::path& target, const Linking& linking) {
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  const fs::path folder = base::folder_of(target);
   // Paths may differ for one folder, so folders are compared by device and inode.
   if (base::identity_of(folder) != base::identity_of(linking.folder())) {
     throw Error(Code::usage_argument,
@@ -117,7 +120,7 @@ bool is_link(Resolver& source) {
   try {
     onnx::walk_tensors(source.model(), look);
   } catch (const Error& error) {
-    throw source.annotate(error);
+    throw source.with_place(error);
   }
   return linked;
 }
@@ -132,6 +135,7 @@ Link make_link(const fs::path& archive, const ArchiveRange& range) {
 
 LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptions& options) {
   const Linking linking(archive, options.range);
+  // Found before a dry run ends, so that it reports a target that cannot be written.
   base::OutputTarget target = base::find_target(output, existing_of(options.output));
   check_place(target.path, linking);
   const LinkReport report{linking.tensors(), linking.model().size()};

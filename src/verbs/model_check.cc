@@ -9,6 +9,7 @@
 
 #include "archive/access.h"
 #include "archive/keys.h"
+#include "archive/model_size.h"
 #include "base/text.h"
 #include "onnx/tensor_length.h"
 #include "onnx/tensor_values.h"
@@ -60,10 +61,10 @@ class ModelCheck {
       onnx::walk_tensors(source_.model(), [this](const onnx::TensorSite& site) { check_tensor(site); }, {max_depth_});
       const std::optional<MetadataFault> fault = metadata_fault();
       if (fault)
-        findings_.push_back(source_.annotate(Error(fault->code, fault->message, {"", fault->offset})).finding());
+        findings_.push_back(source_.with_place(Error(fault->code, fault->message, {"", fault->offset})).finding());
       return true;
     } catch (const Error& error) {
-      findings_.push_back(source_.annotate(error).finding());
+      findings_.push_back(source_.with_place(error).finding());
       return false;
     }
   }
@@ -71,7 +72,7 @@ class ModelCheck {
   bool check_graph(const std::string& name) {
     const Archive& archive = *source_.archive();
     const ArchiveEntry entry = *archive.find(name);
-    if (entry.size > model_size_maximum) {  // G2
+    if (!fits_protobuf(entry.size)) {  // G2
       const std::uint64_t header = ArchiveAccess::directory(archive).entries()[entry.index].central_offset;
       findings_.push_back(
           {Severity::error, Code::archive_model_too_large, {name, header}, oversize_text("the graph is", entry.size)});
@@ -109,19 +110,14 @@ class ModelCheck {
       onnx::prove_values(site.model, site.tensor);
       remark_inline(site);
     } catch (const Error& error) {
+      // Added and not thrown: one run reports the faults of all tensors.
       add(Severity::error, error.code(), site, error.message(), error.advice());
     }
   }
 
   void remark_inline(const onnx::TensorSite& site) {
     const onnx::TensorView& tensor = site.tensor;
-    if (tensor.lacks_data()) {
-      findings_.push_back({Severity::warning,  // R11
-                           Code::onnx_tensor_no_data,
-                           source_.place_of(site),
-                           no_data(site),
-                           {Hint::dump_or_freeze}});
-    }
+    if (tensor.lacks_data()) findings_.push_back(no_data(site, source_.place_of(site)));
     const std::uint64_t size = tensor.raw_data ? tensor.raw_data->size() : 0;
     if (size > tensor.expected_size().value_or(size)) {  // R8
       add(Severity::warning, Code::onnx_tensor_long_raw, site, onnx::raw_size_text(tensor, *tensor.expected_size()));
@@ -135,7 +131,7 @@ class ModelCheck {
   void check_external(const onnx::TensorSite& site) {
     note_use(site);
     try {
-      annotated(source_, site, [&] { onnx::prove_type(site.tensor); });
+      errors_with_tensor(source_, site, [&] { onnx::prove_type(site.tensor); });
       const Resolved resolved = source_.resolve(site);
       remark_slice(site, resolved.payload.bytes());
       if (data_) verify_checksum(resolved, site);
@@ -187,6 +183,7 @@ class ModelCheck {
           concat("only ", bytes.size(),
                  " bytes are external; some tools expect tensors below 1024 bytes inside the model"));
     }
+    // The address decides, because it is what a runtime gets. Mappings begin at pages, so offsets show in addresses.
     if (reinterpret_cast<std::uintptr_t>(bytes.data()) % default_alignment != 0) {  // R6
       add(Severity::warning, Code::onnx_external_unaligned, site, "its data does not begin at a multiple of 64 bytes",
           {Hint::pack_aligns});
@@ -206,6 +203,7 @@ class ModelCheck {
         findings_, [](const Finding& finding) { return finding.code == Code::archive_tail_superseded; });
     for (std::size_t i = 0; i + 1 < archive.size(); ++i) {
       const ArchiveEntry entry = archive.entry(i);
+      // Entries with other names are side files and graphs, which no tensor has to name.
       if (!is_identifier(entry.name) || std::ranges::binary_search(used_, i)) continue;
       // R4: a note after an edit, which leaves entries unused
       findings_.push_back({edited ? Severity::note : Severity::warning,

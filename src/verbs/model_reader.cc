@@ -20,10 +20,13 @@ void check_expansion(const LoadedModel& model) {
   for (const Payload& payload : model.payloads) expansion.add(payload);
 }
 
-const Payload& payload_at(const std::vector<Payload>& payloads, std::size_t index) {
-  if (index < payloads.size()) return payloads[index];
-  throw Error(Code::usage_no_such_tensor, base::concat("the index ", index, " is out of range: ", payloads.size(),
-                                                       " tensors have their data beside the model"));
+const Payload& payload_at(const LoadedModel& model, std::size_t index) {
+  const std::size_t size = model.payloads.size();
+  if (index < size) return model.payloads[index];
+  throw Error(
+      Code::usage_no_such_tensor,
+      base::concat("the index ", index, " is out of range: ", size, " tensors have their data beside the model"), {},
+      model.source->path());
 }
 
 }  // namespace
@@ -48,11 +51,11 @@ Bytes ModelReader::model() const& noexcept { return parts_->model.skeleton; }
 
 std::size_t ModelReader::size() const noexcept { return parts_->model.payloads.size(); }
 
-std::uint64_t ModelReader::size_of(std::size_t index) const { return payload_at(parts_->model.payloads, index).size(); }
+std::uint64_t ModelReader::size_of(std::size_t index) const { return payload_at(parts_->model, index).size(); }
 
 void ModelReader::read(std::size_t index, const ByteSink& sink) const {
   base::check_callable(sink, "the ByteSink");
-  payload_at(parts_->model.payloads, index).source->read(sink);
+  payload_at(parts_->model, index).source->read(sink);
 }
 
 void ModelReader::for_each(

@@ -8,6 +8,7 @@
 #include "sink/save.h"
 #include "skeleton/load.h"
 #include "source/open.h"
+#include "zip/layout.h"
 
 namespace onnxar {
 
@@ -31,7 +32,12 @@ std::string ModelWriter::add(std::shared_ptr<const ByteSource> weight) {
     std::vector<Payload>& payloads = parts_->model.payloads;
     // The archive's writer checks the length of a source, but the source may also go into a model or a data file.
     std::string what = base::concat("weight ", payloads.size(), " in the order of `add`");
-    payloads.push_back({std::make_shared<base::ExactSource>(std::move(weight), std::move(what))});
+    auto exact = std::make_shared<const base::ExactSource>(std::move(weight), what);
+    if (exact->size() > zip::largest_entry) {
+      throw Error(Code::usage_argument, base::concat(what, " would be ", base::human_size(exact->size()),
+                                                     ", over the limit of ", base::human_size(zip::largest_entry)));
+    }
+    payloads.push_back({std::move(exact)});
     return onnx::memory_location(parts_->model.id, payloads.size() - 1);
   });
 }

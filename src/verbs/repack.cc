@@ -12,6 +12,7 @@
 #include "onnxar/edit.h"
 #include "onnxar/error.h"
 #include "source/graph_rules.h"
+#include "source/stand_ins.h"
 
 namespace onnxar {
 namespace {
@@ -42,7 +43,7 @@ void prove_model_name(Bytes model, std::span<const std::string_view> names) {
 
 RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
                     const RepackOptions& options) {
-  return repack_zip(input, output, options, {linked_names, prove_model_name});
+  return repack_zip(input, output, options, {linked_names, prove_model_name, may_have_stand_ins});
 }
 
 }  // namespace onnxar

@@ -8,6 +8,7 @@
 
 #include "archive/entry_source.h"
 #include "archive/keys.h"
+#include "base/announced_size.h"
 #include "base/open_file.h"
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
@@ -35,7 +36,7 @@ void add_sizes(ReplaceReport& report, const ArchiveEditor& editor, const NewEntr
   std::vector<std::pair<std::string_view, std::uint64_t>> sizes;
   for (const auto& [name, source] : entries) {
     sizes.emplace_back(name, source->size());
-    report.bytes_added += source->size();
+    report.bytes_added = base::add_announced(report.bytes_added, source->size(), {std::string(name), std::nullopt});
   }
   report.entries_added = entries.size();
   report.model_bytes = model;
@@ -84,6 +85,7 @@ using OpenModel = std::function<std::unique_ptr<Resolver>(const Archive& archive
 
 ReplaceReport replace_model_of(const std::filesystem::path& path, const OpenModel& open_model,
                                const ReplaceOptions& options, const LoadOptions& load) {
+  // The editor comes first: it takes the lock, so that the plan is made from the state that the edit changes.
   ArchiveEditor editor = open_editor(path, options);
   const Archive& archive = editor.archive();
   const LoadedModel model = load_model(open_model(archive), replace_policy(options.threshold, options), load);
@@ -119,6 +121,7 @@ ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions
   ArchiveEditor editor = open_editor(archive, options);
   const ReplacedFiles files(editor, options);
   const ArchiveEntry entry = editor.archive().entry(editor.archive().size() - 1);
+  // Only added names can clash with the model's name among the graphs; removing entries frees names.
   if (!options.add.empty()) files.expect_free_name_of(editor.archive().model(), editor.archive());
   // The model has to be the last entry, so it is appended again after the new files.
   const EntrySource model(editor.archive(), entry);

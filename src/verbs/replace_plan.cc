@@ -1,7 +1,6 @@
 #include "verbs/replace_plan.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "base/open_file.h"
@@ -9,7 +8,7 @@
 #include "onnx/fields.h"
 #include "onnx/string_entry.h"
 #include "onnxar/archive.h"
-#include "sink/side_files.h"
+#include "onnxar/archive_writer.h"
 #include "source/graph_rules.h"
 #include "tensors/describe.h"
 #include "tensors/graph_entries.h"
@@ -53,6 +52,7 @@ ReplacePlan::ReplacePlan(const LoadedModel& model, const Archive& archive, std::
   const bool is_named = model_name_of(archive.model()).has_value();  // then the new model takes that name over
   if (!is_named || !options.add.empty())
     files.expect_free_name_of(is_named ? archive.model() : model.skeleton, archive);
+  // In this order, because `decide`, which the rewriting below calls, needs the entries and the taken keys.
   add_entries(uses_before(archive, files, load));
   reserve_keys(options.add);
   proto_ = onnx::rewrite_tensors(
@@ -70,8 +70,8 @@ void ReplacePlan::add_entries(const EntryUses& uses) {
 
 void ReplacePlan::reserve_keys(const std::vector<AddedFile>& added) {
   // Names of removed entries are avoided, too: they mean those entries in earlier states of the file.
-  for (std::size_t i = 0; i + 1 < archive_.size(); ++i) reserve_name(keys_, archive_.entry(i).name);
-  for (const AddedFile& file : added) reserve_name(keys_, file.name);
+  for (std::size_t i = 0; i + 1 < archive_.size(); ++i) keys_.reserve(archive_.entry(i).name);
+  for (const AddedFile& file : added) keys_.reserve(file.name);
   // In a link, an entry with the name of the archive's file could be taken for the file.
   for (const auto& file : {archive_.path(), base::real_path(archive_.path())}) keys_.reserve(file.filename().string());
 }
@@ -92,9 +92,7 @@ void ReplacePlan::add_to(ReplaceReport& report) const {
 }
 
 onnx::TensorEdit ReplacePlan::decide(const onnx::TensorSite& site) {
-  if (site.tensor.lacks_data()) {
-    remarks_.push_back({Severity::warning, Code::onnx_tensor_no_data, {}, no_data(site), {Hint::dump_or_freeze}});
-  }
+  if (site.tensor.lacks_data()) remarks_.push_back(no_data(site, model_.without_data.place_of(site)));
   const Payload* payload = model_.payload_of(site);
   const auto slice = payload == nullptr ? place_of_small(site) : place_of(site, *payload);
   if (slice) {
@@ -137,7 +135,8 @@ onnx::ExternalLink ReplacePlan::kept_link(const onnx::TensorSite& site, const on
   throw Error(
       Code::usage_argument,
       base::concat(describe(site), ": its data is in ", base::quoted(link.location),
-                   ", which would move because an entry before it is replaced; replace that entry by a separate edit"));
+                   ", which would move because an entry before it is replaced; replace that entry by a separate edit"),
+      {link.location, std::nullopt}, archive_.path());
 }
 
 std::optional<onnx::ExternalLink> ReplacePlan::place_of_equal(const ByteSource& source) const {

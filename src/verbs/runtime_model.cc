@@ -8,6 +8,7 @@
 #include "skeleton/expansion.h"
 #include "source/link_marker.h"
 #include "source/open.h"
+#include "tensors/describe.h"
 
 namespace onnxar {
 namespace {
@@ -34,7 +35,7 @@ class Feeding {
       check_model_size(model.size(), source_->archive()->path(), Hint::use_link);
       feed_.model = model.flat();
     } catch (const Error& error) {
-      throw source_->annotate(error);
+      throw source_->with_place(error);
     }
     feed_.owner = source_->owner();
     return std::move(feed_);
@@ -49,7 +50,7 @@ class Feeding {
       expansion_.add(payload);
       return onnx::TensorEdit::put_inline(std::move(payload.source));
     }
-    feed_.tensors.push_back({{std::string(site.tensor.name), site.tensor.type, site.tensor.dims, site.path()}, bytes});
+    feed_.tensors.push_back({info_of(site), bytes});
     return onnx::TensorEdit::keep();
   }
 

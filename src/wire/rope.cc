@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/announced_size.h"
+
 namespace onnxar::wire {
 
 void Rope::append(Bytes view) {
@@ -17,8 +19,9 @@ void Rope::append(std::string text) {
 }
 
 void Rope::append(std::shared_ptr<const ByteSource> source) {
-  if (source->size() == 0) return;
-  size_ += source->size();
+  const std::uint64_t size = source->size();
+  if (size == 0) return;
+  size_ = base::add_announced(size_, size);
   pieces_.push_back({{}, {}, std::move(source)});
 }
 

@@ -17,6 +17,7 @@ class Rope final : public ByteSource {
   void append(Bytes view);
   /// The rope owns the text.
   void append(std::string text);
+  /// Asks the source for its size once. Errors: usage.argument (base::add_announced).
   void append(std::shared_ptr<const ByteSource> source);
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/announced_size.h"
 #include "wire/encode.h"
 
 namespace onnxar::wire {
@@ -25,7 +26,8 @@ Splice::Frame Splice::enter(Frame parent, const Field& field) {
 
 void Splice::replace(Frame frame, Range range, std::string text, std::shared_ptr<const ByteSource> source) {
   frames_[frame].removed += range.size();
-  frames_[frame].added += text.size() + (source ? source->size() : 0);
+  std::uint64_t& added = frames_[frame].added;
+  added = base::add_announced(added + text.size(), source ? source->size() : 0);
   edits_.push_back({range, edits_.size(), std::move(text), std::move(source)});
 }
 
@@ -37,7 +39,8 @@ void Splice::update_lengths() {
     std::string length;
     append_varint(length, frame.old_size - frame.removed + frame.added, width_to_keep(frame.length, frame.old_size));
     frames_[frame.parent].removed += frame.removed;
-    frames_[frame.parent].added += frame.added;
+    std::uint64_t& added = frames_[frame.parent].added;
+    added = base::add_announced(added, frame.added);
     replace(frame.parent, frame.length, std::move(length));
   }
 }

@@ -27,7 +27,8 @@ class Splice {
 
   /// Enters the embedded message in `field` of `parent`. Frames must be entered in wire order.
   Frame enter(Frame parent, const Field& field);
-  /// Replaces `range`, which lies in `frame`, by `text` followed by `source` (null: none).
+  /// Replaces `range`, which lies in `frame`, by `text` followed by `source` (null: none). Errors: usage.argument
+  /// (base::add_announced).
   void replace(Frame frame, Range range, std::string text, std::shared_ptr<const ByteSource> source = nullptr);
 
   [[nodiscard]] Rope result() &&;

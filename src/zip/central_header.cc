@@ -59,7 +59,8 @@ void check_fixed_fields(const CentralFileHeader& header, const HeaderContext& re
            concat("the entry is compressed (method ", header.method, "); entries must be stored"));
   }
   if (!is_known_version(header.version_needed)) {  // D6
-    refuse(Code::zip_entry_version, concat("version ", header.version_needed, " needed to extract; 10 to 45 are read"));
+    refuse(Code::zip_entry_version,
+           concat("version ", header.version_needed, " needed to extract; ", known_versions(), " are read"));
   }
   check_disk(header.disk_number_start, refuse);  // D7
   if (header.file_comment_length != 0) {         // D8

@@ -11,7 +11,7 @@ Error crc_fault(Place place, std::string_view who, std::uint32_t stated, std::ui
   const std::string differs =
       base::concat("the data has CRC-32 ", base::hex(actual), ", ", who, " says ", base::hex(stated));
   const auto start = data.empty() ? std::nullopt : base::find_start_of_crc32(data, stated);
-  if (!start) {  // T1: no suffix of the data has the stated sum, so the data itself is wrong
+  if (!start) {  // T1, F34: no suffix of the data has the stated sum, so the data itself is wrong
     return {Code::zip_data_crc, differs + ": it was damaged; fetch the file again", std::move(place)};
   }
   return {Code::zip_data_crc,

@@ -10,6 +10,7 @@
 #include "onnxar/error.h"
 #include "zip/records.h"
 #include "zip/rules.h"
+#include "zip/shared_checks.h"
 
 namespace onnxar::zip {
 namespace {
@@ -39,7 +40,7 @@ std::optional<std::uint64_t> find_stray_end_record(Bytes file) {
 
 [[noreturn]] void refuse_without_end_record(Bytes file) {
   const auto stray = find_stray_end_record(file);
-  if (!stray) {  // E1
+  if (!stray) {  // E1, F27
     throw Error(Code::zip_end_missing,
                 begins_with_record(file)
                     ? "this zip file was cut short: it begins as one, but has no end record; fetch the file again"
@@ -70,7 +71,7 @@ EndRecord read_end_record(Bytes file) {
   const std::uint64_t at = file.size() - end_record_size;
   const auto end = parse_end_record(file.subspan(at));
   if (!end) refuse_without_end_record(file);         // E1, E2, E3
-  if (end->comment_length != 0) refuse_comment(at);  // E3
+  if (end->comment_length != 0) refuse_comment(at);  // E3; F2 allows one in a foreign zip
   return *end;
 }
 
@@ -79,23 +80,23 @@ std::optional<Zip64Locator> read_locator(Bytes file) {
   return parse_zip64_locator(file.subspan(file.size() - end_record_size - zip64_locator_size));
 }
 
-/// Foreign zips may state any version up to 45, because the version does not change the record's form. Records of later
-/// versions may have a different form.
+/// F4: foreign zips may state any version up to 45, because the version does not change the record's form. Records of
+/// later versions may have a different form.
 bool is_readable_version(std::uint16_t version, Rules rules) {
   return is_known_version(version) || (rules == Rules::foreign && version < version_plain);
 }
 
 Zip64EndRecord read_zip64_record(Bytes file, const Zip64Locator& locator, Rules rules) {
   const std::uint64_t locator_at = file.size() - end_record_size - zip64_locator_size;
-  if (locator.disk_with_end_record != 0 || locator.number_of_disks != 1) {  // E4
+  if (locator.disk_with_end_record != 0 || locator.number_of_disks != 1) {  // E4, F33
     throw Error(Code::zip_end_multi_disk, "the zip64 locator refers to several disks", {"", locator_at});
   }
   // E5: the offset comes from the file, so it is compared before any byte is read there. The first comparison keeps the
   // subtraction from wrapping.
   if (locator_at < zip64_end_record_size || locator.offset_of_end_record != locator_at - zip64_end_record_size) {
     throw Error(Code::zip_zip64_locator,
-                concat("the zip64 locator points to ", hex(locator.offset_of_end_record),
-                       ", not to the 56 bytes before itself"),
+                concat("the zip64 locator points to ", hex(locator.offset_of_end_record), ", not to the ",
+                       zip64_end_record_size, " bytes before itself"),
                 {"", locator_at});
   }
   const Place place{"", locator.offset_of_end_record};
@@ -104,10 +105,12 @@ Zip64EndRecord read_zip64_record(Bytes file, const Zip64Locator& locator, Rules 
   if (record->size_of_record != Zip64EndRecord().size_of_record ||
       !is_readable_version(record->version_needed, rules)) {
     throw Error(Code::zip_zip64_record,  // E6
-                "the zip64 end record is not of the plain form (size 44, version 10 to 45)", place);
+                concat("the zip64 end record is not of the plain form (size ", Zip64EndRecord().size_of_record,
+                       ", version ", known_versions(), ")"),
+                place);
   }
   if (record->number_of_this_disk != 0 || record->disk_with_directory != 0 ||
-      record->entries_on_this_disk != record->entries) {  // E4
+      record->entries_on_this_disk != record->entries) {  // E4, F33
     throw Error(Code::zip_end_multi_disk, "the zip64 end record refers to several disks", place);
   }
   return *record;
@@ -127,7 +130,7 @@ EndOfArchive join(const EndRecord& end, const Zip64EndRecord& wide, std::uint64_
   return {wide.entries, wide.directory_offset, wide.directory_size, true, !needed};
 }
 
-/// The end of a file without a zip64 locator. In a foreign zip, 0xFFFF then is the number of entries and not a
+/// The end of a file without a zip64 locator. In a foreign zip (F7), 0xFFFF then is the number of entries and not a
 /// sentinel.
 EndOfArchive plain(const EndRecord& end, std::uint64_t at, Rules rules) {
   const bool count_is_sentinel = rules == Rules::archive && end.entries == sentinel16;
@@ -142,10 +145,10 @@ EndOfArchive plain(const EndRecord& end, std::uint64_t at, Rules rules) {
 /// the 22 bytes of `end`, without its comment.
 EndOfArchive read_before(Bytes file, const EndRecord& end, Rules rules) {
   const std::uint64_t at = file.size() - end_record_size;
-  if (end.number_of_this_disk != 0 || end.disk_with_directory != 0) {  // E4
+  if (end.number_of_this_disk != 0 || end.disk_with_directory != 0) {  // E4, F33
     throw Error(Code::zip_end_multi_disk, "the end record refers to several disks", {"", at});
   }
-  if (end.entries_on_this_disk != end.entries) {  // E4
+  if (end.entries_on_this_disk != end.entries) {  // E4, F33
     throw Error(Code::zip_end_multi_disk,
                 concat("the end record counts ", end.entries_on_this_disk, " entries on this disk and ", end.entries,
                        " in all; an archive is on one disk"),
@@ -154,7 +157,7 @@ EndOfArchive read_before(Bytes file, const EndRecord& end, Rules rules) {
   const auto locator = read_locator(file);
   const EndOfArchive found = locator ? join(end, read_zip64_record(file, *locator, rules), at) : plain(end, at, rules);
   const std::uint64_t records_begin = locator ? locator->offset_of_end_record : at;
-  // E8: the sum must be equal, not only within bounds, so that no unaccounted bytes lie between directory and end
+  // E8, F12: the sum must be equal, not only within bounds, so that no unaccounted bytes lie between directory and end
   // records: only some readers would see them.
   if (base::checked_add(found.directory_offset, found.directory_size) != records_begin) {
     throw Error(Code::zip_end_directory_bounds,
@@ -183,7 +186,7 @@ void refuse_signature_after(Bytes file, std::uint64_t at) {
   if (at + end_record_size == file.size()) return;  // an end record does not fit in fewer than 22 bytes
   for (std::uint64_t later = at + 1; later + sizeof end_signature <= file.size(); ++later) {
     if (base::load<std::uint32_t>(file, later) != end_signature) continue;
-    throw Error(Code::zip_end_ambiguous,
+    throw Error(Code::zip_end_ambiguous,  // F9
                 "the archive comment contains the signature of an end record, and some readers take it for the end of "
                 "the zip file; write the zip again without an archive comment",
                 {"", later});
@@ -195,7 +198,7 @@ void refuse_cut_comment(Bytes file) {
   const std::uint64_t at = file.size() - end_record_size;
   const auto end = parse_end_record(file.subspan(at));
   if (!end) return;
-  throw Error(Code::zip_end_comment,  // E3
+  throw Error(Code::zip_end_comment,  // E3, F27
               concat("the end record announces a comment of ", end->comment_length,
                      " bytes, but nothing follows: the file was cut short"),
               {"", at});

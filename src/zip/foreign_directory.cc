@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/crc32.h"
 #include "base/file_origin.h"
 #include "base/little_endian.h"
 #include "base/text.h"
@@ -24,8 +25,8 @@ using base::hex;
 namespace {
 
 void check_overlap(const ForeignEntry& before, const ForeignEntry& entry) {
-  if (before.end <= entry.header_offset) return;
-  throw Error(Code::zip_entry_overlap,
+  if (before.end <= entry.header_offset) return;  // F1: bytes between entries are read over
+  throw Error(Code::zip_entry_overlap,            // F14
               concat("the entry ends at ", hex(before.end), ", after the start of the next entry ",
                      base::quoted(entry.name), " at ", hex(entry.header_offset)),
               {std::string(before.name), before.header_offset});
@@ -57,6 +58,7 @@ void ForeignDirectory::read_headers(Bytes file, const EndOfArchive& end) {
     rest = rest.subspan(header.length);
   }
   check_directory_end(rest, end.entries, end.directory_end() - rest.size());
+  // F2: the directory may list entries in any order; overlaps are found in the order of the file.
   std::ranges::sort(entries_, {}, [](const ForeignEntry& e) { return std::pair(e.header_offset, e.central_offset); });
 }
 
@@ -75,14 +77,14 @@ void ForeignDirectory::check_front(Bytes file) const {
   const Bytes front = file.first(entries_.front().header_offset);
   for (std::size_t at = 0; at + size <= front.size(); ++at) {
     const auto signature = base::load<std::uint32_t>(front, at);
-    if (signature == local_file_signature) {
+    if (signature == local_file_signature) {  // F13
       throw Error(Code::zip_entry_unlisted,
                   concat("a local header precedes the first entry, ", base::quoted(entries_.front().name),
                          ", and the directory does not list it: readers that begin at the front of the file see an "
                          "entry that others do not; write the zip again"),
                   {"", at});
     }
-    if (signature == end_signature || signature == zip64_end_signature) {
+    if (signature == end_signature || signature == zip64_end_signature) {  // F11
       throw Error(
           Code::zip_end_ambiguous,
           concat("the signature of an end record precedes the first entry, ", base::quoted(entries_.front().name),
@@ -100,7 +102,7 @@ void ForeignDirectory::check_rivals(std::span<const std::uint64_t> rivals) const
     const auto next = std::ranges::upper_bound(entries_, rival, {}, &ForeignEntry::data_offset);
     const bool in_data = next != entries_.begin() && rival < std::prev(next)->end;
     if (in_data) continue;
-    throw Error(Code::zip_end_ambiguous,
+    throw Error(Code::zip_end_ambiguous,  // F10
                 "this is a second end record, and readers disagree on which of the two counts; write the zip "
                 "again without an archive comment",
                 {"", rival});
@@ -111,21 +113,21 @@ void ForeignDirectory::index_files() {
   for (std::uint32_t i = 0; i < entries_.size(); ++i) {
     if (!entries_[i].folder) files_.push_back(i);
   }
-  index_ = index_of_names(
+  index_ = index_of_names(  // F21
       files_.size(), [this](std::uint32_t i) { return entries_[files_[i]].name; },
       [this](std::uint32_t i) { return entries_[files_[i]].central_offset; });
   check_folders();
   check_omissions();
 }
 
-/// Folders are not in the index, because equal folders are harmless. A file in the place of a folder is not.
+/// F8: folders are not in the index, because equal folders are harmless. A file in the place of a folder is not.
 void ForeignDirectory::check_folders() const {
   const auto name_of = [this](std::uint32_t i) { return entries_[files_[i]].name; };
   for (const ForeignEntry& entry : entries_) {
     if (!entry.folder) continue;
     const auto file = index_.find_folder_of(entry.name, name_of);
     if (!file) continue;
-    throw Error(Code::zip_name_prefix,
+    throw Error(Code::zip_name_prefix,  // F21
                 concat("the entry ", base::quoted(name_of(*file)), " is a file, and this folder has the same path"),
                 {std::string(entry.name), entry.central_offset});
   }
@@ -143,7 +145,7 @@ void ForeignDirectory::check_omissions() const {
     kept[i] = name_without_omissions(name_of_file(i));
     const auto clash = index.insert(i, [&kept](std::uint32_t k) { return std::string_view(kept[k]); });
     if (!clash) continue;
-    throw Error(Code::zip_name_duplicate,
+    throw Error(Code::zip_name_duplicate,  // F22
                 concat("some readers do not distinguish this name from ", base::quoted(name_of_file(*clash)),
                        ": they leave out `c:` at the start, `;1` at the end, or dots and spaces at the end of "
                        "a part; write the zip again with other names"),
@@ -163,9 +165,18 @@ std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& en
   return std::make_unique<InflateSource>(stored, entry.size, Place{std::string(entry.name), entry.data_offset});
 }
 
+void read_verified(Bytes file, const ForeignEntry& entry, const ByteSink& sink) {
+  std::uint32_t crc = 0;
+  data_source(file, entry)->read([&](Bytes piece) {
+    crc = base::crc32(crc, piece);
+    sink(piece);
+  });
+  expect_crc(file, entry, crc);
+}
+
 void expect_crc(Bytes file, const ForeignEntry& entry, std::uint32_t crc) {
   if (crc == entry.crc32) return;
-  // Inflated data is not in memory, and a second pass over it would not be worth the hint.
+  // F34. Inflated data is not in memory, and a second pass over it would not be worth the hint.
   const Bytes data = entry.deflated ? Bytes() : file.subspan(entry.data_offset, entry.size);
   throw crc_fault({std::string(entry.name), entry.data_offset}, "the zip", entry.crc32, crc, data);
 }

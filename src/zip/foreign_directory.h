@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file_origin.h"
 #include "onnxar/bytes.h"
 #include "zip/end_records.h"
 #include "zip/foreign_headers.h"
@@ -52,6 +53,10 @@ class ForeignDirectory {
 /// `origin` is what `file` is mapped from, or null.
 std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& entry,
                                               const base::FileOrigin* origin = nullptr);
+
+/// Hands out the data of `entry`, inflated, and compares the CRC-32 at the end.
+/// Errors: zip.data.inflate, zip.data.crc, and exceptions of `sink`.
+void read_verified(Bytes file, const ForeignEntry& entry, const ByteSink& sink);
 
 /// Compares `crc` with the CRC-32 that the directory states. Errors: zip.data.crc.
 void expect_crc(Bytes file, const ForeignEntry& entry, std::uint32_t crc);

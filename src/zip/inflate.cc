@@ -62,8 +62,8 @@ bool can_inflate_to(std::uint64_t compressed, std::uint64_t size) noexcept {
 }
 
 void InflateSource::refuse(const std::string& message) const {
-  throw Error(Code::zip_data_inflate, message + "; the file was damaged or written wrong: fetch it or write it again",
-              place_);
+  throw Error(Code::zip_data_inflate,  // F34
+              message + "; the file was damaged or written wrong: fetch it or write it again", place_);
 }
 
 void InflateSource::read(const ByteSink& sink) const {

@@ -137,11 +137,10 @@ std::uint64_t end_records_size(std::uint64_t entries, std::uint64_t directory_si
   return end_record_size + (zip64 ? zip64_end_record_size + zip64_locator_size : 0);
 }
 
-std::uint64_t file_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
-                        std::uint64_t alignment, std::uint64_t begin, const KeptDirectory& kept) {
+std::uint64_t file_size(std::span<const SizedEntry> entries, std::uint64_t begin, const KeptDirectory& kept) {
   std::uint64_t position = begin;
   std::uint64_t directory = kept.headers.size();
-  for (const auto& [name, size] : names_and_sizes) {
+  for (const auto& [name, size, alignment] : entries) {
     // Both are compared before they are added, so that `position` stays below 2^62 and `place` cannot wrap.
     if (size > largest_entry || position > largest_entry) {
       throw Error(Code::usage_argument, "entries of this size do not fit in a file", {std::string(name), std::nullopt});
@@ -150,8 +149,16 @@ std::uint64_t file_size(std::span<const std::pair<std::string_view, std::uint64_
     position = placement.end();
     directory += central_header_size(name.size(), placement);
   }
-  const std::uint64_t entries = kept.entries + names_and_sizes.size();
-  return position + directory + end_records_size(entries, directory, position, kept.zip64_end);
+  const std::uint64_t count = kept.entries + entries.size();
+  return position + directory + end_records_size(count, directory, position, kept.zip64_end);
+}
+
+std::uint64_t file_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
+                        std::uint64_t alignment, std::uint64_t begin, const KeptDirectory& kept) {
+  std::vector<SizedEntry> entries;
+  entries.reserve(names_and_sizes.size());
+  for (const auto& [name, size] : names_and_sizes) entries.push_back({name, size, alignment});
+  return file_size(entries, begin, kept);
 }
 
 std::vector<std::byte> local_header_bytes(const PlacedEntry& entry) {

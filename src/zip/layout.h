@@ -66,8 +66,17 @@ struct KeptDirectory {
   bool zip64_end = false;
 };
 
-/// The size of a file with entries of these names and sizes, the first at `begin`, followed by directory and end
-/// records. Errors: usage.argument (more than `largest_entry` bytes).
+/// An entry before it has a place.
+struct SizedEntry {
+  std::string_view name;
+  std::uint64_t size = 0;
+  std::uint64_t alignment = 0;  ///< of its data, at least; a large entry gets more (entry_alignment)
+};
+
+/// The size of a file with these entries, the first at `begin`, followed by directory and end records.
+/// Errors: usage.argument (more than `largest_entry` bytes).
+std::uint64_t file_size(std::span<const SizedEntry> entries, std::uint64_t begin = 0, const KeptDirectory& kept = {});
+/// As above, for entries with one alignment.
 std::uint64_t file_size(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,
                         std::uint64_t alignment, std::uint64_t begin = 0, const KeptDirectory& kept = {});
 

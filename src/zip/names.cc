@@ -64,6 +64,7 @@ bool has_part(std::string_view name, const IsBad& is_bad) noexcept {
 std::optional<NameFault> length_fault(std::string_view name) noexcept {
   if (name.empty()) return NameFault{Code::zip_name_empty, "the entry has no name"};  // N1
   if (name.size() > name_maximum) {                                                   // N2
+    static_assert(name_maximum == 1024);
     return NameFault{Code::zip_name_too_long, "the name is longer than 1024 bytes"};
   }
   return std::nullopt;
@@ -83,6 +84,7 @@ std::optional<NameFault> path_fault(std::string_view name) noexcept {
 /// Finds parts that some file system would change or refuse.
 std::optional<NameFault> part_fault(std::string_view name) noexcept {
   if (has_part(name, [](std::string_view part) { return part.size() > name_part_maximum; })) {  // N15
+    static_assert(name_part_maximum == 255);
     return NameFault{Code::zip_name_part_too_long, "the name has a part of more than 255 bytes"};
   }
   if (has_part(name, [](std::string_view part) { return part.back() == '.' || part.back() == ' '; })) {  // N16
@@ -95,16 +97,16 @@ std::optional<NameFault> part_fault(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-/// Drops the version at the end (`;1`), as unzip does.
+/// Drops the version at the end (`;1`), as unzip does (F22).
 std::string_view without_version(std::string_view name) noexcept {
   const std::size_t semicolon = name.rfind(';');
   if (semicolon == std::string_view::npos) return name;
   return std::ranges::all_of(name.substr(semicolon + 1), base::is_digit) ? name.substr(0, semicolon) : name;
 }
 
-/// Drops drives at the front (`c:`), as bsdtar does.
+/// Drops drives at the front (`c:`), as bsdtar does (F22).
 std::string_view without_drives(std::string_view name) noexcept {
-  while (name.size() >= 2 && name[1] == ':' && folded(name[0]) >= 'a' && folded(name[0]) <= 'z') {
+  while (name.size() >= 2 && name[1] == ':' && base::is_letter(name[0])) {
     name.remove_prefix(2);
     while (name.starts_with('/')) name.remove_prefix(1);
   }
@@ -134,11 +136,11 @@ void check_name(std::string_view name, const Place& place) {
 
 std::optional<NameFault> unreadable_name_fault(std::string_view name) noexcept {
   if (const auto fault = length_fault(name)) return fault;
-  if (!base::is_utf8(name)) return NameFault{Code::zip_name_character, "the name is not UTF-8"};
-  if (has_control_character(name)) {
+  if (!base::is_utf8(name)) return NameFault{Code::zip_name_character, "the name is not UTF-8"};  // F24
+  if (has_control_character(name)) {                                                              // F24
     return NameFault{Code::zip_name_character, "the name contains a control character"};
   }
-  if (name.find('\\') != std::string_view::npos) {
+  if (name.find('\\') != std::string_view::npos) {  // F24
     return NameFault{Code::zip_name_character, "the name contains a backslash; slashes separate folders"};
   }
   return path_fault(name);
@@ -170,14 +172,8 @@ std::string name_without_omissions(std::string_view name) {
   }
 }
 
-std::string folded_copy(std::string_view name) {
-  std::string copy(name);
-  std::ranges::transform(copy, copy.begin(), folded);
-  return copy;
-}
-
 bool equal_folded(std::string_view a, std::string_view b) noexcept {
-  return std::ranges::equal(a, b, {}, folded, folded);
+  return std::ranges::equal(a, b, {}, base::folded, base::folded);
 }
 
 }  // namespace onnxar::zip

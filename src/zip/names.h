@@ -36,9 +36,7 @@ bool is_device_name(std::string_view part) noexcept;
 /// Names that `name_fault` allows do not change.
 std::string name_without_omissions(std::string_view name);
 
-/// Returns the ASCII lower case of a character: the folding under which names must differ (N11).
-constexpr char folded(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-std::string folded_copy(std::string_view name);
+/// Whether two names are equal after base::folded, under which the names in a zip must differ (N11).
 bool equal_folded(std::string_view a, std::string_view b) noexcept;
 
 }  // namespace onnxar::zip

@@ -5,14 +5,16 @@
 
 namespace onnxar::zip {
 
+std::string known_versions() { return base::concat(version_plain, " to ", version_zip64); }
+
 std::uint64_t proved_length(const std::optional<CentralFileHeader>& header, Bytes directory, std::uint64_t offset) {
-  if (!header) {  // D1
+  if (!header) {  // D1, F27
     throw Error(Code::zip_directory_header, "a directory header was expected here", {"", offset});
   }
   // Three 16-bit lengths and a constant: the sum cannot wrap.
   const std::uint64_t length =
       central_file_header_size + header->file_name_length + header->extra_field_length + header->file_comment_length;
-  if (length > directory.size()) {  // D1
+  if (length > directory.size()) {  // D1, F27
     throw Error(Code::zip_directory_header, "a directory header runs past the end of the directory", {"", offset});
   }
   return length;
@@ -20,27 +22,27 @@ std::uint64_t proved_length(const std::optional<CentralFileHeader>& header, Byte
 
 void check_directory_end(Bytes rest, std::uint64_t count, std::uint64_t offset) {
   if (rest.empty()) return;
-  // E10: the directory holds more headers than the end record counts. Fewer headers were refused as D1 before.
+  // E10, F27: the directory holds more headers than the end record counts. Fewer headers were refused as D1 before.
   throw Error(Code::zip_directory_count,
               base::concat("the end record counts ", count, " entries, but the directory goes on after them"),
               {"", offset});
 }
 
 void check_disk(std::uint32_t disk_number_start, const HeaderContext& refuse) {
-  if (disk_number_start != 0) refuse(Code::zip_entry_disk, "the header places the entry on another disk");  // D7
+  if (disk_number_start != 0) refuse(Code::zip_entry_disk, "the header places the entry on another disk");  // D7, F33
 }
 
 void check_stored_sizes(std::uint64_t size, std::uint64_t compressed_size, const HeaderContext& refuse) {
   if (size == compressed_size) return;
-  refuse(Code::zip_entry_sizes, "the entry is stored, but its two sizes differ");  // D14
+  refuse(Code::zip_entry_sizes, "the entry is stored, but its two sizes differ");  // D14, F26
 }
 
 LocalParts read_local_parts(Bytes room, const HeaderContext& refuse) {
   LocalParts local{parse_local_file_header(room)};
-  if (!local.header) refuse(Code::zip_local_header, "no local file header where the directory points");  // L1
+  if (!local.header) refuse(Code::zip_local_header, "no local file header where the directory points");  // L1, F27
   // A sum of a constant and two 16-bit lengths cannot wrap.
   local.length = local_file_header_size + local.header->file_name_length + local.header->extra_field_length;
-  if (local.length > room.size()) {  // L1
+  if (local.length > room.size()) {  // L1, F27
     refuse(Code::zip_local_header, "the local file header runs into the next entry or the directory");
   }
   local.name = as_text(room.subspan(local_file_header_size, local.header->file_name_length));
@@ -50,11 +52,11 @@ LocalParts read_local_parts(Bytes room, const HeaderContext& refuse) {
 
 void check_local_name(const LocalParts& local, const HeaderContext& refuse) {
   if (local.name == refuse.name()) return;
-  // L2: some readers show the directory's name, but extract under the local one.
+  // L2, F15: some readers show the directory's name, but extract under the local one.
   refuse(Code::zip_local_name, base::concat("the local header has a different name: ", base::quoted(local.name)));
 }
 
-void refuse_missing_local_zip64(const HeaderContext& refuse) {  // L7
+void refuse_missing_local_zip64(const HeaderContext& refuse) {  // L7, F18
   refuse(Code::zip_zip64_extra, "the sizes are in a zip64 field that is missing from the local header");
 }
 

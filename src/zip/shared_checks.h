@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "onnxar/bytes.h"
@@ -10,6 +11,9 @@
 #include "zip/header_context.h"
 
 namespace onnxar::zip {
+
+/// Words the range of versions that `is_known_version` accepts: `10 to 45`.
+std::string known_versions();
 
 /// Returns the length, with name, extra fields and comment, of the directory header that was parsed from the front of
 /// `directory`, which begins at `offset` in the file. Errors: zip.directory.header (the header is missing or cut).

@@ -23,16 +23,16 @@ NameIndex index_of_names(std::size_t count, const NameOf& name_of, const OffsetO
     folders = folders || name_of(i).find('/') != std::string_view::npos;
     const auto clash = index.insert(i, name_of);
     if (!clash) continue;
-    if (name_of(*clash) == name_of(i)) {  // N10
+    if (name_of(*clash) == name_of(i)) {  // N10, F21
       throw Error(Code::zip_name_duplicate, "two entries have this name", place_of(i));
     }
-    throw Error(Code::zip_name_folded,  // N11
+    throw Error(Code::zip_name_folded,  // N11, F21
                 base::concat("the name differs from ", base::quoted(name_of(*clash)),
                              " in upper and lower case only; names must differ under folding"),
                 place_of(i));
   }
   for (std::uint32_t i = 0; folders && i < count; ++i) {
-    if (const auto folder = index.find_folder_of(name_of(i), name_of)) {  // N12
+    if (const auto folder = index.find_folder_of(name_of(i), name_of)) {  // N12, F21
       throw Error(
           Code::zip_name_prefix,
           base::concat("the entry ", base::quoted(name_of(*folder)), " would have to be both a file and a folder"),

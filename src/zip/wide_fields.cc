@@ -14,7 +14,7 @@ constexpr std::size_t value_size = sizeof(std::uint64_t);
 constexpr std::size_t all_values_size = 3 * value_size;
 constexpr std::size_t disk_number_size = sizeof(std::uint32_t);
 
-/// Whether a field of `size` bytes holds values in addition to those that the header's sentinels refer to. Go's
+/// Whether a field of `size` bytes holds values in addition to those that the header's sentinels refer to (F7). Go's
 /// archive/zip wrote all three values and the disk number up to version 1.26.
 bool gives_all_values(std::size_t size, std::size_t sentinels, Rules rules) {
   if (size == all_values_size || size == all_values_size + disk_number_size) return true;
@@ -33,8 +33,8 @@ WideFields read_wide_fields(const CentralFileHeader& header, std::optional<Bytes
   const auto sentinels = static_cast<std::size_t>(std::ranges::count(narrow, sentinel32));
   Bytes field = zip64.value_or(Bytes());
   const bool more = gives_all_values(field.size(), sentinels, rules);
-  // D13: some readers assign the values to the sentinels one by one, as APPNOTE describes, others by position. Both
-  // find the same values only if the sentinels come first.
+  // D13, F18: some readers assign the values to the sentinels one by one, as APPNOTE describes, others by position.
+  // Both find the same values only if the sentinels come first.
   const bool in_step = std::ranges::is_partitioned(narrow, [](std::uint32_t value) { return value == sentinel32; });
   if (more ? !in_step : field.size() != sentinels * value_size) {
     refuse(Code::zip_zip64_extra, "the zip64 field does not hold exactly the values that the header refers to it");
@@ -45,7 +45,7 @@ WideFields read_wide_fields(const CentralFileHeader& header, std::optional<Bytes
     wide.at(i) = base::load<std::uint64_t>(field, 0);
     field = field.subspan(value_size);
     needed = needed || wide.at(i) >= sentinel32;
-    if (narrow.at(i) != sentinel32 && wide.at(i) != narrow.at(i)) {  // D13
+    if (narrow.at(i) != sentinel32 && wide.at(i) != narrow.at(i)) {  // D13, F18
       refuse(Code::zip_zip64_extra, "the zip64 field contradicts the header");
     }
   }

@@ -47,13 +47,13 @@ void Writer::add_name(std::string_view name) {
 bool Writer::is_folder(std::string_view name) const {
   if (in_folders_.empty()) return false;
   // The set is sorted, so the names in a folder follow its own name: one look-up tells whether it has any.
-  const std::string folder = folded_copy(name) + '/';
+  const std::string folder = base::folded_copy(name) + '/';
   const auto first = in_folders_.lower_bound(folder);
   return first != in_folders_.end() && first->starts_with(folder);
 }
 
 void Writer::note_folders(std::string_view name) {
-  if (name.find('/') != std::string_view::npos) in_folders_.insert(folded_copy(name));
+  if (name.find('/') != std::string_view::npos) in_folders_.insert(base::folded_copy(name));
 }
 
 std::uint32_t Writer::add(std::string_view name, std::uint64_t alignment, const ByteSource& source) {
@@ -62,8 +62,11 @@ std::uint32_t Writer::add(std::string_view name, std::uint64_t alignment, const 
 
 std::uint32_t Writer::write(std::string_view name, std::uint64_t alignment, const ByteSource& source) {
   add_name(name);
-  const base::ExactSource exact(source, "the data", {std::string(name), std::nullopt});
-  if (exact.size() > largest_entry) throw Error(Code::usage_argument, "an entry of this size does not fit in a file");
+  const Place entry_place{std::string(name), std::nullopt};
+  const base::ExactSource exact(source, "the data", entry_place);
+  if (exact.size() > largest_entry) {
+    throw Error(Code::usage_argument, "an entry of this size does not fit in a file", entry_place);
+  }
   const std::uint64_t offset = output_.position();
   PlacedEntry entry{std::string(name), place(offset, name.size(), exact.size(), alignment), 0};
   // The CRC-32 is known after the data was copied. The header is written twice, because D3 forbids a descriptor.
@@ -78,14 +81,17 @@ std::uint32_t Writer::write(std::string_view name, std::uint64_t alignment, cons
 /// Checks the limits with which the archive was opened (E11, E12), so that an edit does not make it unreadable.
 void Writer::check_limits(std::uint64_t directory_size) const {
   const std::uint64_t entries = kept_.entries + entries_.size();
+  const Place directory{"", output_.position()};
   if (entries > limits_.entries) {
     throw Error(Code::zip_limit_entries,
-                base::concat("there would be ", entries, " entries, more than the limit of ", limits_.entries));
+                base::concat("there would be ", entries, " entries, more than the limit of ", limits_.entries),
+                directory);
   }
   if (directory_size > limits_.directory_size) {
     throw Error(Code::zip_limit_directory,
                 base::concat("the directory would be ", base::human_size(directory_size), ", over the limit of ",
-                             base::human_size(limits_.directory_size)));
+                             base::human_size(limits_.directory_size)),
+                directory);
   }
 }
 

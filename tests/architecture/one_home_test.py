@@ -42,23 +42,43 @@ HOMES = {
     "the default domain": (r'"ai\.onnx"', "src/onnx/domains.h"),
     "an empty domain is the default one": (r"\bdomain(?:\(\))?(?:\.empty\(\)| [!=]= \"\")", "src/onnx/domains.h"),
     "the longest model": (r"1U?L{0,2} << 31|(?<!\w)2147483647(?!\w)", "include/onnxar/archive.h"),
-    "why a model is too long": (r'"[^"\n]*protobuf (?:reads|writes) less than', "src/archive/keys.cc"),
+    "whether a model is too long": (r"[<>]=? *model_size_maximum|model_size_maximum *[<>]", "src/archive/model_size.h"),
+    "why a model is too long": (r'"[^"\n]*protobuf (?:reads|writes) less than', "src/archive/model_size.cc"),
     "the alignment of data": (r"alignment(?:_minimum)? = 64\b|% 64\b", "include/onnxar/bytes.h"),
+    "the size from which data leaves the model": (r"threshold = \d{2,}", "include/onnxar/bytes.h"),
+    "how much larger an output may be": (r"expansion = \d+", "include/onnxar/bytes.h"),
+    "the depth of messages": (r"(?:depth|most|most_nested_messages) = 100\b", "include/onnxar/bytes.h"),
     "alignments that are possible": (r"it must be a power of two from", "src/zip/layout.cc"),
     "large entries begin on a page": (r"page_alignment =|page_aligned_from =", "src/zip/format.h"),
     "lengths of 16 bits in a zip": (r"(?<![\w.])(?:65535|65557)(?![\w.])", "src/zip/format.h"),
     "ids of extra fields": (r"= 0x(?:d935|a11e|7075|756e|6c78)\b", "src/zip/format.h"),
     "signatures of zip records": (r"0x0[1-8]0[1-8]4b50", "src/zip/format.h"),
     "characters of identifiers": (r"is_capital\(c\) \|\||c >= 'a' && c <= 'z'", "src/base/text.h"),
+    "the lower case of a letter": (r"- 'A' \+|\| ?0x20U?(?!\w)", "src/base/text.h"),
+    "the folder of a file": (r"has_parent_path", "src/base/paths.h"),
     "arithmetic that is checked": (r"__builtin_(?:add|sub|mul)_overflow", "src/base/checked.h"),
     "a range that leaves its whole": (r'" leaves? "', "src/base/ranges.cc"),
     "a length that is not the tensor's": (r'"[^"\n]*dimensions call for "', "src/onnx/tensor_length.cc"),
     "a name that breaks a rule": (r"throw Error\(fault->code, std::string\(fault->message\), place\)", "src/zip/names.cc"),
     "a reserved name": (r"two underscores and a capital are reserved", "src/archive/keys.cc"),
+    "the polynomial of CRC-32": (r"(?i)0xedb88320", "src/base/crc32_fold.h"),
+    "the versions that are read": (r'version_plain, " to "|10 to 45', "src/zip/shared_checks.cc"),
+    "the size of a zip": (r"\+ (?:zip::)?end_records_size\(", "src/zip/layout.cc"),
+    "a tensor's description": (r"site\.tensor\.dims, site\.path\(\)", "src/tensors/describe.cc"),
+    "inflating and the CRC-32": (r"data_source\([^()]*\)->read\(\[&\]", "src/zip/foreign_directory.cc"),
     "a CRC-32 that is wrong": (r"it was damaged; fetch", "src/zip/crc_fault.cc"),
     "a stored entry with two sizes": (r"its two sizes differ", "src/zip/shared_checks.cc"),
+    "a key that clashes with a folder": (r"substr\(0, (?:\w+\.)*find\('/'\)\)", "src/archive/keys.cc"),
     "a budget of bytes": (r"checked_multiply\(input", "src/base/byte_budget.h"),
 }
+
+
+class ContextsOfErrors(unittest.TestCase):
+    def test_functions_are_named_by_what_they_add(self):
+        # `annotate` adds any context; functions that add one kind are with_place, with_tensor, with_change and so on.
+        declared = re.compile(r"\b(?:Error|auto) (?:\w+::)?annotate\w*\(")
+        found = {path for path, text in sources("include", "src").items() if declared.search(text)}
+        self.assertEqual(found, {"src/base/annotate.cc", "src/base/annotate.h"})
 
 
 class OneHome(unittest.TestCase):

@@ -4,6 +4,8 @@ import pathlib
 import re
 import unittest
 
+from calls import Function, Sources
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = (ROOT / "src/README.md").read_text()
 STOP = re.compile(r"`([a-z_]+/[a-z0-9_]+\.(?:cc|h))`: `([\w:]+)`")
@@ -14,6 +16,17 @@ def defines(path: pathlib.Path, function: str) -> bool:
     """Whether the file names `function` where it defines or declares it: `Class::member(`, `name(` or `class Name`."""
     text = path.read_text()
     return bool(re.search(rf"(?:\b{re.escape(function)}\(|^(?:class|struct) {re.escape(function)}\b)", text, re.MULTILINE))
+
+
+FARTHEST = 6  # calls between stops; a stop in the wrong place is often reached too, but on a longer way
+CALLED_BY_THE_PROGRAM = {"prove_model", "resolve"}
+
+
+def stop_at(sources: Sources, line: str) -> list[Function]:
+    """The overloads of the function that a stop names."""
+    file, function = STOP.findall(line)[0]
+    owner, _, name = function.rpartition("::")
+    return [each for each in sources.by_name[name] if each.file == ROOT / "src" / file and each.owner == owner]
 
 
 class Readme(unittest.TestCase):
@@ -35,6 +48,19 @@ class Readme(unittest.TestCase):
             for function in MORE.findall(line) if stop else []:
                 with self.subTest(line=line):
                     self.assertTrue(defines(ROOT / "src" / stop.group(1), function))
+
+    def test_each_stop_is_called_by_stops_before_it(self) -> None:
+        sources = Sources(ROOT)
+        for journey in README.split("\n### ")[1:]:
+            stops = [stop_at(sources, line) for line in journey.splitlines() if STOP.match(line.partition(". ")[2])]
+            self.assertGreater(len(stops), 5)
+            # A caller of resolve's second half holds the archive that the first half opened.
+            starts = [stops[0]] + [stop for stop in stops if {each.name for each in stop} & CALLED_BY_THE_PROGRAM]
+            for i, stop in enumerate(stops):
+                with self.subTest(stop=stop[0].name, journey=journey.splitlines()[0]):
+                    later = [function for each in stops[i + 1 :] for function in each]
+                    before = [function for each in stops[:i] + starts for function in each if function not in later]
+                    self.assertIn(sources.steps(before, stop, later), range(FARTHEST + 1))
 
     def test_the_picture_has_every_room(self) -> None:
         picture = README.split("```")[1]

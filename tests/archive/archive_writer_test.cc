@@ -55,7 +55,7 @@ class ArchiveWriterTest : public ::testing::Test {
   }
 
   TempDir folder_;
-  // tests/verbs/written_model_test.cc tests the proof of models.
+  // tests/sink/written_model_test.cc tests the proof of models.
   ArchiveWriter writer_ = ArchiveWriter::create(folder_ / "a", {.verify_model = false});
 };
 
@@ -211,6 +211,7 @@ TEST_F(ArchiveWriterTest, ModelOf2GiBIsRefused) {
   const auto error = error_of([&] { writer_.finish(HugeSource()); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), Code::archive_model_too_large);
+  EXPECT_EQ(error->advice().hint, Hint::lower_threshold);
   EXPECT_EQ(error->path(), folder_ / "a");
   expect_nothing_seen();
 }

@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 using Strings = std::vector<std::string>;
 using NamesAndSizes = std::vector<std::pair<std::string_view, std::uint64_t>>;
 
-/// tests/verbs/written_model_test.cc tests the proof of models.
+/// tests/sink/written_model_test.cc tests the proof of models.
 constexpr EditOptions of_any_model = {.output = {.sync = false}, .verify_model = false};
 
 const Blob& new_model() {
@@ -282,25 +282,24 @@ TEST_F(EditTest, ADryRunIsNoEditToOthersAndKeepsEditsOff) {
 
 TEST_F(EditTest, WhatNobodyWouldOpenIsNotCommitted) {
   EditOptions options{.output = {.sync = false}};
+  const auto expect_not_committed = [&](Code code) {
+    const auto error = error_of([&] {
+      ArchiveEditor open = editor(options);
+      open.add("b", Bytes());
+      open.commit(new_model());
+      return 0;
+    });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code(), code);
+    EXPECT_EQ(error->path(), path_);
+    EXPECT_GT(error->offset(), before_.bytes.size()) << "the place of the new directory";
+    expect_unchanged();
+  };
   options.open.max_entries = 2;
-  EXPECT_EQ(code_of([&] {
-              ArchiveEditor open = editor(options);
-              open.add("b", Bytes());
-              open.commit(new_model());
-              return 0;
-            }),
-            Code::zip_limit_entries);
-  expect_unchanged();
+  expect_not_committed(Code::zip_limit_entries);
   options = {.output = {.sync = false}};
   options.open.max_directory_size = before_.directory_size + 30;
-  EXPECT_EQ(code_of([&] {
-              ArchiveEditor open = editor(options);
-              open.add("b", Bytes());
-              open.commit(new_model());
-              return 0;
-            }),
-            Code::zip_limit_directory);
-  expect_unchanged();
+  expect_not_committed(Code::zip_limit_directory);
 }
 
 TEST_F(EditTest, ModelOf2GiBIsRefusedBeforeAnythingIsWritten) {

@@ -19,6 +19,16 @@ TEST(Characters, OfIdentifiersAreLettersDigitsAndTheUnderscoreOfAscii) {
   EXPECT_EQ(found, all);
 }
 
+TEST(Folding, ConcernsAsciiLettersOnly) {
+  for (int value = -128; value < 128; ++value) {
+    const char c = static_cast<char>(value);
+    const bool capital = c >= 'A' && c <= 'Z';
+    EXPECT_EQ(base::folded(c), capital ? static_cast<char>(c + 32) : c) << value;
+  }
+  EXPECT_EQ(base::folded_copy("Layer_0.WEIGHT[@]`{"), "layer_0.weight[@]`{");
+  EXPECT_EQ(base::folded_copy("\xc3\x84"), "\xc3\x84");
+}
+
 TEST(Quoted, ShortNamesAreWholeAndEscaped) {
   EXPECT_EQ(base::quoted(""), "\"\"");
   EXPECT_EQ(base::quoted("a\nb\xc3\xa9"), "\"a\\x0ab\\u00e9\"");

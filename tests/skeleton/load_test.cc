@@ -5,58 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "support/samples.h"
+#include "skeleton/loading.h"
 
 namespace onnxar::testing {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-class LoadedModelTest : public ::testing::Test {
- protected:
-  [[nodiscard]] LoadedModel load(const std::filesystem::path& path, const LoadOptions& options = {}) const {
-    return load_model(path, ExternalPolicy::of(options), options);
-  }
-  [[nodiscard]] LoadedModel load_onnx(const Message& model, const LoadOptions& options = {}) const {
-    return load(folder_.write_file("m.onnx", model.view()), options);
-  }
-  void expect_refused(const Message& model, const Message& tensor, Code code, std::uint64_t offset = 0) const {
-    const Error error = error_of([&] { static_cast<void>(load_onnx(model)); });
-    expect_error(error, code, "", place_in(model.view(), tensor) + offset);
-    EXPECT_EQ(error.path(), folder_ / "m.onnx");
-  }
-  /// Expects that a tensor is refused at its place in a model.
-  void expect_refused(const Message& tensor, Code code) const {
-    expect_refused(model_of({floats("first", 3), tensor}), tensor, code);
-  }
-
-  TempDir folder_;
-};
-
-LoadOptions loading_from(std::uint64_t threshold) {
-  LoadOptions options;
-  options.threshold = threshold;
-  return options;
-}
-
-/// The bytes of each tensor's payload by name. A tensor without a payload has none.
-std::map<std::string, std::optional<Blob>> payloads_of(const LoadedModel& model) {
-  std::map<std::string, std::optional<Blob>> all;
-  onnx::walk_tensors(model.skeleton, [&](const onnx::TensorSite& site) {
-    std::optional<Blob>& bytes = all[std::string(site.tensor.name)];
-    const Payload* payload = model.payload_of(site);
-    if (payload == nullptr) return;
-    bytes.emplace();
-    payload->source->read([&bytes](Bytes piece) { bytes->insert(bytes->end(), piece.begin(), piece.end()); });
-    EXPECT_EQ(payload->size(), bytes->size());
-  });
-  return all;
-}
 
 bool lies_in(Bytes part, Bytes whole) {
   return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
@@ -88,6 +46,22 @@ TEST_F(LoadedModelTest, APayloadOutlivesTheModel) {
   }
   EXPECT_FALSE(span.owned());
   EXPECT_TRUE(std::ranges::equal(span.bytes(), pattern(1024)));
+}
+
+TEST_F(LoadedModelTest, TensorsWithoutDataHaveTheirPlaceInTheInput) {
+  const Message open = tensor("open", dtype::float32, {3});
+  const Message proto = model_of({floats("w", 256), open});  // the skeleton is shorter than the model
+  const LoadedModel model = load_onnx(proto);
+  std::size_t seen = 0;
+  onnx::walk_tensors(model.skeleton, [&](const onnx::TensorSite& site) {
+    const Place place = model.without_data.place_of(site);
+    EXPECT_EQ(place.offset.has_value(), site.tensor.lacks_data());
+    if (!site.tensor.lacks_data()) return;
+    EXPECT_EQ(place.offset, place_in(proto.view(), open));
+    EXPECT_NE(place.offset, site.tensor.range.begin);
+    ++seen;
+  });
+  EXPECT_EQ(seen, 1U);
 }
 
 TEST_F(LoadedModelTest, EveryModelHasAnotherIdAndKnowsOnlyItsOwnLinks) {
@@ -132,68 +106,6 @@ TEST_F(LoadedModelTest, SideFilesAreEntriesThatNoTensorNamesAndThatAreNoKeys) {
   EXPECT_EQ(model.side_files[0].name, "tokenizer.json");
   EXPECT_EQ(model.side_files[1].name, "docs/README.md");
   EXPECT_EQ(model.side_files[1].source->size(), 7U);
-}
-
-TEST_F(LoadedModelTest, TypedDataIsConvertedWhileItIsRead) {
-  const std::vector<std::int32_t> values(512, -2);
-  const LoadedModel model =
-      load_onnx(model_of({tensor("w", dtype::int16, {512}).int32_data(values, Repeated::unpacked)}));
-  Blob expected;
-  for (std::size_t i = 0; i < values.size(); ++i) expected.insert(expected.end(), {std::byte{0xfe}, std::byte{0xff}});
-  EXPECT_EQ(payloads_of(model).at("w"), expected);
-  EXPECT_TRUE(model.payloads.at(0).bytes().empty());
-}
-
-TEST_F(LoadedModelTest, WhatDoesNotConvertExactlyStaysWithARemark) {
-  const Message odd = tensor("odd", dtype::int16, {512}).int32_data(std::vector<std::int32_t>(511, 1));
-  const Message proto = model_of({odd});
-  const LoadedModel model = load_onnx(proto);
-  EXPECT_EQ(model.skeleton, proto.view());
-  EXPECT_THAT(ids_of(model.remarks), ElementsAre("warning onnx.tensor.not_converted"));
-  EXPECT_EQ(model.remarks[0].place.offset, place_in(proto.view(), odd));
-  EXPECT_THAT(model.remarks[0].message, ::testing::HasSubstr("\"odd\" (graph.initializer[0])"));
-}
-
-TEST_F(LoadedModelTest, RawDataThatIsTooLongStaysWithARemark) {
-  const Message proto = model_of({tensor("w", dtype::float32, {256}).raw_data(pattern(1028))});
-  const LoadedModel model = load_onnx(proto);
-  EXPECT_EQ(model.skeleton, proto.view());
-  EXPECT_THAT(ids_of(model.remarks), ElementsAre("warning onnx.tensor.long_raw"));
-}
-
-TEST_F(LoadedModelTest, RawDataBesideTypedDataStaysWithARemark) {
-  const Message proto = model_of({floats("w", 256).float_data({1, 2})});
-  const LoadedModel model = load_onnx(proto);
-  EXPECT_EQ(model.skeleton, proto.view());
-  EXPECT_THAT(ids_of(model.remarks), ElementsAre("warning onnx.tensor.not_converted"));
-}
-
-TEST_F(LoadedModelTest, ATypeThatIsNotKnownIsMovedByItsLength) {
-  const LoadedModel model = load_onnx(model_of({tensor("w", 27, {5}).raw_data(pattern(2000))}));
-  EXPECT_EQ(payloads_of(model).at("w"), pattern(2000));
-}
-
-TEST_F(LoadedModelTest, AnUnknownKeyIsDroppedWithARemark) {
-  folder_.write_file("w.bin", pattern(4));
-  const LoadedModel model = load_onnx(model_of({linked_floats("w", 1, "w.bin").external_data("prepacked_0", "x")}));
-  EXPECT_THAT(ids_of(model.remarks), ElementsAre("warning onnx.external_data.unknown_key"));
-  EXPECT_EQ(as_text(model.skeleton).find("prepacked"), std::string_view::npos);
-}
-
-TEST_F(LoadedModelTest, RawDataThatIsTooShortIsRefusedWhetherItMovesOrStays) {
-  expect_refused(tensor("w", dtype::float32, {257}).raw_data(pattern(1024)), Code::onnx_tensor_length);
-  expect_refused(tensor("w", dtype::float32, {255}).raw_data(pattern(1016)), Code::onnx_tensor_length);
-  expect_refused(tensor("w", dtype::int64, {2}).raw_data(pattern(8)), Code::onnx_tensor_length);
-  expect_refused(tensor("w", dtype::float32, {}).raw_data({}), Code::onnx_tensor_length);
-  expect_refused(tensor("w", dtype::int4, {3}).raw_data(pattern(1)), Code::onnx_tensor_length);
-}
-
-TEST_F(LoadedModelTest, RawDataThatIsTooShortIsRefusedIfNothingMoves) {
-  const Message bad = tensor("w", dtype::float32, {257}).raw_data(pattern(1024));
-  const Message model = model_of({floats("first", 3), bad});
-  const std::filesystem::path path = folder_.write_file("m.onnx", model.view());
-  const Error error = error_of([&] { static_cast<void>(load_model(path, ExternalPolicy::everything_inline(), {})); });
-  expect_error(error, Code::onnx_tensor_length, "", place_in(model.view(), bad));
 }
 
 TEST_F(LoadedModelTest, LinksThatContradictTheirTensorAreRefused) {

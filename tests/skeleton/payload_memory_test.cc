@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -55,6 +56,19 @@ TEST_F(PayloadMemoryTest, ALargeDataFileWithItsChecksumIsCopied) {
   ASSERT_NE(buffer, nullptr);
   EXPECT_EQ(model.payloads.front().bytes().data(), buffer.get());
   EXPECT_TRUE(std::ranges::equal(model.payloads.front().bytes(), Blob(4 * elements)));
+}
+
+/// Announces a size and has no bytes.
+class SizeAlone final : public ByteSource {
+ public:
+  [[nodiscard]] std::uint64_t size() const override { return 1ULL << 63U; }
+  void read(const ByteSink&) const override {}
+};
+
+TEST_F(PayloadMemoryTest, SizesThatAddUpToNothingDoNotGoToOneBuffer) {
+  LoadedModel model;
+  for (int i = 0; i < 2; ++i) model.payloads.push_back({std::make_shared<SizeAlone>()});
+  EXPECT_EQ(code_of([&] { return consolidate(model, {}); }), Code::usage_argument);
 }
 
 }  // namespace

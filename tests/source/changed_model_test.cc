@@ -66,15 +66,15 @@ TEST_F(ChangedModelTest, AModelThatIsReadFromTheMappingIsNotCalledDamagedEither)
   unverified.verify_data = false;
   const auto source = resolver_of(Archive::open(path_), unverified);
   const Error error(Code::wire_tag, "no protobuf field has the tag 0", {"", 0});
-  EXPECT_EQ(source->annotate(error).code(), Code::wire_tag);
+  EXPECT_EQ(source->with_place(error).code(), Code::wire_tag);
   undo_and_edit();
-  EXPECT_EQ(source->annotate(error).code(), Code::io_changed);
+  EXPECT_EQ(source->with_place(error).code(), Code::io_changed);
 }
 
 TEST_F(ChangedModelTest, ACopyOfTheModelThatWasVerifiedIsDamagedWhateverBecomesOfTheFile) {
   const auto source = resolver_of(Archive::open(path_), {});
   undo_and_edit();
-  EXPECT_EQ(source->annotate(Error(Code::wire_tag, "", {"", 0})).code(), Code::wire_tag);
+  EXPECT_EQ(source->with_place(Error(Code::wire_tag, "", {"", 0})).code(), Code::wire_tag);
 }
 
 TEST_F(ChangedModelTest, AListingOfTwoStatesIsNotGiven) {

@@ -135,11 +135,11 @@ TEST_F(OpenTest, AFileHasNoFurtherGraphs) {
 
 TEST_F(OpenTest, ErrorsGetThePlaceInTheInputOnce) {
   const auto source = open_resolver(archive(), {});
-  const Error error = source->annotate(Error(Code::wire_tag, "broken", {"", 3}));
+  const Error error = source->with_place(Error(Code::wire_tag, "broken", {"", 3}));
   EXPECT_EQ(error.path(), folder_ / "a.onnxar");
   EXPECT_EQ(error.entry(), "__MODEL_PROTO");
   EXPECT_GT(error.offset(), 3U);
-  const Error again = source->annotate(error);
+  const Error again = source->with_place(error);
   EXPECT_EQ(again.offset(), error.offset());
 }
 
@@ -176,7 +176,7 @@ TEST_F(OpenTest, DataInFilesSaysWhichFileItIsMappedFrom) {
       const std::vector<Location> runs = runs_in(*source);
       ASSERT_EQ(runs.size(), 1U) << path;
       ASSERT_NE(runs[0].file, nullptr) << path;
-      EXPECT_TRUE(runs[0].file->open(runs[0].bytes)) << path;
+      EXPECT_TRUE(static_cast<const base::FileOrigin*>(runs[0].file)->open(runs[0].bytes)) << path;
     }
   }
 }

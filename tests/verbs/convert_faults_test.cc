@@ -35,7 +35,8 @@ class ConvertFaultsTest : public ::testing::Test {
     SCOPED_TRACE(name);
     SaveOptions options = saved_as(Format::onnx_external);
     options.data_file = name;
-    expect_refused(folder_, inline_model(), options, Code::usage_argument, "", std::nullopt);
+    const Error error = expect_refused(folder_, inline_model(), options, Code::usage_argument, "", std::nullopt);
+    EXPECT_EQ(error.path(), folder_ / "out");
   }
 
   TempDir folder_;
@@ -209,6 +210,7 @@ TEST_F(ConvertFaultsTest, ASkeletonBeyondTheLimitIsRefused) {
     const Error error =
         expect_refused(folder_, input, saved_as(format), Code::onnx_model_too_large, "", std::nullopt, load);
     EXPECT_EQ(error.path(), input);
+    EXPECT_EQ(error.advice().hint, Hint::lower_threshold);
   }
 }
 
@@ -217,7 +219,8 @@ TEST_F(ConvertFaultsTest, AnAlignmentThatCannotBeIsRefused) {
   const auto refused = [&](Format format, std::uint64_t alignment) {
     SaveOptions options = saved_as(format);
     options.alignment = alignment;
-    expect_refused(folder_, input, options, Code::usage_argument, "", std::nullopt);
+    const Error error = expect_refused(folder_, input, options, Code::usage_argument, "", std::nullopt);
+    EXPECT_EQ(error.path(), folder_ / "out");
   };
   for (const std::uint64_t alignment : {0U, 1U, 32U, 65U, 96U, 65536U}) refused(Format::archive, alignment);
   for (const std::uint64_t alignment : {0U, 3U, 65535U, 131072U}) refused(Format::onnx_external, alignment);
@@ -260,6 +263,23 @@ TEST_F(ConvertFaultsTest, ABrokenArchiveIsRefusedWithItsPath) {
     EXPECT_EQ(error.path(), input);
     EXPECT_EQ(folder_.file_names(), before);
   }
+}
+
+TEST_F(ConvertFaultsTest, ErrorsAboutSideFilesNameEntryAndFile) {
+  const fs::path file = folder_.write_file("t.json", "{}");
+  const fs::path input = inline_model();
+  SaveOptions options = saved_as(Format::archive);
+  options.add = {{"key", file}};
+  EXPECT_EQ(expect_refused(folder_, input, options, Code::usage_argument, "key", std::nullopt).path(), file);
+  options.add = {{"t.json", file}};
+  options.rename = {{"t.json", "t.onnx"}};
+  EXPECT_EQ(expect_refused(folder_, input, options, Code::usage_argument, "t.json", std::nullopt).path(),
+            folder_ / "out");
+  options.rename = {};
+  options.format = Format::onnx_inline;
+  EXPECT_EQ(expect_refused(folder_, input, options, Code::usage_argument, "", std::nullopt).path(), folder_ / "out");
+  const Error error = error_of([&] { pack(input, folder_ / "out", options); });
+  EXPECT_EQ(error.path(), folder_ / "out");
 }
 
 }  // namespace

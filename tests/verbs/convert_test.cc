@@ -397,5 +397,22 @@ TEST_F(ConvertTest, AModelDeeperThanUsualIsConvertedWhereThatIsAllowed) {
   EXPECT_EQ(converted(archive, saved_as(Format::onnx_inline), load), deep.view());
 }
 
+TEST_F(ConvertTest, AWarningAboutATensorWithoutDataHasItsPlaceInTheInput) {
+  const Message open = tensor("open", dtype::float32, {3});
+  const Message proto = model_of({floats("w", 300, 1), open});
+  static_cast<void>(packed(proto));
+  ASSERT_THAT(ids_of(report_.remarks), ElementsAre("warning onnx.tensor.no_data"));
+  EXPECT_EQ(report_.remarks[0].place.entry, "");
+  EXPECT_EQ(report_.remarks[0].place.offset, place_in(proto.view(), open));
+  const Message graph_tensor = tensor("in graph", dtype::float32, {3});
+  const Built archive = archive_of(proto, {zip_entry("b.onnx", model_of({graph_tensor}).view())});
+  static_cast<void>(converted(archive.bytes, saved_as(Format::archive)));
+  ASSERT_THAT(ids_of(report_.remarks), ElementsAre("warning onnx.tensor.no_data", "warning onnx.tensor.no_data"));
+  EXPECT_EQ(report_.remarks[0].place.entry, "__MODEL_PROTO");
+  EXPECT_EQ(report_.remarks[0].place.offset, place_in(archive.bytes, open));
+  EXPECT_EQ(report_.remarks[1].place.entry, "b.onnx");
+  EXPECT_EQ(report_.remarks[1].place.offset, place_in(archive.bytes, graph_tensor));
+}
+
 }  // namespace
 }  // namespace onnxar::testing

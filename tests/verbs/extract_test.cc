@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "base/near_names.h"
 #include "onnxar/convert.h"
 #include "support/samples.h"
 
@@ -10,7 +9,6 @@ namespace onnxar::testing {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 ExtractOptions unsynced(bool raw = false) {
@@ -67,26 +65,6 @@ TEST_F(ExtractTest, WhatIsNotThereOrAmbiguousIsAUsageError) {
   EXPECT_EQ(code(""), Code::usage_no_such_tensor);
   EXPECT_THAT(extract(path, "graph.initializer[1]", folder_ / "x", unsynced()), SizeIs(1));
   EXPECT_THAT(folder_.file_names(), ElementsAre("m", "x"));
-}
-
-std::string near(std::string_view wanted, const std::vector<std::string>& names) {
-  NearNames near_names(wanted);
-  for (const std::string& name : names) near_names.consider(name);
-  return near_names.text();
-}
-
-TEST(NearNamesTest, TheNearestComeFirstAndNoneTwice) {
-  EXPECT_EQ(near("weight", {"heights", "weigth", "weight1", "weight1", "bias", ""}),
-            "; near names: \"weight1\", \"heights\", \"weigth\"");
-  EXPECT_EQ(near("bias", {"encoder.bias", "a.bias", "weight"}), "; near names: \"a.bias\", \"encoder.bias\"");
-  EXPECT_THAT(near("w", {"completely else"}), IsEmpty());
-}
-
-TEST(NearNamesTest, EditsAreFoundAtBothEndsAndInBetween) {
-  for (const std::string name : {"bcdefgh", "abcdefg", "abcefgh", "xabcdefgh", "abcdefghx", "abcdxefgh", "abxdefgh"}) {
-    EXPECT_EQ(near("abcdefgh", {name}), "; near names: \"" + name + "\"");
-  }
-  EXPECT_THAT(near("abcdefgh", {"defgh", "hgfedcba"}), IsEmpty());
 }
 
 }  // namespace

@@ -86,7 +86,11 @@ TEST_F(FolderCostTest, NamesDoNotMakeMoreFoldersThanTheirFilesAreWorth) {
   const fs::path many = folder_.write_file("many", archive_of_deep_files(11).bytes);
   for (const bool dry_run : {true, false}) {
     options.output.dry_run = dry_run;
-    EXPECT_EQ(error_of([&] { pack_or_unpack(many, folder_ / "new/", options); }).code(), Code::zip_limit_folders);
+    const Error error = error_of([&] { pack_or_unpack(many, folder_ / "new/", options); });
+    EXPECT_EQ(error.code(), Code::zip_limit_folders);
+    EXPECT_EQ(error.path(), folder_ / "new/");
+    EXPECT_TRUE(error.entry().ends_with("/f.txt")) << error.entry();
+    EXPECT_EQ(error.advice().hint, Hint::unpack_model_alone);
     EXPECT_FALSE(fs::exists(folder_ / "new"));
   }
   EXPECT_EQ(pack_or_unpack(many, folder_ / "alone.onnx", options).side_files_left_out, 11U);

@@ -146,6 +146,48 @@ TEST_F(ModelWriterTest, AWeightOfAnotherSizeIsRefusedWhateverIsWritten) {
   EXPECT_THAT(folder_.file_names(), IsEmpty());
 }
 
+/// Announces a size and fails the test if it is read.
+class HugeSource final : public ByteSource {
+ public:
+  explicit HugeSource(std::uint64_t size) : size_(size) {}
+  [[nodiscard]] std::uint64_t size() const override { return size_; }
+  void read(const ByteSink&) const override { ADD_FAILURE() << "read"; }
+
+ private:
+  std::uint64_t size_;
+};
+
+TEST_F(ModelWriterTest, WeightsOf2To63BytesAreRefusedBeforeTheirSumWraps) {
+  for (int i = 0; i < 2; ++i) {
+    writer_ = ModelWriter();
+    const Error error = error_of([&] { static_cast<void>(writer_.add(std::make_shared<HugeSource>(1ULL << 63U))); });
+    EXPECT_EQ(error.code(), Code::usage_argument);
+    EXPECT_THAT(error.message(), ::testing::HasSubstr("weight 0 in the order of `add`"));
+  }
+}
+
+TEST_F(ModelWriterTest, WeightsWhoseSizesAddUpToTooMuchAreRefusedInEveryForm) {
+  SaveOptions in_file = saved_as(Format::onnx_external);
+  in_file.data_file = "data";
+  SaveOptions in_files = saved_as(Format::onnx_external);
+  in_files.file_per_tensor = true;
+  SaveOptions within = saved_as(Format::archive);
+  within.threshold = 1ULL << 62U;
+  for (SaveOptions options : {saved_as(Format::archive), saved_as(Format::onnx_inline), in_file, in_files, within}) {
+    writer_ = ModelWriter();
+    Messages tensors;
+    for (int i = 0; i < 16; ++i) {  // 2^64 bytes: the sum of 64 bits would be 0
+      const std::string location = writer_.add(std::make_shared<HugeSource>(1ULL << 60U));
+      tensors.push_back(tensor("w" + std::to_string(i), dtype::uint8, {1LL << 60}).external(location, 0, 1ULL << 60U));
+    }
+    const Error error = error_of([&] { save(model_of(tensors), options); });
+    EXPECT_EQ(error.code(), Code::usage_argument);
+    EXPECT_EQ(error.path(), path_);
+    EXPECT_THAT(error.message(), ::testing::HasSubstr("tensor \"w1\" (graph.initializer[1])"));
+  }
+  EXPECT_THAT(folder_.file_names(), IsEmpty());
+}
+
 TEST_F(ModelWriterTest, AChecksumOfAnUnknownNumberIsRefused) {
   SaveOptions options = saved_as(Format::archive);
   options.checksum = static_cast<Checksum>(9);

@@ -350,5 +350,25 @@ TEST_F(ReplaceTest, BrokenModelsAreRefused) {
   EXPECT_EQ(now(), before_.bytes);
 }
 
+TEST_F(ReplaceTest, AWarningAboutATensorWithoutDataHasItsPlaceInTheNewModel) {
+  const Message open = tensor("open", dtype::float32, {3});
+  const Message proto = model_of({floats("w", 300, 1), open});
+  const ReplaceReport report = onnxar::replace(archive_, write(proto), unsynced_edit());
+  ASSERT_THAT(ids_of(report.remarks), ElementsAre("warning onnx.tensor.no_data"));
+  EXPECT_EQ(report.remarks[0].place.offset, place_in(proto.view(), open));
+}
+
+TEST_F(ReplaceTest, AnEntryThatWouldMoveIsNamed) {
+  start_with(
+      archive_of(model_of({linked_floats("a", 300, "a")}),
+                 {zip_entry("a", pattern(1200, 1)), zip_entry("t.json", blob("{}")), zip_entry("c.bin", pattern(4))}));
+  ReplaceOptions options = unsynced_edit();
+  options.remove = {"t.json"};
+  const Error error =
+      error_of([&] { onnxar::replace(archive_, write(model_of({linked_floats("c", 1, "c.bin")})), options); });
+  expect_error(error, Code::usage_argument, "c.bin", std::nullopt);
+  EXPECT_EQ(error.path(), archive_);
+}
+
 }  // namespace
 }  // namespace onnxar::testing

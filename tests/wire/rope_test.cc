@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
 #include <vector>
 
+#include "support/refusal.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::testing {
@@ -22,6 +25,15 @@ class Echo final : public ByteSource {
  private:
   Blob piece_;
   std::size_t count_;
+};
+
+/// Announces more bytes than a file can have, and a different number at every call.
+class Boaster final : public ByteSource {
+ public:
+  [[nodiscard]] std::uint64_t size() const override { return (1ULL << 63U) + asked++; }
+  void read(const ByteSink&) const override {}
+
+  mutable std::uint64_t asked = 0;
 };
 
 std::vector<Bytes> pieces_of(const wire::Rope& rope) {
@@ -86,6 +98,19 @@ TEST(Rope, ARopeIsASourceForAnother) {
   outer.append(std::string(">"));
   EXPECT_EQ(outer.size(), 8U);
   EXPECT_EQ(text_of(outer.flat()), "<inside>");
+}
+
+TEST(Rope, ASourceIsAskedForItsSizeOnceAndSizesThatAddUpToTooMuchAreRefused) {
+  const auto source = std::make_shared<Boaster>();
+  wire::Rope rope;
+  rope.append(std::string("model"));
+  EXPECT_EQ(code_of([&] {
+              rope.append(source);
+              return 0;
+            }),
+            Code::usage_argument);
+  EXPECT_EQ(source->asked, 1U);
+  EXPECT_EQ(rope.size(), 5U);
 }
 
 }  // namespace

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "support/refusal.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::testing {
@@ -232,6 +235,31 @@ TEST(Splice, ASourceStandsBehindItsTextAndMayBeBeyond4GiB) {
   rope.read([&written](Bytes piece) { written += as_text(piece); });
   EXPECT_EQ(written, Message().claimed_length(2, (5ULL << 30U) + 4).str() + "head...");
   EXPECT_EQ(rope.size(), 1 + 5 + (5ULL << 30U) + 4);
+}
+
+/// Announces 2^60 bytes and has none.
+class AnnouncedOnly final : public ByteSource {
+ public:
+  [[nodiscard]] std::uint64_t size() const override { return 1ULL << 60U; }
+  void read(const ByteSink&) const override {}
+};
+
+TEST(Splice, SizesThatAddUpToTooMuchAreRefused) {
+  const Message message = nested(10);
+  const auto source = std::make_shared<AnnouncedOnly>();
+  wire::Splice one_frame(message.view());
+  one_frame.replace(wire::Splice::outermost, {0, 0}, "", source);
+  one_frame.replace(wire::Splice::outermost, {0, 0}, "", source);
+  EXPECT_EQ(code_of([&] {
+              one_frame.replace(wire::Splice::outermost, {0, 0}, "", source);
+              return 0;
+            }),
+            Code::usage_argument);
+  wire::Splice two_frames(message.view());  // each frame is within the limit, and the outer one has both
+  const Innermost inner = enter_innermost(two_frames, message.view());
+  two_frames.replace(inner.frame, {inner.range.begin, inner.range.begin}, "", source);
+  two_frames.replace(wire::Splice::outermost, {0, 0}, "", source);
+  EXPECT_EQ(code_of([&] { return std::move(two_frames).result().size(); }), Code::usage_argument);
 }
 
 }  // namespace

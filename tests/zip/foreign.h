@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/crc32.h"
 #include "zip/foreign_directory.h"
 #include "zip/reading.h"
 
@@ -21,8 +20,7 @@ inline std::vector<std::pair<std::string, Blob>> read_all(Bytes file) {
   for (const zip::ForeignEntry& entry : directory.entries()) {
     if (entry.folder) continue;
     Blob data;
-    zip::data_source(file, entry)->read([&](Bytes piece) { data.insert(data.end(), piece.begin(), piece.end()); });
-    zip::expect_crc(file, entry, base::crc32(0, data));
+    zip::read_verified(file, entry, [&](Bytes piece) { data.insert(data.end(), piece.begin(), piece.end()); });
     files.emplace_back(entry.name, std::move(data));
   }
   return files;

@@ -122,6 +122,16 @@ TEST(CentralZip64, HoldsJustWhatDoesNotFit) {
   EXPECT_EQ(bytes_of(sentinel, sentinel), 28U);
 }
 
+TEST(FileSize, CountsEveryEntryAtItsOwnAlignment) {
+  const std::uint64_t headers = 3 * (46 + 1) + 22;
+  const std::vector<zip::SizedEntry> entries = {{"a", 70, 64}, {"b", 70, 512}, {"c", mebibyte, 64}};
+  const std::uint64_t b = first_aligned(64 + 70 + 30 + 1, 512);
+  const std::uint64_t c = first_aligned(b + 70 + 30 + 1, 4096);  // a large entry begins on a page
+  EXPECT_EQ(zip::file_size(entries), c + mebibyte + headers);
+  const std::vector<std::pair<std::string_view, std::uint64_t>> same = {{"a", 70}, {"b", 70}};
+  EXPECT_EQ(zip::file_size(same, 512), zip::file_size(std::vector<zip::SizedEntry>{{"a", 70, 512}, {"b", 70, 512}}));
+}
+
 TEST(EndRecords, GrowToZip64AtEachThreshold) {
   EXPECT_EQ(zip::end_records_size(65534, sentinel - 1, sentinel - 1), 22U);
   EXPECT_EQ(zip::end_records_size(65535, 0, 0), 98U);

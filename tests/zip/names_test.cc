@@ -150,17 +150,7 @@ TEST(UnreadableNameFault, NamesThatReadersTakeForOthersAreRefused) {
   }
 }
 
-TEST(Folding, ConcernsAsciiLettersOnly) {
-  for (int value = -128; value < 128; ++value) {
-    const char c = static_cast<char>(value);
-    const bool capital = c >= 'A' && c <= 'Z';
-    EXPECT_EQ(zip::folded(c), capital ? static_cast<char>(c + 32) : c) << value;
-  }
-  EXPECT_EQ(zip::folded_copy("Layer_0.WEIGHT[@]`{"), "layer_0.weight[@]`{");
-  EXPECT_EQ(zip::folded_copy("\xc3\x84"), "\xc3\x84");
-}
-
-TEST(Folding, EqualityNeedsEqualLengths) {
+TEST(FoldedNames, EqualityNeedsEqualLengths) {
   EXPECT_TRUE(zip::equal_folded("", ""));
   EXPECT_TRUE(zip::equal_folded("aBc", "AbC"));
   EXPECT_FALSE(zip::equal_folded("abc", "ab"));

@@ -37,11 +37,13 @@ int run_verb(std::span<const Verb> verbs) {
   for (const Verb& verb : verbs) {
     if (verb.app->parsed()) return verb.run();
   }
+  // Not reached: CLI11 requires a verb.
   return exit_code::usage;
 }
 
 /// Returns `code` after the standard output has taken everything. Errors: io.failed.
 int flushed(int code) {
+  // A full disk may show only at the flush. Without this check, a truncated listing would end with exit code 0.
   std::cout.flush();
   if (!std::cout) throw Error(Code::io_failed, "cannot write to the standard output");
   return code;
@@ -93,6 +95,7 @@ int parse_and_run(Words words) {
                             add_replace(app),    add_link(app),   add_recover(app), add_undo(app),  add_cat(app),
                             add_show(app),       add_dump(app),   add_extract(app), add_diff(app),  add_freeze(app),
                             add_completion(app), add_man(app)};
+  // Before parsing, which would report the same words as a missing verb.
   refuse_unknown_verb(verbs, words);
   try {
     app.parse(static_cast<int>(words.size()), words.data());
@@ -116,6 +119,7 @@ int run(Words words) {
   } catch (const std::bad_alloc&) {
     return failed(Error(Code::io_failed, "out of memory"));
   } catch (const std::exception& error) {
+    // The library throws Error; others come from CLI11, the JSON library or a stream.
     return failed(Error(Code::io_failed, error.what()));
   }
 }

@@ -1,4 +1,6 @@
 // Differences between two models: graphs, tensors down to single elements, side files.
+//
+// Threads: all functions may be called from several threads at once. They only read, as const members of Model do.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // Freezing a model: fills in missing weights from a file, and removes the parts that inference does not need.
+//
+// Threads: calls are independent of each other. `freeze` of a Model changes it, so no other thread may use that model.
 #pragma once
 
 #include <cstdint>

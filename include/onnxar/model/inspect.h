@@ -1,4 +1,6 @@
 // A description of a model as data: its graph, its tensors and its files. No weight is read.
+//
+// Threads: all functions may be called from several threads at once. Callbacks run on the thread of the call.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,9 @@
 //
 // The messages are ONNX's own under another protobuf package (`onnxar::schema`, see proto/onnxar/onnx.proto), so that
 // this library can share a process with onnx. On the wire they are the same.
+//
+// Threads: const members of Model may be called concurrently; editing a model needs the caller's own lock. Other
+// functions are independent of each other, and run callbacks on the thread of the call.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +44,7 @@ namespace ONNXAR_API onnxar {
 /// are. One packed run of float_data or double_data is borrowed too. Other typed data is decoded during loading, into
 /// owned spans.
 ///
-/// Move-only. Threads: const members may be called concurrently; editing needs the caller's own lock.
+/// Move-only.
 class Model {
  public:
   /// An empty model.
@@ -122,8 +125,8 @@ class Model {
 // --- Tensors ---------------------------------------------------------------------------------------------------------
 
 /// Visits every tensor of a model: initializers, sparse values and indices, node attributes, subgraphs, function bodies
-/// and defaults, training info, in the order of the messages. `visit` may change its tensor, and is called on the
-/// caller's thread. Errors: usage.argument (an empty `visit`); what `visit` throws passes through. Cost: O(messages).
+/// and defaults, training info, in the order of the messages. `visit` may change its tensor. Errors: usage.argument (an
+/// empty `visit`); what `visit` throws passes through. Cost: O(messages).
 void for_each_tensor(schema::ModelProto& model, const std::function<void(schema::TensorProto&)>& visit);
 /// As above, with name, data type, dims and site.
 void for_each_tensor(schema::ModelProto& model,
@@ -166,9 +169,9 @@ struct TextReport {
   std::vector<Finding> remarks;  ///< with data: what text cannot carry (unknown fields, NaNs with a payload, ...)
 };
 
-/// Prints the model at `model`, an archive or a `.onnx` file in any form, to `sink`, which is called on the caller's
-/// thread. Payloads are escaped piece by piece, never gathered in memory. Errors: as `unpack`; onnx.model.invalid if
-/// protobuf cannot parse the model; usage.argument (an empty sink).
+/// Prints the model at `model`, an archive or a `.onnx` file in any form, to `sink`. Payloads are escaped piece by
+/// piece, never gathered in memory. Errors: as `unpack`; onnx.model.invalid if protobuf cannot parse the model;
+/// usage.argument (an empty sink).
 TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const TextOptions& options = {});
 
 /// Writes the model at `input` to `output` as text with all data, and with its side files if `output` is a folder, as

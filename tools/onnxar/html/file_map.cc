@@ -90,6 +90,7 @@ class Picture {
   /// Adds a rectangle for each row that the block covers.
   void add(const FileBlock& block) {
     const std::string title = hover_text(block);
+    // A row is a line of the picture, so a block that reaches over its end goes on at the front of the next.
     for (std::uint64_t at = block.offset; at < block.offset + block.size;) {
       const std::uint64_t row = at / bytes_per_row_;
       const std::uint64_t end = std::min(block.offset + block.size, (row + 1) * bytes_per_row_);
@@ -121,6 +122,7 @@ class Picture {
 /// Merges a run of invisibly narrow blocks to one block in the style of the largest.
 FileBlock as_one(std::span<const FileBlock> run) {
   FileBlock one = *std::ranges::max_element(run, {}, &FileBlock::size);
+  // Covers gaps between the blocks, which are narrower than a pixel as well.
   one.offset = run.front().offset;
   one.size = run.back().offset + run.back().size - one.offset;
   one.name = concat(run.size(), " small blocks (the largest: ", one.name, ")");
@@ -133,6 +135,7 @@ std::vector<FileBlock> gathered(const std::vector<FileBlock>& blocks, const Pict
   for (auto begin = blocks.begin(); begin != blocks.end();) {
     auto end = begin;
     while (end != blocks.end() && picture.is_narrow(end->offset + end->size - begin->offset)) ++end;
+    // The loop stops at a block that is wide alone: that one is kept as it is.
     few.push_back(end - begin <= 1 ? *begin : as_one({begin, end}));
     begin = std::max(end, std::next(begin));
   }
@@ -146,6 +149,7 @@ std::string legend(const FileMap& map) {
     std::uint64_t blocks = 0;
   };
   std::map<std::string, Row> rows;
+  // Sums all blocks, not the merged ones: merging must not change the numbers.
   for (const FileBlock& block : map.blocks) {
     Row& row = rows[label_of(block)];
     row.style = style_of(block);

@@ -8,6 +8,8 @@ namespace onnxar::tool::html {
 
 std::string escaped_text(std::string_view text) {
   std::string out;
+  // Names come from models of strangers. Control and bidirectional characters go first, then markup; both quotes are
+  // replaced, so that the text is safe in attributes as well.
   for (const char c : escaped(text)) {
     switch (c) {
       case '&': out += "&amp;"; break;

@@ -70,6 +70,7 @@ std::string head(const Inspection& inspection) {
     nodes += concat("; ", grouped(graph.all_nodes), " with ", grouped(graph.subgraphs), " subgraphs and ",
                     grouped(inspection.functions.size()), " functions");
   }
+  // `check` does not look at the order of nodes, so the page names the first fault of each kind.
   if (!graph.cycle.empty()) nodes += "; <b>a cycle</b> through " + escaped_text(graph.cycle.front());
   if (!graph.dangling.empty()) {
     nodes += concat("; <b>undefined input</b> ", name(graph.dangling.front().name), " of ",
@@ -77,6 +78,7 @@ std::string head(const Inspection& inspection) {
   }
   std::string metadata;
   for (const auto& [key, value] : inspection.metadata) {
+    // A value may have any length, and the page is a summary.
     metadata += concat(metadata.empty() ? "" : "<br>", name(key), " = ", name(value.substr(0, 200)));
   }
   return table("summary",
@@ -171,6 +173,7 @@ std::string files(const std::vector<FileMap>& maps) {
 }  // namespace
 
 std::string page(const Inspection& inspection, const std::string& title) {
+  // Self-contained: style and pictures are in the page, which has no script and refers to no other file.
   const std::string heading = escaped_text(title);
   return concat("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>", heading,

@@ -15,6 +15,7 @@ void (*interrupt_handler)() = nullptr;
 extern "C" void handle_fault(int /*signal*/) { fault_handler(); }
 
 extern "C" void handle_interrupt(int signal) {
+  // The archive is restored first: raising the signal again ends the process.
   interrupt_handler();
   std::signal(signal, SIG_DFL);
   std::raise(signal);  // the parent process must see that the signal ended this one
@@ -40,9 +41,11 @@ std::size_t write_output(std::span<const std::byte> bytes, std::error_code& fail
 }
 
 void write_error(std::string_view text) noexcept {
+  // Called in signal handlers, where streams and allocation are not allowed. A failure has nowhere to be reported.
   [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
+/// Skips destructors and buffers, which a signal handler must not run: the fault may have interrupted any of them.
 void end_at_once(int exit_code) noexcept { ::_exit(exit_code); }
 
 void on_mapping_fault(void (*handler)()) noexcept {
@@ -53,6 +56,7 @@ void on_mapping_fault(void (*handler)()) noexcept {
 void on_interrupt(void (*handler)()) noexcept {
   interrupt_handler = handler;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    // A signal that the parent process ignores, such as SIGHUP under nohup, stays ignored.
     if (std::signal(signal, handle_interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);
   }
 }

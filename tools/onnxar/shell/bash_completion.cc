@@ -60,6 +60,7 @@ std::string bash_case(const std::string& verb, const std::vector<Parameter>& arg
                       const std::vector<Parameter>& options) {
   std::string text = "    " + verb + ")\n      case $before in\n";
   for (const Parameter& option : options) {
+    // A flag has no value: the word after it is completed like any other argument.
     if (option.kind == ValueKind::none) continue;
     text += "        " + joined_words(option.names, " | ") + ") " + bash_kind(option) + " ;;\n";
   }
@@ -78,6 +79,7 @@ std::string bash_completion(const CommandLine& line) {
     verb.choices.push_back(each.name);
     cases += bash_case(each.name, each.arguments, each.options);
   }
+  // Before a verb is typed, the verbs are the choices of a first argument. One case per verb follows.
   return std::string(bash_head) + bash_case("''", {verb}, line.options) + cases + std::string(bash_tail);
 }
 

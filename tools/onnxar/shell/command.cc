@@ -77,6 +77,7 @@ void writes_file(CLI::Option* option) {
                : "the output must be a file, because it appears complete or not at all; `onnxar dump --with-data` "
                  "prints a model as text, `onnxar cat` prints one entry; write ./- for a file named -";
   };
+  // The empty description keeps the validator out of `--help`.
   option->type_name(value_type::file)->check(CLI::Validator(refuse_stdout, ""));
 }
 
@@ -148,6 +149,7 @@ ConvertReport convert_input(const std::filesystem::path& input, const std::files
   const bool packing = save.format == Format::archive;
   if (input != "-")
     return packing ? onnxar::pack(input, output, save, load) : onnxar::unpack(input, output, save, load);
+  // A pipe cannot be mapped and its size is unknown, so the whole model is read into memory.
   const std::vector<std::byte> bytes = standard_input();
   if (load.external_data_dir.empty()) load.external_data_dir = ".";
   return packing ? onnxar::pack(bytes, output, save, load) : onnxar::unpack(bytes, output, save, load);
@@ -157,6 +159,7 @@ void write_to_stdout(Bytes bytes) {
   while (!bytes.empty()) {
     std::error_code failed;
     const std::size_t written = os::write_output(bytes, failed);
+    // The kernel reads the mapping for `write`. Where the file lost its end, that fails with EFAULT, without SIGBUS.
     if (failed == std::errc::bad_address) {
       throw Error(Code::io_failed, "an input file was shortened while it was read");
     }
@@ -169,6 +172,7 @@ int exit_code_of(const Error& error) {
   switch (kind(error.code())) {
     case Kind::usage: return exit_code::usage;
     case Kind::io: return exit_code::io;
+    // Remarks are never thrown; the compiler wants all kinds.
     case Kind::format:
     case Kind::remark: return exit_code::format;
   }
@@ -194,6 +198,7 @@ std::string graphs_text(std::uint64_t count) { return std::to_string(count) + (c
 void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosity) {
   constexpr std::size_t few = 10;
   if (verbosity.quiet) return;
+  // A model may have a remark for each of its tensors, and these must not hide the report.
   const std::size_t shown = verbosity.verbose ? remarks.size() : std::min(remarks.size(), few);
   for (std::size_t i = 0; i < shown; ++i) std::cerr << "onnxar: " << line_of(remarks[i]) << '\n';
   if (shown < remarks.size()) std::cerr << "onnxar: ... and " << remarks.size() - shown << " more (-v shows them)\n";

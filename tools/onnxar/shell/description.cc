@@ -57,6 +57,7 @@ VerbDescription verb_description(const CLI::App& app) {
   verb.name = app.get_name();
   verb.help = app.get_description();
   const std::string footer = app.get_footer();
+  // Footers end with the example: `--help` prints both as one text, and the manual page has a section of examples.
   const std::size_t example = std::min(footer.find(label), footer.size());
   verb.notes = CLI::detail::trim_copy(footer.substr(0, example));
   if (example < footer.size()) verb.example = footer.substr(example + label.size());
@@ -66,6 +67,7 @@ VerbDescription verb_description(const CLI::App& app) {
 
 }  // namespace
 
+/// Reads the parser itself, so completions and the manual page cannot disagree with `--help`.
 CommandLine describe(const CLI::App& app) {
   CommandLine line;
   line.about = app.get_description();
@@ -83,6 +85,7 @@ std::vector<std::string> names_of(const std::vector<Parameter>& options) {
 }
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  // Goes on after the inserted text, which may contain `from`: roff writes a backslash as `\e`.
   for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
     text.replace(at, from.size(), to);
   }

@@ -34,6 +34,7 @@ std::string fish_option(const std::string& verb, const Parameter& option) {
   switch (option.kind) {
     case ValueKind::none: break;
     case ValueKind::any: text += " -x"; break;
+    // The script turns off files for the command (`-f`), so options and arguments that take them ask for them (`-F`).
     case ValueKind::file: text += " -r -F"; break;
     case ValueKind::folder: text += " -x -a '(__fish_complete_directories)'"; break;
     case ValueKind::choice: text += " -x" + fish_words(option.choices); break;

@@ -12,6 +12,7 @@ struct Row {
   std::string_view words;
 };
 
+/// The library gives a remedy by its id, and each front end names it in its own terms: here, options of the shell.
 constexpr std::array rows = {
     Row{Hint::none, ""},
     Row{Hint::overwrite, "choose another name, or --force to replace it"},
@@ -55,6 +56,7 @@ constexpr std::array rows = {
         "`onnxar repack --rename {}=extra/{}` makes a side file of it"},
     Row{Hint::repack_rename, "rename the file, or the entry with `onnxar repack --rename {}=NEW`"},
     Row{Hint::unpack_unnamed, "another name is possible, and `onnxar unpack` writes a model without any"},
+    Row{Hint::unpack_model_alone, "`-o FILE` writes the model alone, or remove files with a zip tool"},
     Row{Hint::make_anew, "fetch it again, or make it anew with `onnxar pack` or `onnxar repack`"},
     Row{Hint::link_again, "make the link again with `onnxar link`"},
     Row{Hint::recover_cuts, "`onnxar recover` cuts off the rest"},
@@ -82,6 +84,7 @@ static_assert(is_complete());
 
 std::string in_words(const Advice& advice) {
   const auto number = static_cast<std::size_t>(advice.hint);
+  // A shared library that is newer than this tool may give a hint without a row: the library has words of its own.
   return number < rows.size() ? filled(rows.at(number).words, advice) : to_string(advice);
 }
 

@@ -9,11 +9,13 @@ namespace {
 
 /// Escapes the characters that roff would interpret, in a line or part of one.
 std::string roff(const std::string& text) {
+  // Backslashes first: the replacements below insert some.
   std::string safe = replaced(text, "\\", "\\e");
   for (const auto& [plain, escape] :
        {std::pair{"-", "\\-"}, {"'", "\\(aq"}, {"`", "\\(ga"}, {"\"", "\\(dq"}, {"^", "\\(ha"}, {"~", "\\(ti"}}) {
     safe = replaced(safe, plain, escape);
   }
+  // roff takes a line that begins with a dot for a request.
   return safe.starts_with('.') ? "\\&" + safe : safe;
 }
 
@@ -58,6 +60,7 @@ std::string usage(const VerbDescription& verb) {
 }
 
 std::string section(const VerbDescription& verb) {
+  // All verbs share one page, so each is a subsection with a usage line.
   std::string text = ".SS " + roff(verb.name) + "\n" + usage(verb) + ".PP\n" + sentence(verb.help);
   text += items(verb.arguments, false) + items(verb.options, true);
   const char* before = ".PP\n";

@@ -11,6 +11,7 @@ std::pair<std::string, std::string> pair_of(const std::string& text, const std::
 }
 
 CLI::Option* add_files(CLI::App& verb, std::vector<std::string>& files, const std::string& description) {
+  // Without extra arguments: CLI11 would otherwise take the words after the value as more values, up to the model.
   return verb.add_option("--add", files, description)->type_name("NAME=FILE")->allow_extra_args(false);
 }
 
@@ -20,6 +21,7 @@ AddedFile added_file(const std::string& text) {
 }
 
 CLI::Option* add_rename(CLI::App& verb, std::vector<std::string>& rename) {
+  // One value each time it is given, as above.
   return verb.add_option("--rename", rename, "Rename an entry that no tensor refers to; OLD ends at the first =")
       ->type_name("OLD=NEW")
       ->allow_extra_args(false);

@@ -55,6 +55,7 @@ std::string zsh_option(const Parameter& option) {
   std::string text;
   for (const std::string& name : option.names) {
     std::string word = begin + name;
+    // zsh accepts the value in the same word: `--output=FILE` and `-oFILE`, or as the next one.
     if (option.kind != ValueKind::none) word += name.starts_with("--") ? "=" : "+";
     word += "[" + zsh_plain(option.help) + "]";
     if (option.kind != ValueKind::none) word += ":" + zsh_value(option.value, option);

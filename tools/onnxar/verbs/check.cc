@@ -37,6 +37,7 @@ void print_summary(const std::vector<Finding>& findings, const CheckArguments& a
 void print_findings(const std::vector<Finding>& findings, const Verbosity& verbosity) {
   for (const Finding& finding : findings) {
     if (verbosity.quiet && finding.severity != Severity::error) continue;
+    // Findings are the result and go to the standard output; the summary on stderr does not get into a pipe.
     std::cout << line_of(finding) << '\n';
   }
 }
@@ -50,6 +51,7 @@ int check_model(CheckArguments& arguments) {
     print_findings(findings, arguments.verbosity);
   }
   if (!arguments.verbosity.quiet) print_summary(findings, arguments);
+  // Not the code of a broken input: the check itself succeeded.
   return passed(findings) ? exit_code::done : exit_code::found;
 }
 

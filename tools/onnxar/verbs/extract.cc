@@ -29,6 +29,7 @@ int extract_tensors(const ExtractArguments& arguments) {
   const auto rows = extract(arguments.model, arguments.which, arguments.output, arguments.options);
   if (arguments.verbosity.quiet) return exit_code::done;
   for (const ExtractedTensor& row : rows) print_row(row);
+  // The rows read the same for a dry run, so the end says that it was one.
   if (arguments.options.output.dry_run) std::cerr << "nothing was written\n";
   return exit_code::done;
 }

@@ -35,6 +35,7 @@ Verb add_link(CLI::App& app) {
   verb->add_flag("-f,--force", arguments->options.output.overwrite, "Replace an existing output");
   add_write_options(*verb, arguments->options.output);
   add_verbosity(*verb, arguments->verbosity);
+  // The footer warns of what breaks a link: a runtime does not read the marker that `check` compares.
   verb->footer(
       "ONNX Runtime, onnx and others open the output like any model with external data, and map the weights from "
       "ARCHIVE.\n"

@@ -25,6 +25,7 @@ struct LsArguments {
 
 void print_json(const Listing& listing, const std::filesystem::path& path) {
   Json document;
+  // Numbers are exact here: the table rounds for readers, and programs take this form.
   document["path"] = path.string();
   document["file_size"] = listing.file_size;
   document["alignment"] = listing.alignment;
@@ -55,6 +56,7 @@ void add_rows(std::vector<Row>& rows, const ListedEntry& entry) {
     row[2] = to_string(tensor.type);
     row[3] = shape_text(tensor.dims);
     rows.push_back(row);
+    // The entry's columns appear once: repeating its size would look like more data.
     row = Row{};
   }
 }
@@ -66,6 +68,7 @@ std::size_t width_of(const std::string& text) {
 }
 
 void print_rows(const std::vector<Row>& rows) {
+  // One long name must not push the columns of all other rows off the screen.
   constexpr std::size_t widest = 60;
   std::array<std::size_t, 7> widths{};
   for (const Row& row : rows) {

@@ -58,6 +58,7 @@ Verb add_pack(CLI::App& app) {
             "further graph over its entries");
   add_rename(*verb, arguments->rename);
   add_threads(*verb, arguments->save.output.threads);
+  // Of the verbs that load models, only this one reads zips of other makers (spec/other-zips.md).
   arguments->load.foreign_zips = true;
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar pack model.onnx -o model.onnxar");

@@ -16,6 +16,7 @@ struct RecoverArguments {
 int recover(const RecoverArguments& arguments) {
   const EarlierState state = onnxar::recover(arguments.archive, arguments.options);
   if (arguments.verbosity.quiet) return exit_code::done;
+  // Not an error: the archive is in the state that the caller wants.
   if (state.size == state.file_size) {
     std::cerr << "complete, nothing to cut: " << escaped_path(arguments.archive) << '\n';
   } else {

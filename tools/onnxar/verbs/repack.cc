@@ -72,6 +72,7 @@ Verb add_repack(CLI::App& app) {
       app.add_subcommand("repack", "Make an archive from a zip file, or a smaller one from an edited archive");
   add_file(*verb, "ZIP", arguments->zip, "A zip file that holds a model, or an archive");
   auto* what = verb->add_option_group("WHAT", "Write, or only check")->require_option(1);
+  // Either an output or --check: a check alone writes nothing, so the options of writing exclude it.
   writes_file(
       what->add_option("-o,--output", arguments->output, "The archive to write; the input itself with --force"));
   CLI::Option* check = add_size(*what, "-c,--check", arguments->check,

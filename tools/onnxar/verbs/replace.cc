@@ -43,6 +43,8 @@ void print_report(const ReplaceReport& report, const ReplaceArguments& arguments
 int replace(ReplaceArguments& arguments) {
   ReplaceOptions& options = arguments.options;
   for (const std::string& text : arguments.add) options.add.push_back(added_file(text));
+  // MODEL is optional, as --add and --remove alone keep the present model. Without all three, an edit would change
+  // nothing and still append.
   if (arguments.model.empty() && options.add.empty() && options.remove.empty()) {
     throw Error(Code::usage_argument, "nothing to replace: give a MODEL, --add or --remove");
   }

@@ -14,6 +14,7 @@ struct UndoArguments {
 };
 
 int undo(const UndoArguments& arguments) {
+  // Nothing brings a discarded edit back, so one word of confirmation is asked for; a dry run needs none.
   if (!arguments.force && !arguments.options.dry_run) {
     throw Error(Code::usage_argument,
                 "undo discards the last edit permanently, and readers that have the archive open may fault; --force "

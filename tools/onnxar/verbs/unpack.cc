@@ -37,6 +37,7 @@ void note_left_out(const ConvertReport& report) {
 
 int unpack(UnpackArguments& arguments) {
   SaveOptions& save = arguments.save;
+  // The options of data files imply the format, so the verb needs no option for it.
   const bool external = save.file_per_tensor || !save.data_file.empty();
   save.format = external ? Format::onnx_external : Format::onnx_inline;
   const ConvertReport report = arguments.text ? write_text(arguments.model, arguments.output, save, arguments.load)
@@ -61,6 +62,7 @@ Verb add_unpack(CLI::App& app) {
   auto* external =
       verb->add_option("--external-data", arguments->save.data_file,
                        "Keep large tensors in a data file of this name beside the output")
+          // An empty name would silently mean that all data goes into the model.
           ->check(CLI::Validator(
               [](const std::string& name) { return name.empty() ? std::string("a file name is needed") : ""; }, ""))
           ->type_name("NAME");

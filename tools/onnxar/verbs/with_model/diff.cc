@@ -15,6 +15,7 @@ ONNXAR_JSON_OF(DataDifference, elements, differing, first, max_absolute, max_rel
 
 inline void to_json(Json& json, const GraphChange& change) {
   json = {{"change", change.change}, {"site", change.site}, {"name", change.name}};
+  // Both keys are always there, null on the side that has nothing, so that programs need not test for them.
   json["before"] = change.change == Change::added ? Json() : Json(change.before);
   json["after"] = change.change == Change::removed ? Json() : Json(change.after);
 }
@@ -124,6 +125,7 @@ int compare(const DiffArguments& arguments) {
               << " changes of the graph, " << difference.tensors.size() << " of tensors, " << difference.files.size()
               << " of side files, " << difference.compared << " tensors compared\n";
   }
+  // As diff(1) does: a difference is a result and not a failure.
   return difference.none() ? exit_code::done : exit_code::found;
 }
 

@@ -14,6 +14,7 @@ struct DumpArguments {
 };
 
 int dump(const DumpArguments& arguments) {
+  // Handed on in pieces, because text with all data may be larger than memory.
   const TextReport report = onnxar::dump(arguments.model, write_to_stdout, arguments.options);
   print_remarks(report.remarks, arguments.verbosity);
   if (report.left_out != 0 && !arguments.verbosity.quiet) {

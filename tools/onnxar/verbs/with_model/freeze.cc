@@ -43,6 +43,7 @@ void print_report(const FreezeReport& report, const FreezeArguments& arguments) 
 
 int freeze_model(const FreezeArguments& arguments) {
   const FreezeReport report = freeze(arguments.input, arguments.output, arguments.save, arguments.options);
+  // JSON goes to the standard output and the sentence below to stderr, so both may be asked for.
   if (arguments.json) print(report);
   print_remarks(report.saved.remarks, arguments.verbosity);
   if (!arguments.verbosity.quiet) print_report(report, arguments);

@@ -19,6 +19,7 @@ struct ShowArguments {
 };
 
 int show(ShowArguments& arguments) {
+  // The map of the files needs a block for each entry and tensor, which the text does not show.
   arguments.options.files = !arguments.html.empty() || arguments.json;
   const Inspection inspection = onnxar::show(arguments.model, arguments.options);
   const std::string path = arguments.model.string();

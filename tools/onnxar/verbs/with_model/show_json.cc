@@ -101,6 +101,7 @@ Json inspection_as_json(const Inspection& inspection, const std::string& path, b
   document["storage"] = inspection.storage;
   document["files"] = inspection.files;
   document["remarks"] = inspection.remarks;
+  // Only on request, as in the text: nodes take far more space than the rest of the summary.
   if (with_nodes) document["nodes"] = inspection.nodes;
   return document;
 }

@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t label_width = 15;
 
 void line(const std::string& label, const std::string& text) {
+  // Most models lack some of these facts, and a label alone would say nothing.
   if (text.empty()) return;
   std::cout << label << std::string(label_width - std::min(label.size(), label_width - 1), ' ') << text << '\n';
 }

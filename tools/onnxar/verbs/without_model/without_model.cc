@@ -13,6 +13,7 @@ namespace {
 
 Verb add_refused(CLI::App& app, const std::string& name) {
   CLI::App* verb = app.add_subcommand(name, "Needs protobuf, but this onnxar was built without it");
+  // Any options are accepted, so that the answer is the missing protobuf and not an unknown option.
   verb->allow_extras();
   verb->footer("Example: onnxar " + name + " model.onnxar, where it was built with protobuf");
   return {verb, [name]() -> int { refuse("`" + name + "`"); }};

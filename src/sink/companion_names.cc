@@ -1,4 +1,4 @@
-#include "sink/kept_names.h"
+#include "sink/companion_names.h"
 
 #include <cstdint>
 #include <optional>
@@ -23,23 +23,25 @@ std::string renamed(Renames& renames, const std::string& name) {
   throw Error(Code::usage_argument,
               base::concat("cannot rename ", base::quoted(name), " to ", base::quoted(to),
                            ": NAME.onnx in the root is a graph of the archive, other names are side files; a name in a "
-                           "folder, such as extra/NAME.onnx, is that of a side file"));
+                           "folder, such as extra/NAME.onnx, is that of a side file"),
+              {name, std::nullopt});
 }
 
 }  // namespace
 
-void rename(Kept& kept, const std::vector<RenamedEntry>& renames) {
+void rename(ArchiveCompanions& companions, const std::vector<RenamedEntry>& renames) {
   if (renames.empty()) return;
   Renames names_to_give(renames);
-  for (SideFile& file : kept.side_files) file.name = renamed(names_to_give, file.name);
-  for (PlacedGraph& graph : kept.graphs) graph.name = renamed(names_to_give, graph.name);
-  for (SideFile& graph : kept.whole_graphs) graph.name = renamed(names_to_give, graph.name);
+  for (SideFile& file : companions.side_files) file.name = renamed(names_to_give, file.name);
+  for (PlacedGraph& graph : companions.graphs) graph.name = renamed(names_to_give, graph.name);
+  for (SideFile& graph : companions.whole_graphs) graph.name = renamed(names_to_give, graph.name);
   names_to_give.expect_all_met("side file or graph");
 }
 
-void check_names(const Kept& kept) {
-  const std::vector<std::string_view> names = kept.names();
-  for (const std::string_view name : std::span(names).subspan(kept.weights.size())) {
+void check_names(const ArchiveCompanions& companions) {
+  const std::vector<std::string_view> names = companions.names();
+  // Names of weights come first and are those of an archive, so they were proved when it was opened.
+  for (const std::string_view name : std::span(names).subspan(companions.weights.size())) {
     const Place place{std::string(name), std::nullopt};
     check_reserved(name, place);
     if (const auto fault = zip::name_fault(name)) {

@@ -1,15 +1,12 @@
-// The members of ArchiveWriter and ArchiveEditor that parse the model. All other members are in archive/, which does
-// not know ONNX.
-#include <algorithm>
-#include <functional>
+// Proves the models that are written to archives. Defines ArchiveWriter::create and ArchiveEditor::open, the only
+// members of these classes that need ONNX (archive/writer_parts.h).
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "archive/keys.h"
-#include "archive/output_options.h"
+#include "archive/model_size.h"
 #include "archive/writer_parts.h"
 #include "base/annotate.h"
 #include "base/crc32.h"
@@ -54,7 +51,7 @@ void prove_metadata(const std::optional<MetadataFault>& fault) {
 void prove_written_graph(std::string_view name, Bytes model, const EntryWriter::Entries& entries) {
   const bool is_graph = name != model_entry_name;
   try {
-    if (is_graph && model.size() > model_size_maximum) {  // G2
+    if (is_graph && !fits_protobuf(model.size())) {  // G2
       throw Error(Code::archive_model_too_large, oversize_text("the graph is", model.size()));
     }
     // Values are proved only in graphs. `pack` accepts a model whose inline values a runtime refuses, since it writes
@@ -80,11 +77,12 @@ bool is_same(const ArchiveEntry& entry, Bytes bytes) {
 
 /// Refuses a model or graph that links to an entry that this edit moves: the entry would become a weight, and edits
 /// never move weights.
-void prove_kept(const Archive& archive, const std::function<bool(std::size_t)>& moves, Bytes model) {
+void prove_kept(const EditPlan& plan, Bytes model) {
+  const Archive& archive = plan.archive();
   onnx::walk_tensors(model, [&](const onnx::TensorSite& site) {
     if (!site.tensor.is_external() || !site.tensor.external.location) return;
     const auto entry = archive.find(*site.tensor.external.location);
-    if (!entry || !moves(entry->index)) return;
+    if (!entry || !plan.moves(entry->index)) return;
     throw Error(
         Code::usage_argument,
         concat(describe(site), ": its data would be in ", base::quoted(entry->name),
@@ -104,71 +102,27 @@ EditPlan::Removable removable_in(const Archive& archive) {
   return found;
 }
 
-[[noreturn]] void refuse_removal_beside(const Archive& archive, const ArchiveEntry& entry, const ArchiveEntry& graph) {
-  throw Error(
-      Code::usage_argument,
-      concat("it cannot be removed or replaced in place, because a tensor of the graph ", base::quoted(graph.name),
-             " may use it: that graph cannot be read to its end; remove or replace the graph first"),
-      {std::string(entry.name), std::nullopt}, archive.path());
-}
-
-[[noreturn]] void refuse_removal(const Archive& archive, const ArchiveEntry& entry, std::size_t end_of_weights) {
-  const std::string_view last = archive.entry(end_of_weights - 1).name;
-  const std::string where = entry.name == last ? "a tensor of the model or of a graph uses it"
-                                               : concat("the weight ", base::quoted(last), " lies after it");
-  throw Error(Code::usage_argument,
-              concat("it cannot be removed or replaced in place, because ", where, ", and an edit never moves weights"),
-              {std::string(entry.name), std::nullopt}, archive.path(), {Hint::pack_anew});
+/// Proves the model that completes an edit, or a graph that the edit added.
+void prove_edited(const EditPlan& plan, std::string_view name, Bytes written, const EntryWriter::Entries& entries) {
+  prove_written_graph(name, written, entries);
+  prove_kept(plan, written);
+  const Archive& archive = plan.archive();
+  if (name != model_entry_name || is_same(archive.entry(archive.size() - 1), written)) return;
+  refuse_where_graphs_name_the_model(archive, [&plan](std::size_t index) { return !plan.is_removed(index); }, {});
 }
 
 }  // namespace
 
-void ArchiveWriter::finish(const ByteSource& model) {
-  EntryWriter::ProveModel proof;
-  if (parts_->verify_model) proof = prove_written_graph;
-  parts_->writer.finish("finish", model, base::Sync::none, parts_->sync, proof);
+ArchiveWriter ArchiveWriter::create(const std::filesystem::path& target, const WriterOptions& options) {
+  EntryWriter::ProveModel prove;
+  if (options.verify_model) prove = prove_written_graph;
+  return ArchiveWriter(Parts::create(target, options, std::move(prove)));
 }
 
-void ArchiveEditor::remove(std::string_view name) {
-  Parts& parts = *parts_;
-  parts.writer.attempt("remove", [&] {
-    const Place place{std::string(name), std::nullopt};
-    EditPlan& plan = parts.plan;
-    const auto entry = plan.archive().find(name);
-    if (!entry) throw Error(Code::usage_no_such_entry, "the archive has no such entry", place);
-    if (entry->name == model_entry_name || parts.has_begun) {
-      throw Error(Code::usage_argument,
-                  parts.has_begun ? "`remove` must be called before the first `add`"
-                                  : "the model cannot be removed; `commit` replaces it",
-                  place);
-    }
-    if (!plan.removable) plan.removable = removable_in(plan.archive());
-    const auto& [end_of_weights, unread] = *plan.removable;
-    if (entry->index < end_of_weights) refuse_removal(plan.archive(), *entry, end_of_weights);
-    for (const std::size_t graph : unread) {
-      if (graph == entry->index || plan.is_removed(graph)) continue;
-      refuse_removal_beside(plan.archive(), *entry, plan.archive().entry(graph));
-    }
-    plan.remove(entry->index);
-  });
-}
-
-void ArchiveEditor::commit(const ByteSource& model) {
-  Parts& parts = *parts_;
-  parts.append_run_before(model_entry_name);
-  EntryWriter::ProveModel proof;
-  if (parts.options.verify_model) {
-    proof = [&plan = parts.plan](std::string_view name, Bytes written, const EntryWriter::Entries& entries) {
-      prove_written_graph(name, written, entries);
-      prove_kept(plan.archive(), [&plan](std::size_t index) { return plan.moves(index); }, written);
-      const ArchiveEntry old = plan.archive().entry(plan.archive().size() - 1);
-      if (name != model_entry_name || is_same(old, written)) return;
-      refuse_where_graphs_name_the_model(plan.archive(), [&plan](std::size_t index) { return !plan.is_removed(index); },
-                                         {});
-    };
-  }
-  const base::Sync sync = sync_of(parts.options.output);
-  parts.writer.finish("commit", model, sync, sync, proof);
+ArchiveEditor ArchiveEditor::open(const std::filesystem::path& path, const EditOptions& options) {
+  EditRules rules{removable_in, {}};
+  if (options.verify_model) rules.prove = prove_edited;
+  return ArchiveEditor(Parts::open(path, options, std::move(rules)));
 }
 
 }  // namespace onnxar

@@ -1,4 +1,4 @@
-// The entries of a new archive besides the model's weights.
+// The companions of a model in a new archive: side files, further graphs and their weights.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace onnxar {
 
-/// The entries of a new archive besides the weights of its model, under their new names.
-struct Kept {
+/// The entries besides the model and its weights, under their new names.
+struct ArchiveCompanions {
   std::vector<SideFile> side_files;
   /// The model's own graphs, whose links are rewritten.
   std::vector<PlacedGraph> graphs;

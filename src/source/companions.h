@@ -1,4 +1,4 @@
-// Holds the entries of a source that are not its model, graphs or weights.
+// The companions of a model in its source: entries that are not its model, graphs or weights.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct SideFile {
 };
 
 /// Side files, and the entries that are not taken over.
-struct OtherEntries {
+struct SourceCompanions {
   std::vector<SideFile> side_files;
   std::vector<std::string> left_out;  ///< names of other entries that no tensor names, such as old weights
   std::uint64_t left_out_bytes = 0;

@@ -1,4 +1,6 @@
 // Sizes and offsets that a directory header says through its zip64 field.
+#include "zip/wide_fields.h"
+
 #include <gtest/gtest.h>
 
 #include "zip/central_header.h"
@@ -30,7 +32,7 @@ void mean_size(ZipEntry& w, std::uint64_t size) {
   w.in_both([size](HeaderFields& header) { header.csize = header.usize = size; });
 }
 
-TEST(CentralZip64, LargeSizesAndOffsetsAreRead) {
+TEST(WideFields, LargeSizesAndOffsetsAreRead) {
   const zip::DirectoryEntry entry = entry_of([](ZipEntry& w) {
     mean_size(w, far);
     w.central.header_offset = far + 1;
@@ -40,7 +42,7 @@ TEST(CentralZip64, LargeSizesAndOffsetsAreRead) {
   EXPECT_FALSE(entry.unneeded_zip64);
 }
 
-TEST(CentralZip64, SizeAtTheSentinelIsRead) {
+TEST(WideFields, SizeAtTheSentinelIsRead) {
   const zip::DirectoryEntry entry = entry_of([](ZipEntry& w) {
     mean_size(w, sentinel);
     w.central.header_offset = std::uint64_t{sentinel};
@@ -50,7 +52,7 @@ TEST(CentralZip64, SizeAtTheSentinelIsRead) {
   EXPECT_FALSE(entry.unneeded_zip64);
 }
 
-TEST(CentralZip64, SizesBelowTheSentinelNeedNoField) {
+TEST(WideFields, SizesBelowTheSentinelNeedNoField) {
   const zip::DirectoryEntry entry = entry_of([](ZipEntry& w) {
     mean_size(w, sentinel - 1);
     w.central.header_offset = std::uint64_t{sentinel} - 1;
@@ -60,12 +62,12 @@ TEST(CentralZip64, SizesBelowTheSentinelNeedNoField) {
 }
 
 // Most entries of an archive of more than 4 GiB are like the first, one large entry is like the second.
-TEST(CentralZip64, FieldIsNeededWhereOneNumberAloneDoesNotFit) {
+TEST(WideFields, FieldIsNeededWhereOneNumberAloneDoesNotFit) {
   EXPECT_FALSE(entry_of([](ZipEntry& w) { w.central.header_offset = far; }).unneeded_zip64);
   EXPECT_FALSE(entry_of([](ZipEntry& w) { mean_size(w, far); }).unneeded_zip64);
 }
 
-TEST(CentralZip64, FieldsThatNothingCallsForAreReadAndRemarked) {
+TEST(WideFields, FieldsThatNothingCallsForAreReadAndRemarked) {
   const auto expect_remarked = [](const auto& change) {
     const zip::DirectoryEntry entry = entry_of(change);
     EXPECT_TRUE(entry.unneeded_zip64);
@@ -80,7 +82,7 @@ TEST(CentralZip64, FieldsThatNothingCallsForAreReadAndRemarked) {
 }
 
 // As Go wrote it until 1.26: all three numbers where any was needed, and the disk.
-TEST(CentralZip64, CompleteFieldIsReadWhereItAgrees) {
+TEST(WideFields, CompleteFieldIsReadWhereItAgrees) {
   const auto complete = [](const Blob& field) {
     return entry_of([&field](ZipEntry& w) {
       w.force_zip64_sizes = true;
@@ -101,7 +103,7 @@ TEST(CentralZip64, CompleteFieldIsReadWhereItAgrees) {
 
 // Readers that take the first value for the first sentinel would find another offset: Python's zipfile and unzip read a
 // superseded model where the field of all three stood beside the offset's sentinel alone.
-TEST(CentralZip64, CompleteFieldIsRefusedWhereItsValuesWouldBeReadOutOfStep) {
+TEST(WideFields, CompleteFieldIsRefusedWhereItsValuesWouldBeReadOutOfStep) {
   const auto code_beside = [](bool usize, bool csize, bool offset) {
     return code_of_header([=](CentralFields& c) {
       if (usize) c.usize32 = sentinel;
@@ -119,13 +121,13 @@ TEST(CentralZip64, CompleteFieldIsRefusedWhereItsValuesWouldBeReadOutOfStep) {
   EXPECT_EQ(code_beside(true, true, true), std::nullopt);
 }
 
-TEST(CentralZip64, SentinelWithoutAFieldIsRefused) {
+TEST(WideFields, SentinelWithoutAFieldIsRefused) {
   EXPECT_EQ(code_of_header([](CentralFields& c) { c.csize32 = c.usize32 = sentinel; }), Code::zip_zip64_extra);
   EXPECT_EQ(code_of_header([](CentralFields& c) { c.usize32 = sentinel; }), Code::zip_zip64_extra);
   EXPECT_EQ(code_of_header([](CentralFields& c) { c.header_offset32 = sentinel; }), Code::zip_zip64_extra);
 }
 
-TEST(CentralZip64, FieldOfAnotherSizeIsRefused) {
+TEST(WideFields, FieldOfAnotherSizeIsRefused) {
   for (std::size_t size = 0; size <= 44; ++size) {
     const bool fits = size == 16 || size == 24 || size == 28;
     if (fits) continue;
@@ -143,12 +145,12 @@ TEST(CentralZip64, FieldOfAnotherSizeIsRefused) {
             Code::zip_zip64_extra);
 }
 
-TEST(CentralZip64, BothSizesAloneAreNotAllValues) {
+TEST(WideFields, BothSizesAloneAreNotAllValues) {
   EXPECT_EQ(code_of_header([](CentralFields& c) { c.zip64_extra = zip64_record({1024, 1024}); }),
             Code::zip_zip64_extra);
 }
 
-TEST(CentralZip64, OffsetThatTheFieldDoesNotHoldIsRefused) {
+TEST(WideFields, OffsetThatTheFieldDoesNotHoldIsRefused) {
   EXPECT_EQ(code_of_header([](CentralFields& c) {
               c.header_offset32 = sentinel;
               c.zip64_extra = zip64_record({1024, 1024});
@@ -156,7 +158,7 @@ TEST(CentralZip64, OffsetThatTheFieldDoesNotHoldIsRefused) {
             Code::zip_zip64_extra);
 }
 
-TEST(CentralZip64, NumbersThatContradictTheHeaderAreRefused) {
+TEST(WideFields, NumbersThatContradictTheHeaderAreRefused) {
   const auto code_of_numbers = [](const std::vector<std::uint64_t>& numbers) {
     return code_of_header([&](CentralFields& c) { c.zip64_extra = zip64_record(numbers); });
   };
@@ -167,7 +169,7 @@ TEST(CentralZip64, NumbersThatContradictTheHeaderAreRefused) {
   EXPECT_EQ(code_of_numbers({1024 + (1ULL << 32U), 1024 + (1ULL << 32U), 0}), Code::zip_zip64_extra);
 }
 
-TEST(CentralZip64, SizesInTheFieldAreEqualToo) {
+TEST(WideFields, SizesInTheFieldAreEqualToo) {
   EXPECT_EQ(code_of_header([](CentralFields& c) {
               c.usize = c.csize = far;
               c.zip64_extra = zip64_record({far, far + 1});
@@ -175,7 +177,7 @@ TEST(CentralZip64, SizesInTheFieldAreEqualToo) {
             Code::zip_entry_sizes);
 }
 
-TEST(CentralZip64, SecondFieldIsRefused) {
+TEST(WideFields, SecondFieldIsRefused) {
   EXPECT_EQ(code_of_header([](CentralFields& c) {
               c.zip64_extra = zip64_record({1024, 1024});
               c.more_extra = zip64_record({1024, 1024});

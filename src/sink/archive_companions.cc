@@ -1,8 +1,8 @@
-#include "sink/kept.h"
+#include "sink/archive_companions.h"
 
 namespace onnxar {
 
-std::vector<std::string_view> Kept::names() const {
+std::vector<std::string_view> ArchiveCompanions::names() const {
   std::vector<std::string_view> names;
   for (const ArchiveEntry& weight : weights) names.push_back(weight.name);
   for (const SideFile& file : side_files) names.push_back(file.name);

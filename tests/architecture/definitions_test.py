@@ -1,0 +1,201 @@
+"""Checks where functions are defined: in the room whose header declares them. Otherwise a call could go up, against the
+arrows between the rooms, without an #include that shows it."""
+
+import collections
+import pathlib
+import re
+import unittest
+
+from includes_test import PUBLIC, sources
+
+# Functions and classes that are defined in a room above that of their header: room -> names.
+EXCEPTIONS = {
+    # They pass what archive needs to prove models (archive/writer_parts.h).
+    "sink": {"ArchiveWriter::create", "ArchiveEditor::open"},
+    # Verbs. Rooms below use only the options and reports of their headers.
+    "verbs": {"pack", "unpack", "check", "passed", "extract", "replace", "repack"},
+    # Rooms below `inspect` and `model` use other declarations of model/inspect.h and model/model.h.
+    "graph": {"for_each_tensor"},
+    "text": {"parse_text", "text_parser", "dump"},
+    "inspect": {"show", "shape_text", "to_string"},
+    "model": {"Model", "consolidate_tensors_to_buffer"},
+}
+
+# Comments and literals, which may contain anything.
+OPAQUE = re.compile(r"//[^\n]*|/\*.*?\*/|" r'"(?:\\.|[^"\\\n])*"', re.DOTALL)
+NAMESPACE = re.compile(r"^namespace (?:ONNXAR_API )?(?:([\w:]+) )?\{|^(\})  // namespace", re.MULTILINE)
+# A namespace without functions. clang-format does not comment on the end of a short one.
+SHORT = re.compile(r"^namespace [\w:]+ \{[^{}]*\}$", re.MULTILINE)
+CLASS = re.compile(r"^(?:class|struct) (?:ONNXAR_API )?([\w:]+)[^;{}()]*\{", re.MULTILINE)
+# The beginning of a function at namespace scope: clang-format puts it in the first column.
+FUNCTION = re.compile(
+    r"^(?!(?:using|typedef|static|return|namespace|template|extern|friend)\b)(?=[A-Za-z_\[])(?:[^;{}=#()]*?[ *&\n])??"
+    r"((?:\w+(?:<[^<>()]*>)?::)*~?(?:operator *(?:\(\)|[^\s\w(]+|[\w:]+)|\w+))\(",
+    re.MULTILINE,
+)
+
+
+def namespaces(text):
+    """Returns pairs (position, namespace that begins or goes on there); None stands for an unnamed namespace."""
+    open_ones, found = [], [(0, "")]
+    for match in NAMESPACE.finditer(text):
+        if match[2]:
+            open_ones.pop()
+        else:
+            open_ones.append(match[1])
+        found.append((match.end(), None if None in open_ones else "::".join(open_ones)))
+    return found
+
+
+def ends_with_body(text, bracket):
+    """Whether the function whose parameters begin at `bracket` is defined there, not only declared."""
+    depth = 0
+    for position in range(bracket, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[position], 0)
+        if depth == 0 and text[position] in "{;":
+            return text[position] == "{" or "= default" in text[bracket:position]
+    return False
+
+
+def blanked(match):
+    return re.sub(r"[^\n]", " ", match[0])
+
+
+def names(text):
+    """Yields (namespace, name, whether it is defined here) of every class and function at namespace scope, except those
+    in an unnamed namespace."""
+    text = SHORT.sub(blanked, text)
+    spaces = namespaces(text)
+    text = OPAQUE.sub(blanked, text).replace("decltype(auto)", "auto          ")
+    found = [(match.start(1), match[1], False) for match in CLASS.finditer(text)]
+    for match in FUNCTION.finditer(text):
+        found.append((match.start(1), match[1], ends_with_body(text, match.end() - 1)))
+    for position, name, is_defined in found:
+        space = [space for begin, space in spaces if begin <= position][-1]
+        if space is not None:
+            yield space, name, is_defined
+
+
+def owners(space, name):
+    """What declares the function: itself, or the outermost class that it is a member of. That may be the second word of
+    the name, after a namespace."""
+    words = re.sub(r"<[^<>]*>", "", name).split("::")
+    return {f"{space}::{words[0]}", f"{space}::{'::'.join(words[:2])}"}
+
+
+def room_of(path):
+    parts = pathlib.PurePosixPath(path).parts
+    return PUBLIC["/".join(parts[2:])] if parts[0] == "include" else parts[1]
+
+
+def faults(files):
+    """Returns the definitions that are in a wrong room, as triples (path, name, rooms of its headers). `files` maps a
+    path, relative to the root, to the text."""
+    homes = collections.defaultdict(set)
+    for path, text in files.items():
+        for space, name, _ in names(text) if path.endswith(".h") else []:
+            homes[f"{space}::{name}"].add(room_of(path))
+    found = []
+    for path, text in sorted(files.items()):
+        for space, name, is_defined in names(text) if path.endswith(".cc") else []:
+            rooms = set().union(*(homes.get(owner, set()) for owner in owners(space, name)))
+            if is_defined and room_of(path) not in rooms:
+                found.append((path, name, rooms))
+    return found
+
+
+def excepted(path, name):
+    """The entry of EXCEPTIONS that allows the definition, or None."""
+    room = room_of(path)
+    for entry in (name, name.split("::")[0]):
+        if entry in EXCEPTIONS.get(room, ()):
+            return room, entry
+    return None
+
+
+class Definitions(unittest.TestCase):
+    def setUp(self):
+        self.files = sources("src", "include")
+
+    def test_definitions_are_in_the_room_of_their_header(self):
+        found = [
+            f"{path}: {name}: its header belongs to {' or '.join(sorted(rooms)) or 'no room'}"
+            for path, name, rooms in faults(self.files)
+            if not excepted(path, name)
+        ]
+        self.assertFalse(found, "\n" + "\n".join(found))
+
+    def test_every_exception_is_needed(self):
+        needed = {excepted(path, name) for path, name, _ in faults(self.files)}
+        self.assertEqual({(room, name) for room, names_of in EXCEPTIONS.items() for name in names_of} - needed, set())
+
+    def test_definitions_are_seen(self):
+        sources_of = [text for path, text in self.files.items() if path.endswith(".cc")]
+        seen = [name for text in sources_of for _, name, is_defined in names(text) if is_defined]
+        self.assertGreater(len(seen), 800)
+        self.assertLessEqual({"ArchiveWriter::finish", "OutputFile::~OutputFile", "onnxar_open_path"}, set(seen))
+
+
+class DefinitionsChecker(unittest.TestCase):
+    """Tests of the checker itself."""
+
+    HEADERS = {
+        "src/zip/x.h": "namespace onnxar::zip {\n\n"
+        "class X final : public Y {\n public:\n  void f();\n};\n\n"
+        "int g(int a = f(1), const std::function<void()>& b = {});\n\n"
+        "template <typename T>\nT h(T);\n\n"
+        "}  // namespace onnxar::zip\n",
+        "include/onnxar/bytes.h": "namespace ONNXAR_API onnxar {\n\n"
+        "namespace short_one {\nclass Z;\n}\n\n"
+        "namespace detail {\n[[noreturn]] void p();\n}  // namespace detail\n\n"
+        "void q();\n\n"
+        "}  // namespace ONNXAR_API onnxar\n",
+    }
+
+    def complaints(self, path, body, namespace="onnxar::zip"):
+        text = f"namespace {namespace} {{\n\n{body}\n\n}}  // namespace {namespace}\n"
+        return [name for _, name, _ in faults({**self.HEADERS, path: text})]
+
+    def test_accepts_definitions_at_home(self):
+        for body in [
+            "X::X(int a) : a_(a), b_{f()} {}",
+            "X::~X() = default;",
+            "X& X::operator=(X&& other) noexcept {}",
+            "void X::f() {\n  q();\n}",
+            "struct X::Parts::Part {\n  int a;\n};",
+            "int g(int a,\n      const std::function<void()>& b) {\n}",
+            "template <typename T>\nT h(T) {\n}",
+            "namespace {\nint local() {}\n}  // namespace",
+            "static int local() {}",
+            "std::string text = f();",
+            "// int other() {}",
+        ]:
+            with self.subTest(body=body):
+                self.assertEqual(self.complaints("src/zip/x.cc", body), [])
+        self.assertEqual(self.complaints("src/base/x.cc", "void q() {}\nvoid detail::p() {}", "onnxar"), [])
+
+    def test_refuses_definitions_in_other_rooms(self):
+        for body, name in [
+            ("X::X(int a) : a_(a) {}", "X::X"),
+            ("X::~X() = default;", "X::~X"),
+            ("X& X::operator=(X&& other) noexcept {}", "X::operator="),
+            ("void X::f() {}", "X::f"),
+            ("int g(int a,\n      const std::function<void()>& b) {\n}", "g"),
+            ("template <typename T>\nT h(T) {\n}", "h"),
+            ("decltype(auto) X::k() {}", "X::k"),
+            ("namespace {\nint local() {}\n}  // namespace\n\nvoid X::f() {}", "X::f"),
+        ]:
+            with self.subTest(body=body):
+                self.assertEqual(self.complaints("src/archive/x.cc", body), [name])
+        two = "void q() {}\nvoid detail::p() {}"
+        self.assertEqual(self.complaints("src/zip/x.cc", two, "onnxar"), ["q", "detail::p"])
+
+    def test_refuses_a_function_that_no_header_declares(self):
+        self.assertEqual(self.complaints("src/zip/x.cc", "int stray() {}"), ["stray"])
+
+    def test_leaves_declarations_alone(self):
+        self.assertEqual(self.complaints("src/archive/x.cc", "int g(int a);\nvoid q();"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

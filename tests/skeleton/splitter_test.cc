@@ -1,0 +1,81 @@
+// What becomes a payload, what stays with a remark, and what is refused.
+#include "skeleton/splitter.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "skeleton/loading.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::ElementsAre;
+
+class SplitterTest : public LoadedModelTest {};
+
+TEST_F(SplitterTest, TypedDataIsConvertedWhileItIsRead) {
+  const std::vector<std::int32_t> values(512, -2);
+  const LoadedModel model =
+      load_onnx(model_of({tensor("w", dtype::int16, {512}).int32_data(values, Repeated::unpacked)}));
+  Blob expected;
+  for (std::size_t i = 0; i < values.size(); ++i) expected.insert(expected.end(), {std::byte{0xfe}, std::byte{0xff}});
+  EXPECT_EQ(payloads_of(model).at("w"), expected);
+  EXPECT_TRUE(model.payloads.at(0).bytes().empty());
+}
+
+TEST_F(SplitterTest, WhatDoesNotConvertExactlyStaysWithARemark) {
+  const Message odd = tensor("odd", dtype::int16, {512}).int32_data(std::vector<std::int32_t>(511, 1));
+  const Message proto = model_of({odd});
+  const LoadedModel model = load_onnx(proto);
+  EXPECT_EQ(model.skeleton, proto.view());
+  EXPECT_THAT(ids_of(model.remarks), ElementsAre("warning onnx.tensor.not_converted"));
+  EXPECT_EQ(model.remarks[0].place.offset, place_in(proto.view(), odd));
+  EXPECT_THAT(model.remarks[0].message, ::testing::HasSubstr("\"odd\" (graph.initializer[0])"));
+}
+
+TEST_F(SplitterTest, RawDataThatIsTooLongStaysWithARemark) {
+  const Message proto = model_of({tensor("w", dtype::float32, {256}).raw_data(pattern(1028))});
+  const LoadedModel model = load_onnx(proto);
+  EXPECT_EQ(model.skeleton, proto.view());
+  EXPECT_THAT(ids_of(model.remarks), ElementsAre("warning onnx.tensor.long_raw"));
+}
+
+TEST_F(SplitterTest, RawDataBesideTypedDataStaysWithARemark) {
+  const Message proto = model_of({floats("w", 256).float_data({1, 2})});
+  const LoadedModel model = load_onnx(proto);
+  EXPECT_EQ(model.skeleton, proto.view());
+  EXPECT_THAT(ids_of(model.remarks), ElementsAre("warning onnx.tensor.not_converted"));
+}
+
+TEST_F(SplitterTest, ATypeThatIsNotKnownIsMovedByItsLength) {
+  const LoadedModel model = load_onnx(model_of({tensor("w", 27, {5}).raw_data(pattern(2000))}));
+  EXPECT_EQ(payloads_of(model).at("w"), pattern(2000));
+}
+
+TEST_F(SplitterTest, AnUnknownKeyIsDroppedWithARemark) {
+  folder_.write_file("w.bin", pattern(4));
+  const LoadedModel model = load_onnx(model_of({linked_floats("w", 1, "w.bin").external_data("prepacked_0", "x")}));
+  EXPECT_THAT(ids_of(model.remarks), ElementsAre("warning onnx.external_data.unknown_key"));
+  EXPECT_EQ(as_text(model.skeleton).find("prepacked"), std::string_view::npos);
+}
+
+TEST_F(SplitterTest, RawDataThatIsTooShortIsRefusedWhetherItMovesOrStays) {
+  expect_refused(tensor("w", dtype::float32, {257}).raw_data(pattern(1024)), Code::onnx_tensor_length);
+  expect_refused(tensor("w", dtype::float32, {255}).raw_data(pattern(1016)), Code::onnx_tensor_length);
+  expect_refused(tensor("w", dtype::int64, {2}).raw_data(pattern(8)), Code::onnx_tensor_length);
+  expect_refused(tensor("w", dtype::float32, {}).raw_data({}), Code::onnx_tensor_length);
+  expect_refused(tensor("w", dtype::int4, {3}).raw_data(pattern(1)), Code::onnx_tensor_length);
+}
+
+TEST_F(SplitterTest, RawDataThatIsTooShortIsRefusedIfNothingMoves) {
+  const Message bad = tensor("w", dtype::float32, {257}).raw_data(pattern(1024));
+  const Message model = model_of({floats("first", 3), bad});
+  const std::filesystem::path path = folder_.write_file("m.onnx", model.view());
+  const Error error = error_of([&] { static_cast<void>(load_model(path, ExternalPolicy::everything_inline(), {})); });
+  expect_error(error, Code::onnx_tensor_length, "", place_in(model.view(), bad));
+}
+
+}  // namespace
+}  // namespace onnxar::testing
