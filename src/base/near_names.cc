@@ -50,7 +50,7 @@ void NearNames::consider(std::string_view name) {
 
 std::string NearNames::text() const {
   std::string text;
-  for (const auto& [far, name] : nearest_) text += (text.empty() ? "; near names: " : ", ") + quoted(name);
+  for (const auto& [far, name] : nearest_) text += (text.empty() ? "; near names: " : ", ") + base::quoted(name);
   return text;
 }
 
