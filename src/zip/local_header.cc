@@ -69,11 +69,11 @@ bool check_sizes(const LocalFileHeader& header, const ExtraFields& extra, const 
     check_narrow_sizes(header, entry, refuse);
     return false;
   }
-  if (extra.zip64->size() != local_zip64_extra_size - extra_header_size) {  // L7
+  if (extra.zip64->size() != local_zip64_payload) {  // L7
     refuse(Code::zip_zip64_extra, "a zip64 field in a local header holds both sizes and nothing else");
   }
   const std::array<std::uint64_t, 2> wide = {base::load<std::uint64_t>(*extra.zip64, 0),
-                                             base::load<std::uint64_t>(*extra.zip64, 8)};
+                                             base::load<std::uint64_t>(*extra.zip64, zip64_value_size)};
   const auto agrees = [&entry](std::uint32_t narrow) { return narrow == sentinel32 || narrow == entry.size; };
   if (wide[0] != entry.size || wide[1] != entry.size || !agrees(header.compressed_size) ||
       !agrees(header.uncompressed_size)) {  // L8

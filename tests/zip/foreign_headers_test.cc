@@ -164,6 +164,25 @@ TEST(ForeignHeaders, ALocalZip64FieldOfWhichOneSizeIsTakenIsRefused) {
   refused(zip64_record({50}), true, true);
 }
 
+// bsdtar, from the front, reads as many bytes as the size that is not a sentinel says.
+TEST(ForeignHeaders, ASizeBesideASentinelIsThatOfTheZip64Field) {
+  const auto with_sizes = [](std::uint32_t size, std::uint32_t stored_size) {
+    return changed_a([=](ZipEntry& e) {
+      e.local.extra = zip64_record({100, 100});
+      e.local.usize32 = size;
+      e.local.csize32 = stored_size;
+    });
+  };
+  expect_read(with_sizes(100, 0xffffffffU));
+  expect_read(with_sizes(0xffffffffU, 100));
+  for (const std::uint32_t other : {0U, 5U, 99U, 101U, 0xfffffffeU}) {
+    const Built size = with_sizes(other, 0xffffffffU);
+    EXPECT_EQ(refusal_of_zip(size.bytes), at_header(Code::zip_zip64_extra, size, "a")) << other;
+    const Built stored_size = with_sizes(0xffffffffU, other);
+    EXPECT_EQ(refusal_of_zip(stored_size.bytes), at_header(Code::zip_zip64_extra, stored_size, "a")) << other;
+  }
+}
+
 TEST(ForeignHeaders, Zip64FieldsThatContradictTheHeaderAreRefused) {
   for (const std::vector<std::uint64_t>& values :
        {std::vector<std::uint64_t>{99}, std::vector<std::uint64_t>{100, 99}}) {
