@@ -22,7 +22,7 @@ using base::concat;
 using base::hex;
 
 void check_same_fields(const LocalFileHeader& header, const DirectoryEntry& entry, const HeaderContext& refuse) {
-  // L3
+  // L3: some readers believe the local header, others the directory.
   const auto same = [&refuse](std::uint64_t local, std::uint64_t central, std::string_view field) {
     if (local == central) return;
     refuse(Code::zip_local_field,
