@@ -24,7 +24,7 @@ Blob both_records(Blob first, const Blob& second) {
   return first;
 }
 
-TEST(ExtraFields, NoBytesAreNoFields) {
+TEST(ExtraFields, NoBytesGiveNoFields) {
   const zip::ExtraFields fields = extra_fields_in({});
   EXPECT_FALSE(fields.zip64);
   EXPECT_FALSE(fields.padding);

@@ -15,7 +15,7 @@ TEST(ForeignHeaders, VersionsAbove45AreRefused) {
   }
 }
 
-TEST(ForeignHeaders, FlagsOfWhichTheHeadersTellTwoStoriesAreRefused) {
+TEST(ForeignHeaders, FlagsThatDifferBetweenTheHeadersAreRefused) {
   for (const std::uint16_t flags : {std::uint16_t{0x0002}, std::uint16_t{0x0008}, std::uint16_t{0x0802}}) {
     const Built local = changed_a([=](ZipEntry& e) { e.local.flags = flags; });
     EXPECT_EQ(refusal_of_zip(local.bytes), at_header(Code::zip_local_field, local, "a")) << flags;
@@ -146,7 +146,7 @@ TEST(ForeignHeaders, StrayBytesAfterExtraFieldsAreRefused) {
   }
 }
 
-TEST(ForeignHeaders, ALocalZip64FieldOfWhichOneSizeIsTakenIsRefused) {
+TEST(ForeignHeaders, ALocalZip64FieldForOneSizeAloneIsRefused) {
   const auto refused = [](const Blob& field, bool size, bool stored_size) {
     const Built built = changed([&](ZipBuilder& b) {
       b.entries[1] = plain_entry(deflated_entry("a", pattern(50)));  // of two sizes
@@ -199,7 +199,7 @@ TEST(ForeignHeaders, Zip64FieldsThatContradictTheHeaderAreRefused) {
   EXPECT_EQ(refusal_of_zip(out_of_step.bytes), in_directory(Code::zip_zip64_extra, out_of_step, "a"));
 }
 
-TEST(ForeignHeaders, TwoStoriesAboutOneEntryAreRefused) {
+TEST(ForeignHeaders, FieldsThatDifferBetweenTheHeadersAreRefused) {
   const auto expect_local = [](Code code, const auto& change) {
     const Built built = changed_a(change);
     EXPECT_EQ(refusal_of_zip(built.bytes), at_header(code, built, "a"));
