@@ -176,12 +176,10 @@ struct RepackReport {
 /// Errors:
 /// - io.*, output.exists, archive.busy
 /// - usage.argument: the alignment; an entry of `accept_crc` whose CRC-32 is right; a new name for an entry that does
-/// not
-///   exist or that the model names. usage.no_such_entry: in `accept_crc`
+///   not exist or that the model names. usage.no_such_entry: in `accept_crc`
 /// - zip.*: entries that overlap, encryption, wrong CRCs, names that an archive may not have, zip.limit.expansion, ...
 /// - archive.model.missing: no model, more than one, one in a folder, or one whose links would have to be edited
-/// (`pack`
-///   reads those); archive.model.too_large; archive.name.reserved
+///   (`pack` reads those); archive.model.too_large; archive.name.reserved
 /// - wire.*, onnx.*: the model, if entries get other names
 RepackReport repack(const std::filesystem::path& input, const std::filesystem::path& output,
                     const RepackOptions& options = {});

@@ -109,6 +109,10 @@ template <GeneratedTensor TensorProto>
 std::optional<Bytes> resolve(const Archive&& archive, const TensorProto& tensor) = delete;
 template <GeneratedTensor TensorProto>
 std::optional<Bytes> resolve(const Archive& archive, const TensorProto&& tensor) = delete;
+template <GeneratedTensor TensorProto>
+std::optional<Bytes> resolve(const Archive&& archive, const TensorProto& tensor, Failure& failure) = delete;
+template <GeneratedTensor TensorProto>
+std::optional<Bytes> resolve(const Archive& archive, const TensorProto&& tensor, Failure& failure) = delete;
 
 /// Walks the archive's own model as loading does. Refuses messages that protobuf libraries read in different ways: a
 /// graph or a key of external_data that is given twice, and nesting that is too deep. Errors: wire.*, onnx.*. Cost:
@@ -193,6 +197,8 @@ bool resolve_all(const Archive& archive, const ModelProto& model, const Visit& v
 }
 template <GeneratedModel ModelProto, typename Visit>
 void resolve_all(const Archive&& archive, const ModelProto& model, const Visit& visit) = delete;
+template <GeneratedModel ModelProto, typename Visit>
+bool resolve_all(const Archive&& archive, const ModelProto& model, const Visit& visit, Failure& failure) = delete;
 
 // --- Writing links ---------------------------------------------------------------------------------------------------
 

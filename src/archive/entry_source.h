@@ -31,8 +31,8 @@ class CopiedSource final : public ByteSource {
 
 /// Hands out the entry's bytes and compares their CRC-32 at the end. Up to `threads` threads sum (0: one per core).
 /// Entries that an edit appended are handed out as copies, because `undo` and a later edit can replace their bytes. If
-/// the sum is wrong because the file was changed, the error is io.changed. The archive must outlive the
-/// source and must not be moved. Errors: as Archive::bytes when made; zip.data.crc, io.changed when read.
+/// the sum is wrong because the file was changed, the error is io.changed. The archive must outlive the source and must
+/// not be moved. Errors: as Archive::bytes when made; zip.data.crc, io.changed when read.
 class EntrySource final : public ByteSource {
  public:
   EntrySource(const Archive& archive, const ArchiveEntry& entry, std::size_t threads = 0);

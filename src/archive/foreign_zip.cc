@@ -32,13 +32,13 @@ std::string common_folder(const zip::ForeignDirectory& directory) {
 }
 
 [[noreturn]] void refuse_many(const zip::ForeignEntry& first, const zip::ForeignEntry& second) {
-  throw Error(Code::archive_model_missing,
+  throw Error(Code::archive_model_missing,  // F39
               concat("the zip contains two models, ", base::quoted(first.name), " and this one: remove one of them"),
               {std::string(second.name), second.central_offset});
 }
 
 [[noreturn]] void refuse_none(const zip::ForeignDirectory& directory) {
-  throw Error(Code::archive_model_missing,
+  throw Error(Code::archive_model_missing,  // F39
               concat("no ", model_entry_name, ", ", tf2onnx_model_name,
                      " or .onnx file is in the root of this zip file, or in its only folder: it holds no ONNX model"),
               {"", directory.offset()});

@@ -52,8 +52,8 @@ std::string key_stem(std::string_view name) {
 
 struct KeyMaker::Parts {
   base::KeyedSet<std::string> taken;  // folded names
-  base::KeyedMap<std::string, std::size_t>
-      counters;  // the last number tried for each folded stem, so that equal names cost O(1) each
+  // The last number tried for each folded stem, so that equal names cost O(1) each.
+  base::KeyedMap<std::string, std::size_t> counters;
 };
 
 KeyMaker::KeyMaker() : parts_(std::make_unique<Parts>()) {

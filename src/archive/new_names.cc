@@ -18,8 +18,9 @@ void check_new_name(const RenamedEntry& renamed) {
   zip::check_name(renamed.to, place);
   check_reserved(renamed.to, place);
   if (!is_identifier(renamed.to)) return;
-  throw Error(Code::usage_argument, concat("an entry cannot be renamed to ", base::quoted(renamed.to),
-                                           ": C identifiers are reserved for tensors; add an extension"));
+  throw Error(Code::usage_argument,
+              "an entry cannot be renamed to a C identifier: these names are reserved for tensors; add an extension",
+              place);
 }
 
 }  // namespace

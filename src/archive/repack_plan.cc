@@ -72,7 +72,8 @@ void RepackPlan::make(RepackReport& report) {
   check_new_names(model);
   if (!left_out.empty()) {
     expect_not_linked(left_out, model);
-    note(report, concat("left out: ", left_out.size(), " entries with metadata of macOS"));
+    note(report, concat("left out: ", left_out.size(), left_out.size() == 1 ? " entry" : " entries",
+                        " with metadata of macOS"));
   }
   report.entries = entries_.size();
   report.input_bytes = file_.size();

@@ -6,9 +6,9 @@
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
+#include "base/keyed_hash.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "onnxar/bytes.h"
@@ -46,7 +46,7 @@ class Spool {
   std::mutex mutex_;
   std::optional<base::OutputFile> file_;
   std::optional<base::MappedFile> mapping_;
-  std::unordered_map<std::uint64_t, Place> places_;
+  base::KeyedMap<std::uint64_t, Place> places_;
   std::uint64_t end_ = 0;
 };
 

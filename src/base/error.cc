@@ -79,20 +79,29 @@ void append_escaped(std::string& text, char32_t point) {
 
 bool is_printable_ascii(char32_t point) { return point >= 0x20 && point < 0x7f; }
 
-/// Characters that are invisible or move visible text: the controls of C0 and C1, the soft hyphen, marks and overrides
-/// of direction, characters without width, line separators.
+/// Characters that are invisible or move visible text: control characters, line separators, and the code points that
+/// Unicode 15 calls Default_Ignorable, which include marks of direction and characters without width.
 bool is_unseen(char32_t point) {
   using Range = std::pair<char32_t, char32_t>;
-  constexpr std::array<Range, 10> ranges = {{{0x00, 0x1f},
+  constexpr std::array<Range, 19> ranges = {{{0x00, 0x1f},
                                              {0x7f, 0x9f},
                                              {0xad, 0xad},
+                                             {0x34f, 0x34f},
                                              {0x61c, 0x61c},
-                                             {0x180e, 0x180e},
+                                             {0x115f, 0x1160},
+                                             {0x17b4, 0x17b5},
+                                             {0x180b, 0x180f},
                                              {0x200b, 0x200f},
                                              {0x2028, 0x202e},
                                              {0x2060, 0x206f},
+                                             {0x3164, 0x3164},
+                                             {0xfe00, 0xfe0f},
                                              {0xfeff, 0xfeff},
-                                             {0xe0000, 0xe007f}}};
+                                             {0xffa0, 0xffa0},
+                                             {0xfff0, 0xfff8},
+                                             {0x1bca0, 0x1bca3},
+                                             {0x1d173, 0x1d17a},
+                                             {0xe0000, 0xe0fff}}};
   return std::ranges::any_of(ranges,
                              [point](const Range& range) { return point >= range.first && point <= range.second; });
 }

@@ -9,10 +9,20 @@
 namespace onnxar::base {
 namespace {
 
+using ByteSet = std::bitset<256>;
+
 unsigned char byte_of(char c) noexcept { return static_cast<unsigned char>(c); }
 
-/// A class, such as `[:digit:]`, at the front of `set`: its length, and whether `c` belongs to it.
-std::optional<std::pair<std::size_t, bool>> match_class(std::string_view set, char c) noexcept {
+ByteSet only(char c) noexcept { return ByteSet().set(byte_of(c)); }
+
+/// A part of a pattern: where it ends, and the bytes that it stands for.
+struct Part {
+  std::size_t end;
+  ByteSet bytes;
+};
+
+/// The class, such as `[:digit:]`, at `at` of the pattern.
+std::optional<Part> class_at(std::string_view pattern, std::size_t at) {
   using Class = std::pair<std::string_view, int (*)(int)>;
   static constexpr std::array<Class, 8> classes = {{{"[:alpha:]", std::isalpha},
                                                     {"[:digit:]", std::isdigit},
@@ -22,71 +32,102 @@ std::optional<std::pair<std::size_t, bool>> match_class(std::string_view set, ch
                                                     {"[:space:]", std::isspace},
                                                     {"[:punct:]", std::ispunct},
                                                     {"[:xdigit:]", std::isxdigit}}};
-  for (const auto& [name, is_one] : classes) {
-    if (set.starts_with(name)) return std::pair(name.size(), is_one(byte_of(c)) != 0);
+  for (const auto& [name, contains] : classes) {
+    if (!pattern.substr(at).starts_with(name)) continue;
+    Part part{at + name.size(), {}};
+    for (std::size_t byte = 0; byte < part.bytes.size(); ++byte) {
+      part.bytes[byte] = contains(static_cast<int>(byte)) != 0;
+    }
+    return part;
   }
   return std::nullopt;
 }
 
-/// The length of the part of the pattern that was compared with one character, and the result.
-struct Step {
-  std::size_t length;
-  bool matched;
-};
-
-/// Compares `c` with the set at the front of `pattern`. Empty if the bracket is never closed: then it is a plain
-/// character.
-std::optional<Step> match_set(std::string_view pattern, char c) noexcept {
-  std::size_t at = 1;
-  const bool is_inverse = pattern.size() > 1 && (pattern[1] == '!' || pattern[1] == '^');
-  if (is_inverse) ++at;
-  bool found = false;
-  for (const std::size_t first = at; at < pattern.size() && (pattern[at] != ']' || at == first);) {
-    if (const auto of_class = match_class(pattern.substr(at), c)) {
-      at += of_class->first;
-      found = found || of_class->second;
-      continue;
-    }
-    if (pattern[at] == '\\' && at + 1 < pattern.size()) ++at;
-    const unsigned char low = byte_of(pattern[at++]);
-    unsigned char high = low;
-    if (at + 1 < pattern.size() && pattern[at] == '-' && pattern[at + 1] != ']') {
-      at += pattern[at + 1] == '\\' && at + 2 < pattern.size() ? 2U : 1U;
-      high = byte_of(pattern[at++]);
-    }
-    found = found || (low <= byte_of(c) && byte_of(c) <= high);
-  }
-  if (at >= pattern.size()) return std::nullopt;
-  return Step{at + 1, found != is_inverse};
+/// Moves `at` past one character, which a backslash may precede. REQUIRES: at < pattern.size()
+char read_character(std::string_view pattern, std::size_t& at) noexcept {
+  if (pattern[at] == '\\' && at + 1 < pattern.size()) ++at;
+  return pattern[at++];
 }
 
-/// Compares `c` with the front of `pattern`, which is not empty and does not begin with a star.
-Step match_one(std::string_view pattern, char c) noexcept {
-  if (pattern.front() == '?') return {1, true};
-  if (pattern.front() == '[') {
-    if (const auto set = match_set(pattern, c)) return *set;
+/// The member of a set at `at` of the pattern: a class, a range or a character. REQUIRES: at < pattern.size()
+Part member_at(std::string_view pattern, std::size_t at) {
+  if (auto named = class_at(pattern, at)) return *named;
+  const unsigned char low = byte_of(read_character(pattern, at));
+  unsigned char high = low;
+  if (at + 1 < pattern.size() && pattern[at] == '-' && pattern[at + 1] != ']')
+    high = byte_of(read_character(pattern, ++at));
+  Part part{at, {}};
+  for (std::size_t byte = low; byte <= high; ++byte) part.bytes.set(byte);
+  return part;
+}
+
+/// For each position in the pattern the end of the set that has a member there, or 0 if no bracket closes it. Filled
+/// from the back, so that many brackets that are never closed do not each take a search to the end.
+std::vector<std::size_t> ends_of_sets(std::string_view pattern) {
+  std::vector<std::size_t> ends(pattern.size() + 1, 0);
+  if (pattern.find('[') == std::string_view::npos) return ends;
+  for (std::size_t at = pattern.size(); at-- > 0;) {
+    ends[at] = pattern[at] == ']' ? at + 1 : ends[member_at(pattern, at).end];
   }
-  if (pattern.front() == '\\' && pattern.size() > 1) return {2, pattern[1] == c};
-  return {1, pattern.front() == c};
+  return ends;
+}
+
+/// The set at the bracket at `at` of the pattern. Empty if the bracket is never closed.
+std::optional<Part> set_at(std::string_view pattern, std::size_t at, const std::vector<std::size_t>& ends) {
+  ++at;
+  const bool is_inverse = at < pattern.size() && (pattern[at] == '!' || pattern[at] == '^');
+  if (is_inverse) ++at;
+  if (at >= pattern.size()) return std::nullopt;
+  Part member = member_at(pattern, at);  // a closing bracket is a member here
+  const std::size_t end = ends[member.end];
+  if (end == 0) return std::nullopt;
+  ByteSet bytes = member.bytes;
+  while (member.end + 1 < end) {
+    member = member_at(pattern, member.end);
+    bytes |= member.bytes;
+  }
+  return Part{end, is_inverse ? ~bytes : bytes};
+}
+
+/// The part at `at` of the pattern, which is not a star.
+Part part_at(std::string_view pattern, std::size_t at, const std::vector<std::size_t>& ends) {
+  if (pattern[at] == '?') return {at + 1, ~ByteSet()};
+  if (pattern[at] == '[') {
+    const auto set = set_at(pattern, at, ends);
+    return set ? *set : Part{at + 1, only('[')};
+  }
+  const char plain = read_character(pattern, at);
+  return {at, only(plain)};
 }
 
 }  // namespace
 
 bool is_pattern(std::string_view text) noexcept { return text.find_first_of("*?[") != std::string_view::npos; }
 
-bool matches(std::string_view pattern, std::string_view text) noexcept {
-  std::size_t at = 0;  // in the pattern
-  std::optional<std::size_t> star;
-  std::size_t after_star = 0;  // in the text: where the pattern after the star is tried next
-  for (std::size_t i = 0; i < text.size();) {
-    if (at < pattern.size() && pattern[at] == '*') {
-      star = at++;
-      after_star = i;
+Glob::Glob(std::string_view pattern) {
+  const std::vector<std::size_t> ends = ends_of_sets(pattern);
+  for (std::size_t at = 0; at < pattern.size();) {
+    if (pattern[at] == '*') {
+      items_.push_back({.is_star = true});
+      ++at;
       continue;
     }
-    const Step step = at < pattern.size() ? match_one(pattern.substr(at), text[i]) : Step{0, false};
-    if (step.matched) {
-      at += step.length;
+    const Part part = part_at(pattern, at, ends);
+    items_.push_back({.bytes = part.bytes});
+    at = part.end;
+  }
+}
+
+bool Glob::matches(std::string_view text) const noexcept {
+  std::size_t at = 0;  // in the items
+  std::optional<std::size_t> star;
+  std::size_t after_star = 0;  // in the text: where the items after the star are tried next
+  for (std::size_t i = 0; i < text.size();) {
+    if (at < items_.size() && items_[at].is_star) {
+      star = at++;
+      after_star = i;
+    } else if (at < items_.size() && items_[at].bytes[byte_of(text[i])]) {
+      ++at;
       ++i;
     } else if (star) {
       // Retrying the last star suffices: any bytes that an earlier star could take in addition, the last one can take
@@ -97,7 +138,8 @@ bool matches(std::string_view pattern, std::string_view text) noexcept {
       return false;
     }
   }
-  return pattern.find_first_not_of('*', at) == std::string_view::npos;
+  while (at < items_.size() && items_[at].is_star) ++at;
+  return at == items_.size();
 }
 
 }  // namespace onnxar::base

@@ -1,16 +1,37 @@
 // Matches names against patterns with the wildcards of shells.
 #pragma once
 
+#include <bitset>
 #include <string_view>
+#include <vector>
 
 namespace onnxar::base {
 
 /// Whether `text` contains a wildcard.
 bool is_pattern(std::string_view text) noexcept;
 
-/// Whether all of `text` matches `pattern`: `*` stands for any bytes, `?` for one byte, `[a-c]`, `[!a-c]` and
-/// `[[:digit:]]` for one byte of a set or outside it; a character after `\` stands for itself. Slashes and dots have no
-/// special meaning. Cost: at most O(text * pattern) for any input; fnmatch of the C library takes O(text ^ stars).
-bool matches(std::string_view pattern, std::string_view text) noexcept;
+/// A pattern: `*` stands for any bytes, `?` for one byte, `[a-c]`, `[!a-c]` and `[[:digit:]]` for one byte of a set or
+/// outside it; a character after `\` stands for itself. A bracket that is never closed is a plain character. Slashes
+/// and dots have no special meaning. Immutable. Threads: any.
+class Glob {
+ public:
+  /// Cost: O(pattern).
+  explicit Glob(std::string_view pattern);
+
+  /// Whether all of `text` matches. Cost: at most O(text * pattern) for any input; fnmatch of the C library takes
+  /// O(text ^ stars).
+  [[nodiscard]] bool matches(std::string_view text) const noexcept;
+
+ private:
+  using ByteSet = std::bitset<256>;
+
+  /// One byte of the text, or with `is_star` any number of bytes.
+  struct Item {
+    bool is_star = false;
+    ByteSet bytes = {};
+  };
+
+  std::vector<Item> items_;
+};
 
 }  // namespace onnxar::base

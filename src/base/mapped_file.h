@@ -15,9 +15,8 @@ namespace onnxar::base {
 /// A regular file or a part of one, mapped shared and read-only.
 ///
 /// The size is read once, when the file is opened. If another process shortens the file while it is mapped, access to
-/// the missing part faults (SIGBUS on POSIX), which a reader cannot prevent. An empty file is a valid,
-/// empty mapping. Owns the mapping, but no open file. Move-only; a moved-from object is empty. Threads: read-only after
-/// open.
+/// the missing part faults (SIGBUS on POSIX), which a reader cannot prevent. An empty file is a valid, empty mapping.
+/// Owns the mapping, but no open file. Move-only; a moved-from object is empty. Threads: any number may read.
 class MappedFile {
  public:
   /// Errors: io.not_found, io.permission, io.not_a_file (a directory, a pipe), io.failed.

@@ -7,6 +7,7 @@
 
 #include "base/open_file.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "os/error.h"
 #include "os/output.h"
 
@@ -17,7 +18,8 @@ std::string hidden_name(const std::string& target) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
   constexpr std::size_t most = 200;  // with the 12 bytes that are added, below the 255 that file systems allow
   std::random_device random;
-  std::string name = concat(".", target.substr(0, most), ".");
+  // Some file systems refuse a name that ends within a character.
+  std::string name = concat(".", utf8_prefix(target, most), ".");
   for (int i = 0; i < 6; ++i) name += letters[random() % letters.size()];
   return name + ".tmp";
 }

@@ -11,8 +11,7 @@
 namespace onnxar::base {
 
 /// The name of a new file in its folder. The destructor removes a hidden name, `.NAME.XXXXXX.tmp`. A nameless file
-/// vanishes when it is closed, even if the process is killed.
-/// Move-only. Not synchronised.
+/// vanishes when it is closed, even if the process is killed. Move-only. Not synchronised.
 class OutputName {
  public:
   explicit OutputName(OutputTarget target) noexcept : target_(std::move(target)) {}

@@ -15,8 +15,7 @@ namespace onnxar::base {
 ///
 /// A step that begins during a different step has no effect, except that the whole sequence fails: the caller shares
 /// the object between threads, or calls it from a callback. The step at work fails when it ends, or before it publishes
-/// (`close`). Threads: all members may be called at once. A moved-from object may only be assigned to or
-/// destroyed.
+/// (`close`). Threads: all members may be called at once. A moved-from object may only be assigned to or destroyed.
 class Steps {
  public:
   Steps() : state_(std::make_unique<State>()) {}

@@ -32,6 +32,7 @@ class Selection {
  public:
   Selection(const Resolver& source, std::string_view which, const LoadOptions& load)
       : source_(source), which_(which), load_(load) {
+    if (base::is_pattern(which)) pattern_.emplace(which);
     std::size_t number = 0;
     walk([&](const onnx::TensorSite& site) { consider(site, number++); });
   }
@@ -56,15 +57,11 @@ class Selection {
     if (name == which_) by_name_.push_back(number);
     if (is_key(site)) by_key_.push_back(number);
     if (path == which_) by_site_.push_back(number);
-    if (matches(name.empty() ? path : std::string(name))) by_pattern_.push_back(number);
+    if (pattern_ && pattern_->matches(name.empty() ? path : name)) by_pattern_.push_back(number);
   }
 
   [[nodiscard]] bool is_key(const onnx::TensorSite& site) const {
     return source_.archive() != nullptr && site.tensor.is_external() && site.tensor.external.location == which_;
-  }
-
-  [[nodiscard]] bool matches(const std::string& name) const {
-    return base::is_pattern(which_) && base::matches(which_, name);
   }
 
   /// The tensors that have `which` as their name, else as their key, else as their site; null if there are none.
@@ -105,6 +102,7 @@ class Selection {
 
   const Resolver& source_;
   std::string which_;
+  std::optional<base::Glob> pattern_;  // empty if `which` has no wildcard
   const LoadOptions& load_;
   std::vector<std::size_t> by_name_, by_key_, by_site_, by_pattern_;
 };

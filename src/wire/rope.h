@@ -22,8 +22,8 @@ class Rope final : public ByteSource {
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }
   void read(const ByteSink& sink) const override;
-  /// Locates the bytes of the other sources only. Views are parts of the
-  /// model between payloads, too short to share blocks.
+  /// Locates the bytes of the other sources only. Views are parts of the model between payloads, too short to share
+  /// blocks.
   void locate(const std::function<void(const Location&)>& visit) const override;
   /// Copies all bytes into one buffer.
   [[nodiscard]] std::vector<std::byte> flat() const;

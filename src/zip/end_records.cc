@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "base/checked.h"
@@ -86,6 +87,10 @@ bool is_readable_version(std::uint16_t version, Rules rules) {
   return is_known_version(version) || (rules == Rules::foreign && version < version_plain);
 }
 
+std::string readable_versions(Rules rules) {
+  return rules == Rules::archive ? known_versions() : concat("up to ", version_zip64);
+}
+
 Zip64EndRecord read_zip64_record(Bytes file, const Zip64Locator& locator, Rules rules) {
   const std::uint64_t locator_at = file.size() - end_record_size - zip64_locator_size;
   if (locator.disk_with_end_record != 0 || locator.number_of_disks != 1) {  // E4, F33
@@ -106,7 +111,7 @@ Zip64EndRecord read_zip64_record(Bytes file, const Zip64Locator& locator, Rules 
       !is_readable_version(record->version_needed, rules)) {
     throw Error(Code::zip_zip64_record,  // E6
                 concat("the zip64 end record is not of the plain form (size ", Zip64EndRecord().size_of_record,
-                       ", version ", known_versions(), ")"),
+                       ", version ", readable_versions(rules), ")"),
                 place);
   }
   if (record->number_of_this_disk != 0 || record->disk_with_directory != 0 ||
@@ -151,7 +156,7 @@ EndOfArchive read_before(Bytes file, const EndRecord& end, Rules rules) {
   if (end.entries_on_this_disk != end.entries) {  // E4, F33
     throw Error(Code::zip_end_multi_disk,
                 concat("the end record counts ", end.entries_on_this_disk, " entries on this disk and ", end.entries,
-                       " in all; an archive is on one disk"),
+                       " in all; only a zip file on one disk is read"),
                 {"", at});
   }
   const auto locator = read_locator(file);
@@ -234,11 +239,11 @@ void check_limits(const EndOfArchive& end, const Limits& limits) {
     throw Error(Code::zip_directory_count,
                 concat(end.entries, " entries cannot fit into a directory of ", end.directory_size, " bytes"), place);
   }
-  if (end.entries > limits.entries) {  // E11
+  if (end.entries > limits.entries) {  // E11, F38
     throw Error(Code::zip_limit_entries, concat(end.entries, " entries are more than the limit of ", limits.entries),
                 place);
   }
-  if (end.directory_size > limits.directory_size) {  // E12
+  if (end.directory_size > limits.directory_size) {  // E12, F38
     throw Error(Code::zip_limit_directory,
                 concat("a directory of ", base::human_size(end.directory_size), " is over the limit of ",
                        base::human_size(limits.directory_size)),

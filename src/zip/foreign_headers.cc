@@ -153,17 +153,22 @@ LocalSizes read_local_sizes(const LocalFileHeader& local, const KnownFields& fie
     refuse_missing_local_zip64(refuse);  // F18
   }
   std::array<std::uint64_t, 2> wide = {narrow[0], narrow[1]};
-  for (std::size_t i = 0; i < wide.size() && field.size() >= (i + 1) * 8; ++i) {
-    wide.at(i) = base::load<std::uint64_t>(field, i * 8);
-    if (narrow.at(i) != sentinel32 && narrow.at(i) != wide.at(i) && sentinels == 0) {  // F7, F18
-      refuse(Code::zip_zip64_extra, "the zip64 field of the local header contradicts its sizes");
-    }
+  for (std::size_t i = 0; i < wide.size() && field.size() >= (i + 1) * zip64_value_size; ++i) {
+    wide.at(i) = base::load<std::uint64_t>(field, i * zip64_value_size);
   }
-  const bool one_by_one = sentinels == 1 && (field.size() < 16 || wide[0] != wide[1]);
-  if (one_by_one || (sentinels != 0 && field.size() < 16)) {  // F17
+  const bool holds_both = field.size() >= local_zip64_payload;
+  const bool differ_by_reader = sentinels == 1 && wide[0] != wide[1];
+  if (sentinels != 0 && (!holds_both || differ_by_reader)) {  // F17
     refuse(Code::zip_zip64_extra,
            "the local header refers to the zip64 field for one of its sizes only: readers disagree on which "
            "value of the field that is");
+  }
+  const auto contradicts = [](std::uint32_t in_header, std::uint64_t in_field) {
+    return in_header != sentinel32 && in_header != in_field;
+  };
+  // Also if the other size is a sentinel: readers that assign the values one by one take this size from the header.
+  if (contradicts(narrow[0], wide[0]) || contradicts(narrow[1], wide[1])) {  // F7, F18
+    refuse(Code::zip_zip64_extra, "the zip64 field of the local header contradicts its sizes");
   }
   return {wide[0], wide[1]};
 }
@@ -213,17 +218,18 @@ std::uint64_t recorded_alignment_of(const KnownFields& fields) {
 /// The length of the descriptor at the front of `rest`; nothing unless it agrees with the directory. Its form is not
 /// recorded anywhere, so all four forms are tried: with or without a signature, with 64-bit or 32-bit sizes.
 std::optional<std::uint64_t> descriptor_length(Bytes rest, const ForeignEntry& entry) {
-  for (const std::uint64_t head : {std::uint64_t{4}, std::uint64_t{0}}) {
+  constexpr std::size_t crc_size = sizeof(std::uint32_t);
+  for (const std::uint64_t head : {sizeof descriptor_signature, std::size_t{0}}) {
     if (rest.size() < head || (head != 0 && base::load<std::uint32_t>(rest, 0) != descriptor_signature)) continue;
     const Bytes fields = rest.subspan(head);
-    if (fields.size() < 12 || base::load<std::uint32_t>(fields, 0) != entry.crc32) continue;
-    if (fields.size() >= 20 && base::load<std::uint64_t>(fields, 4) == entry.stored_size &&
-        base::load<std::uint64_t>(fields, 12) == entry.size) {
-      return head + 20;
+    if (fields.size() < descriptor_size || base::load<std::uint32_t>(fields, 0) != entry.crc32) continue;
+    if (fields.size() >= zip64_descriptor_size && base::load<std::uint64_t>(fields, crc_size) == entry.stored_size &&
+        base::load<std::uint64_t>(fields, crc_size + sizeof(std::uint64_t)) == entry.size) {
+      return head + zip64_descriptor_size;
     }
-    if (base::load<std::uint32_t>(fields, 4) == entry.stored_size &&
-        base::load<std::uint32_t>(fields, 8) == entry.size) {
-      return head + 12;
+    if (base::load<std::uint32_t>(fields, crc_size) == entry.stored_size &&
+        base::load<std::uint32_t>(fields, crc_size + sizeof(std::uint32_t)) == entry.size) {
+      return head + descriptor_size;
     }
   }
   return std::nullopt;

@@ -24,6 +24,8 @@ inline constexpr std::uint64_t central_file_header_size = 46;
 inline constexpr std::uint64_t end_record_size = 22;
 inline constexpr std::uint64_t zip64_end_record_size = 56;
 inline constexpr std::uint64_t zip64_locator_size = 20;
+inline constexpr std::uint64_t descriptor_size = 12;        // CRC-32 and both sizes, after an optional signature
+inline constexpr std::uint64_t zip64_descriptor_size = 20;  // with sizes of 64 bits
 
 // A 32-bit or 16-bit field with this value refers to the zip64 record (APPNOTE 4.4.8, 4.4.9, 4.4.16, 4.4.1.4)
 inline constexpr std::uint32_t sentinel32 = 0xffffffff;
@@ -39,8 +41,10 @@ inline constexpr std::uint16_t unicode_path_extra_id = 0x7075;    // Info-ZIP's 
 inline constexpr std::uint16_t asi_unix_extra_id = 0x756e;        // a Unix mode, read by Info-ZIP
 inline constexpr std::uint16_t libarchive_extra_id = 0x6c78;      // attributes, read by libarchive
 inline constexpr std::uint64_t extra_header_size = 4;             // id, size
-inline constexpr std::uint64_t padding_minimum = extra_header_size + 2;          // id, size, alignment
-inline constexpr std::uint64_t local_zip64_extra_size = extra_header_size + 16;  // both sizes, never the offset
+inline constexpr std::uint64_t padding_minimum = extra_header_size + 2;  // id, size, alignment
+inline constexpr std::uint64_t zip64_value_size = 8;
+inline constexpr std::uint64_t local_zip64_payload = 2 * zip64_value_size;  // both sizes, never the offset
+inline constexpr std::uint64_t local_zip64_extra_size = extra_header_size + local_zip64_payload;
 
 // General purpose flags (APPNOTE 4.4.4)
 inline constexpr std::uint16_t flag_encrypted = 1U << 0U;

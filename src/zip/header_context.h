@@ -9,8 +9,8 @@
 
 namespace onnxar::zip {
 
-/// Throws errors that name one header: `refuse(Code::zip_entry_flags, "...")`. The Place is built
-/// only when an error is thrown: it owns a string, and a directory may have a million headers.
+/// Throws errors that name one header: `refuse(Code::zip_entry_flags, "...")`. The Place is built only when an error is
+/// thrown: it owns a string, and a directory may have a million headers.
 class HeaderContext {
  public:
   /// The header of the entry `name`, which begins at `offset` in the file.

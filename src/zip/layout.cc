@@ -19,8 +19,8 @@ std::uint32_t low32(std::uint64_t value) noexcept {
 /// The size of the directory's zip64 field without id and size. W3: the field holds only values that do not fit in 32
 /// bits, in this order (APPNOTE 4.5.3). Both sizes are equal, so both fit or neither does.
 std::uint64_t central_zip64_payload(const Placement& placement) noexcept {
-  const std::uint64_t sizes = placement.size >= sentinel32 ? 16 : 0;
-  return sizes + (placement.header_offset >= sentinel32 ? 8 : 0);
+  const std::uint64_t sizes = placement.size >= sentinel32 ? 2 * zip64_value_size : 0;
+  return sizes + (placement.header_offset >= sentinel32 ? zip64_value_size : 0);
 }
 
 /// Appends the padding record, which ends where the data begins (W6). `place` left room for id, size and alignment, so
@@ -177,7 +177,7 @@ std::vector<std::byte> local_header_bytes(const PlacedEntry& entry) {
   base::append(out, as_bytes(entry.name));
   if (placement.zip64) {
     base::append(out, zip64_extra_id);
-    base::append(out, std::uint16_t{16});
+    base::append(out, static_cast<std::uint16_t>(local_zip64_payload));
     base::append(out, placement.size);
     base::append(out, placement.size);
   }

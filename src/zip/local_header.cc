@@ -22,7 +22,7 @@ using base::concat;
 using base::hex;
 
 void check_same_fields(const LocalFileHeader& header, const DirectoryEntry& entry, const HeaderContext& refuse) {
-  // L3
+  // L3: some readers believe the local header, others the directory.
   const auto same = [&refuse](std::uint64_t local, std::uint64_t central, std::string_view field) {
     if (local == central) return;
     refuse(Code::zip_local_field,
@@ -69,11 +69,11 @@ bool check_sizes(const LocalFileHeader& header, const ExtraFields& extra, const 
     check_narrow_sizes(header, entry, refuse);
     return false;
   }
-  if (extra.zip64->size() != local_zip64_extra_size - extra_header_size) {  // L7
+  if (extra.zip64->size() != local_zip64_payload) {  // L7
     refuse(Code::zip_zip64_extra, "a zip64 field in a local header holds both sizes and nothing else");
   }
   const std::array<std::uint64_t, 2> wide = {base::load<std::uint64_t>(*extra.zip64, 0),
-                                             base::load<std::uint64_t>(*extra.zip64, 8)};
+                                             base::load<std::uint64_t>(*extra.zip64, zip64_value_size)};
   const auto agrees = [&entry](std::uint32_t narrow) { return narrow == sentinel32 || narrow == entry.size; };
   if (wide[0] != entry.size || wide[1] != entry.size || !agrees(header.compressed_size) ||
       !agrees(header.uncompressed_size)) {  // L8

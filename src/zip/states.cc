@@ -18,7 +18,7 @@ std::optional<std::uint64_t> size_of_data(const LocalFileHeader& header, Bytes e
   if (header.compressed_size != sentinel32) return header.compressed_size;
   try {
     const ExtraFields fields = read_extra_fields(extra, HeaderKind::local, {{}, 0});
-    if (!fields.zip64 || fields.zip64->size() != local_zip64_extra_size - extra_header_size) return std::nullopt;
+    if (!fields.zip64 || fields.zip64->size() != local_zip64_payload) return std::nullopt;
     return base::load<std::uint64_t>(*fields.zip64, 0);
   } catch (const Error&) {
     return std::nullopt;

@@ -10,7 +10,7 @@
 namespace onnxar::zip {
 namespace {
 
-constexpr std::size_t value_size = sizeof(std::uint64_t);
+constexpr std::size_t value_size = zip64_value_size;
 constexpr std::size_t all_values_size = 3 * value_size;
 constexpr std::size_t disk_number_size = sizeof(std::uint32_t);
 

@@ -50,7 +50,7 @@ TEST(Archive, OpensAFileAndNamesIt) {
   EXPECT_NE(archive.owner(), nullptr);
 }
 
-TEST(Archive, OpensWhateverTheNameIs) {
+TEST(Archive, OpensUnderAnyName) {
   const TempDir folder;
   EXPECT_EQ(Archive::open(folder.write_file("weights.jpg", smallest_archive().bytes)).size(), 2U);
 }
@@ -155,7 +155,7 @@ TEST(Resolve, SlicesThatLeaveTheEntryAreRefused) {
   EXPECT_EQ(refusal_of([&] { return archive.resolve("w", 1, largest); }), out);
 }
 
-TEST(Resolve, LocationsThatAreNoEntryAreRefused) {
+TEST(Resolve, LocationsThatNameNoEntryAreRefused) {
   const Archive archive = opened(smallest_archive().bytes);
   for (const std::string_view location : {"v", "W", "", "./w", "../w", "/w", "w/"}) {
     EXPECT_EQ(refusal_of([&] { return archive.resolve(location); }),
@@ -175,7 +175,7 @@ TEST(Resolve, AllocatesNothingFromTheFirstUseOn) {
   EXPECT_GT(sum, 0U);
 }
 
-TEST(Opening, AllocatesAFixedNumberOfTimesWhateverTheNumberOfEntries) {
+TEST(Opening, AllocatesAFixedNumberOfTimesForAnyNumberOfEntries) {
   const auto allocations_for = [](std::size_t entries) {
     ZipBuilder builder = smallest_builder();
     while (builder.entries.size() < entries) {
@@ -213,7 +213,7 @@ TEST(Owner, IsTheCallersForBytesInMemory) {
   EXPECT_TRUE(watch.expired());
 }
 
-TEST(Owner, MayBeNobody) {
+TEST(Owner, MayBeNull) {
   const Blob bytes = smallest_archive().bytes;
   const Archive archive = Archive::open(bytes, nullptr);
   EXPECT_EQ(archive.owner(), nullptr);

@@ -118,7 +118,7 @@ TEST_F(ArchiveWriterTest, RangeOfAMissingFileIsNotFound) {
   EXPECT_EQ(refusal_of_adding("w", FileRange{folder_ / "none", 0, 1})->code, Code::io_not_found);
 }
 
-TEST_F(ArchiveWriterTest, StreamIsCopiedWhateverItsPiecesAre) {
+TEST_F(ArchiveWriterTest, StreamIsCopiedInPiecesOfAnySize) {
   const Blob data = pattern(3 * mebibyte + 4);
   writer_.add("w", data.size(), stream_of(data, 77777));
   EXPECT_TRUE(finished() == expected(data));
@@ -230,7 +230,7 @@ TEST_F(ArchiveWriterTest, ModelThatEndsEarlyNamesTheTarget) {
   EXPECT_EQ(error->path(), folder_ / "a");
 }
 
-TEST_F(ArchiveWriterTest, RoomThatIsSetAsideIsNoPartOfTheFile) {
+TEST_F(ArchiveWriterTest, ReservedRoomIsNotPartOfTheFile) {
   writer_.reserve(10 * mebibyte);
   writer_.add("w", pattern(1024));
   EXPECT_EQ(finished(), smallest_archive().bytes);

@@ -79,7 +79,7 @@ TEST_F(EarlierStateTest, TornFileSaysWhatMendsIt) {
   EXPECT_EQ(error_of_opening()->offset(), second_.bytes.size());
 }
 
-TEST_F(EarlierStateTest, OtherBytesBehindAnArchiveAreNoEditButCanBeCutOff) {
+TEST_F(EarlierStateTest, OtherBytesAfterAnArchiveAreNotAnEditButCanBeCutOff) {
   for (const Blob& more : {zeros(1), zeros(70000), blob("\n"), blob("PK\5\6"), blob("some text that was appended")}) {
     Blob bytes = first_.bytes;
     bytes.insert(bytes.end(), more.begin(), more.end());
@@ -92,7 +92,7 @@ TEST_F(EarlierStateTest, OtherBytesBehindAnArchiveAreNoEditButCanBeCutOff) {
   }
 }
 
-TEST_F(EarlierStateTest, FirstStateThatWasCutShortHasNothingToGoBackTo) {
+TEST_F(EarlierStateTest, FirstStateThatWasCutShortCannotBeRecovered) {
   for (std::size_t size = 0; size < first_.bytes.size(); size += 7) {
     Blob cut = first_.bytes;
     truncate(cut, size);
@@ -104,7 +104,7 @@ TEST_F(EarlierStateTest, FirstStateThatWasCutShortHasNothingToGoBackTo) {
   expect_unrecoverable(blob("this is no archive at all, and never was one"));
 }
 
-TEST_F(EarlierStateTest, ArchiveInAnEntryIsNoState) {
+TEST_F(EarlierStateTest, ArchiveInAnEntryIsNotAState) {
   // An archive stored in an archive: its records are data, wherever the outer one is cut.
   const Built outer = edited(first_, "outer", {zip_entry("inner.onnxar", second_.bytes)});
   const PlacedEntry& inner = outer.entry("inner.onnxar");

@@ -273,14 +273,14 @@ TEST_F(EditTest, ADryRunKnowsTheSizeAndWritesNothing) {
   expect_unchanged();
 }
 
-TEST_F(EditTest, ADryRunIsNoEditToOthersAndKeepsEditsOff) {
+TEST_F(EditTest, DryRunsExcludeEditsButNotEachOther) {
   const EditOptions dry = {.output = {.dry_run = true}};
   const ArchiveEditor first = editor(dry);
   const ArchiveEditor second = editor(dry);
   EXPECT_EQ(code_of([&] { return editor(); }), Code::archive_busy);
 }
 
-TEST_F(EditTest, WhatNobodyWouldOpenIsNotCommitted) {
+TEST_F(EditTest, AnEditThatReadersWouldRefuseIsNotCommitted) {
   EditOptions options{.output = {.sync = false}};
   const auto expect_not_committed = [&](Code code) {
     const auto error = error_of([&] {

@@ -129,7 +129,7 @@ class FailedWriter : public ::testing::Test {
   TempDir folder_;
 };
 
-TEST_F(FailedWriter, PublishesNothingWhateverWasLost) {
+TEST_F(FailedWriter, PublishesNothingAfterALostException) {
   for (const auto& fault : faults<ArchiveWriter>()) {
     SCOPED_TRACE(fault.name);
     ArchiveWriter open = writer();
@@ -199,7 +199,7 @@ TEST_F(FailedWriter, CallsAfterTheEndChangeNothing) {
   EXPECT_EQ(folder_.read_file("a"), published);
 }
 
-TEST_F(FailedWriter, SourceThatAddsAnEntryOfItsOwnFailsIt) {
+TEST_F(FailedWriter, SourceThatAddsAnEntryFailsIt) {
   ArchiveWriter open = writer();
   std::optional<Code> inner;
   const CallingSource source([&] { inner = code_of([&] { open.add("inner", as_bytes("x")); }); });
@@ -240,7 +240,7 @@ TEST_F(FailedWriter, FailingSystemCallThatIsLostPublishesNothing) {
 
 // --- Editors ---------------------------------------------------------------------------------------------------------
 
-TEST(FailedEditor, LeavesTheArchiveAsItWasWhateverWasLost) {
+TEST(FailedEditor, LeavesTheArchiveAsItWasAfterALostException) {
   const TempDir folder;
   const Blob before = smallest_archive().bytes;
   const fs::path path = folder.write_file("a", before);

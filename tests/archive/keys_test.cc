@@ -80,7 +80,7 @@ TEST(Key, ClashesUnderFoldingAreCountedToo) {
   EXPECT_EQ(keys_for({"Weight", "weight", "WEIGHT"}), (Strings{"Weight", "weight_2", "WEIGHT_3"}));
 }
 
-TEST(Key, EachStemHasACounterOfItsOwn) {
+TEST(Key, EachStemHasASeparateCounter) {
   EXPECT_EQ(keys_for({"a", "b", "a", "b", "a"}), (Strings{"a", "b", "a_2", "b_2", "a_3"}));
 }
 

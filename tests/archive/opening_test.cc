@@ -236,7 +236,7 @@ TEST(DescriptorRange, OffsetsInErrorsCountFromTheArchive) {
             (ErrorContext{Code::zip_local_field, std::string(model_entry), built.entry(model_entry).header_offset}));
 }
 
-TEST(DescriptorRange, WhatIsNoOpenRegularFileIsRefused) {
+TEST(DescriptorRange, OtherDescriptorsThanThoseOfRegularFilesAreRefused) {
   const TempDir folder;
   ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
   const auto code = [](const os::File& file) {

@@ -64,7 +64,7 @@ TEST(Opening, EmptyFileIsRefused) {
   EXPECT_EQ(code_of([&] { return Archive::open(folder.write_file("a", "")); }), Code::zip_end_missing);
 }
 
-TEST(Opening, OnnxFileIsNoArchive) { EXPECT_EQ(error_of_opening(smallest_model())->code(), Code::zip_end_missing); }
+TEST(Opening, OnnxFileIsRefused) { EXPECT_EQ(error_of_opening(smallest_model())->code(), Code::zip_end_missing); }
 
 TEST(Opening, ModelMustBeThere) {
   const Built built = changed_archive([](ZipBuilder& b) { b.entries.pop_back(); });
@@ -82,7 +82,7 @@ TEST(Opening, ModelMayBeTheOnlyEntry) {
   EXPECT_EQ(refusal_of_opening(built.bytes), std::nullopt);
 }
 
-TEST(Opening, ModelIsNoLargerThanAskedFor) {
+TEST(Opening, ModelIsAtMostAsLargeAsTheLimit) {
   const Built built = smallest_archive();
   const PlacedEntry& model = built.entry(model_entry);
   OpenOptions options;
@@ -156,7 +156,7 @@ TEST(PlainZip, WithACommentNamesRepack) {
               HasSubstr("repack"));
 }
 
-TEST(PlainZip, BehindAPrefixOrInAnotherOrderNamesRepack) {
+TEST(PlainZip, AfterAPrefixOrInAnotherOrderNamesRepack) {
   EXPECT_THAT(advice(changed_archive([](ZipBuilder& b) { b.prefix = blob("#!/bin/sh\n"); }).bytes),
               HasSubstr("repack"));
   EXPECT_THAT(advice(changed_archive([](ZipBuilder& b) { b.directory_order = {{1, 0}}; }).bytes), HasSubstr("repack"));

@@ -214,7 +214,7 @@ TEST(BufferedOutput, MappedBytesThatLieAlikeInBlocksOrNot) {
   }
 }
 
-TEST(BufferedOutput, MappedBytesBehindReservedRoomAndBehindEachOther) {
+TEST(BufferedOutput, MappedBytesAfterReservedRoomAndAfterEachOther) {
   Twin twin(true);
   twin.reserve(20 * buffer);
   for (std::size_t i = 0; i < 5; ++i) twin.append_mapped(3 * buffer + i, twin.size() % 4096);
@@ -241,7 +241,7 @@ TEST(BufferedOutput, AnyMixOfCallsGivesTheSameBytesAsTheModel) {
   }
 }
 
-TEST(BufferedOutput, GoesOnBehindWhatIsThere) {
+TEST(BufferedOutput, AppendsToAnExistingFile) {
   const TempDir folder;
   const std::filesystem::path path = folder.write_file("a", pattern(5000, 1));
   base::OutputFile file = base::OutputFile::extend(base::open_file(path, os::Access::read_and_write), path, 5000);

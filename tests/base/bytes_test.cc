@@ -58,7 +58,7 @@ TEST(ByteSpan, EmptyOwnedSpanIsStillOwned) {
   EXPECT_TRUE(span.empty());
 }
 
-TEST(ByteSpan, CopyOfAnOwnedSpanHasBytesOfItsOwn) {
+TEST(ByteSpan, CopyOfAnOwnedSpanOwnsACopyOfTheBytes) {
   auto original = std::make_unique<ByteSpan>(ByteSpan::own(pattern(100)));
   const ByteSpan copy = *original;
   EXPECT_NE(copy.bytes().data(), original->bytes().data());

@@ -102,7 +102,7 @@ TEST(Crc32, IsTheSameWhileTheBytesAreUsedByFewOrMany) {
   }
 }
 
-TEST(Crc32, IsTheSameInPiecesOfWhichEachIsUsedOnce) {
+TEST(Crc32, IsTheSameInPiecesAndUsesEachPieceOnce) {
   for (const std::size_t size :
        {std::size_t{0}, std::size_t{1}, std::size_t{999}, std::size_t{1000}, std::size_t{123'457}}) {
     const Blob whole = pattern(size + 10, 5);

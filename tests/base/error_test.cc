@@ -247,6 +247,13 @@ TEST(EscapedPath, WhatIsNotSeenOrTurnsTheTextIsWrittenInHex) {
   EXPECT_EQ(escaped_path("\xe2\x80\x8b\xef\xbb\xbf\xf3\xa0\x80\x81"), "\\u200b\\ufeff\\U000e0001");
   EXPECT_EQ(escaped_path("\xff"), "\\xff");
 }
+TEST(EscapedPath, CharactersThatUnicodeCallsIgnorableAreWrittenInHex) {
+  EXPECT_EQ(escaped_path("a\xe3\x85\xa4"), "a\\u3164");  // a Hangul filler
+  EXPECT_EQ(escaped_path("a\xcd\x8f"), "a\\u034f");      // a joiner of graphemes
+  EXPECT_EQ(escaped_path("a\xef\xb8\x8f"), "a\\ufe0f");  // a variation selector
+  EXPECT_EQ(escaped_path("\xf0\x9d\x85\xb3"), "\\U0001d173");
+  EXPECT_EQ(escaped_path("\xf3\xa0\x84\x80"), "\\U000e0100");
+}
 
 TEST(EscapedPath, LongerThanAnySystemHasIsCut) {
   const std::string whole(4096, 'p');

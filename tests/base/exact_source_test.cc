@@ -81,7 +81,7 @@ TEST(ExactSource, FewerAndMoreBytesAreRefusedAndNoneTooMuchReachesTheSink) {
   }
 }
 
-TEST(ExactSource, BytesTooManyAreRefusedThoughTheSourceLosesTheError) {
+TEST(ExactSource, TooManyBytesAreRefusedEvenIfTheSourceLosesTheError) {
   for (const bool before : {true, false}) {
     const FreeSource source(4, [&](const ByteSink& sink) {
       if (before) give_and_lose(sink, "abcde");

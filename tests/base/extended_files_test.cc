@@ -39,7 +39,7 @@ TEST(ExtendedFiles, AreAllCutBackAndNotWrittenAnyMore) {
   EXPECT_EQ(folder.read_text("b"), "old");
 }
 
-TEST(ExtendedFiles, StandWhereTheirLastWriteHasBegunOrTheyArePublished) {
+TEST(ExtendedFiles, AreKeptOnceTheirLastWriteHasBegunOrTheyArePublished) {
   const TempDir folder;
   EXPECT_EQ(in_child([&] {
               OutputFile first = extended(folder, "a");

@@ -59,7 +59,7 @@ TEST(KeyedHash, UsesTheKeyOfTheProcessAndNoFixedOne) {
   EXPECT_NE(base::process_key().low, base::process_key().high);
 }
 
-TEST(KeyedHash, TextsHashAlikeInWhateverTypeTheyAreHeld) {
+TEST(KeyedHash, TextsOfEveryTypeHashAlike) {
   EXPECT_EQ(KeyedHash{}(std::string("weight")), KeyedHash{}(std::string_view("weight")));
   EXPECT_EQ(KeyedHash{}("weight"), KeyedHash{}(std::string_view("weight")));
 }

@@ -57,7 +57,7 @@ TEST(MappedFile, PathThroughAFileIsNotFound) {
   EXPECT_EQ(error_of_opening(file / "b")->code(), Code::io_not_found);
 }
 
-TEST(MappedFile, FolderIsNoFile) {
+TEST(MappedFile, FolderIsRefused) {
   const TempDir folder;
   const auto error = error_of_opening(folder.path());
   ASSERT_TRUE(error);
@@ -72,7 +72,7 @@ TEST(MappedFile, PipeIsRefusedWithoutWaitingForItsWriter) {
   EXPECT_EQ(error_of_opening(folder / "fifo")->code(), Code::io_not_a_file);
 }
 
-TEST(MappedFile, DeviceIsNoFile) { EXPECT_EQ(error_of_opening("/dev/null")->code(), Code::io_not_a_file); }
+TEST(MappedFile, DeviceIsRefused) { EXPECT_EQ(error_of_opening("/dev/null")->code(), Code::io_not_a_file); }
 
 TEST(MappedFile, FileThatMayNotBeReadIsAMatterOfPermission) {
   const TempDir folder;

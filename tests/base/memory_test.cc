@@ -57,7 +57,7 @@ TEST(Populate, AFileThatWasShortenedIsAnErrorAndNoCrash) {
   }
 }
 
-TEST(Prefetch, DoesWhatItIsAskedFor) {
+TEST(Prefetch, DoesWhatTheOptionSays) {
   const testing::TempDir folder;
   const MappedFile file = MappedFile::open(folder.write_file("f", testing::pattern(1U << 20U)));
   prefetch(file.bytes(), Prefetch::none);
@@ -67,7 +67,7 @@ TEST(Prefetch, DoesWhatItIsAskedFor) {
   EXPECT_TRUE(testing::is_present(file.bytes().data()));
 }
 
-TEST(ReadIn, GivesTheBytesOfThePartInMemoryOfItsOwn) {
+TEST(ReadIn, CopiesTheBytesOfThePartToNewMemory) {
   const testing::TempDir folder;
   const testing::Blob bytes = testing::pattern((17U << 20U) + 5);  // three pieces
   const auto path = folder.write_file("f", bytes);

@@ -34,7 +34,7 @@ TEST(OpenFile, SaysWhatIsWrong) {
             0);
 }
 
-TEST(FileIdentity, IsTheFilesWhateverNamesItHas) {
+TEST(FileIdentity, IsTheSameForAllNamesOfAFile) {
   const TempDir folder;
   const fs::path path = folder.write_file("a", "text");
   fs::create_hard_link(path, folder / "hard");

@@ -137,7 +137,7 @@ TEST(OutputFile, TargetThatAppearsMeanwhileIsNotReplaced) {
   EXPECT_EQ(folder.read_text("a"), "theirs");
 }
 
-TEST(OutputFile, ATargetThatRunsInTheNameOfItsOwnerIsReplacedByOneThatDoesNot) {
+TEST(OutputFile, SetIdBitsOfTheTargetAreNotTakenOver) {
   const TempDir folder;
   folder.write_file("a", "old");
   fs::permissions(folder / "a", fs::perms(06755U));
@@ -211,7 +211,7 @@ TEST(OutputFile, LinkToNothingIsFollowedToo) {
   EXPECT_EQ(folder.read_text("real/a"), "new");
 }
 
-TEST(OutputFile, FolderIsTheOneThatWasOpenedWhateverIsPutInItsPlace) {
+TEST(OutputFile, FolderStaysTheOneThatWasOpened) {
   const TempDir folder;
   fs::create_directories(folder / "real");
   fs::create_directories(folder / "trap");
@@ -245,7 +245,7 @@ TEST(OutputFile, LinksInACircleAreRefused) {
   EXPECT_EQ(error_of_creating(folder / "a")->code(), Code::io_failed);
 }
 
-TEST(OutputFile, FolderPipeAndDeviceAreNoTargets) {
+TEST(OutputFile, FolderPipeAndDeviceAreRefused) {
   const TempDir folder;
   fs::create_directory(folder / "folder");
   ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
@@ -257,7 +257,7 @@ TEST(OutputFile, FolderPipeAndDeviceAreNoTargets) {
   EXPECT_EQ(folder.file_names(), (Strings{"fifo", "folder/"}));
 }
 
-TEST(OutputFile, TargetThatBecameAFolderLeavesNothingBehind) {
+TEST(OutputFile, TargetThatBecameAFolderLeavesNoFile) {
   const TempDir folder;
   {
     OutputFile file = written(folder / "a", "text", Existing::replace);
@@ -407,7 +407,7 @@ HiddenNameStep try_hidden_names(const TempDir& folder) {
   return folder.file_names() == Strings{"a", "b"} ? passed : not_discarded;
 }
 
-TEST(OutputFile, HiddenNameStandsInWhereFilesCannotBeNameless) {
+TEST(OutputFile, HiddenNameIsUsedWhereFilesCannotBeNameless) {
   const TempDir folder;
   const int step = in_child([&] { return try_hidden_names(folder); });
   if (step == no_mount) GTEST_SKIP() << "this user may not hide /proc in a mount namespace of its own";
@@ -453,7 +453,7 @@ TEST(ExtendedFile, IsCutBackOnceWhenItWasMoved) {
   }
 }
 
-TEST(ExtendedFile, RoomThatIsSetAsideIsNoPartOfIt) {
+TEST(ExtendedFile, ReservedRoomIsNotPartOfIt) {
   const TempDir folder;
   OutputFile file = extended(folder);
   file.reserve(1U << 20U);
@@ -479,7 +479,7 @@ TEST(ExtendedFile, RoomThatIsMissingIsNoticed) {
 
 // --- After a failure -------------------------------------------------------------------------------------------------
 
-TEST(SpoiledOutput, IsNotPublishedThoughTheErrorWasLost) {
+TEST(SpoiledOutput, IsNotPublishedEvenIfTheErrorWasLost) {
   const TempDir folder;
   folder.write_file("a", "good");
   OutputFile file = written(folder / "a", "new", Existing::replace);

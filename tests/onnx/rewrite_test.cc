@@ -104,7 +104,7 @@ TEST(Rewrite, KeepingEverythingGivesTheSameBytes) {
   EXPECT_EQ(rewritten(model, [](const onnx::TensorSite&) { return TensorEdit::keep(); }), model);
 }
 
-TEST(Rewrite, EveryTensorIsAskedForOnceInTheOrderOfTheWire) {
+TEST(Rewrite, EachTensorIsDecidedOnceInTheOrderOfTheWire) {
   const Blob model = every_site(raw_tensor).take();
   std::vector<std::string> walked, asked;
   onnx::walk_tensors(model, [&](const onnx::TensorSite& site) { walked.push_back(site.path()); });
@@ -135,7 +135,7 @@ TEST(Rewrite, OneTensorAmongManyCanBeMoved) {
   }
 }
 
-TEST(Rewrite, NewFieldsStandWhereAscendingOrderHasThem) {
+TEST(Rewrite, NewFieldsKeepAscendingOrder) {
   const TensorBuilder bare = tensor("w", dtype::uint8, {4}).doc_string("d").metadata("k", "v");
   EXPECT_EQ(edited(TensorBuilder(bare).raw_data(pattern(4)), link("w", 4)),
             TensorBuilder(bare).external("w", 0, 4).message().str());
@@ -143,7 +143,7 @@ TEST(Rewrite, NewFieldsStandWhereAscendingOrderHasThem) {
             TensorBuilder(bare).raw_data(pattern(4)).message().str());
 }
 
-TEST(Rewrite, InATensorOfAnotherOrderNewFieldsStandBehindTheLastSmallerOne) {
+TEST(Rewrite, InATensorOfAnotherOrderNewFieldsFollowTheLastSmallerOne) {
   const auto raw = Message().bytes(tensor_field::raw_data, pattern(4));
   const auto name = Message().string(tensor_field::name, "w");
   const auto dims = Message().varint(tensor_field::dims, 4).varint(tensor_field::data_type, dtype::uint8);
@@ -222,7 +222,7 @@ TEST(Rewrite, PaddedLengthsAroundATensorStayAsWideAndEncodingsStay) {
   EXPECT_EQ(rewritten(outside, put_linked_inline), inside);
 }
 
-TEST(Rewrite, MetadataGoesAndComesBehindWhatStays) {
+TEST(Rewrite, MetadataIsRemovedAndNewPairsFollowTheOthers) {
   const auto in_model = [](const Messages& metadata) {
     return model({.graph = graph({.initializers = {raw_tensor("w", 300)}}), .metadata = metadata})
         .string(4242, "unknown");

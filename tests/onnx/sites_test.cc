@@ -88,7 +88,7 @@ TEST(Walk, AttributesAreNamedByTheirNames) {
                           Found{"b", "graph.node[0].attr.many[1]", SiteKind::attribute}));
 }
 
-TEST(Walk, AnAttributeWhoseNameIsNoIdentifierIsCounted) {
+TEST(Walk, AnAttributeWithoutAnIdentifierForItsNameIsCounted) {
   const Message node = testing::node("Op", {}, {}, {attribute_i("i", 1), attribute_t("a.b", t("w"))});
   EXPECT_EQ(only(with_nodes({node})).path, "graph.node[0].attribute[1]");
   EXPECT_EQ(only(with_nodes({node_with(attribute_t("", t("w")))})).path, "graph.node[0].attribute[0]");
@@ -171,7 +171,7 @@ TEST(Walk, AModelIsWhatHasAGraph) {
   }
 }
 
-TEST(Walk, AGraphFieldOfAnotherWireTypeIsNoGraph) {
+TEST(Walk, AGraphFieldOfAnotherWireTypeIsUnknown) {
   expect_refused(Message().varint(model_field::graph, 1), Code::onnx_model_invalid, 0);
 }
 
@@ -193,7 +193,7 @@ void expect_twice_refused(const std::function<Message(const Message&)>& in_model
   EXPECT_EQ(error.offset(), bytes.find(second.str()) + once.size()) << field;
 }
 
-TEST(Walk, AMessageThatMayStandOnceIsRefusedTheSecondTime) {
+TEST(Walk, AMessageThatIsNotRepeatedIsRefusedTheSecondTime) {
   const auto in_attribute = [](const Message& content) { return with_nodes({node_with(content)}); };
   const auto in_sparse = [](const Message& content) {
     return model({.graph = Message().message(graph_field::sparse_initializer, content)});

@@ -126,7 +126,7 @@ TEST(TensorView, EveryTypedFieldIsTypedDataPackedOrNot) {
   EXPECT_TRUE(has_typed_data(tensor("w", dtype::string, {1}).string_data({"x"})));
 }
 
-TEST(TensorView, AnEmptyRunIsNoDataButAnEmptyStringIsOne) {
+TEST(TensorView, AnEmptyStringIsDataAndAnEmptyRunIsNot) {
   EXPECT_FALSE(has_typed_data(tensor("w", dtype::float32, {0}).float_data({}, Repeated::packed)));
   EXPECT_TRUE(has_typed_data(tensor("w", dtype::string, {1}).string_data({""})));
 }

@@ -11,21 +11,21 @@ namespace {
 
 using testing::Message;
 
-TEST(TextFormatTest, AFieldWithItsValueBehindWhiteSpaceAndCommentsIsText) {
+TEST(TextFormatTest, AFieldWithItsValueAfterWhiteSpaceAndCommentsIsText) {
   for (const std::string text : {"ir_version: 8", "graph{}", "graph < >", " \t\r\n\v\fgraph {", "# comment\n\n# :\nx:1",
                                  "graph # of what\n {", "\xef\xbb\xbfir_version:8", "unknown_name {"}) {
     EXPECT_TRUE(looks_like_text(as_bytes(text))) << text;
   }
 }
 
-TEST(TextFormatTest, OtherBytesAreNoText) {
+TEST(TextFormatTest, OtherBytesAreNotText) {
   for (const std::string text : {"", " ", "# comment", "# comment\n", "graph", "graph graph {", "8: 1", ": 1", "{}",
                                  "PK\3\4", "[a]: 1", "\xef\xbb\xbf", "\xef\xbb"}) {
     EXPECT_FALSE(looks_like_text(as_bytes(text))) << text;
   }
 }
 
-TEST(TextFormatTest, AModelOnTheWireIsNoTextWhateverItsFirstFieldSays) {
+TEST(TextFormatTest, AModelOnTheWireIsNotTextWithAnyFirstField) {
   const Message graph = testing::graph({.initializers = {testing::tensor("w", testing::dtype::uint8, {3})}});
   const auto is_text = [&](Message message) { return looks_like_text(message.message(7, graph).view()); };
   EXPECT_FALSE(is_text(Message().varint(1, 8)));

@@ -137,7 +137,7 @@ TEST(TypedData, AValueOutOfRangeIsNotConverted) {
   }
 }
 
-TEST(TypedData, NegativeNumbersStandInTenBytes) {
+TEST(TypedData, NegativeNumbersTakeTenBytes) {
   const Message data = Message().signed_varint(tensor_field::int32_data, -1);
   EXPECT_EQ(data.size(), 11U);
   EXPECT_EQ(converted(typed(dtype::int32, {1}, data)), Blob(4, std::byte{0xff}));
@@ -234,7 +234,7 @@ TEST(TypedData, OnePackedRunOfFloatsIsHandedOutWhereItLies) {
   EXPECT_EQ(pieces, 1U);
 }
 
-TEST(TypedData, ARunThatIsNoWholeNumberOfValuesIsNotConverted) {
+TEST(TypedData, ARunWithAPartOfAValueIsNotConverted) {
   const Message torn = Message().bytes(tensor_field::float_data, Blob(7)).bytes(tensor_field::float_data, Blob(1));
   EXPECT_EQ(converted(typed(dtype::float32, {2}, torn)), std::nullopt);
   EXPECT_EQ(converted(typed(dtype::float64, {1}, Message().bytes(tensor_field::double_data, Blob(9)))), std::nullopt);
@@ -276,7 +276,7 @@ TEST(TypedData, TypesWithoutATypedFieldAreNotConverted) {
   EXPECT_EQ(converted(tensor("w", dtype::string, {1}).string_data({"x"})), std::nullopt);
 }
 
-TEST(TypedData, NoElementsAreNoBytes) {
+TEST(TypedData, NoElementsGiveNoBytes) {
   EXPECT_EQ(converted(typed(dtype::float32, {0}, {})), Blob());
   EXPECT_EQ(converted(typed(dtype::int32, {0, 5}, Message().packed_varints(tensor_field::int32_data, {}))), Blob());
   EXPECT_EQ(converted(typed(dtype::float32, {1}, {})), std::nullopt);

@@ -210,7 +210,7 @@ TEST(Cursor, WireTypesSixAndSevenAreRefused) {
   }
 }
 
-TEST(ReadVarint, MovesBehindTheNumberAndStopsAtTheEndGiven) {
+TEST(ReadVarint, MovesPastTheNumberAndStopsAtTheGivenEnd) {
   const Message numbers = Message().raw_varint(300).raw_varint(7);
   std::uint64_t position = 0;
   EXPECT_EQ(wire::read_varint(numbers.view(), position, 3), 300U);

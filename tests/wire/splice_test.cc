@@ -225,7 +225,7 @@ class Huge final : public ByteSource {
   void read(const ByteSink& sink) const override { sink(as_bytes("...")); }
 };
 
-TEST(Splice, ASourceStandsBehindItsTextAndMayBeBeyond4GiB) {
+TEST(Splice, ASourceFollowsItsTextAndMayExceed4GiB) {
   const Message message = Message().message(2, Message().varint(1, 1));
   wire::Splice splice(message.view());
   const wire::Field child = find(message.view(), {0, message.size()}, 2);

@@ -51,7 +51,7 @@ TEST(Truncation, EditedArchiveIsWholeAtTheEndOfEachStateOnly) {
   }
 }
 
-TEST(Appending, AnyBytesBehindTheEndAreRefused) {
+TEST(Appending, AnyBytesAfterTheEndAreRefused) {
   const Blob archive = smallest_archive().bytes;
   for (std::size_t size = 1; size <= 64; ++size) {
     for (const Blob& more : {Blob(size), pattern(size, 5), Blob(archive.begin(), archive.begin() + 64),
@@ -191,7 +191,7 @@ TEST(SupersededTail, RandomBytesOfItsSizeAreAGap) {
   EXPECT_EQ(refusal_of_directory(second.bytes), gap_behind_w(second));
 }
 
-TEST(SupersededTail, NoneStandsBehindTheModel) {
+TEST(SupersededTail, NoneFollowsTheModel) {
   // A second directory and end record: superseded bytes would follow the model.
   const Built first = smallest_archive();
   Blob again = part(first, first.directory_offset, first.bytes.size());

@@ -130,7 +130,7 @@ TEST(Directory, StockArchivesOpenWithoutALookAtTheirLocalHeaders) {
   }
 }
 
-TEST(Directory, DataFartherThanNeededIsLookedForAtOnce) {
+TEST(Directory, DataFartherThanNeededIsLocatedWhenTheFileIsOpened) {
   Blob padding(128 - 30 - 3 - 4);
   put_u16(padding, 0, 64);
   const Built built = stock_archive("n", extra_record(0xD935, padding));
@@ -138,7 +138,7 @@ TEST(Directory, DataFartherThanNeededIsLookedForAtOnce) {
   EXPECT_FALSE(opens_without_local_headers(built));
 }
 
-TEST(Directory, UsualPlaceThatIsNotTheDatasIsSeenAtFirstUse) {
+TEST(Directory, DataThatIsNotAtItsUsualPlaceIsSeenAtFirstUse) {
   // The name ends at 64: data may begin there without a record, and at 128 with one. It begins at 64 and is followed by
   // 64 bytes of nothing, so that the directory alone speaks for 128.
   const Built built = changed_entry([](ZipEntry& w) {
@@ -187,7 +187,7 @@ TEST(Directory, ArchiveWithoutEntriesIsRefused) {
   EXPECT_EQ(refusal_of_directory(said.bytes), (ErrorContext{Code::zip_directory_empty, "", said.directory_offset}));
 }
 
-TEST(Directory, CountIsHeldAgainstTheDirectorysSizeFirst) {
+TEST(Directory, CountIsComparedWithTheSizeOfTheDirectoryFirst) {
   const Built more = changed_archive([](ZipBuilder& b) { b.end.entries = b.end.entries_on_disk = std::uint16_t{3}; });
   EXPECT_EQ(refusal_of_directory(more.bytes), (ErrorContext{Code::zip_directory_count, "", more.directory_offset}));
   const Built most = changed_archive([](ZipBuilder& b) {
@@ -226,7 +226,7 @@ TEST(Directory, CountModulo65536IsRefused) {
             (ErrorContext{Code::zip_directory_count, "", built.entries[1].central_offset}));
 }
 
-TEST(Directory, BytesBehindTheLastHeaderAreRefused) {
+TEST(Directory, BytesAfterTheLastHeaderAreRefused) {
   const Built built = changed_archive([](ZipBuilder& b) { b.directory_tail = blob("PK\5\5signature"); });
   const PlacedEntry& model = built.entry(model_entry);
   EXPECT_EQ(refusal_of_directory(built.bytes),

@@ -113,7 +113,7 @@ TEST(EndRecords, FileWithoutAnEndRecordIsRefused) {
   EXPECT_EQ(refusal_of_end(pattern(100000)), (ErrorContext{Code::zip_end_missing, "", 100000}));
 }
 
-TEST(EndRecords, BytesBehindTheEndRecordAreRefusedAndItsPlaceNamed) {
+TEST(EndRecords, BytesAfterTheEndRecordAreRefusedAtTheRecord) {
   for (const std::size_t size : {std::size_t{1}, std::size_t{64}, std::size_t{65535}}) {
     EXPECT_EQ(code_of_end([size](ZipBuilder& b) { b.trailing = Blob(size); }), Code::zip_end_not_last) << size;
   }
@@ -219,7 +219,7 @@ TEST(EndRecords, LocatorPointsToThe56BytesBeforeItself) {
   }
 }
 
-TEST(EndRecords, RecordThatStandsElsewhereIsRefusedThoughTheLocatorNamesIt) {
+TEST(EndRecords, RecordElsewhereIsRefusedEvenIfTheLocatorPointsToIt) {
   const Built plain = changed_zip64([](ZipBuilder&) {});
   const Blob record(plain.bytes.begin() + static_cast<std::ptrdiff_t>(*plain.zip64_end_offset),
                     plain.bytes.begin() + static_cast<std::ptrdiff_t>(*plain.zip64_locator_offset));

@@ -203,7 +203,7 @@ TEST(ForeignDirectory, BytesOfNoEntryAreSkipped) {
   EXPECT_THAT(names_in(orphan.bytes), ElementsAre(model_entry, "b"));
 }
 
-TEST(ForeignDirectory, FoldersAreNoFiles) {
+TEST(ForeignDirectory, FoldersAreNotFiles) {
   const Built built = changed([](ZipBuilder& b) {
     ZipEntry folder = plain_entry(zip_entry("folder/", {}));
     folder.central.external_attributes = 040755U << 16U | 0x10U;

@@ -15,7 +15,7 @@ TEST(ForeignHeaders, VersionsAbove45AreRefused) {
   }
 }
 
-TEST(ForeignHeaders, FlagsOfWhichTheHeadersTellTwoStoriesAreRefused) {
+TEST(ForeignHeaders, FlagsThatDifferBetweenTheHeadersAreRefused) {
   for (const std::uint16_t flags : {std::uint16_t{0x0002}, std::uint16_t{0x0008}, std::uint16_t{0x0802}}) {
     const Built local = changed_a([=](ZipEntry& e) { e.local.flags = flags; });
     EXPECT_EQ(refusal_of_zip(local.bytes), at_header(Code::zip_local_field, local, "a")) << flags;
@@ -146,7 +146,7 @@ TEST(ForeignHeaders, StrayBytesAfterExtraFieldsAreRefused) {
   }
 }
 
-TEST(ForeignHeaders, ALocalZip64FieldOfWhichOneSizeIsTakenIsRefused) {
+TEST(ForeignHeaders, ALocalZip64FieldForOneSizeAloneIsRefused) {
   const auto refused = [](const Blob& field, bool size, bool stored_size) {
     const Built built = changed([&](ZipBuilder& b) {
       b.entries[1] = plain_entry(deflated_entry("a", pattern(50)));  // of two sizes
@@ -162,6 +162,25 @@ TEST(ForeignHeaders, ALocalZip64FieldOfWhichOneSizeIsTakenIsRefused) {
   refused(zip64_record({50, stored}), true, false);
   refused(zip64_record({50, stored}), false, true);
   refused(zip64_record({50}), true, true);
+}
+
+// bsdtar, from the front, reads as many bytes as the size that is not a sentinel says.
+TEST(ForeignHeaders, ASizeBesideASentinelIsThatOfTheZip64Field) {
+  const auto with_sizes = [](std::uint32_t size, std::uint32_t stored_size) {
+    return changed_a([=](ZipEntry& e) {
+      e.local.extra = zip64_record({100, 100});
+      e.local.usize32 = size;
+      e.local.csize32 = stored_size;
+    });
+  };
+  expect_read(with_sizes(100, 0xffffffffU));
+  expect_read(with_sizes(0xffffffffU, 100));
+  for (const std::uint32_t other : {0U, 5U, 99U, 101U, 0xfffffffeU}) {
+    const Built size = with_sizes(other, 0xffffffffU);
+    EXPECT_EQ(refusal_of_zip(size.bytes), at_header(Code::zip_zip64_extra, size, "a")) << other;
+    const Built stored_size = with_sizes(0xffffffffU, other);
+    EXPECT_EQ(refusal_of_zip(stored_size.bytes), at_header(Code::zip_zip64_extra, stored_size, "a")) << other;
+  }
 }
 
 TEST(ForeignHeaders, Zip64FieldsThatContradictTheHeaderAreRefused) {
@@ -180,7 +199,7 @@ TEST(ForeignHeaders, Zip64FieldsThatContradictTheHeaderAreRefused) {
   EXPECT_EQ(refusal_of_zip(out_of_step.bytes), in_directory(Code::zip_zip64_extra, out_of_step, "a"));
 }
 
-TEST(ForeignHeaders, TwoStoriesAboutOneEntryAreRefused) {
+TEST(ForeignHeaders, FieldsThatDifferBetweenTheHeadersAreRefused) {
   const auto expect_local = [](Code code, const auto& change) {
     const Built built = changed_a(change);
     EXPECT_EQ(refusal_of_zip(built.bytes), at_header(code, built, "a"));

@@ -42,7 +42,7 @@ TEST(ForeignRefusals, AnyFlippedBitIsReadOrRefused) {
   EXPECT_GT(refused, built.bytes.size());
 }
 
-TEST(ForeignRefusals, BytesBehindTheEndAreRefused) {
+TEST(ForeignRefusals, BytesAfterTheEndAreRefused) {
   const Built built = changed([](ZipBuilder& b) { b.trailing = blob("x"); });
   EXPECT_EQ(refusal_of_zip(built.bytes), (ErrorContext{Code::zip_end_not_last, "", built.end_offset}));
   const Built short_comment = changed([](ZipBuilder& b) {
@@ -133,7 +133,7 @@ TEST(ForeignRefusals, SeveralDisksAreRefused) {
   EXPECT_EQ(refusal_of_zip(entry.bytes), in_directory(Code::zip_entry_disk, entry, "a"));
 }
 
-TEST(ForeignRefusals, CountsAreHeldAgainstTheDirectory) {
+TEST(ForeignRefusals, CountsAreComparedWithTheDirectory) {
   const auto said = [](std::uint16_t count) {
     return changed([=](ZipBuilder& b) { b.end.entries = b.end.entries_on_disk = count; });
   };
@@ -289,7 +289,7 @@ TEST(ForeignRefusals, ALocalHeaderForVeryManyEntriesIsReadTwiceAtMost) {
   EXPECT_EQ(refusal_of_zip(built.bytes), at_header(Code::zip_entry_overlap, built, "a"));
 }
 
-TEST(ForeignRefusals, DataIsHeldAgainstItsCrc) {
+TEST(ForeignRefusals, DataIsComparedWithItsCrc) {
   Built built = plain_zip().build_placed();
   flip_bit(built.bytes, built.entry("a").data_offset + 99);
   EXPECT_EQ(refusal_of_zip(built.bytes), at_data(Code::zip_data_crc, built, "a"));

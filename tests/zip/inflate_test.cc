@@ -63,7 +63,7 @@ TEST(InflateSource, GivesBackWhatWasDeflated) {
 
 TEST(InflateSource, SaysTheSizeThatWasAnnounced) { EXPECT_EQ(zip::InflateSource(Bytes(), 12345, here).size(), 12345U); }
 
-TEST(InflateSource, HandsOutSmallPiecesWhateverTheSize) {
+TEST(InflateSource, HandsOutSmallPiecesAtAnySize) {
   const Inflated result = inflated(deflated(Blob(20U << 20U)), 20U << 20U);
   EXPECT_EQ(result.data.size(), 20U << 20U);
   EXPECT_LE(result.largest_piece, 1U << 20U);
@@ -107,13 +107,13 @@ TEST(InflateSource, StreamCutAtAnyByteIsRefused) {
   }
 }
 
-TEST(InflateSource, BytesBehindTheStreamAreRefused) {
+TEST(InflateSource, BytesAfterTheStreamAreRefused) {
   Blob stream = deflated(pattern(500));
   stream.push_back(std::byte{0});
   EXPECT_EQ(refusal_of_stream(stream, 500), refused);
 }
 
-TEST(InflateSource, WhatIsNoStreamIsRefused) {
+TEST(InflateSource, BytesThatAreNotAStreamAreRefused) {
   EXPECT_EQ(refusal_of_stream(Blob(10, std::byte{0xff}), 500), refused);
   EXPECT_EQ(refusal_of_stream(blob("\x78\x9c with a header of zlib"), 500), refused);
 }

@@ -332,7 +332,7 @@ TEST(LocalHeader, EveryByteOfThePaddingIsZero) {
   }
 }
 
-TEST(LocalHeader, BytesBehindTheDataAreRefusedWhereTheyBegin) {
+TEST(LocalHeader, BytesAfterTheDataAreRefusedWhereTheyBegin) {
   const Built built = changed_entry([](ZipEntry& w) { w.gap_after = blob("gap"); });
   const PlacedEntry& w = built.entry("w");
   EXPECT_EQ(refusal_of_directory(built.bytes), (ErrorContext{Code::zip_entry_gap, "w", w.data_offset + w.data_size}));

@@ -16,7 +16,7 @@ Built edited(const Built& built, std::vector<ZipEntry> extra = {}) {
   return append_edit(built, smallest_model(256, "edited"), std::move(extra));
 }
 
-TEST(StateEnds, AreBehindEveryEndRecord) {
+TEST(StateEnds, FollowEveryEndRecord) {
   const Built first = smallest_archive();
   const Built second = edited(first, {zip_entry("b", pattern(100))});
   const Built third = edited(second);
@@ -60,7 +60,7 @@ TEST(StateEnds, DirectoryBeginsWhereItsHeadersDo) {
   EXPECT_THAT(zip::state_ends(built.bytes), IsEmpty());
 }
 
-TEST(StateEnds, WalkEndsAtWhatIsNoRecord) {
+TEST(StateEnds, WalkEndsAtOtherBytes) {
   const Built first = smallest_archive();
   const Built second = edited(first);
   for (const std::size_t at : {second.entry(model_entry).header_offset, second.directory_offset, second.end_offset}) {

@@ -1,0 +1,70 @@
+// Copies of data of the model: aligned, made once for each key, within a limit.
+#include "archive/aligned_copies.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "support/wire_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+/// Counts how often it is read, and fails if it is told to.
+class CountedSource final : public ByteSource {
+ public:
+  explicit CountedSource(Blob bytes) : bytes_(std::move(bytes)) {}
+  [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
+  void read(const ByteSink& sink) const override {
+    ++reads;
+    if (fails) throw std::runtime_error("no paper");
+    for (std::size_t at = 0; at < bytes_.size(); at += 7) {
+      sink(Bytes(bytes_).subspan(at, std::min<std::size_t>(7, bytes_.size() - at)));
+    }
+  }
+
+  mutable int reads = 0;
+  bool fails = false;
+
+ private:
+  Blob bytes_;
+};
+
+const std::byte* address_of_copy(const ByteSpan& span) { return span.bytes().data(); }
+
+Blob bytes_of_copy(const ByteSpan& span) { return copy_of(span.bytes()); }
+
+TEST(AlignedCopies, EachKeyIsCopiedOnceToAMultipleOf64) {
+  AlignedCopies copies;
+  const CountedSource source(pattern(100));
+  const ByteSpan first = copies.get({5, 100}, source, 1000);
+  EXPECT_EQ(bytes_of_copy(first), pattern(100));
+  EXPECT_EQ(first.alignment() % 64, 0U);
+  EXPECT_EQ(address_of_copy(copies.get({5, 100}, source, 1000)), address_of_copy(first));
+  EXPECT_EQ(source.reads, 1);
+  EXPECT_NE(address_of_copy(copies.get({5, 99}, source, 1000)), address_of_copy(first));
+  EXPECT_EQ(source.reads, 2);
+}
+
+TEST(AlignedCopies, ACopyBeyondTheLimitBelongsToItsSpanAlone) {
+  AlignedCopies copies;
+  const CountedSource source(pattern(100));
+  static_cast<void>(copies.get({1, 0}, source, 150));
+  static_cast<void>(copies.get({2, 0}, source, 150));
+  EXPECT_EQ(bytes_of_copy(copies.get({2, 0}, source, 150)), pattern(100));
+  EXPECT_EQ(source.reads, 3);
+  static_cast<void>(copies.get({1, 0}, source, 150));
+  EXPECT_EQ(source.reads, 3);
+}
+
+TEST(AlignedCopies, ACopyThatFailedIsMadeAgain) {
+  AlignedCopies copies;
+  CountedSource source(pattern(100));
+  source.fails = true;
+  EXPECT_THROW(static_cast<void>(copies.get({1, 0}, source, 1000)), std::runtime_error);
+  source.fails = false;
+  EXPECT_EQ(bytes_of_copy(copies.get({1, 0}, source, 1000)), pattern(100));
+}
+
+}  // namespace
+}  // namespace onnxar::testing

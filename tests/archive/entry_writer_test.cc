@@ -1,0 +1,108 @@
+// What writing and editing have in common: kinds of sources, reserved names, the proof before the end.
+#include "archive/entry_writer.h"
+
+#include <gtest/gtest.h>
+
+#include "onnxar/archive.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+class EntryWriterTest : public ::testing::Test {
+ protected:
+  EntryWriter writer() {
+    const auto open = [this] {
+      ++opened_;
+      return zip::Writer({base::OutputFile::create(target_, base::Existing::refuse), false});
+    };
+    return {open, 64, target_};
+  }
+
+  template <typename Action>
+  static std::optional<ErrorContext> refusal_of_step(const Action& action) {
+    return refusal_of([&] {
+      action();
+      return 0;
+    });
+  }
+
+  TempDir folder_;
+  std::filesystem::path target_ = folder_ / "a.onnxar";
+  int opened_ = 0;
+};
+
+TEST_F(EntryWriterTest, OpensTheFileInTheFirstStepThatWrites) {
+  EntryWriter entries = writer();
+  entries.attempt("plan", [] {});
+  EXPECT_EQ(opened_, 0);
+  entries.add("w", SpanSource(as_bytes("data")));
+  entries.add("v", SpanSource(as_bytes("more")));
+  EXPECT_EQ(opened_, 1);
+}
+
+TEST_F(EntryWriterTest, AddsFromMemoryFilesAndStreams) {
+  EntryWriter entries = writer();
+  const auto file = folder_.write_file("f", "0123456789");
+  entries.add("m", SpanSource(as_bytes("memory")));
+  entries.add("f", FileRange(file, 2, 5));
+  std::size_t left = 4;
+  entries.add("s", 4, [&left](std::span<std::byte> buffer) {
+    buffer[0] = std::byte{'s'};
+    return left-- == 0 ? std::size_t{0} : std::size_t{1};
+  });
+  const Blob model = smallest_model();
+  entries.finish("finish", SpanSource(model), base::Sync::none, base::Sync::none, {});
+  const Archive archive = Archive::open(target_);
+  EXPECT_EQ(as_text(archive.bytes(*archive.find("m"))), "memory");
+  EXPECT_EQ(as_text(archive.bytes(*archive.find("f"))), "23456");
+  EXPECT_EQ(as_text(archive.bytes(*archive.find("s"))), "ssss");
+  EXPECT_EQ(copy_of(archive.model()), model);
+}
+
+TEST_F(EntryWriterTest, ReservedNamesAndRangesThatLeaveTheirFileAreRefusedAtTheEntry) {
+  EXPECT_EQ(refusal_of_step([&] { writer().add("__Meta", SpanSource(as_bytes("x"))); }),
+            (ErrorContext{Code::archive_name_reserved, "__Meta", {}}));
+  const auto file = folder_.write_file("f", "0123456789");
+  EXPECT_EQ(refusal_of_step([&] { writer().add("w", FileRange(file, 5, 6)); }),
+            (ErrorContext{Code::io_source_size, "w", {}}));
+  EXPECT_EQ(opened_, 0);
+}
+
+TEST_F(EntryWriterTest, WithoutAProofThatPassesNothingIsPublished) {
+  EntryWriter entries = writer();
+  entries.add("w", SpanSource(as_bytes("data")));
+  entries.add("g.onnx", SpanSource(as_bytes("graph")));
+  std::vector<std::string> proved;
+  const Blob model = smallest_model();
+  const auto prove = [&](std::string_view name, Bytes bytes, const EntryWriter::Entries& all) {
+    proved.emplace_back(name);
+    EXPECT_EQ(EntryWriter::size_of(all, "w"), 4U);
+    EXPECT_EQ(EntryWriter::size_of(all, "W"), std::nullopt);
+    if (name != model_entry) return;
+    EXPECT_EQ(copy_of(bytes), model);
+    throw Error(Code::onnx_model_invalid, "no graph");
+  };
+  const auto finish = [&] { entries.finish("finish", SpanSource(model), base::Sync::none, base::Sync::none, prove); };
+  EXPECT_EQ(refusal_of_step(finish)->code, Code::onnx_model_invalid);
+  EXPECT_EQ(proved, (std::vector<std::string>{"g.onnx", std::string(model_entry)}));
+  EXPECT_FALSE(std::filesystem::exists(target_));
+}
+
+TEST_F(EntryWriterTest, AModelThatProtobufCannotReadIsRefused) {
+  EntryWriter entries = writer();
+  entries.check_model_size(0x7fffffff);
+  const auto error = error_of([&] {
+    entries.check_model_size(0x80000000);
+    return 0;
+  });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::archive_model_too_large);
+  EXPECT_EQ(error->entry(), model_entry);
+  EXPECT_EQ(error->path(), target_);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,35 @@
+// Which faults zip tools cause, and which files may be foreign zips.
+#include "archive/foreign_faults.h"
+
+#include <gtest/gtest.h>
+
+namespace onnxar::testing {
+namespace {
+
+TEST(ForeignFaults, RulesOfFormAreThoseThatZipToolsBreak) {
+  for (const Code code : {Code::zip_entry_method, Code::zip_entry_descriptor, Code::zip_padding_alignment,
+                          Code::zip_extra_unknown, Code::archive_model_not_last, Code::zip_name_device}) {
+    EXPECT_TRUE(is_foreign_fault(code)) << id(code);
+    EXPECT_TRUE(may_be_foreign_zip(code)) << id(code);
+  }
+  for (const Code code : {Code::zip_end_missing, Code::zip_entry_overlap, Code::zip_data_crc, Code::io_not_found}) {
+    EXPECT_FALSE(is_foreign_fault(code)) << id(code);
+  }
+}
+
+TEST(ForeignFaults, NamesThatOnlyArchivesRefuseAreForeign) {
+  EXPECT_TRUE(is_portable_name_fault(Code::zip_name_character));
+  EXPECT_TRUE(is_portable_name_fault(Code::zip_name_part_end));
+  EXPECT_FALSE(is_portable_name_fault(Code::zip_name_part));
+  EXPECT_FALSE(is_portable_name_fault(Code::zip_name_duplicate));
+}
+
+TEST(ForeignFaults, DamagedDataDoesNotMakeAZipForeign) {
+  EXPECT_FALSE(may_be_foreign_zip(Code::zip_data_crc));
+  EXPECT_FALSE(may_be_foreign_zip(Code::archive_torn));
+  EXPECT_FALSE(may_be_foreign_zip(Code::wire_truncated));
+  EXPECT_TRUE(may_be_foreign_zip(Code::archive_model_missing));
+}
+
+}  // namespace
+}  // namespace onnxar::testing

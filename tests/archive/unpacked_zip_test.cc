@@ -1,0 +1,88 @@
+// Entries of a foreign zip that are read in place, and inflated when they are first read.
+#include "archive/unpacked_zip.h"
+
+#include <gtest/gtest.h>
+
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+/// A zip of a model, a stored and a deflated entry, and one that states a large size, in a folder that is removed at
+/// the end.
+class UnpackedZipTest : public ::testing::Test {
+ protected:
+  UnpackedZip unpacked() {
+    ZipEntry large = deflated_entry("large", zeros(3000));
+    large.in_both([](HeaderFields& header) { header.usize = 1'000'000; });  // more than it has
+    ZipBuilder builder;
+    builder.entries = {plain_entry(large), plain_entry(zip_entry("stored", pattern(3000))),
+                       plain_entry(deflated_entry("deflated", zeros(3000))),
+                       plain_entry(zip_entry(model_entry, smallest_model()))};
+    built_ = builder.build_placed();
+    const auto path = folder_.write_file("a.zip", built_.bytes);
+    return {path, folder_.path(), 8, [](const ByteSource&) { return false; }};
+  }
+
+  static std::size_t index_of(const UnpackedZip& zip, std::string_view name) { return *zip.directory().find(name); }
+
+  TempDir folder_;
+  Built built_;
+};
+
+TEST_F(UnpackedZipTest, StoredEntriesAreViewsOfTheFileAndDeflatedOnesOfOneThatHasNoName) {
+  UnpackedZip zip = unpacked();
+  EXPECT_EQ(zip.entry(zip.model().index).name, model_entry);
+  const std::size_t stored = index_of(zip, "stored");
+  const std::size_t deflated = index_of(zip, "deflated");
+  EXPECT_EQ(copy_of(zip.bytes(stored)), pattern(3000));
+  zip.verify(stored);
+  const Bytes place = zip.place_of(deflated);
+  EXPECT_EQ(place.size(), 3000U);
+  EXPECT_EQ(zip.bytes(deflated).data(), place.data());
+  EXPECT_EQ(copy_of(place), zeros(3000));
+  EXPECT_EQ(folder_.file_names(), std::vector<std::string>{"a.zip"});
+}
+
+TEST_F(UnpackedZipTest, SourcesGiveTheSameBytes) {
+  UnpackedZip zip = unpacked();
+  const auto all = [](const ByteSource& source) {
+    Blob bytes;
+    source.read([&bytes](Bytes piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); });
+    return bytes;
+  };
+  EXPECT_EQ(all(*zip.source(index_of(zip, "stored"), 1)), pattern(3000));
+  EXPECT_EQ(all(*zip.source(index_of(zip, "deflated"), 1)), zeros(3000));
+  const Bytes place = zip.place_of(index_of(zip, "deflated"));
+  EXPECT_EQ(all(*zip.inflated_source(index_of(zip, "deflated"), place.subspan(10, 5))), zeros(5));
+}
+
+TEST_F(UnpackedZipTest, EntriesThatAreUsedCountOnceTowardsTheLimit) {
+  UnpackedZip zip = unpacked();
+  for (int i = 0; i < 100; ++i) static_cast<void>(zip.bytes(index_of(zip, "stored")));
+  EXPECT_EQ(refusal_of([&] { return zip.place_of(index_of(zip, "large")); }),
+            (ErrorContext{Code::zip_limit_expansion, "large", built_.entry("large").central_offset}));
+}
+
+TEST_F(UnpackedZipTest, DamagedDataIsRefusedWhereItIsRead) {
+  UnpackedZip whole = unpacked();
+  Blob bytes = built_.bytes;
+  flip_bit(bytes, built_.entry("stored").data_offset);
+  const auto path = folder_.write_file("b.zip", bytes);
+  UnpackedZip zip(path, folder_.path(), 8, [](const ByteSource&) { return false; });
+  const std::size_t stored = index_of(zip, "stored");
+  static_cast<void>(zip.bytes(stored));
+  const auto error = error_of([&] {
+    zip.verify(stored);
+    return 0;
+  });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), Code::zip_data_crc);
+  EXPECT_EQ(error->offset(), built_.entry("stored").data_offset);
+  EXPECT_EQ(error->path(), path);
+}
+
+}  // namespace
+}  // namespace onnxar::testing
