@@ -16,6 +16,7 @@
 #include "onnx/typed_data.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
+#include "sink/publication.h"
 #include "skeleton/expansion.h"
 #include "source/open.h"
 #include "tensors/describe.h"
@@ -162,7 +163,10 @@ class Extractor {
 
   std::vector<ExtractedTensor> publish() && {
     // Called when all files are complete: a tensor that cannot be read leaves no file of the others.
-    for (base::OutputFile& file : files_) file.publish(sync());
+    Publication publication(existing(), sync());
+    for (base::OutputFile& file : files_) publication.publish(file);
+    publication.sync_names();
+    publication.keep();
     return std::move(extracted_);
   }
 
