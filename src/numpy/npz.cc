@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <utility>
 
 #include "base/annotate.h"
@@ -31,11 +32,15 @@ class Description {
     expect('{');
     while (!accept('}')) {
       const std::string key = string();
+      // Python would take the last value. No writer repeats a key, so this is damage.
+      if (!keys_.insert(key).second)
+        refuse_damaged(concat("the header of the array has ", base::quoted(key), " twice"));
       expect(':');
       value_of(key);
       if (!accept(',') && peek() != '}') refuse_here();
     }
-    if (descr.empty() || !has_shape_) refuse_damaged("the header of the array lacks descr or shape");
+    if (skip_spaces() != text_.size()) refuse_here();
+    if (descr.empty() || !keys_.contains("shape")) refuse_damaged("the header of the array lacks descr or shape");
   }
 
   std::string descr;
@@ -57,7 +62,6 @@ class Description {
   }
 
   void shape() {
-    has_shape_ = true;
     expect('(');
     while (!accept(')')) {
       dims.push_back(number());
@@ -112,7 +116,7 @@ class Description {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  bool has_shape_ = false;
+  std::set<std::string> keys_;
 };
 
 /// The offset of the description and its length, which the caller compares with the file's.
@@ -136,6 +140,9 @@ std::uint64_t element_size(const std::string& descr) {
     refuse_form(concat("its elements have NumPy's type ", base::quoted(descr), ", which ONNX does not have"));
   }
   if (descr[0] == '>') refuse_form("its numbers are big-endian; save it with little-endian numbers");
+  if (std::string_view("<|=").find(descr[0]) == std::string_view::npos) {
+    refuse_damaged(concat("its elements have the byte order of ", base::quoted(descr), ", which NumPy does not have"));
+  }
   return size;
 }
 
