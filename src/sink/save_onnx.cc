@@ -17,6 +17,7 @@
 #include "sink/progress.h"
 #include "sink/save.h"
 #include "sink/side_files.h"
+#include "source/external_files.h"
 #include "source/graph_rules.h"
 #include "zip/layout.h"
 
@@ -31,9 +32,9 @@ bool is_one_data_file(const SaveOptions& options) {
 
 void check_data_file_name(const std::string& name, const fs::path& output) {
   const std::filesystem::path path(name);
-  const bool plain = !name.empty() && path.filename() == path && name != "." && name != "..";
+  const bool is_plain = path.filename() == path && name != "." && !location_fault(name);
   // Readers take a location that begins with `#` for the memory of a process.
-  if (plain && !name.starts_with("#")) return;
+  if (is_plain && !name.starts_with("#")) return;
   throw Error(
       Code::usage_argument,
       base::concat("the data file ", base::quoted(name), " must be a plain file name: it is written beside the model"),
