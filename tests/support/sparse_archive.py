@@ -29,7 +29,7 @@ def crc_of_zeros(size: int) -> int:
 
 
 def linked(name: str, size: int) -> bytes:
-    return wire.fields_of(name, wire.UINT8, [size], wire.DataFile(name).link(length=size))
+    return wire.fields_of(name, wire.UINT8, [size], wire.DataFile(name).link(offset=0, length=size))
 
 
 def write_sparse_archive(path: Path, count: int, size: int = GIB) -> None:
