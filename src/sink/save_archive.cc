@@ -85,7 +85,7 @@ std::uint64_t size_of_archive(std::span<const NewEntry> entries, std::uint64_t m
   return archive_size(sizes, model_size, alignment);
 }
 
-void write_entries(ArchiveWriter& writer, std::span<const NewEntry> entries, const ByteSource& model,
+void write_planned(ArchiveWriter& writer, std::span<const NewEntry> entries, const ByteSource& model,
                    const ProgressCallback& tell) {
   std::uint64_t total = model.size();
   for (const NewEntry& entry : entries) {
@@ -131,7 +131,7 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
   const bool verify_model = companions.has_graphs();
   ArchiveWriter writer = ArchiveWriter::create(output, {options.alignment, options.output, verify_model});
   writer.reserve(report.file_bytes);
-  write_entries(writer, entries, proto, options.progress);
+  write_planned(writer, entries, proto, options.progress);
 }
 
 }  // namespace onnxar
