@@ -19,8 +19,6 @@ namespace {
 
 using base::concat;
 
-constexpr std::string_view suffix = ".npy";
-
 [[noreturn]] void refuse_damaged(const std::string& what) { throw Error(Code::numpy_array_malformed, what); }
 [[noreturn]] void refuse_form(const std::string& what) { throw Error(Code::numpy_array_unsupported, what); }
 
@@ -198,7 +196,7 @@ bool NpzFile::is_one(const std::filesystem::path& path) {
   try {
     const zip::ForeignDirectory directory = zip::ForeignDirectory::read(file.bytes(), {});
     return std::ranges::all_of(directory.entries(),
-                               [](const zip::ForeignEntry& entry) { return entry.name.ends_with(suffix); });
+                               [](const zip::ForeignEntry& entry) { return entry.name.ends_with(npy_suffix); });
   } catch (const Error&) {
     return path.extension() == ".npz";  // damaged: the caller opens it as .npz and reports the error
   }
@@ -207,13 +205,14 @@ bool NpzFile::is_one(const std::filesystem::path& path) {
 std::vector<std::string> NpzFile::names() const {
   std::vector<std::string> names;
   for (const zip::ForeignEntry& entry : contents_->directory.entries()) {
-    if (entry.name.ends_with(suffix)) names.emplace_back(entry.name.substr(0, entry.name.size() - suffix.size()));
+    if (entry.name.ends_with(npy_suffix))
+      names.emplace_back(entry.name.substr(0, entry.name.size() - npy_suffix.size()));
   }
   return names;
 }
 
 std::optional<std::size_t> NpzFile::find(const std::string& name) const {
-  return contents_->directory.find(name + std::string(suffix));
+  return contents_->directory.find(name + std::string(npy_suffix));
 }
 
 Bytes NpzFile::bytes_of(std::size_t index) {

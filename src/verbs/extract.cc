@@ -203,7 +203,7 @@ class Extractor {
   fs::path path_for(const TensorInfo& tensor) {
     if (!to_folder_) return output_;
     const std::string name = keys_.make(tensor.name.empty() ? tensor.site : tensor.name);
-    return output_ / (name + (options_.raw ? ".bin" : ".npy"));
+    return output_ / concat(name, options_.raw ? ".bin" : npy_suffix);
   }
 
   static std::uint64_t elements_of(const onnx::TensorView& tensor) {
