@@ -65,8 +65,9 @@ struct LinkOptions {
 /// Errors: usage.argument (a file name that cannot be a location: it begins with `#`, contains `..`, or is not UTF-8; a
 /// range that Archive::open refuses); usage.own_name (an entry has the file's name, apart from ASCII case); as
 /// Archive::open; those of the model's tensors, as `pack`; zip.data.crc (of the model, and of data that becomes
-/// inline); onnx.model.too_large. Cost: O(directory + model), and a read of the local header of every linked entry; no
-/// other byte of a weight is read. Memory: twice the model without its large tensors, and about 1 KiB per tensor.
+/// inline); onnx.model.expansion (inline copies of shared data); onnx.model.too_large. Cost: O(directory + model), and
+/// a read of the local header of every linked entry; no other byte of a weight is read. Memory: twice the model without
+/// its large tensors, and about 1 KiB per tensor.
 Link make_link(const std::filesystem::path& archive, const ArchiveRange& range = {});
 
 /// What `link` did.

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "c/arguments.h"
-#include "c/calls.h"
+#include "c/errors.h"
 #include "c/handles.h"
 #include "c/prefetch.h"
 #include "c/sized_struct.h"

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "c/arguments.h"
-#include "c/calls.h"
+#include "c/errors.h"
 #include "c/sized_struct.h"
 #include "onnxar/error.h"
 

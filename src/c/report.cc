@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "c/arguments.h"
-#include "c/calls.h"
+#include "c/errors.h"
 #include "c/hints.h"
 #include "onnxar/convert.h"
 

@@ -9,7 +9,7 @@
 #include "base/near_names.h"
 #include "base/text.h"
 #include "c/arguments.h"
-#include "c/calls.h"
+#include "c/errors.h"
 #include "c/handles.h"
 #include "onnxar/error.h"
 #include "onnxar/listing.h"

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "c/arguments.h"
-#include "c/calls.h"
+#include "c/errors.h"
 #include "c/options.h"
 #include "c/report.h"
 #include "onnxar/convert.h"

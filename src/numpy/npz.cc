@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <utility>
 
 #include "base/annotate.h"
@@ -18,8 +19,6 @@ namespace {
 
 using base::concat;
 
-constexpr std::string_view suffix = ".npy";
-
 [[noreturn]] void refuse_damaged(const std::string& what) { throw Error(Code::numpy_array_malformed, what); }
 [[noreturn]] void refuse_form(const std::string& what) { throw Error(Code::numpy_array_unsupported, what); }
 
@@ -31,11 +30,15 @@ class Description {
     expect('{');
     while (!accept('}')) {
       const std::string key = string();
+      // Python would take the last value. No writer repeats a key, so this is damage.
+      if (!keys_.insert(key).second)
+        refuse_damaged(concat("the header of the array has ", base::quoted(key), " twice"));
       expect(':');
       value_of(key);
       if (!accept(',') && peek() != '}') refuse_here();
     }
-    if (descr.empty() || !has_shape_) refuse_damaged("the header of the array lacks descr or shape");
+    if (skip_spaces() != text_.size()) refuse_here();
+    if (descr.empty() || !keys_.contains("shape")) refuse_damaged("the header of the array lacks descr or shape");
   }
 
   std::string descr;
@@ -57,7 +60,6 @@ class Description {
   }
 
   void shape() {
-    has_shape_ = true;
     expect('(');
     while (!accept(')')) {
       dims.push_back(number());
@@ -112,7 +114,7 @@ class Description {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  bool has_shape_ = false;
+  std::set<std::string> keys_;
 };
 
 /// The offset of the description and its length, which the caller compares with the file's.
@@ -136,6 +138,9 @@ std::uint64_t element_size(const std::string& descr) {
     refuse_form(concat("its elements have NumPy's type ", base::quoted(descr), ", which ONNX does not have"));
   }
   if (descr[0] == '>') refuse_form("its numbers are big-endian; save it with little-endian numbers");
+  if (std::string_view("<|=").find(descr[0]) == std::string_view::npos) {
+    refuse_damaged(concat("its elements have the byte order of ", base::quoted(descr), ", which NumPy does not have"));
+  }
   return size;
 }
 
@@ -191,7 +196,7 @@ bool NpzFile::is_one(const std::filesystem::path& path) {
   try {
     const zip::ForeignDirectory directory = zip::ForeignDirectory::read(file.bytes(), {});
     return std::ranges::all_of(directory.entries(),
-                               [](const zip::ForeignEntry& entry) { return entry.name.ends_with(suffix); });
+                               [](const zip::ForeignEntry& entry) { return entry.name.ends_with(npy_suffix); });
   } catch (const Error&) {
     return path.extension() == ".npz";  // damaged: the caller opens it as .npz and reports the error
   }
@@ -200,13 +205,14 @@ bool NpzFile::is_one(const std::filesystem::path& path) {
 std::vector<std::string> NpzFile::names() const {
   std::vector<std::string> names;
   for (const zip::ForeignEntry& entry : contents_->directory.entries()) {
-    if (entry.name.ends_with(suffix)) names.emplace_back(entry.name.substr(0, entry.name.size() - suffix.size()));
+    if (entry.name.ends_with(npy_suffix))
+      names.emplace_back(entry.name.substr(0, entry.name.size() - npy_suffix.size()));
   }
   return names;
 }
 
 std::optional<std::size_t> NpzFile::find(const std::string& name) const {
-  return contents_->directory.find(name + std::string(suffix));
+  return contents_->directory.find(name + std::string(npy_suffix));
 }
 
 Bytes NpzFile::bytes_of(std::size_t index) {

@@ -3,11 +3,15 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "onnxar/bytes.h"
 #include "onnxar/tensor.h"
 
 namespace onnxar {
+
+/// The end of the name of a file in this format.
+inline constexpr std::string_view npy_suffix = ".npy";
 
 /// The representation of a data type in a `.npy`.
 struct NumpyType {

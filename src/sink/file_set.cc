@@ -120,18 +120,23 @@ void FileSet::publish(const ByteSource& model) {
   above_ = nullptr;
 }
 
+void FileSet::note_folders(const Made& made, Publication& publication) {
+  if (made.within.empty()) return;
+  publication.note_folder(made.folder);
+  for (const auto& [name, within] : made.within) note_folders(within, publication);
+}
+
 void FileSet::publish_files() {
-  std::size_t published = 0;
-  try {
-    for (; published < files_.size(); ++published) files_[published].publish(sync_of(options_));
-    // The model comes last: a reader that finds it also finds the data files, side files and graphs beside it.
-    model_->publish(sync_of(options_));
-    if (above_ && options_.sync) above_->sync();
-  } catch (const Error&) {
-    // With `overwrite` the old files are gone, so withdrawing the new ones would only lose more.
-    for (std::size_t i = 0; i < published && existing_ == base::Existing::refuse; ++i) files_[i].withdraw();
-    throw;
-  }
+  Publication publication(existing_, sync_of(options_));
+  for (base::OutputFile& file : files_) publication.publish(file);
+  note_folders(root_, publication);
+  // The model comes last, when the disk has the names of the others: a reader that finds it, even after a crash, also
+  // finds the data files, side files and graphs beside it.
+  publication.sync_names();
+  publication.publish(*model_);
+  publication.sync_names();
+  if (above_ && options_.sync) above_->sync();
+  publication.keep();
 }
 
 }  // namespace onnxar

@@ -17,6 +17,7 @@
 #include "onnxar/bytes.h"
 #include "os/file.h"
 #include "sink/file_targets.h"
+#include "sink/publication.h"
 
 namespace onnxar {
 
@@ -35,7 +36,8 @@ class FileSet {
 
   /// Writes a claimed file of `size` bytes. Errors: io.*.
   void write(const std::string& name, std::uint64_t size, const std::function<void(base::BufferedOutput&)>& fill);
-  /// Writes the model and publishes all. Errors: io.*, output.exists (a target appeared meanwhile).
+  /// Writes the model and publishes all. After an error no file is left, unless files were replaced. Errors: io.*,
+  /// output.exists (a target appeared meanwhile).
   void publish(const ByteSource& model);
 
  private:
@@ -51,9 +53,10 @@ class FileSet {
   [[nodiscard]] std::shared_ptr<const base::Folder> folder_for(const std::filesystem::path& relative);
   static bool remove_within(const Made& made, os::File& here);
   void remove_folders() noexcept;
+  static void note_folders(const Made& made, Publication& publication);
   void publish_files();
 
-  const OutputOptions& options_;
+  const OutputOptions& options_;  // of the caller, who keeps them
   base::Existing existing_;
   std::optional<base::OutputFile> model_;
   Made root_;

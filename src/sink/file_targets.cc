@@ -72,7 +72,8 @@ void FileTargets::claim(const std::string& name) {
   // A file and a folder cannot share a path, so the first folder of a name is claimed with it.
   const std::string first = small.substr(0, slash);
   if (small == base::folded_copy(model_.path.filename().string())) throw in_the_way(path, "is the model itself");
-  if (files_claimed_.contains(small) || files_claimed_.contains(first)) throw in_the_way(path, "is named twice");
+  if (files_claimed_.contains(small)) throw in_the_way(path, "is named twice");
+  if (files_claimed_.contains(first)) throw in_the_way(path, "is in a folder with the name of another file");
   if (slash == std::string::npos && folders_claimed_.contains(small)) throw in_the_way(path, "is also a folder");
   (slash == std::string::npos ? files_claimed_ : folders_claimed_).insert(first);
   if (slash != std::string::npos) files_claimed_.insert(small);

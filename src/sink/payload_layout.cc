@@ -73,7 +73,7 @@ void PayloadLayout::add_to(ConvertReport& report) const {
   for (const Placed& placed : placed_) report.payload_bytes += placed.payload->size();
 }
 
-wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, PayloadLayout& outside,
+wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, PayloadLayout& layout,
                           std::vector<PlacedGraph>& graphs) {
   const ExternalPolicy policy = ExternalPolicy::of(options);
   Expansion expansion(model);
@@ -81,16 +81,16 @@ wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, 
   const auto decide = [&](const onnx::TensorSite& site) {
     const Payload* payload = model.payload_of(site);
     if (payload == nullptr) {
-      if (site.tensor.is_external()) check_kept_link(model, site, options.format, outside.output());
-      if (site.tensor.lacks_data()) outside.note_without_data(site, *places);
+      if (site.tensor.is_external()) check_kept_link(model, site, options.format, layout.output());
+      if (site.tensor.lacks_data()) layout.note_without_data(site, *places);
       return onnx::TensorEdit::keep();
     }
     if (policy.is_external(site, payload->size())) {
       expansion.add_once(*payload);  // first: placing may read the data for its checksum
-      return onnx::TensorEdit::link_to(outside.put(site, *payload));
+      return onnx::TensorEdit::link_to(layout.put(site, *payload));
     }
     expansion.add(*payload);
-    outside.count(site, *payload);
+    layout.count(site, *payload);
     return onnx::TensorEdit::put_inline(payload->source);
   };
   onnx::MetadataEdit metadata;  // the name tells a model from other graphs (G4), and only archives have these

@@ -73,7 +73,7 @@ std::vector<PlacedGraph> graphs_of(const LoadedModel& model);
 /// in the same way. Only an inline model may keep links to files. Outside archives the model loses its name among
 /// several graphs. Errors: usage.not_loaded; usage.argument (data of more than zip::largest_entry bytes);
 /// onnx.model.expansion, which counts all graphs together.
-wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, PayloadLayout& outside,
+wire::Rope place_payloads(const LoadedModel& model, const SaveOptions& options, PayloadLayout& layout,
                           std::vector<PlacedGraph>& graphs);
 
 /// The total size of all graphs.

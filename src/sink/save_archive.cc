@@ -58,18 +58,18 @@ class KeptWeights {
   std::vector<std::unique_ptr<const ByteSource>> sources_;
 };
 
-/// The checksum for a link, if one is wanted. A dry run does not read data, so it takes a placeholder of the same
-/// length: the sizes in its report are exact.
+/// The checksum for a link, if one is wanted. A dry run does not read the data for it, but takes a placeholder of the
+/// same length: the sizes in its report are exact.
 std::string checksum_for(const Payload& payload, const SaveOptions& options) {
   if (options.checksum == Checksum::none) return {};
   return options.output.dry_run ? std::string(checksum_length, '0') : checksum_of(*payload.source);
 }
 
 /// All entries except the model, in the order of the archive.
-std::vector<NewEntry> entries_of(const PayloadLayout& outside, const KeptWeights& weights,
+std::vector<NewEntry> entries_of(const PayloadLayout& layout, const KeptWeights& weights,
                                  const ArchiveCompanions& companions, const std::vector<PlacedGraph>& graphs) {
   std::vector<NewEntry> entries;
-  for (const PayloadLayout::Placed& placed : outside.placed()) {
+  for (const PayloadLayout::Placed& placed : layout.placed()) {
     entries.push_back({placed.slice.location, placed.payload->source.get()});
   }
   weights.add_to(entries);
@@ -83,6 +83,17 @@ std::uint64_t size_of_archive(std::span<const NewEntry> entries, std::uint64_t m
   std::vector<std::pair<std::string_view, std::uint64_t>> sizes;
   for (const NewEntry& entry : entries) sizes.emplace_back(entry.name, entry.source->size());
   return archive_size(sizes, model_size, alignment);
+}
+
+void write_planned(ArchiveWriter& writer, std::span<const NewEntry> entries, const ByteSource& model,
+                   const ProgressCallback& tell) {
+  std::uint64_t total = model.size();
+  for (const NewEntry& entry : entries) {
+    total = base::add_announced(total, entry.source->size(), {std::string(entry.name), std::nullopt});
+  }
+  Progress progress(tell, total);
+  for (const NewEntry& entry : entries) writer.add(entry.name, CountedSource(*entry.source, progress));
+  writer.finish(CountedSource(model, progress));
 }
 
 }  // namespace
@@ -100,7 +111,7 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
   // Names that are taken already come first: a new key must differ from all of them.
   reserve_names(keys, companions.side_files);
   weights.reserve_in(keys);
-  PayloadLayout outside(output, [&](const onnx::TensorSite& site, const Payload& payload) -> PayloadLayout::Placement {
+  PayloadLayout layout(output, [&](const onnx::TensorSite& site, const Payload& payload) -> PayloadLayout::Placement {
     const std::string checksum = checksum_for(payload, options);
     if (const auto entry = weights.find(*payload.source)) {
       return {{std::string(entry->name), 0, entry->size, checksum}, PayloadLayout::Data::there};
@@ -108,25 +119,19 @@ void save_archive(const LoadedModel& model, const ArchiveCompanions& companions,
     return {{keys.make(site.tensor.name), 0, payload.size(), checksum}};
   });
   std::vector<PlacedGraph> graphs = companions.graphs;
-  const wire::Rope proto = place_payloads(model, options, outside, graphs);
+  const wire::Rope proto = place_payloads(model, options, layout, graphs);
   check_model_size(proto.size(), output, Hint::lower_threshold_or_all);
-  const std::vector<NewEntry> entries = entries_of(outside, weights, companions, graphs);
+  const std::vector<NewEntry> entries = entries_of(layout, weights, companions, graphs);
   report.file_bytes = size_of_archive(entries, proto.size(), options.alignment);
   report.model_bytes = proto.size();
-  outside.add_to(report);
+  layout.add_to(report);
   if (options.output.dry_run) return;
   // Every link was made above for an entry that is added below, except the links of graphs that are written unchanged.
   // Proving them again would walk the model once more.
   const bool verify_model = companions.has_graphs();
   ArchiveWriter writer = ArchiveWriter::create(output, {options.alignment, options.output, verify_model});
   writer.reserve(report.file_bytes);
-  std::uint64_t total = proto.size();
-  for (const NewEntry& entry : entries) {
-    total = base::add_announced(total, entry.source->size(), {std::string(entry.name), std::nullopt});
-  }
-  Progress progress(options.progress, total);
-  for (const NewEntry& entry : entries) writer.add(entry.name, CountedSource(*entry.source, progress));
-  writer.finish(CountedSource(proto, progress));
+  write_planned(writer, entries, proto, options.progress);
 }
 
 }  // namespace onnxar

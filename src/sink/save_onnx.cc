@@ -17,6 +17,7 @@
 #include "sink/progress.h"
 #include "sink/save.h"
 #include "sink/side_files.h"
+#include "source/external_files.h"
 #include "source/graph_rules.h"
 #include "zip/layout.h"
 
@@ -31,9 +32,9 @@ bool is_one_data_file(const SaveOptions& options) {
 
 void check_data_file_name(const std::string& name, const fs::path& output) {
   const std::filesystem::path path(name);
-  const bool plain = !name.empty() && path.filename() == path && name != "." && name != "..";
+  const bool is_plain = path.filename() == path && name != "." && !location_fault(name);
   // Readers take a location that begins with `#` for the memory of a process.
-  if (plain && !name.starts_with("#")) return;
+  if (is_plain && !name.starts_with("#")) return;
   throw Error(
       Code::usage_argument,
       base::concat("the data file ", base::quoted(name), " must be a plain file name: it is written beside the model"),
@@ -72,11 +73,11 @@ PayloadLayout::Place placing(const SaveOptions& options, DataFileLayout& one_fil
 /// The payloads of each data file, in the order of their offsets.
 using DataFiles = std::map<std::string, std::vector<const PayloadLayout::Placed*>>;
 
-DataFiles data_files(const PayloadLayout& outside, const SaveOptions& options) {
+DataFiles data_files(const PayloadLayout& layout, const SaveOptions& options) {
   DataFiles files;
   if (is_one_data_file(options))
     files[options.data_file];  // written even if no payload goes into it: the report names it
-  for (const PayloadLayout::Placed& placed : outside.placed()) files[placed.slice.location].push_back(&placed);
+  for (const PayloadLayout::Placed& placed : layout.placed()) files[placed.slice.location].push_back(&placed);
   return files;
 }
 
@@ -135,13 +136,13 @@ class OnnxPlan {
   OnnxPlan(const LoadedModel& model, FolderCompanions taken, const fs::path& target, SaveOptions options)
       : options_(std::move(options)),
         companions_(std::move(taken)),
-        layout_(options_.data_file, options_.alignment),
-        outside_(target, placing(options_, layout_, keys_)) {
+        one_file_(options_.data_file, options_.alignment),
+        layout_(target, placing(options_, one_file_, keys_)) {
     // Data files are written into the folder of the side files, so their names must differ from all of those.
     reserve_names(keys_, companions_.files);
     keys_.reserve(target.filename().string());  // a data file must not replace the model
-    proto_ = place_payloads(model, options_, outside_, companions_.graphs);
-    files_ = data_files(outside_, options_);
+    proto_ = place_payloads(model, options_, layout_, companions_.graphs);
+    files_ = data_files(layout_, options_);
   }
   OnnxPlan(const OnnxPlan&) = delete;
   OnnxPlan& operator=(const OnnxPlan&) = delete;
@@ -166,7 +167,7 @@ class OnnxPlan {
     companions_.claim(targets);
   }
   void add_to(ConvertReport& report) const {
-    outside_.add_to(report);
+    layout_.add_to(report);
     report.data_file = is_one_data_file(options_) ? options_.data_file : "";
     report.model_bytes = proto_.size();
     report.file_bytes = proto_.size() + companions_.size();
@@ -179,9 +180,9 @@ class OnnxPlan {
 
   SaveOptions options_;
   FolderCompanions companions_;
-  DataFileLayout layout_;
+  DataFileLayout one_file_;
   KeyMaker keys_;
-  PayloadLayout outside_;
+  PayloadLayout layout_;
   wire::Rope proto_;
   DataFiles files_;
 };

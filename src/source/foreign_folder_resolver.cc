@@ -31,7 +31,7 @@ ForeignFolderResolver::ForeignFolderResolver(const std::filesystem::path& model,
 
 std::optional<std::uint64_t> ForeignFolderResolver::size_of(std::string_view tensor_name) {
   try {
-    // Tensors with inline data are asked for as well, so a missing file, or a name that is not a path, is not an error.
+    // The stand-in's text may be real data, so a missing file, or a name that is not a path, is not an error here.
     return files_.resolve({std::string(tensor_name), 0, std::nullopt}, std::nullopt, 0).bytes.size();
   } catch (const Error& error) {
     if (error.code() == Code::onnx_external_missing || error.code() == Code::onnx_external_bad_location) return {};

@@ -16,6 +16,7 @@
 #include "onnx/typed_data.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
+#include "sink/publication.h"
 #include "skeleton/expansion.h"
 #include "source/open.h"
 #include "tensors/describe.h"
@@ -160,7 +161,10 @@ class Extractor {
 
   std::vector<ExtractedTensor> publish() && {
     // Called when all files are complete: a tensor that cannot be read leaves no file of the others.
-    for (base::OutputFile& file : files_) file.publish(sync());
+    Publication publication(existing(), sync());
+    for (base::OutputFile& file : files_) publication.publish(file);
+    publication.sync_names();
+    publication.keep();
     return std::move(extracted_);
   }
 
@@ -197,7 +201,7 @@ class Extractor {
   fs::path path_for(const TensorInfo& tensor) {
     if (!to_folder_) return output_;
     const std::string name = keys_.make(tensor.name.empty() ? tensor.site : tensor.name);
-    return output_ / (name + (options_.raw ? ".bin" : ".npy"));
+    return output_ / concat(name, options_.raw ? ".bin" : npy_suffix);
   }
 
   static std::uint64_t elements_of(const onnx::TensorView& tensor) {

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "onnx/rewrite.h"
 #include "sink/payload_layout.h"
+#include "skeleton/expansion.h"
 #include "source/graph_rules.h"
 #include "source/link_marker.h"
 #include "source/open.h"
@@ -44,7 +45,10 @@ Archive open_archive(const fs::path& path, const ArchiveRange& range) {
 class Linking {
  public:
   Linking(const fs::path& archive, const ArchiveRange& range)
-      : path_(base::real_path(archive)), begin_(range.offset), source_(resolver_of(open_archive(path_, range), {})) {
+      : path_(base::real_path(archive)),
+        begin_(range.offset),
+        source_(resolver_of(open_archive(path_, range), {})),
+        expansion_(source_->input_size(), LoadOptions().max_expansion, Hint::none) {
     // The name of the real file: the link must be in its folder, and symbolic links may go by other names.
     const std::string name = archive_name();
     if (const auto fault = name_fault(name)) {
@@ -77,6 +81,7 @@ class Linking {
     Payload payload = source_->payload_of(site);
     const Bytes bytes = payload.bytes();
     if (bytes.size() < smallest_linked || !followed_.follows(site)) {
+      expansion_.add(payload);  // a million attributes may name one entry, and each gets a copy
       return onnx::TensorEdit::put_inline(std::move(payload.source));
     }
     ++tensors_;
@@ -89,6 +94,7 @@ class Linking {
   std::uint64_t begin_;  // offset of the archive in the file
   std::unique_ptr<Resolver> source_;
   FollowedLinks followed_;
+  Expansion expansion_;
   wire::Rope model_;
   std::uint64_t tensors_ = 0;
 };

@@ -180,8 +180,8 @@ class ModelCheck {
     }
     if (bytes.size() < small_external_below) {  // R5
       add(Severity::warning, Code::onnx_external_small, site,
-          concat("only ", bytes.size(),
-                 " bytes are external; some tools expect tensors below 1024 bytes inside the model"));
+          concat("only ", bytes.size(), " bytes are external; some tools expect tensors below ", small_external_below,
+                 " bytes inside the model"));
     }
     // The address decides, because it is what a runtime gets. Mappings begin at pages, so offsets show in addresses.
     if (reinterpret_cast<std::uintptr_t>(bytes.data()) % default_alignment != 0) {  // R6

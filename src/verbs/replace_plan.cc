@@ -117,10 +117,12 @@ std::optional<onnx::ExternalLink> ReplacePlan::place_of_small(const onnx::Tensor
 
 std::optional<onnx::ExternalLink> ReplacePlan::place_of(const onnx::TensorSite& site, const Payload& payload) {
   if (payload.kept_link) return kept_link(site, *payload.kept_link);
-  // Tensors that share bytes share the entry, even if the policy would leave this one inline.
+  // First, because what must be inline at any threshold must not follow a tensor that shares its bytes out of the
+  // model.
+  if (!movable_.is_external(site, payload.size())) return std::nullopt;
+  // Tensors that share bytes share the entry, even one below the threshold: then no byte is written twice.
   const auto known = known_.find(Extent(payload));
   if (known != known_.end()) return known->second;
-  if (!movable_.is_external(site, payload.size())) return std::nullopt;
   // Slices may overlap, and each is read to be compared: without the limit, a small file could cost quadratic work.
   read_.add(payload);
   auto slice = place_of_equal(*payload.source);

@@ -13,15 +13,16 @@
 namespace onnxar {
 namespace {
 
-/// Whether a runtime can be given the tensor by name: only initializers of the main graph have such names.
-bool can_be_fed(const onnx::TensorSite& site) {
+/// Whether a runtime takes the tensor by name: only initializers of the main graph have such names.
+bool is_taken_by_name(const onnx::TensorSite& site) {
   return site.kind == onnx::SiteKind::initializer && site.levels.size() == 2 &&
          site.levels.front().message == onnx::Message::graph;
 }
 
-class Feeding {
+/// Splits the model of an archive into the data that a runtime takes by name, and a model with all other data inside.
+class RuntimeModelMaker {
  public:
-  explicit Feeding(const Archive& archive)
+  explicit RuntimeModelMaker(const Archive& archive)
       : source_(resolver_of(
             ArchiveAccess::open(archive.file(), archive.owner(), archive.path(), {}, ArchiveAccess::origin(archive)),
             {})),
@@ -33,12 +34,12 @@ class Feeding {
           source_->model(), [this](const onnx::TensorSite& site) { return edit(site); }, {}, {link_key_prefix, {}});
       // Inline data may exceed the limit of protobuf: it includes all data that a runtime cannot be given by name.
       check_model_size(model.size(), source_->archive()->path(), Hint::use_link);
-      feed_.model = model.flat();
+      made_.model = model.flat();
     } catch (const Error& error) {
       throw source_->with_place(error);
     }
-    feed_.owner = source_->owner();
-    return std::move(feed_);
+    made_.owner = source_->owner();
+    return std::move(made_);
   }
 
  private:
@@ -46,21 +47,21 @@ class Feeding {
     if (!site.tensor.is_external()) return onnx::TensorEdit::keep();
     Payload payload = source_->payload_of(site);
     const Bytes bytes = payload.bytes();
-    if (!can_be_fed(site) || bytes.empty()) {
+    if (!is_taken_by_name(site) || bytes.empty()) {
       expansion_.add(payload);
       return onnx::TensorEdit::put_inline(std::move(payload.source));
     }
-    feed_.tensors.push_back({info_of(site), bytes});
+    made_.tensors.push_back({info_of(site), bytes});
     return onnx::TensorEdit::keep();
   }
 
   std::unique_ptr<Resolver> source_;
   Expansion expansion_;
-  RuntimeModel feed_;
+  RuntimeModel made_;
 };
 
 }  // namespace
 
-RuntimeModel make_runtime_model(const Archive& archive) { return Feeding(archive).run(); }
+RuntimeModel make_runtime_model(const Archive& archive) { return RuntimeModelMaker(archive).run(); }
 
 }  // namespace onnxar

@@ -53,6 +53,9 @@ TEST(ParseNpy, DamageIsRefused) {
   EXPECT_EQ(code_of_npy("{'descr': '<f4', 'shape': (-1,)}", 4), Code::numpy_array_malformed);
   EXPECT_EQ(code_of_npy("{'descr': '<f4', 'shape': (1,), 'more': 1}", 4), Code::numpy_array_malformed);
   EXPECT_EQ(code_of_npy("{'descr': '<f8', 'shape': (4294967296, 4294967296)}", 4), Code::numpy_array_malformed);
+  EXPECT_EQ(code_of_npy("{'descr': '<f4', 'shape': (2,), 'shape': (3,)}", 24), Code::numpy_array_malformed);
+  EXPECT_EQ(code_of_npy("{'descr': '<f4', 'shape': (2,)} }", 8), Code::numpy_array_malformed);
+  EXPECT_EQ(code_of_npy("{'descr': 'xf4', 'shape': (2,)}", 8), Code::numpy_array_malformed);
   Blob cut = npy(two_floats, {});
   cut.resize(cut.size() - 1);
   EXPECT_EQ(code_of([&] { return parse_npy(cut); }), Code::numpy_array_malformed);

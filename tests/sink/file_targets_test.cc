@@ -12,6 +12,7 @@
 namespace onnxar::testing {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 class FileTargetsTest : public ::testing::Test {
@@ -45,7 +46,15 @@ TEST_F(FileTargetsTest, AFileMayNotHaveTheNameOfAFolder) {
   targets.claim("a/b.txt");
   EXPECT_EQ(code_of_claim(targets, "A"), Code::usage_argument);
   targets.claim("c");
-  EXPECT_EQ(code_of_claim(targets, "c/d.txt"), Code::usage_argument);
+  for (const std::string name : {"c/d.txt", "m.onnx/d.txt"}) {
+    const std::optional<Error> error = error_of([&] {
+      targets.claim(name);
+      return true;
+    });
+    ASSERT_TRUE(error) << name;
+    EXPECT_EQ(error->code(), Code::usage_argument);
+    EXPECT_THAT(error->message(), HasSubstr("is in a folder with the name of another file"));
+  }
 }
 
 TEST_F(FileTargetsTest, AFolderWithFilesIsRefused) {

@@ -122,7 +122,7 @@ TEST_F(ExpansionTest, ElementsBelowAByteCountAsTheBytesThatNumpyHasForThem) {
   EXPECT_THAT(extract(path, "*", folder_ / "x/", options), SizeIs(8));
 }
 
-TEST_F(ExpansionTest, AFeedDoesNotPutSharedBytesIntoTheModelTooOften) {
+TEST_F(ExpansionTest, ARuntimeModelDoesNotTakeInSharedBytesTooOften) {
   Messages nodes;
   for (int i = 0; i < 20; ++i) {
     const std::string name = std::to_string(i);
@@ -132,6 +132,25 @@ TEST_F(ExpansionTest, AFeedDoesNotPutSharedBytesIntoTheModelTooOften) {
       archive_of(model({.graph = graph({.nodes = nodes})}), {zip_entry("w", pattern(4 * floats_in_all))});
   const Archive open = Archive::open(archive.bytes, nullptr);
   EXPECT_EQ(id(error_of([&] { static_cast<void>(make_runtime_model(open)); }).code()), "onnx.model.expansion");
+}
+
+// Runtimes follow no link in an attribute of such a node, so a link takes the data in.
+TEST_F(ExpansionTest, ALinkDoesNotTakeInSharedBytesTooOften) {
+  const auto linked_nodes = [this](int count) {
+    Messages nodes;
+    for (int i = 0; i < count; ++i) {
+      const std::string name = std::to_string(i);
+      nodes.push_back(node("Custom", {}, {"o" + name}, {attribute_t("v", linked_floats(name, floats_in_all, "w"))}));
+    }
+    const Built built =
+        archive_of(model({.graph = graph({.nodes = nodes})}), {zip_entry("w", pattern(4 * floats_in_all))});
+    return folder_.write_file("linked.onnxar", built.bytes);
+  };
+  EXPECT_GT(make_link(linked_nodes(8)).model.size(), 8 * 4 * floats_in_all);
+  const auto archive = linked_nodes(20);
+  const Error error = error_of([&] { static_cast<void>(make_link(archive)); });
+  EXPECT_EQ(id(error.code()), "onnx.model.expansion") << error.what();
+  EXPECT_EQ(error.path(), archive);
 }
 
 TEST(DistinctBytes, EachByteIsCountedOnce) {

@@ -227,7 +227,8 @@ TEST_F(ConvertFaultsTest, AnAlignmentThatCannotBeIsRefused) {
 }
 
 TEST_F(ConvertFaultsTest, ADataFileMustBeAPlainNameBesideTheModel) {
-  for (const std::string name : {"", ".", "..", "a/b", "/abs", "../x", "a/", "out", "#x"})
+  using namespace std::string_literals;
+  for (const std::string& name : {""s, "."s, ".."s, "a/b"s, "/abs"s, "../x"s, "a/"s, "out"s, "#x"s, "a\0b"s})
     expect_data_file_refused(name);
   expect_data_file_refused((folder_ / "abs").string());
 }

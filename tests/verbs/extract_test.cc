@@ -1,9 +1,12 @@
 #include <gmock/gmock.h>
 
+#include <cerrno>
 #include <string>
 
 #include "onnxar/convert.h"
+#include "support/refusal.h"
 #include "support/samples.h"
+#include "support/system_calls.h"
 
 namespace onnxar::testing {
 namespace {
@@ -53,6 +56,24 @@ TEST_F(ExtractTest, APatternGivesAFolderOfFilesOrNothing) {
   EXPECT_THAT(folder_.file_names(), ElementsAre("m", "out/", "out/A_w_2.bin", "out/a_w.bin"));
   EXPECT_EQ(error_of([&] { extract(path, "*", folder_ / "out", unsynced(true)); }).code(), Code::output_exists);
   EXPECT_THAT(folder_.file_names(), ElementsAre("m", "out/", "out/A_w_2.bin", "out/a_w.bin"));
+}
+
+TEST_F(ExtractTest, ASyncThatFailsLeavesNoFile) {
+  const auto path = folder_.write_file("m", model_of({floats("a", 4), floats("b", 4)}).view());
+  for (int passing = 0;; ++passing) {
+    FileCallLog log;
+    log.fail = [syncs = 0, passing](const FileCall& call) mutable {
+      return call.kind == FileCall::Kind::sync && syncs++ == passing ? EIO : 0;
+    };
+    const auto error = code_of([&] { return extract(path, "*", folder_ / "out/", {.raw = true}); });
+    if (!error) {
+      EXPECT_EQ(passing, 3) << "two files and their folder";
+      break;
+    }
+    ASSERT_EQ(error, Code::io_failed);
+    ASSERT_THAT(folder_.file_names(), ElementsAre("m")) << passing;
+  }
+  EXPECT_THAT(folder_.file_names(), ElementsAre("m", "out/", "out/a.bin", "out/b.bin"));
 }
 
 TEST_F(ExtractTest, WhatIsNotThereOrAmbiguousIsAUsageError) {

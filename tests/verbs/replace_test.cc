@@ -220,6 +220,18 @@ TEST_F(ReplaceTest, SmallIntegersStayEvenIfAnEntryIsEqual) {
   expect_replaced(model, model);
 }
 
+TEST_F(ReplaceTest, SmallIntegersStayEvenIfATensorThatMovesSharesTheirBytes) {
+  folder_.write_file("w.bin", pattern(512, 3));
+  const Message as_floats = linked_floats("f", 128, "w.bin"),
+                as_integers = tensor("i", dtype::int64, {64}).external("w.bin", 0, 512);
+  const Message moved = linked_floats("f", 128, "f"),
+                inside = tensor("i", dtype::int64, {64}).raw_data(pattern(512, 3));
+  ReplaceOptions options = with_files();
+  options.threshold = 256;
+  expect_replaced(model_of({as_floats, as_integers}), model_of({moved, inside}), {zip_entry("f", pattern(512, 3))},
+                  options);
+}
+
 TEST_F(ReplaceTest, TypedDataIsLinkedAsRawBytes) {
   const std::vector<float> values(300, 1.5F);
   Blob raw;

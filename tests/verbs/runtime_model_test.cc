@@ -19,20 +19,20 @@ namespace {
 using ::testing::IsEmpty;
 
 /// An archive in memory with this model and the entries `a` and `b` of 300 floats each.
-class Fed {
+class Sample {
  public:
-  explicit Fed(const Message& model)
+  explicit Sample(const Message& model)
       : built_(archive_of(model, {zip_entry("a", pattern(1200, 1)), zip_entry("b", pattern(1200, 2))})),
         archive_(Archive::open(built_.bytes, nullptr)),
-        feed_(make_runtime_model(archive_)) {}
+        made_(make_runtime_model(archive_)) {}
 
   [[nodiscard]] const Archive& archive() const { return archive_; }
-  [[nodiscard]] const RuntimeModel& feed() const { return feed_; }
+  [[nodiscard]] const RuntimeModel& made() const { return made_; }
 
  private:
   Built built_;
   Archive archive_;
-  RuntimeModel feed_;
+  RuntimeModel made_;
 };
 
 TensorBuilder inline_floats(std::string_view name, std::uint32_t seed) {
@@ -42,16 +42,16 @@ TensorBuilder inline_floats(std::string_view name, std::uint32_t seed) {
 TEST(RuntimeModel, InitializersOfTheMainGraphAreGivenByName) {
   const Message half = linked_floats("half", 150, "a", 600), b = linked_floats("b", 300, "b");
   const Message model = model_of({half, floats("inline", 300, 3), b});
-  const Fed fed(model);
-  EXPECT_EQ(fed.feed().model, model.view());
-  ASSERT_EQ(fed.feed().tensors.size(), 2U);
-  const RuntimeTensor& first = fed.feed().tensors[0];
+  const Sample sample(model);
+  EXPECT_EQ(sample.made().model, model.view());
+  ASSERT_EQ(sample.made().tensors.size(), 2U);
+  const RuntimeTensor& first = sample.made().tensors[0];
   EXPECT_EQ(first.info.name, "half");
   EXPECT_EQ(first.info.type, DataType::float32);
   EXPECT_EQ(first.info.dims, std::vector<std::int64_t>{150});
-  EXPECT_EQ(first.bytes.data(), fed.archive().resolve("a", 600).data());
+  EXPECT_EQ(first.bytes.data(), sample.archive().resolve("a", 600).data());
   EXPECT_EQ(first.bytes.size(), 600U);
-  EXPECT_EQ(fed.feed().tensors[1].bytes.data(), fed.archive().resolve("b").data());
+  EXPECT_EQ(sample.made().tensors[1].bytes.data(), sample.archive().resolve("b").data());
 }
 
 TEST(RuntimeModel, AllOtherDataIsInTheModel) {
@@ -63,23 +63,23 @@ TEST(RuntimeModel, AllOtherDataIsInTheModel) {
                   .functions = {function({.nodes = {constant("e", held)}})},
                   .training = {training_info(inner, inner)}});
   };
-  const Fed fed(with(linked_floats("a", 300, "a")));
-  EXPECT_EQ(fed.feed().model, with(inline_floats("a", 1)).view());
-  EXPECT_THAT(fed.feed().tensors, IsEmpty());
+  const Sample sample(with(linked_floats("a", 300, "a")));
+  EXPECT_EQ(sample.made().model, with(inline_floats("a", 1)).view());
+  EXPECT_THAT(sample.made().tensors, IsEmpty());
 }
 
 TEST(RuntimeModel, EmptyDataIsInTheModel) {
-  const Fed fed(model_of({tensor("e", dtype::float32, {0}).external("a", {}, 0)}));
-  EXPECT_EQ(fed.feed().model, model_of({tensor("e", dtype::float32, {0}).raw_data({})}).view());
-  EXPECT_THAT(fed.feed().tensors, IsEmpty());
+  const Sample sample(model_of({tensor("e", dtype::float32, {0}).external("a", {}, 0)}));
+  EXPECT_EQ(sample.made().model, model_of({tensor("e", dtype::float32, {0}).raw_data({})}).view());
+  EXPECT_THAT(sample.made().tensors, IsEmpty());
 }
 
 TEST(RuntimeModel, OutlivesTheArchive) {
   const auto bytes = std::make_shared<const Blob>(
       archive_of(model_of({linked_floats("a", 300, "a")}), {zip_entry("a", pattern(1200, 1))}).bytes);
-  const RuntimeModel feed = make_runtime_model(Archive::open(*bytes, bytes));
+  const RuntimeModel made = make_runtime_model(Archive::open(*bytes, bytes));
   EXPECT_EQ(bytes.use_count(), 2) << "one share here, one in the model, none elsewhere";
-  EXPECT_EQ(Blob(feed.tensors[0].bytes.begin(), feed.tensors[0].bytes.end()), pattern(1200, 1));
+  EXPECT_EQ(Blob(made.tensors[0].bytes.begin(), made.tensors[0].bytes.end()), pattern(1200, 1));
 }
 
 TEST(RuntimeModel, WhatIsCopiedIsVerified) {

@@ -1,4 +1,4 @@
-#include "c/calls.h"
+#include "c/errors.h"
 
 #include <cstdint>
 #include <new>

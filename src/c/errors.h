@@ -1,5 +1,5 @@
-// The frame of every function of the C interface: it catches all exceptions, and turns them into a status and a
-// description.
+// The errors of the C interface. `guarded` is the frame of every function: it catches all exceptions, and turns them
+// into a status and a description.
 #pragma once
 
 #include <exception>
