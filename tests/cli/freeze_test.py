@@ -241,7 +241,7 @@ class BadGraphs(FreezeCase):
     def test_names_that_are_given_twice(self) -> None:
         twice = [helper.make_node("Neg", ["x"], ["y"]), helper.make_node("Relu", ["x"], ["y"])]
         self.refused("onnx.graph.duplicate", model_of(twice, []), "graph.node[1]")
-        self.refused("onnx.graph.duplicate", model_of(twice[:1], [weight("w"), weight("w")]), "graph")
+        self.refused("onnx.graph.duplicate", model_of(twice[:1], [weight("w"), weight("w")]), "graph.initializer[1]")
         self.refused("onnx.graph.duplicate", model_of(twice[:1], [weight("y")]), "graph.node[0]")
 
     def test_functions(self) -> None:
@@ -368,9 +368,9 @@ class Weights(FreezeCase):
         self.refused("zip.data.crc", self.graph, "w.npy", FORMAT, "--weights", path)
 
     def test_what_stays_open(self) -> None:
-        line = self.refused("onnx.tensor.no_data", self.graph, "graph")
+        line = self.refused("onnx.tensor.no_data", self.graph, "graph.initializer[0]")
         self.assertIn('the initializer "w"', line)
-        self.refused("onnx.tensor.no_data", self.graph, "graph", FORMAT, "--weights", self.npz(v=self.arrays["v"]))
+        self.refused("onnx.tensor.no_data", self.graph, "graph.initializer[0]", FORMAT, "--weights", self.npz(v=self.arrays["v"]))
         other = self.npz(**{"model.w": self.arrays["v"], "x.bias": self.arrays["w"]})
         line = self.refused("usage.argument", self.graph, "", USAGE, "--weights", other)
         self.assertIn('; the model needs "w", "x", "v"; near names: "model.w"\n', line)
