@@ -200,7 +200,7 @@ class Archive(Mapping[str, Array]):
         then on, `tensor` returns views of the buffer. Offsets in the buffer are multiples of `alignment`, a power of two.
         Tensors that share all bytes still share them. If tensors overlap in other ways, or have elements below 8 bits,
         the buffer may take up to `max_expansion` times the size of the archive. Returns the buffer; arrays keep it alive."""
-        expect_natural(self._path or "", max_expansion=max_expansion)
+        expect_natural(self._path or "", threshold=threshold, max_expansion=max_expansion)
         if alignment < 1 or alignment & (alignment - 1) or alignment > MOST_ALIGNMENT:
             raise usage(f"alignment is {alignment}; it must be a power of two up to {MOST_ALIGNMENT}", path=self._path or "")
         stored = {key: self._tensors[key] for key in self}

@@ -281,7 +281,8 @@ class Consolidation(OpenTest):
     def test_numbers_that_cannot_be_are_named(self):
         with onnxar.open(self.path) as archive:
             for value in (-1, 1 << 64):
-                for name, action in (("max_expansion", archive.consolidate), ("offset", functools.partial(archive.resolve, "w")),
+                for name, action in (("max_expansion", archive.consolidate), ("threshold", archive.consolidate),
+                                     ("offset", functools.partial(archive.resolve, "w")),
                                      ("length", functools.partial(archive.resolve, "w"))):  # fmt: skip
                     with self.assertRaises(onnxar.Error) as raised:
                         action(**{name: value})
