@@ -104,7 +104,7 @@ def weights(path: str, count: str) -> dict[str, int]:
 
 def touch(path: str, how: str, threads: str) -> dict[str, float]:
     import onnxar
-    ways = {"no_copy": False, "num_threads": int(threads)} if how == "copy" else {"prefetch": how}
+    ways = {"no_copy": False, "threads": int(threads)} if how == "copy" else {"prefetch": how}
     begin = time.perf_counter()
     with onnxar.open(path, **ways) as archive:
         return {"sum": sum_of_pages(archive), "seconds": time.perf_counter() - begin}

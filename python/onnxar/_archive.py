@@ -144,28 +144,29 @@ class Archive(Mapping[str, Array]):
         of_site = {tensor.site: key for key, tensor in self._tensors.items()}
         return {entry.name: [of_site[site] for site in entry.sites] for entry in self.entries()}
 
-    def _find(self, name: str) -> tuple[str, _core.StoredTensor]:
-        """Finds a tensor by name, else by entry, else by site."""
+    def _keys_of(self, name: object) -> list[str]:
+        """Returns the keys of the tensors with this key; else with this name or site; else in this entry."""
         self._handle  # noqa: B018  raises if the archive is closed: the tensors may be cached
         tensors = self._tensors
         if name in tensors:
-            return name, tensors[name]
-        candidates = [key for key, tensor in tensors.items() if name in (tensor.name, tensor.site)]
-        candidates = candidates or self._entry_keys.get(name, [])
-        if len(candidates) == 1:
-            return candidates[0], tensors[candidates[0]]
-        if candidates:
-            raise Error("usage.argument", f"several tensors have this name or entry: {', '.join(candidates[:8])}", name, None,
+            return [name]  # type: ignore[list-item]
+        found = [key for key, tensor in tensors.items() if name in (tensor.name, tensor.site)]
+        return found or self._entry_keys.get(name, [])  # type: ignore[call-overload,no-any-return,unused-ignore]
+
+    def _find(self, name: str) -> tuple[str, _core.StoredTensor]:
+        """Finds the only tensor of this name."""
+        keys = self._keys_of(name)
+        if len(keys) == 1:
+            return keys[0], self._tensors[keys[0]]
+        if keys:
+            raise Error("usage.argument", f"several tensors have this name or entry: {', '.join(keys[:8])}", name, None,
                         self._path or "")  # fmt: skip
         raise NotFoundError("usage.no_such_entry", "the model has no tensor of this name", str(name), None, self._path or "")
 
     def __contains__(self, name: object) -> bool:
-        """Whether an array of this name exists. Does not read its data."""
-        try:
-            _, stored = self._find(name)  # type: ignore[arg-type]
-        except NotFoundError:
-            return False
-        return bool(_core.dtype_bits(stored.dtype))
+        """Whether `archive[name]` is an array. Does not read its data."""
+        keys = self._keys_of(name)
+        return len(keys) == 1 and bool(_core.dtype_bits(self._tensors[keys[0]].dtype))
 
     def __getitem__(self, name: str) -> Array:
         return self.tensor(name)
@@ -199,7 +200,7 @@ class Archive(Mapping[str, Array]):
         then on, `tensor` returns views of the buffer. Offsets in the buffer are multiples of `alignment`, a power of two.
         Tensors that share all bytes still share them. If tensors overlap in other ways, or have elements below 8 bits,
         the buffer may take up to `max_expansion` times the size of the archive. Returns the buffer; arrays keep it alive."""
-        expect_natural(self._path or "", max_expansion=max_expansion)
+        expect_natural(self._path or "", threshold=threshold, max_expansion=max_expansion)
         if alignment < 1 or alignment & (alignment - 1) or alignment > MOST_ALIGNMENT:
             raise usage(f"alignment is {alignment}; it must be a power of two up to {MOST_ALIGNMENT}", path=self._path or "")
         stored = {key: self._tensors[key] for key in self}
@@ -305,25 +306,26 @@ def cat(archive: Path, name: str | None = None) -> bytes:
         return opened.model() if name is None else bytes(opened.entry(name))
 
 
+@_deprecated.renamed_keyword("num_threads", "threads")
 def open_archive(
     source: Path | bytes | bytearray | memoryview | mmap.mmap,
     *,
     no_copy: bool = True,
     prefetch: Literal["none", "will_need", "populate"] = "none",
-    num_threads: int = 0,
+    threads: int = 0,
 ) -> Archive:
     """Opens an archive at a path or in memory. Errors: io.*, zip.*, archive.*.
 
     With `no_copy`, the file is mapped, and weights are read when their arrays are used. Do not shorten or overwrite the
     file while it is open; replace it by renaming, as this package does. `prefetch` makes the system read ahead
     ("will_need"), or waits until all bytes are in memory ("populate"). Without `no_copy`, the whole file is first read
-    into memory, by `num_threads` threads (0: all cores). The file may then be changed or removed. Use this for network
+    into memory, by so many `threads` (0: all cores). The file may then be changed or removed. Use this for network
     file systems, where mapping is slow.
     """
     if prefetch not in ("none", "will_need", "populate"):
         raise usage(f'prefetch is {prefetch!r}; it may be "none", "will_need" or "populate"')
-    expect_natural(num_threads=num_threads)
+    expect_natural(threads=threads)
     if not isinstance(source, str | os.PathLike):
         return Archive(_core.Archive.open_buffer(source), None)
     path = os.path.abspath(source)
-    return Archive(_core.Archive.open(path, not no_copy, getattr(_core.Prefetch, prefetch), num_threads), path)
+    return Archive(_core.Archive.open(path, not no_copy, getattr(_core.Prefetch, prefetch), threads), path)

@@ -50,4 +50,4 @@ WORDS = {
 
 def in_words(hint: str, value: str) -> str:
     """Returns the advice as a clause of a sentence; "" without advice."""
-    return WORDS.get(hint, "").replace("{{", "\0").replace("}}", "\1").replace("{}", value).replace("\0", "{").replace("\1", "}")
+    return WORDS.get(hint, "").format(value, value)  # values beyond those that the words ask for are ignored

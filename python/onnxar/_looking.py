@@ -6,9 +6,12 @@ import os
 from typing import Any
 
 from onnxar import _command, _deprecated
-from onnxar._options import Path, save_options
+from onnxar._errors import usage
+from onnxar._options import Path, expect_natural, save_options
 from onnxar._types import Difference, FreezeReport, from_json
 from onnxar.inspection import Inspection
+
+MOST_EXPANSION = 1 << 32  # of the command
 
 
 def show(model: Any, *, nodes: bool = False, op: str | None = None, data_dir: Path | None = None) -> Inspection:
@@ -29,19 +32,24 @@ def show(model: Any, *, nodes: bool = False, op: str | None = None, data_dir: Pa
 inspect = _deprecated.renamed("inspect", show)
 
 
-def dump(model: Any, *, with_data: bool = False, data_dir: Path | None = None) -> str:
+def dump(
+    model: Any, *, with_data: bool = False, data_dir: Path | None = None, max_expansion: int = 8
+) -> str:  # fmt: skip
     """Returns the model in protobuf's text format. A comment replaces the data of large tensors, unless `with_data` is
-    set. `model` and errors: as `show`."""
+    set. Data that tensors share is printed for each of them: at most `max_expansion` times the input. `model` and errors:
+    as `show`."""
     with _command.readable(model) as path:
-        given = _command.options(with_data=with_data, data_dir=_absolute(data_dir))
+        given = _command.options(with_data=with_data, data_dir=_absolute(data_dir), max_expansion=_times(max_expansion))
         return _command.output("dump", *given, path).decode("utf-8", "surrogateescape")
 
 
-def diff(before: Any, after: Any) -> Difference:
+def diff(before: Any, after: Any, *, data_dir: Path | None = None, max_expansion: int = 8) -> Difference:
     """Compares the graphs of two models, and their tensors element by element, but not the location of data. Nodes are
-    matched by name, else by outputs. Arguments and errors: as `show`."""
+    matched by name, else by outputs. Data that overlaps is compared up to `max_expansion` times its size. Other arguments
+    and errors: as `show`; `data_dir` is used for both models."""
+    given = _command.options(data_dir=_absolute(data_dir), max_expansion=_times(max_expansion))
     with _command.readable(before) as first, _command.readable(after) as second:
-        difference: Difference = from_json(Difference, _command.run("diff", first, second))
+        difference: Difference = from_json(Difference, _command.run("diff", *given, first, second))
     return difference
 
 
@@ -61,6 +69,7 @@ def freeze(
     overwrite: bool = False,
     sync: bool = True,
     dry_run: bool = False,
+    max_expansion: int = 8,
 ) -> FreezeReport:
     """Writes an archive with only what the model's outputs need: without other nodes, initializers and functions, without
     training info, and on request without docs and metadata. `model`: as `show`.
@@ -73,10 +82,19 @@ def freeze(
         output=os.path.abspath(output), weights=_absolute(weights), strip_docs=strip_docs, strip_metadata=strip_metadata,
         threshold=threshold, align=alignment, all_sites=all_sites, no_attributes=not attributes,
         data_dir=_absolute(data_dir), force=overwrite, no_sync=not sync, dry_run=dry_run,
+        max_expansion=_times(max_expansion),
     )  # fmt: skip
     with _command.readable(model) as path:
         report: FreezeReport = from_json(FreezeReport, _command.run("freeze", *given, path))
     return report
+
+
+def _times(max_expansion: int) -> int:
+    """Errors: usage.argument. Refused here, because the command would name its option and not the argument."""
+    expect_natural(max_expansion=max_expansion)
+    if not 1 <= max_expansion <= MOST_EXPANSION:
+        raise usage(f"max_expansion is {max_expansion}; it must be from 1 to {MOST_EXPANSION}")
+    return max_expansion
 
 
 def _absolute(path: Path | None) -> str | None:

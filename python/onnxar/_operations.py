@@ -53,8 +53,8 @@ def pack(
     maps names to paths of files to add; `rename` maps old names of side files to new ones. `checksum` may be "sha1".
     `progress(done, total)` is called with numbers of bytes; an exception from it cancels the operation. The output
     appears complete or not at all. With `overwrite`, an existing file is replaced as a whole, including its side files,
-    which `save` would keep. Copies of bytes that tensors share take at most `max_expansion` times the input. Errors: io.*, output.exists, zip.*,
-    archive.*, wire.*, onnx.*, usage.argument.
+    which `save` would keep. Copies of bytes that tensors share take at most `max_expansion` times the input.
+    Errors: io.*, output.exists, zip.*, archive.*, wire.*, onnx.*, usage.argument.
     """
     save = save_options(
         threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
@@ -155,6 +155,7 @@ def replace(
     data_dir: Path | None = None,
     sync: bool = True,
     dry_run: bool = False,
+    max_expansion: int = 8,
 ) -> ReplaceReport:
     """Replaces the model of an archive in place by `model`: a path, a serialised ModelProto, or an onnx.ModelProto. Weights
     are not moved, and readers are not disturbed. Links in the model lead to entries of the archive. New data becomes new
@@ -162,15 +163,16 @@ def replace(
 
     `side_files` are added, or replace those of the same name; "NAME.onnx" is a further graph over the archive's entries.
     `remove` names side files and graphs to remove. Entries before a weight cannot be replaced or removed
-    (usage.argument). Without `model`, the archive keeps its model. Other graphs are not changed.
+    (usage.argument). Without `model`, the archive keeps its model. Other graphs are not changed. Copies of bytes that
+    tensors of `model` share take at most `max_expansion` times its files.
     Errors: archive.busy, archive.torn, archive.graph.*, onnx.*, usage.*, io.*."""
     if isinstance(remove, str):
         raise usage(f"remove is the text {remove!r}; it may be a list of names")
     if model is None and not side_files and not remove:
-        raise usage("nothing to replace: model is of type NoneType, and neither side_files nor remove is given")
+        raise usage("nothing to replace: pass a model, side_files or remove")
     save = save_options(threshold=threshold, all_sites=all_sites, attributes=attributes,
                         side_files=side_files, sync=sync, dry_run=dry_run)  # fmt: skip
-    load = load_options(data_dir)
+    load = load_options(data_dir, max_expansion=max_expansion)
     names = list(remove)
     if model is None:
         return report(ReplaceReport, _core.replace_side_files(archive, save, names))

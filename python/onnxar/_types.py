@@ -220,6 +220,8 @@ def from_json(kind: Any, value: Any) -> Any:
     """Makes a value of type `kind` from JSON: a dataclass, or a type that a field of one may have."""
     if value is None:
         return "" if kind is str else None  # text that does not apply
+    if kind is pathlib.Path:
+        return pathlib.Path(value)
     if kind is Finding:
         return _finding(value)
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):

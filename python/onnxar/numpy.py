@@ -44,7 +44,7 @@ def save_file(
     writer = _core.ArchiveWriter.create(filename, 64, overwrite, True)
     keys, tensors = _core.KeyMaker(), []
     for name in (*weights, *side_files):
-        keys.reserve(name.partition("/")[0])
+        keys.reserve(name)
     kept = _Kept(weights)
     for name, array in arrays.items():
         size = _dtypes.raw_size(array, dtypes[name])

@@ -37,11 +37,11 @@ ArchiveEntry entry_of(const Archive& archive, const std::string& name) {
   throw Error(Code::usage_no_such_entry, "the archive has no entry of this name", {name, std::nullopt}, archive.path());
 }
 
-Archive open_path(const std::filesystem::path& path, bool copy_in, Prefetch prefetch, std::size_t num_threads) {
+Archive open_path(const std::filesystem::path& path, bool copy_in, Prefetch prefetch, std::size_t threads) {
   OpenOptions options;
   options.copy_in = copy_in;
   options.prefetch = prefetch;
-  options.threads = num_threads;
+  options.threads = threads;
   return without_gil([&] { return Archive::open(path, options); });
 }
 
@@ -202,7 +202,7 @@ void bind_archive(nb::module_& module) {
   const auto borrowed = [](const Archive& archive, Bytes bytes) { return ByteSpan::borrow(bytes, archive.owner()); };
   nb::class_<Archive>(module, "Archive")
       .def_static("open", open_path, nb::arg("path"), nb::arg("copy_in") = false, nb::arg("prefetch") = Prefetch::none,
-                  nb::arg("num_threads") = 0)
+                  nb::arg("threads") = 0)
       .def_static("open_buffer", open_buffer)
       .def("names",
            [](const Archive& archive) {

@@ -165,6 +165,10 @@ class Results(FolderTest):
             "pack": lambda **more: onnxar.pack(path, self.folder / "p.onnxar", **more),
             "unpack": lambda **more: onnxar.unpack(path, self.folder / "u.onnx", **more),
             "extract": lambda **more: onnxar.extract(path, "w", self.folder / "w.npy", **more),
+            "replace": lambda **more: onnxar.replace(path, onnxar.open(path).model(), **more),
+            "dump": lambda **more: onnxar.dump(path, with_data=True, **more),
+            "diff": lambda **more: onnxar.diff(path, path, **more),
+            "freeze": lambda **more: onnxar.freeze(path, self.folder / "f.onnxar", **more),
         }
         for name, action in actions.items():
             with self.subTest(name):

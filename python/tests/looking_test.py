@@ -10,6 +10,7 @@ import subprocess
 import sys
 import unittest
 
+import building
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -114,6 +115,20 @@ class Differing(LookingTest):
         found = onnxar.diff(self.folder / "a", self.folder / "b")
         self.assertEqual(found, onnxar.Difference(False, [], [], [onnxar.FileChange("changed", "vocab.txt", 3, 9, 2)], 4))
 
+    def test_overlapping_data_and_data_in_another_folder_are_compared_as_asked_for(self):
+        step, folder = 4, self.folder / "data"
+        folder.mkdir()
+        for name, byte in (("a.bin", b"a"), ("b.bin", b"b")):
+            (folder / name).write_bytes(byte * 4096)
+        before, after = (
+            building.model(*(building.linked(f"t{i}", 900, location=f"{name}.bin", offset=step * i, length=3600) for i in range(40))) for name in "ab"
+        )
+        self.assertEqual(self.error_of(onnxar.diff, before, after).code, "onnx.external_data.missing")
+        error = self.error_of(onnxar.diff, before, after, data_dir=folder)
+        self.assertEqual(error.code, "onnx.model.expansion")
+        self.assertIn("a higher max_expansion allows more", error.message)
+        self.assertEqual(len(onnxar.diff(before, after, data_dir=folder, max_expansion=100).tensors), 40)
+
     def test_another_graph(self):
         other = onnx.ModelProto.FromString(self.model.SerializeToString())
         other.graph.node[1].op_type = "Sub"
@@ -142,6 +157,7 @@ class Freezing(LookingTest):
         report = onnxar.freeze(self.model, output, alignment=128, threshold=256)
         self.assertEqual((report.nodes, report.initializers, report.filled, report.surplus), (0, 1, 0, []))
         self.assertEqual((report.saved.tensors_outside, report.saved.file_bytes), (3, output.stat().st_size))
+        self.assertEqual((report.saved.model_path, report.saved.graphs, report.saved.side_files_left_out), (output, 0, 0))
         self.assertEqual({entry.alignment for entry in onnxar.open(output).entries()}, {128})
         self.assertEqual(arrays_of(onnxar.load(output)).keys(), {"w", "b", "shape"})
 

@@ -79,6 +79,7 @@ class Tensors(OpenTest):
             np.testing.assert_array_equal(archive["graph.initializer[1]"], weights(512, seed=2))
             with self.assertRaises(onnxar.Error) as raised:
                 archive.tensor("same")
+            self.assertNotIn("same", archive)
             self.assertEqual((raised.exception.code, raised.exception.entry), ("usage.argument", "same"))
             self.assertIn("graph.initializer[1]", str(raised.exception))
 
@@ -211,7 +212,7 @@ class Life(OpenTest):
                 np.testing.assert_array_equal(archive["w"][0], weights(1024, 4096)[0])
         with onnxar.open(self.path, prefetch="populate"):
             self.assertGreater(resident(), before + 8192)
-        for wrong in ({"prefetch": "all"}, {"num_threads": -1}):
+        for wrong in ({"prefetch": "all"}, {"threads": -1}):
             with self.assertRaises(onnxar.Error):
                 onnxar.open(self.path, **wrong)
 
@@ -280,7 +281,8 @@ class Consolidation(OpenTest):
     def test_numbers_that_cannot_be_are_named(self):
         with onnxar.open(self.path) as archive:
             for value in (-1, 1 << 64):
-                for name, action in (("max_expansion", archive.consolidate), ("offset", functools.partial(archive.resolve, "w")),
+                for name, action in (("max_expansion", archive.consolidate), ("threshold", archive.consolidate),
+                                     ("offset", functools.partial(archive.resolve, "w")),
                                      ("length", functools.partial(archive.resolve, "w"))):  # fmt: skip
                     with self.assertRaises(onnxar.Error) as raised:
                         action(**{name: value})

@@ -120,7 +120,9 @@ class Operations(FolderTest):
 
     def test_what_is_not_a_model_replaces_none(self):
         before = self.archive.read_bytes()
-        for wrong in (5, None, [], bytearray(b""), self.model.graph):
+        with self.assertRaisesRegex(onnxar.Error, "nothing to replace: pass a model, side_files or remove"):
+            onnxar.replace(self.archive)
+        for wrong in (5, [], bytearray(b""), self.model.graph):
             with self.assertRaises(onnxar.Error) as raised:
                 onnxar.replace(self.archive, wrong)
             self.assertEqual(raised.exception.code, "usage.argument")
@@ -135,11 +137,15 @@ class Operations(FolderTest):
                 ("max_expansion", lambda **named: onnxar.pack(self.onnx, output, **named)),
                 ("max_expansion", lambda **named: onnxar.repack(self.archive, output, **named)),
                 ("max_expansion", lambda **named: onnxar.extract(self.archive, "w", output, **named)),
+                ("max_expansion", lambda **named: onnxar.replace(self.archive, self.onnx, **named)),
+                ("max_expansion", lambda **named: onnxar.dump(self.archive, **named)),
+                ("max_expansion", lambda **named: onnxar.diff(self.archive, self.onnx, **named)),
+                ("max_expansion", lambda **named: onnxar.freeze(self.archive, output, **named)),
                 ("alignment", lambda **named: onnxar.repack(self.archive, output, **named)),
                 ("alignment", lambda **named: onnxar.pack(self.onnx, output, **named)),
                 ("offset", lambda **named: onnxar.link(self.archive, **named)),
                 ("length", lambda **named: onnxar.link(self.archive, **named)),
-                ("num_threads", lambda **named: onnxar.open(self.archive, **named)),
+                ("threads", lambda **named: onnxar.open(self.archive, **named)),
             ):
                 with self.assertRaises(onnxar.Error) as raised:
                     action(**{name: value})
@@ -179,6 +185,8 @@ class Operations(FolderTest):
             onnxar.unpack(self.archive, self.onnx, overwrite=True, size_threshold=0, threshold=0)
         with self.assertWarnsRegex(DeprecationWarning, "onnxar.inspect is deprecated, use onnxar.show"):
             self.assertEqual(onnxar.inspect(self.archive), onnxar.show(self.archive))
+        with self.assertWarnsRegex(DeprecationWarning, "num_threads is deprecated, use threads"):
+            onnxar.open(self.archive, no_copy=False, num_threads=2).close()
 
     def test_ls_and_cat_are_those_of_the_shell(self):
         with onnxar.open(self.archive) as archive:

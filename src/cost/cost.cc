@@ -240,7 +240,7 @@ class Costs {
              const Values& values) {
     const auto counter = counters().find(node.op_type());
     // An operator of a different domain may share a name with one of ours and compute something else.
-    const bool is_ours = is_standard(node.domain()) || node.domain() == "com.microsoft";
+    const bool is_ours = is_standard(node.domain()) || node.domain() == fused_domain;
     if (counter == counters().end() || !is_ours || node.output_size() == 0) {
       if (!is_free(node)) {
         add_unknown(node, site, is_uncounted(node.op_type()) ? "not estimated" : "unknown operator");

@@ -125,8 +125,7 @@ std::uint64_t work_of(const schema::NodeProto& node, const Values& values) {
 }  // namespace shape_rules
 
 std::vector<KnownValue> infer(const schema::NodeProto& node, const Attributes& attributes, const Values& values) {
-  // ONNX Runtime's optimizer puts fused operators into com.microsoft. Names that ONNX also has mean the same there.
-  if (!onnx::is_default_domain(node.domain()) && node.domain() != "com.microsoft") return {};
+  if (!onnx::is_default_domain(node.domain()) && node.domain() != fused_domain) return {};
   static const shape_rules::Rules rules = shape_rules::make_rules();
   const auto rule = rules.find(node.op_type());
   if (rule == rules.end()) return {};

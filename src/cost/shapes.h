@@ -18,6 +18,9 @@
 
 namespace onnxar {
 
+/// The domain into which ONNX Runtime's optimizer puts fused operators. Names that ONNX also has mean the same there.
+inline constexpr std::string_view fused_domain = "com.microsoft";
+
 /// An unknown dimension.
 inline constexpr std::int64_t unknown_dim = -1;
 /// Every dimension is 0 or more, or unknown_dim.

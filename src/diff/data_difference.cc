@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -153,6 +154,19 @@ class DataComparison {
     }
   }
 
+  /// Returns the difference relative to the larger magnitude.
+  template <typename T>
+  static double relative(T left, T right) {
+    const double absolute = distance(left, right);
+    const double larger = std::max(magnitude(left), magnitude(right));
+    if constexpr (!std::integral<T>) {
+      // Finite values may be so large that their difference, or the magnitude of a complex number, is infinite. A
+      // quarter of each value has the same ratio and stays finite.
+      if (!std::isfinite(absolute) || !std::isfinite(larger)) return relative(left * 0.25, right * 0.25);
+    }
+    return larger == 0 ? 0 : absolute / larger;
+  }
+
   void count(std::uint64_t element) {
     if (found_.differing++ == 0) found_.first = element;
   }
@@ -162,10 +176,9 @@ class DataComparison {
     count(element);
     const bool finite = is_finite(left) && is_finite(right);
     if (!finite) ++found_.not_finite;
-    const double absolute = finite ? distance(left, right) : 0;
-    const double larger = finite ? std::max(magnitude(left), magnitude(right)) : 0;
+    const double absolute = finite ? std::min(distance(left, right), std::numeric_limits<double>::max()) : 0;
     found_.max_absolute = std::max(found_.max_absolute.value_or(0), absolute);
-    found_.max_relative = std::max(found_.max_relative.value_or(0), larger == 0 ? 0 : absolute / larger);
+    found_.max_relative = std::max(found_.max_relative.value_or(0), finite ? relative(left, right) : 0);
   }
 
   DataType type_;

@@ -5,9 +5,11 @@
 #include <span>
 #include <tuple>
 
+#include "base/text.h"
 #include "diff/data_difference.h"
 #include "diff/file_difference.h"
 #include "diff/message_difference.h"
+#include "onnx/tensor_length.h"
 #include "proto/messages.h"
 #include "skeleton/expansion.h"
 
@@ -34,6 +36,15 @@ std::optional<DataDifference> compare_strings(const schema::TensorProto& before,
   }
   if (found.differing == 0) return std::nullopt;
   return found;
+}
+
+/// Returns all bytes of a payload. Its size does not follow type and dimensions of the message, which a program may
+/// edit after loading. Errors: onnx.tensor.length.
+Bytes whole(const ByteSpan& payload, std::uint64_t size, const schema::TensorProto& tensor, const std::string& site) {
+  if (payload.size() == size) return payload.bytes();
+  throw onnx::length_fault(
+      base::concat("tensor ", base::quoted(tensor.name()), " has a payload of ", payload.size(), " bytes"),
+      type_of(tensor), size, {site, std::nullopt});
 }
 
 /// Compares two models. The comparison of messages passes each pair of tensors to `tensor`.
@@ -83,20 +94,21 @@ class Comparison {
     // payload_size of one-byte elements is their number.
     const std::uint64_t elements =
         bits_per_element(info.type) == 0 ? bytes : payload_size(DataType::uint8, info.dims).value_or(bytes);
+    ByteSpan first, second;
     try {
-      const ByteSpan first = before_.payload(*pair.before);
-      const ByteSpan second = after_.payload(*pair.after);
-      const Bytes a = first.bytes().first(bytes);
-      const Bytes b = second.bytes().first(bytes);
-      // Results are kept by address. Decoded data is freed after this function, and its address may be reused for
-      // different data.
-      const bool shared = is_linked(*pair.before) && is_linked(*pair.after);
-      return shared ? once(a, b, info.type, elements) : compare_data(a, b, info.type, elements);
+      first = before_.payload(*pair.before);
+      second = after_.payload(*pair.after);
     } catch (const Error& error) {
       // Without raw bytes, the messages are compared: two models with the same fault are equal.
       if (!says_no_raw_bytes(error.code())) throw;
       return as_messages(*pair.before, *pair.after, std::max<std::uint64_t>(elements, 1));
     }
+    const Bytes a = whole(first, bytes, *pair.before, pair.site_before);
+    const Bytes b = whole(second, bytes, *pair.after, pair.site_after);
+    // Results are kept by address. Decoded data is freed after this function, and its address may be reused for
+    // different data.
+    const bool shared = is_linked(*pair.before) && is_linked(*pair.after);
+    return shared ? once(a, b, info.type, elements) : compare_data(a, b, info.type, elements);
   }
 
   /// Whether an error means that the tensor's message has no raw bytes, or a wrong number of them.

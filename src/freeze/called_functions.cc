@@ -17,7 +17,9 @@ std::string site_of_function(int index) { return concat("functions[", index, "]"
 
 void refuse_dangling(const Wanted& wanted) {
   const auto& [name, site] = *wanted.begin();
-  const std::string others = wanted.size() == 1 ? "" : concat("; ", wanted.size() - 1, " more names are undefined");
+  const std::size_t more = wanted.size() - 1;
+  const std::string others =
+      more == 0 ? "" : concat("; ", more, more == 1 ? " more name is" : " more names are", " undefined");
   refuse_graph(Code::onnx_graph_dangling, site,
                concat("no input, initializer or node defines ", base::quoted(name), others));
 }

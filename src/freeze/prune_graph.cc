@@ -14,13 +14,16 @@ using base::concat;
 /// initializer, which is then its default value.
 Names names_given(const schema::GraphProto& graph, const std::string& site) {
   Names names;
-  const auto add = [&](const std::string& name) {
+  const auto add = [&](const std::string& name, std::string_view list, int index) {
     if (!name.empty() && !names.insert(name).second) {
-      refuse_graph(Code::onnx_graph_duplicate, site, concat("two initializers have the name ", base::quoted(name)));
+      refuse_graph(Code::onnx_graph_duplicate, site_in(site, concat(list, "[", index, "]")),
+                   concat("two initializers have the name ", base::quoted(name)));
     }
   };
-  for (const auto& tensor : graph.initializer()) add(tensor.name());
-  for (const auto& sparse : graph.sparse_initializer()) add(sparse.values().name());
+  for (int i = 0; i < graph.initializer_size(); ++i) add(graph.initializer(i).name(), ".initializer", i);
+  for (int i = 0; i < graph.sparse_initializer_size(); ++i) {
+    add(graph.sparse_initializer(i).values().name(), ".sparse_initializer", i);
+  }
   for (const auto& input : graph.input()) names.insert(input.name());
   return names;
 }
@@ -88,10 +91,12 @@ Wanted GraphPruner::prune(schema::GraphProto& graph, const std::string& site, In
 void GraphPruner::keep_needed_tensors(schema::GraphProto& graph, const std::string& site, const Scope& scope,
                                       Names& gone) {
   const auto is_used = [&](const std::string& name) { return scope.used().contains(name); };
+  int index = -1;  // in the list before the removal
   report_.initializers += keep_only(*graph.mutable_initializer(), [&](const schema::TensorProto& tensor) {
+    ++index;
     if (!is_used(tensor.name())) return gone.insert(tensor.name()), false;
     if (!is_open(tensor)) return true;
-    refuse_graph(Code::onnx_tensor_no_data, site,
+    refuse_graph(Code::onnx_tensor_no_data, site_in(site, concat(".initializer[", index, "]")),
                  concat("the model has no data for the initializer ", base::quoted(tensor.name()),
                         ", which is needed; weights from another file can fill it"));
   });

@@ -15,6 +15,7 @@
 
 namespace onnxar {
 
+/// Names that are views of a graph's messages: valid until the graph is changed.
 using NameViews = base::KeyedSet<std::string_view>;
 
 /// The names of a graph's initializers.
@@ -22,7 +23,7 @@ NameViews names_of_initializers(const schema::GraphProto& graph);
 /// The names that a graph defines without nodes: its inputs and initializers.
 NameViews names_before_nodes(const schema::GraphProto& graph);
 
-class UsedNames;
+class UsedNames;  // see order.cc
 
 struct Order {
   /// Indices of nodes. Each comes after the nodes whose outputs it, or a subgraph of it, uses. Nodes on a cycle, and

@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/text.h"
@@ -78,22 +79,25 @@ std::uint64_t shared_payloads(const LoadedModel& model) {
 
 std::vector<Finding> text_losses(const LoadedModel& model, const schema::ModelProto& proto) {
   std::vector<Finding> found;
-  const auto add = [&found](std::uint64_t count, const std::string& message) {
-    if (count != 0) found.push_back({Severity::warning, Code::onnx_text_loss, {}, message});
+  const auto add = [&found](std::string message) {
+    found.push_back({Severity::warning, Code::onnx_text_loss, {}, std::move(message)});
+  };
+  const auto add_counted = [&add](std::uint64_t count, std::string_view one, std::string_view several,
+                                  std::string_view what) {
+    if (count != 0) add(base::concat(count, count == 1 ? one : several, what));
   };
   const Losses losses = losses_of(proto);
-  add(losses.unknown, base::concat(losses.unknown,
-                                   " messages have fields that the schema does not know; text cannot "
-                                   "carry them"));
-  add(losses.nans, base::concat(losses.nans, " NaNs in typed fields have a sign or a payload; text has one NaN"));
+  add_counted(losses.unknown, " message has", " messages have",
+              " fields that the schema does not know; text cannot carry them");
+  add_counted(losses.nans, " NaN in a typed field has", " NaNs in typed fields have",
+              " a sign or a payload; text has one NaN");
   // Unknown fields are dropped, which changes the bytes in any case: a second remark would add nothing.
   if (losses.unknown == 0 && serialised(proto) != model.skeleton) {
-    add(1,
-        "the fields of the model are not in the order or encoding that protobuf writes; a model made from the text has "
+    add("the fields of the model are not in the order or encoding that protobuf writes; a model made from the text has "
         "the same content in different bytes");
   }
-  const std::uint64_t shared = shared_payloads(model);
-  add(shared, base::concat(shared, " tensors share another tensor's data; the text repeats it for each of them"));
+  add_counted(shared_payloads(model), " tensor shares", " tensors share",
+              " another tensor's data; the text repeats it for each of them");
   return found;
 }
 

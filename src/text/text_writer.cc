@@ -14,6 +14,7 @@
 
 #include "base/callables.h"
 #include "base/text.h"
+#include "graph/walk.h"
 #include "onnx/external_data.h"
 #include "onnxar/model/model.h"
 #include "proto/messages.h"
@@ -138,10 +139,11 @@ class RawDataPrinter final : public TextFormat::FastFieldValuePrinter {
   std::uint64_t threshold_;
 };
 
-[[noreturn]] void refuse_not_loaded(const schema::TensorProto& tensor) {
-  throw Error(Code::usage_not_loaded, base::concat("tensor ", base::quoted(tensor.name()), ": its data is in ",
-                                                   base::quoted(location_of(tensor)),
-                                                   ", which was not loaded; text contains all data, so load it too"));
+[[noreturn]] void refuse_not_loaded(const schema::TensorProto& tensor, const Site& site) {
+  throw Error(Code::usage_not_loaded,
+              base::concat("tensor ", base::quoted(tensor.name()), ": its data is in ",
+                           base::quoted(location_of(tensor)), ", which was not loaded; text contains all data"),
+              {site.text(), std::nullopt}, {}, {Hint::load_or_set_payload});
 }
 
 }  // namespace
@@ -151,19 +153,21 @@ TextSource::TextSource(const LoadedModel& model, LargeData large, std::uint64_t 
   parse(proto_, model.skeleton, model.max_depth);
   if (large == LargeData::printed) losses_ = text_losses(model, proto_);
   Expansion expansion(model);
-  for_each_tensor(proto_, [&](schema::TensorProto& tensor) {
-    const Payload* payload = is_linked(tensor) ? model.payload_at(location_of(tensor)) : nullptr;
-    if (is_linked(tensor) && payload == nullptr && large == LargeData::printed) refuse_not_loaded(tensor);
-    if (payload != nullptr && large == LargeData::printed) expansion.add(*payload);
-    if (payload != nullptr) {
-      // raw_data holds the link until the printer replaces it. The link includes a random id, so the model's own data
-      // cannot be mistaken for one.
-      tensor.set_raw_data(std::string(location_of(tensor)));
-      tensor.clear_external_data();
-      tensor.clear_data_location();
-    }
-    if (large == LargeData::left_out && (payload != nullptr || tensor.raw_data().size() >= threshold)) ++left_out_;
-  });
+  // Uses `walk`, whose sites become text only for an error.
+  walk(proto_, {.tensor = [&](const schema::TensorProto& visited, const Site& site) {
+         schema::TensorProto& tensor = changeable(visited);
+         const Payload* payload = is_linked(tensor) ? model.payload_at(location_of(tensor)) : nullptr;
+         if (is_linked(tensor) && payload == nullptr && large == LargeData::printed) refuse_not_loaded(tensor, site);
+         if (payload != nullptr && large == LargeData::printed) expansion.add(*payload);
+         if (payload != nullptr) {
+           // raw_data holds the link until the printer replaces it. The link includes a random id, so the model's own
+           // data cannot be mistaken for one.
+           tensor.set_raw_data(std::string(location_of(tensor)));
+           tensor.clear_external_data();
+           tensor.clear_data_location();
+         }
+         if (large == LargeData::left_out && (payload != nullptr || tensor.raw_data().size() >= threshold)) ++left_out_;
+       }});
 }
 
 void TextSource::drop_model_name() {
@@ -222,8 +226,8 @@ TextReport dump(const std::filesystem::path& model, const ByteSink& sink, const 
     text.read(sink);
     TextReport report{text.left_out(), loaded.remarks};
     for (Finding& loss : text.losses()) report.remarks.push_back(std::move(loss));
-    const auto note = [&report](const std::string& name, const char* text) {
-      report.remarks.push_back({Severity::note, Code::onnx_text_loss, {name, std::nullopt}, text});
+    const auto note = [&report](const std::string& name, const char* what) {
+      report.remarks.push_back({Severity::note, Code::onnx_text_loss, {name, std::nullopt}, what});
     };
     for (const SideFile& file : loaded.side_files) note(file.name, "this side file is not part of the model's text");
     for (const LoadedGraph& graph : loaded.graphs) note(graph.name, "this further graph is not part of the text");

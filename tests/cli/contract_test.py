@@ -197,7 +197,7 @@ class Streams(ToolCase):
         path = self.archive_of(*weights("w", count=8), model_of(linked("w", 8)))
         done = self.succeeds("check", path)
         self.assertRegex(done.stdout.decode(), r"\Awarning\[onnx\.external\.small\] .*\n\Z")
-        self.assertIn("1 warnings", done.stderr)
+        self.assertIn("1 warning,", done.stderr)
 
     def test_finding_line(self) -> None:
         archive = Archive([*weights("a", "b"), model_of(linked("a"))])

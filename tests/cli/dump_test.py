@@ -178,7 +178,7 @@ class Losses(ToolCase):
         for bits in (0x7FC00001, 0xFFC00000, 0x7F800001):
             data = wire.block(wire.FLOAT_DATA, struct.pack("<I", bits))
             told = self.warnings(wire.plain(wire.fields_of("nan", wire.FLOAT, [1], data)))
-            self.assertIn("1 NaNs in typed fields have a sign or a payload", told, hex(bits))
+            self.assertIn("1 NaN in a typed field has a sign or a payload", told, hex(bits))
 
     def test_another_encoding(self) -> None:
         data = wire.raw(wire.FLOAT, bytes(8))
@@ -188,7 +188,7 @@ class Losses(ToolCase):
     def test_shared_data(self) -> None:
         tied = wire.fields_of("tied", wire.FLOAT, [300], wire.DataFile("w").link(length=1200))
         path = self.archive_of(*weights("w"), model_of(linked("w"), tied))
-        self.assertIn("1 tensors share another tensor's data", self.succeeds("dump", "--with-data", path).stderr)
+        self.assertIn("1 tensor shares another tensor's data", self.succeeds("dump", "--with-data", path).stderr)
 
 
 TEXT = b"""# A model that somebody wrote.

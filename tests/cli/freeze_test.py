@@ -174,7 +174,7 @@ class WhatIsReached(FreezeCase):
     def test_it_says_what_went(self) -> None:
         model = model_of([helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Neg", ["x"], ["n"])], [weight("w")])
         done = self.succeeds("freeze", self.saved(model), "-o", self.output, "-n")
-        self.assertIn("without 1 nodes, 1 initializers, 0 functions, 0 training infos", done.stderr)
+        self.assertIn("without 1 node, 1 initializer, 0 functions, 0 training infos", done.stderr)
         self.assertFalse(self.output.exists())
 
     def test_it_says_so_as_json_too(self) -> None:
@@ -190,7 +190,9 @@ class WhatIsReached(FreezeCase):
                                 "surplus": ["more"]})  # fmt: skip
         size = self.output.stat().st_size
         self.assertEqual((saved["tensors_outside"], saved["payload_bytes"], saved["file_bytes"]), (1, 1200, size))
-        self.assertEqual(saved["remarks"], [])
+        self.assertEqual((saved["model_path"], saved["data_file"], saved["remarks"]), (str(self.output), "", []))
+        self.assertEqual({key: saved[key] for key in ("graphs", "graphs_left_out", "side_files", "side_files_left_out")},
+                         {"graphs": 0, "graphs_left_out": 0, "side_files": 0, "side_files_left_out": 0})  # fmt: skip
 
     def test_of_every_form(self) -> None:
         nodes = [helper.make_node("Add", ["x", "w"], ["y"]), helper.make_node("Neg", ["x"], ["dead"])]
@@ -239,7 +241,7 @@ class BadGraphs(FreezeCase):
     def test_names_that_are_given_twice(self) -> None:
         twice = [helper.make_node("Neg", ["x"], ["y"]), helper.make_node("Relu", ["x"], ["y"])]
         self.refused("onnx.graph.duplicate", model_of(twice, []), "graph.node[1]")
-        self.refused("onnx.graph.duplicate", model_of(twice[:1], [weight("w"), weight("w")]), "graph")
+        self.refused("onnx.graph.duplicate", model_of(twice[:1], [weight("w"), weight("w")]), "graph.initializer[1]")
         self.refused("onnx.graph.duplicate", model_of(twice[:1], [weight("y")]), "graph.node[0]")
 
     def test_functions(self) -> None:
@@ -366,9 +368,9 @@ class Weights(FreezeCase):
         self.refused("zip.data.crc", self.graph, "w.npy", FORMAT, "--weights", path)
 
     def test_what_stays_open(self) -> None:
-        line = self.refused("onnx.tensor.no_data", self.graph, "graph")
+        line = self.refused("onnx.tensor.no_data", self.graph, "graph.initializer[0]")
         self.assertIn('the initializer "w"', line)
-        self.refused("onnx.tensor.no_data", self.graph, "graph", FORMAT, "--weights", self.npz(v=self.arrays["v"]))
+        self.refused("onnx.tensor.no_data", self.graph, "graph.initializer[0]", FORMAT, "--weights", self.npz(v=self.arrays["v"]))
         other = self.npz(**{"model.w": self.arrays["v"], "x.bias": self.arrays["w"]})
         line = self.refused("usage.argument", self.graph, "", USAGE, "--weights", other)
         self.assertIn('; the model needs "w", "x", "v"; near names: "model.w"\n', line)
@@ -378,7 +380,7 @@ class Weights(FreezeCase):
         path = self.npz(**self.arrays, momentum=self.arrays["w"])
         done = run("freeze", self.saved(self.graph), "-o", self.output, "--weights", path)
         self.assertIn("2 tensors filled", done.stderr)
-        self.assertIn('1 tensors of w.npz are unused, such as "momentum"', done.stderr)
+        self.assertIn('1 unused tensor in w.npz, such as "momentum"', done.stderr)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,16 @@ class Verbs(ToolCase):
             self.assertEqual(done.stderr, line)
 
 
+class Numbers(ToolCase):
+    def test_sizes_are_rounded_to_the_unit_that_they_reach(self) -> None:
+        for size, text in ((1, "1 byte"), (999, "999 bytes"), (1000, "1.0 kB"), (999_949, "999.9 kB"), (999_950, "1.0 MB"),
+                           (999_999, "1.0 MB")):  # fmt: skip
+            with self.subTest(size=size):
+                path = self.model(wire.tensor("w", wire.UINT8, size))
+                told = self.succeeds("pack", path, "-o", self.output, "-n", "--threshold", "0").stderr
+                self.assertIn(f"would pack 1 tensor into 1 entry ({text})", told)
+
+
 class LeftOut(ToolCase):
     """Entries that no tensor names are left out, with a note."""
 

@@ -337,8 +337,8 @@ class Summary(ShowCase):
         self.assertEqual((shown["functions"], shown["training_infos"]), ([row], 1))
         self.assertEqual(shown["metadata"], [{"key": "task", "value": "sort"}])
         told = self.text(path)
-        self.assertIn("f.Twice: 2 nodes, 1 inputs, 1 outputs", told)
-        self.assertIn("1 training infos", told)
+        self.assertIn("f.Twice: 2 nodes, 1 input, 1 output", told)
+        self.assertIn("1 training info", told)
         self.assertIn("task = sort", told)
 
     def test_padding_is_what_ls_says(self) -> None:

@@ -93,8 +93,10 @@ TEST_F(FreezeTest, RefusalsNameTheirSite) {
   const Message body = graph({.nodes = {node("Neg", {"gone"}, {"b"})}, .outputs = {output("b")}});
   EXPECT_EQ(refusal({.nodes = {node("Loop", {}, {"y"}, {attribute_g("body", body)})}, .outputs = {y}}),
             (ErrorContext{Code::onnx_graph_dangling, "graph.node[0].attr.body.node[0]"}));
-  EXPECT_EQ(refusal({.initializers = {tensor("y", dtype::float32, {300})}, .outputs = {y}}),
-            (ErrorContext{Code::onnx_tensor_no_data, "graph"}));
+  EXPECT_EQ(refusal({.initializers = {floats("unused", 3), tensor("y", dtype::float32, {300})}, .outputs = {y}}),
+            (ErrorContext{Code::onnx_tensor_no_data, "graph.initializer[1]"}));
+  EXPECT_EQ(refusal({.initializers = {floats("y", 3), floats("y", 3)}, .outputs = {y}}),
+            (ErrorContext{Code::onnx_graph_duplicate, "graph.initializer[1]"}));
   const Message itself =
       function({.name = "F", .domain = "f", .outputs = {"b"}, .nodes = {node("F", {}, {"b"}, {}, "f")}});
   EXPECT_EQ(refusal(model(

@@ -117,7 +117,10 @@ TEST_F(TextTest, ModelsWhoseDataWasNotLoadedAreNoText) {
   options.load_external_data = false;
   const auto path = folder_.write_file("m", model_of({linked_floats("w", 300, "w.bin")}).view());
   const Model model = Model::load(path, options);
-  EXPECT_EQ(error_of([&] { model.save(folder_ / "t", saved_as(Format::textproto)); }).code(), Code::usage_not_loaded);
+  const Error error = error_of([&] { model.save(folder_ / "t", saved_as(Format::textproto)); });
+  EXPECT_EQ(error.code(), Code::usage_not_loaded);
+  EXPECT_EQ(error.entry(), "graph.initializer[0]");
+  EXPECT_EQ(error.advice().hint, Hint::load_or_set_payload);
 }
 
 }  // namespace

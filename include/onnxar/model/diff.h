@@ -34,8 +34,9 @@ struct DataDifference {
   std::uint64_t elements = 0;   ///< in each tensor; for an unknown type the number of bytes
   std::uint64_t differing = 0;  ///< elements with different bits
   std::uint64_t first = 0;      ///< index of the first differing element
-  /// Maxima over the differing elements that are finite in both. `max_relative` is relative to the larger magnitude, so
-  /// it is at most 2. For complex numbers the magnitude of the difference counts. Empty for strings and unknown types.
+  /// Maxima over the differing elements that are finite in both. `max_absolute` is at most the largest double.
+  /// `max_relative` is relative to the larger magnitude, so it is at most 2. For complex numbers the magnitude of the
+  /// difference counts. Empty for strings and unknown types.
   std::optional<double> max_absolute, max_relative;
   std::uint64_t not_finite = 0;  ///< differing elements that are infinite or NaN in either tensor: not in the maxima
 };
@@ -73,8 +74,9 @@ struct Difference {
 ///
 /// Payloads are compared where they are, piece by piece. Bytes that tensors share are compared once. Errors: as
 /// Model::payload, except that data which cannot be converted is compared as it is in the messages;
-/// onnx.model.expansion if overlapping tensors would have more than 8 times the existing bytes compared (in the
-/// function of two paths LoadOptions::max_expansion times). Cost: O(fields) + O(bytes).
+/// onnx.tensor.length, at the site (the message of a linked tensor was given another shape); onnx.model.expansion if
+/// overlapping tensors would have more than 8 times the existing bytes compared (in the function of two paths
+/// LoadOptions::max_expansion times). Cost: O(fields) + O(bytes).
 [[nodiscard]] Difference diff(const Model& before, const Model& after);
 /// Compares two files in any form; weights stay in their mappings. Side files are compared if both are archives,
 /// because no other form has any. `load.external_data_dir` is used for both. Errors: as Model::load.

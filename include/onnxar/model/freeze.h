@@ -46,7 +46,8 @@ struct FreezeReport {
 ///
 /// Before that, `options.weights` gives data, by name, to initializers without data, and to inputs of the graph without
 /// an initializer; such an input becomes an initializer. Type and shape must match; a named dimension takes any size.
-/// Payloads are views of the file. Functions and graphs may be in any order.
+/// Payloads are views of the file, except data inside the messages of another model, which is copied. Functions and
+/// graphs may be in any order.
 ///
 /// Errors, at the site: onnx.graph.cycle (nodes that wait for each other, a function that calls itself),
 /// onnx.graph.dangling (an input or output that nothing defines), onnx.graph.duplicate (a value defined twice, a

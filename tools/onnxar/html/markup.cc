@@ -1,8 +1,7 @@
 #include "html/markup.h"
 
-#include <cstddef>
-
 #include "onnxar/error.h"
+#include "shell/numbers.h"
 
 namespace onnxar::tool::html {
 
@@ -23,11 +22,6 @@ std::string escaped_text(std::string_view text) {
   return out;
 }
 
-std::string grouped(std::uint64_t number) {
-  constexpr std::size_t group = 3;
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > group;) text.insert(at -= group, " ");
-  return text;
-}
+std::string grouped(std::uint64_t number) { return tool::grouped(number, " "); }
 
 }  // namespace onnxar::tool::html

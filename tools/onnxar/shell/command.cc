@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
 #include <iostream>
 #include <limits>
 #include <utility>
 
 #include "os/process.h"
 #include "shell/hints.h"
+#include "shell/numbers.h"
 
 namespace onnxar::tool {
 
@@ -100,13 +100,17 @@ void add_save_options(CLI::App& verb, SaveOptions& save) {
   add_size(verb, "--align", save.alignment, "Begin weights at multiples of this, a power of two")
       ->capture_default_str();
   add_move_options(verb, save.threshold, save.attributes, save.all_sites);
-  verb.add_flag("-f,--force", save.output.overwrite, "Replace an existing output");
+  add_overwrite(verb, save.output);
   add_write_options(verb, save.output);
 }
 
-void add_write_options(CLI::App& verb, OutputOptions& output) {
-  verb.add_flag("-n,--dry-run", output.dry_run, "Plan and report, write nothing");
-  verb.add_flag("!--no-sync", output.sync, "Do not wait for the disk");
+CLI::Option* add_overwrite(CLI::App& verb, OutputOptions& output) {
+  return verb.add_flag("-f,--force", output.overwrite, "Replace an existing output");
+}
+
+std::array<CLI::Option*, 2> add_write_options(CLI::App& verb, OutputOptions& output) {
+  return {verb.add_flag("-n,--dry-run", output.dry_run, "Plan and report, write nothing"),
+          verb.add_flag("!--no-sync", output.sync, "Do not wait for the disk")};
 }
 
 void add_move_options(CLI::App& verb, std::uint64_t& threshold, bool& attributes, bool& all_sites) {
@@ -178,22 +182,6 @@ int exit_code_of(const Error& error) {
   }
   return exit_code::format;
 }
-
-std::string short_size(std::uint64_t bytes) {
-  constexpr std::array<const char*, 5> units = {"bytes", "kB", "MB", "GB", "TB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1000 && unit + 1 < units.size(); ++unit) value /= 1000;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, units.at(unit));
-  return text.data();
-}
-
-std::string side_files_text(std::uint64_t count) {
-  return std::to_string(count) + (count == 1 ? " side file" : " side files");
-}
-
-std::string graphs_text(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " graph" : " graphs"); }
 
 void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosity) {
   constexpr std::size_t few = 10;

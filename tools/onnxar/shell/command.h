@@ -90,9 +90,12 @@ void add_output(CLI::App& verb, std::filesystem::path& output, const std::string
 CLI::Option* add_choice(CLI::App& verb, const std::string& name, std::string& value,
                         const std::vector<std::string>& words, const std::string& what);
 void add_save_options(CLI::App& verb, SaveOptions& save);
-/// Add the save options that select tensors to move out of the model, and those about writing.
+/// Adds the save options that select tensors to move out of the model.
 void add_move_options(CLI::App& verb, std::uint64_t& threshold, bool& attributes, bool& all_sites);
-void add_write_options(CLI::App& verb, OutputOptions& output);
+/// Adds `-f`, for verbs that may replace an existing output.
+CLI::Option* add_overwrite(CLI::App& verb, OutputOptions& output);
+/// Adds `-n` and `--no-sync`, and returns them.
+std::array<CLI::Option*, 2> add_write_options(CLI::App& verb, OutputOptions& output);
 void add_cut_options(CLI::App& verb, CutOptions& cut);
 void add_data_dir(CLI::App& verb, LoadOptions& load);
 /// Adds `-j N`; the default 0 means one thread per core.
@@ -111,12 +114,6 @@ ConvertReport convert_input(const std::filesystem::path& input, const std::files
 void write_to_stdout(Bytes bytes);
 
 int exit_code_of(const Error& error);
-/// Returns `500.1 MB`, for readers. Exact numbers are in `ls --json`.
-std::string short_size(std::uint64_t bytes);
-/// Returns `2 side files`.
-std::string side_files_text(std::uint64_t count);
-/// Returns `2 graphs`, for further graphs.
-std::string graphs_text(std::uint64_t count);
 /// Prints remarks to stderr: all if verbose, else the first few.
 void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosity);
 /// Prints the state to which an archive was or would be cut back.

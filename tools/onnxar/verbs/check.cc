@@ -6,6 +6,7 @@
 #include "shell/command.h"
 #include "shell/hints.h"
 #include "shell/json.h"
+#include "shell/numbers.h"
 
 namespace onnxar::tool {
 namespace {
@@ -25,13 +26,14 @@ void print_json(const std::vector<Finding>& findings) {
 }
 
 void print_summary(const std::vector<Finding>& findings, const CheckArguments& arguments) {
-  const auto count = [&findings](Severity severity) {
-    return std::ranges::count(findings, severity, &Finding::severity);
+  const auto count = [&findings](Severity severity, const char* what) {
+    const auto number = std::ranges::count(findings, severity, &Finding::severity);
+    return counted(static_cast<std::uint64_t>(number), what);
   };
   std::cerr << escaped_path(arguments.model) << ": " << (passed(findings) ? "good" : "not good") << ", "
-            << count(Severity::error) << " errors, " << count(Severity::warning) << " warnings, "
-            << count(Severity::note) << " notes"
-            << (arguments.options.data ? "" : " (--data also verifies the weights)") << '\n';
+            << count(Severity::error, "error") << ", " << count(Severity::warning, "warning") << ", "
+            << count(Severity::note, "note") << (arguments.options.data ? "" : " (--data also verifies the weights)")
+            << '\n';
 }
 
 void print_findings(const std::vector<Finding>& findings, const Verbosity& verbosity) {
@@ -42,8 +44,7 @@ void print_findings(const std::vector<Finding>& findings, const Verbosity& verbo
   }
 }
 
-int check_model(CheckArguments& arguments) {
-  if (!arguments.options.load.text_parser) arguments.options.load.text_parser = load_options().text_parser;
+int check_model(const CheckArguments& arguments) {
   const std::vector<Finding> findings = check(arguments.model, arguments.options);
   if (arguments.json) {
     print_json(findings);
@@ -64,6 +65,7 @@ Verb add_check(CLI::App& app) {
   verb->add_flag("--data", arguments->options.data, "Also compare the CRC-32 of every entry (reads all bytes)");
   verb->add_flag("--strict", arguments->options.strict, "Warnings and superseded tails of edits are errors");
   verb->add_flag("--json", arguments->json, "Findings as JSON");
+  arguments->options.load = load_options();
   add_data_dir(*verb, arguments->options.load);
   add_threads(*verb, arguments->options.load.threads);
   add_verbosity(*verb, arguments->verbosity);

@@ -46,9 +46,8 @@ Verb add_extract(CLI::App& app) {
       ->required();
   add_output(*verb, arguments->output, "The file to write; for a pattern, the folder");
   verb->add_flag("--raw", arguments->options.raw, "Write the tensor's raw bytes instead of .npy");
-  verb->add_flag("-f,--force", arguments->options.output.overwrite, "Replace an existing output");
-  verb->add_flag("-n,--dry-run", arguments->options.output.dry_run, "Plan and report, write nothing");
-  verb->add_flag("!--no-sync", arguments->options.output.sync, "Do not wait for the disk");
+  add_overwrite(*verb, arguments->options.output);
+  add_write_options(*verb, arguments->options.output);
   arguments->options.load = load_options();
   add_data_dir(*verb, arguments->options.load);
   add_max_expansion(*verb, arguments->options.load.max_expansion);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "shell/command.h"
+#include "shell/numbers.h"
 
 namespace onnxar::tool {
 namespace {
@@ -17,8 +18,8 @@ struct LinkArguments {
 int link(const LinkArguments& arguments) {
   const LinkReport report = onnxar::link(arguments.archive, arguments.output, arguments.options);
   if (arguments.verbosity.quiet) return exit_code::done;
-  std::cerr << (arguments.options.output.dry_run ? "would link " : "linked ") << report.tensors << " tensors to "
-            << escaped_path(arguments.archive) << ", model " << short_size(report.model_bytes) << ": "
+  std::cerr << (arguments.options.output.dry_run ? "would link " : "linked ") << counted(report.tensors, "tensor")
+            << " to " << escaped_path(arguments.archive) << ", model " << short_size(report.model_bytes) << ": "
             << escaped_path(arguments.output) << '\n';
   return exit_code::done;
 }
@@ -32,7 +33,7 @@ Verb add_link(CLI::App& app) {
   add_file(*verb, "ARCHIVE", arguments->archive, "The archive to link to; it is not changed");
   add_output(*verb, arguments->output,
              "The .onnx file to write, in the folder of ARCHIVE after symbolic links are resolved");
-  verb->add_flag("-f,--force", arguments->options.output.overwrite, "Replace an existing output");
+  add_overwrite(*verb, arguments->options.output);
   add_write_options(*verb, arguments->options.output);
   add_verbosity(*verb, arguments->verbosity);
   // The footer warns of what breaks a link: a runtime does not read the marker that `check` compares.

@@ -7,6 +7,7 @@
 #include "onnxar/listing.h"
 #include "shell/command.h"
 #include "shell/json.h"
+#include "shell/numbers.h"
 
 namespace onnxar {
 
@@ -20,7 +21,6 @@ namespace {
 struct LsArguments {
   std::filesystem::path archive;
   bool json = false;
-  Verbosity verbosity;
 };
 
 void print_json(const Listing& listing, const std::filesystem::path& path) {
@@ -94,7 +94,7 @@ void print_table(const Listing& listing) {
   print_rows(rows);
   std::uint64_t data = 0;
   for (const ListedEntry& entry : listing.entries) data += entry.size;
-  std::cout << listing.entries.size() << " entries, " << short_size(data) << " of data, model "
+  std::cout << counted(listing.entries.size(), "entry", "entries") << ", " << short_size(data) << " of data, model "
             << short_size(listing.model.size) << ", padding " << short_size(listing.padding_bytes) << ", unused "
             << short_size(listing.unused_bytes) << ", file " << short_size(listing.file_size) << '\n';
 }

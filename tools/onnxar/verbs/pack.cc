@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "shell/command.h"
+#include "shell/numbers.h"
 #include "shell/pairs.h"
 
 namespace onnxar::tool {
@@ -31,10 +32,10 @@ int pack(PackArguments& arguments) {
   const ConvertReport report = convert_input(arguments.model, arguments.output, arguments.save, arguments.load);
   print_remarks(report.remarks, arguments.verbosity);
   if (arguments.verbosity.quiet) return exit_code::done;
-  std::cerr << (arguments.save.output.dry_run ? "would pack " : "packed ") << report.tensors_outside << " tensors into "
-            << report.payloads << " entries (" << short_size(report.payload_bytes) << "), "
-            << (report.side_files == 0 ? "" : side_files_text(report.side_files) + ", ")
-            << (report.graphs == 0 ? "" : graphs_text(report.graphs) + ", ") << "model "
+  std::cerr << (arguments.save.output.dry_run ? "would pack " : "packed ") << counted(report.tensors_outside, "tensor")
+            << " into " << counted(report.payloads, "entry", "entries") << " (" << short_size(report.payload_bytes)
+            << "), " << (report.side_files == 0 ? "" : counted(report.side_files, "side file") + ", ")
+            << (report.graphs == 0 ? "" : counted(report.graphs, "graph") + ", ") << "model "
             << short_size(report.model_bytes) << ", file " << short_size(report.file_bytes) << ": "
             << escaped_path(arguments.output) << '\n';
   return exit_code::done;

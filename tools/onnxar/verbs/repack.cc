@@ -7,6 +7,7 @@
 
 #include "onnxar/edit.h"
 #include "shell/command.h"
+#include "shell/numbers.h"
 #include "shell/pairs.h"
 
 namespace onnxar::tool {
@@ -28,8 +29,8 @@ int repack_to_output(RepackArguments& arguments) {
   const RepackReport report = repack(arguments.zip, arguments.output, options);
   print_remarks(report.remarks, arguments.verbosity);
   if (arguments.verbosity.quiet) return exit_code::done;
-  std::cerr << (options.output.dry_run ? "would repack " : "repacked ") << report.entries << " entries, file "
-            << short_size(report.file_bytes) << " (was " << short_size(report.input_bytes)
+  std::cerr << (options.output.dry_run ? "would repack " : "repacked ") << counted(report.entries, "entry", "entries")
+            << ", file " << short_size(report.file_bytes) << " (was " << short_size(report.input_bytes)
             << "): " << escaped_path(arguments.output) << '\n';
   return exit_code::done;
 }
@@ -88,9 +89,8 @@ Verb add_repack(CLI::App& app) {
       ->excludes(check);
   add_max_expansion(*verb, options.max_expansion)->excludes(check);
   add_rename(*verb, arguments->rename)->excludes(check);
-  verb->add_flag("-f,--force", options.output.overwrite, "Replace an existing output")->excludes(check);
-  verb->add_flag("-n,--dry-run", options.output.dry_run, "Plan and report, write nothing")->excludes(check);
-  verb->add_flag("!--no-sync", options.output.sync, "Do not wait for the disk")->excludes(check);
+  add_overwrite(*verb, options.output)->excludes(check);
+  for (CLI::Option* option : add_write_options(*verb, options.output)) option->excludes(check);
   add_threads(*verb, options.output.threads);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer("Example: onnxar repack model.zip -o model.onnxar");

@@ -5,6 +5,7 @@
 
 #include "onnxar/convert.h"
 #include "shell/command.h"
+#include "shell/numbers.h"
 #include "shell/pairs.h"
 
 namespace onnxar::tool {
@@ -21,7 +22,7 @@ struct ReplaceArguments {
 std::string files_text(const ReplaceOptions& options) {
   std::string text;
   const auto count = [&text](std::size_t files, const char* what) {
-    if (files != 0) text += std::to_string(files) + (files == 1 ? " file " : " files ") + what + ", ";
+    if (files != 0) text += counted(files, "file") + " " + what + ", ";
   };
   count(options.add.size(), "added or replaced");
   count(options.remove.size(), "removed");
@@ -33,9 +34,9 @@ void print_report(const ReplaceReport& report, const ReplaceArguments& arguments
   if (arguments.model.empty()) {
     std::cerr << "unchanged, ";
   } else {
-    std::cerr << short_size(report.model_bytes) << ", " << report.tensors_outside << " tensors outside, ";
+    std::cerr << short_size(report.model_bytes) << ", " << counted(report.tensors_outside, "tensor") << " outside, ";
   }
-  std::cerr << files_text(arguments.options) << report.entries_added << " new entries ("
+  std::cerr << files_text(arguments.options) << counted(report.entries_added, "new entry", "new entries") << " ("
             << short_size(report.bytes_added) << "); file " << short_size(report.file_bytes_before) << " -> "
             << short_size(report.file_bytes) << ": " << escaped_path(arguments.archive) << '\n';
 }

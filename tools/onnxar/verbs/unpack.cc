@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "shell/command.h"
+#include "shell/numbers.h"
 
 namespace onnxar::tool {
 namespace {
@@ -19,18 +20,19 @@ void print_report(const ConvertReport& report, const UnpackArguments& arguments)
             << short_size(report.model_bytes) << ")";
   if (report.tensors_outside != 0 || arguments.save.format == Format::onnx_external) {
     const bool one_file = !arguments.save.file_per_tensor;
-    std::cerr << " and " << report.tensors_outside << " tensors (" << short_size(report.payload_bytes) << ") in "
-              << (one_file ? escaped_path(report.data_file) : std::to_string(report.payloads) + " files");
+    std::cerr << " and " << counted(report.tensors_outside, "tensor") << " (" << short_size(report.payload_bytes)
+              << ") in " << (one_file ? escaped_path(report.data_file) : counted(report.payloads, "file"));
   }
-  if (report.side_files != 0) std::cerr << ", with " << side_files_text(report.side_files);
-  if (report.graphs != 0) std::cerr << (report.side_files != 0 ? " and " : ", with ") << graphs_text(report.graphs);
+  if (report.side_files != 0) std::cerr << ", with " << counted(report.side_files, "side file");
+  if (report.graphs != 0)
+    std::cerr << (report.side_files != 0 ? " and " : ", with ") << counted(report.graphs, "graph");
   std::cerr << '\n';
 }
 
 void note_left_out(const ConvertReport& report) {
   std::string text;
-  if (report.side_files_left_out != 0) text = side_files_text(report.side_files_left_out);
-  if (report.graphs_left_out != 0) text += (text.empty() ? "" : " and ") + graphs_text(report.graphs_left_out);
+  if (report.side_files_left_out != 0) text = counted(report.side_files_left_out, "side file");
+  if (report.graphs_left_out != 0) text += (text.empty() ? "" : " and ") + counted(report.graphs_left_out, "graph");
   if (text.empty()) return;
   std::cerr << "onnxar: note: " << text << " of the archive left out; `-o FOLDER/` restores everything\n";
 }

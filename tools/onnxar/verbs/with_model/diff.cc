@@ -6,6 +6,7 @@
 
 #include "shell/command.h"
 #include "shell/json.h"
+#include "shell/numbers.h"
 
 namespace onnxar {
 
@@ -123,7 +124,7 @@ int compare(const DiffArguments& arguments) {
   if (!arguments.verbosity.quiet) {
     std::cerr << (difference.none() ? "the same" : "different") << ": " << difference.graph.size()
               << " changes of the graph, " << difference.tensors.size() << " of tensors, " << difference.files.size()
-              << " of side files, " << difference.compared << " tensors compared\n";
+              << " of side files, " << counted(difference.compared, "tensor") << " compared\n";
   }
   // As diff(1) does: a difference is a result and not a failure.
   return difference.none() ? exit_code::done : exit_code::found;

@@ -3,6 +3,7 @@
 
 #include "onnxar/model/model.h"
 #include "shell/command.h"
+#include "shell/numbers.h"
 
 namespace onnxar::tool {
 namespace {
@@ -18,7 +19,7 @@ int dump(const DumpArguments& arguments) {
   const TextReport report = onnxar::dump(arguments.model, write_to_stdout, arguments.options);
   print_remarks(report.remarks, arguments.verbosity);
   if (report.left_out != 0 && !arguments.verbosity.quiet) {
-    std::cerr << "left out the data of " << report.left_out << " tensors; --with-data prints it\n";
+    std::cerr << "left out the data of " << counted(report.left_out, "tensor") << "; --with-data prints it\n";
   }
   return exit_code::done;
 }

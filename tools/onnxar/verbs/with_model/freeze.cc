@@ -5,10 +5,12 @@
 
 #include "shell/command.h"
 #include "shell/json.h"
+#include "shell/numbers.h"
 
 namespace onnxar {
 
-ONNXAR_JSON_OF(ConvertReport, tensors_outside, payloads, payload_bytes, model_bytes, side_files, file_bytes, remarks);
+ONNXAR_JSON_OF(ConvertReport, tensors_outside, payloads, payload_bytes, model_bytes, side_files, side_files_left_out,
+               graphs, graphs_left_out, file_bytes, model_path, data_file, remarks);
 ONNXAR_JSON_OF(FreezeReport, nodes, initializers, inputs, functions, training_infos, opset_imports, filled, surplus,
                saved);
 
@@ -26,19 +28,20 @@ struct FreezeArguments {
 };
 
 void print_report(const FreezeReport& report, const FreezeArguments& arguments) {
-  std::cerr << escaped_path(arguments.output) << ": without " << report.nodes << " nodes, " << report.initializers
-            << " initializers, " << report.functions << " functions, " << report.training_infos
-            << " training infos that no output needs";
-  if (report.opset_imports != 0) std::cerr << "; " << report.opset_imports << " opset imports that nothing uses";
-  if (report.inputs != 0) std::cerr << "; " << report.inputs << " inputs removed with their defaults";
+  std::cerr << escaped_path(arguments.output) << ": without " << counted(report.nodes, "node") << ", "
+            << counted(report.initializers, "initializer") << ", " << counted(report.functions, "function") << ", "
+            << counted(report.training_infos, "training info") << " that no output needs";
+  if (report.opset_imports != 0)
+    std::cerr << "; " << counted(report.opset_imports, "opset import") << " that nothing uses";
+  if (report.inputs != 0) std::cerr << "; " << counted(report.inputs, "input") << " removed with the default value";
   if (!arguments.options.weights.empty()) {
-    std::cerr << "; " << report.filled << " tensors filled from " << escaped_path(arguments.options.weights);
+    std::cerr << "; " << counted(report.filled, "tensor") << " filled from " << escaped_path(arguments.options.weights);
   }
   std::cerr << (arguments.save.output.dry_run ? "; nothing was written\n" : "\n");
   if (report.surplus.empty()) return;
-  std::cerr << "onnxar: " << report.surplus.size() << " tensors of "
-            << escaped_path(arguments.options.weights.filename()) << " are unused, such as \""
-            << escaped(report.surplus.front()) << "\"\n";
+  std::cerr << "onnxar: " << counted(report.surplus.size(), "unused tensor") << " in "
+            << escaped_path(arguments.options.weights.filename()) << ", such as \"" << escaped(report.surplus.front())
+            << "\"\n";
 }
 
 int freeze_model(const FreezeArguments& arguments) {

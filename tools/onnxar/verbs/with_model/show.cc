@@ -50,7 +50,7 @@ Verb add_show(CLI::App& app) {
   writes_file(verb->add_option("--html", arguments->html, "Write a self-contained page, with a map of the file")
                   ->excludes(json)
                   ->excludes(nodes));
-  verb->add_flag("-f,--force", arguments->output.overwrite, "Replace an existing page");
+  add_overwrite(*verb, arguments->output);
   arguments->options.load = load_options();
   add_data_dir(*verb, arguments->options.load);
   add_verbosity(*verb, arguments->verbosity);

@@ -1,14 +1,12 @@
 #include "verbs/with_model/show_text.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstdio>
 #include <iostream>
 #include <string>
 #include <vector>
 
-#include "shell/command.h"
+#include "shell/numbers.h"
 
 namespace onnxar::tool {
 namespace {
@@ -41,24 +39,7 @@ std::string joined(const std::vector<std::string>& texts, std::size_t most) {
   return text;
 }
 
-/// Returns `25,557,032`.
-std::string grouped(std::uint64_t number) {
-  constexpr std::size_t group = 3;
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > group;) text.insert(at -= group, ",");
-  return text;
-}
-
-/// Returns `4.09 G`.
-std::string short_count(std::uint64_t count) {
-  constexpr std::array<const char*, 5> units = {"", " k", " M", " G", " T"};
-  auto value = static_cast<double>(count);
-  std::size_t unit = 0;
-  for (; value >= 1000 && unit + 1 < units.size(); ++unit) value /= 1000;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f%s" : "%.2f%s", value, units.at(unit));
-  return text.data();
-}
+std::string grouped(std::uint64_t number) { return tool::grouped(number, ","); }
 
 std::string op_name(const std::string& domain, const std::string& op) {
   return escaped(domain.empty() ? op : domain + "." + op);
@@ -74,8 +55,8 @@ std::string text_of(const OpsetSummary& opset) { return escaped(to_string(opset)
 
 std::string text_of(const FunctionSummary& function) {
   return op_name(function.domain, function.name) + (function.overload.empty() ? "" : ":" + escaped(function.overload)) +
-         ": " + std::to_string(function.nodes) + " nodes, " + std::to_string(function.inputs.size()) + " inputs, " +
-         std::to_string(function.outputs.size()) + " outputs";
+         ": " + counted(function.nodes, "node") + ", " + counted(function.inputs.size(), "input") + ", " +
+         counted(function.outputs.size(), "output");
 }
 
 std::string text_of(const TensorTotals& totals) {
@@ -90,8 +71,8 @@ std::string text_of(const LargeTensor& large) {
 }
 
 std::string text_of(const UnknownCost& unknown) {
-  return op_name(unknown.domain, unknown.op) + ", " + std::to_string(unknown.nodes) +
-         (unknown.nodes == 1 ? " node: " : " nodes: ") + unknown.reason + " (" + escaped(unknown.first_site) + ")";
+  return op_name(unknown.domain, unknown.op) + ", " + counted(unknown.nodes, "node") + ": " + unknown.reason + " (" +
+         escaped(unknown.first_site) + ")";
 }
 
 void print_graph(const GraphSummary& graph, std::size_t functions) {
@@ -158,7 +139,7 @@ void print_inspection(const Inspection& inspection, const std::string& path) {
   lines("outputs", texts_of(inspection.graph.outputs, [](const auto& value) { return text_of(value); }), most);
   print_graph(inspection.graph, inspection.functions.size());
   lines("functions", texts_of(inspection.functions, [](const auto& function) { return text_of(function); }), most);
-  if (inspection.training_infos != 0) line("training", std::to_string(inspection.training_infos) + " training infos");
+  if (inspection.training_infos != 0) line("training", counted(inspection.training_infos, "training info"));
   line("operators",
        joined(texts_of(inspection.graph.ops,
                        [](const OpCount& op) { return op_name(op.domain, op.op) + " " + std::to_string(op.nodes); }),
