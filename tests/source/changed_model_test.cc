@@ -93,7 +93,7 @@ TEST_F(ChangedModelTest, WhatWasReplacedByRenamingOrOnlyGrewIsListedAsItWasOpene
   EXPECT_EQ(ls(archive).model.size, model_of({floats("x", 20'000)}).view().size());
 }
 
-TEST_F(ChangedModelTest, CheckFindsNoFaultInAFileThatSomebodyIsWriting) {
+TEST_F(ChangedModelTest, CheckFindsNoFaultInAFileThatIsBeingWritten) {
   const fs::path text = folder_.write_file("model.txt", "ir_version: 8");
   CheckOptions options;
   options.load.text_parser = [&](Bytes) -> std::vector<std::byte> {
