@@ -258,7 +258,7 @@ class CarelessTest(FolderTest):
         said = self.run_program("""
             for size in (-1, 1 << 62, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, 1 << 64):
                 print(error_of(writer().add, "w", size, lambda file: file.write(b"1")) is not None)
-                print(error_of(_core.ModelWriter().add, size, print) in (None, "TypeError"))
+                print(error_of(_core.ModelWriter().add, size, print) in ("usage.argument", "TypeError"))
             for index in (-1, 1, 1 << 63, 1 << 64):
                 reader = _core.ModelReader.open_buffer(open("m.onnxar", "rb").read(), _core.LoadOptions())
                 print(error_of(reader.read, index) in ("IndexError", "TypeError"))

@@ -219,7 +219,7 @@ class Errors(LookingTest):
         self.model.graph.node[0].input[1] = name
         self.model.graph.initializer.add(name=name, data_type=TensorProto.FLOAT, dims=[64, 64])
         error = self.error_of(onnxar.freeze, self.model, self.folder / "out")
-        self.assertEqual((error.code, error.entry, error.path), ("onnx.tensor.no_data", "graph", ""))
+        self.assertEqual((error.code, error.entry, error.path), ("onnx.tensor.no_data", "graph.initializer[3]", ""))
         self.assertIn(r'the initializer "open "\u00e9": \x0a"', error.message)
 
     def test_the_first_of_two_files_and_the_second(self):
