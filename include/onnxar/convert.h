@@ -132,7 +132,8 @@ struct ExtractedTensor {
 /// is none of these and contains `*`, `?` or `[`, it is a shell pattern for the names of tensors (for the sites of
 /// tensors without a name), and `output` is a folder, created if need be. Files in a folder are named by the tensor's
 /// key, as KeyMaker makes it. Only the data of these tensors is read, in pieces, and compared with the CRC-32 of the
-/// archive. All files are complete before the first one appears.
+/// archive. All files are complete before the first one appears. A failure leaves no file, except those that replaced
+/// others.
 ///
 /// Errors: usage.no_such_tensor, with similar names; usage.ambiguous_tensor, with the sites of the candidates;
 /// usage.argument; onnx.model.expansion; onnx.tensor.* (what `check` calls an error; .no_data, .strings;
