@@ -146,7 +146,7 @@ TEST_F(ExpansionTest, ALinkDoesNotTakeInSharedBytesTooOften) {
         archive_of(model({.graph = graph({.nodes = nodes})}), {zip_entry("w", pattern(4 * floats_in_all))});
     return folder_.write_file("linked.onnxar", built.bytes);
   };
-  EXPECT_GT(make_link(linked_nodes(8)).model.size(), 8 * 4 * floats_in_all);
+  EXPECT_GT(make_link(linked_nodes(8)).model.size(), std::size_t{8} * 4 * floats_in_all);
   const auto archive = linked_nodes(20);
   const Error error = error_of([&] { static_cast<void>(make_link(archive)); });
   EXPECT_EQ(id(error.code()), "onnx.model.expansion") << error.what();
