@@ -164,7 +164,8 @@ def _dissect(file: bytes) -> Pieces:
         if local.get("flags") & DESCRIBED:
             placed += _descriptor(file, end, central.entry)
     pieces, at = [], 0
-    for offset, piece in sorted(placed, key=lambda each: each[0]):
+    # Data without bytes begins where the next record does.
+    for offset, piece in sorted(placed, key=lambda each: (each[0], each[1].what != "data")):
         if offset > at:
             pieces.append(Piece("rest", -1, bytearray(file[at:offset])))
         pieces.append(piece)

@@ -50,11 +50,6 @@ def read_of(name: bytes, stated: int, data: bytes) -> Read:
 # --- Python --------------------------------------------------------------------------------------
 
 
-def _python_name(info: zipfile.ZipInfo) -> bytes:
-    """The bytes of the name, which zipfile decodes as UTF-8 or as code page 437."""
-    return info.filename.encode("utf-8" if info.flag_bits & 0x800 else "cp437")
-
-
 def _python_data(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     with file.open(info) as data:
         return data.read(MOST)
@@ -64,7 +59,7 @@ def python(path: Path) -> list[Read]:
     try:
         with zipfile.ZipFile(path) as file:
             infos = file.infolist()
-            return [read_of(_python_name(i), i.file_size, _python_data(file, i)) for i in infos]
+            return [read_of(i.filename.encode(), i.file_size, _python_data(file, i)) for i in infos]
     except Exception as error:  # noqa: BLE001 it may raise any exception
         raise Refused(f"{type(error).__name__}: {error}") from None
 

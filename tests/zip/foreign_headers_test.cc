@@ -86,6 +86,23 @@ TEST(ForeignHeaders, AFileThatIsMarkedAsAFolderOrAVolumeIsRefused) {
   }
 }
 
+// 7-Zip reads setuid without setgid as a folder if the host is Amiga, and drops the bytes.
+TEST(ForeignHeaders, AFileThatIsAFolderOnAnAmigaIsRefused) {
+  const auto zip_of = [](std::uint16_t host, std::uint32_t mode) {
+    return changed_a([=](ZipEntry& e) {
+      e.central.version_made_by = static_cast<std::uint16_t>(host << 8U | 20U);
+      e.central.external_attributes = mode << 16U;
+    });
+  };
+  for (const std::uint32_t mode : {04000U, 05755U, 0104644U}) {
+    const Built built = zip_of(1, mode);
+    EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_entry_attributes, built, "a")) << mode;
+    expect_read(zip_of(0, mode));
+    expect_read(zip_of(3, mode));
+  }
+  for (const std::uint32_t mode : {0U, 0644U, 02000U, 06000U, 0100644U}) expect_read(zip_of(1, mode));
+}
+
 TEST(ForeignHeaders, AUnicodePathThatRenamesIsRefused) {
   const auto with_path = [](std::string_view other, bool local) {
     Blob content = {std::byte{1}};
@@ -162,6 +179,23 @@ TEST(ForeignHeaders, ALocalZip64FieldOfWhichOneSizeIsTakenIsRefused) {
   refused(zip64_record({50, stored}), true, false);
   refused(zip64_record({50, stored}), false, true);
   refused(zip64_record({50}), true, true);
+}
+
+// The field holds the right values, but a reader that takes its first value for the only size that is sent there keeps
+// the other size of the header. bsdtar on a pipe announced an entry of 4 GiB.
+TEST(ForeignHeaders, ASizeBesideTheOneInALocalZip64FieldIsCompared) {
+  const auto zip_with = [](std::uint32_t stored_size) {
+    return changed_a([=](ZipEntry& e) {
+      e.local.extra = zip64_record({100, 100});
+      e.local.usize32 = 0xffffffffU;
+      e.local.csize32 = stored_size;
+    });
+  };
+  expect_read(zip_with(100));
+  for (const std::uint32_t stored_size : {0U, 99U, 0xfffffff7U}) {
+    const Built built = zip_with(stored_size);
+    EXPECT_EQ(refusal_of_zip(built.bytes), at_header(Code::zip_zip64_extra, built, "a")) << stored_size;
+  }
 }
 
 TEST(ForeignHeaders, Zip64FieldsThatContradictTheHeaderAreRefused) {
