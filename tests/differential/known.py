@@ -14,7 +14,7 @@ from peers import Read, Refused
 from recipes import LOCATOR, S16, S32, ZIP64_ID
 from support.archives import END
 
-Answer = list[Read] | Refused
+Answer = list[Read] | Refused  # of a reader
 
 
 class Case(NamedTuple):
@@ -130,6 +130,14 @@ UNLISTED = Known(
     unlisted_bytes,
 )
 
+def wide_descriptor_of_nothing(case: Case, answer: Answer) -> bool:
+    """Ends after an empty entry with a descriptor of 64-bit sizes, whose first 16 bytes also say that it is empty."""
+    if isinstance(answer, Refused) or answer != case.entries[: len(answer)] or not answer:
+        return False
+    wide = {piece.entry for piece in case.pieces if piece.what == "descriptor64" and piece.get("size") == 0}
+    return any(p.name() == answer[-1].name and p.entry in wide for p in pick(case.pieces, "central"))
+
+
 # --- names ---------------------------------------------------------------------------------------
 
 
@@ -186,7 +194,14 @@ KNOWN: dict[str, list[Known]] = {
             size_alone_in_zip64,
         ),
     ],
-    "java ZipInputStream": [UNLISTED],
+    "java ZipInputStream": [
+        UNLISTED,
+        Known(
+            "takes a data descriptor with 64-bit sizes for one with 32-bit sizes if the entry is smaller than 4 GiB; "
+            "after an empty entry it ends without an error",
+            wide_descriptor_of_nothing,
+        ),
+    ],
 }
 EVERYWHERE = [NAMES]
 

@@ -21,7 +21,7 @@ VECTORS = Path(__file__).resolve().parents[2] / "spec" / "vectors"
 SPLICES = "splices"
 
 # How often each family is used, except SPLICES with its own weight: as often as in the fixed set, or nearly.
-WEIGHTS = {name: 20 + count**0.5 for name, (count, _) in FAMILIES.items()} | {SPLICES: 240}
+WEIGHTS = {name: 20 + count**0.5 for name, (count, _) in FAMILIES.items()} | {SPLICES: 300}
 AGAIN = 0.2  # of the mutants are mutated once more
 LARGEST = 1 << 18  # bytes; mutations of mutants grow
 

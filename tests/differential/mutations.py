@@ -162,7 +162,7 @@ def _dissect(file: bytes) -> Pieces:
         end = at + length + size_of(central)
         placed.append((at + length, Piece("data", central.entry, bytearray(file[at + length : end]))))
         if local.get("flags") & DESCRIBED:
-            placed += _descriptor(file, end, central.entry)
+            placed += _descriptor(file, end, central)
     pieces, at = [], 0
     # Data without bytes begins where the next record does.
     for offset, piece in sorted(placed, key=lambda each: (each[0], each[1].what != "data")):
@@ -173,12 +173,13 @@ def _dissect(file: bytes) -> Pieces:
     return pieces + ending
 
 
-def _descriptor(file: bytes, at: int, entry: int) -> Iterator[tuple[int, Piece]]:
-    """The data descriptor, if it has a signature; 64 bits wide if a record follows it there and not before."""
+def _descriptor(file: bytes, at: int, central: Piece) -> Iterator[tuple[int, Piece]]:
+    """The data descriptor, if it has a signature; its sizes have 64 bits unless 32 bits fit what is there."""
     if file.startswith(DESCRIPTOR.signature, at):
-        narrow = file.startswith(b"PK", at + DESCRIPTOR.size)
+        sizes = struct.pack("<2I", central.get("compressed"), central.get("size"))
+        narrow = file.startswith(sizes, at + 8) or file.startswith(b"PK", at + DESCRIPTOR.size)
         what = "descriptor" if narrow else "descriptor64"
-        yield at, Piece(what, entry, bytearray(file[at : at + RECORDS[what].size]))
+        yield at, Piece(what, central.entry, bytearray(file[at : at + RECORDS[what].size]))
 
 
 def size_of(central: Piece) -> int:

@@ -6,12 +6,15 @@ The mutations of mutations.py stay within one archive.
 from __future__ import annotations
 
 import random
+import struct
+import zlib
 from collections.abc import Callable
 from copy import deepcopy
 
 import recipes
+from foreign import deflate
 from mutations import Base, Piece, Pieces, headers_of, join, pad_right, pick, put_right
-from support.archives import END
+from support.archives import END, extra_field
 
 Splice = Callable[[random.Random, Base, Base], tuple[str, bytes]]
 
@@ -140,8 +143,61 @@ def attributes(rng: random.Random, first: Base, second: Base) -> tuple[str, byte
     return "attributes", join(pieces)
 
 
+# Numbers of extra fields that some reader gives a meaning: stamps, owners, names, links, encryption, padding.
+KNOWN_EXTRAS = (
+    1, 7, 8, 9, 0xA, 0xC, 0xD, 0xE, 0xF, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x65, 0x7C8, 0x2605, 0x2705, 0x334D,
+    0x4154, 0x4246, 0x4341, 0x4453, 0x4704, 0x470F, 0x4B46, 0x4C41, 0x4D49, 0x4D63, 0x4F4C, 0x5356, 0x5455, 0x554E,
+    0x5855, 0x6375, 0x6542, 0x6854, 0x6C78, 0x7075, 0x7441, 0x756E, 0x7855, 0x7875, 0x9901, 0x9902, 0xA11E, 0xA220,
+    0xCAFE, 0xD935, 0xE57A, 0xFB4A, 0xFD4A,
+)  # fmt: skip
+
+
+def other_extra(rng: random.Random, first: Base, second: Base) -> tuple[str, bytes]:
+    """An extra field that readers know, with bytes that may fit it, in one header or both."""
+    pieces = deepcopy(first.pieces)
+    local, central = headers_of(rng, pieces)
+    number = rng.choice([*KNOWN_EXTRAS, rng.randrange(1 << 16)])
+    name = rng.choice([b"renamed", central.name(), b"../x"])
+    crc = zlib.crc32(central.name())
+    mode = struct.pack("<H", rng.choice([0o120777, 0o040755, 0o100644]))
+    payloads = (
+        b"", bytes(rng.randrange(40)), rng.randbytes(rng.randrange(40)), struct.pack("<BI", 1, crc) + name,
+        struct.pack("<I", zlib.crc32(mode + bytes(8) + name)) + mode + bytes(8) + name,  # ASi Unix
+        struct.pack("<BHI", 6, 0o120777, 0) + name, b"\x01" + mode + b"\x00\x00", bytes(4) + b"\1\0\x18\0" + bytes(24),
+        struct.pack("<HHBH", 2, 0x4541, 3, 8),
+    )  # fmt: skip
+    field = extra_field(number, rng.choice(payloads))
+    for header in rng.choice([(local,), (central,), (local, central)]):
+        header.set_extra(rng.choice([field + header.extra(), header.extra() + field]))
+    return f"extra {number:#06x}", perhaps_right(rng, pieces, always=True)
+
+
+def other_stream(rng: random.Random, first: Base, second: Base) -> tuple[str, bytes]:
+    """Deflated data in another form, or damaged; headers and descriptor state its size and what it inflates to."""
+    pieces = deepcopy(first.pieces)
+    local, central = headers_of(rng, pieces)
+    data = next(each for each in pick(pieces, "data") if each.entry == central.entry)
+    content = rng.choice([b"", bytes(data.data), b"abc" * rng.randrange(99)])
+    whole = deflate(content)
+    flipped = bytearray(whole)
+    flipped[rng.randrange(len(flipped))] ^= 1 << rng.randrange(8)
+    stored_blocks = b"\0\0\0\xff\xff" * rng.randrange(4) + whole
+    streams = (whole, whole + b"\0", whole + whole, whole[:-1], bytes(flipped), stored_blocks, b"")
+    data.data[:] = rng.choice(streams)
+    values = {"crc32": zlib.crc32(content), "size": len(content), "compressed": len(data.data)}
+    described = [p for p in pieces if p.what.startswith("descriptor") and p.entry == central.entry]
+    for header in (local, central):
+        header.set("method", 8)
+    for record in (central, *described) if described else (central, local):
+        for name, value in values.items():
+            if record.get(name) != recipes.S32:
+                record.set(name, value)
+    return "stream", perhaps_right(rng, pieces, always=True)
+
+
 NEED_PIECES: tuple[Splice, ...] = (
     merged, spliced, record_from_other, second_directory, comment, one_name, names_alike, attributes,
+    other_extra, other_stream,
 )  # fmt: skip
 ANY: tuple[Splice, ...] = (joined_raw, cut, copied_range)
 

@@ -20,13 +20,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from known import Answer
 from peers import Read, Refused, libarchive_library, libzip_library, minizip_library
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parents[1] / "build" / "differential"
 PATIENCE = 60  # seconds that a reader may take for one file
 
-Answer = list[Read] | Refused
 Command = list[str]
 
 
@@ -77,13 +77,13 @@ def _minor(place: str) -> int:
     return int(place.rpartition("python3.")[2])
 
 
-def built(compiler: str, source: str, make: Callable[[Path], Command]) -> Path | None:
-    """What the compiler makes of a source, once for each state of it; None without the compiler."""
+def built(compiler: str, source: str, make: Callable[[Path], Command], may: bool = True) -> Path | None:
+    """What the compiler makes of a source, once for each state of it; None without the compiler, or if it may not."""
     text = (HERE / "programs" / source).read_bytes()
     out = BUILD / f"{compiler}-{hashlib.sha256(text).hexdigest()[:12]}"
     if out.exists():
         return out
-    if shutil.which(compiler) is None:
+    if not may or shutil.which(compiler) is None:
         return None
     out.parent.mkdir(parents=True, exist_ok=True)
     partial = out.with_name(f"{out.name}.{os.getpid()}")
@@ -111,12 +111,11 @@ def java(way: str) -> Command | None:
 
 
 def rust() -> Command | None:
-    """cargo fetches the crates of the lock file; offline, the reader is left out unless they are there."""
+    """Built by `./dev fuzz differential` alone: it takes longer than the tests, and cargo may have to fetch crates."""
     manifest = str(HERE / "programs" / "rust" / "Cargo.toml")
     words = ["cargo", "build", "--quiet", "--release", "--locked", "--manifest-path", manifest]
-    if os.environ.get("ONNXAR_FETCH") != "1":
-        words.append("--offline")
-    folder = built("cargo", "rust/src/main.rs", lambda out: [*words, "--target-dir", str(out)])
+    may_build = os.environ.get("ONNXAR_BUILD_PEERS") == "1"
+    folder = built("cargo", "rust/src/main.rs", lambda out: [*words, "--target-dir", str(out)], may_build)
     return folder and [str(folder / "release" / "zip-peer")]
 
 
