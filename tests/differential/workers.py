@@ -135,6 +135,9 @@ COMMANDS: dict[str, Callable[[], Command | None]] = {
 }
 
 
+FROM_THE_FRONT = ("bsdtar piped", "java ZipInputStream")  # which do not use the directory
+
+
 @functools.cache
 def command_of(peer: str) -> Command | None:
     """The command that starts the reader; None if it is not installed."""
