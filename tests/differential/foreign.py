@@ -147,6 +147,12 @@ def info_zip(**form: object) -> Zip:
     return Zip((folder, *files(**{**UNIX_FILE, **extras, "version": 10, **form})))
 
 
+def piped_with_nothing() -> Zip:
+    """An empty file among those that Info-ZIP writes to a pipe."""
+    form = {"deflated": True, "version": 45, "descriptor": DESCRIPTOR64, "wide": True}
+    return Zip((Part("empty", **form), *files(**form)))
+
+
 def mac_finder() -> Zip:
     """Archive Utility: descriptors, and a second file with attributes for each."""
     form = {**UNIX_FILE, "deflated": True, "descriptor": DESCRIPTOR, "local_extra": STAMP}
@@ -169,6 +175,7 @@ PROGRAMS: dict[str, Callable[[], Zip]] = {
     "zip": lambda: info_zip(deflated=True, version=20),
     "zip -fd": lambda: info_zip(deflated=True, version=20, descriptor=DESCRIPTOR),
     "zip, to a pipe": lambda: info_zip(deflated=True, version=45, descriptor=DESCRIPTOR64, wide=True),
+    "zip, an empty file to a pipe": piped_with_nothing,
     "bsdtar": lambda: info_zip(version=20),
     "bsdtar, to a pipe": lambda: info_zip(deflated=True, version=20, descriptor=DESCRIPTOR, flags=UTF8),
     "Java": lambda: Zip(files(deflated=True, descriptor=DESCRIPTOR, flags=UTF8)),

@@ -1,4 +1,4 @@
-"""Makes ten thousand files that are nearly archives. Every run makes the same files.
+"""Makes ten thousand files that are nearly archives. Every run makes the same files. mutants.py makes more of them.
 
 Each has a kind, which says what was done to it: `field local.crc32`, `remove central`. Most break a
 rule; the others are what the test is about.
@@ -17,6 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+import foreign
 import recipes
 from foreign import DESCRIBED, DESCRIPTOR, DESCRIPTOR64, deflate
 from recipes import END64, LOCATOR, S16, S32, extra_field
@@ -174,10 +175,11 @@ def _dissect(file: bytes) -> Pieces:
 
 
 def _descriptor(file: bytes, at: int, central: Piece) -> Iterator[tuple[int, Piece]]:
-    """The data descriptor, if it has a signature; its sizes have 64 bits unless 32 bits fit what is there."""
+    """The data descriptor, if it has a signature. What follows it tells its two forms apart, or else its sizes."""
     if file.startswith(DESCRIPTOR.signature, at):
         sizes = struct.pack("<2I", central.get("compressed"), central.get("size"))
-        narrow = file.startswith(sizes, at + 8) or file.startswith(b"PK", at + DESCRIPTOR.size)
+        ends_here, ends_later = (file.startswith(b"PK", at + form.size) for form in (DESCRIPTOR, DESCRIPTOR64))
+        narrow = ends_here or (file.startswith(sizes, at + 8) and not ends_later)
         what = "descriptor" if narrow else "descriptor64"
         yield at, Piece(what, central.entry, bytearray(file[at : at + RECORDS[what].size]))
 
@@ -578,8 +580,9 @@ def mutations(folder: Path) -> Iterator[Mutation]:
     """
     own = as_bases(recipes.bases())
     valid, invalid = (as_bases(vectors(folder / name)) for name in ("valid", "invalid"))
+    others = as_bases(foreign.zips())
     seen: set[bytes] = set()
-    yield from _new(seen, (Mutation("none", *each[:2]) for each in own + valid + invalid))
+    yield from _new(seen, (Mutation("none", *each[:2]) for each in own + valid + invalid + others))
     crafted = recipes.crafted().items()
     yield from _new(seen, (Mutation(f"crafted: {name}", "none", file) for name, file in crafted))
     for name, (count, family) in FAMILIES.items():

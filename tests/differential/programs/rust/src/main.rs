@@ -34,8 +34,16 @@ fn read(path: &str) -> Result<String, Box<dyn Error>> {
         let mut data = Vec::new();
         entry.by_ref().take(MOST).read_to_end(&mut data)?;
         let size = data.len();
-        let tail = if stated == size as u64 { String::new() } else { format!(",{stated}") };
-        entries.push(format!("[\"{name}\",{size},\"{:08x}{:08x}\"{tail}]", crc32(&data), adler32(&data)));
+        let tail = if stated == size as u64 {
+            String::new()
+        } else {
+            format!(",{stated}")
+        };
+        entries.push(format!(
+            "[\"{name}\",{size},\"{:08x}{:08x}\"{tail}]",
+            crc32(&data),
+            adler32(&data)
+        ));
     }
     Ok(format!("{{\"entries\":[{}]}}", entries.join(",")))
 }
