@@ -12,7 +12,7 @@ from foreign import DESCRIBED, DESCRIPTOR, DESCRIPTOR64
 from mutations import Mutation, Pieces, dissect, pick, split_extra
 from peers import Read, Refused
 from recipes import LOCATOR, S16, S32, ZIP64_ID
-from support.archives import END
+from support.archives import END, LOCAL
 
 Answer = list[Read] | Refused  # of a reader
 
@@ -114,16 +114,20 @@ def is_gap(pieces: Pieces, at: int) -> bool:
 
 def unlisted_bytes(case: Case, answer: Answer) -> bool:
     """Bytes of no listed entry are between the entries (F1), such as those of superseded models. Entries before them
-    are read like ours."""
+    are read like ours; those after them are ours or have their header in these bytes."""
     pieces = case.pieces
     directory = next((n for n, piece in enumerate(pieces) if piece.what == "central"), 0)
     gaps = [n for n in range(directory) if is_gap(pieces, n)]
-    if not gaps:
-        return False
+    if not gaps or isinstance(answer, Refused):
+        return bool(gaps)
     before = sum(piece.what == "local" for piece in pieces[: gaps[0]])
-    if isinstance(answer, Refused):
-        return True
-    return len(answer) >= before and all(map(alike, case.entries[:before], answer))
+    unlisted = b"".join(pieces[n].data for n in gaps)
+    if len(answer) < before or not all(map(alike, case.entries[:before], answer)):
+        return False
+    return all(
+        any(alike(ours, each) for ours in case.entries) or (LOCAL.signature in unlisted and each.name in unlisted)
+        for each in answer[before:]
+    )
 
 
 def alike(ours: Read, theirs: Read) -> bool:
@@ -141,8 +145,9 @@ def wide_descriptor_of_nothing(case: Case, answer: Answer) -> bool:
     """Ends after an empty entry with a descriptor of 64-bit sizes, whose first 16 bytes also say that it is empty."""
     if isinstance(answer, Refused) or answer != case.entries[: len(answer)] or not answer:
         return False
-    wide = {piece.entry for piece in case.pieces if piece.what == "descriptor64" and piece.get("size") == 0}
-    return any(p.name() == answer[-1].name and p.entry in wide for p in pick(case.pieces, "central"))
+    wide = {piece.entry for piece in pick(case.pieces, "descriptor64")}
+    last = [p for p in pick(case.pieces, "central") if p.name() == answer[-1].name]
+    return answer[-1].size == 0 and any(p.entry in wide for p in last)
 
 
 # --- names ---------------------------------------------------------------------------------------
