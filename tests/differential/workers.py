@@ -78,9 +78,11 @@ def _minor(place: str) -> int:
 
 
 def built(compiler: str, source: str, make: Callable[[Path], Command], may: bool = True) -> Path | None:
-    """What the compiler makes of a source, once for each state of it; None without the compiler, or if it may not."""
-    text = (HERE / "programs" / source).read_bytes()
-    out = BUILD / f"{compiler}-{hashlib.sha256(text).hexdigest()[:12]}"
+    """What the compiler makes of a file or folder, once for each state; None without the compiler, or if it may not."""
+    place = HERE / "programs" / source
+    files = sorted(each for each in place.rglob("*") if each.is_file()) if place.is_dir() else [place]
+    state = hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
+    out = BUILD / f"{compiler}-{state[:12]}"
     if out.exists():
         return out
     if not may or shutil.which(compiler) is None:
@@ -115,7 +117,7 @@ def rust() -> Command | None:
     manifest = str(HERE / "programs" / "rust" / "Cargo.toml")
     words = ["cargo", "build", "--quiet", "--release", "--locked", "--manifest-path", manifest]
     may_build = os.environ.get("ONNXAR_BUILD_PEERS") == "1"
-    folder = built("cargo", "rust/src/main.rs", lambda out: [*words, "--target-dir", str(out)], may_build)
+    folder = built("cargo", "rust", lambda out: [*words, "--target-dir", str(out)], may_build)
     return folder and [str(folder / "release" / "zip-peer")]
 
 
