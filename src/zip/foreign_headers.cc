@@ -90,9 +90,11 @@ void check_version(std::uint16_t version, const HeaderContext& refuse) {
 }
 
 /// F4: checks the attributes, whatever host "version made by" states, because some readers interpret them without
-/// regard to the host.
-void check_attributes(std::uint32_t attributes, const ForeignEntry& entry, const HeaderContext& refuse) {
+/// regard to the host. Only the host Amiga has a definition of its own that conflicts with the others: its type of a
+/// file consists of the bits that are setuid and setgid in a Unix mode.
+void check_attributes(std::uint32_t attributes, bool amiga, const ForeignEntry& entry, const HeaderContext& refuse) {
   const std::uint32_t type = (attributes >> 16U) & unix_type_mask;
+  const bool amiga_folder = amiga && ((attributes >> 16U) & amiga_type_mask) == amiga_folder_type;
   const bool is_file_or_folder = type == 0 || type == unix_regular_file || (type == unix_folder && entry.folder);
   if (!is_file_or_folder || (attributes & windows_reparse_point) != 0) {  // F19
     refuse(Code::zip_entry_attributes, "the entry is a link or device; only files and folders are read");
@@ -100,7 +102,7 @@ void check_attributes(std::uint32_t attributes, const ForeignEntry& entry, const
   if ((attributes & dos_volume) != 0) {  // F20
     refuse(Code::zip_entry_attributes, "the entry is marked as the name of a volume, which some readers skip");
   }
-  if ((attributes & dos_directory) != 0 && !entry.folder) {  // F20
+  if (((attributes & dos_directory) != 0 || amiga_folder) && !entry.folder) {  // F20
     refuse(Code::zip_entry_attributes,
            "the entry has the name of a file and is marked as a folder: some readers see a file, others a folder");
   }
@@ -112,7 +114,8 @@ void check_kind(const CentralFileHeader& central, const ForeignEntry& entry, con
            concat("the entry is compressed with method ", central.method, "; stored and deflated are read"));
   }
   check_disk(central.disk_number_start, refuse);  // F33
-  check_attributes(central.external_file_attributes, entry, refuse);
+  const bool amiga = (central.version_made_by & 0xff00U) == host_amiga;
+  check_attributes(central.external_file_attributes, amiga, entry, refuse);
 }
 
 void check_name(const ForeignEntry& entry, const HeaderContext& refuse) {

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "differential"))
 
-from peers import PEERS
+from workers import FROM_THE_FRONT, Peers, installed
 
 from support import command_line
 from support import onnx_walk as walk
@@ -158,6 +158,8 @@ class RandomEdits(ToolCase):
         chosen = models[: 4 * MODELS : 4]
         self.assertEqual(len(chosen), MODELS)
         self.states = self.looked_at = 0
+        self.peers = Peers(name for name in installed() if name not in FROM_THE_FRONT)
+        self.addCleanup(self.peers.stop)
         for model in chosen:
             with self.subTest(model=label(model)):
                 self.edit_again_and_again(model)
@@ -196,11 +198,10 @@ class RandomEdits(ToolCase):
             self.assertNotIn(new[name].data, known)
 
     def others_see_the_same(self, path: Path) -> None:
-        expected = PEERS["python"].read(path)
-        for name, peer in PEERS.items():
-            if peer.found():
-                self.assertEqual(peer.read(path), expected, name)
-                self.looked_at += 1
+        answers = {name: self.peers.ask(name, [path]) for name in self.peers.workers}
+        for name, answer in answers.items():
+            self.assertEqual(answer, answers["python"], name)
+            self.looked_at += 1
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
-// Prints how this library reads archives, for a test that compares other readers on the same files.
+// Prints how this library reads zip files, for tests that compare other readers on the same files.
 //
-// Reads files from standard input, each after a line with its size. Prints one line of JSON per file:
-// {"code":"zip.entry.gap"}, or the entries in order, {"entries":[["5f5f4d",64,2,1691405446], ...]}: name in
-// hexadecimal, offset of the data, size, and the CRC-32 of the bytes that are handed out. Stages open, use and check
-// data, see the specification. Standard input is used because writing ten thousand files to a disk takes longer than
-// reading them.
+// Reads files from standard input, each after a line with its size. Prints one line of JSON per file, with two
+// readings: {"strict":READING,"lenient":READING}. "strict" is what every verb reads from an archive, stages open, use
+// and check data of the specification. "lenient" is what `pack` and `repack` read from a zip file of another maker.
+// A READING is {"code":"zip.entry.gap"}, or the entries in order, {"entries":[["5f5f4d",2,"64d1a5a300120008",64],
+// ...]}: name in hexadecimal, size, CRC-32 and Adler-32 of the bytes that are handed out, and, for archives, their
+// offset. Standard input is used because writing ten thousand files to a disk takes longer than reading them.
+#include <zlib.h>
+
 #include <cstdint>
 #include <exception>
 #include <iostream>
@@ -15,11 +18,16 @@
 #include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
+#include "zip/end_records.h"
+#include "zip/foreign_directory.h"
 
 namespace {
 
 using onnxar::Archive;
 using onnxar::ArchiveEntry;
+using onnxar::Bytes;
+using onnxar::zip::ForeignDirectory;
+using onnxar::zip::ForeignEntry;
 
 std::string hexadecimal(std::string_view bytes) {
   constexpr std::string_view digits = "0123456789abcdef";
@@ -32,22 +40,64 @@ std::string hexadecimal(std::string_view bytes) {
   return out;
 }
 
-std::string read_entry(const Archive& archive, const ArchiveEntry& entry) {
-  archive.verify(entry);
-  const onnxar::Bytes bytes = archive.bytes(entry);
-  const auto offset = static_cast<std::uint64_t>(bytes.data() - archive.file().data());
-  return "[\"" + hexadecimal(entry.name) + "\"," + std::to_string(offset) + ',' + std::to_string(bytes.size()) + ',' +
-         std::to_string(onnxar::base::crc32(0, bytes)) + ']';
+std::string hexadecimal(std::uint32_t value) {
+  std::string bytes;
+  for (const unsigned shift : {24U, 16U, 8U, 0U}) bytes += static_cast<char>(value >> shift & 0xFFU);
+  return hexadecimal(bytes);
 }
 
-std::string answer(const std::string& file) {
+/// Two checksums, because a file can have two entries with the same CRC-32.
+class Digest {
+ public:
+  void add(Bytes piece) {
+    size_ += piece.size();
+    crc_ = onnxar::base::crc32(crc_, piece);
+    adler_ = static_cast<std::uint32_t>(
+        adler32_z(adler_, reinterpret_cast<const unsigned char*>(piece.data()), piece.size()));
+  }
+
+  [[nodiscard]] std::string entry(std::string_view name) const {
+    return "[\"" + hexadecimal(name) + "\"," + std::to_string(size_) + ",\"" + hexadecimal(crc_) + hexadecimal(adler_) +
+           '"';
+  }
+
+ private:
+  std::uint64_t size_ = 0;
+  std::uint32_t crc_ = 0;
+  std::uint32_t adler_ = 1;
+};
+
+std::string strict_entry(const Archive& archive, const ArchiveEntry& entry) {
+  archive.verify(entry);
+  const Bytes bytes = archive.bytes(entry);
+  Digest digest;
+  digest.add(bytes);
+  return digest.entry(entry.name) + ',' + std::to_string(bytes.data() - archive.file().data()) + ']';
+}
+
+std::string strict(Bytes file) {
+  const Archive archive = Archive::open(file, nullptr);
+  std::string entries;
+  for (std::size_t i = 0; i < archive.size(); ++i) {
+    entries += (i == 0 ? "" : ",") + strict_entry(archive, archive.entry(i));
+  }
+  return entries;
+}
+
+std::string lenient(Bytes file) {
+  const ForeignDirectory directory = ForeignDirectory::read(file, {});
+  std::string entries;
+  for (const ForeignEntry& entry : directory.entries()) {
+    Digest digest;
+    read_verified(file, entry, [&digest](Bytes piece) { digest.add(piece); });
+    entries += (entries.empty() ? "" : ",") + digest.entry(entry.name) + ']';
+  }
+  return entries;
+}
+
+std::string reading(std::string (*read)(Bytes), const std::string& file) {
   try {
-    const Archive archive = Archive::open(onnxar::as_bytes(file), nullptr);
-    std::string entries;
-    for (std::size_t i = 0; i < archive.size(); ++i) {
-      entries += (i == 0 ? "" : ",") + read_entry(archive, archive.entry(i));
-    }
-    return "{\"entries\":[" + entries + "]}";
+    return "{\"entries\":[" + read(onnxar::as_bytes(file)) + "]}";
   } catch (const onnxar::Error& error) {
     return "{\"code\":\"" + std::string(id(error.code())) + "\"}";
   }
@@ -60,7 +110,7 @@ int main() try {
   for (std::string size; std::getline(std::cin, size);) {
     std::string file(std::stoul(size), '\0');
     if (!std::cin.read(file.data(), static_cast<std::streamsize>(file.size()))) return 1;
-    std::cout << answer(file) << '\n';
+    std::cout << R"({"strict":)" << reading(strict, file) << R"(,"lenient":)" << reading(lenient, file) << "}\n";
   }
   return std::cout.flush() ? 0 : 1;
 } catch (const std::exception& error) {

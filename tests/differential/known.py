@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from foreign import DESCRIBED, DESCRIPTOR, DESCRIPTOR64
 from mutations import Mutation, Pieces, dissect, pick, split_extra
 from peers import Read, Refused
-from recipes import LOCATOR, S32, ZIP64_ID
-from support.archives import END
+from recipes import LOCATOR, S16, S32, ZIP64_ID
+from support.archives import END, LOCAL
 
-Answer = list[Read] | Refused
+Answer = list[Read] | Refused  # of a reader
 
 
 class Case(NamedTuple):
@@ -21,6 +22,7 @@ class Case(NamedTuple):
 
     mutation: Mutation
     entries: list[Read]
+    strict: bool  # as an archive; otherwise as a zip of another maker
 
     @property
     def pieces(self) -> Pieces:
@@ -30,6 +32,19 @@ class Case(NamedTuple):
 class Known(NamedTuple):
     why: str
     holds: Callable[[Case, Answer], bool]
+
+
+def files_of(entries: list[Read]) -> list[Read]:
+    """Without folders, which hold nothing; in an order of their own, because directories have any."""
+    files = (e for e in entries if not (e.name.endswith(b"/") and e.size == 0))
+    return sorted(files, key=lambda each: each[:3])
+
+
+def same(case: Case, answer: Answer) -> bool:
+    """Whether both read the same names and bytes; of an archive also in the same order."""
+    if isinstance(answer, Refused):
+        return False
+    return answer == case.entries or (not case.strict and files_of(answer) == files_of(case.entries))
 
 
 def zip64_of(extra: bytes) -> bytes | None:
@@ -66,6 +81,14 @@ def sentinel_in_directory(case: Case, answer: Answer) -> bool:
     return {S32, None} == set(stated) and [e._replace(stated=None) for e in answer] == case.entries
 
 
+def size_alone_in_zip64(case: Case, answer: Answer) -> bool:
+    """Of the end record's values only the directory's size is in the zip64 end record."""
+    ends = pick(case.pieces, "end")
+    wide = {"entries": S16, "directory_size": S32, "directory_offset": S32}
+    stated = {name for end in ends for name, sentinel in wide.items() if end.get(name) == sentinel}
+    return stated == {"directory_size"} and isinstance(answer, Refused)
+
+
 # --- another archive in the file -----------------------------------------------------------------
 
 
@@ -78,8 +101,79 @@ def stray_locator(case: Case, answer: Answer) -> bool:
     return stray and not proper
 
 
+# --- readers that begin at the front -------------------------------------------------------------
+
+
+def is_gap(pieces: Pieces, at: int) -> bool:
+    """Whether a piece is bytes of no listed entry. A data descriptor without a signature is not."""
+    if pieces[at].what != "rest":
+        return False
+    described = at > 1 and pieces[at - 2].what == "local" and pieces[at - 2].get("flags") & DESCRIBED
+    return not (described and len(pieces[at].data) in (DESCRIPTOR.size - 4, DESCRIPTOR64.size - 4))
+
+
+def unlisted_bytes(case: Case, answer: Answer) -> bool:
+    """Bytes of no listed entry are between the entries (F1), such as those of superseded models. Entries before them
+    are read like ours; those after them are ours or have their header in these bytes."""
+    pieces = case.pieces
+    directory = next((n for n, piece in enumerate(pieces) if piece.what == "central"), 0)
+    gaps = [n for n in range(directory) if is_gap(pieces, n)]
+    if not gaps or isinstance(answer, Refused):
+        return bool(gaps)
+    before = sum(piece.what == "local" for piece in pieces[: gaps[0]])
+    unlisted = b"".join(pieces[n].data for n in gaps)
+    if len(answer) < before or not all(map(alike, case.entries[:before], answer)):
+        return False
+    return all(
+        any(alike(ours, each) for ours in case.entries) or (LOCAL.signature in unlisted and each.name in unlisted)
+        for each in answer[before:]
+    )
+
+
+def alike(ours: Read, theirs: Read) -> bool:
+    """Whether the entries are equal, except for how a name beyond ASCII is decoded."""
+    return ours == theirs or (not ours.name.isascii() and ours[1:3] == theirs[1:3])
+
+
+UNLISTED = Known(
+    "begins at the front of the file, so it sees records that the directory does not list, or ends at bytes that are "
+    "not a record; background.md and F1 of other-zips.md say so",
+    unlisted_bytes,
+)
+
+def wide_descriptor_of_nothing(case: Case, answer: Answer) -> bool:
+    """Ends after an empty entry with a descriptor of 64-bit sizes, whose first 16 bytes also say that it is empty."""
+    if isinstance(answer, Refused) or answer != case.entries[: len(answer)] or not answer:
+        return False
+    wide = {piece.entry for piece in pick(case.pieces, "descriptor64")}
+    last = [p for p in pick(case.pieces, "central") if p.name() == answer[-1].name]
+    return answer[-1].size == 0 and any(p.entry in wide for p in last)
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+
+def beyond_ascii(case: Case, answer: Answer) -> bool:
+    """A zip of another maker has names beyond ASCII; all other names, and all bytes, are read alike."""
+    if case.strict or isinstance(answer, Refused):
+        return False
+    ours, theirs = files_of(case.entries), files_of(answer)
+    odd = [each for each in ours if not each.name.isascii()]
+    for each in ours:
+        if each.name.isascii():
+            if each not in theirs:
+                return False
+            theirs.remove(each)
+    return odd != [] and sorted(e[1:3] for e in odd) == sorted(e[1:3] for e in theirs)
+
+
+NAMES = Known(
+    "decodes names beyond ASCII in its own way, with bit 11 or without it; other-zips.md says so", beyond_ascii
+)
+
+# --- all -----------------------------------------------------------------------------------------
+
 KNOWN: dict[str, list[Known]] = {
-    "python": [],
     "libzip": [
         Known(
             "refuses a local zip64 field of both sizes, as APPNOTE has it, where only one of the "
@@ -104,12 +198,27 @@ KNOWN: dict[str, list[Known]] = {
             stray_locator,
         ),
     ],
-    "bsdtar": [],
-    "7z": [],
-    "unzip": [],
+    "bsdtar piped": [UNLISTED],
+    "go": [
+        Known(
+            "compares the size of the directory with 0xFFFF instead of 0xFFFFFFFF, so it does not look for the zip64 "
+            "end record if only this size is there",
+            size_alone_in_zip64,
+        ),
+    ],
+    "java ZipInputStream": [
+        UNLISTED,
+        Known(
+            "takes a data descriptor with 64-bit sizes for one with 32-bit sizes if the entry is smaller than 4 GiB; "
+            "after an empty entry it ends without an error",
+            wide_descriptor_of_nothing,
+        ),
+    ],
 }
+EVERYWHERE = [NAMES]
 
 
 def reason(peer: str, case: Case, answer: Answer) -> str | None:
     """The reason why the peer may differ; None if it may not."""
-    return next((known.why for known in KNOWN[peer] if known.holds(case, answer)), None)
+    listed = [*KNOWN.get(peer, []), *EVERYWHERE]
+    return next((known.why for known in listed if known.holds(case, answer)), None)

@@ -1,4 +1,4 @@
-"""Makes ten thousand files that are nearly archives. Every run makes the same files.
+"""Makes ten thousand files that are nearly archives. Every run makes the same files. mutants.py makes more of them.
 
 Each has a kind, which says what was done to it: `field local.crc32`, `remove central`. Most break a
 rule; the others are what the test is about.
@@ -17,7 +17,9 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+import foreign
 import recipes
+from foreign import DESCRIBED, DESCRIPTOR, DESCRIPTOR64, deflate
 from recipes import END64, LOCATOR, S16, S32, extra_field
 from support.archives import CENTRAL, END, LOCAL, MODEL, PADDING_ID, Record, encoded, padding
 
@@ -30,12 +32,20 @@ class Mutation(NamedTuple):
 
 # --- a file in pieces ----------------------------------------------------------------------------
 
-RECORDS = {"local": LOCAL, "central": CENTRAL, "end64": END64, "locator": LOCATOR, "end": END}
+RECORDS = {
+    "local": LOCAL,
+    "descriptor": DESCRIPTOR,
+    "descriptor64": DESCRIPTOR64,
+    "central": CENTRAL,
+    "end64": END64,
+    "locator": LOCATOR,
+    "end": END,
+}
 
 
 @dataclass
 class Piece:
-    """A header with name and extra fields, the data of an entry, or any other bytes."""
+    """A header with what follows it (name, extra fields, comment), the data of an entry, or any other bytes."""
 
     what: str  # a key of RECORDS, "data" or "rest"
     entry: int  # its number; -1 for bytes outside entries
@@ -58,15 +68,25 @@ class Piece:
         return bytes(self.data[self.record.size :][: self.get("name_length")])
 
     def extra(self) -> bytes:
-        return bytes(self.data[self.record.size + self.get("name_length") :])
+        return bytes(self.data[self.record.size + self.get("name_length") :][: self.get("extra_length")])
+
+    def comment(self) -> bytes:
+        """What follows the extra fields."""
+        lengths = [self.get(name) for name in ("name_length", "extra_length") if name in self.record.fields]
+        return bytes(self.data[self.record.size + sum(lengths) :])
 
     def rename(self, name: bytes) -> None:
-        self.data[self.record.size :] = name + self.extra()
+        self.data[self.record.size :] = name + self.extra() + self.comment()
         self.set("name_length", len(name))
 
     def set_extra(self, extra: bytes) -> None:
-        self.data[self.record.size + self.get("name_length") :] = extra
+        self.data[self.record.size + self.get("name_length") :] = extra + self.comment()
         self.set("extra_length", len(extra))
+
+    def set_comment(self, comment: bytes) -> None:
+        del self.data[len(self.data) - len(self.comment()) :]
+        self.data += comment
+        self.set("comment_length", len(comment))
 
     def offset_slot(self) -> tuple[str, int]:
         """The field of the local header's offset: struct code and place."""
@@ -101,8 +121,9 @@ def pick(pieces: Pieces, what: str) -> Pieces:
 
 
 def _end_pieces(file: bytes) -> Pieces:
-    pieces = [Piece("end", -1, bytearray(file[-END.size :]))]
-    before = len(file) - END.size - LOCATOR.size
+    at = file.rfind(END.signature)
+    pieces = [Piece("end", -1, bytearray(file[at:]))]
+    before = at - LOCATOR.size
     if file[before:].startswith(LOCATOR.signature):
         pieces.insert(0, Piece("locator", -1, bytearray(file[before:][: LOCATOR.size])))
         pieces.insert(0, Piece("end64", -1, bytearray(file[before - END64.size : before])))
@@ -139,10 +160,13 @@ def _dissect(file: bytes) -> Pieces:
         length = LOCAL.size + local.get("name_length") + local.get("extra_length")
         del local.data[length:]
         placed.append((at, local))
-        data = bytearray(file[at + length : at + length + size_of(central)])
-        placed.append((at + length, Piece("data", central.entry, data)))
+        end = at + length + size_of(central)
+        placed.append((at + length, Piece("data", central.entry, bytearray(file[at + length : end]))))
+        if local.get("flags") & DESCRIBED:
+            placed += _descriptor(file, end, central)
     pieces, at = [], 0
-    for offset, piece in sorted(placed, key=lambda each: each[0]):
+    # Data without bytes begins where the next record does.
+    for offset, piece in sorted(placed, key=lambda each: (each[0], each[1].what != "data")):
         if offset > at:
             pieces.append(Piece("rest", -1, bytearray(file[at:offset])))
         pieces.append(piece)
@@ -150,12 +174,22 @@ def _dissect(file: bytes) -> Pieces:
     return pieces + ending
 
 
+def _descriptor(file: bytes, at: int, central: Piece) -> Iterator[tuple[int, Piece]]:
+    """The data descriptor, if it has a signature. What follows it tells its two forms apart, or else its sizes."""
+    if file.startswith(DESCRIPTOR.signature, at):
+        sizes = struct.pack("<2I", central.get("compressed"), central.get("size"))
+        ends_here, ends_later = (file.startswith(b"PK", at + form.size) for form in (DESCRIPTOR, DESCRIPTOR64))
+        narrow = ends_here or (file.startswith(sizes, at + 8) and not ends_later)
+        what = "descriptor" if narrow else "descriptor64"
+        yield at, Piece(what, central.entry, bytearray(file[at : at + RECORDS[what].size]))
+
+
 def size_of(central: Piece) -> int:
-    """The size of an entry, from the zip64 field if the header has a sentinel."""
-    if central.get("size") != S32:
-        return central.get("size")
+    """The size of an entry's data in the file, from the zip64 field if the header has a sentinel."""
+    if central.get("compressed") != S32:
+        return central.get("compressed")
     zip64 = dict(split_extra(central.extra())).get(recipes.ZIP64_ID, b"")
-    return struct.unpack_from("<Q", zip64)[0]
+    return struct.unpack_from("<Q", zip64, 8 * (central.get("size") == S32))[0]
 
 
 def join(pieces: Pieces) -> bytes:
@@ -320,12 +354,14 @@ def change_data(rng: random.Random, pieces: Pieces) -> str:
     """Replaces the data, perhaps by data of a different size, and all values that depend on it."""
     local, central = headers_of(rng, pieces)
     data = next(each for each in pick(pieces, "data") if each.entry == local.entry)
-    data.data[:] = recipes.contents(rng) if rng.random() < 0.5 else rng.randbytes(len(data.data))
-    values = {"crc32": zlib.crc32(data.data), "size": len(data.data), "compressed": len(data.data)}
-    for header in (local, central):
-        for name, value in values.items():
-            if header.get(name) != S32:
-                header.set(name, value)
+    content = recipes.contents(rng) if rng.random() < 0.5 else rng.randbytes(len(data.data))
+    data.data[:] = deflate(content) if central.get("method") == 8 else content
+    values = {"crc32": zlib.crc32(content), "size": len(content), "compressed": len(data.data)}
+    described = [p for p in pieces if p.what.startswith("descriptor") and p.entry == central.entry]
+    for record in (local, central, *described):
+        for name, value in values.items() if record is not local or not described else ():
+            if record.get(name) != S32:
+                record.set(name, value)
     pad_right(pieces)
     return "data"
 
@@ -544,8 +580,9 @@ def mutations(folder: Path) -> Iterator[Mutation]:
     """
     own = as_bases(recipes.bases())
     valid, invalid = (as_bases(vectors(folder / name)) for name in ("valid", "invalid"))
+    others = as_bases(foreign.zips())
     seen: set[bytes] = set()
-    yield from _new(seen, (Mutation("none", *each[:2]) for each in own + valid + invalid))
+    yield from _new(seen, (Mutation("none", *each[:2]) for each in own + valid + invalid + others))
     crafted = recipes.crafted().items()
     yield from _new(seen, (Mutation(f"crafted: {name}", "none", file) for name, file in crafted))
     for name, (count, family) in FAMILIES.items():

@@ -1,6 +1,9 @@
 """Other zip readers. Each gives names, sizes and digests of the data that it reads from a file.
 
-A peer is a function from a path to a list of `Read`, in the peer's order; it raises `Refused`.
+`peers.py NAME` runs one of the readers that Python can call: it reads paths from standard input, one a line, and prints
+a line of JSON for each: {"entries": [[name in hexadecimal, size, digest], ...]} in the reader's order, or
+{"refused": why}. A fourth value of an entry is its size in the reader's listing, if that differs. The programs in
+peers/ speak the same protocol. workers.py starts all of them.
 """
 
 from __future__ import annotations
@@ -8,14 +11,14 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
-import hashlib
-import io
+import json
+import locale
 import os
 import re
-import shutil
 import subprocess
-import tarfile
+import sys
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -28,7 +31,7 @@ class Read(NamedTuple):
 
     name: bytes
     size: int
-    digest: str  # of the bytes; two entries may well have the same CRC
+    digest: str  # CRC-32 and Adler-32 of the bytes; two entries may well have the same CRC
     stated: int | None = None  # its size in the peer's listing, if that differs
 
 
@@ -36,24 +39,27 @@ class Refused(Exception):
     """A peer refuses the file."""
 
 
+def digest_of(data: bytes) -> str:
+    return f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}"
+
+
 def read_of(name: bytes, stated: int, data: bytes) -> Read:
-    digest = hashlib.sha256(data).hexdigest()[:16]
-    return Read(name, len(data), digest, None if stated == len(data) else stated)
-
-
-class Peer(NamedTuple):
-    read: Callable[[Path], list[Read]]
-    found: Callable[[], bool]  # whether it is installed
+    return Read(name, len(data), digest_of(data), None if stated == len(data) else stated)
 
 
 # --- Python --------------------------------------------------------------------------------------
+
+
+def _python_data(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    with file.open(info) as data:
+        return data.read(MOST)
 
 
 def python(path: Path) -> list[Read]:
     try:
         with zipfile.ZipFile(path) as file:
             infos = file.infolist()
-            return [read_of(i.filename.encode(), i.file_size, file.read(i)) for i in infos]
+            return [read_of(i.filename.encode(), i.file_size, _python_data(file, i)) for i in infos]
     except Exception as error:  # noqa: BLE001 it may raise any exception
         raise Refused(f"{type(error).__name__}: {error}") from None
 
@@ -78,12 +84,6 @@ def load(name: str, functions: dict[str, str]) -> ctypes.CDLL:
         entry = getattr(loaded, function)
         entry.restype, *entry.argtypes = (_TYPES[letter] for letter in code)
     return loaded
-
-
-def loads(library: Callable[[], ctypes.CDLL]) -> bool:
-    with contextlib.suppress(OSError):
-        return bool(library())
-    return False
 
 
 @functools.cache
@@ -231,6 +231,98 @@ def minizip(path: Path) -> list[Read]:
         minizip_library().unzClose(archive)
 
 
+@functools.cache
+def libarchive_library() -> ctypes.CDLL:
+    functions = {
+        "archive_read_new": "p",
+        "archive_read_support_filter_all": "ip",
+        "archive_read_support_format_all": "ip",
+        "archive_read_open_filename": "ipsL",
+        "archive_read_open": "ippppp",
+        "archive_read_next_header": "ipp",
+        "archive_entry_pathname": "sp",
+        "archive_entry_size": "qp",
+        "archive_entry_filetype": "up",
+        "archive_read_data": "qppL",
+        "archive_error_string": "sp",
+        "archive_read_free": "ip",
+    }
+    locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
+    return load("libarchive.so.13", functions)
+
+
+END_OF_ARCHIVE, WARNING = 1, -20
+FOLDER, REGULAR = 0o040000, 0o100000
+
+
+def _libarchive_good(archive: int, status: int, least: int = 0) -> int:
+    if status < least:
+        said = libarchive_library().archive_error_string(archive) or b"no reason"
+        raise Refused(said.decode(errors="replace"))
+    return status
+
+
+def _libarchive_entry(archive: int, entry: ctypes.c_void_p) -> Read:
+    lib = libarchive_library()
+    buffer, data = ctypes.create_string_buffer(1 << 14), b""
+    name, kind = lib.archive_entry_pathname(entry) or b"", lib.archive_entry_filetype(entry)
+    stated = lib.archive_entry_size(entry)
+    reading = functools.partial(lib.archive_read_data, archive, buffer, len(buffer))
+    while (count := _libarchive_good(archive, reading())) > 0 and len(data) < MOST:
+        data += buffer.raw[:count]
+    if kind not in (FOLDER, REGULAR):
+        name += b" (no regular file)"
+    return read_of(name, stated or len(data), data)  # a stream may state its size after the data
+
+
+def _libarchive_entries(archive: int) -> Iterator[Read]:
+    entry = ctypes.c_void_p()
+    while True:
+        status = libarchive_library().archive_read_next_header(archive, ctypes.byref(entry))
+        if _libarchive_good(archive, status, WARNING) == END_OF_ARCHIVE:
+            return
+        yield _libarchive_entry(archive, entry)
+
+
+def _libarchive(begin: Callable[[int], int]) -> list[Read]:
+    """What bsdtar reads: formats are told by content, as it does."""
+    lib = libarchive_library()
+    archive = lib.archive_read_new()
+    try:
+        lib.archive_read_support_filter_all(archive)
+        lib.archive_read_support_format_all(archive)
+        _libarchive_good(archive, begin(archive))
+        return list(_libarchive_entries(archive))
+    finally:
+        lib.archive_read_free(archive)
+
+
+def bsdtar(path: Path) -> list[Read]:
+    open_file = libarchive_library().archive_read_open_filename
+    return _libarchive(lambda archive: open_file(archive, bytes(path), 10240))
+
+
+READ_CALLBACK = ctypes.CFUNCTYPE(
+    ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)
+)
+
+
+def bsdtar_piped(path: Path) -> list[Read]:
+    """As on a pipe: the library can neither seek nor skip."""
+    data = path.read_bytes()
+    whole = ctypes.create_string_buffer(data, len(data))
+    sizes = iter([len(data), 0])
+
+    def give(_archive: int, _client: int, at: ctypes.Array) -> int:
+        at[0] = ctypes.addressof(whole)
+        return next(sizes, 0)
+
+    callback = READ_CALLBACK(give)
+    pointer = ctypes.cast(callback, ctypes.c_void_p)
+    open_stream = libarchive_library().archive_read_open
+    return _libarchive(lambda archive: open_stream(archive, None, None, pointer, None))
+
+
 # --- programs ------------------------------------------------------------------------------------
 
 _ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "UNZIP": "", "ZIPINFO": ""}
@@ -257,20 +349,6 @@ def cut(listed: list[tuple[bytes, int]], data: bytes) -> list[Read]:
     return [*out, *([read_of(b"(more)", 0, data[at:])] if len(data) > at else [])]
 
 
-def bsdtar(path: Path) -> list[Read]:
-    """As a tar archive, which gives names and bytes as they are."""
-    made, out = said("bsdtar", "-cf", "-", "--format=pax", f"@{path}"), []
-    with tarfile.open(fileobj=io.BytesIO(made), encoding="utf-8") as file:
-        for each in file:
-            content = file.extractfile(each)
-            name = each.name.encode(errors="surrogateescape")
-            if content is None:
-                out.append(Read(name + b" (no regular file)", 0, ""))
-            else:
-                out.append(read_of(name, each.size, content.read()))
-    return out
-
-
 # Blocks of `7z l -slt`: lines `Key = value`, parted by empty ones.
 _KEYS = re.compile(rb"^(Path|Size|Folder) = (.*)$", re.MULTILINE)
 
@@ -280,7 +358,7 @@ def seven_zip(path: Path) -> list[Read]:
     listed = []
     for block in listing.partition(b"\n----------\n")[2].split(b"\n\n"):
         if keys := dict(_KEYS.findall(block)):
-            folder = b" (a folder)" if keys[b"Folder"] == b"+" else b""
+            folder = b"/" if keys[b"Folder"] == b"+" else b""
             listed.append((keys[b"Path"] + folder, int(keys[b"Size"])))
     return cut(listed, said("7z", "x", "-so", "-tzip", path, warnings=(1,)))
 
@@ -297,16 +375,29 @@ def unzip(path: Path) -> list[Read]:
 
 # --- all of them ---------------------------------------------------------------------------------
 
-
-def program(name: str) -> Callable[[], bool]:
-    return lambda: shutil.which(name) is not None
-
-
-PEERS = {
-    "python": Peer(python, lambda: True),
-    "libzip": Peer(libzip, lambda: loads(libzip_library)),
-    "minizip": Peer(minizip, lambda: loads(minizip_library)),
-    "bsdtar": Peer(bsdtar, program("bsdtar")),
-    "7z": Peer(seven_zip, program("7z")),
-    "unzip": Peer(unzip, program("unzip")),
+READERS: dict[str, Callable[[Path], list[Read]]] = {
+    "python": python,
+    "libzip": libzip,
+    "minizip": minizip,
+    "bsdtar": bsdtar,
+    "bsdtar piped": bsdtar_piped,
+    "7z": seven_zip,
+    "unzip": unzip,
 }
+
+
+def answer(read: Callable[[Path], list[Read]], path: Path) -> dict[str, object]:
+    try:
+        entries = read(path)
+    except Refused as refusal:
+        return {"refused": str(refusal)}
+    return {"entries": [[e.name.hex(), e.size, e.digest] + [e.stated] * (e.stated is not None) for e in entries]}
+
+
+def main(name: str) -> None:
+    for line in sys.stdin:
+        print(json.dumps(answer(READERS[name], Path(line.rstrip("\n")))), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -86,6 +86,23 @@ TEST(ForeignHeaders, AFileThatIsMarkedAsAFolderOrAVolumeIsRefused) {
   }
 }
 
+// 7-Zip reads setuid without setgid as a folder if the host is Amiga, and drops the bytes.
+TEST(ForeignHeaders, AFileThatIsAFolderOnAnAmigaIsRefused) {
+  const auto zip_of = [](std::uint16_t host, std::uint32_t mode) {
+    return changed_a([=](ZipEntry& e) {
+      e.central.version_made_by = static_cast<std::uint16_t>(host << 8U | 20U);
+      e.central.external_attributes = mode << 16U;
+    });
+  };
+  for (const std::uint32_t mode : {04000U, 05755U, 0104644U}) {
+    const Built built = zip_of(1, mode);
+    EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_entry_attributes, built, "a")) << mode;
+    expect_read(zip_of(0, mode));
+    expect_read(zip_of(3, mode));
+  }
+  for (const std::uint32_t mode : {0U, 0644U, 02000U, 06000U, 0100644U}) expect_read(zip_of(1, mode));
+}
+
 TEST(ForeignHeaders, AUnicodePathThatRenamesIsRefused) {
   const auto with_path = [](std::string_view other, bool local) {
     Blob content = {std::byte{1}};
