@@ -155,12 +155,11 @@ LocalSizes read_local_sizes(const LocalFileHeader& local, const KnownFields& fie
   std::array<std::uint64_t, 2> wide = {narrow[0], narrow[1]};
   for (std::size_t i = 0; i < wide.size() && field.size() >= (i + 1) * 8; ++i) {
     wide.at(i) = base::load<std::uint64_t>(field, i * 8);
-    if (narrow.at(i) != sentinel32 && narrow.at(i) != wide.at(i) && sentinels == 0) {  // F7, F18
+    if (narrow.at(i) != sentinel32 && narrow.at(i) != wide.at(i)) {  // F7, F18
       refuse(Code::zip_zip64_extra, "the zip64 field of the local header contradicts its sizes");
     }
   }
-  const bool one_by_one = sentinels == 1 && (field.size() < 16 || wide[0] != wide[1]);
-  if (one_by_one || (sentinels != 0 && field.size() < 16)) {  // F17
+  if (sentinels != 0 && (field.size() < 16 || (sentinels == 1 && wide[0] != wide[1]))) {  // F17
     refuse(Code::zip_zip64_extra,
            "the local header refers to the zip64 field for one of its sizes only: readers disagree on which "
            "value of the field that is");

@@ -2,6 +2,8 @@
 
 import concurrent.futures
 import dataclasses
+import functools
+import math
 import os
 import pathlib
 import resource
@@ -16,7 +18,10 @@ GIB = 1 << 30
 MEMORY_LIMIT = 6 * GIB  # bytes of private memory: a mutant may allocate without end
 FILE_LIMIT = 24 * GIB  # bytes of one file: tests write sparse files of several GiB
 FIRST_BATCH_MS = 300  # the cheap tests run first, because most mutants die in them
-SHORTEST_LIMIT = 15.0  # seconds for one run of a program, at least
+# Tests that take longer are not run against a mutant: those of the mutant's own room, and others.
+OWN_MS, OTHER_MS = 3000, 100
+SHORTEST_LIMIT = 10.0  # seconds of a processor for one run of a program, at least
+PATIENCE = 12  # seconds for each of these, where the machine is busy or the program sleeps
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,20 +43,22 @@ class Outcome:
     seconds: float = 0
 
 
-def limit_resources() -> None:
+def limit_resources(seconds: float) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds)))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_LIMIT, FILE_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def run(command: Sequence[str], environment: dict[str, str], seconds: float) -> int | None:
-    """The exit status; None after the time limit. What the program leaves in its temporary folder is removed."""
+    """The exit status; None after the limit, in seconds of a processor. What the program leaves in its temporary folder is removed."""
     folder = tempfile.mkdtemp(prefix="mutant.")
     child = subprocess.Popen(command, env={**os.environ, **environment, "TMPDIR": folder}, stdin=subprocess.DEVNULL,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-                             preexec_fn=limit_resources)
+                             preexec_fn=functools.partial(limit_resources, seconds))
     try:
-        return child.wait(timeout=seconds)
+        status = child.wait(timeout=seconds * PATIENCE)
+        return None if status in {-signal.SIGXCPU, -signal.SIGKILL} else status
     except subprocess.TimeoutExpired:
         return None
     finally:
@@ -76,11 +83,14 @@ def record(program: pathlib.Path, out: pathlib.Path, leave_out: str, seconds: fl
 
 
 def batches(tests: Sequence[Test], programs: Sequence[str]) -> list[list[Test]]:
-    """The tests that reach a mutant in the order in which they run: cheap ones first, in the order of `programs`."""
+    """The tests for a mutant in the order in which they run: cheap ones first, in the order of `programs`. The first
+    program is that of the mutant's room."""
     out: list[list[Test]] = []
     late: list[list[Test]] = []
     for program in programs:
-        own = sorted((each for each in tests if each.program == program), key=lambda each: each.milliseconds)
+        longest = OWN_MS if program == programs[0] else OTHER_MS
+        own = sorted((each for each in tests if each.program == program and each.milliseconds <= longest),
+                     key=lambda each: each.milliseconds)
         first: list[Test] = []
         spent = 0
         for test in own:
@@ -101,7 +111,7 @@ def outcome(site: int, tests: Sequence[Test], programs: Sequence[str]) -> Outcom
     for batch in batches(tests, programs):
         expected = sum(each.milliseconds for each in batch) / 1000
         chosen = ":".join(each.name for each in batch)
-        command = [batch[0].program, "--gtest_filter=" + chosen, "--gtest_fail_fast", "--gtest_brief=1"]
+        command = [batch[0].program, "--gtest_filter=" + chosen, "--gtest_break_on_failure", "--gtest_brief=1"]
         status = run(command, {"ONNXAR_MUTANT": str(site)}, max(SHORTEST_LIMIT, 10 * expected))
         if status != 0:
             by = pathlib.Path(batch[0].program).name

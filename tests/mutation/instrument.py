@@ -32,6 +32,9 @@ CLASSES = {CursorKind.STRUCT_DECL, CursorKind.CLASS_DECL, CursorKind.CLASS_TEMPL
            CursorKind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION}
 REFERENCES = {CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR, CursorKind.TYPE_REF, CursorKind.TEMPLATE_REF}
 NUMBER = re.compile(r"(0[xX][0-9a-fA-F']+|[0-9][0-9']*)[uUlLzZ]*")
+BITWISE = {"&", "|", "^", "&=", "|="}
+TRANSPARENT = {CursorKind.PAREN_EXPR, CursorKind.UNARY_OPERATOR, CursorKind.INIT_LIST_EXPR, CursorKind.UNEXPOSED_EXPR,
+               CursorKind.CXX_FUNCTIONAL_CAST_EXPR}  # around an operand
 LOOPS = {CursorKind.WHILE_STMT: 0, CursorKind.DO_STMT: 1}
 
 
@@ -105,6 +108,7 @@ class Context:
     excluded: str = ""  # why no site may be here
     constant_done: bool = False  # the constant is the operand of a comparison, which moves it
     cast: str = ""
+    mask: bool = False  # an operand of a bitwise operator: `+ 1` might set a bit that other checks refuse
 
 
 def is_constexpr(declaration: Cursor) -> bool:
@@ -172,7 +176,7 @@ class Finder:
 
     def children(self, node: Cursor, context: Context) -> Iterator[tuple[Cursor, Context]]:
         """The children with their contexts; `context` without what holds for this node alone."""
-        plain = dataclasses.replace(context, constant_done=False, cast="")
+        plain = dataclasses.replace(context, constant_done=False, cast="", mask=self.is_mask(node, context))
         constant = dataclasses.replace(plain, excluded=context.excluded or "constant")
         kind, below = node.kind, list(node.get_children())
         for index, child in enumerate(below):
@@ -180,7 +184,7 @@ class Finder:
                 yield child, constant
             elif kind == CursorKind.UNEXPOSED_EXPR and len(below) == 1 and extent(child) == extent(node):
                 cast = context.cast or (node.type.get_canonical().spelling if node.type.get_canonical().kind in INTEGERS else "")
-                yield child, dataclasses.replace(context, cast=cast)
+                yield child, dataclasses.replace(plain, constant_done=context.constant_done, cast=cast)
             elif kind in REFERENCES and child.kind not in REFERENCES and child.kind == CursorKind.INTEGER_LITERAL:
                 yield child, constant  # a template argument
             elif kind in {CursorKind.VAR_DECL, CursorKind.FIELD_DECL} and child.extent.end.offset <= node.location.offset:
@@ -191,6 +195,11 @@ class Finder:
                 yield child, dataclasses.replace(plain, constant_done=True)
             else:
                 yield child, plain
+
+    def is_mask(self, node: Cursor, context: Context) -> bool:
+        if node.kind in {CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR}:
+            return self.operator(node) in BITWISE
+        return context.mask and node.kind in TRANSPARENT
 
     def exclusion(self, node: Cursor) -> str:
         """Why nothing below the node may be changed; empty if it may."""
@@ -280,7 +289,7 @@ class Finder:
         if node.kind == CursorKind.INTEGER_LITERAL and not NUMBER.fullmatch(text):
             return  # `10ms`, or the 0 of a comparison that clang rewrote as `<=>`
         cast = context.cast or own.spelling.removeprefix("const ")
-        self.change(node, context, f"{text} + 1", cast=cast)
+        self.change(node, context, f"{text} << 1" if context.mask else f"{text} + 1", cast=cast)
 
     def compare(self, node: Cursor, context: Context) -> None:
         left, right = self.operands(node) or (node, node)

@@ -176,7 +176,7 @@ def main() -> int:
     known = saved()
     rooms = arguments.rooms or ROOMS
     chosen = [site for site in made.sites if site.file.split("/")[0] in rooms]
-    todo = [site for site in chosen if not (arguments.again and known.get(site.key, Outcome("")).what in {"killed", "timeout"})]
+    todo = [site for site in chosen if not (arguments.again and known.get(site.key, Outcome("")).what == "killed")]
     done = 0
 
     def progress(number: int, outcome: Outcome) -> None:

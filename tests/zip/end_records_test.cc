@@ -274,5 +274,50 @@ TEST(EndRecords, LargeNumbersInTheZip64RecordDoNotWrap) {
             Code::zip_end_directory_bounds);
 }
 
+TEST(EndRecords, OneThatIsFartherAwayThanACommentCanBeLongIsNotFound) {
+  const auto alone = [](std::size_t trailing) {
+    ZipBuilder builder;
+    builder.trailing = Blob(trailing);
+    return builder.build();
+  };
+  EXPECT_EQ(refusal_of_end(alone(65535)), (ErrorContext{Code::zip_end_not_last, "", 0}));
+  EXPECT_EQ(refusal_of_end(alone(65536)), (ErrorContext{Code::zip_end_missing, "", 65536 + 22}));
+  const Built built = changed_archive([](ZipBuilder& b) { b.trailing = Blob(65536); });
+  EXPECT_EQ(refusal_of_end(built.bytes), (ErrorContext{Code::zip_end_missing, "", built.bytes.size()}));
+}
+
+TEST(EndRecords, LocatorOneByteTooEarlyForARecordIsRefused) {
+  ZipBuilder builder;
+  builder.prefix = Blob(55);
+  builder.write_zip64_locator = true;
+  builder.zip64_locator.record_offset = std::uint64_t{0} - 1;
+  EXPECT_EQ(refusal_of_end(builder.build()), (ErrorContext{Code::zip_zip64_locator, "", 55}));
+}
+
+TEST(EndRecords, PlaceWithoutAZip64RecordIsToldFromARecordOfAnotherForm) {
+  const auto message_of = [](const auto& change) {
+    const Blob bytes = changed_zip64(change).bytes;
+    return error_of([&] { return zip::read_end(bytes).entries; }).value().message();
+  };
+  EXPECT_EQ(message_of([](ZipBuilder& b) { b.zip64_end.signature = 0x06064b51U; }),
+            "no zip64 end record where the locator points");
+}
+
+TEST(EndRecords, Zip64IsNeededFrom65535EntriesOn) {
+  const auto unneeded = [](std::uint64_t entries) {
+    const Built built =
+        changed_zip64([=](ZipBuilder& b) { b.zip64_end.entries = b.zip64_end.entries_on_disk = entries; });
+    return zip::read_end(built.bytes).unneeded_zip64;
+  };
+  EXPECT_TRUE(unneeded(65534));
+  EXPECT_FALSE(unneeded(65535));
+  EXPECT_FALSE(unneeded(65536));
+}
+
+TEST(EndRecords, DefaultLimitsAreThoseThatTheHeaderPromises) {
+  EXPECT_EQ(zip::Limits{}.entries, 1048576U);
+  EXPECT_EQ(zip::Limits{}.directory_size, 268435456U);
+}
+
 }  // namespace
 }  // namespace onnxar::testing

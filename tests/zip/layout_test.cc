@@ -204,6 +204,14 @@ TEST(HeaderBytes, EqualTheBuildersAroundTheLimitOfOffsets) {
        {sentinel - second - 1, sentinel - second, sentinel - second + 1, 4 * gibibyte, 5 * gibibyte}) {
     expect_builders_bytes(smallest_builder(), shift);
   }
+  for (const std::uint64_t size : {sentinel - 1, sentinel}) {
+    for (const std::uint64_t shift : {sentinel - second - 1, sentinel - second}) {
+      ZipBuilder each = smallest_builder();
+      mean_size(each, size);
+      each.entry(model_entry).in_both([size](HeaderFields& header) { header.csize = header.usize = size; });
+      expect_builders_bytes(each, shift);
+    }
+  }
   ZipBuilder both = smallest_builder();
   mean_size(both, 6 * gibibyte);
   expect_builders_bytes(both, 4 * gibibyte);
@@ -217,6 +225,14 @@ TEST(HeaderBytes, EqualTheBuildersAroundTheLimitOfCounts) {
   expect_builders_bytes(builder);
   builder.entries.insert(builder.entries.end() - 1, zip_entry("last", {}));
   expect_builders_bytes(builder);
+}
+
+TEST(HeaderBytes, BothHeadersOfAnEntryWithALocalZip64FieldStateVersion45) {
+  zip::PlacedEntry entry;
+  entry.name = "w";
+  entry.placement = zip::place(0, 1, 10, 64, true);
+  EXPECT_EQ(u16_at(zip::local_header_bytes(entry), 4), 45U);
+  EXPECT_EQ(u16_at(zip::directory_bytes(std::array{entry}, 1024), 6), 45U);
 }
 
 TEST(Alignment, IsRefusedUnlessItIsAPowerOfTwoFrom64To32768) {
