@@ -116,6 +116,16 @@ def is_constexpr(declaration: Cursor) -> bool:
     return "constexpr" in words
 
 
+def full_name(node: Cursor) -> str:
+    """The name of a function or class with the classes around it."""
+    names = [node.spelling.split("<")[0]]
+    parent = node.semantic_parent
+    while parent is not None and parent.kind in CLASSES:
+        names.append(parent.spelling.split("<")[0])
+        parent = parent.semantic_parent
+    return "::".join(reversed(names))
+
+
 def extent(node: Cursor) -> tuple[int, int]:
     return node.extent.start.offset, node.extent.end.offset
 
@@ -164,8 +174,7 @@ class Finder:
         if str(node.extent.start.file) != str(self.source.path) or str(node.extent.end.file) != str(self.source.path):
             return  # written in another file, as default arguments are
         if kind in FUNCTIONS or kind in CLASSES:
-            name = "::".join(filter(None, (context.function, node.spelling.split("<")[0])))
-            context = Context(function=name)
+            context = Context(function=full_name(node))
         elif kind == CursorKind.NAMESPACE:
             context = Context()
         elif why := self.exclusion(node):

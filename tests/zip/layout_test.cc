@@ -132,6 +132,19 @@ TEST(FileSize, CountsEveryEntryAtItsOwnAlignment) {
   EXPECT_EQ(zip::file_size(same, 512), zip::file_size(std::vector<zip::SizedEntry>{{"a", 70, 512}, {"b", 70, 512}}));
 }
 
+TEST(FileSize, EntriesHaveTwoToThe60BytesAtMostAndBeginThereAtTheLatest) {
+  constexpr std::uint64_t limit = 1ULL << 60U;
+  const auto code_of_sizes = [](std::uint64_t first, std::uint64_t second) {
+    const std::vector<zip::SizedEntry> entries = {{"a", first, 64}, {"b", second, 64}};
+    return code_of([&] { return zip::file_size(entries); });
+  };
+  EXPECT_EQ(code_of_sizes(10, limit), std::nullopt);
+  EXPECT_EQ(code_of_sizes(10, limit + 1), Code::usage_argument);
+  const std::uint64_t header = 4096;  // a large entry begins on a page
+  EXPECT_EQ(code_of_sizes(limit - header, 10), std::nullopt);
+  EXPECT_EQ(code_of_sizes(limit - header + 1, 10), Code::usage_argument);
+}
+
 TEST(EndRecords, GrowToZip64AtEachThreshold) {
   EXPECT_EQ(zip::end_records_size(65534, sentinel - 1, sentinel - 1), 22U);
   EXPECT_EQ(zip::end_records_size(65535, 0, 0), 98U);

@@ -344,5 +344,16 @@ TEST(LocalHeader, DataThatThePaddingPushesIntoTheNextEntryIsRefused) {
   EXPECT_EQ(code_at_local_header(built), Code::zip_entry_overlap);
 }
 
+TEST(LocalHeader, TwoRecordsOfAnAlignmentAreToldFromTwoZip64Fields) {
+  const auto message_of = [](const Blob& fields) {
+    const Built built = changed_entry([&](ZipEntry& w) { w.local.extra = fields; });
+    return error_of([&] { return local_of_w(built); }).value().message();
+  };
+  EXPECT_EQ(message_of(fields_of(padded(0xD935, 64, 10), padded(0xA11E, 64, 23))),
+            "two records state an alignment in one header");
+  EXPECT_EQ(message_of(fields_of(zip64_record({}), fields_of(zip64_record({}), padded(0xD935, 64, 25)))),
+            "an extra field appears twice in one header");
+}
+
 }  // namespace
 }  // namespace onnxar::testing
