@@ -70,11 +70,15 @@ def run(command: Sequence[str], environment: dict[str, str], seconds: float) -> 
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def record(program: pathlib.Path, out: pathlib.Path, leave_out: str, seconds: float = 900) -> list[Test]:
-    """Runs all tests of a program without a mutant, and notes which sites each executes."""
+def record(program: pathlib.Path, out: pathlib.Path, leave_out: str, seconds: float = 900) -> None:
+    """Runs all tests of a program without a mutant; `out` gets the sites that each executes."""
     status = run([str(program), f"--gtest_filter=-{leave_out}"], {"ONNXAR_MUTATION_RECORD": str(out)}, seconds)
     if status != 0:
         raise RuntimeError(f"{program} fails without a mutant (exit status {status})")
+
+
+def read_record(program: pathlib.Path, out: pathlib.Path) -> list[Test]:
+    """What `record` wrote."""
     tests = []
     for line in out.read_text().splitlines():
         name, milliseconds, *sites = line.split()

@@ -9,7 +9,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from driver import Outcome, record, run_mutants  # noqa: E402
+from driver import Outcome, read_record, record, run_mutants  # noqa: E402
 from instrument import Instrumented, Site, instrument  # noqa: E402
 from reasons import Reason, load, unused, why  # noqa: E402
 
@@ -41,7 +41,9 @@ class MutationTest(unittest.TestCase):
         cls.made = instrument(SAMPLE, [SAMPLE / "checks.h", SAMPLE / "checks.cc"], [f"-I{SAMPLE}"])
         with tempfile.TemporaryDirectory() as folder:
             program = build(cls.made, pathlib.Path(folder))
-            tests = record(program, pathlib.Path(folder) / "sites", "NoTest.*")
+            sites = pathlib.Path(folder) / "sites"
+            record(program, sites, "NoTest.*")
+            tests = read_record(program, sites)
             cls.outcomes = run_mutants([site.number for site in cls.made.sites], tests, lambda _: [str(program)], 2,
                                        lambda *_: None)
 

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-from driver import Outcome, Test, record, run_mutants
+from driver import Outcome, Test, read_record, record, run_mutants
 from instrument import Site, instrument
 from reasons import Reason, load, unused, why
 
@@ -75,7 +75,15 @@ def build(sites: int, jobs: int) -> pathlib.Path:
 
 
 def coverage(folder: pathlib.Path) -> list[Test]:
-    return [test for program in PROGRAMS for test in record(folder / program, OUT / f"{program}.sites", LEFT_OUT)]
+    """Which tests reach which site. Programs that were not built again keep their records."""
+    tests = []
+    for program in PROGRAMS:
+        out = OUT / f"{program}.sites"
+        if not out.exists() or out.stat().st_mtime < (folder / program).stat().st_mtime:
+            record(folder / program, OUT / "new.sites", LEFT_OUT)
+            (OUT / "new.sites").rename(out)
+        tests += read_record(folder / program, out)
+    return tests
 
 
 # --- results ---

@@ -2,7 +2,10 @@
 #include "zip/end_records.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <algorithm>
+#include <span>
 #include <string>
 
 #include "zip/reading.h"
@@ -312,6 +315,34 @@ TEST(EndRecords, Zip64IsNeededFrom65535EntriesOn) {
   EXPECT_TRUE(unneeded(65534));
   EXPECT_FALSE(unneeded(65535));
   EXPECT_FALSE(unneeded(65536));
+}
+
+/// Whether a directory of this offset and size has zip64 end records without need. The file's bytes before its end
+/// records are memory that was never touched.
+bool has_unneeded_zip64(std::uint64_t offset, std::uint64_t size) {
+  const Built built = changed_zip64([](ZipBuilder&) {});
+  Blob records(built.bytes.end() - 98, built.bytes.end());
+  put_u64(records, 40, size);
+  put_u64(records, 48, offset);
+  put_u64(records, 56 + 8, offset + size);
+  const std::size_t length = offset + size + records.size();
+  void* const memory =
+      ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  EXPECT_NE(memory, MAP_FAILED);
+  const std::span file(static_cast<std::byte*>(memory), length);
+  std::ranges::copy(records, file.last(records.size()).begin());
+  const bool unneeded = zip::read_end(file).unneeded_zip64;
+  ::munmap(memory, length);
+  return unneeded;
+}
+
+TEST(EndRecords, Zip64IsNeededForADirectoryThatIsThatLargeOrThatFarAway) {
+  EXPECT_TRUE(has_unneeded_zip64(sentinel - 1, 100));
+  EXPECT_FALSE(has_unneeded_zip64(sentinel, 100));
+  EXPECT_FALSE(has_unneeded_zip64(sentinel + 1, 100));
+  EXPECT_TRUE(has_unneeded_zip64(100, sentinel - 1));
+  EXPECT_FALSE(has_unneeded_zip64(100, sentinel));
+  EXPECT_FALSE(has_unneeded_zip64(100, sentinel + 1));
 }
 
 TEST(EndRecords, DefaultLimitsAreThoseThatTheHeaderPromises) {

@@ -241,6 +241,15 @@ TEST(ForeignHeaders, ASizeBesideASentinelThatContradictsTheZip64FieldIsRefused) 
   }
 }
 
+TEST(ForeignHeaders, ALocalZip64FieldToWhichBothSizesAreSentMayHoldTwoSizes) {
+  const ZipEntry deflated = plain_entry(deflated_entry("a", pattern(50)));
+  expect_read(changed([&](ZipBuilder& b) {
+    b.entries[1] = deflated;
+    b.entries[1].local.extra = zip64_record({50, deflated.data.size()});
+    b.entries[1].local.usize32 = b.entries[1].local.csize32 = 0xffffffffU;
+  }));
+}
+
 TEST(ForeignHeaders, ALocalZip64FieldMayHoldMoreThanBothSizes) {
   expect_read(changed_a([](ZipEntry& e) { e.local.extra = zip64_record({100, 100, 0}); }));
 }
