@@ -327,7 +327,9 @@ class Finder:
         core, text = bare(node), self.source_of(node)
         negated = core.kind == CursorKind.UNARY_OPERATOR and text.startswith("!")
         below = bare(next(core.get_children())) if negated else core
-        if below.kind.is_expression() and not self.comparison(below) and not self.operator_is_logical(below):
+        if below.kind == CursorKind.CXX_BOOL_LITERAL_EXPR:
+            self.source.exclude("constant", *extent(node))  # `while (true)`
+        elif below.kind.is_expression() and not self.comparison(below) and not self.operator_is_logical(below):
             self.change(node, context, f"!({text})", squeeze(text[1:] if negated else f"!{text}"))
 
     def operator_is_logical(self, node: Cursor) -> bool:

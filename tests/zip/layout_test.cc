@@ -132,6 +132,14 @@ TEST(FileSize, CountsEveryEntryAtItsOwnAlignment) {
   EXPECT_EQ(zip::file_size(same, 512), zip::file_size(std::vector<zip::SizedEntry>{{"a", 70, 512}, {"b", 70, 512}}));
 }
 
+TEST(FileSize, FirstEntryBeginsAtZeroUnlessAPlaceIsGiven) {
+  const std::string name(28, 'n');  // with it, 64 is the first place for the data
+  EXPECT_EQ(zip::file_size(std::vector<zip::SizedEntry>{{name, 10, 64}}), 64U + 10 + 46 + 28 + 22);
+  EXPECT_EQ(zip::file_size(std::vector<zip::SizedEntry>{{name, 10, 64}}, 1), 128U + 10 + 46 + 28 + 22);
+  const std::vector<std::pair<std::string_view, std::uint64_t>> same = {{name, 10}};
+  EXPECT_EQ(zip::file_size(same, 64), 64U + 10 + 46 + 28 + 22);
+}
+
 TEST(FileSize, EntriesHaveTwoToThe60BytesAtMostAndBeginThereAtTheLatest) {
   constexpr std::uint64_t limit = 1ULL << 60U;
   const auto code_of_sizes = [](std::uint64_t first, std::uint64_t second) {

@@ -355,5 +355,24 @@ TEST(LocalHeader, TwoRecordsOfAnAlignmentAreToldFromTwoZip64Fields) {
             "an extra field appears twice in one header");
 }
 
+TEST(LocalHeader, PaddingOfOneByteManyTimesIsRefusedUnlessItIsZero) {
+  Blob record = extra_record(0xD935, Blob(room - 4, std::byte{0x11}));
+  put_u16(record, 4, 64);
+  EXPECT_EQ(code_of_fields(record), Code::zip_padding_record);
+}
+
+TEST(LocalHeader, Zip64FieldOf4GiBIsCalledFor) {
+  for (const std::uint64_t size : {sentinel - 1, sentinel, sentinel + 1}) {
+    const Built built = changed_entry([size](ZipEntry& w) {
+      w.force_zip64_sizes = true;
+      w.in_both([size](HeaderFields& header) { header.csize = header.usize = size; });
+    });
+    const PlacedEntry& w = built.entry("w");
+    zip::DirectoryEntry entry;
+    zip::read_central_header(Bytes(built.bytes).subspan(w.central_offset), w.central_offset, entry);
+    EXPECT_EQ(zip::read_local_header(Bytes(built.bytes).first(w.data_offset), entry).unneeded_zip64, size < sentinel);
+  }
+}
+
 }  // namespace
 }  // namespace onnxar::testing
