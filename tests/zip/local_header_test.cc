@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "zip/central_header.h"
 #include "zip/reading.h"
 
 namespace onnxar::testing {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "onnxar/bytes.h"
 #include "support/guarded_buffer.h"
 #include "support/refusal.h"
 #include "support/wire_builder.h"
@@ -169,6 +170,12 @@ TEST(NameFault, NoByteBeforeAShortNameIsRead) {
     const GuardedBuffer name = GuardedBuffer::starting_after_guard(blob(std::string(length, 'n')));
     EXPECT_EQ(fault(as_text(name.bytes())), std::nullopt);
   }
+}
+
+TEST(NameWithoutOmissions, NamesOfNothingElseBecomeEmpty) {
+  EXPECT_EQ(zip::name_without_omissions(";1"), "");
+  EXPECT_EQ(zip::name_without_omissions("c:"), "");
+  EXPECT_EQ(zip::name_without_omissions("c:d"), "d");
 }
 
 }  // namespace
