@@ -376,5 +376,30 @@ TEST(Directory, NoNameIsTheFolderOfAnother) {
   EXPECT_EQ(refusal_of_archive(archive_of_names({"a", "ab/c", "a.b", "ab/d"}).bytes), std::nullopt);
 }
 
+std::size_t first_appended(const Built& built) { return zip::Directory::read(built.bytes, {}).first_appended(); }
+
+TEST(Directory, EntriesOfTheFirstStateComeBeforeTheFirstThatAnEditAppended) {
+  const Built plain = four_entries().build_placed();
+  EXPECT_EQ(first_appended(plain), 4U);
+  const Built once = append_edit(plain, smallest_model(256, "once"), {zip_entry("d", pattern(10))});
+  EXPECT_EQ(first_appended(once), 3U);
+  const Built twice = append_edit(once, smallest_model(256, "twice"), {zip_entry("e", pattern(10))});
+  EXPECT_EQ(first_appended(twice), 3U);
+}
+
+TEST(Directory, AnEntryAtAnUnusualPlaceIsNotFollowedByAnEdit) {
+  ZipBuilder builder = four_entries();
+  builder.entries[1].alignment = 4096;
+  EXPECT_EQ(first_appended(builder.build_placed()), 4U);
+}
+
+TEST(Directory, CountIsOnlyHeldAgainstTheSizeOfHeadersWithoutNames) {
+  const Built built = changed_archive([](ZipBuilder& b) {
+    b.entries.erase(b.entries.begin());
+    b.entries[0].in_both([](HeaderFields& header) { header.name = ""; });
+  });
+  EXPECT_EQ(refusal_of_directory(built.bytes), (ErrorContext{Code::zip_name_empty, "", built.directory_offset}));
+}
+
 }  // namespace
 }  // namespace onnxar::testing

@@ -2,7 +2,10 @@
 #include "zip/end_records.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <algorithm>
+#include <span>
 #include <string>
 
 #include "zip/reading.h"
@@ -272,6 +275,79 @@ TEST(EndRecords, LargeNumbersInTheZip64RecordDoNotWrap) {
               b.zip64_end.directory_size = end + 1;  // the sum wraps to where the records begin
             }),
             Code::zip_end_directory_bounds);
+}
+
+TEST(EndRecords, OneThatIsFartherAwayThanACommentCanBeLongIsNotFound) {
+  const auto alone = [](std::size_t trailing) {
+    ZipBuilder builder;
+    builder.trailing = Blob(trailing);
+    return builder.build();
+  };
+  EXPECT_EQ(refusal_of_end(alone(65535)), (ErrorContext{Code::zip_end_not_last, "", 0}));
+  EXPECT_EQ(refusal_of_end(alone(65536)), (ErrorContext{Code::zip_end_missing, "", 65536 + 22}));
+  const Built built = changed_archive([](ZipBuilder& b) { b.trailing = Blob(65536); });
+  EXPECT_EQ(refusal_of_end(built.bytes), (ErrorContext{Code::zip_end_missing, "", built.bytes.size()}));
+}
+
+TEST(EndRecords, LocatorOneByteTooEarlyForARecordIsRefused) {
+  ZipBuilder builder;
+  builder.prefix = Blob(55);
+  builder.write_zip64_locator = true;
+  builder.zip64_locator.record_offset = std::uint64_t{0} - 1;
+  EXPECT_EQ(refusal_of_end(builder.build()), (ErrorContext{Code::zip_zip64_locator, "", 55}));
+}
+
+TEST(EndRecords, PlaceWithoutAZip64RecordIsToldFromARecordOfAnotherForm) {
+  const auto message_of = [](const auto& change) {
+    const Blob bytes = changed_zip64(change).bytes;
+    return error_of([&] { return zip::read_end(bytes).entries; }).value().message();
+  };
+  EXPECT_EQ(message_of([](ZipBuilder& b) { b.zip64_end.signature = 0x06064b51U; }),
+            "no zip64 end record where the locator points");
+}
+
+TEST(EndRecords, Zip64IsNeededFrom65535EntriesOn) {
+  const auto unneeded = [](std::uint64_t entries) {
+    const Built built =
+        changed_zip64([=](ZipBuilder& b) { b.zip64_end.entries = b.zip64_end.entries_on_disk = entries; });
+    return zip::read_end(built.bytes).unneeded_zip64;
+  };
+  EXPECT_TRUE(unneeded(65534));
+  EXPECT_FALSE(unneeded(65535));
+  EXPECT_FALSE(unneeded(65536));
+}
+
+/// Whether a directory of this offset and size has zip64 end records without need. The file's bytes before its end
+/// records are memory that was never touched.
+bool has_unneeded_zip64(std::uint64_t offset, std::uint64_t size) {
+  const Built built = changed_zip64([](ZipBuilder&) {});
+  Blob records(built.bytes.end() - 98, built.bytes.end());
+  put_u64(records, 40, size);
+  put_u64(records, 48, offset);
+  put_u64(records, 56 + 8, offset + size);
+  const std::size_t length = offset + size + records.size();
+  void* const memory =
+      ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  EXPECT_NE(memory, MAP_FAILED);
+  const std::span file(static_cast<std::byte*>(memory), length);
+  std::ranges::copy(records, file.last(records.size()).begin());
+  const bool unneeded = zip::read_end(file).unneeded_zip64;
+  ::munmap(memory, length);
+  return unneeded;
+}
+
+TEST(EndRecords, Zip64IsNeededForADirectoryThatIsThatLargeOrThatFarAway) {
+  EXPECT_TRUE(has_unneeded_zip64(sentinel - 1, 100));
+  EXPECT_FALSE(has_unneeded_zip64(sentinel, 100));
+  EXPECT_FALSE(has_unneeded_zip64(sentinel + 1, 100));
+  EXPECT_TRUE(has_unneeded_zip64(100, sentinel - 1));
+  EXPECT_FALSE(has_unneeded_zip64(100, sentinel));
+  EXPECT_FALSE(has_unneeded_zip64(100, sentinel + 1));
+}
+
+TEST(EndRecords, DefaultLimitsAreThoseThatTheHeaderPromises) {
+  EXPECT_EQ(zip::Limits{}.entries, 1048576U);
+  EXPECT_EQ(zip::Limits{}.directory_size, 268435456U);
 }
 
 }  // namespace

@@ -213,5 +213,33 @@ TEST(ForeignDirectory, FoldersAreNotFiles) {
   EXPECT_THAT(names_in(built.bytes), ElementsAre(model_entry, "a", "b", "folder/c"));
 }
 
+TEST(ForeignDirectory, AZip64EndRecordMayStateAVersionBelowAllThatExist) {
+  for (const std::uint16_t version : {std::uint16_t{0}, std::uint16_t{9}}) {
+    expect_read(changed([=](ZipBuilder& b) {
+      b.force_zip64 = true;
+      b.zip64_end.version_needed = version;
+    }));
+  }
+}
+
+// 19 280 is `PK` in two bytes. With a directory whose size ends in 5 and 6, the end record contains its own signature.
+TEST(ForeignDirectory, NumbersOfTheEndRecordThatLookLikeItsSignatureAreNumbers) {
+  constexpr std::size_t entries = 0x4b50;
+  constexpr std::size_t directory_size = 0x000f0605;
+  ZipBuilder builder = plain_zip();
+  std::size_t size = builder.build_placed().directory_size;
+  while (builder.entries.size() < entries) {
+    const std::string name = "n" + std::to_string(builder.entries.size() + 100000);
+    builder.entries.push_back(plain_entry(zip_entry(name.substr(0, 5) + name.substr(5), {})));
+    size += 46 + name.size();
+  }
+  ASSERT_LT(size, directory_size + 65536);
+  builder.entries.back().central.comment =
+      std::string(directory_size % 65536 + 65536 - size % 65536, 'c').substr(0, 65535);
+  const Built built = builder.build_placed();
+  ASSERT_EQ(u32_at(built.bytes, built.end_offset + 10), 0x06054b50U);
+  EXPECT_EQ(zip::ForeignDirectory::read(built.bytes, {}).entries().size(), entries);
+}
+
 }  // namespace
 }  // namespace onnxar::testing

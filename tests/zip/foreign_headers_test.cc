@@ -247,5 +247,230 @@ TEST(ForeignHeaders, ADescriptorThatSaysOtherwiseIsRefused) {
   refused([](ZipEntry& e) { flip_bit(e.gap_after, 12); });  // its size
 }
 
+TEST(ForeignHeaders, EachBitOfEncryptionIsRefusedAlone) {
+  const Built strong = changed_a([](ZipEntry& e) { e.central.flags = std::uint16_t{0x0040}; });
+  EXPECT_EQ(refusal_of_zip(strong.bytes), in_directory(Code::zip_entry_encrypted, strong, "a"));
+}
+
+TEST(ForeignHeaders, AFolderThatIsALinkIsRefused) {
+  const Built built = changed([](ZipBuilder& b) {
+    ZipEntry folder = plain_entry(zip_entry("f/", {}));
+    folder.central.external_attributes = 0120777U << 16U;
+    b.entries.push_back(folder);
+  });
+  EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_entry_attributes, built, "f/"));
+}
+
+// Some readers take the size beside the sentinel from the header, others take it from the field.
+TEST(ForeignHeaders, ASizeBesideASentinelThatContradictsTheZip64FieldIsRefused) {
+  const auto built_with = [](std::uint32_t size, std::uint32_t stored) {
+    return changed_a([=](ZipEntry& e) {
+      e.local.extra = zip64_record({100, 100});
+      e.local.usize32 = size;
+      e.local.csize32 = stored;
+    });
+  };
+  expect_read(built_with(100, 0xffffffffU));
+  expect_read(built_with(0xffffffffU, 100));
+  for (const Built& built : {built_with(99, 0xffffffffU), built_with(0xffffffffU, 99)}) {
+    EXPECT_EQ(refusal_of_zip(built.bytes), at_header(Code::zip_zip64_extra, built, "a"));
+  }
+}
+
+TEST(ForeignHeaders, ALocalZip64FieldToWhichBothSizesAreSentMayHoldTwoSizes) {
+  const ZipEntry deflated = plain_entry(deflated_entry("a", pattern(50)));
+  expect_read(changed([&](ZipBuilder& b) {
+    b.entries[1] = deflated;
+    b.entries[1].local.extra = zip64_record({50, deflated.data.size()});
+    b.entries[1].local.usize32 = b.entries[1].local.csize32 = 0xffffffffU;
+  }));
+}
+
+TEST(ForeignHeaders, ALocalZip64FieldMayHoldMoreThanBothSizes) {
+  expect_read(changed_a([](ZipEntry& e) { e.local.extra = zip64_record({100, 100, 0}); }));
+}
+
+TEST(ForeignHeaders, ALocalZip64FieldThatEndsWithinASizeIsRefused) {
+  for (const bool both : {false, true}) {
+    const Built built = changed_a([=](ZipEntry& e) {
+      Blob field = zip64_record({100, 100});
+      field.pop_back();
+      put_u16(field, 2, 15);
+      e.local.extra = field;
+      e.local.csize32 = 0xffffffffU;
+      if (both) e.local.usize32 = 0xffffffffU;
+    });
+    EXPECT_EQ(refusal_of_zip(built.bytes), at_header(Code::zip_zip64_extra, built, "a"));
+  }
+}
+
+TEST(ForeignHeaders, ASentinelWithoutAZip64FieldIsToldFromOneWithTooShortAField) {
+  const auto message_of = [](const Blob& extra) {
+    const Built built = changed_a([&](ZipEntry& e) {
+      e.local.extra = extra;
+      e.local.csize32 = e.local.usize32 = 0xffffffffU;
+    });
+    return error_of([&] { return zip::ForeignDirectory::read(built.bytes, {}).offset(); }).value().message();
+  };
+  EXPECT_NE(message_of({}), message_of(zip64_record({100})));
+}
+
+TEST(ForeignHeaders, NumbersBeforeStreamedDataAreZeroOrTheDirectorys) {
+  const auto refused = [](Code code, const auto& change) {
+    const Built built = changed([&](ZipBuilder& b) {
+      b.entries[1] = plain_entry(streamed_entry("a", pattern(100, 1)));
+      change(b.entries[1].local);
+    });
+    EXPECT_EQ(refusal_of_zip(built.bytes), at_header(code, built, "a"));
+  };
+  refused(Code::zip_local_size, [](LocalFields& local) { local.usize = 99; });
+  refused(Code::zip_local_size, [](LocalFields& local) { local.csize = 99; });
+  refused(Code::zip_local_field, [](LocalFields& local) { local.crc = 1U; });
+}
+
+/// Info-ZIP's Unicode path field: version, CRC-32 of the header's name, the other name.
+Blob unicode_path(std::uint32_t crc, std::string_view other) {
+  Blob content(5, std::byte{1});
+  put_u32(content, 1, crc);
+  const Blob name = blob(other);
+  content.insert(content.end(), name.begin(), name.end());
+  return extra_record(0x7075, content);
+}
+
+TEST(ForeignHeaders, AUnicodePathOfAnotherNameIsIgnored) {
+  expect_read(changed_a([](ZipEntry& e) { e.local.extra = unicode_path(bitwise_crc32(blob("b")), "other"); }));
+}
+
+TEST(ForeignHeaders, AnEmptyUnicodePathIsRefused) {
+  const Built built = changed_a([](ZipEntry& e) { e.local.extra = unicode_path(bitwise_crc32(blob("a")), ""); });
+  EXPECT_EQ(refusal_of_zip(built.bytes), at_header(Code::zip_extra_unknown, built, "a"));
+}
+
+TEST(ForeignHeaders, AUnicodePathTooShortForItsCrcIsIgnored) {
+  const std::uint32_t crc = bitwise_crc32(blob("a"));
+  for (std::size_t length = 0; length < 5; ++length) {
+    Blob extra = unicode_path(crc, "");
+    extra.resize(4 + length);
+    put_u16(extra, 2, static_cast<std::uint16_t>(length));
+    // The next field begins with the last byte of the CRC, so that a reader that runs on finds all of it.
+    const Blob next = extra_record(static_cast<std::uint16_t>(crc >> 24U), Blob(9));
+    extra.insert(extra.end(), next.begin(), next.end());
+    expect_read(changed_a([&](ZipEntry& e) { e.local.extra = extra; }));
+  }
+}
+
+TEST(ForeignHeaders, APaddingRecordTooShortForAnAlignmentStatesNone) {
+  const auto alignment_of = [](const Blob& extra) {
+    const Built built = changed([&](ZipBuilder& b) {
+      Blob data(100);
+      put_u16(data, 0, 64);  // what a reader finds that runs on
+      b.entries[1] = plain_entry(zip_entry("a", data));
+      b.entries[1].local.extra = extra;
+    });
+    const auto directory = zip::ForeignDirectory::read(built.bytes, {});
+    return directory.entries()[*directory.find("a")].alignment;
+  };
+  Blob stated = extra_record(0xA11E, Blob(2));
+  put_u16(stated, 4, 128);
+  for (const std::uint16_t id : {std::uint16_t{0xD935}, std::uint16_t{0xA11E}}) {
+    EXPECT_EQ(alignment_of(extra_record(id, {})), 0U);
+    EXPECT_EQ(alignment_of(extra_record(id, Blob(1))), 0U);
+    Blob low_byte = extra_record(id, Blob(1));
+    low_byte[4] = std::byte{64};
+    low_byte.push_back(std::byte{0});  // zipalign's padding
+    EXPECT_EQ(alignment_of(low_byte), 0U);
+  }
+  Blob both = extra_record(0xD935, Blob(1));
+  both.insert(both.end(), stated.begin(), stated.end());
+  EXPECT_EQ(alignment_of(both), 128U);
+}
+
+TEST(ForeignHeaders, AnOffsetAtTheStartOfTheDirectoryIsRefused) {
+  const Built plain = plain_zip().build_placed();
+  const Built built = changed([&](ZipBuilder& b) {
+    b.entry("b").central.header_offset32 = static_cast<std::uint32_t>(plain.directory_offset);
+  });
+  EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_entry_bounds, built, "b"));
+}
+
+// --- Descriptors: forms and ends -----------------------------------------------------------------------------------
+
+/// A zip whose last entry `b` is streamed, with these bytes after its data.
+Built ending_in_descriptor(const Blob& descriptor) {
+  return changed([&](ZipBuilder& b) {
+    b.entries[2] = plain_entry(streamed_entry("b", pattern(200, 2)));
+    b.entries[2].gap_after = descriptor;
+  });
+}
+
+/// The descriptor of that entry, with sizes of `width` bytes.
+Blob descriptor_of_b(bool with_signature, std::size_t width) {
+  Blob out(with_signature ? 4 : 0);
+  if (with_signature) put_u32(out, 0, signature::descriptor);
+  const std::size_t head = out.size();
+  out.resize(head + 4 + 2 * width);
+  put_u32(out, head, bitwise_crc32(pattern(200, 2)));
+  put_u32(out, head + 4, 200);
+  put_u32(out, head + 4 + width, 200);
+  return out;
+}
+
+void expect_descriptor_refused(const Blob& descriptor) {
+  const Built built = ending_in_descriptor(descriptor);
+  EXPECT_EQ(refusal_of_zip(built.bytes), at_header(Code::zip_entry_descriptor, built, "b"));
+}
+
+TEST(ForeignHeaders, ADescriptorMayEndAtTheDirectory) {
+  for (const bool with_signature : {true, false}) {
+    for (const std::size_t width : {std::size_t{4}, std::size_t{8}}) {
+      expect_read(ending_in_descriptor(descriptor_of_b(with_signature, width)));
+    }
+  }
+}
+
+TEST(ForeignHeaders, ADescriptorThatRunsIntoTheDirectoryIsRefused) {
+  for (const bool with_signature : {true, false}) {
+    for (const std::size_t width : {std::size_t{4}, std::size_t{8}}) {
+      Blob whole = descriptor_of_b(with_signature, width);
+      while (!whole.empty()) {
+        whole.pop_back();
+        expect_descriptor_refused(whole);
+      }
+    }
+  }
+}
+
+// The directory's first byte is `P`, so a reader that runs on by one byte finds a size of 0x50 and three bytes more.
+TEST(ForeignHeaders, ADescriptorThatLacksTheHighestByteOfASizeIsRefused) {
+  constexpr std::uint32_t size = 0x50000000;
+  const Blob data(size / 1032 + 1);
+  for (const bool with_signature : {true, false}) {
+    const Built built = changed([&](ZipBuilder& b) {
+      ZipEntry entry = plain_entry(streamed_entry("b", data, with_signature));
+      entry.in_both([](HeaderFields& header) { header.method = std::uint16_t{8}; });
+      entry.central.usize = size;
+      put_u32(entry.gap_after, entry.gap_after.size() - 4, size);
+      entry.gap_after.pop_back();
+      b.entries[2] = entry;
+    });
+    EXPECT_EQ(refusal_of([&] { return zip::ForeignDirectory::read(built.bytes, {}).offset(); }),
+              at_header(Code::zip_entry_descriptor, built, "b"));
+  }
+}
+
+TEST(ForeignHeaders, FourBytesBeforeADescriptorAreItsSignatureOrRefused) {
+  Blob descriptor = descriptor_of_b(true, 4);
+  put_u32(descriptor, 0, signature::descriptor + 1);
+  expect_descriptor_refused(descriptor);
+}
+
+TEST(ForeignHeaders, AWideDescriptorStatesBothSizes) {
+  for (const std::size_t at : {std::size_t{8}, std::size_t{12}, std::size_t{16}, std::size_t{20}}) {
+    Blob descriptor = descriptor_of_b(true, 8);
+    flip_bit(descriptor, at);
+    expect_descriptor_refused(descriptor);
+  }
+}
+
 }  // namespace
 }  // namespace onnxar::testing

@@ -300,5 +300,29 @@ TEST(ForeignRefusals, DataIsComparedWithItsCrc) {
   EXPECT_EQ(refusal_of_zip(deflated.bytes), at_data(Code::zip_data_inflate, deflated, "a"));
 }
 
+TEST(ForeignRefusals, ASignatureThatEndsWhereTheFirstEntryBeginsIsRefused) {
+  const Built local = changed([](ZipBuilder& b) { b.prefix = blob("PK\3\4"); });
+  EXPECT_EQ(refusal_of_zip(local.bytes), (ErrorContext{Code::zip_entry_unlisted, "", 0}));
+  const Built end = changed([](ZipBuilder& b) { b.prefix = blob("PK\5\6"); });
+  EXPECT_EQ(refusal_of_zip(end.bytes), (ErrorContext{Code::zip_end_ambiguous, "", 0}));
+}
+
+TEST(ForeignRefusals, AnEndRecordBetweenTwoEntriesIsRefused) {
+  for (const std::size_t before : {std::size_t{0}, std::size_t{1}}) {
+    Blob gap(before + 22);
+    put_u32(gap, before, signature::end);
+    Built built = changed_a([&](ZipEntry& e) { e.gap_after = gap; });
+    const std::size_t at = built.entry("a").data_offset + 100 + before;
+    put_u16(built.bytes, at + 20, static_cast<std::uint16_t>(built.bytes.size() - at - 22));
+    EXPECT_EQ(refusal_of_zip(built.bytes), (ErrorContext{Code::zip_end_ambiguous, "", at}));
+  }
+}
+
+TEST(ForeignRefusals, TheFirstFilesNameMayBeMadeEqualToo) {
+  const Built built =
+      changed([](ZipBuilder& b) { b.entries = {plain_entry(zip_entry("a", {})), plain_entry(zip_entry("a.", {}))}; });
+  EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_name_duplicate, built, "a."));
+}
+
 }  // namespace
 }  // namespace onnxar::testing

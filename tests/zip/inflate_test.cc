@@ -61,6 +61,13 @@ TEST(InflateSource, GivesBackWhatWasDeflated) {
   }
 }
 
+// zlib has taken all of the input when it has filled the reader's buffer of 256 KiB, and still holds some output.
+TEST(InflateSource, OutputThatIsPendingAtTheEndOfTheInputIsRead) {
+  for (std::size_t size = 262144; size < 262144 + 1100; size += 50) {
+    EXPECT_EQ(inflated(deflated(Blob(size)), size).data.size(), size);
+  }
+}
+
 TEST(InflateSource, SaysTheSizeThatWasAnnounced) { EXPECT_EQ(zip::InflateSource(Bytes(), 12345, here).size(), 12345U); }
 
 TEST(InflateSource, HandsOutSmallPiecesAtAnySize) {

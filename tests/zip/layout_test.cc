@@ -132,6 +132,27 @@ TEST(FileSize, CountsEveryEntryAtItsOwnAlignment) {
   EXPECT_EQ(zip::file_size(same, 512), zip::file_size(std::vector<zip::SizedEntry>{{"a", 70, 512}, {"b", 70, 512}}));
 }
 
+TEST(FileSize, FirstEntryBeginsAtZeroUnlessAPlaceIsGiven) {
+  const std::string name(28, 'n');  // with it, 64 is the first place for the data
+  EXPECT_EQ(zip::file_size(std::vector<zip::SizedEntry>{{name, 10, 64}}), 64U + 10 + 46 + 28 + 22);
+  EXPECT_EQ(zip::file_size(std::vector<zip::SizedEntry>{{name, 10, 64}}, 1), 128U + 10 + 46 + 28 + 22);
+  const std::vector<std::pair<std::string_view, std::uint64_t>> same = {{name, 10}};
+  EXPECT_EQ(zip::file_size(same, 64), 64U + 10 + 46 + 28 + 22);
+}
+
+TEST(FileSize, EntriesHaveTwoToThe60BytesAtMostAndBeginThereAtTheLatest) {
+  constexpr std::uint64_t limit = 1ULL << 60U;
+  const auto code_of_sizes = [](std::uint64_t first, std::uint64_t second) {
+    const std::vector<zip::SizedEntry> entries = {{"a", first, 64}, {"b", second, 64}};
+    return code_of([&] { return zip::file_size(entries); });
+  };
+  EXPECT_EQ(code_of_sizes(10, limit), std::nullopt);
+  EXPECT_EQ(code_of_sizes(10, limit + 1), Code::usage_argument);
+  const std::uint64_t header = 4096;  // a large entry begins on a page
+  EXPECT_EQ(code_of_sizes(limit - header, 10), std::nullopt);
+  EXPECT_EQ(code_of_sizes(limit - header + 1, 10), Code::usage_argument);
+}
+
 TEST(EndRecords, GrowToZip64AtEachThreshold) {
   EXPECT_EQ(zip::end_records_size(65534, sentinel - 1, sentinel - 1), 22U);
   EXPECT_EQ(zip::end_records_size(65535, 0, 0), 98U);
@@ -204,6 +225,14 @@ TEST(HeaderBytes, EqualTheBuildersAroundTheLimitOfOffsets) {
        {sentinel - second - 1, sentinel - second, sentinel - second + 1, 4 * gibibyte, 5 * gibibyte}) {
     expect_builders_bytes(smallest_builder(), shift);
   }
+  for (const std::uint64_t size : {sentinel - 1, sentinel}) {
+    for (const std::uint64_t shift : {sentinel - second - 1, sentinel - second}) {
+      ZipBuilder each = smallest_builder();
+      mean_size(each, size);
+      each.entry(model_entry).in_both([size](HeaderFields& header) { header.csize = header.usize = size; });
+      expect_builders_bytes(each, shift);
+    }
+  }
   ZipBuilder both = smallest_builder();
   mean_size(both, 6 * gibibyte);
   expect_builders_bytes(both, 4 * gibibyte);
@@ -217,6 +246,14 @@ TEST(HeaderBytes, EqualTheBuildersAroundTheLimitOfCounts) {
   expect_builders_bytes(builder);
   builder.entries.insert(builder.entries.end() - 1, zip_entry("last", {}));
   expect_builders_bytes(builder);
+}
+
+TEST(HeaderBytes, BothHeadersOfAnEntryWithALocalZip64FieldStateVersion45) {
+  zip::PlacedEntry entry;
+  entry.name = "w";
+  entry.placement = zip::place(0, 1, 10, 64, true);
+  EXPECT_EQ(u16_at(zip::local_header_bytes(entry), 4), 45U);
+  EXPECT_EQ(u16_at(zip::directory_bytes(std::array{entry}, 1024), 6), 45U);
 }
 
 TEST(Alignment, IsRefusedUnlessItIsAPowerOfTwoFrom64To32768) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "zip/central_header.h"
 #include "zip/reading.h"
 
 namespace onnxar::testing {
@@ -342,6 +343,36 @@ TEST(LocalHeader, DataThatThePaddingPushesIntoTheNextEntryIsRefused) {
   const Built built =
       changed_archive([](ZipBuilder& b) { b.entry(model_entry).central.header_offset = std::uint64_t{1088 - 8}; });
   EXPECT_EQ(code_at_local_header(built), Code::zip_entry_overlap);
+}
+
+TEST(LocalHeader, TwoRecordsOfAnAlignmentAreToldFromTwoZip64Fields) {
+  const auto message_of = [](const Blob& fields) {
+    const Built built = changed_entry([&](ZipEntry& w) { w.local.extra = fields; });
+    return error_of([&] { return local_of_w(built); }).value().message();
+  };
+  EXPECT_EQ(message_of(fields_of(padded(0xD935, 64, 10), padded(0xA11E, 64, 23))),
+            "two records state an alignment in one header");
+  EXPECT_EQ(message_of(fields_of(zip64_record({}), fields_of(zip64_record({}), padded(0xD935, 64, 25)))),
+            "an extra field appears twice in one header");
+}
+
+TEST(LocalHeader, PaddingOfOneByteManyTimesIsRefusedUnlessItIsZero) {
+  Blob record = extra_record(0xD935, Blob(room - 4, std::byte{0x11}));
+  put_u16(record, 4, 64);
+  EXPECT_EQ(code_of_fields(record), Code::zip_padding_record);
+}
+
+TEST(LocalHeader, Zip64FieldOf4GiBIsCalledFor) {
+  for (const std::uint64_t size : {sentinel - 1, sentinel, sentinel + 1}) {
+    const Built built = changed_entry([size](ZipEntry& w) {
+      w.force_zip64_sizes = true;
+      w.in_both([size](HeaderFields& header) { header.csize = header.usize = size; });
+    });
+    const PlacedEntry& w = built.entry("w");
+    zip::DirectoryEntry entry;
+    zip::read_central_header(Bytes(built.bytes).subspan(w.central_offset), w.central_offset, entry);
+    EXPECT_EQ(zip::read_local_header(Bytes(built.bytes).first(w.data_offset), entry).unneeded_zip64, size < sentinel);
+  }
 }
 
 }  // namespace

@@ -126,6 +126,14 @@ TEST(NameIndex, EveryPrefixOfAPathIsFoundAsItsFolder) {
   }
 }
 
+TEST(NameIndex, FoldersOfAnyLengthAreFound) {
+  for (std::size_t length = 1; length < 40; ++length) {
+    const std::string folder(length, 'n');
+    EXPECT_EQ(Index({folder}).folder_of(folder + "/x"), folder);
+    EXPECT_EQ(Index({folder}).folder_of(folder + "/another_part/x"), folder);
+  }
+}
+
 // Folders that many names share are told apart by their hashes, not by comparing them.
 TEST(NameIndex, LookingForFoldersReadsNamesOnlyWhereTheyMatch) {
   std::vector<std::string> names;

@@ -6,7 +6,10 @@
 #include <string>
 
 #include "base/text.h"
+#include "onnxar/bytes.h"
+#include "support/guarded_buffer.h"
 #include "support/refusal.h"
+#include "support/wire_builder.h"
 
 namespace onnxar::testing {
 namespace {
@@ -160,6 +163,19 @@ TEST(FoldedNames, EqualityNeedsEqualLengths) {
 TEST(CheckName, ThrowsTheFirstFaultAtThePlaceThatItIsGiven) {
   zip::check_name("a/b", {"a/b", 5});
   EXPECT_EQ(refusal_of([] { zip::check_name("a/", {"a/", 5}); }), (ErrorContext{Code::zip_name_directory, "a/", 5}));
+}
+
+TEST(NameFault, NoByteBeforeAShortNameIsRead) {
+  for (std::size_t length = 1; length < 20; ++length) {
+    const GuardedBuffer name = GuardedBuffer::starting_after_guard(blob(std::string(length, 'n')));
+    EXPECT_EQ(fault(as_text(name.bytes())), std::nullopt);
+  }
+}
+
+TEST(NameWithoutOmissions, NamesOfNothingElseBecomeEmpty) {
+  EXPECT_EQ(zip::name_without_omissions(";1"), "");
+  EXPECT_EQ(zip::name_without_omissions("c:"), "");
+  EXPECT_EQ(zip::name_without_omissions("c:d"), "d");
 }
 
 }  // namespace

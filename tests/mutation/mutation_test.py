@@ -1,0 +1,95 @@
+"""Tests the mutation tester: instruments a sample, builds it, and compares which of its mutants a test kills."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from driver import Outcome, read_record, record, run_mutants  # noqa: E402
+from instrument import Instrumented, Site, instrument  # noqa: E402
+from reasons import Reason, load, unused, why  # noqa: E402
+
+SAMPLE = HERE / "sample"
+
+
+def build(made: Instrumented, folder: pathlib.Path) -> pathlib.Path:
+    """Compiles the copies, the tests and the runtime as one unit."""
+    for name, text in made.copies.items():
+        (folder / name).write_text(text)
+    (folder / "checks_test.cc").write_text((SAMPLE / "checks_test.cc").read_text())
+    parts = [folder / "checks.cc", folder / "checks_test.cc", HERE / "runtime/mutate_state.cc", HERE / "runtime/recorder.cc"]
+    (folder / "all.cc").write_text("".join(f'#include "{part}"\n' for part in parts))
+    program = folder / "checks_test"
+    subprocess.run(["g++-12", "-std=c++20", "-w", "-O0", f"-I{folder}", f"-I{HERE}/runtime", f"-DONNXAR_MUTATION_SITES={len(made.sites)}",
+                    "-include", HERE / "runtime/mutate.h", folder / "all.cc", "-o", program, "-lgtest_main", "-lgtest", "-pthread"],
+                   check=True)
+    return program
+
+
+class MutationTest(unittest.TestCase):
+    """One build for all tests."""
+
+    made: Instrumented
+    outcomes: dict[int, Outcome]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.made = instrument(SAMPLE, [SAMPLE / "checks.h", SAMPLE / "checks.cc"], [f"-I{SAMPLE}"])
+        with tempfile.TemporaryDirectory() as folder:
+            program = build(cls.made, pathlib.Path(folder))
+            sites = pathlib.Path(folder) / "sites"
+            record(program, sites, "NoTest.*")
+            tests = read_record(program, sites)
+            cls.outcomes = run_mutants([site.number for site in cls.made.sites], tests, lambda _: [str(program)], 2,
+                                       lambda *_: None)
+
+    def site(self, function: str, text: str, changed: str) -> Site:
+        found = [each for each in self.made.sites if (each.function, each.text, each.changed) == (function, text, changed)]
+        self.assertEqual(len(found), 1, (function, text, changed))
+        return found[0]
+
+    def outcome(self, function: str, text: str, changed: str) -> str:
+        return self.outcomes[self.site(function, text, changed).number].what
+
+    def test_bounds_move_both_ways_and_a_test_of_both_sides_kills_them(self) -> None:
+        for changed in ("size < limit", "size <= limit + 1", "size > limit"):
+            self.assertEqual(self.outcome("fits", "size <= limit", changed), "killed")
+
+    def test_left_out_checks_are_killed(self) -> None:
+        self.assertEqual(self.outcome("checked", "check(size)", "removed"), "killed")
+        self.assertEqual(self.outcome("check", "!fits(size)", "never !fits(size)"), "killed")
+        self.assertEqual(self.outcome("check", "!fits(size)", "fits(size)"), "killed")
+
+    def test_an_equivalent_mutant_survives(self) -> None:
+        self.assertEqual(self.outcome("larger", "a < b", "a <= b"), "survived")
+        self.assertEqual(self.outcome("larger", "a < b", "a >= b"), "killed")
+
+    def test_a_side_that_no_test_needs_survives(self) -> None:
+        self.assertEqual(self.outcome("between", "low <= value", "true"), "survived")
+        self.assertEqual(self.outcome("between", "value <= high", "true"), "killed")
+
+    def test_what_no_test_calls_is_not_reached(self) -> None:
+        self.assertEqual(self.outcome("never_called", "3", "3 + 1"), "not reached")
+
+    def test_macros_and_constant_expressions_are_counted_instead(self) -> None:
+        self.assertFalse([site for site in self.made.sites if "%" in site.text or "11" in site.text])
+        self.assertIn("macro", self.made.excluded["checks.cc"])
+        self.assertIn("constant", self.made.excluded["checks.h"])
+
+    def test_reasons_belong_to_texts_and_not_to_lines(self) -> None:
+        site = self.site("larger", "a < b", "a <= b")
+        reason = Reason("checks.cc", "larger", "a < b", "a <= b", "equal values: either is the larger one")
+        self.assertEqual(why(site, [reason]), reason.reason)
+        gone = Reason("checks.cc", "larger", "a > b", "a >= b", "the text of this site is not in the file")
+        self.assertEqual(unused([reason, gone], self.made.sites), [gone])
+
+    def test_the_reasons_of_the_project_can_be_read(self) -> None:
+        self.assertIsInstance(load(HERE / "reasons.toml"), list)
+
+
+if __name__ == "__main__":
+    unittest.main()

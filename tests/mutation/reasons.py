@@ -1,0 +1,44 @@
+"""Why a mutant survives: reasons.toml, keyed by file, function and text, not by line."""
+
+import dataclasses
+import pathlib
+import tomllib
+
+from instrument import Site
+
+
+@dataclasses.dataclass(frozen=True)
+class Reason:
+    """One entry of reasons.toml. `nth` is -1 if it holds for all sites with these texts."""
+
+    file: str
+    function: str
+    text: str
+    changed: str
+    reason: str
+    nth: int = -1
+
+    def matches(self, site: Site) -> bool:
+        return ((self.file, self.function) == (site.file, site.function)
+                and self.text == site.text and self.changed == site.changed and self.nth in {-1, site.nth})
+
+
+def load(path: pathlib.Path) -> list[Reason]:
+    """All reasons of a file. Several changes of one text may share a reason."""
+    out = []
+    for table in tomllib.loads(path.read_text()).get("survivor", []):
+        changes = table["changed"] if isinstance(table["changed"], list) else [table["changed"]]
+        if len(table["reason"].split()) < 5:
+            raise ValueError(f"{path}: a reason is a sentence, not {table['reason']!r}")
+        rest = {key: value for key, value in table.items() if key != "changed"}
+        out += [Reason(changed=each, **rest) for each in changes]
+    return out
+
+
+def why(site: Site, reasons: list[Reason]) -> str | None:
+    return next((each.reason for each in reasons if each.matches(site)), None)
+
+
+def unused(reasons: list[Reason], sites: list[Site]) -> list[Reason]:
+    """Reasons whose text is no longer in the sources."""
+    return [each for each in reasons if not any(each.matches(site) for site in sites)]
