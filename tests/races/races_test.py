@@ -224,7 +224,8 @@ class Races(FolderCase):
                 self.assertIn(each.fault, EXPECTED[each.verb], each)
 
     def only_cuts_shorten(self) -> None:
-        cuts = [each for each in self.tries if each.verb in ("undo", "recover") or each.fault == "killed"]
+        """Undo and recover cut, and so does an edit that fails or is interrupted."""
+        cuts = [each for each in self.tries if each.verb in ("undo", "recover") or (each.verb == "replace" and each.fault)]
         for each in self.tries:
             if each.fault == "shortened":
                 overlap = any(cut.began <= each.ended and each.began <= cut.ended for cut in cuts)

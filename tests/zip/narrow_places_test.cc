@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "zip/end_records.h"
 #include "zip/layout.h"
 #include "zip/local_header.h"
 #include "zip/reading.h"
@@ -68,6 +69,48 @@ TEST(NarrowPlaces, VersionsNeededTellWhichHeadersHaveZip64Fields) {
     const auto directory = zip::directory_bytes(std::span(&entry, 1), entry.placement.end(), {});
     EXPECT_EQ(u16_at(directory, 6), version) << offset << ' ' << size;
   }
+}
+
+TEST(NarrowPlaces, AHeaderShorterThanItsPlaceSuggestsIsNotProvedInAdvance) {
+  // Without a padding record the data begins at 64. The bytes after it end as if it began at 128, another usual place.
+  const std::string name(34, 'n');
+  const Built built = changed_archive([&](ZipBuilder& builder) {
+    ZipEntry entry = zip_entry(name, pattern(10));
+    entry.local.padding = Blob();
+    entry.gap_after = zeros(64);
+    builder.entries.insert(builder.entries.begin(), entry);
+  });
+  ASSERT_EQ(built.entry(name).data_offset, 64U);
+  const GuardedBuffer file = GuardedBuffer::ending_at_guard(built.bytes);
+  const zip::Directory directory = zip::Directory::read(file.bytes(), {});
+  ASSERT_EQ(directory.regular_header_size(0), 128U);
+  directory.prove_regular(file.bytes().first(128), 0);
+  EXPECT_EQ(code_of([&] { return directory.data_offset(file.bytes(), 0); }), Code::zip_entry_gap);
+}
+
+TEST(NarrowPlaces, ALocalZip64FieldIsNeededFromTheSentinelOn) {
+  constexpr std::uint64_t large = 0xffffffff;
+  const Built built = changed_entry([](ZipEntry& w) { w.force_zip64_sizes = true; });
+  for (const std::uint64_t size : {std::uint64_t{1024}, large - 1, large, large + 1}) {
+    Blob bytes = built.bytes;
+    put_u64(bytes, 31 + 4, size);  // the zip64 field follows the name of one byte
+    put_u64(bytes, 31 + 12, size);
+    zip::DirectoryEntry entry = zip::Directory::read(built.bytes, {}).entries()[0];
+    entry.name = "w";
+    entry.size = size;
+    EXPECT_EQ(zip::read_local_header(bytes, entry).unneeded_zip64, size < large) << size;
+  }
+}
+
+TEST(NarrowPlaces, AnEndRecordNeeds22Bytes) {
+  const Built built = smallest_archive();
+  const Bytes end = Bytes(built.bytes).last(22);
+  EXPECT_TRUE(zip::has_end_record(end));
+  EXPECT_TRUE(zip::has_end_record(built.bytes));
+  EXPECT_FALSE(zip::has_end_record(end.first(21)));
+  EXPECT_FALSE(zip::has_end_record(end.last(21)));
+  EXPECT_FALSE(zip::has_end_record(zeros(22)));
+  EXPECT_FALSE(zip::has_end_record({}));
 }
 
 }  // namespace
