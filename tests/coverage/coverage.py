@@ -70,13 +70,14 @@ def environment(build: Path) -> dict[str, str]:
 def run(build: Path, word: str) -> bool:
     """Runs the programs, and returns whether all succeeded."""
     (build / "profiles").mkdir(exist_ok=True)
+    (build / "profiles").chmod(0o777)  # some tests run the command as an ordinary user
     if not word:
         for old in (build / "profiles").iterdir():
             old.unlink()
     subprocess.run([sys.executable, "-B", ROOT / "tests/fuzz/seeds.py", build / "seeds"], check=True, cwd=ROOT)
 
     def run_one(program: Program) -> bool:
-        given = {"env": environment(build), "cwd": ROOT, "timeout": SECONDS, "stdin": subprocess.DEVNULL}
+        given = {"env": environment(build), "cwd": ROOT, "timeout": SECONDS, "stdin": subprocess.DEVNULL, "umask": 0}
         done = subprocess.run(program.command, check=False, capture_output=True, text=True, **given)
         if done.returncode != 0:
             print(f"{program.name} failed:\n{(done.stdout + done.stderr)[-3000:]}", file=sys.stderr)

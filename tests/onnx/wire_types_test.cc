@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "onnx/fields.h"
+#include "onnx/rewrite.h"
+#include "onnx/site_text.h"
 #include "onnx/sites.h"
 #include "onnx/string_entry.h"
 #include "onnx/tensor_values.h"
@@ -60,6 +62,44 @@ TEST(WireTypes, MetadataOfAnotherWireTypeIsNotMetadata) {
   const auto found = onnx::find_metadata(model.view(), "onnxar.");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].entry.value, "value");
+}
+
+TEST(WireTypes, MetadataIsDroppedByItsWholeKeyOrByItsBeginning) {
+  const auto model_with = [](const std::vector<std::string>& keys) {
+    Message made = model({.graph = graph({})});
+    for (const std::string& key : keys) {
+      made.message(model_field::metadata_props, Message().string(1, key).string(2, "value"));
+    }
+    return made;
+  };
+  const Message before = model_with({"a", "a.b", "a.b.c", "a.b"});
+  const auto keep = [](const onnx::TensorSite&) { return onnx::TensorEdit::keep(); };
+  const auto after = [&](const onnx::MetadataEdit& edit) {
+    return onnx::rewrite_tensors(before.view(), keep, {}, edit).flat();
+  };
+  EXPECT_EQ(after({.drop_key = "a.b"}), model_with({"a", "a.b.c"}).view());
+  EXPECT_EQ(after({.drop = "a.b"}), model_with({"a"}).view());
+  EXPECT_EQ(after({.drop_key = "none"}), before.view());
+  EXPECT_EQ(after({}), before.view());
+}
+
+TEST(WireTypes, AnOperatorOfAnotherWireTypeHasNoName) {
+  const Message node = Message().varint(node_field::op_type, 1);
+  EXPECT_EQ(onnx::op_type_of(node.view(), {0, node.size()}), "");
+  const Message named = Message().string(node_field::op_type, "Add").varint(node_field::op_type, 1);
+  EXPECT_EQ(onnx::op_type_of(named.view(), {0, named.size()}), "Add");
+  const Message damaged = Message().string(node_field::op_type, "Add").claimed_length(node_field::op_type, 100);
+  EXPECT_EQ(onnx::op_type_of(damaged.view(), {0, damaged.size()}), "");
+}
+
+TEST(WireTypes, TheFirstStepOfASiteLosesItsDot) {
+  std::string with_dot;
+  onnx::append_step(with_dot, ".graph");
+  EXPECT_EQ(with_dot, "graph");
+  std::string without_dot;
+  onnx::append_step(without_dot, "graph");
+  onnx::append_step(without_dot, ".node");
+  EXPECT_EQ(without_dot, "graph.node");
 }
 
 TEST(WireTypes, RunsThatEndInTheMiddleOfAValueDoNotConvert) {
