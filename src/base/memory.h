@@ -26,7 +26,7 @@ std::shared_ptr<std::byte> allocate(std::size_t size, std::size_t alignment);
 /// Copies a part of a file into new memory at a multiple of `alignment`, and returns it borrowed with its owner. The
 /// file is read in pieces on up to `threads` threads (0: one per core) and never mapped, so later changes of the file
 /// do not matter. The caller keeps the handle; its position does not move. Errors: as `examine`; io.failed (reading
-/// fails, or the file is shortened meanwhile); std::bad_alloc.
+/// fails); io.changed (the file was shortened meanwhile); std::bad_alloc.
 ByteSpan read_in(os::Handle file, const FilePart& part, std::size_t alignment, std::size_t threads,
                  const std::filesystem::path& path);
 

@@ -65,7 +65,7 @@ void read_fully(os::Handle file, std::span<std::byte> target, std::uint64_t offs
   const std::size_t done = os::read_fully_at(file, target, offset, failed);
   if (failed) throw system_error(failed, "cannot read", path);
   if (done < target.size()) {
-    throw Error(Code::io_failed, concat("the file was shortened to ", offset + done, " bytes while it was read"), {},
+    throw Error(Code::io_changed, concat("the file was shortened to ", offset + done, " bytes while it was read"), {},
                 path);
   }
 }

@@ -34,7 +34,8 @@ struct ExaminedFile {
 /// messages. Errors: io.not_a_file (a folder, a pipe), usage.argument (the part leaves the file), io.failed.
 ExaminedFile examine(os::Handle file, const FilePart& part, const std::filesystem::path& path);
 
-/// Fills `target` from `offset` of the file on. Errors: io.failed (the file cannot be read, or it ends too early).
+/// Fills `target` from `offset` of the file on. Errors: io.failed (the file cannot be read); io.changed (it ends
+/// before).
 void read_fully(os::Handle file, std::span<std::byte> target, std::uint64_t offset, const std::filesystem::path& path);
 
 /// These are empty if the file does not exist or cannot be examined.

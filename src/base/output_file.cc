@@ -127,7 +127,7 @@ void OutputFile::write_all_at(std::uint64_t offset, Bytes first, Bytes second) {
     const std::size_t written = os::write_at(file_, offset, first, second, failed);
     // The bytes often lie in mappings. Where this process would get SIGBUS, the kernel's copy fails with EFAULT.
     if (os::reason_of(failed) == os::Reason::unreadable_bytes) {
-      throw Error(Code::io_failed, "an input file was shortened while it was copied", {}, target_);
+      throw Error(Code::io_changed, "an input file was shortened while it was copied", {}, target_);
     }
     if (failed) throw system_error(failed, "cannot write", target_);
     offset += written;

@@ -54,7 +54,8 @@ std::optional<std::size_t> find_path(Message parent, const wire::Field& field) n
 SiteKind kind_of(std::span<const Level> levels) {
   const auto is = [](Message message) { return [message](const Level& level) { return level.message == message; }; };
   const Level& tensor = levels.back();
-  const bool in_sparse = levels.size() > 1 && levels[levels.size() - 2].message == Message::sparse;
+  // Each tensor is in a message below the model, so it has a parent here.
+  const bool in_sparse = levels[levels.size() - 2].message == Message::sparse;
   if (in_sparse && tensor.field.number == sparse_field::indices) return SiteKind::sparse_indices;
   if (std::ranges::any_of(levels, is(Message::training))) return SiteKind::training;
   const auto is_default = [](const Level& level) { return level.label == "attribute_proto"; };

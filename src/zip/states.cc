@@ -67,9 +67,11 @@ class Walk {
 
   bool pass_end_records() {
     if (!directory_) return false;
-    if (parse_zip64_end_record(rest()) && !pass(zip64_end_record_size)) return false;
-    if (parse_zip64_locator(rest()) && !pass(zip64_locator_size)) return false;
-    if (!parse_end_record(rest()) || !pass(end_record_size)) return false;
+    // A record that was parsed is in the file as a whole.
+    if (parse_zip64_end_record(rest())) position_ += zip64_end_record_size;
+    if (parse_zip64_locator(rest())) position_ += zip64_locator_size;
+    if (!parse_end_record(rest())) return false;
+    position_ += end_record_size;
     if (ends_here()) ends_.push_back(position_);
     directory_.reset();
     return true;

@@ -323,7 +323,7 @@ TEST(OutputFile, InputThatIsShortenedWhileItIsCopiedIsAnError) {
   OutputFile file = OutputFile::create(folder / "a", Existing::refuse);
   const auto error = error_of([&] { file.write_at(0, input.bytes()); });
   ASSERT_TRUE(error);
-  EXPECT_EQ(error->code(), Code::io_failed);
+  EXPECT_EQ(error->code(), Code::io_changed);
   EXPECT_THAT(error->message(), ::testing::HasSubstr("shortened"));
 }
 

@@ -164,7 +164,7 @@ class Shrinking(ToolCase):
 
     def assert_ended(self, process: subprocess.Popen, told: bytes) -> None:
         self.assertEqual(process.returncode, IO, told)
-        self.assertIn("error[io.failed]", told.decode())
+        self.assertIn("error[io.changed]", told.decode())
         self.assertIn("shortened", told.decode())
 
 

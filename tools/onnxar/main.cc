@@ -20,7 +20,7 @@ namespace {
 /// Ends the process after SIGBUS: another process has shortened a mapped file, and an access hit the missing part. An
 /// incomplete output has no name yet, and an edit is cut off, so the process leaves nothing unfinished.
 void input_shrank() {
-  os::write_error("onnxar: error[io.failed] an input file was shortened while it was read\n");
+  os::write_error("onnxar: error[io.changed] an input file was shortened while it was read\n");
   abandon_edits();
   os::end_at_once(exit_code::io);
 }

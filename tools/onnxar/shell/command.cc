@@ -165,7 +165,7 @@ void write_to_stdout(Bytes bytes) {
     const std::size_t written = os::write_output(bytes, failed);
     // The kernel reads the mapping for `write`. Where the file lost its end, that fails with EFAULT, without SIGBUS.
     if (failed == std::errc::bad_address) {
-      throw Error(Code::io_failed, "an input file was shortened while it was read");
+      throw Error(Code::io_changed, "an input file was shortened while it was read");
     }
     if (failed) throw Error(Code::io_failed, "cannot write to the standard output: " + failed.message());
     bytes = bytes.subspan(written);

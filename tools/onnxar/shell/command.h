@@ -110,7 +110,8 @@ CLI::Option* add_size(CLI::App& verb, const std::string& name, std::uint64_t& va
 ConvertReport convert_input(const std::filesystem::path& input, const std::filesystem::path& output,
                             const SaveOptions& save, LoadOptions load);
 
-/// Writes all bytes to the standard output, without a buffer. Errors: io.failed.
+/// Writes all bytes to the standard output, without a buffer. Errors: io.failed; io.changed (they lie in a file that
+/// was shortened).
 void write_to_stdout(Bytes bytes);
 
 int exit_code_of(const Error& error);

@@ -1,0 +1,101 @@
+// Which changes of a file count as a change of the archive that was opened from it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "archive/changed.h"
+#include "archive/opened.h"
+#include "base/mapped_file.h"
+#include "onnxar/archive.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+const Error& fault_of_format() {
+  static const Error error(Code::zip_data_crc, "wrong", {"w", 64});
+  return error;
+}
+
+/// Opened from a mapping, or from a copy, which remembers only the path.
+class ChangeDetection : public ::testing::TestWithParam<bool> {
+ protected:
+  [[nodiscard]] Archive open() const { return Archive::open(path_, {.copy_in = GetParam()}); }
+  [[nodiscard]] bool found_after(const std::function<void()>& change) const {
+    const Archive archive = open();
+    EXPECT_FALSE(is_changed(archive));
+    change();
+    EXPECT_EQ(with_change(fault_of_format(), archive).code(),
+              is_changed(archive) ? Code::io_changed : Code::zip_data_crc);
+    return is_changed(archive);
+  }
+  void put_in_its_place(const Blob& bytes) const {
+    folder_.write_file("new", bytes);
+    fs::rename(folder_ / "new", path_);
+  }
+
+  TempDir folder_;
+  Built built_ = smallest_archive();
+  fs::path path_ = folder_.write_file("a.onnxar", built_.bytes);
+};
+INSTANTIATE_TEST_SUITE_P(Either, ChangeDetection, ::testing::Bool());
+
+TEST_P(ChangeDetection, AFileThatIsShorterWasChanged) {
+  EXPECT_TRUE(found_after([this] { fs::resize_file(path_, built_.bytes.size() - 1); }));
+}
+
+TEST_P(ChangeDetection, AFileThatGrewWasEditedAndNotChanged) {
+  EXPECT_FALSE(found_after([this] { folder_.write_file("a.onnxar", edited(built_, "next").bytes); }));
+}
+
+TEST_P(ChangeDetection, AFileWithAnotherDirectoryWasChanged) {
+  EXPECT_TRUE(found_after([this] {
+    Blob other = edited(built_, "next").bytes;
+    flip_bit(other, built_.directory_offset + 16);  // a CRC-32
+    folder_.write_file("a.onnxar", other);
+  }));
+}
+
+TEST_P(ChangeDetection, AFileThatIsGoneWasChanged) {
+  EXPECT_TRUE(found_after([this] { fs::remove(path_); }));
+}
+
+TEST_P(ChangeDetection, AnotherFileOfTheNameCountsForAMappingAndForACopyOnlyIfItsDirectoryDiffers) {
+  const bool copied = GetParam();
+  EXPECT_EQ(found_after([this] { put_in_its_place(built_.bytes); }), !copied);
+  EXPECT_TRUE(found_after([this] { put_in_its_place(Blob(built_.bytes.size())); }));
+}
+
+TEST_P(ChangeDetection, ErrorsThatAreNotOfTheFormatStayAsTheyAre) {
+  const Archive archive = open();
+  fs::remove(path_);
+  const Error not_found(Code::io_not_found, "none");
+  EXPECT_EQ(with_change(not_found, archive).code(), Code::io_not_found);
+  EXPECT_EQ(with_model_change(not_found, archive).code(), Code::io_not_found);
+  EXPECT_EQ(with_edit(not_found, path_).code(), Code::io_not_found);
+  EXPECT_EQ(with_edit(fault_of_format(), path_).code(), Code::zip_data_crc) << "the file is gone, and no one edits it";
+}
+
+TEST(ChangedMapping, OfAnyFileExplainsAFaultOfTheFormat) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("a", pattern(100));
+  const auto mapping = base::MappedFile::open(path);
+  EXPECT_EQ(with_change(fault_of_format(), mapping, path).code(), Code::zip_data_crc);
+  fs::resize_file(path, 50);
+  EXPECT_EQ(with_change(fault_of_format(), mapping, path).code(), Code::io_changed);
+  EXPECT_EQ(with_change(Error(Code::io_failed, "failed"), mapping, path).code(), Code::io_failed);
+}
+
+TEST(ChangedMapping, BytesInMemoryDoNotChange) {
+  const Archive archive = opened(smallest_archive().bytes);
+  EXPECT_FALSE(is_changed(archive));
+  EXPECT_NO_THROW(expect_not_cut(archive));
+  EXPECT_EQ(with_model_change(fault_of_format(), archive).code(), Code::zip_data_crc);
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,82 @@
+// Earlier states that look whole at a glance: what `recover` and `undo` do about them.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "archive/opened.h"
+#include "onnxar/archive.h"
+#include "onnxar/edit.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr CutOptions quickly = {.sync = false, .dry_run = false};
+
+class StatesInDoubt : public ::testing::Test {
+ protected:
+  fs::path with(const Blob& bytes) { return folder_.write_file("a", bytes); }
+  void expect_unrecoverable(const Blob& bytes) {
+    const fs::path path = with(bytes);
+    EXPECT_EQ(code_of([&] { return recover(path, quickly).size; }), Code::archive_unrecoverable);
+    EXPECT_EQ(folder_.read_file("a"), bytes);
+  }
+
+  TempDir folder_;
+  Built first_ = smallest_archive();
+  Built second_ = edited(first_, "second", {zip_entry("b", pattern(700, 1))});
+  Built third_ = edited(second_, "third");
+};
+
+TEST_F(StatesInDoubt, AStateAfterOneWhoseModelHasABrokenHeaderIsNotGoneBackTo) {
+  Blob bytes = third_.bytes;  // lists neither the model of the second state nor its directory, but needs both whole
+  flip_bit(bytes, second_.entry(model_entry).header_offset + 10);
+  const fs::path path = with(bytes);
+  EXPECT_EQ(recover(path, quickly).size, first_.bytes.size());
+  EXPECT_EQ(folder_.read_file("a"), first_.bytes);
+}
+
+TEST_F(StatesInDoubt, AnEmptyEntryWithAWrongCrcIsDamage) {
+  ZipEntry empty = zip_entry("e", {});
+  empty.in_both([](HeaderFields& header) { header.crc = 1U; });
+  expect_unrecoverable(built_with({zip_entry("w", pattern(10)), empty}).bytes);
+}
+
+TEST_F(StatesInDoubt, AnEditThatIsDamagedInTheMiddleIsNotUndone) {
+  // The directory is whole, so the archive opens. But the walk over the states ends at the header of the new model.
+  Blob bytes = third_.bytes;
+  flip_bit(bytes, third_.entry(model_entry).header_offset);
+  const fs::path path = with(bytes);
+  EXPECT_EQ(Archive::open(path).size(), 3U);
+  EXPECT_EQ(code_of([&] { return undo(path, quickly).size; }), Code::usage_nothing_to_undo);
+  EXPECT_EQ(folder_.read_file("a"), bytes);
+  EXPECT_EQ(recover(path, quickly).size, second_.bytes.size());
+}
+
+TEST_F(StatesInDoubt, APrefixThatIsNoArchiveExplainsNothing) {
+  Built broken = smallest_archive();
+  flip_bit(broken.bytes, broken.directory_offset + 8);  // the flags of an entry
+  Blob bytes = broken.bytes;
+  bytes.insert(bytes.end(), first_.bytes.begin(), first_.bytes.begin() + 100);
+  const fs::path path = with(bytes);
+  EXPECT_EQ(code_of([&] { return Archive::open(path).size(); }), Code::zip_end_not_last);
+  expect_unrecoverable(bytes);
+}
+
+TEST_F(StatesInDoubt, AFileShorterThanAnEndRecordIsToldToBe) {
+  for (const std::size_t size : {0U, 1U, 21U}) {
+    Blob bytes = first_.bytes;
+    truncate(bytes, size);
+    const fs::path path = with(bytes);
+    EXPECT_EQ(code_of([&] { return Archive::open(path).size(); }), Code::zip_end_missing) << size;
+    EXPECT_FALSE(is_archive(path));
+    expect_unrecoverable(bytes);
+  }
+}
+
+}  // namespace
+}  // namespace onnxar::testing

@@ -1,0 +1,54 @@
+// Those who wait for the lock of an archive that is replaced meanwhile get the lock of the new file.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <thread>
+
+#include "archive/opening.h"
+#include "base/open_file.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using Waiter = std::function<os::File(const fs::path&)>;
+
+class WaitingForLocks : public ::testing::TestWithParam<os::File (*)(const fs::path&)> {
+ protected:
+  TempDir folder_;
+  fs::path path_ = folder_.write_file("a", smallest_archive().bytes);
+};
+INSTANTIATE_TEST_SUITE_P(Each, WaitingForLocks,
+                         ::testing::Values(&lock_for_editing, &lock_for_planning, &lock_for_replacing));
+
+TEST_P(WaitingForLocks, GetTheFileThatHasTheNameAfterwards) {
+  os::File held = base::open_file(path_, os::Access::read_and_write);
+  ASSERT_EQ(os::try_lock(held, os::Lock::exclusive), os::Locking::done);
+  auto waiting = std::async(std::launch::async, GetParam(), path_);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it has opened the old file by now, or waits for none
+  fs::rename(folder_.write_file("new", smallest_archive().bytes), path_);
+  held = os::File();
+  const os::File locked = waiting.get();
+  EXPECT_EQ(base::identity_of(locked), base::identity_of(path_));
+}
+
+TEST_P(WaitingForLocks, GiveUpAfterASecond) {
+  const os::File held = base::open_file(path_, os::Access::read_and_write);
+  ASSERT_EQ(os::try_lock(held, os::Lock::exclusive), os::Locking::done);
+  EXPECT_EQ(code_of([this] { return GetParam()(path_).valid(); }), Code::archive_busy);
+}
+
+TEST(LockForReplacing, IsNotAskedForWhereThereIsNoFile) {
+  const TempDir folder;
+  EXPECT_FALSE(lock_for_replacing(folder / "none").valid());
+  EXPECT_FALSE(lock_for_replacing(folder.path()).valid());
+}
+
+}  // namespace
+}  // namespace onnxar::testing

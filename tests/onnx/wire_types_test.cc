@@ -1,0 +1,168 @@
+// Fields of another wire type or another value than the schema gives them, and dimensions and runs that do not come out
+// even. A parser of the schema skips such fields as unknown ones.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "onnx/fields.h"
+#include "onnx/rewrite.h"
+#include "onnx/site_text.h"
+#include "onnx/sites.h"
+#include "onnx/string_entry.h"
+#include "onnx/tensor_values.h"
+#include "onnx/tensor_view.h"
+#include "onnx/typed_data.h"
+#include "onnxar/tensor.h"
+#include "support/wire_builder.h"
+#include "wire/error_of.h"
+
+namespace onnxar::testing {
+namespace {
+
+using onnx::TensorView;
+
+TensorView view_of(const Message& message) { return onnx::read_tensor(message.view(), {0, message.size()}); }
+
+TensorBuilder float_tensor(std::int64_t count) { return tensor("w", dtype::float32, {count}); }
+
+TEST(WireTypes, DimsAfterAProductThatOverflowsStillCount) {
+  constexpr std::int64_t large = std::int64_t{1} << 40;
+  EXPECT_EQ(payload_size(DataType::uint8, std::vector<std::int64_t>{large, large, 1, 2}), std::nullopt);
+  EXPECT_EQ(payload_size(DataType::uint8, std::vector<std::int64_t>{large, large, 0}), 0U);
+  EXPECT_EQ(payload_size(DataType::uint8, std::vector<std::int64_t>{large, large, -1}), std::nullopt);
+}
+
+TEST(WireTypes, ALocationThatTheSchemaLacksIsAnUnknownField) {
+  for (const std::uint64_t value : {2U, 255U}) {
+    const Message other = float_tensor(1).raw_data(pattern(4)).data_location(value);
+    EXPECT_EQ(view_of(other).data_location, onnx::location_default) << value;
+  }
+  EXPECT_TRUE(view_of(float_tensor(1).raw_data(pattern(4)).data_location(1)).is_external());
+  EXPECT_TRUE(view_of(float_tensor(1).raw_data(pattern(4)).data_location((1ULL << 32U) + 1)).is_external())
+      << "32 bits count";
+}
+
+TEST(WireTypes, ValuesOfAnotherWireTypeAreNotValues) {
+  const Message varint = Message().varint(tensor_field::float_data, 1);
+  const Message both = Message().raw(varint).raw(float_tensor(2).float_data({1, 2}));
+  const TensorView view = view_of(both);
+  EXPECT_FALSE(onnx::surplus_values(both.view(), view)) << "the varint is not a third value";
+  EXPECT_EQ(onnx::packed_raw_bytes(both.view(), view), std::nullopt) << "readers disagree on the field";
+  EXPECT_EQ(onnx::typed_data_source(both.view(), view), nullptr);
+  EXPECT_NO_THROW(onnx::prove_typed_data(both.view(), view));
+}
+
+TEST(WireTypes, MetadataOfAnotherWireTypeIsNotMetadata) {
+  constexpr std::uint32_t metadata_props = 14;
+  const Message entry = Message().string(1, "onnxar.key").string(2, "value");
+  const Message model = Message().varint(metadata_props, 7).message(metadata_props, entry).varint(metadata_props, 8);
+  const auto found = onnx::find_metadata(model.view(), "onnxar.");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].entry.value, "value");
+}
+
+TEST(WireTypes, MetadataIsDroppedByItsWholeKeyOrByItsBeginning) {
+  const auto model_with = [](const std::vector<std::string>& keys) {
+    Message made = model({.graph = graph({})});
+    for (const std::string& key : keys) {
+      made.message(model_field::metadata_props, Message().string(1, key).string(2, "value"));
+    }
+    return made;
+  };
+  const Message before = model_with({"a", "a.b", "a.b.c", "a.b"});
+  const auto keep = [](const onnx::TensorSite&) { return onnx::TensorEdit::keep(); };
+  const auto after = [&](const onnx::MetadataEdit& edit) {
+    return onnx::rewrite_tensors(before.view(), keep, {}, edit).flat();
+  };
+  EXPECT_EQ(after({.drop_key = "a.b"}), model_with({"a", "a.b.c"}).view());
+  EXPECT_EQ(after({.drop = "a.b"}), model_with({"a"}).view());
+  EXPECT_EQ(after({.drop_key = "none"}), before.view());
+  EXPECT_EQ(after({}), before.view());
+}
+
+TEST(WireTypes, AnOperatorOfAnotherWireTypeHasNoName) {
+  const Message node = Message().varint(node_field::op_type, 1);
+  EXPECT_EQ(onnx::op_type_of(node.view(), {0, node.size()}), "");
+  const Message named = Message().string(node_field::op_type, "Add").varint(node_field::op_type, 1);
+  EXPECT_EQ(onnx::op_type_of(named.view(), {0, named.size()}), "Add");
+  const Message damaged = Message().string(node_field::op_type, "Add").claimed_length(node_field::op_type, 100);
+  EXPECT_EQ(onnx::op_type_of(damaged.view(), {0, damaged.size()}), "");
+}
+
+TEST(WireTypes, TheFirstStepOfASiteLosesItsDot) {
+  std::string with_dot;
+  onnx::append_step(with_dot, ".graph");
+  EXPECT_EQ(with_dot, "graph");
+  std::string without_dot;
+  onnx::append_step(without_dot, "graph");
+  onnx::append_step(without_dot, ".node");
+  EXPECT_EQ(without_dot, "graph.node");
+}
+
+TEST(WireTypes, RunsThatEndInTheMiddleOfAValueDoNotConvert) {
+  for (const std::uint64_t type : {dtype::float32, dtype::float64}) {
+    const std::uint32_t field = type == dtype::float32 ? tensor_field::float_data : tensor_field::double_data;
+    const Message odd = tensor("w", type, {1}).field(field, Message().bytes(field, pattern(13)));
+    EXPECT_EQ(onnx::typed_data_source(odd.view(), view_of(odd)), nullptr);
+    EXPECT_EQ(error_of([&] { onnx::prove_typed_data(odd.view(), view_of(odd)); }).code(), Code::wire_truncated);
+  }
+}
+
+TEST(WireTypes, ValuesThatDoNotMakeWholeElementsDoNotConvert) {
+  // Three elements of 4 bits take two bytes, so two values; a complex number takes two floats.
+  const Message uneven = tensor("w", dtype::complex64, {1}).float_data({1, 2, 3});
+  EXPECT_EQ(onnx::typed_data_source(uneven.view(), view_of(uneven)), nullptr);
+  const Message out_of_range =
+      tensor("w", dtype::boolean, {3})
+          .field(tensor_field::int32_data, Message().packed_varints(tensor_field::int32_data, {2, 1, 0}));
+  EXPECT_EQ(onnx::typed_data_source(out_of_range.view(), view_of(out_of_range)), nullptr);
+}
+
+TEST(WireTypes, ATypeWithoutATypedFieldDoesNotConvert) {
+  const Message later = tensor("w", 99, {1}).float_data({1});
+  EXPECT_EQ(onnx::packed_raw_bytes(later.view(), view_of(later)), std::nullopt);
+  EXPECT_EQ(onnx::typed_data_source(later.view(), view_of(later)), nullptr);
+  EXPECT_FALSE(onnx::surplus_values(later.view(), view_of(later)));
+  const Message strings = tensor("s", dtype::string, {1}).string_data({"text"});
+  EXPECT_EQ(onnx::packed_raw_bytes(strings.view(), view_of(strings)), std::nullopt);
+  EXPECT_EQ(error_of([&] { onnx::refuse_conversion(view_of(strings)); }).code(), Code::onnx_tensor_strings);
+  const Message short_one = float_tensor(2).float_data({1});
+  EXPECT_EQ(error_of([&] { onnx::refuse_conversion(view_of(short_one)); }).code(), Code::onnx_tensor_not_converted);
+}
+
+TEST(WireTypes, TwoFieldsOfValuesAreNamedInTheMessage) {
+  const Message two = tensor("w", dtype::float64, {1}).double_data({1}).float_data({1});
+  const Error error = error_of([&] { onnx::prove_value_fields(view_of(two)); });
+  EXPECT_EQ(error.code(), Code::onnx_tensor_data_beside);
+  EXPECT_NE(error.message().find("float_data and double_data"), std::string::npos) << error.message();
+}
+
+// A TensorView that a program filled in from its own messages knows only that there is typed data.
+TEST(WireTypes, TypedDataOfUnknownFieldIsCalledTypedData) {
+  const Message raw = float_tensor(1).raw_data(pattern(4));
+  TensorView both = view_of(raw);
+  both.typed_data = true;
+  const Error beside = error_of([&] { onnx::prove_value_fields(both); });
+  EXPECT_EQ(beside.code(), Code::onnx_tensor_data_beside);
+  EXPECT_NE(beside.message().find("raw_data and typed data"), std::string::npos) << beside.message();
+  const Message empty = float_tensor(0);
+  TensorView none = view_of(empty);
+  none.typed_data = true;
+  const Error too_many = error_of([&] { onnx::prove_value_fields(none); });
+  EXPECT_EQ(too_many.code(), Code::onnx_tensor_length);
+  EXPECT_NE(too_many.message().find("typed data holds values"), std::string::npos) << too_many.message();
+}
+
+TEST(WireTypes, DataIsLackingOnlyWhereElementsAreCalledFor) {
+  EXPECT_TRUE(view_of(float_tensor(1)).lacks_data());
+  EXPECT_TRUE(view_of(float_tensor(1).raw_data({})).lacks_data());
+  EXPECT_FALSE(view_of(float_tensor(0)).lacks_data());
+  EXPECT_FALSE(view_of(float_tensor(1).float_data({1})).lacks_data());
+  EXPECT_FALSE(view_of(float_tensor(1).external("w")).lacks_data());
+}
+
+}  // namespace
+}  // namespace onnxar::testing
