@@ -33,18 +33,19 @@ FileSet::FileSet(const FileTargets& targets, const OutputOptions& options) : Fil
 
 void FileSet::make_folder(std::shared_ptr<const base::Folder> above, const std::string& name) {
   // The folder may have appeared since the plan, so it is checked again once it is open.
-  const bool made = base::Folder::make(*above, name);
-  root_.folder = base::Folder::open_in(above, name);
+  if (base::Folder::make(*above, name)) {
+    above_ = above;
+    made_root_ = name;
+  }
+  root_.folder = base::Folder::open_in(std::move(above), name);
   expect_empty(*root_.folder);
-  if (!made) return;
-  above_ = std::move(above);
-  made_root_ = name;
 }
 
 FileSet::~FileSet() {
-  // Files go first: one that waits under a hidden name would keep its folder from being removed.
-  files_.clear();
+  // Files go first: one that waits under a hidden name would keep its folder from being removed. The model's file is
+  // open, so it gives up a descriptor that removing the others may need.
   model_.reset();
+  files_.clear();
   remove_folders();
   if (above_) above_->remove_folder(made_root_);
 }
@@ -65,7 +66,7 @@ bool FileSet::remove_within(const Made& made, os::File& here) {
 void FileSet::remove_folders() noexcept {
   if (root_.within.empty()) return;
   try {
-    os::File here = root_.folder->descriptor();
+    os::File here = root_.folder->reopen();
     static_cast<void>(remove_within(root_, here));
   } catch (const Error&) {
     return;  // no descriptor is free, so the empty folders stay; a destructor cannot report that
@@ -79,7 +80,7 @@ std::shared_ptr<const base::Folder> FileSet::folder_for(const fs::path& relative
     const std::string name = part.string();
     auto within = made->within.find(name);
     if (within == made->within.end()) {
-      if (!here.valid()) here = made->folder->descriptor();
+      if (!here.valid()) here = made->folder->reopen();
       auto folder = base::Folder::make_in(made->folder, name, here);
       if (!folder) {
         throw Error(Code::io_changed, "was put into the new folder while files were written to it", {},
@@ -121,15 +122,16 @@ void FileSet::publish(const ByteSource& model) {
 }
 
 void FileSet::publish_files() {
-  std::size_t published = 0;
   try {
-    for (; published < files_.size(); ++published) files_[published].publish(sync_of(options_));
+    for (base::OutputFile& file : files_) file.publish(sync_of(options_));
     // The model comes last: a reader that finds it also finds the data files, side files and graphs beside it.
     model_->publish(sync_of(options_));
     if (above_ && options_.sync) above_->sync();
   } catch (const Error&) {
     // With `overwrite` the old files are gone, so withdrawing the new ones would only lose more.
-    for (std::size_t i = 0; i < published && existing_ == base::Existing::refuse; ++i) files_[i].withdraw();
+    if (existing_ == base::Existing::replace) throw;
+    model_->withdraw();
+    for (base::OutputFile& file : files_) file.withdraw();
     throw;
   }
 }

@@ -162,7 +162,14 @@ class Extractor {
 
   std::vector<ExtractedTensor> publish() && {
     // Called when all files are complete: a tensor that cannot be read leaves no file of the others.
-    for (base::OutputFile& file : files_) file.publish(sync());
+    try {
+      for (base::OutputFile& file : files_) file.publish(sync());
+    } catch (const Error&) {
+      // With `overwrite` the old files are gone, so withdrawing the new ones would only lose more.
+      if (existing() == base::Existing::replace) throw;
+      for (base::OutputFile& file : files_) file.withdraw();
+      throw;
+    }
     return std::move(extracted_);
   }
 
@@ -176,9 +183,8 @@ class Extractor {
       static_cast<void>(base::find_target(output_, existing()));
       return;
     }
-    std::error_code ignored;
     const fs::path folder = output_.has_filename() ? output_ : output_.parent_path();
-    if (!fs::exists(folder, ignored)) {  // it will be made: its parent has to be there
+    if (!base::status_if_there(folder)) {  // it will be made: its parent has to be there
       static_cast<void>(base::Folder::open(base::folder_of(folder)));
       return;
     }
@@ -188,11 +194,7 @@ class Extractor {
   void make_folder() {
     std::error_code failed;
     made_folder_ = fs::create_directory(output_, failed);
-    std::error_code unseen;
-    if (!made_folder_ && !fs::is_directory(output_, unseen)) {
-      if (!failed) failed = std::make_error_code(std::errc::not_a_directory);
-      throw base::system_error(failed, "cannot make the folder", output_);
-    }
+    if (failed && !base::is_folder(output_)) throw base::system_error(failed, "cannot make the folder", output_);
     folder_ = base::Folder::open(output_);  // all files go here, even if the folder is swapped
   }
 
@@ -258,8 +260,7 @@ class Extractor {
 };
 
 bool names_a_folder(const fs::path& path) {
-  std::error_code ignored;
-  return !path.has_filename() || fs::is_directory(path, ignored);
+  return !path.has_filename() || base::is_folder(path);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TEST(Folder, ANameThatIsTakenIsNotMade) {
   temp.write_file("b", "x");
   const auto folder = Folder::open(temp.path());
   EXPECT_FALSE(Folder::make(*folder, "b"));
-  os::File here = folder->descriptor();
+  os::File here = folder->reopen();
   EXPECT_EQ(Folder::make_in(folder, "b", here), nullptr);
 }
 
@@ -39,9 +39,9 @@ TEST(Folder, AFolderBeneathThatWasSwappedIsNotTheOneThatWasOpened) {
   ASSERT_TRUE(Folder::make(*folder, "b"));
   const auto inner = Folder::open_in(folder, "b");
   std::filesystem::rename(temp / "b", temp / "c");
-  EXPECT_EQ(code_of([&] { return inner->descriptor(); }), Code::io_changed);
+  EXPECT_EQ(code_of([&] { return inner->handle(); }), Code::io_changed);
   std::filesystem::create_directory(temp / "b");
-  EXPECT_EQ(code_of([&] { return inner->descriptor(); }), Code::io_changed);
+  EXPECT_EQ(code_of([&] { return inner->handle(); }), Code::io_changed);
 }
 
 TEST(Folder, LinksBeneathAreNotFollowed) {
@@ -55,7 +55,7 @@ TEST(Folder, LinksBeneathAreNotFollowed) {
 TEST(Folder, NestedFoldersAreEnteredAndLeft) {
   const TempDir temp;
   const auto outer = Folder::open(temp.path());
-  os::File here = outer->descriptor();
+  os::File here = outer->reopen();
   const auto inner = Folder::make_in(outer, "a", here);
   ASSERT_NE(inner, nullptr);
   EXPECT_TRUE(inner->leave(here));
