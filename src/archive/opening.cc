@@ -212,8 +212,8 @@ os::File lock_for_replacing(const std::filesystem::path& path) {
     std::error_code failed;
     os::File file = os::open(path, os::Access::read, failed);
     if (os::reason_of(failed) == os::Reason::not_found) continue;  // it was removed meanwhile
-    // A file that may not be read may not be edited either, so it needs no lock. Without a descriptor or with a fault of
-    // the disk there may be an edit at work, which would be lost.
+    // A file that may not be read may not be edited either, so it needs no lock. Without a descriptor or with a fault
+    // of the disk there may be an edit at work, which would be lost.
     if (os::reason_of(failed) == os::Reason::permission) break;
     if (failed) throw base::system_error(failed, "cannot lock", path);
     // NFS without a lock daemon and some FUSE file systems have no locks. Replacing a file must still work there.

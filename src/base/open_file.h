@@ -37,8 +37,8 @@ ExaminedFile examine(os::Handle file, const FilePart& part, const std::filesyste
 /// Fills `target` from `offset` of the file on. Errors: io.failed (the file cannot be read, or it ends too early).
 void read_fully(os::Handle file, std::span<std::byte> target, std::uint64_t offset, const std::filesystem::path& path);
 
-/// The status of the file that a path leads to; empty if nothing is there. Errors: io.permission, io.failed (it cannot be
-/// examined), so that a fault of the disk is not taken for a missing file.
+/// The status of the file that a path leads to; empty if nothing is there. Errors: io.permission, io.failed (it cannot
+/// be examined), so that a fault of the disk is not taken for a missing file.
 std::optional<os::FileStatus> status_if_there(const std::filesystem::path& path);
 /// Whether both paths lead to one file or folder. False if nothing is at either. Errors: as above.
 bool are_same(const std::filesystem::path& one, const std::filesystem::path& other);

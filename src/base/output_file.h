@@ -107,6 +107,8 @@ class OutputFile {
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
   /// The folder of the target; null for a file that is extended.
   [[nodiscard]] std::shared_ptr<const Folder> folder() const noexcept { return name_ ? name_->folder() : nullptr; }
+  /// Gives the descriptor back. The file can only be withdrawn or destroyed now.
+  void close() noexcept { file_ = os::File(); }
   /// Removes the file again if it was published, also where `publish` failed after that.
   void withdraw() noexcept;
 

@@ -130,6 +130,9 @@ void FileSet::publish_files() {
   } catch (const Error&) {
     // With `overwrite` the old files are gone, so withdrawing the new ones would only lose more.
     if (existing_ == base::Existing::replace) throw;
+    // Closed first, since looking up names in folders may need the descriptors.
+    model_->close();
+    for (base::OutputFile& file : files_) file.close();
     model_->withdraw();
     for (base::OutputFile& file : files_) file.withdraw();
     throw;

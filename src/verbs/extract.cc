@@ -259,9 +259,7 @@ class Extractor {
   std::vector<base::OutputFile> files_;
 };
 
-bool names_a_folder(const fs::path& path) {
-  return !path.has_filename() || base::is_folder(path);
-}
+bool names_a_folder(const fs::path& path) { return !path.has_filename() || base::is_folder(path); }
 
 }  // namespace
 

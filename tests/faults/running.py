@@ -11,7 +11,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +28,11 @@ class Call(NamedTuple):
     number: int
     kind: str
     path: str
+
+    @property
+    def publishes(self) -> bool:
+        """Whether it gives an output its name."""
+        return self.kind in ("link", "rename", "rename_new") and not HIDDEN.search(self.path)
 
     @property
     def is_unseen(self) -> bool:
@@ -144,7 +149,7 @@ class Good(NamedTuple):
 
 
 def good_run(case: Case, prove: Callable[[Stage, Run], None]) -> Good:
-    """Runs the case without a fault; `prove` looks at what is left in the folder."""
+    """Runs the case without a fault; `prove` looks at what is in the folder then."""
     stage = Stage(case)
     run = stage.run()
     if run.code != DONE or run.left or not run.ended:
@@ -152,3 +157,34 @@ def good_run(case: Case, prove: Callable[[Stage, Run], None]) -> Good:
     prove(stage, run)
     stage.restore(run)
     return Good(case, stage, run)
+
+
+def first_publishing(good: Good) -> int:
+    """The number of the call that first shows a part of the output: readers of an edited archive see its last write."""
+    if good.case.edits:
+        return max(call.number for call in good.run.calls if call.kind in ("write", "truncate"))
+    return min((call.number for call in good.run.calls if call.publishes), default=0)
+
+
+# --- Comparing -------------------------------------------------------------------------------------------------------
+
+
+def difference(one: Tree, other: Tree) -> list[str]:
+    return [name for name in sorted({*one, *other}) if one.get(name) != other.get(name)]
+
+
+def judge_remains(good: Good, tree: Tree, hidden: bool = True) -> Iterator[str]:
+    """What is wrong with what a command left that could not clean up: each file must be as before or as it should become,
+    and the model of a set of files the last of them. Hidden files may be left."""
+    before, after = good.stage.before, good.run.tree
+    for name in sorted({*tree, *before, *after}):
+        if hidden and HIDDEN.search(name):
+            continue
+        if tree.get(name) not in (before.get(name), after.get(name)):
+            yield f"it left a wrong {name}"
+    published = [call.path for call in good.run.calls if call.publishes]
+    if not published or good.case.edits:
+        return
+    last = os.path.relpath(published[-1], good.stage.root)
+    if tree.get(last) == after[last] != before.get(last) and (missing := set(after) - set(tree)):
+        yield f"it left the model without {sorted(missing)}"

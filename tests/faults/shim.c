@@ -5,7 +5,8 @@
 // on paths outside of the folder under test. Environment:
 //
 //   FAULTS_ROOT   the folder under test; links in the path are resolved
-//   FAULTS_LOG    a file: one line for each call, "NUMBER KIND PATH", separated by tabs; at the end, one line "left PATH"
+//   FAULTS_LOG    a file: one line for each call, "NUMBER KIND PATH", separated by tabs; at the end, one line "left
+//   PATH"
 //                 for each descriptor that is still open, "mapped PATH" for each mapping, and "end"
 //   FAULTS_AT     NUMBER:ERRNO   the call fails and has no effect; a close takes place, as in the kernel
 //                 NUMBER:short   it reads or writes only half of the bytes
@@ -160,11 +161,17 @@ static bool is_watched(const char* path) {
          (path[plan.root_length] == '/' || path[plan.root_length] == '\0');
 }
 
-// Sets the limit to the smallest free number, which the system would give to the next file.
+// The limit is one of numbers, not of files: those that are free below the largest number in use are taken first.
 static void forbid_files(void) {
-  const int next = REAL(fcntl)(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
-  REAL(close)(next);
-  const struct rlimit limit = {(rlim_t)next, (rlim_t)next};
+  int largest = STDERR_FILENO;
+  for (int i = largest; i < most_descriptors; ++i) {
+    if (REAL(fcntl)(i, F_GETFD) >= 0) largest = i;
+  }
+  int next;
+  do next = REAL(fcntl)(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+  while (next < largest);
+  if (next > largest) REAL(close)(next);
+  const struct rlimit limit = {(rlim_t)largest + 1, (rlim_t)largest + 1};
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0) abort();
 }
 
@@ -471,4 +478,3 @@ ssize_t readlinkat(int folder, const char* path, char* target, size_t size) {
 char* realpath(const char* path, char* resolved) {
   return meet_at("realpath", AT_FDCWD, path) == fail ? NULL : REAL(realpath)(path, resolved);
 }
-
