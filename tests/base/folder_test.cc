@@ -24,6 +24,14 @@ TEST(Folder, StaysTheOneThatWasOpened) {
   EXPECT_FALSE(std::filesystem::exists(temp / "a/b"));
 }
 
+TEST(Folder, ThatACallerNamedCostsNoDescriptorPerUse) {
+  const TempDir temp;
+  const auto folder = Folder::open(temp.path());
+  const os::Handle first = folder->handle();
+  EXPECT_EQ(first, os::Handle(folder->handle()));
+  EXPECT_NE(first, folder->reopen().get());
+}
+
 TEST(Folder, ANameThatIsTakenIsNotMade) {
   const TempDir temp;
   temp.write_file("b", "x");

@@ -157,6 +157,15 @@ def others() -> Iterator[Case]:
     yield Case("freeze, replacing", (*freeze, "--weights", "in/w.npz", "-f"), {**files, **OLD})
 
 
+def looking() -> Iterator[Case]:
+    yield Case("check", ("check", "--data", "in/f.onnxar"), FAMILY)
+    yield Case("check, of a data file", ("check", "--data", "in/m.onnx"), external())
+    yield Case("ls", ("ls", "--json", "in/f.onnxar"), FAMILY)
+    yield Case("show", ("show", "in/f.onnxar"), FAMILY)
+    yield Case("dump", ("dump", "--with-data", "in/f.onnxar"), {"in/f.onnxar": small()})
+    yield Case("diff", ("diff", "in/f.onnxar", "in/g.onnxar"), {"in/f.onnxar": small(), "in/g.onnxar": small()})
+
+
 def all_cases() -> Iterator[Case]:
-    for cases in (packing, unpacking, repacking, editing, taking_out, others):
+    for cases in (packing, unpacking, repacking, editing, taking_out, others, looking):
         yield from cases()

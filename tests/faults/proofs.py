@@ -47,7 +47,7 @@ def prove_outputs(stage: Stage, run: Run) -> None:
             raise WrongOutputError(f"{stage.case.name}: changed {name}")
         prove_file(stage, name)
     tensors = sum(1 for name in changed for _ in tensors_in(stage.root / name))
-    if not tensors and not run.stdout and stage.case.words[0] not in ("undo", "recover"):
+    if not tensors and not run.stdout + run.stderr.encode() and stage.case.words[0] not in ("undo", "recover"):
         raise WrongOutputError(f"{stage.case.name}: wrote no tensor")
 
 
