@@ -42,6 +42,7 @@ void FileSet::make_folder(std::shared_ptr<const base::Folder> above, const std::
 }
 
 FileSet::~FileSet() {
+  spare_ = {};
   // Files go first: one that waits under a hidden name would keep its folder from being removed. The model's file is
   // open, so it gives up a descriptor that removing the others may need.
   model_.reset();
@@ -73,6 +74,12 @@ void FileSet::remove_folders() noexcept {
   }
 }
 
+void FileSet::keep_spare_descriptors() {
+  for (os::File& file : spare_) {
+    if (!file.valid()) file = root_.folder->reopen();
+  }
+}
+
 std::shared_ptr<const base::Folder> FileSet::folder_for(const fs::path& relative) {
   Made* made = &root_;
   os::File here;  // of `made`, once a folder is to be made in it
@@ -80,6 +87,7 @@ std::shared_ptr<const base::Folder> FileSet::folder_for(const fs::path& relative
     const std::string name = part.string();
     auto within = made->within.find(name);
     if (within == made->within.end()) {
+      keep_spare_descriptors();
       if (!here.valid()) here = made->folder->reopen();
       auto folder = base::Folder::make_in(made->folder, name, here);
       if (!folder) {
@@ -131,6 +139,7 @@ void FileSet::publish_files() {
     // With `overwrite` the old files are gone, so withdrawing the new ones would only lose more.
     if (existing_ == base::Existing::replace) throw;
     // Closed first, since looking up names in folders may need the descriptors.
+    spare_ = {};
     model_->close();
     for (base::OutputFile& file : files_) file.close();
     model_->withdraw();

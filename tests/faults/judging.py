@@ -108,7 +108,9 @@ def judge(failure: Failure, run: Run) -> Iterator[str]:
     if run.left:
         yield f"open at the end: {run.left}"
     if run.code == DONE:
-        if run.tree != good.run.tree:
+        if failure.keeps_from_cleaning:
+            yield from judge_remains(good, run.tree)
+        elif run.tree != good.run.tree:
             yield f"it succeeded with a wrong result: {difference(run.tree, good.run.tree)}"
         if run.stdout != good.run.stdout:
             yield "it succeeded and printed something else"
