@@ -38,8 +38,9 @@ bool is_changed(const Archive& archive) {
     // A file that only grew was edited. Edits append, so the bytes that were read are unchanged.
     if (size == place->offset + file.size() && was_touched()) return true;
     return !has_directory(*place, ArchiveAccess::directory(archive));
-  } catch (const Error&) {
-    return true;  // the file can no longer be opened
+  } catch (const Error& error) {
+    // Nothing else is known to have changed: without a free descriptor, for example, the file cannot be looked at.
+    return error.code() == Code::io_not_found;
   }
 }
 

@@ -13,6 +13,7 @@
 #include "base/mapped_file.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "os/error.h"
 #include "os/file.h"
 #include "zip/format.h"
 #include "zip/records.h"
@@ -191,7 +192,7 @@ os::File lock_for_editing(const std::filesystem::path& path) {
       throw base::system_error(failed, "cannot lock", path);
     }
     // The process that held the lock before may have replaced the file, and the path then names a different one.
-    if (base::identity_of(path) == base::identity_of(file)) return file;
+    if (base::leads_to(path, file)) return file;
   }
 }
 
@@ -200,23 +201,24 @@ os::File lock_for_planning(const std::filesystem::path& path) {
     os::File file = base::open_file(path, os::Access::read);
     std::error_code failed;
     if (lock_with_patience(file, os::Lock::shared, path, failed) == os::Locking::failed) return file;
-    if (base::identity_of(path) == base::identity_of(file)) return file;
+    if (base::leads_to(path, file)) return file;
   }
 }
 
 os::File lock_for_replacing(const std::filesystem::path& path) {
-  std::error_code ignored;
-  while (std::filesystem::is_regular_file(path, ignored)) {
-    os::File file;
-    try {
-      file = base::open_file(path, os::Access::read);
-    } catch (const Error&) {
-      break;  // a file that cannot be read cannot be edited, so it needs no lock
-    }
+  while (true) {
+    const auto there = base::status_if_there(path);
+    if (!there || there->kind != os::FileKind::regular) break;
     std::error_code failed;
+    os::File file = os::open(path, os::Access::read, failed);
+    if (os::reason_of(failed) == os::Reason::not_found) continue;  // it was removed meanwhile
+    // A file that may not be read may not be edited either, so it needs no lock. Without a descriptor or with a fault
+    // of the disk there may be an edit at work, which would be lost.
+    if (os::reason_of(failed) == os::Reason::permission) break;
+    if (failed) throw base::system_error(failed, "cannot lock", path);
     // NFS without a lock daemon and some FUSE file systems have no locks. Replacing a file must still work there.
     if (lock_with_patience(file, os::Lock::shared, path, failed) == os::Locking::failed) break;
-    if (base::identity_of(path) == base::identity_of(file)) return file;
+    if (base::leads_to(path, file)) return file;
   }
   return {};
 }

@@ -48,7 +48,7 @@ os::File lock_for_planning(const std::filesystem::path& path);
 /// Takes a shared lock on the file at `path`, which is going to be replaced (X8). The caller holds it from before the
 /// input is read until the output has the name: it excludes edits, which would be lost. Readers are not excluded,
 /// because they take shared locks at most. Returns an invalid file if nothing can be locked: `path` is not a regular
-/// file that may be read, or the file system does not support locks. Errors: archive.busy after a second.
+/// file that may be read, or the file system does not support locks. Errors: archive.busy after a second; io.*.
 os::File lock_for_replacing(const std::filesystem::path& path);
 
 }  // namespace onnxar

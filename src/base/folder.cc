@@ -32,12 +32,6 @@ bool make_at(os::Handle here, const Folder& parent, const std::string& name) {
   return !failed;
 }
 
-/// Opens the folder; invalid if there is no folder of this name.
-os::File open_folder_in(os::Handle here, const fs::path& name) noexcept {
-  std::error_code ignored;
-  return os::open_folder_in(here, name, ignored);
-}
-
 }  // namespace
 
 std::shared_ptr<const Folder> Folder::open(const fs::path& path) {
@@ -48,29 +42,36 @@ std::shared_ptr<const Folder> Folder::open(const fs::path& path) {
   return folder;
 }
 
-bool Folder::make(const Folder& parent, const std::string& name) { return make_at(parent.descriptor(), parent, name); }
+bool Folder::make(const Folder& parent, const std::string& name) { return make_at(parent.handle(), parent, name); }
 
 std::shared_ptr<const Folder> Folder::make_in(std::shared_ptr<const Folder> parent, const std::string& name,
                                               os::File& here) {
   if (!make_at(here, *parent, name)) return nullptr;
   std::shared_ptr<Folder> folder(new Folder(std::move(parent), name));
-  os::File made = open_folder_in(here, name);
-  const auto identity = identity_of(made);
-  if (!identity) throw swapped(folder->path());
-  folder->identity_ = *identity;
-  here = std::move(made);
+  try {
+    std::error_code failed;
+    os::File made = os::open_folder_in(here, name, failed);
+    if (failed) throw folder->not_opened(failed);
+    folder->identity_ = folder->identity_in(made);
+    here = std::move(made);
+  } catch (const Error&) {
+    remove_folder_at(here, name);  // the caller does not know of it
+    throw;
+  }
   return folder;
 }
 
 bool Folder::enter(os::File& here) const noexcept {
-  os::File inner = open_folder_in(here, name_);
+  std::error_code ignored;
+  os::File inner = os::open_folder_in(here, name_, ignored);
   if (!is(inner)) return false;
   here = std::move(inner);
   return true;
 }
 
 bool Folder::leave(os::File& here) const noexcept {
-  os::File outer = open_folder_in(here, "..");
+  std::error_code ignored;
+  os::File outer = os::open_folder_in(here, "..", ignored);
   if (!parent_->is(outer)) return false;
   here = std::move(outer);
   return true;
@@ -83,39 +84,59 @@ bool Folder::is(os::Handle file) const noexcept {
 
 std::shared_ptr<const Folder> Folder::open_in(std::shared_ptr<const Folder> parent, const std::string& name) {
   std::shared_ptr<Folder> folder(new Folder(std::move(parent), name));
-  const auto identity = identity_of(folder->open_from_root());
-  if (!identity) throw swapped(folder->path());
-  folder->identity_ = *identity;
+  std::error_code failed;
+  const os::File opened = folder->open_from_root(failed);
+  if (failed) throw folder->not_opened(failed);
+  folder->identity_ = folder->identity_in(opened);
   return folder;
 }
 
+/// A folder whose path leads to something else was swapped; other reasons are faults of the system.
+Error Folder::not_opened(const std::error_code& failed) const {
+  switch (os::reason_of(failed)) {
+    case os::Reason::not_found:
+    case os::Reason::outside:
+    case os::Reason::too_many_links: return swapped(path());
+    default: return system_error(failed, "cannot open the folder", path());
+  }
+}
+
+os::FileIdentity Folder::identity_in(os::Handle opened) const {
+  std::error_code failed;
+  const os::FileIdentity identity = os::status_of(opened, failed).identity;
+  if (failed) throw system_error(failed, "cannot examine the folder", path());
+  return identity;
+}
+
 /// Opens this folder from the outermost one. Invalid if a step of the path is a link, is missing or is not a folder.
-os::File Folder::open_from_root() const {
+os::File Folder::open_from_root(std::error_code& failed) const {
   std::vector<const fs::path*> names;
   const Folder* root = this;
   for (; root->parent_; root = root->parent_.get()) names.push_back(&root->name_);
   fs::path way;
   for (const fs::path* name : std::views::reverse(names)) way /= *name;
-  std::error_code ignored;
-  return os::open_folder_beneath(root->held_, way, ignored);
+  return os::open_folder_beneath(root->held_, way, failed);
 }
 
-os::File Folder::descriptor() const {
-  if (!parent_) return duplicate(held_);
-  os::File opened = open_from_root();
-  if (identity_of(opened) != identity_) throw swapped(path());
+FolderHandle Folder::handle() const { return parent_ ? FolderHandle(reopen()) : FolderHandle(held_.get()); }
+
+os::File Folder::reopen() const {
+  std::error_code failed;
+  os::File opened = parent_ ? open_from_root(failed) : os::duplicate(held_, failed);
+  if (failed) throw not_opened(failed);
+  if (parent_ && identity_in(opened) != identity_) throw swapped(path());
   return opened;
 }
 
 bool Folder::is_empty() const {
   std::error_code failed;
-  const bool empty = os::is_empty(descriptor(), failed);
+  const bool empty = os::is_empty(handle(), failed);
   if (failed) throw system_error(failed, "cannot look into the folder", path());
   return empty;
 }
 
 void Folder::sync() const {
-  if (const std::error_code failed = os::sync_folder(descriptor())) {
+  if (const std::error_code failed = os::sync_folder(handle())) {
     throw system_error(failed, "cannot sync the folder", path());
   }
 }
@@ -123,7 +144,7 @@ void Folder::sync() const {
 template <typename Remove>
 void Folder::remove(const Remove& remove, const std::string& name) const noexcept {
   try {
-    static_cast<void>(remove(descriptor(), name));
+    static_cast<void>(remove(handle(), name));
   } catch (const Error&) {
     return;  // the folder is not where it was; removing the name by its path could hit a stranger's file
   }

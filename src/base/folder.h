@@ -4,10 +4,27 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
+#include <utility>
 
+#include "onnxar/error.h"
 #include "os/file.h"
 
 namespace onnxar::base {
+
+/// A handle of a folder: borrowed from a Folder that holds it, or opened and owned.
+class FolderHandle {
+ public:
+  explicit FolderHandle(os::Handle held) noexcept : handle_(held) {}
+  explicit FolderHandle(os::File opened) noexcept : opened_(std::move(opened)), handle_(opened_) {}
+
+  // NOLINTNEXTLINE(google-explicit-constructor): functions that take a handle take this, too
+  operator os::Handle() const noexcept { return handle_; }
+
+ private:
+  os::File opened_;
+  os::Handle handle_;
+};
 
 /// A folder, identified by device and inode instead of its path. Once it is open, names are looked up in this folder,
 /// even if a different folder takes over its path.
@@ -36,9 +53,12 @@ class Folder {
   /// parent. REQUIRES: it was opened in a parent.
   [[nodiscard]] bool leave(os::File& here) const noexcept;
 
-  /// Opens the folder for looking up names. Cost: one or two calls, in which the system walks down from the held
-  /// folder. Errors: io.changed (something else has its name), io.*.
-  [[nodiscard]] os::File descriptor() const;
+  /// A handle for looking up names, for one operation. Cost: nothing for the folder that a caller named, so that it can
+  /// be cleaned up by a process that may open no more files; else two calls, in which the system walks down from there.
+  /// Errors: io.changed (something else has its name), io.*.
+  [[nodiscard]] FolderHandle handle() const;
+  /// As `handle`, as a file of its own.
+  [[nodiscard]] os::File reopen() const;
   [[nodiscard]] bool is_empty() const;
   /// Waits until the disk has all names in the folder.
   void sync() const;
@@ -54,7 +74,9 @@ class Folder {
   Folder(std::shared_ptr<const Folder> parent, std::filesystem::path name)
       : parent_(std::move(parent)), name_(std::move(name)) {}
 
-  [[nodiscard]] os::File open_from_root() const;
+  [[nodiscard]] os::File open_from_root(std::error_code& failed) const;
+  [[nodiscard]] Error not_opened(const std::error_code& failed) const;
+  [[nodiscard]] os::FileIdentity identity_in(os::Handle opened) const;
   [[nodiscard]] bool is(os::Handle file) const noexcept;
   template <typename Remove>
   void remove(const Remove& remove, const std::string& name) const noexcept;

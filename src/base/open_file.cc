@@ -72,9 +72,31 @@ void read_fully(os::Handle file, std::span<std::byte> target, std::uint64_t offs
 
 std::optional<os::FileStatus> status_of(const std::filesystem::path& path) noexcept { return found_status(path); }
 
-std::optional<os::FileIdentity> identity_of(const std::filesystem::path& path) noexcept {
-  const auto status = found_status(path);
-  return status ? std::optional(status->identity) : std::nullopt;
+std::optional<os::FileStatus> status_if_there(const std::filesystem::path& path) {
+  std::error_code failed;
+  const os::FileStatus status = os::status_of(path, failed);
+  if (os::reason_of(failed) == os::Reason::not_found) return std::nullopt;
+  if (failed) throw system_error(failed, "cannot examine", path);
+  return status;
+}
+
+bool are_same(const std::filesystem::path& one, const std::filesystem::path& other) {
+  const auto first = status_if_there(one);
+  const auto second = status_if_there(other);
+  return first && second && first->identity == second->identity;
+}
+
+bool leads_to(const std::filesystem::path& path, os::Handle file) {
+  const auto there = status_if_there(path);
+  std::error_code failed;
+  const os::FileStatus status = os::status_of(file, failed);
+  if (failed) throw system_error(failed, "cannot examine", path);
+  return there && there->identity == status.identity;
+}
+
+bool is_folder(const std::filesystem::path& path) {
+  const auto status = status_if_there(path);
+  return status && status->kind == os::FileKind::folder;
 }
 
 std::optional<os::FileIdentity> identity_of(os::Handle file) noexcept {

@@ -38,8 +38,17 @@ ExaminedFile examine(os::Handle file, const FilePart& part, const std::filesyste
 /// before).
 void read_fully(os::Handle file, std::span<std::byte> target, std::uint64_t offset, const std::filesystem::path& path);
 
+/// The status of the file that a path leads to; empty if nothing is there. Errors: io.permission, io.failed (it cannot
+/// be examined), so that a fault of the disk is not taken for a missing file.
+std::optional<os::FileStatus> status_if_there(const std::filesystem::path& path);
+/// Whether both paths lead to one file or folder. False if nothing is at either. Errors: as above.
+bool are_same(const std::filesystem::path& one, const std::filesystem::path& other);
+/// Whether the path leads to this open file. Errors: as above.
+bool leads_to(const std::filesystem::path& path, os::Handle file);
+/// Whether the path leads to a folder. Errors: as above.
+bool is_folder(const std::filesystem::path& path);
+
 /// These are empty if the file does not exist or cannot be examined.
-std::optional<os::FileIdentity> identity_of(const std::filesystem::path& path) noexcept;
 std::optional<os::FileIdentity> identity_of(os::Handle file) noexcept;
 std::optional<os::FileStatus> status_of(const std::filesystem::path& path) noexcept;
 

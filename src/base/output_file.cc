@@ -55,6 +55,7 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   extension_ = std::exchange(other.extension_, {});
   file_ = std::move(other.file_);
   prepared_ = other.prepared_;
+  published_ = std::exchange(other.published_, false);
   may_share_ = other.may_share_;
   spoiled_ = std::move(other.spoiled_);
   return *this;
@@ -65,8 +66,8 @@ OutputFile::~OutputFile() { discard(); }
 void OutputFile::discard() noexcept {
   if (extension_ && file_.valid()) extension_->cut_off(file_);
   extension_.reset();
+  file_ = os::File();  // first, since removing a hidden name may need a descriptor
   name_.reset();
-  file_ = os::File();
 }
 
 // --- Writing ---------------------------------------------------------------------------------------------------------
@@ -176,8 +177,15 @@ void OutputFile::prepare(Sync sync) {
   refuse_if_spoiled();
   if (prepared_) return;
   if (existing_ == Existing::replace) name_->keep_mode(file_);  // before the sync, which makes the mode durable, too
-  if (sync == Sync::full) this->sync();
+  expect_written(sync);
   prepared_ = true;
+}
+
+void OutputFile::expect_written(Sync sync) {
+  if (sync == Sync::full) return this->sync();
+  spoiling([&] {
+    if (const std::error_code failed = os::hand_over(file_)) throw system_error(failed, "cannot write", target_);
+  });
 }
 
 void OutputFile::stage() {
@@ -196,14 +204,19 @@ void OutputFile::publish(Sync sync) {
   prepare(sync);
   stage();
   name_->publish(file_, existing_);
+  published_ = true;
   file_ = os::File();
   if (sync == Sync::full) name_->folder()->sync();  // the name is durable only when its folder is
+}
+
+void OutputFile::withdraw() noexcept {
+  if (std::exchange(published_, false)) name_->withdraw();
 }
 
 void OutputFile::keep_extension(Sync sync) {
   extension_->leave_to_readers(file_);
   extension_.reset();  // readers may use it from here on, even if the sync fails
-  if (sync == Sync::full) this->sync();
+  expect_written(sync);
   file_ = os::File();
 }
 

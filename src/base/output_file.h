@@ -87,7 +87,8 @@ class OutputFile {
   void begin_last_write() noexcept;
   /// Asks the system to begin writing the range to the disk, so that a later sync takes less time.
   void start_writeback(std::uint64_t offset, std::uint64_t length) noexcept;
-  /// Takes over the permissions of a replaced target, and syncs with Sync::full. To publish several files together,
+  /// Takes over the permissions of a replaced target, and syncs with Sync::full; otherwise asks the file system for
+  /// writes that failed late (os::hand_over). To publish several files together,
   /// prepare all of them, stage all, then publish all.
   void prepare(Sync sync);
   /// If an existing target is to be replaced, gives the file a hidden name in its folder. Publishing is then a rename,
@@ -106,8 +107,10 @@ class OutputFile {
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
   /// The folder of the target; null for a file that is extended.
   [[nodiscard]] std::shared_ptr<const Folder> folder() const noexcept { return name_ ? name_->folder() : nullptr; }
-  /// Removes the published file again.
-  void withdraw() const noexcept { name_->withdraw(); }
+  /// Gives the descriptor back. The file can only be withdrawn or destroyed now.
+  void close() noexcept { file_ = os::File(); }
+  /// Removes the file again if it was published, also where `publish` failed after that.
+  void withdraw() noexcept;
 
  private:
   OutputFile(std::filesystem::path target, Existing existing) : target_(std::move(target)), existing_(existing) {}
@@ -138,6 +141,7 @@ class OutputFile {
   void refuse_if_abandoned() const;
   void write_all_at(std::uint64_t offset, Bytes first, Bytes second);
   void begin_extension() noexcept;
+  void expect_written(Sync sync);
   void keep_extension(Sync sync);
   void discard() noexcept;
 
@@ -147,6 +151,7 @@ class OutputFile {
   std::optional<Extension> extension_;  // of a file that is extended, until it is published
   os::File file_;
   bool prepared_ = false;
+  bool published_ = false;
   bool may_share_ = true;
   Flag spoiled_;
 };

@@ -38,7 +38,7 @@ OutputName& OutputName::operator=(OutputName&& other) noexcept {
 
 os::File OutputName::create() {
   std::error_code failed;
-  os::File file = os::create_unseen(target_.folder->descriptor(), failed);
+  os::File file = os::create_unseen(target_.folder->handle(), failed);
   if (!failed) return file;
   if (os::reason_of(failed) == os::Reason::unsupported) return create_hidden();
   throw system_error(failed, "cannot write into the folder", target_.folder->path());
@@ -46,7 +46,7 @@ os::File OutputName::create() {
 
 os::File OutputName::create_hidden() {
   constexpr int attempts = 100;  // random names collide only if an adversary guesses them
-  const os::File here = target_.folder->descriptor();
+  const FolderHandle here = target_.folder->handle();
   std::error_code failed;
   for (int i = 0; i < attempts; ++i) {
     std::string name = hidden_name(target_.name);
@@ -61,7 +61,7 @@ os::File OutputName::create_hidden() {
 }
 
 void OutputName::link_to(os::Handle file, const std::string& name) const {
-  const std::error_code failed = os::give_name(file, target_.folder->descriptor(), name);
+  const std::error_code failed = os::give_name(file, target_.folder->handle(), name);
   if (!failed) return;
   const std::filesystem::path path = target_.folder->path() / name;
   throw os::reason_of(failed) == os::Reason::exists ? already_exists(path)
@@ -81,13 +81,15 @@ void OutputName::vanish() noexcept {
 }
 
 void OutputName::keep_mode(os::Handle file) const {
-  // A file system that cannot keep the mode must not lose the output.
-  static_cast<void>(os::keep_mode(file, target_.folder->descriptor(), target_.name));
+  // Not ignored: the new file could be open to users to whom the old one was not.
+  if (const std::error_code failed = os::keep_mode(file, target_.folder->handle(), target_.name)) {
+    throw system_error(failed, "cannot keep the permissions", target_.path);
+  }
 }
 
 void OutputName::publish(os::Handle file, Existing existing) {
   if (hidden_.empty()) return link_to(file, target_.name);
-  const os::File here = target_.folder->descriptor();
+  const FolderHandle here = target_.folder->handle();
   // A rename replaces the target in one step: readers see the old file or the new one, never none.
   const std::error_code failed = existing == Existing::replace ? os::rename_over(here, hidden_, target_.name)
                                                                : os::rename_to_free_name(here, hidden_, target_.name);

@@ -28,7 +28,8 @@ class OutputName {
   void hide(os::Handle file);
   /// Removes the hidden name, if the file has one. An open file stays open.
   void vanish() noexcept;
-  /// Gives `file` the permissions of the target, if that exists. Errors: io.changed (the folder was moved).
+  /// Gives `file` the permissions of the target, if that exists. Errors: io.changed (the folder was moved),
+  /// io.*.
   void keep_mode(os::Handle file) const;
   /// Gives `file` its final name. To replace a target, the file must be hidden: a new link never replaces a file, a
   /// rename does. A hidden file may be closed already (Handle::none). Errors: output.exists, io.*.

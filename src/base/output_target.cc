@@ -13,15 +13,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_link(os::Handle folder, const std::string& name) {
-  std::error_code missing;
-  return os::status_in(folder, name, missing).kind == os::FileKind::link && !missing;
+/// Errors: io.permission, io.failed.
+bool is_link(const Folder& folder, os::Handle here, const std::string& name) {
+  std::error_code failed;
+  const os::FileStatus status = os::status_in(here, name, failed);
+  if (os::reason_of(failed) == os::Reason::not_found) return false;
+  if (failed) throw system_error(failed, "cannot write", folder.path() / name);
+  return status.kind == os::FileKind::link;
 }
 
 /// The target that the link of this name holds; empty if it is not a link. Errors: io.permission.
 std::optional<fs::path> link_target(const Folder& folder, const std::string& name) {
-  const os::File here = folder.descriptor();
-  if (!is_link(here, name)) return std::nullopt;
+  const FolderHandle here = folder.handle();
+  if (!is_link(folder, here, name)) return std::nullopt;
   std::error_code failed;
   const bool trusted = os::may_follow_link(here, name, failed);
   if (failed) throw system_error(failed, "cannot write", folder.path() / name);
@@ -73,7 +77,7 @@ OutputTarget find_target(const fs::path& path, Existing existing) {
 
 void expect_writable(const OutputTarget& target, Existing existing) {
   std::error_code failed;
-  const os::FileStatus status = os::status_in(target.folder->descriptor(), target.name, failed);
+  const os::FileStatus status = os::status_in(target.folder->handle(), target.name, failed);
   check(status, failed, target.path, existing);
 }
 

@@ -41,6 +41,8 @@ class File {
   [[nodiscard]] Handle get() const noexcept { return handle_; }
   // NOLINTNEXTLINE(google-explicit-constructor): functions that take a handle take its owner, too
   operator Handle() const noexcept { return handle_; }
+  /// Gives the handle away: the caller closes it.
+  [[nodiscard]] Handle release() noexcept { return std::exchange(handle_, Handle::none); }
   [[nodiscard]] bool valid() const noexcept { return handle_ != Handle::none; }
 
  private:
@@ -99,6 +101,10 @@ std::error_code set_size(Handle file, std::uint64_t size) noexcept;
 
 /// Waits until the disk has the file's data and size.
 std::error_code sync(Handle file) noexcept;
+
+/// Reports writes that failed after they had returned, as on network file systems and with quotas, which learn of a
+/// full disk late. Waits for the server, not for a disk; costs nothing on local file systems.
+std::error_code hand_over(Handle file) noexcept;
 
 enum class Lock : std::uint8_t { shared, exclusive };
 

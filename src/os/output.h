@@ -24,7 +24,8 @@ std::error_code rename_to_free_name(Handle folder, const std::filesystem::path& 
                                     const std::filesystem::path& to) noexcept;
 
 /// Gives the file the permissions of the file `name`, if that exists, except set-user-ID and set-group-ID: the new file
-/// may have a different owner, and its bytes must not run in that owner's name.
+/// may have a different owner, and its bytes must not run in that owner's name. A file system without permissions is
+/// not a failure.
 std::error_code keep_mode(Handle file, Handle folder, const std::filesystem::path& name) noexcept;
 
 enum class FileSize : std::uint8_t { grows, stays };

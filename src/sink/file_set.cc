@@ -33,18 +33,20 @@ FileSet::FileSet(const FileTargets& targets, const OutputOptions& options) : Fil
 
 void FileSet::make_folder(std::shared_ptr<const base::Folder> above, const std::string& name) {
   // The folder may have appeared since the plan, so it is checked again once it is open.
-  const bool made = base::Folder::make(*above, name);
-  root_.folder = base::Folder::open_in(above, name);
+  if (base::Folder::make(*above, name)) {
+    above_ = above;
+    made_root_ = name;
+  }
+  root_.folder = base::Folder::open_in(std::move(above), name);
   expect_empty(*root_.folder);
-  if (!made) return;
-  above_ = std::move(above);
-  made_root_ = name;
 }
 
 FileSet::~FileSet() {
-  // Files go first: one that waits under a hidden name would keep its folder from being removed.
-  files_.clear();
+  spare_ = {};
+  // Files go first: one that waits under a hidden name would keep its folder from being removed. The model's file is
+  // open, so it gives up a descriptor that removing the others may need.
   model_.reset();
+  files_.clear();
   remove_folders();
   if (above_) above_->remove_folder(made_root_);
 }
@@ -65,10 +67,16 @@ bool FileSet::remove_within(const Made& made, os::File& here) {
 void FileSet::remove_folders() noexcept {
   if (root_.within.empty()) return;
   try {
-    os::File here = root_.folder->descriptor();
+    os::File here = root_.folder->reopen();
     static_cast<void>(remove_within(root_, here));
   } catch (const Error&) {
     return;  // no descriptor is free, so the empty folders stay; a destructor cannot report that
+  }
+}
+
+void FileSet::keep_spare_descriptors() {
+  for (os::File& file : spare_) {
+    if (!file.valid()) file = root_.folder->reopen();
   }
 }
 
@@ -79,7 +87,8 @@ std::shared_ptr<const base::Folder> FileSet::folder_for(const fs::path& relative
     const std::string name = part.string();
     auto within = made->within.find(name);
     if (within == made->within.end()) {
-      if (!here.valid()) here = made->folder->descriptor();
+      keep_spare_descriptors();
+      if (!here.valid()) here = made->folder->reopen();
       auto folder = base::Folder::make_in(made->folder, name, here);
       if (!folder) {
         throw Error(Code::io_changed, "was put into the new folder while files were written to it", {},
@@ -127,6 +136,8 @@ void FileSet::note_folders(const Made& made, Publication& publication) {
 }
 
 void FileSet::publish_files() {
+  // Given up before names change: taking names away again may need the descriptors.
+  spare_ = {};
   Publication publication(existing_, sync_of(options_));
   for (base::OutputFile& file : files_) publication.publish(file);
   note_folders(root_, publication);

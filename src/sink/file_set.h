@@ -1,6 +1,7 @@
 // Writes a model of several files, which appear together.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -50,6 +51,7 @@ class FileSet {
   };
 
   void make_folder(std::shared_ptr<const base::Folder> above, const std::string& name);
+  void keep_spare_descriptors();
   [[nodiscard]] std::shared_ptr<const base::Folder> folder_for(const std::filesystem::path& relative);
   static bool remove_within(const Made& made, os::File& here);
   void remove_folders() noexcept;
@@ -63,6 +65,8 @@ class FileSet {
   std::shared_ptr<const base::Folder> above_;  // the folder in which the output folder was made; null if it was there
   std::string made_root_;                      // the name of the output folder
   std::vector<base::OutputFile> files_;
+  // Given up for cleaning up: walking through new folders takes two descriptors, and the process may have no others.
+  std::array<os::File, 2> spare_;
 };
 
 }  // namespace onnxar

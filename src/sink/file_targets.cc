@@ -34,12 +34,11 @@ void expect_empty(const base::Folder& folder) {
 FileTargets::FileTargets(const Destination& destination, const OutputOptions& options)
     : is_folder_(destination.is_folder()), existing_(is_folder_ ? base::Existing::refuse : existing_of(options)) {
   const fs::path& path = destination.path;
-  std::error_code ignored;
   if (is_folder_) {
     find_folder(path);
     model_.path = path / destination.model;
     model_.name = destination.model;
-  } else if (fs::is_directory(path, ignored)) {
+  } else if (base::is_folder(path)) {
     throw Error(
         Code::io_not_a_file,
         "is a folder; name the file to write, or end the path with `/` to write the model and all side files into it",
@@ -51,14 +50,13 @@ FileTargets::FileTargets(const Destination& destination, const OutputOptions& op
 }
 
 void FileTargets::find_folder(const fs::path& path) {
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
+  if (base::is_folder(path)) {
     model_.folder = base::Folder::open(path);
     return expect_empty(*model_.folder);
   }
   model_.folder = base::Folder::open(base::folder_of(path));
   // The status of the path itself: a link that leads nowhere is in the way, too.
-  if (fs::exists(fs::symlink_status(path, ignored))) {
+  if (fs::exists(base::link_status(path))) {
     throw Error(Code::io_not_a_file, "is not a folder, but the output must be one", {}, path);
   }
   to_make_ = path;

@@ -3,6 +3,7 @@
 #include "archive/model_size.h"
 #include "base/annotate.h"
 #include "base/announced_size.h"
+#include "base/open_file.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "onnx/rewrite.h"
@@ -29,12 +30,11 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, For
   };
   if (format != Format::onnx_inline) refuse("only an inline model may keep such links; load the data, too");
   const fs::path folder = base::folder_of(target);
-  std::error_code ignored;  // then a path does not exist, and is not equivalent to any other
   // Compared by device and inode, because one folder can have many paths.
-  if (model.data_folder.empty() || !fs::equivalent(folder, model.data_folder, ignored)) {
+  if (model.data_folder.empty() || !base::are_same(folder, model.data_folder)) {
     refuse("save the model in the folder that its links count from, or load the data, too");
   }
-  if (fs::equivalent(model.data_folder / location, target, ignored)) {
+  if (base::are_same(model.data_folder / location, target)) {
     refuse("choose a different output: this would replace the data");
   }
 }

@@ -6,7 +6,9 @@ namespace onnxar {
 
 Publication::~Publication() {
   if (existing_ == base::Existing::replace) return;
-  for (const base::OutputFile* file : published_) file->withdraw();
+  // Closed first, since looking up names in folders may need the descriptors.
+  for (base::OutputFile* file : published_) file->close();
+  for (base::OutputFile* file : published_) file->withdraw();
 }
 
 void Publication::publish(base::OutputFile& file) {

@@ -33,7 +33,7 @@ class Publication {
  private:
   base::Existing existing_;
   base::Sync sync_;
-  std::vector<const base::OutputFile*> published_;
+  std::vector<base::OutputFile*> published_;
   std::set<std::shared_ptr<const base::Folder>> unsynced_;
 };
 

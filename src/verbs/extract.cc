@@ -178,9 +178,8 @@ class Extractor {
       static_cast<void>(base::find_target(output_, existing()));
       return;
     }
-    std::error_code ignored;
     const fs::path folder = output_.has_filename() ? output_ : output_.parent_path();
-    if (!fs::exists(folder, ignored)) {  // it will be made: its parent has to be there
+    if (!base::status_if_there(folder)) {  // it will be made: its parent has to be there
       static_cast<void>(base::Folder::open(base::folder_of(folder)));
       return;
     }
@@ -190,11 +189,7 @@ class Extractor {
   void make_folder() {
     std::error_code failed;
     made_folder_ = fs::create_directory(output_, failed);
-    std::error_code unseen;
-    if (!made_folder_ && !fs::is_directory(output_, unseen)) {
-      if (!failed) failed = std::make_error_code(std::errc::not_a_directory);
-      throw base::system_error(failed, "cannot make the folder", output_);
-    }
+    if (failed && !base::is_folder(output_)) throw base::system_error(failed, "cannot make the folder", output_);
     folder_ = base::Folder::open(output_);  // all files go here, even if the folder is swapped
   }
 
@@ -259,10 +254,7 @@ class Extractor {
   std::vector<base::OutputFile> files_;
 };
 
-bool names_a_folder(const fs::path& path) {
-  std::error_code ignored;
-  return !path.has_filename() || fs::is_directory(path, ignored);
-}
+bool names_a_folder(const fs::path& path) { return !path.has_filename() || base::is_folder(path); }
 
 }  // namespace
 

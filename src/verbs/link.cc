@@ -102,14 +102,14 @@ class Linking {
 void check_place(const fs::path& target, const Linking& linking) {
   const fs::path folder = base::folder_of(target);
   // Paths may differ for one folder, so folders are compared by device and inode.
-  if (base::identity_of(folder) != base::identity_of(linking.folder())) {
+  if (!base::are_same(folder, linking.folder())) {
     throw Error(Code::usage_argument,
                 base::concat("a link must be in the folder of its archive, because runtimes open external data only "
                              "beneath the folder of the model; write it to ",
                              escaped_path(linking.folder() / target.filename())),
                 {}, target);
   }
-  if (base::identity_of(target) == base::identity_of(linking.path())) {
+  if (base::are_same(target, linking.path())) {
     throw Error(Code::usage_argument, "is the archive that the link needs; choose a different name", {}, target);
   }
 }

@@ -167,6 +167,19 @@ TEST_F(CrashTest, SecondEditIsThereOrNot) {
                     [](const fs::path& path) { ArchiveEditor::open(path).commit(smallest_model(256, "edited")); });
 }
 
+// `g.onnx` is after the side file that is removed, so it is appended again.
+TEST_F(CrashTest, GraphsAndSideFilesAreThereOrNot) {
+  ZipBuilder builder = smallest_builder();
+  builder.entries.insert(builder.entries.end() - 1,
+                         {zip_entry("t.json", pattern(40)), zip_entry("g.onnx", smallest_model(256, "old"))});
+  expect_old_or_new(builder.build(), [](const fs::path& path) {
+    ArchiveEditor editor = ArchiveEditor::open(path);
+    editor.remove("t.json");
+    editor.add("h.onnx", smallest_model(256, "new"));
+    editor.commit(smallest_model(256, "edited"));
+  });
+}
+
 // The end record may lie on both sides of a border of blocks, of which one may be lost.
 TEST_F(CrashTest, EndRecordThatCrossesABlockIsThereOrNot) {
   const Built before = smallest_archive();

@@ -24,12 +24,20 @@ TEST(Folder, StaysTheOneThatWasOpened) {
   EXPECT_FALSE(std::filesystem::exists(temp / "a/b"));
 }
 
+TEST(Folder, ThatACallerNamedCostsNoDescriptorPerUse) {
+  const TempDir temp;
+  const auto folder = Folder::open(temp.path());
+  const os::Handle first = folder->handle();
+  EXPECT_EQ(first, os::Handle(folder->handle()));
+  EXPECT_NE(first, folder->reopen().get());
+}
+
 TEST(Folder, ANameThatIsTakenIsNotMade) {
   const TempDir temp;
   temp.write_file("b", "x");
   const auto folder = Folder::open(temp.path());
   EXPECT_FALSE(Folder::make(*folder, "b"));
-  os::File here = folder->descriptor();
+  os::File here = folder->reopen();
   EXPECT_EQ(Folder::make_in(folder, "b", here), nullptr);
 }
 
@@ -39,9 +47,9 @@ TEST(Folder, AFolderBeneathThatWasSwappedIsNotTheOneThatWasOpened) {
   ASSERT_TRUE(Folder::make(*folder, "b"));
   const auto inner = Folder::open_in(folder, "b");
   std::filesystem::rename(temp / "b", temp / "c");
-  EXPECT_EQ(code_of([&] { return inner->descriptor(); }), Code::io_changed);
+  EXPECT_EQ(code_of([&] { return inner->handle(); }), Code::io_changed);
   std::filesystem::create_directory(temp / "b");
-  EXPECT_EQ(code_of([&] { return inner->descriptor(); }), Code::io_changed);
+  EXPECT_EQ(code_of([&] { return inner->handle(); }), Code::io_changed);
 }
 
 TEST(Folder, LinksBeneathAreNotFollowed) {
@@ -55,7 +63,7 @@ TEST(Folder, LinksBeneathAreNotFollowed) {
 TEST(Folder, NestedFoldersAreEnteredAndLeft) {
   const TempDir temp;
   const auto outer = Folder::open(temp.path());
-  os::File here = outer->descriptor();
+  os::File here = outer->reopen();
   const auto inner = Folder::make_in(outer, "a", here);
   ASSERT_NE(inner, nullptr);
   EXPECT_TRUE(inner->leave(here));

@@ -40,12 +40,31 @@ TEST(FileIdentity, IsTheSameForAllNamesOfAFile) {
   fs::create_hard_link(path, folder / "hard");
   fs::create_symlink("a", folder / "soft");
   const File file = base::open_file(path, Access::read);
-  EXPECT_EQ(base::identity_of(file), base::identity_of(path));
-  EXPECT_EQ(base::identity_of(folder / "hard"), base::identity_of(path));
-  EXPECT_EQ(base::identity_of(folder / "soft"), base::identity_of(path));
-  EXPECT_NE(base::identity_of(folder.write_file("b", "text")), base::identity_of(path));
-  EXPECT_EQ(base::identity_of(folder / "none"), std::nullopt);
+  for (const std::string name : {"a", "hard", "soft"}) {
+    EXPECT_TRUE(base::leads_to(folder / name, file));
+    EXPECT_TRUE(base::are_same(folder / name, path));
+  }
+  const fs::path other = folder.write_file("b", "text");
+  for (const fs::path& path_of_other : {other, folder / "none"}) {
+    EXPECT_FALSE(base::leads_to(path_of_other, file));
+    EXPECT_FALSE(base::are_same(path_of_other, path));
+    EXPECT_FALSE(base::are_same(path, path_of_other));
+  }
+  EXPECT_FALSE(base::are_same(folder / "none", folder / "none"));
   EXPECT_EQ(base::identity_of(os::Handle::none), std::nullopt);
+}
+
+TEST(FileIdentity, OfWhatCannotBeExaminedIsAnErrorAndNotAMissingFile) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("a", "text");
+  const fs::path bad = folder / std::string(300, 'n');  // ENAMETOOLONG
+  EXPECT_EQ(code_of([&] { return base::are_same(path, bad); }), Code::io_failed);
+  EXPECT_EQ(code_of([&] { return base::are_same(bad, path); }), Code::io_failed);
+  EXPECT_EQ(code_of([&] { return base::leads_to(bad, base::open_file(path, Access::read)); }), Code::io_failed);
+  EXPECT_EQ(code_of([&] { return base::leads_to(path, os::Handle::none); }), Code::io_failed);
+  EXPECT_EQ(code_of([&] { return base::is_folder(bad); }), Code::io_failed);
+  EXPECT_FALSE(base::is_folder(path / "beneath a file"));
+  EXPECT_TRUE(base::is_folder(folder.path()));
 }
 
 TEST(Duplicate, OfWhatIsNotOpenIsAnError) {

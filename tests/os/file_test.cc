@@ -5,10 +5,12 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <cerrno>
 #include <utility>
 
 #include "onnxar/bytes.h"
 #include "os/error.h"
+#include "support/system_calls.h"
 #include "support/temp_dir.h"
 
 namespace onnxar::testing {
@@ -131,6 +133,29 @@ TEST(SetSize, CutsAndExtends) {
   EXPECT_FALSE(os::set_size(file, 3));
   EXPECT_EQ(folder.read_text("a"), std::string("01\0", 3));
   EXPECT_FALSE(os::sync(file));
+}
+
+TEST(Interrupted, CallsAreRepeated) {
+  const TempDir folder;
+  const File file = opened(folder.write_file("a", "0123"), Access::read_and_write);
+  FileCallLog log;
+  int interruptions = 0;
+  log.fail = [&interruptions](const FileCall&) { return ++interruptions % 3 == 0 ? 0 : EINTR; };
+  std::error_code failed;
+  EXPECT_EQ(os::write_at(file, 0, as_bytes("ab"), {}, failed), 2U);
+  EXPECT_FALSE(failed);
+  EXPECT_FALSE(os::set_size(file, 3));
+  EXPECT_FALSE(os::sync(file));
+  EXPECT_EQ(interruptions, 9);
+  EXPECT_EQ(folder.read_text("a"), "ab2");
+}
+
+TEST(HandOver, LeavesTheFileOpen) {
+  const TempDir folder;
+  const File file = opened(folder.write_file("a", "0123"), Access::read_and_write);
+  EXPECT_FALSE(os::hand_over(file));
+  EXPECT_FALSE(os::set_size(file, 2));
+  EXPECT_TRUE(os::hand_over(os::Handle::none));
 }
 
 TEST(File, ClosesWhatItOwnsOnce) {

@@ -23,8 +23,8 @@ File open_with_openat2(Handle folder, const fs::path& relative, int flags, Links
   how.flags = static_cast<unsigned>(flags);
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;  // magic links, as in /proc/PID/fd, jump out of any folder
   if (links == Links::refuse) how.resolve |= RESOLVE_NO_SYMLINKS;
-  const long opened = ::syscall(SYS_openat2, descriptor_of(folder), relative.c_str(), &how, sizeof how);
-  return file_of(static_cast<int>(opened), failed);
+  const auto open = [&] { return ::syscall(SYS_openat2, descriptor_of(folder), relative.c_str(), &how, sizeof how); };
+  return opened_by(open, failed);
 }
 
 bool is_link(Handle folder, const fs::path& name) noexcept {
@@ -35,7 +35,8 @@ bool is_link(Handle folder, const fs::path& name) noexcept {
 /// Fallback for kernels before 5.6 and for sandboxes that reject openat2. Follows no link at all: to resolve a link in
 /// user space without a race, every step of its target would need the same walk.
 File open_part_by_part(Handle folder, const fs::path& relative, int last_flags, std::error_code& failed) noexcept {
-  File here = open_folder_in(folder, ".", failed);
+  File here;
+  failed = relative.empty() ? error_of(ENOENT) : std::error_code();  // as openat2
   for (auto part = relative.begin(); part != relative.end(); ++part) {
     if (*part == ".." || relative.is_absolute()) {
       failed = error_of(EXDEV);  // as openat2 reports a path that leaves the folder
@@ -43,10 +44,12 @@ File open_part_by_part(Handle folder, const fs::path& relative, int last_flags, 
     }
     const bool last = std::next(part) == relative.end();
     const int flags = last ? last_flags : lookup_flags;
-    File next = file_of(::openat(descriptor_of(here), part->c_str(), flags | O_NOFOLLOW), failed);
+    const Handle at = here.valid() ? here.get() : folder;
+    const auto open = [&] { return ::openat(descriptor_of(at), part->c_str(), flags | O_NOFOLLOW); };
+    File next = opened_by(open, failed);
     if (!next.valid()) {
       // O_NOFOLLOW fails with ELOOP or ENOTDIR at a link. Callers tell "outside" from "missing" by this code.
-      if (is_link(here, *part)) failed = error_of(EXDEV);
+      if ((failed.value() == ELOOP || failed.value() == ENOTDIR) && is_link(at, *part)) failed = error_of(EXDEV);
       return {};
     }
     here = std::move(next);

@@ -14,15 +14,6 @@
 namespace onnxar::os {
 namespace {
 
-/// Calls again until no signal interrupts it.
-template <typename Call>
-auto uninterrupted(const Call& call) noexcept {
-  while (true) {
-    const auto result = call();
-    if (result >= 0 || errno != EINTR) return result;
-  }
-}
-
 std::size_t count_of(ssize_t result, std::error_code& failed) noexcept {
   failed = outcome(result >= 0);
   return result < 0 ? 0 : static_cast<std::size_t>(result);
@@ -38,7 +29,7 @@ void close(Handle handle) noexcept { ::close(descriptor_of(handle)); }
 File open(const std::filesystem::path& path, Access access, std::error_code& failed) noexcept {
   // O_NONBLOCK: opening a pipe must not wait for its other end. The flag has no effect on a regular file.
   const int mode = access == Access::read ? O_RDONLY : O_RDWR;
-  return file_of(::open(path.c_str(), mode | O_CLOEXEC | O_NONBLOCK), failed);
+  return opened_by([&] { return ::open(path.c_str(), mode | O_CLOEXEC | O_NONBLOCK); }, failed);
 }
 
 File duplicate(Handle file, std::error_code& failed) noexcept {
@@ -94,11 +85,24 @@ std::size_t write_at(Handle file, std::uint64_t offset, std::span<const std::byt
 }
 
 std::error_code set_size(Handle file, std::uint64_t size) noexcept {
-  return outcome(::ftruncate(descriptor_of(file), static_cast<off_t>(size)) == 0);
+  const auto cut = [&] { return ::ftruncate(descriptor_of(file), static_cast<off_t>(size)); };
+  return outcome(uninterrupted(cut) == 0);
 }
 
 // Not fdatasync: the file may be a new one, and a later rename must not become durable before its permissions do.
-std::error_code sync(Handle file) noexcept { return outcome(::fsync(descriptor_of(file)) == 0); }
+std::error_code sync(Handle file) noexcept {
+  return outcome(uninterrupted([&] { return ::fsync(descriptor_of(file)); }) == 0);
+}
+
+std::error_code hand_over(Handle file) noexcept {
+  std::error_code failed;
+  File other = duplicate(file, failed);
+  if (failed) return failed;
+  // Every close of a descriptor has the file system hand over what it holds back, not only the last one. Its result is
+  // the only news of a write that failed later. EINTR: it was interrupted, but did not fail.
+  const bool done = ::close(descriptor_of(other.release())) == 0 || errno == EINTR;
+  return outcome(done);
+}
 
 Locking try_lock(Handle file, Lock lock, std::error_code& failed) noexcept {
   // flock, not fcntl: a flock lock belongs to the opening. A POSIX lock belongs to the process and is released as soon

@@ -27,7 +27,7 @@ using Names = std::unique_ptr<DIR, CloseFolder>;
 
 /// Opens the folder for reading: an O_PATH handle, which serves lookups, can be neither read nor synced.
 int open_to_read(Handle folder) noexcept {
-  return ::openat(descriptor_of(folder), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return uninterrupted([&] { return ::openat(descriptor_of(folder), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
 }
 
 Names names_in(Handle folder, std::error_code& failed) noexcept {
@@ -41,11 +41,12 @@ Names names_in(Handle folder, std::error_code& failed) noexcept {
 }  // namespace
 
 File open_folder(const fs::path& path, std::error_code& failed) noexcept {
-  return file_of(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC), failed);
+  return opened_by([&] { return ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); }, failed);
 }
 
 File open_folder_in(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
-  return file_of(::openat(descriptor_of(folder), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), failed);
+  constexpr int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  return opened_by([&] { return ::openat(descriptor_of(folder), name.c_str(), flags); }, failed);
 }
 
 FileStatus status_in(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
@@ -85,11 +86,15 @@ std::error_code make_folder(Handle folder, const fs::path& name) noexcept {
 bool is_empty(Handle folder, std::error_code& failed) noexcept {
   const Names names = names_in(folder, failed);
   if (!names) return false;
-  while (const dirent* entry = ::readdir(names.get())) {
+  while (true) {
+    errno = 0;  // readdir returns null at the end and after a failure
+    const dirent* const entry = ::readdir(names.get());
+    if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") return false;
   }
-  return true;
+  failed = error_of(errno);
+  return !failed;
 }
 
 std::error_code sync_folder(Handle folder) noexcept {

@@ -16,10 +16,26 @@ inline std::error_code error_of(int number) noexcept { return {number, std::syst
 /// The outcome of a system call that has just returned: errno unless it is `done`.
 inline std::error_code outcome(bool done) noexcept { return done ? std::error_code() : error_of(errno); }
 
+/// Calls again until no signal interrupts it. For calls that a signal may interrupt and that have no effect then: local
+/// file systems rarely return EINTR, network file systems and FUSE do.
+template <typename Call>
+auto uninterrupted(const Call& call) noexcept {
+  while (true) {
+    const auto result = call();
+    if (result >= 0 || errno != EINTR) return result;
+  }
+}
+
 /// Takes ownership of the descriptor that a system call has just returned; -1 sets `failed` from errno.
 inline File file_of(int descriptor, std::error_code& failed) noexcept {
   failed = outcome(descriptor >= 0);
   return File(handle_of(descriptor));
+}
+
+/// Opens a file by `call`, which returns a descriptor or -1.
+template <typename Call>
+File opened_by(const Call& call, std::error_code& failed) noexcept {
+  return file_of(static_cast<int>(uninterrupted(call)), failed);
 }
 
 }  // namespace onnxar::os

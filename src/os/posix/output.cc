@@ -40,7 +40,8 @@ bool lacks_nameless_files(const std::error_code& failed) noexcept {
 }  // namespace
 
 File create_unseen(Handle folder, std::error_code& failed) noexcept {
-  File file = file_of(::openat(descriptor_of(folder), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, for_all), failed);
+  const auto create = [&] { return ::openat(descriptor_of(folder), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, for_all); };
+  File file = opened_by(create, failed);
   if (lacks_nameless_files(failed)) failed = error_of(EOPNOTSUPP);
   if (failed || ::access(NameInProc(file).c_str(), F_OK) == 0) return file;
   failed = error_of(EOPNOTSUPP);  // without /proc (a chroot, a container) the file could never be named
@@ -49,7 +50,7 @@ File create_unseen(Handle folder, std::error_code& failed) noexcept {
 
 File create_new(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
   constexpr int flags = O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC;
-  return file_of(::openat(descriptor_of(folder), name.c_str(), flags, for_all), failed);
+  return opened_by([&] { return ::openat(descriptor_of(folder), name.c_str(), flags, for_all); }, failed);
 }
 
 std::error_code give_name(Handle file, Handle folder, const fs::path& name) noexcept {
@@ -75,15 +76,22 @@ std::error_code rename_to_free_name(Handle folder, const fs::path& from, const f
 std::error_code keep_mode(Handle file, Handle folder, const fs::path& name) noexcept {
   struct stat status{};
   const int found = ::fstatat(descriptor_of(folder), name.c_str(), &status, AT_SYMLINK_NOFOLLOW);
+  if (found != 0 && errno != ENOENT) return outcome(false);
   if (found != 0 || !S_ISREG(status.st_mode)) return {};  // a new name: the mode from the umask stays
-  return outcome(::fchmod(descriptor_of(file), status.st_mode & 0777) == 0);
+  const std::error_code failed = outcome(::fchmod(descriptor_of(file), status.st_mode & 0777) == 0);
+  // File systems without modes, such as FAT, refuse to change them. The old file then had none of its own either.
+  const bool has_modes = failed.value() != EPERM && failed.value() != ENOSYS && failed.value() != EOPNOTSUPP;
+  return has_modes ? failed : std::error_code();
 }
 
 std::error_code set_aside(Handle file, std::uint64_t offset, std::uint64_t length, FileSize size) noexcept {
   // The kernel reads larger numbers as negative ones and returns EINVAL, which callers take for a missing fallocate.
   if (!std::in_range<off_t>(offset + length)) return error_of(EFBIG);
   const int mode = size == FileSize::stays ? FALLOC_FL_KEEP_SIZE : 0;
-  return outcome(::fallocate(descriptor_of(file), mode, static_cast<off_t>(offset), static_cast<off_t>(length)) == 0);
+  const auto allocate = [&] {
+    return ::fallocate(descriptor_of(file), mode, static_cast<off_t>(offset), static_cast<off_t>(length));
+  };
+  return outcome(uninterrupted(allocate) == 0);
 }
 
 bool can_share_blocks(Handle file) noexcept {
@@ -93,7 +101,7 @@ bool can_share_blocks(Handle file) noexcept {
 std::error_code share_blocks(Handle file, std::uint64_t offset, Handle source, std::uint64_t source_offset,
                              std::uint64_t length) noexcept {
   const file_clone_range range{descriptor_of(source), source_offset, length, offset};
-  return outcome(::ioctl(descriptor_of(file), FICLONERANGE, &range) == 0);
+  return outcome(uninterrupted([&] { return ::ioctl(descriptor_of(file), FICLONERANGE, &range); }) == 0);
 }
 
 void start_writeback(Handle file, std::uint64_t offset, std::uint64_t length) noexcept {
