@@ -302,6 +302,16 @@ TEST_F(EditTest, AnEditThatReadersWouldRefuseIsNotCommitted) {
   expect_not_committed(Code::zip_limit_directory);
 }
 
+TEST_F(EditTest, AnEditMayReachTheLimitsOfEntriesAndDirectory) {
+  EditOptions options{.output = {.sync = false}};
+  options.open.max_entries = 3;
+  options.open.max_directory_size = before_.directory_size + 46 + 1;
+  ArchiveEditor edit = ArchiveEditor::open(path_, options);
+  edit.add("b", Bytes());
+  edit.commit(new_model());
+  EXPECT_EQ(Archive::open(path_).size(), 3U);
+}
+
 TEST_F(EditTest, ModelOf2GiBIsRefusedBeforeAnythingIsWritten) {
   constexpr std::uint64_t too_large = 1ULL << 31U;
   EXPECT_EQ(code_of([&] { return editor().size_with({}, too_large); }), Code::archive_model_too_large);

@@ -20,8 +20,8 @@ FILE_LIMIT = 24 * GIB  # bytes of one file: tests write sparse files of several 
 FIRST_BATCH_MS = 300  # the cheap tests run first, because most mutants die in them
 # Tests that take longer are not run against a mutant: those of the mutant's own room, and others.
 OWN_MS, OTHER_MS = 3000, 100
-SHORTEST_LIMIT = 10.0  # seconds of a processor for one run of a program, at least
-PATIENCE = 12  # seconds for each of these, where the machine is busy or the program sleeps
+SHORTEST_LIMIT = 5.0  # seconds of a processor for one run of a program, at least
+PATIENCE = 20  # seconds for each of these, where the machine is busy or the program sleeps
 
 
 @dataclasses.dataclass(frozen=True)

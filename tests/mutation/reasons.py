@@ -9,7 +9,7 @@ from instrument import Site
 
 @dataclasses.dataclass(frozen=True)
 class Reason:
-    """One entry of reasons.toml. `nth` is -1 if it holds for all sites with these texts."""
+    """One entry of reasons.toml. `nth` is -1 if it holds for all sites with these texts; "*" is any text."""
 
     file: str
     function: str
@@ -19,8 +19,8 @@ class Reason:
     nth: int = -1
 
     def matches(self, site: Site) -> bool:
-        return ((self.file, self.function) == (site.file, site.function)
-                and self.text == site.text and self.changed == site.changed and self.nth in {-1, site.nth})
+        return ((self.file, self.function) == (site.file, site.function) and self.text in {"*", site.text}
+                and self.changed in {"*", site.changed} and self.nth in {-1, site.nth})
 
 
 def load(path: pathlib.Path) -> list[Reason]:

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "zip/end_records.h"
 #include "zip/foreign.h"
 
 namespace onnxar::testing {
@@ -239,6 +240,16 @@ TEST(ForeignDirectory, NumbersOfTheEndRecordThatLookLikeItsSignatureAreNumbers) 
   const Built built = builder.build_placed();
   ASSERT_EQ(u32_at(built.bytes, built.end_offset + 10), 0x06054b50U);
   EXPECT_EQ(zip::ForeignDirectory::read(built.bytes, {}).entries().size(), entries);
+}
+
+TEST(ForeignDirectory, AnEndRecordIsFoundWithAnyCommentAndOnlyWhole) {
+  const Blob alone = ZipBuilder().build();
+  EXPECT_TRUE(zip::has_end_record(alone));
+  EXPECT_FALSE(zip::has_end_record(Bytes(alone).first(21)));
+  EXPECT_FALSE(zip::has_end_record({}));
+  EXPECT_FALSE(zip::has_end_record(zeros(100)));
+  EXPECT_TRUE(zip::has_end_record(changed([](ZipBuilder& b) { b.comment = "a comment"; }).bytes));
+  EXPECT_FALSE(zip::has_end_record(changed([](ZipBuilder& b) { b.trailing = blob("x"); }).bytes));
 }
 
 }  // namespace

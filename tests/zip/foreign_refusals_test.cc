@@ -324,5 +324,22 @@ TEST(ForeignRefusals, TheFirstFilesNameMayBeMadeEqualToo) {
   EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_name_duplicate, built, "a."));
 }
 
+TEST(ForeignRefusals, AFileBeneathAFileIsRefusedWhereAllFilesAreInFolders) {
+  const Built built = changed(
+      [](ZipBuilder& b) { b.entries = {plain_entry(zip_entry("d/a", {})), plain_entry(zip_entry("d/a/b", {}))}; });
+  EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_name_prefix, built, "d/a/b"));
+}
+
+TEST(ForeignRefusals, AZip64FieldThatIsNotMadeOfNumbersIsRefused) {
+  Blob one_and_a_half = zip64_record({100, 0});
+  one_and_a_half.resize(4 + 12);
+  put_u16(one_and_a_half, 2, 12);
+  const std::uint64_t offset = plain_zip().build_placed().entry("a").header_offset;
+  for (const Blob& field : {one_and_a_half, zip64_record({100, 100, offset, 0})}) {
+    const Built built = changed_a([&](ZipEntry& e) { e.central.extra = field; });
+    EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_zip64_extra, built, "a"));
+  }
+}
+
 }  // namespace
 }  // namespace onnxar::testing

@@ -172,6 +172,11 @@ TEST(NameFault, NoByteBeforeAShortNameIsRead) {
   }
 }
 
+TEST(NameWithoutOmissions, EveryPartKeepsAllButItsEnd) {
+  EXPECT_EQ(zip::name_without_omissions("ab/cd./ef ./g;12"), "ab/cd/ef/g");
+  EXPECT_EQ(zip::name_without_omissions("c:/d:ab/.c"), "ab/.c");
+}
+
 TEST(NameWithoutOmissions, NamesOfNothingElseBecomeEmpty) {
   EXPECT_EQ(zip::name_without_omissions(";1"), "");
   EXPECT_EQ(zip::name_without_omissions("c:"), "");

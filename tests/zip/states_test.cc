@@ -85,5 +85,45 @@ TEST(StateEnds, SizesThatLeaveTheFileEndTheWalk) {
   EXPECT_THAT(zip::state_ends(built.bytes), IsEmpty());
 }
 
+TEST(StateEnds, AZip64FieldThatHoldsMoreThanBothSizesEndsTheWalk) {
+  ZipBuilder builder = smallest_builder();
+  builder.entry("w").force_zip64_sizes = true;
+  builder.entry("w").local.zip64_extra = zip64_record({1024, 1024, 0});
+  EXPECT_THAT(zip::state_ends(builder.build()), IsEmpty());
+}
+
+TEST(StateEnds, AnEndRecordWithoutADirectoryEndsNoState) {
+  EXPECT_THAT(zip::state_ends(ZipBuilder().build()), IsEmpty());
+}
+
+TEST(StateEnds, DirectoryOfAnUnfinishedEditIsNotPartOfTheNextOne) {
+  const Built first = smallest_archive();
+  ZipBuilder builder = smallest_builder();
+  builder.prefix = first.bytes;
+  const auto header = std::span(first.bytes).subspan(first.directory_offset, first.entry("w").central_size);
+  builder.prefix.insert(builder.prefix.end(), header.begin(), header.end());
+  const Blob bytes = builder.build();
+  EXPECT_THAT(zip::state_ends(bytes), ElementsAre(first.bytes.size(), bytes.size()));
+}
+
+TEST(StateEnds, NothingButAnEndRecordFollowsADirectory) {
+  const Built first = smallest_archive();
+  ZipBuilder builder = smallest_builder();
+  builder.prefix = first.bytes;
+  const auto header = std::span(first.bytes).subspan(first.directory_offset, first.entry("w").central_size);
+  builder.prefix.insert(builder.prefix.end(), header.begin(), header.end());
+  builder.prefix.resize(builder.prefix.size() + 22);
+  EXPECT_THAT(zip::state_ends(builder.build()), ElementsAre(first.bytes.size()));
+}
+
+TEST(StateEnds, EachEndRecordHasADirectoryOfItsOwn) {
+  const Built first = smallest_archive();
+  Blob twice = first.bytes;
+  twice.insert(twice.end(), first.bytes.begin() + static_cast<std::ptrdiff_t>(first.directory_offset),
+               first.bytes.end());
+  put_u32(twice, twice.size() - 6, static_cast<std::uint32_t>(first.bytes.size()));
+  EXPECT_THAT(zip::state_ends(twice), ElementsAre(first.bytes.size(), twice.size()));
+}
+
 }  // namespace
 }  // namespace onnxar::testing

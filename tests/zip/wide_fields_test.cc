@@ -185,5 +185,23 @@ TEST(WideFields, SecondFieldIsRefused) {
             Code::zip_extra_duplicate);
 }
 
+TEST(WideFields, FieldIsNeededWhereOnlyItsFirstNumbersDoNotFit) {
+  const zip::DirectoryEntry entry = entry_of([](ZipEntry& w) {
+    mean_size(w, far);
+    w.central.zip64_extra = zip64_record({far, far, 0});
+  });
+  EXPECT_EQ(entry.size, far);
+  EXPECT_FALSE(entry.unneeded_zip64);
+}
+
+TEST(WideFields, FieldOfTheLargestNumberThatFitsIsNotNeeded) {
+  const zip::DirectoryEntry entry = entry_of([](ZipEntry& w) {
+    mean_size(w, sentinel - 1);
+    w.force_zip64_sizes = true;
+  });
+  EXPECT_EQ(entry.size, sentinel - 1);
+  EXPECT_TRUE(entry.unneeded_zip64);
+}
+
 }  // namespace
 }  // namespace onnxar::testing

@@ -163,5 +163,19 @@ TEST_F(WriterTest, NamesBesideEachOtherAreFine) {
   EXPECT_EQ(refusal_of_adding("a/bc"), std::nullopt);
 }
 
+TEST_F(WriterTest, EntriesHaveTwoToThe60BytesAtMost) {
+  EXPECT_EQ(refusal_of_adding("w", PieceSource(1ULL << 60U, {})), (ErrorContext{Code::io_source_size, "w"}));
+}
+
+TEST_F(WriterTest, EntriesOfOneByteMoreAreRefused) {
+  EXPECT_EQ(refusal_of_adding("w", PieceSource((1ULL << 60U) + 1, {})), (ErrorContext{Code::usage_argument, "w"}));
+}
+
+TEST_F(WriterTest, NothingIsAddedAfterTheEnd) {
+  add("w", {});
+  finish();
+  EXPECT_EQ(refusal_of_adding("late"), (ErrorContext{Code::usage_writer_finished}));
+}
+
 }  // namespace
 }  // namespace onnxar::testing
