@@ -149,7 +149,7 @@ bool converts_exactly(Bytes model, wire::Range tensor, const Encoding& encoding,
     });
     return in_range;
   });
-  return whole && in_range && count == source.size() / encoding.width && source.size() % encoding.width == 0;
+  return whole && count == source.size() / encoding.width;
 }
 
 /// The bytes of the only run, if it is a packed run of fixed-width values: such bytes are raw data already.
