@@ -26,18 +26,6 @@ using base::concat;
 /// R5: below this size, tools expect data inside the model.
 constexpr std::uint64_t small_external_below = 1024;
 
-/// Whether the error says nothing about the model: the data could not be read this time. A missing file, or a folder in
-/// its place, is a fault of the model.
-bool is_of_machine(const Error& error) {
-  switch (error.code()) {
-    case Code::io_failed:
-    case Code::io_permission:
-    case Code::io_changed:
-    case Code::archive_busy: return true;
-    default: return false;
-  }
-}
-
 /// Checks every tensor of the model and of the further graphs, then how all of them together use the archive.
 class ModelCheck {
  public:
@@ -76,7 +64,6 @@ class ModelCheck {
         findings_.push_back(source_.with_place(Error(fault->code, fault->message, {"", fault->offset})).finding());
       return true;
     } catch (const Error& error) {
-      if (is_of_machine(error)) throw;
       findings_.push_back(source_.with_place(error).finding());
       return false;
     }
@@ -149,7 +136,6 @@ class ModelCheck {
       remark_slice(site, resolved.payload.bytes());
       if (data_) verify_checksum(resolved, site);
     } catch (const Error& error) {
-      if (is_of_machine(error)) throw;
       add_error(site, error);
     }
   }

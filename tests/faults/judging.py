@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from faults.running import Call, Good, Run, Tree, difference, first_publishing, judge_remains
-from support.command_line import DONE, IO
+from support.command_line import DONE, FOUND, IO
 
 SHORT, LIMIT = "short", "limit"
 NAMED = ("EIO", "EACCES")
@@ -123,6 +123,9 @@ def judge(failure: Failure, run: Run) -> Iterator[str]:
 def judge_failed(failure: Failure, run: Run) -> Iterator[str]:
     if failure.is_harmless:
         yield f"it should have succeeded: {run.code}: {run.stderr}"
+    if run.code == FOUND and failure.good.case.words[0] == "check":
+        yield from judge_finding(failure, run.stdout.decode())
+        return
     if run.code != IO:
         yield f"its exit code is {run.code}: {run.stderr}"
         return
@@ -130,6 +133,12 @@ def judge_failed(failure: Failure, run: Run) -> Iterator[str]:
         yield "it printed something else"
     yield from judge_tree(failure, run.tree)
     yield from judge_message(failure, run)
+
+
+def judge_finding(failure: Failure, printed: str) -> Iterator[str]:
+    """`check` goes on where the data of one tensor cannot be read, and reports that."""
+    if "error[io." not in printed or os.strerror(failure.number) not in printed:
+        yield f"`check` does not give the reason: {printed}"
 
 
 def judge_tree(failure: Failure, tree: Tree) -> Iterator[str]:
