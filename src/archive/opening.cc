@@ -205,8 +205,11 @@ os::File lock_for_planning(const std::filesystem::path& path) {
 }
 
 os::File lock_for_replacing(const std::filesystem::path& path) {
-  std::error_code ignored;
-  while (std::filesystem::is_regular_file(path, ignored)) {
+  const auto is_regular_file = [&] {
+    const auto status = base::status_of(path);
+    return status && status->kind == os::FileKind::regular;
+  };
+  while (is_regular_file()) {
     os::File file;
     try {
       file = base::open_file(path, os::Access::read);

@@ -3,6 +3,7 @@
 #include "archive/model_size.h"
 #include "base/annotate.h"
 #include "base/announced_size.h"
+#include "base/open_file.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "onnx/rewrite.h"
@@ -17,6 +18,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Compares by device and inode, because one folder can have many paths. A path that does not exist is not the same as
+/// any other.
+bool is_same_file(const fs::path& one, const fs::path& other) {
+  const auto identity = base::identity_of(one);
+  return identity && identity == base::identity_of(other);
+}
+
 /// Refuses a link to a file that was not loaded, unless the output may keep it: locations count from the model's
 /// folder, so that must not change, and the data file must not be replaced.
 void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, Format format, const fs::path& target) {
@@ -29,12 +37,10 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, For
   };
   if (format != Format::onnx_inline) refuse("only an inline model may keep such links; load the data, too");
   const fs::path folder = base::folder_of(target);
-  std::error_code ignored;  // then a path does not exist, and is not equivalent to any other
-  // Compared by device and inode, because one folder can have many paths.
-  if (model.data_folder.empty() || !fs::equivalent(folder, model.data_folder, ignored)) {
+  if (model.data_folder.empty() || !is_same_file(folder, model.data_folder)) {
     refuse("save the model in the folder that its links count from, or load the data, too");
   }
-  if (fs::equivalent(model.data_folder / location, target, ignored)) {
+  if (is_same_file(model.data_folder / location, target)) {
     refuse("choose a different output: this would replace the data");
   }
 }

@@ -28,22 +28,21 @@ SaveOptions written_as(Format format, SaveOptions options) {
 }
 
 /// Packs in an empty folder, where a link of the model can only lead to the model itself.
-fs::path input_file(const Blob& input) { return scratch().write_file("input/in", input); }
+fs::path input_file(const Blob& input) { return put("input/in", input); }
 
 Blob converted(const Blob& input, const SaveOptions& options) {
   const fs::path source = input_file(input);
   testing::pack_or_unpack(source, scratch() / "out", options);
-  return scratch().read_file("out");
+  return get("out");
 }
 
 /// The archive's bytes after a detour by a model with a data file.
 Blob by_data_file(const Blob& input, const SaveOptions& options) {
   const fs::path source = input_file(input);
-  const fs::path folder = scratch() / "data";
-  fs::create_directory(folder);
+  const fs::path folder = scratch_folder("data");
   testing::pack_or_unpack(source, folder / "out", written_as(Format::onnx_external, options));
   testing::pack_or_unpack(folder / "out", scratch() / "out", written_as(Format::archive, options));
-  return scratch().read_file("out");
+  return get("out");
 }
 
 std::vector<Finding> checked(const Blob& input) {
