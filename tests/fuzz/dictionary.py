@@ -27,17 +27,17 @@ def proto() -> str:
 
 
 def fields(schema: str) -> Iterator[tuple[str, int, str]]:
-    """Every field as (`TensorProto.raw_data`, number, type). Messages may be nested."""
+    """Every field as (`TensorProto.raw_data`, number, type). Messages may be nested. A packed run is written as bytes."""
     messages: list[str] = []
     for line in schema.splitlines():
         if opened := re.match(r"\s*(message|enum|oneof) (\w+) \{", line):
             messages.append(opened[2] if opened[1] == "message" else "")
         elif re.match(r"\s*\}", line):
             messages.pop()
-        elif field := re.match(r"\s*(?:optional |repeated |required )?([\w.]+) (\w+) = (\d+)", line):
+        elif field := re.match(r"\s*(?:optional |repeated |required )?([\w.]+) (\w+) = (\d+)(.*)", line):
             inside = [name for name in messages if name]
             if inside and field[1] != "option":
-                yield f"{inside[-1]}.{field[2]}", int(field[3]), field[1]
+                yield f"{inside[-1]}.{field[2]}", int(field[3]), "bytes" if "packed = true" in field[4] else field[1]
 
 
 def tag(number: int, kind: str, enums: set[str]) -> bytes:

@@ -58,9 +58,9 @@ Kept kept_in(const fs::path& path) {
   return {names_of(onnxar::graphs(archive)), names_of(side_files(archive))};
 }
 
-void check_written(const fs::path& path, const Kept& before, const std::string& how) {
-  require(kept_in(path) == before, how + " keeps graphs and side files");
-  require(passed(check(path, {.data = true})), how + " of an archive that passes gives one that passes");
+void check_written(const fs::path& path, const Kept& before, std::string_view how) {
+  require(kept_in(path) == before, how);
+  require(passed(check(path, {.data = true})), how);
 }
 
 void check_verbs(const fs::path& path) {
@@ -68,10 +68,10 @@ void check_verbs(const fs::path& path) {
   const fs::path out = scratch() / "out.onnxar";
   const auto repacked = [&] { return repack(path, out, {.output = unsynced()}); };
   must("an archive that passes can be repacked", repacked);
-  check_written(out, before, "repack");
+  check_written(out, before, "repack keeps graphs and side files, and passes");
   const auto packed = [&] { return pack(path, out, {.output = unsynced()}); };
   if (!accepted(packed)) return;  // as an expansion beyond the limit
-  check_written(out, before, "pack");
+  check_written(out, before, "pack keeps graphs and side files, and passes");
   if (!before.graphs.empty()) {
     const std::string name = *before.graphs.begin();
     const ReplaceOptions options = {.remove = {name}, .output = unsynced()};
@@ -79,7 +79,7 @@ void check_verbs(const fs::path& path) {
     require(!kept_in(out).graphs.contains(name), "what was removed is gone");
     require(passed(check(out, {.data = true})), "without a graph the archive passes, too");
     must("the removal can be undone", [&] { return undo(out, {.sync = false}); });
-    check_written(out, before, "undo");
+    check_written(out, before, "undo brings graphs and side files back, and passes");
   }
 }
 

@@ -107,17 +107,17 @@ void round_trip(const Blob& model, const SaveOptions& options) {
   const auto archive = sound ? must("a model that passes the check can be packed", packed) : accepted(packed);
   if (!archive) return;
 
-  require(packed() == *archive, "the same model gives the same archive");
+  if (is_turn(model, 0, 4)) require(packed() == *archive, "the same model gives the same archive");
   require(!sound || passed(checked(*archive)), "the archive of a model that passes passes, too");
   const Blob back = must("what was packed can be unpacked", [&] { return converted(*archive, unpack); });
   require(back == model || !promised(model, *archive), "the model comes back byte for byte");
   if (has_padded_lengths(model)) return;
   const auto packed_again = [&] { return converted(back, pack); };
-  require(must("what was unpacked can be packed", packed_again) == *archive, "packing again gives the same archive");
   const auto repacked = [&] { return converted(*archive, pack); };
-  require(must("an archive can be packed", repacked) == *archive, "packing an archive gives the same archive");
   const auto by_file = [&] { return by_data_file(model, options); };
-  require(must("a data file on the way", by_file) == *archive, "the way over a data file gives the same archive");
+  if (is_turn(model, 0, 3)) require(must("what was unpacked can be packed", packed_again) == *archive, "the same archive");
+  if (is_turn(model, 1, 3)) require(must("an archive can be packed", repacked) == *archive, "to the same archive");
+  if (is_turn(model, 2, 3)) require(must("a data file on the way", by_file) == *archive, "gives the same archive");
 }
 
 }  // namespace
