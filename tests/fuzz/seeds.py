@@ -315,6 +315,7 @@ def linked_archives() -> Seeds:
     models = [wire.plain(wire.fields_of("w", wire.FLOAT, [3], field)) for field in fields]
     marked = b"".join(wire.block(14, wire.block(1, f"onnxar.link.{key}") + wire.block(2, value))
                       for key, value in (("archive", "m.onnxar"), ("size", "64"), ("state", "0")))  # fmt: skip
+    yield from second((("sound", archives.sound().file),), b"", *models, models[0] + marked)
     yield from second(zips(), b"", *models, models[0] + marked)
 
 
