@@ -23,9 +23,9 @@ onnxar_status judged(onnxar_status status, onnxar_error* error) {
   require((status == ONNXAR_OK) == (error == nullptr), "an error comes with a failure, and only then");
   require(onnxar_error_status(error) == status, "an error has its status");
   require(status != ONNXAR_INTERNAL, std::string("no input is a fault of the library: ") + onnxar_error_line(error));
-  for (const char* text : {onnxar_error_code(error), onnxar_error_message(error), onnxar_error_line(error),
-                           onnxar_error_hint(error), onnxar_error_hint_value(error), onnxar_error_entry(error),
-                           onnxar_error_path(error)}) {
+  for (const char* text :
+       {onnxar_error_code(error), onnxar_error_message(error), onnxar_error_line(error), onnxar_error_hint(error),
+        onnxar_error_hint_value(error), onnxar_error_entry(error), onnxar_error_path(error)}) {
     require(is_text(text), "every part of an error is text");
   }
   std::uint64_t offset = 0;
@@ -58,11 +58,13 @@ bool found(std::string_view missing, const Call& call) {
 
 void use_entry(const onnxar_archive* archive, std::uint64_t index, Bytes file) {
   onnxar_entry entry{};
-  require(done([&](onnxar_error** error) { return onnxar_get_entry(archive, index, &entry, error); }), "an entry is there");
+  require(done([&](onnxar_error** error) { return onnxar_get_entry(archive, index, &entry, error); }),
+          "an entry is there");
   onnxar_entry again{};
-  require(done([&](onnxar_error** error) { return onnxar_find(archive, entry.name, entry.name_length, &again, error); }) &&
-              again.index == index,
-          "it is found by its name");
+  require(
+      done([&](onnxar_error** error) { return onnxar_find(archive, entry.name, entry.name_length, &again, error); }) &&
+          again.index == index,
+      "it is found by its name");
   onnxar_location place{};
   const bool located = done([&](onnxar_error** error) { return onnxar_locate(archive, index, &place, error); });
   onnxar_bytes bytes{};
@@ -70,18 +72,21 @@ void use_entry(const onnxar_archive* archive, std::uint64_t index, Bytes file) {
   require(located == usable, "what can be located can be read");
   std::vector<std::byte> copy(entry.size);
   const bool read = done([&](onnxar_error** error) {
-    return onnxar_read_entry(archive, index, copy.empty() ? &place : static_cast<void*>(copy.data()), copy.size(), error);
+    return onnxar_read_entry(archive, index, copy.empty() ? &place : static_cast<void*>(copy.data()), copy.size(),
+                             error);
   });
   const bool verified = done([&](onnxar_error** error) { return onnxar_verify(archive, index, error); });
   require(read == verified, "reading compares what verifying compares");
   if (!usable) return;
-  require(bytes.size == entry.size && static_cast<const std::byte*>(bytes.data) == file.data() + place.offset, "in place");
+  require(bytes.size == entry.size && static_cast<const std::byte*>(bytes.data) == file.data() + place.offset,
+          "in place");
   require(!read || bytes.size == 0 || std::memcmp(copy.data(), bytes.data, copy.size()) == 0, "a copy is the same");
 }
 
 void use_tensor(onnxar_tensors* tensors, std::uint64_t index) {
   onnxar_tensor tensor{};
-  require(done([&](onnxar_error** error) { return onnxar_get_tensor(tensors, index, &tensor, error); }), "a tensor is there");
+  require(done([&](onnxar_error** error) { return onnxar_get_tensor(tensors, index, &tensor, error); }),
+          "a tensor is there");
   for (std::size_t i = 0; i < tensor.dims_count; ++i) require(tensor.dims[i] >= 0, "M17: no dimension is negative");
   std::uint64_t by_name = 0;
   const bool named = found("usage.no_such_tensor", [&](onnxar_error** error) {
@@ -134,8 +139,10 @@ bool ran(const Verb& verb) {
   const bool good = done([&](onnxar_error** error) { return verb(options, &report, error); });
   for (std::uint64_t i = 0; i < onnxar_finding_count(report); ++i) {
     onnxar_finding finding{};
-    require(done([&](onnxar_error** error) { return onnxar_get_finding(report, i, &finding, error); }), "a finding is there");
-    for (const char* text : {finding.code, finding.entry, finding.message, finding.line}) require(is_text(text), "as text");
+    require(done([&](onnxar_error** error) { return onnxar_get_finding(report, i, &finding, error); }),
+            "a finding is there");
+    for (const char* text : {finding.code, finding.entry, finding.message, finding.line})
+      require(is_text(text), "as text");
   }
   const bool passes = good && onnxar_passed(report) == 1;
   onnxar_report_free(report);
@@ -164,8 +171,8 @@ void run(Bytes input) {
   const Bytes file = both->first;
   onnxar_archive* archive = nullptr;
   const bool opened = done([&](onnxar_error** error) {
-    return onnxar_open_memory(ONNXAR_C_ABI, file.empty() ? input.data() : file.data(), file.size(), nullptr, nullptr, nullptr,
-                              &archive, error);
+    return onnxar_open_memory(ONNXAR_C_ABI, file.empty() ? input.data() : file.data(), file.size(), nullptr, nullptr,
+                              nullptr, &archive, error);
   });
   if (!opened) return;
   use(archive, as_text(both->second), file);

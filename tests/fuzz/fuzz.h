@@ -49,8 +49,8 @@ auto must(std::string_view what, const Work& work) -> std::invoke_result_t<Work>
   }
 }
 
-/// Whether a fuzzer does the work `number` of `count` for this input: it does one of them, which its bytes choose, because
-/// each of them would find most faults. A replay does all.
+/// Whether a fuzzer does the work `number` of `count` for this input: it does one of them, which its bytes choose,
+/// because each of them would find most faults. A replay does all.
 inline bool is_turn(Bytes input [[maybe_unused]], std::size_t number [[maybe_unused]],
                     std::size_t count [[maybe_unused]]) {
 #ifdef ONNXAR_FUZZ_IN_MEMORY

@@ -1,5 +1,5 @@
-// An archive with further graphs. They are what their names say. Every verb that writes an archive anew keeps each graph
-// and each entry that a graph names; unpacked into a folder and packed again, they are the same.
+// An archive with further graphs. They are what their names say. Every verb that writes an archive anew keeps each
+// graph and each entry that a graph names; unpacked into a folder and packed again, they are the same.
 #include <algorithm>
 #include <filesystem>
 #include <set>

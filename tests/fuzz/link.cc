@@ -50,7 +50,8 @@ void check_own_link(const fs::path& archive, const Link& link) {
   LinkOptions options;
   options.output.sync = false;
   const fs::path path = scratch() / "link.onnx";
-  const LinkReport report = must("a link that was made can be written", [&] { return onnxar::link(archive, path, options); });
+  const LinkReport report =
+      must("a link that was made can be written", [&] { return onnxar::link(archive, path, options); });
   require(get("link.onnx") == link.model && report.tensors == link.tensors, "a link is written as it is made");
   const bool uses_archive = link.tensors != 0;  // else all data is inline
   const bool is_link = must("a new link is good", [&] { return verify_link(path); });

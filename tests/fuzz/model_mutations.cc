@@ -11,7 +11,19 @@
 namespace onnxar::fuzz {
 namespace {
 
-enum class Message : std::uint8_t { scalar, model, graph, node, attribute, tensor, sparse, function, training, pair, value };
+enum class Message : std::uint8_t {
+  scalar,
+  model,
+  graph,
+  node,
+  attribute,
+  tensor,
+  sparse,
+  function,
+  training,
+  pair,
+  value
+};
 
 /// A field that holds messages, or one that mutations add.
 struct Known {
@@ -236,11 +248,13 @@ class Mutation {
     const Known chosen = known[below(random_, known.size())];
     if (chosen.type != Message::scalar) {
       const Place like = place_of(chosen.type);  // a copy of a message from elsewhere, or an empty one
-      all.insert(at(all), Field{chosen.number, delimited, 0, {}, chosen.type, like.fields == nullptr ? Fields() : *like.fields});
+      all.insert(at(all),
+                 Field{chosen.number, delimited, 0, {}, chosen.type, like.fields == nullptr ? Fields() : *like.fields});
       return;
     }
     const bool number = one_in(random_, 2);
-    all.insert(at(all), number ? number_field(chosen.number, odd_number(random_, 1)) : text_field(chosen.number, word()));
+    all.insert(at(all),
+               number ? number_field(chosen.number, odd_number(random_, 1)) : text_field(chosen.number, word()));
   }
 
   void copy_elsewhere(const Field& field, Message type) {
@@ -262,9 +276,38 @@ class Mutation {
   }
 
   std::string word() {
-    static constexpr std::string_view words[] = {
-        "", "a", "b", "w", "x", "y", "location", "offset", "length", "checksum", "in", "data.bin", "__MODEL_PROTO", "model.onnx", "m.onnxar",
-        "../a", "/", "0", "1", "4", "12", "64", "18446744073709551615", "18446744073709551616", "-1", "00", "onnxar.link.archive", "onnxar.model.name", "Constant", "If", "Loop", "\xff"};
+    static constexpr std::string_view words[] = {"",
+                                                 "a",
+                                                 "b",
+                                                 "w",
+                                                 "x",
+                                                 "y",
+                                                 "location",
+                                                 "offset",
+                                                 "length",
+                                                 "checksum",
+                                                 "in",
+                                                 "data.bin",
+                                                 "__MODEL_PROTO",
+                                                 "model.onnx",
+                                                 "m.onnxar",
+                                                 "../a",
+                                                 "/",
+                                                 "0",
+                                                 "1",
+                                                 "4",
+                                                 "12",
+                                                 "64",
+                                                 "18446744073709551615",
+                                                 "18446744073709551616",
+                                                 "-1",
+                                                 "00",
+                                                 "onnxar.link.archive",
+                                                 "onnxar.model.name",
+                                                 "Constant",
+                                                 "If",
+                                                 "Loop",
+                                                 "\xff"};
     return std::string(pick(random_, words));
   }
 
@@ -311,7 +354,8 @@ class Mutation {
     if (raw == tensor.end() || raw->wire_type != delimited) return;
     constexpr std::uint64_t uint8 = 2;
     const std::uint64_t size = raw->bytes.size();
-    std::erase_if(tensor, [](const Field& field) { return field.number == tensor_dims || field.number == tensor_type; });
+    std::erase_if(tensor,
+                  [](const Field& field) { return field.number == tensor_dims || field.number == tensor_type; });
     tensor.insert(tensor.begin(), {number_field(tensor_dims, size), number_field(tensor_type, uint8)});
   }
 

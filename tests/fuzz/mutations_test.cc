@@ -1,4 +1,5 @@
-// Mutations keep the structure of what they change: otherwise readers would refuse nearly all mutants for the same reason.
+// Mutations keep the structure of what they change: otherwise readers would refuse nearly all mutants for the same
+// reason.
 #include "fuzz/mutations.h"
 
 #include <gtest/gtest.h>

@@ -70,11 +70,13 @@ void compare(const schema::ModelProto& model, Bytes input) {
   if (!direct) return;
   std::map<std::string, std::string> expected;
   for_each_tensor(direct->proto(), [&](const schema::TensorProto& tensor, const TensorInfo& info) {
-    if (const auto payload = accepted([&] { return direct->payload(tensor); })) expected[info.site] = as_text(payload->bytes());
+    if (const auto payload = accepted([&] { return direct->payload(tensor); }))
+      expected[info.site] = as_text(payload->bytes());
   });
   for_each_tensor(model, [&](const schema::TensorProto& tensor, const TensorInfo& info) {
     const auto found = expected.find(info.site);
-    if (tensor.has_raw_data() && found != expected.end()) require(tensor.raw_data() == found->second, "both ways give the same data");
+    if (tensor.has_raw_data() && found != expected.end())
+      require(tensor.raw_data() == found->second, "both ways give the same data");
   });
 }
 

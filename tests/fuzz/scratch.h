@@ -19,7 +19,8 @@ std::filesystem::path put(std::string_view name, Bytes bytes);
 /// The bytes of a file in it.
 std::vector<std::byte> get(std::string_view name);
 
-/// Removes the files of the last input where they are in memory. Elsewhere they stay until the next input replaces them.
+/// Removes the files of the last input where they are in memory. Elsewhere they stay until the next input replaces
+/// them.
 void forget_files();
 
 }  // namespace onnxar::fuzz

@@ -115,7 +115,8 @@ void round_trip(const Blob& model, const SaveOptions& options) {
   const auto packed_again = [&] { return converted(back, pack); };
   const auto repacked = [&] { return converted(*archive, pack); };
   const auto by_file = [&] { return by_data_file(model, options); };
-  if (is_turn(model, 0, 3)) require(must("what was unpacked can be packed", packed_again) == *archive, "the same archive");
+  if (is_turn(model, 0, 3))
+    require(must("what was unpacked can be packed", packed_again) == *archive, "the same archive");
   if (is_turn(model, 1, 3)) require(must("an archive can be packed", repacked) == *archive, "to the same archive");
   if (is_turn(model, 2, 3)) require(must("a data file on the way", by_file) == *archive, "gives the same archive");
 }

@@ -1,5 +1,5 @@
-// The zip format's part of mutations.h. First a zip is taken apart at the signatures of its records, and changed; then the
-// records are put together, and the Mender repairs what depends on them.
+// The zip format's part of mutations.h. First a zip is taken apart at the signatures of its records, and changed; then
+// the records are put together, and the Mender repairs what depends on them.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -174,38 +174,74 @@ struct RecordField {
 
 constexpr RecordField record_fields[] = {
     // Local header: version, flags, method, time, date, CRC-32, sizes, lengths of name and extra field.
-    {signature::local, 4, 2}, {signature::local, 6, 2}, {signature::local, 8, 2}, {signature::local, 10, 2},
-    {signature::local, 12, 2}, {signature::local, 14, 4}, {signature::local, 18, 4}, {signature::local, 22, 4},
-    {signature::local, 26, 2}, {signature::local, 28, 2},
+    {signature::local, 4, 2},
+    {signature::local, 6, 2},
+    {signature::local, 8, 2},
+    {signature::local, 10, 2},
+    {signature::local, 12, 2},
+    {signature::local, 14, 4},
+    {signature::local, 18, 4},
+    {signature::local, 22, 4},
+    {signature::local, 26, 2},
+    {signature::local, 28, 2},
     // Central header: versions, flags, method, time, date, CRC-32, sizes, lengths, disk, attributes, offset.
-    {signature::central, 4, 2}, {signature::central, 6, 2}, {signature::central, 8, 2}, {signature::central, 10, 2},
-    {signature::central, 12, 2}, {signature::central, 14, 2}, {signature::central, 16, 4}, {signature::central, 20, 4},
-    {signature::central, 24, 4}, {signature::central, 28, 2}, {signature::central, 30, 2}, {signature::central, 32, 2},
-    {signature::central, 34, 2}, {signature::central, 36, 2}, {signature::central, 38, 4}, {signature::central, 42, 4},
+    {signature::central, 4, 2},
+    {signature::central, 6, 2},
+    {signature::central, 8, 2},
+    {signature::central, 10, 2},
+    {signature::central, 12, 2},
+    {signature::central, 14, 2},
+    {signature::central, 16, 4},
+    {signature::central, 20, 4},
+    {signature::central, 24, 4},
+    {signature::central, 28, 2},
+    {signature::central, 30, 2},
+    {signature::central, 32, 2},
+    {signature::central, 34, 2},
+    {signature::central, 36, 2},
+    {signature::central, 38, 4},
+    {signature::central, 42, 4},
     // End: disks, counts, size, offset, length of the comment.
-    {signature::end, 4, 2}, {signature::end, 6, 2}, {signature::end, 8, 2}, {signature::end, 10, 2},
-    {signature::end, 12, 4}, {signature::end, 16, 4}, {signature::end, 20, 2},
+    {signature::end, 4, 2},
+    {signature::end, 6, 2},
+    {signature::end, 8, 2},
+    {signature::end, 10, 2},
+    {signature::end, 12, 4},
+    {signature::end, 16, 4},
+    {signature::end, 20, 2},
     // Zip64 end: size, versions, disks, counts, size, offset; its locator: disk, offset, number of disks.
-    {signature::zip64_end, 4, 8}, {signature::zip64_end, 12, 2}, {signature::zip64_end, 14, 2},
-    {signature::zip64_end, 16, 4}, {signature::zip64_end, 20, 4}, {signature::zip64_end, 24, 8},
-    {signature::zip64_end, 32, 8}, {signature::zip64_end, 40, 8}, {signature::zip64_end, 48, 8},
-    {signature::zip64_locator, 4, 4}, {signature::zip64_locator, 8, 8}, {signature::zip64_locator, 16, 4},
+    {signature::zip64_end, 4, 8},
+    {signature::zip64_end, 12, 2},
+    {signature::zip64_end, 14, 2},
+    {signature::zip64_end, 16, 4},
+    {signature::zip64_end, 20, 4},
+    {signature::zip64_end, 24, 8},
+    {signature::zip64_end, 32, 8},
+    {signature::zip64_end, 40, 8},
+    {signature::zip64_end, 48, 8},
+    {signature::zip64_locator, 4, 4},
+    {signature::zip64_locator, 8, 8},
+    {signature::zip64_locator, 16, 4},
     // Descriptor: CRC-32 and sizes.
-    {signature::descriptor, 4, 4}, {signature::descriptor, 8, 4}, {signature::descriptor, 12, 4},
+    {signature::descriptor, 4, 4},
+    {signature::descriptor, 8, 4},
+    {signature::descriptor, 12, 4},
 };
 
 bool is_record(std::uint32_t value) {
   return std::ranges::any_of(record_fields, [value](const RecordField& field) { return field.record == value; });
 }
 
-/// The zip in pieces: each begins at a record's signature and ends before the next, so data belongs to its local header.
+/// The zip in pieces: each begins at a record's signature and ends before the next, so data belongs to its local
+/// header.
 using Pieces = std::vector<Blob>;
 
 Pieces pieces_of(const Blob& zip) {
   Pieces pieces;
   std::size_t begin = 0;
   const auto end_piece = [&](std::size_t end) {
-    pieces.emplace_back(zip.begin() + static_cast<std::ptrdiff_t>(begin), zip.begin() + static_cast<std::ptrdiff_t>(end));
+    pieces.emplace_back(zip.begin() + static_cast<std::ptrdiff_t>(begin),
+                        zip.begin() + static_cast<std::ptrdiff_t>(end));
     begin = end;
   };
   for (std::size_t at = 1; at + 4 <= zip.size(); ++at) {
@@ -289,7 +325,8 @@ class ZipMutation {
 
   void put(Blob& piece, const RecordField& field) {
     std::uint64_t value = 0;
-    for (std::size_t i = field.width; i-- != 0;) value = value << 8U | std::to_integer<std::uint64_t>(piece[field.offset + i]);
+    for (std::size_t i = field.width; i-- != 0;)
+      value = value << 8U | std::to_integer<std::uint64_t>(piece[field.offset + i]);
     value = odd_number(random_, value);
     for (std::size_t i = 0; i < field.width; ++i) piece[field.offset + i] = static_cast<std::byte>(value >> (8 * i));
   }
@@ -302,8 +339,10 @@ class ZipMutation {
   }
 
   std::string new_name(const std::string& old) {
-    static constexpr std::string_view names[] = {"__MODEL_PROTO", "a", "A", "a/b", "b", "g.onnx", "h.onnx", "m.onnx", "top/m.onnx", "x.json",
-                                                 "", "..", "a/../b", "/a", "a//b", "a\\b", "\xc3\xa9", "e\xcc\x81", ".onnx", "__model_proto"};
+    static constexpr std::string_view names[] = {
+        "__MODEL_PROTO", "a",          "A",        "a/b",       "b",     "g.onnx",       "h.onnx",
+        "m.onnx",        "top/m.onnx", "x.json",   "",          "..",    "a/../b",       "/a",
+        "a//b",          "a\\b",       "\xc3\xa9", "e\xcc\x81", ".onnx", "__model_proto"};
     if (one_in(random_, 4)) return old + ".onnx";
     if (one_in(random_, 4)) return name_of(chosen());
     return std::string(pick(random_, names));
@@ -324,8 +363,10 @@ class ZipMutation {
     static constexpr std::uint16_t ids[] = {0x0001, 0xd935, 0xa11e, 0x7075, 0x6375, 0x5455, 0x9901, 0x7875};
     if (one_in(random_, 3)) return mutate_bytes(old);
     Blob extra = extra_record(pick(random_, ids), Blob(below(random_, 30)));
-    if (one_in(random_, 2)) extra.insert(extra.end(), old.begin(), old.end());
-    else extra.insert(extra.begin(), old.begin(), old.end());
+    if (one_in(random_, 2))
+      extra.insert(extra.end(), old.begin(), old.end());
+    else
+      extra.insert(extra.begin(), old.begin(), old.end());
     return extra;
   }
 
@@ -334,7 +375,8 @@ class ZipMutation {
     const auto header = Header::of(piece);
     if (!header) return change_field();
     const std::size_t at = header->size + header->name;
-    const Blob old(piece.begin() + static_cast<std::ptrdiff_t>(at), piece.begin() + static_cast<std::ptrdiff_t>(header->end()));
+    const Blob old(piece.begin() + static_cast<std::ptrdiff_t>(at),
+                   piece.begin() + static_cast<std::ptrdiff_t>(header->end()));
     replace_part(piece, at, header->extra, header->name_length_at() + 2, one_in(random_, 4) ? Blob() : new_extra(old));
   }
 

@@ -4,9 +4,9 @@
 // A path is compared as text, after `.` and `..` are removed. There are no links, permissions or pipes: the target
 // external_data, whose subject these are, links src/os/posix.
 //
-// A mapping is a copy on the heap, of exactly the requested bytes. AddressSanitizer then finds reads beyond the end of a
-// file, which the rest of its last page would hide. A mapping does not show later writes to the file; the library only
-// promises that an edit does not change mapped bytes.
+// A mapping is a copy on the heap, of exactly the requested bytes. AddressSanitizer then finds reads beyond the end of
+// a file, which the rest of its last page would hide. A mapping does not show later writes to the file; the library
+// only promises that an edit does not change mapped bytes.
 #pragma once
 
 #include <cstddef>

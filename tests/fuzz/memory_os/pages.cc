@@ -27,7 +27,8 @@ std::error_code populate(std::span<const std::byte> /*bytes*/) noexcept { return
 /// Not aligned_alloc, whose size has to be a multiple of the alignment: this block ends where its bytes end.
 std::byte* allocate(std::size_t size, std::size_t alignment) noexcept {
   void* memory = nullptr;
-  const int failed = ::posix_memalign(&memory, std::max(alignment, alignof(std::max_align_t)), std::max<std::size_t>(size, 1));
+  const int failed =
+      ::posix_memalign(&memory, std::max(alignment, alignof(std::max_align_t)), std::max<std::size_t>(size, 1));
   return failed == 0 ? static_cast<std::byte*>(memory) : nullptr;
 }
 
