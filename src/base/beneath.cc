@@ -22,7 +22,7 @@ os::File open_beneath(const fs::path& folder, const fs::path& second_folder, con
   os::File file = open_in(folder, relative, os::Links::follow, failed);
   if (os::reason_of(failed) != os::Reason::outside) return file;
   std::error_code unresolved;
-  const fs::path real = fs::canonical(folder / relative, unresolved);
+  const fs::path real = os::real_path(folder / relative, unresolved);
   const fs::path in_second = real.lexically_relative(second_folder);
   // Only a link may lead out, never the text of the path. `failed` still has the reason `outside`.
   if (unresolved || relative.is_absolute()) return {};

@@ -13,6 +13,8 @@ namespace onnxar::base {
 namespace {
 
 constexpr std::size_t buffer_size = 1U << 20U;
+// Most outputs are a few small messages, for which the system would have to map and clear the whole buffer.
+constexpr std::size_t first_buffer_size = 32U << 10U;
 // From this size on, copying a piece into the buffer costs more than a system call.
 constexpr std::size_t direct_from = 64U << 10U;
 // Calls end at multiples of this in the file. File systems that cache in large pages begin a new page there.
@@ -34,7 +36,7 @@ constexpr std::size_t shared_from = 1U << 20U;
 
 BufferedOutput::BufferedOutput(OutputFile file, bool write_back, std::uint64_t position)
     : file_(std::move(file)), write_back_(write_back), flushed_(position), written_back_(position) {
-  buffer_.reserve(buffer_size);
+  buffer_.reserve(first_buffer_size);
 }
 
 template <typename Action>
@@ -62,6 +64,7 @@ FileOrigins BufferedOutput::origins_of(const ByteSource& source) const {
 
 void BufferedOutput::append_any(Bytes bytes, const FileOrigin* origin) {
   if (bytes.size() < direct_from && buffer_.size() + bytes.size() <= buffer_size) {
+    if (buffer_.size() + bytes.size() > buffer_.capacity()) buffer_.reserve(buffer_size);
     base::append(buffer_, bytes);
     return;
   }

@@ -43,7 +43,7 @@ os::File duplicate(os::Handle file) {
 
 std::filesystem::path real_path(const std::filesystem::path& path) {
   std::error_code failed;
-  std::filesystem::path real = std::filesystem::canonical(path, failed);
+  std::filesystem::path real = os::real_path(path, failed);
   if (failed) throw system_error(failed, "cannot open", path);
   return real;
 }

@@ -84,6 +84,11 @@ std::size_t allowed_threads(std::size_t threads) noexcept {
   return threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
 }
 
+std::size_t threads_for(std::uint64_t bytes, std::size_t threads) noexcept {
+  if (threads != 0) return threads;
+  return static_cast<std::size_t>(std::min<std::uint64_t>(allowed_threads(0), 1 + bytes / worth_a_thread));
+}
+
 void parallel_for(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& work) {
   threads = std::min(allowed_threads(threads), count);
   Queue queue(count, work);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
 namespace onnxar::base {
@@ -11,6 +12,10 @@ inline constexpr std::size_t worth_a_thread = 2U << 20U;
 
 /// The number of threads that `threads` asks for: 0 means one per core. At least one.
 std::size_t allowed_threads(std::size_t threads) noexcept;
+
+/// The number of threads for work on `bytes` bytes: what `threads` asks for; if that is 0, no more than the work is
+/// worth. At least one.
+std::size_t threads_for(std::uint64_t bytes, std::size_t threads) noexcept;
 
 /// Calls `work` with 0 to count - 1, each once, on up to `threads` threads (0: as many as there are cores), the
 /// caller's among them, and returns when all are done. After an exception no more calls begin; the exception of the

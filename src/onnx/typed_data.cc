@@ -1,5 +1,6 @@
 #include "onnx/typed_data.h"
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -87,7 +88,7 @@ class TypedSource final : public ByteSource {
 
   void read(const ByteSink& sink) const override {
     std::vector<std::byte> buffer;
-    buffer.reserve(piece_size + sizeof(std::uint64_t));
+    buffer.reserve(std::min<std::uint64_t>(size_, piece_size) + sizeof(std::uint64_t));  // most tensors are small
     const auto put = [&](std::uint64_t value) {
       const auto* bytes = reinterpret_cast<const std::byte*>(&value);
       buffer.insert(buffer.end(), bytes, bytes + encoding_.width);

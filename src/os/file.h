@@ -82,6 +82,8 @@ FileStatus status_of(Handle file, std::error_code& failed) noexcept;
 FileStatus status_of(const std::filesystem::path& path, std::error_code& failed) noexcept;
 /// As above, without following a link at the end of the path.
 FileStatus link_status_of(const std::filesystem::path& path, std::error_code& failed) noexcept;
+/// The absolute path without links, `.` and `..`. It must exist.
+std::filesystem::path real_path(const std::filesystem::path& path, std::error_code& failed);
 
 /// Reads from `offset` on without moving the file's position. Returns the number of bytes read. It may be less than
 /// requested at any time; it is 0 only at the end of the file or after a failure.

@@ -138,7 +138,9 @@ void own_payloads(LoadedModel& model, Ownership ownership, std::size_t threads) 
   std::vector<Payload>& payloads = model.payloads;
   const auto groups = by_extent(payloads, [all](const Payload& payload) { return all || payload.is_decoded(); });
   check_expansion(model, groups);
-  base::parallel_for(groups.size(), threads, [&](std::size_t i) {
+  std::uint64_t size = 0;
+  for (const auto& group : groups) size = base::add_announced(size, payloads[group.front()].size());
+  base::parallel_for(groups.size(), base::threads_for(size, threads), [&](std::size_t i) {
     Payload& first = payloads[groups[i].front()];
     first = payload_of(gathered(*first.source));
     for (const std::size_t other : groups[i]) payloads[other] = first;
@@ -171,7 +173,7 @@ std::shared_ptr<const void> consolidate(LoadedModel& model, const TensorBufferOp
   }
   const std::shared_ptr<std::byte> buffer = base::allocate(size, alignment);
   // The table changes only after every copy succeeded, so that an error leaves the model as it was.
-  base::parallel_for(pieces.size(), 0, [&](std::size_t i) { copy(pieces[i], buffer.get()); });
+  base::parallel_for(pieces.size(), base::threads_for(size, 0), [&](std::size_t i) { copy(pieces[i], buffer.get()); });
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Bytes bytes(buffer.get() + offsets[i], model.payloads[groups[i].front()].size());
     const Payload moved = payload_of(ByteSpan::borrow(bytes, buffer));

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "os/error.h"
+#include "os/file.h"
 
 namespace onnxar {
 namespace {
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 fs::path real_folder_of(const fs::path& file) {
   const fs::path folder = base::folder_of(file);
   std::error_code failed;
-  fs::path real = fs::canonical(folder, failed);
+  fs::path real = os::real_path(folder, failed);
   if (failed) throw base::system_error(failed, "cannot enter the folder", folder);
   return real;
 }

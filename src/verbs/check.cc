@@ -22,7 +22,7 @@ namespace {
 void check_data(const Archive& archive, std::size_t threads, std::vector<Finding>& findings) {
   std::mutex mutex;
   std::map<std::size_t, Finding> found;
-  base::parallel_for(archive.size(), threads, [&](std::size_t i) {
+  base::parallel_for(archive.size(), base::threads_for(archive.file().size(), threads), [&](std::size_t i) {
     try {
       archive.verify(archive.entry(i));
     } catch (const Error& error) {

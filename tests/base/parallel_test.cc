@@ -22,6 +22,13 @@ TEST(ParallelFor, EveryNumberIsWorkedOnOnce) {
   }
 }
 
+TEST(ThreadsFor, LittleWorkGetsNoFurtherThreadUnlessAskedFor) {
+  EXPECT_EQ(threads_for(0, 0), 1U);
+  EXPECT_EQ(threads_for(worth_a_thread - 1, 0), 1U);
+  EXPECT_EQ(threads_for(std::uint64_t{1} << 60U, 0), allowed_threads(0));
+  EXPECT_EQ(threads_for(0, 3), 3U);
+}
+
 TEST(ParallelFor, NothingToDoIsNothingDone) {
   parallel_for(0, 4, [](std::size_t) { FAIL(); });
 }

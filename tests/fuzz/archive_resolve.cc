@@ -3,14 +3,12 @@
 //
 // Input: the archive; queries (a byte with a location's length, or from 0xc0 on an entry's number; the location; offset
 // and length in 8 bytes each, after a byte that is odd if a length is given); 2 bytes: the length of the queries.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <string>
 
 #include "fuzz/fuzz.h"
 #include "fuzz/reader.h"
+#include "fuzz/scratch.h"
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
 #include "onnxar/listing.h"
@@ -48,23 +46,6 @@ void ask_all(const Archive& archive, Reader questions) {
   }
 }
 
-/// The bytes as a file without a folder, because checking and loading take a path.
-class MemoryFile {
- public:
-  explicit MemoryFile(Bytes bytes) : number_(::memfd_create("fuzz", MFD_CLOEXEC)) {
-    const auto size = static_cast<::ssize_t>(bytes.size());
-    require(number_ >= 0 && ::write(number_, bytes.data(), bytes.size()) == size, "a file in memory can be written");
-  }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  ~MemoryFile() { ::close(number_); }
-
-  [[nodiscard]] std::filesystem::path path() const { return "/proc/self/fd/" + std::to_string(number_); }
-
- private:
-  int number_;
-};
-
 void resolve_link(const Archive& archive, Resolver& source, const onnx::TensorSite& site) {
   const Payload payload = source.payload_of(site);
   const onnx::ExternalSlice link = onnx::parse_external_data(site.tensor.external, 0);
@@ -86,27 +67,25 @@ void check_links(const Archive& archive, Bytes file, const LoadOptions& options)
 }  // namespace
 
 void run(Bytes input) {
-  constexpr std::size_t trailer = 2;
-  if (input.size() < trailer) return;
-  const Bytes body = input.first(input.size() - trailer);
-  const std::size_t asked = std::min<std::size_t>(Reader(input.last(trailer)).number(trailer), body.size());
-  const Bytes file = body.first(body.size() - asked);
+  const auto both = two_of(input);
+  if (!both) return;
+  const Bytes file = both->first;
 
   const auto archive = accepted([&] { return Archive::open(file, nullptr); });
   if (!archive) return;
-  ask_all(*archive, Reader(body.last(asked)));
+  ask_all(*archive, Reader(both->second));
 
-  const MemoryFile copy(file);
+  const std::filesystem::path copy = put("archive", file);
   CheckOptions options;
   options.load.verify_data = false;
-  if (!passed(check(copy.path(), options))) return;
+  if (!passed(check(copy, options))) return;
   must("an archive that passes has links that resolve", [&] {
     check_links(*archive, file, options.load);
     return true;
   });
-  must("an archive that passes can be listed", [&] { return ls(copy.path(), options.load); });
+  must("an archive that passes can be listed", [&] { return ls(copy, options.load); });
   must("an archive that passes can be loaded",
-       [&] { return load_model(copy.path(), ExternalPolicy::of(SaveOptions()), options.load); });
+       [&] { return load_model(copy, ExternalPolicy::of(SaveOptions()), options.load); });
 }
 
 }  // namespace onnxar::fuzz

@@ -3,8 +3,6 @@
 // Input: both models; 2 bytes: the length of the second.
 #include "onnxar/model/diff.h"
 
-#include <algorithm>
-
 #include "fuzz/fuzz.h"
 #include "fuzz/reader.h"
 
@@ -39,13 +37,11 @@ void check_itself(const Model& model) {
 }  // namespace
 
 void run(Bytes input) {
-  constexpr std::size_t trailer = 2;
-  if (input.size() < trailer) return;
-  const Bytes both = input.first(input.size() - trailer);
-  const std::size_t second = std::min<std::size_t>(Reader(input.last(trailer)).number(trailer), both.size());
-  const auto before = loaded(both.first(both.size() - second));
+  const auto both = two_of(input);
+  if (!both) return;
+  const auto before = loaded(both->first);
   if (before) check_itself(*before);
-  const auto after = loaded(both.last(second));
+  const auto after = loaded(both->second);
   if (!before || !after) return;
   const auto there = accepted([&] { return diff(*before, *after); });
   const auto back = accepted([&] { return diff(*after, *before); });

@@ -13,8 +13,8 @@
 
 #include "fuzz/fuzz.h"
 #include "fuzz/reader.h"
-#include "fuzz/scratch.h"
 #include "source/external_files.h"
+#include "support/temp_dir.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::fuzz {
@@ -24,6 +24,11 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view canary = "CANARY";  // in every file that must not be read, and only there
 
+const testing::TempDir& folder() {
+  static const testing::TempDir made;
+  return made;
+}
+
 struct Case {
   fs::path model;
   fs::path data_dir;
@@ -32,7 +37,7 @@ struct Case {
 /// model/, with files beside it that must stay hidden; cache/, a snapshot that links into a folder of blobs, as model
 /// hubs arrange it.
 std::array<Case, 4> make_folders() {
-  const testing::TempDir& root = scratch();
+  const testing::TempDir& root = folder();
   for (const char* name : {"secret", "beside/secret", "cache/secret", "cache/snap/other/secret", "model-2/secret"}) {
     root.write_file(name, canary);
   }
@@ -100,7 +105,7 @@ bool is_allowed(std::string_view bytes, std::uint64_t offset) {
     std::vector<std::string> all;
     for (const char* name : {"model/model.onnx", "model/data.bin", "model/sub/inner.bin", "cache/blobs/m",
                              "cache/blobs/d", "cache/snap/1/inside.bin"}) {
-      all.push_back(scratch().read_text(name));
+      all.push_back(folder().read_text(name));
     }
     return all;
   }();

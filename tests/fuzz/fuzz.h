@@ -2,10 +2,12 @@
 // entry.cc and libFuzzer it is a fuzzer (preset `fuzz`), with replay_main.cc a test that replays seeds and findings.
 #pragma once
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "onnxar/bytes.h"
@@ -18,9 +20,9 @@ namespace onnxar::fuzz {
 void run(Bytes input);
 
 /// Ends the process if `holds` is false, also in release builds.
-inline void require(bool holds, const std::string& what) {
+inline void require(bool holds, std::string_view what) {
   if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what.c_str());
+  std::fprintf(stderr, "does not hold: %.*s\n", static_cast<int>(what.size()), what.data());
   std::abort();
 }
 
@@ -38,13 +40,26 @@ auto accepted(const Work& work) -> std::optional<std::invoke_result_t<Work>> {
 
 /// As above, for work that must succeed. `what` names the reason.
 template <typename Work>
-auto must(const std::string& what, const Work& work) -> std::invoke_result_t<Work> {
+auto must(std::string_view what, const Work& work) -> std::invoke_result_t<Work> {
   try {
     return work();
   } catch (const Error& error) {
-    require(false, what + ": " + error.what());
+    require(false, std::string(what) + ": " + error.what());
     throw;
   }
+}
+
+/// Whether a fuzzer does the work `number` of `count` for this input: it does one of them, which its bytes choose,
+/// because each of them would find most faults. A replay does all.
+inline bool is_turn(Bytes input [[maybe_unused]], std::size_t number [[maybe_unused]],
+                    std::size_t count [[maybe_unused]]) {
+#ifdef ONNXAR_FUZZ_IN_MEMORY
+  std::size_t sum = 0;
+  for (const std::byte byte : input) sum = sum * 31 + std::to_integer<std::size_t>(byte);
+  return (sum >> 7U) % count == number;
+#else
+  return true;
+#endif
 }
 
 }  // namespace onnxar::fuzz

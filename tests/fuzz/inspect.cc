@@ -80,7 +80,7 @@ void check_page(const Inspection& found) {
 }  // namespace
 
 void run(Bytes input) {
-  const std::filesystem::path path = scratch().write_file("inspect/in", input);
+  const std::filesystem::path path = put("in", input);
   InspectOptions options;
   options.nodes = options.files = true;
   const auto found = accepted([&] { return onnxar::show(path, options); });
@@ -91,10 +91,12 @@ void run(Bytes input) {
   check_text(*found);
   check_page(*found);
   std::string text;
-  must("what can be inspected can be dumped", [&] {
-    text.clear();
-    return onnxar::dump(path, [&text](Bytes piece) { text += as_text(piece); });
-  });
+  try {
+    onnxar::dump(path, [&text](Bytes piece) { text += as_text(piece); });
+  } catch (const Error& error) {
+    require(error.code() == Code::zip_data_crc, "what can be inspected, which compares no CRC-32, can be dumped");
+    return;
+  }
   check_printable(text);
 }
 

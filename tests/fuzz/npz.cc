@@ -54,7 +54,7 @@ void fill(const std::filesystem::path& path) {
   Model model = Model::load(message.view());
   FreezeOptions options;
   options.weights = path;
-  options.load.temporary_dir = scratch().path();
+  options.load.temporary_dir = scratch();
   const auto report = accepted([&]() -> std::optional<FreezeReport> {
     try {
       return freeze(model, options);
@@ -78,8 +78,8 @@ void run(Bytes input) {
     require(array->data.empty() || lies_in(array->data, input), "an array is a view of its file");
   }
   if (input.empty()) return;
-  const std::filesystem::path path = scratch().write_file("in.npz", input);
-  auto file = accepted([&] { return NpzFile::open(path, scratch().path(), LoadOptions().max_expansion); });
+  const std::filesystem::path path = put("in.npz", input);
+  auto file = accepted([&] { return NpzFile::open(path, scratch(), LoadOptions().max_expansion); });
   if (file) read_all(*file, input);
   if (must("telling whether it is one", [&] { return NpzFile::is_one(path); })) fill(path);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "onnxar/bytes.h"
@@ -39,5 +40,20 @@ class Reader {
  private:
   Bytes rest_;
 };
+
+/// Two inputs in one: the second follows the first, and the last 2 bytes have its length.
+struct Two {
+  Bytes first;
+  Bytes second;
+};
+
+/// Nothing if the input is shorter than the length.
+inline std::optional<Two> two_of(Bytes input) {
+  constexpr std::size_t trailer = 2;
+  if (input.size() < trailer) return std::nullopt;
+  const Bytes body = input.first(input.size() - trailer);
+  const std::size_t second = std::min<std::size_t>(Reader(input.last(trailer)).number(trailer), body.size());
+  return Two{body.first(body.size() - second), body.last(second)};
+}
 
 }  // namespace onnxar::fuzz

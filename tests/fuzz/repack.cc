@@ -16,8 +16,6 @@
 namespace onnxar::fuzz {
 namespace {
 
-using testing::TempDir;
-
 void check_places(const zip::ForeignDirectory& directory, std::uint64_t file_size) {
   require(directory.offset() <= file_size, "the directory lies in the file");
   std::uint64_t end = 0;
@@ -69,8 +67,8 @@ bool is_sound_archive(Bytes input) {
   return true;
 }
 
-void check_output(const TempDir& folder, std::uint64_t announced) {
-  const std::vector<std::byte> once = folder.read_file("out");
+void check_output(std::uint64_t announced) {
+  const std::vector<std::byte> once = get("out");
   require(once.size() == announced, "the size is known before anything is written");
   const Archive archive = must("what repack writes is an archive", [&] { return Archive::open(once, nullptr); });
   require(check_container(archive).empty(), "of which there is nothing to say");
@@ -79,15 +77,14 @@ void check_output(const TempDir& folder, std::uint64_t announced) {
   options.output.sync = false;
   options.output.overwrite = true;
   const RepackReport again =
-      must("an archive can be repacked", [&] { return repack(folder / "out", folder / "out", options); });
+      must("an archive can be repacked", [&] { return repack(scratch() / "out", scratch() / "out", options); });
   require(again.remarks.empty(), "as an archive");
-  require(folder.read_file("out") == once, "and stays the same");
+  require(get("out") == once, "and stays the same");
 }
 
 }  // namespace
 
 void run(Bytes input) {
-  const TempDir& folder = scratch();
   const auto directory = accepted([&] { return zip::ForeignDirectory::read(input, {}); });
   bool all_read = directory.has_value();
   if (directory) {
@@ -98,14 +95,14 @@ void run(Bytes input) {
   }
   const bool archive = is_sound_archive(input);
   require(!archive || all_read, "an archive is read in full");
-  folder.write_file("in", input);
+  put("in", input);
   RepackOptions options;
   options.output.sync = false;
   options.output.overwrite = true;
-  const auto report = accepted([&] { return repack(folder / "in", folder / "out", options); });
+  const auto report = accepted([&] { return repack(scratch() / "in", scratch() / "out", options); });
   require(report.has_value() || !archive, "an archive can be repacked");
   require(!report || directory.has_value(), "what is repacked was read");
-  if (report) check_output(folder, report->file_bytes);
+  if (report) check_output(report->file_bytes);
 }
 
 }  // namespace onnxar::fuzz

@@ -1,4 +1,4 @@
-"""Writes the inputs that fuzzing begins with, one folder per target. Every run writes the same.
+"""Writes the inputs that fuzzing begins with, one folder per target: made ones, and the corpus. Every run writes the same.
 
 Usage: seeds.py FOLDER
 """
@@ -20,6 +20,7 @@ from onnx import ModelProto, TensorProto, helper
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
+import corpus
 from support import archives, wire_writer as wire, zoo
 from support.sites import SITES, at_every_site
 from support.stock_layout import LAYOUTS, relaid
@@ -283,6 +284,54 @@ def pairs() -> Seeds:
         before = data
 
 
+def families() -> Seeds:
+    """Archives with further graphs, over shared and own weights."""
+    a, b = archives.weights("a", "b", count=3)
+    model = archives.model_of(archives.linked("a", 3))
+    own, both = (archives.model_of(*(archives.linked(name, 3) for name in names)).data for names in ("b", "ab"))
+    side = archives.Entry("t.json", b"{}")
+    yield "one", archives.Archive([a, b, archives.Entry("g.onnx", own), model]).file
+    yield "two", archives.Archive([a, b, side, archives.Entry("g.onnx", own), archives.Entry("h.onnx", both), model]).file
+    yield "not_graphs", archives.Archive([a, archives.Entry("d/g.onnx", own), archives.Entry("g.ONNX", both), model]).file
+    named = wire.plain(archives.linked("a", 3)) + wire.block(14, wire.block(1, "onnxar.model.name") + wire.block(2, "m"))
+    yield "named", archives.Archive([a, b, archives.Entry("g.onnx", own), archives.Entry(archives.MODEL, named)]).file
+    edited = archives.Archive([a, model])
+    edited.edit(b, archives.Entry("g.onnx", own), model)
+    yield "edited", edited.file
+    yield from zips()
+
+
+def second(first: Seeds, *others: bytes) -> Seeds:
+    """Each first input with each of the others behind it."""
+    for name, data in first:
+        for number, other in enumerate(others):
+            yield f"{name}_{number}", bytes(data) + other + struct.pack("<H", len(other))
+
+
+def linked_archives() -> Seeds:
+    """Archives, with models beside them that link to the archive, to each other, and nowhere."""
+    into = wire.DataFile("m.onnxar")
+    fields = (into.link(offset=64, length=12), into.link(offset=1, length=12), wire.DataFile("hostile.onnx").link(offset=0, length=12))
+    models = [wire.plain(wire.fields_of("w", wire.FLOAT, [3], field)) for field in fields]
+    marked = b"".join(wire.block(14, wire.block(1, f"onnxar.link.{key}") + wire.block(2, value))
+                      for key, value in (("archive", "m.onnxar"), ("size", "64"), ("state", "0")))  # fmt: skip
+    yield from second((("sound", archives.sound().file),), b"", *models, models[0] + marked)
+    yield from second(zips(), b"", *models, models[0] + marked)
+
+
+def asked_by_c() -> Seeds:
+    yield from second(families(), b"a", b"__MODEL_PROTO", b"missing")
+
+
+def written_texts() -> Seeds:
+    yield from texts()
+    yield "text_nested", b'graph { node { op_type: "If" attribute { name: "then_branch" type: GRAPH g { name: "b" } } } }'
+    yield "text_short_forms", b"graph < node < input: ['a', \"b\" 'c'] > > opset_import { version: 0x11 } ir_version: 010;"
+    yield "text_unknown", b"nothing: 1 graph { name: 1 }"
+    yield "text_escapes", b'producer_name: "\\x41\\101\\n\\u00e9\\U0001f600" doc_string: "a" "b"'
+    yield "text_numbers", b'graph { initializer { float_data: [1e39, -inf, 0x1p3, .5, 1.f] double_data: nan int64_data: -9223372036854775808 } }'
+
+
 def arrays() -> Seeds:
     """`.npy` files and `.npz` of them: some fill the model of the target."""
     made = {
@@ -319,6 +368,11 @@ TARGETS = {
     "npz": arrays,
     "freeze": frozen,
     "diff": pairs,
+    "graphs": families,
+    "link": linked_archives,
+    "text": written_texts,
+    "python_load": families,
+    "c_interface": asked_by_c,
 }
 
 
@@ -330,7 +384,9 @@ def write_seeds(folder: Path) -> None:
         for name, data in make():
             if len(data) <= LARGEST:
                 (home / name).write_bytes(data)
-        print(f"{target}: {len(list(home.iterdir()))} seeds")
+    corpus.unpack(folder)
+    for target in TARGETS:
+        print(f"{target}: {len(list((folder / target).iterdir()))} seeds")
 
 
 if __name__ == "__main__":

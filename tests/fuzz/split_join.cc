@@ -28,22 +28,21 @@ SaveOptions written_as(Format format, SaveOptions options) {
 }
 
 /// Packs in an empty folder, where a link of the model can only lead to the model itself.
-fs::path input_file(const Blob& input) { return scratch().write_file("input/in", input); }
+fs::path input_file(const Blob& input) { return put("input/in", input); }
 
 Blob converted(const Blob& input, const SaveOptions& options) {
   const fs::path source = input_file(input);
   testing::pack_or_unpack(source, scratch() / "out", options);
-  return scratch().read_file("out");
+  return get("out");
 }
 
 /// The archive's bytes after a detour by a model with a data file.
 Blob by_data_file(const Blob& input, const SaveOptions& options) {
   const fs::path source = input_file(input);
-  const fs::path folder = scratch() / "data";
-  fs::create_directory(folder);
+  const fs::path folder = scratch_folder("data");
   testing::pack_or_unpack(source, folder / "out", written_as(Format::onnx_external, options));
   testing::pack_or_unpack(folder / "out", scratch() / "out", written_as(Format::archive, options));
-  return scratch().read_file("out");
+  return get("out");
 }
 
 std::vector<Finding> checked(const Blob& input) {
@@ -108,17 +107,18 @@ void round_trip(const Blob& model, const SaveOptions& options) {
   const auto archive = sound ? must("a model that passes the check can be packed", packed) : accepted(packed);
   if (!archive) return;
 
-  require(packed() == *archive, "the same model gives the same archive");
+  if (is_turn(model, 0, 4)) require(packed() == *archive, "the same model gives the same archive");
   require(!sound || passed(checked(*archive)), "the archive of a model that passes passes, too");
   const Blob back = must("what was packed can be unpacked", [&] { return converted(*archive, unpack); });
   require(back == model || !promised(model, *archive), "the model comes back byte for byte");
   if (has_padded_lengths(model)) return;
   const auto packed_again = [&] { return converted(back, pack); };
-  require(must("what was unpacked can be packed", packed_again) == *archive, "packing again gives the same archive");
   const auto repacked = [&] { return converted(*archive, pack); };
-  require(must("an archive can be packed", repacked) == *archive, "packing an archive gives the same archive");
   const auto by_file = [&] { return by_data_file(model, options); };
-  require(must("a data file on the way", by_file) == *archive, "the way over a data file gives the same archive");
+  if (is_turn(model, 0, 3))
+    require(must("what was unpacked can be packed", packed_again) == *archive, "the same archive");
+  if (is_turn(model, 1, 3)) require(must("an archive can be packed", repacked) == *archive, "to the same archive");
+  if (is_turn(model, 2, 3)) require(must("a data file on the way", by_file) == *archive, "gives the same archive");
 }
 
 }  // namespace

@@ -54,6 +54,10 @@ FileStatus link_status_of(const std::filesystem::path& path, std::error_code& fa
   return file_status(status);
 }
 
+std::filesystem::path real_path(const std::filesystem::path& path, std::error_code& failed) {
+  return std::filesystem::canonical(path, failed);
+}
+
 std::size_t read_at(Handle file, std::span<std::byte> target, std::uint64_t offset, std::error_code& failed) noexcept {
   const auto read = [&] {
     return ::pread(descriptor_of(file), target.data(), target.size(), static_cast<off_t>(offset));

@@ -1,0 +1,106 @@
+#include "files.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "os/error.h"
+
+namespace onnxar::os::memory {
+
+namespace fs = std::filesystem;
+
+void Opening::unlock() noexcept {
+  if (lock == Lock::shared) --node->shared_locks;
+  if (lock == Lock::exclusive) node->exclusive_lock = false;
+  lock.reset();
+}
+
+std::shared_ptr<Node> Files::make(FileKind kind) {
+  auto node = std::make_shared<Node>();
+  node->kind = kind;
+  node->inode = next_inode++;
+  return node;
+}
+
+std::shared_ptr<Node> Files::find(const std::string& path) const {
+  const auto found = names.find(path);
+  return found == names.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<Opening> Files::at(Handle handle) const {
+  const auto number = static_cast<std::size_t>(handle);
+  return number < handles.size() ? handles[number] : nullptr;
+}
+
+File Files::opened(const std::shared_ptr<Node>& node, const std::string& path, bool writable) {
+  auto opening = std::make_shared<Opening>(node, path, writable);
+  if (free_handles.empty()) {
+    handles.push_back(std::move(opening));
+    return File(Handle{static_cast<std::intptr_t>(handles.size() - 1)});
+  }
+  const std::size_t number = free_handles.back();
+  free_handles.pop_back();
+  handles[number] = std::move(opening);
+  return File(Handle{static_cast<std::intptr_t>(number)});
+}
+
+Files& files() {
+  static auto* const all = new Files;  // not destroyed: other objects may still close handles at exit
+  return *all;
+}
+
+std::string normal(const fs::path& path) {
+  const char* text = path.c_str();  // a system call would end at a NUL, too
+  std::string plain = (fs::path("/") / text).lexically_normal().native();
+  while (plain.size() > 1 && plain.back() == '/') plain.pop_back();
+  return plain;
+}
+
+std::optional<std::string> beneath(const Opening& folder, const fs::path& relative) {
+  const fs::path path(relative.c_str());
+  if (path.is_absolute()) return std::nullopt;
+  int depth = 0;
+  for (const fs::path& part : path) {
+    if (part == "..") --depth;
+    if (part != ".." && part != "." && !part.empty()) ++depth;
+    if (depth < 0) return std::nullopt;
+  }
+  return normal(fs::path(folder.path) / path);
+}
+
+std::error_code error(std::errc reason) noexcept { return {static_cast<int>(reason), std::system_category()}; }
+
+void make_root(const fs::path& path) {
+  const std::scoped_lock lock(files().mutex);
+  files().names[files().root = normal(path)] = files().make(FileKind::folder);
+}
+
+void forget_files() {
+  const std::scoped_lock lock(files().mutex);
+  std::erase_if(files().names, [](const auto& name) { return name.first != files().root; });
+  if (files().handles.size() == files().free_handles.size()) return;
+  std::fputs("does not hold: every file that an input opens is closed\n", stderr);
+  std::abort();
+}
+
+}  // namespace onnxar::os::memory
+
+namespace onnxar::os {
+
+Reason reason_of(const std::error_code& failed) noexcept {
+  if (!failed) return Reason::none;
+  switch (static_cast<std::errc>(failed.value())) {
+    case std::errc::no_such_file_or_directory:
+    case std::errc::not_a_directory: return Reason::not_found;
+    case std::errc::file_exists: return Reason::exists;
+    case std::errc::permission_denied: return Reason::permission;
+    case std::errc::no_space_on_device: return Reason::disk_full;
+    case std::errc::is_a_directory: return Reason::is_folder;
+    case std::errc::cross_device_link: return Reason::outside;
+    case std::errc::file_too_large: return Reason::too_large;
+    case std::errc::operation_not_supported: return Reason::unsupported;
+    default: return Reason::other;
+  }
+}
+
+}  // namespace onnxar::os

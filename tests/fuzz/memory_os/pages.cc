@@ -1,0 +1,37 @@
+#include "os/pages.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "files.h"
+
+namespace onnxar::os {
+
+std::size_t mapping_granularity() noexcept { return 4096; }
+
+std::span<const std::byte> map(Handle file, std::uint64_t offset, std::size_t length,
+                               std::error_code& failed) noexcept {
+  std::byte* const copy = allocate(length, mapping_granularity());
+  const std::size_t got = read_at(file, std::span(copy, length), offset, failed);
+  if (!failed && got == length) return {copy, length};
+  if (!failed) failed = memory::error(std::errc::invalid_argument);
+  std::free(copy);
+  return {};
+}
+
+void unmap(std::span<const std::byte> mapping) noexcept { std::free(const_cast<std::byte*>(mapping.data())); }
+
+void will_need(std::span<const std::byte> /*bytes*/) noexcept {}
+std::error_code populate(std::span<const std::byte> /*bytes*/) noexcept { return {}; }
+
+/// Not aligned_alloc, whose size has to be a multiple of the alignment: this block ends where its bytes end.
+std::byte* allocate(std::size_t size, std::size_t alignment) noexcept {
+  void* memory = nullptr;
+  const int failed =
+      ::posix_memalign(&memory, std::max(alignment, alignof(std::max_align_t)), std::max<std::size_t>(size, 1));
+  return failed == 0 ? static_cast<std::byte*>(memory) : nullptr;
+}
+
+void release(std::byte* memory) noexcept { std::free(memory); }
+
+}  // namespace onnxar::os

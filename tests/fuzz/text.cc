@@ -1,0 +1,53 @@
+// Parses any bytes as protobuf's text format. They are refused with a line and column, or give a message that prints,
+// parses again to the same bytes, and does not depend on the limit of depth.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fuzz/fuzz.h"
+#include "fuzz/scratch.h"
+#include "onnxar/model/model.h"
+
+namespace onnxar::fuzz {
+namespace {
+
+using Blob = std::vector<std::byte>;
+
+std::optional<Blob> parsed(Bytes text, std::size_t depth = LoadOptions().max_depth) {
+  try {
+    return parse_text(text, depth);
+  } catch (const Error& error) {
+    require(kind(error.code()) == Kind::format, std::string("a text is refused for its format: ") + error.what());
+    require(escaped(error.message()) == error.message() || error.message().find('\\') != std::string_view::npos,
+            "a message has no control characters");
+    return std::nullopt;
+  }
+}
+
+std::optional<std::string> printed(const Blob& model) {
+  const auto path = put("m.onnx", model);
+  std::string text;
+  TextOptions options;
+  options.with_data = true;
+  const auto print = [&] { return dump(path, [&text](Bytes piece) { text += as_text(piece); }, options); };
+  const auto report = accepted(print);  // external data may be missing, a tensor may be ambiguous
+  if (!report || !report->remarks.empty()) return std::nullopt;
+  return text;
+}
+
+}  // namespace
+
+void run(Bytes input) {
+  const auto model = parsed(input);
+  const auto shallow = parsed(input, 6);
+  require(!shallow || (model && *shallow == *model), "a smaller limit of depth refuses or finds the same");
+  if (!model) return;
+  const auto text = printed(*model);
+  if (!text) return;
+  const auto again = parsed(as_bytes(*text));
+  require(again.has_value(), "what was printed can be parsed");
+  const auto text_again = printed(*again);
+  require(text_again == text, "what was parsed prints as before");
+}
+
+}  // namespace onnxar::fuzz
