@@ -78,7 +78,7 @@ def sentinel_in_directory(case: Case, answer: Answer) -> bool:
     if isinstance(answer, Refused):
         return True
     stated = [each.stated for each in answer]
-    return {S32, None} == set(stated) and [e._replace(stated=None) for e in answer] == case.entries
+    return set(stated) <= {S32, None} and same(case, [e._replace(stated=None) for e in answer])
 
 
 def size_alone_in_zip64(case: Case, answer: Answer) -> bool:
@@ -109,7 +109,13 @@ def is_gap(pieces: Pieces, at: int) -> bool:
     if pieces[at].what != "rest":
         return False
     described = at > 1 and pieces[at - 2].what == "local" and pieces[at - 2].get("flags") & DESCRIBED
-    return not (described and len(pieces[at].data) in (DESCRIPTOR.size - 4, DESCRIPTOR64.size - 4))
+    return not (described and bytes(pieces[at].data) in unsigned_descriptors(pieces, pieces[at - 2].entry))
+
+
+def unsigned_descriptors(pieces: Pieces, entry: int) -> list[bytes]:
+    central = next(piece for piece in pick(pieces, "central") if piece.entry == entry)
+    values = {name: central.get(name) for name in DESCRIPTOR.fields}
+    return [form.pack(**values)[len(form.signature) :] for form in (DESCRIPTOR, DESCRIPTOR64)]
 
 
 def unlisted_bytes(case: Case, answer: Answer) -> bool:
