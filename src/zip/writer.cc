@@ -119,7 +119,9 @@ base::OutputFile Writer::finish(base::Sync before_end) && {
 
 base::OutputFile Writer::write_directory(base::Sync before_end) {
   const std::vector<std::byte> directory = directory_bytes(entries_, output_.position(), kept_);
-  check_limits(directory.size());
+  std::uint64_t headers = kept_.headers.size();
+  for (const PlacedEntry& entry : entries_) headers += central_header_size(entry.name.size(), entry.placement);
+  check_limits(headers);  // as E12 counts: without the end records
   const Bytes end = Bytes(directory).last(end_record_size);
   output_.append(Bytes(directory).first(directory.size() - end.size()));
   // X3: until the end record is on the disk, the old state is the last one. Without this sync, the file system could

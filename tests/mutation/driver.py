@@ -18,7 +18,7 @@ GIB = 1 << 30
 MEMORY_LIMIT = 6 * GIB  # bytes of private memory: a mutant may allocate without end
 FILE_LIMIT = 24 * GIB  # bytes of one file: tests write sparse files of several GiB
 FIRST_BATCH_MS = 300  # the cheap tests run first, because most mutants die in them
-# Tests that take longer are not run against a mutant: those of the mutant's own room, and others.
+# Tests that take longer, those of the mutant's own room and others, run last, and not if a reason for surviving is known.
 OWN_MS, OTHER_MS = 3000, 100
 SHORTEST_LIMIT = 5.0  # seconds of a processor for one run of a program, at least
 PATIENCE = 20  # seconds for each of these, where the machine is busy or the program sleeps
@@ -86,15 +86,18 @@ def read_record(program: pathlib.Path, out: pathlib.Path) -> list[Test]:
     return tests
 
 
-def batches(tests: Sequence[Test], programs: Sequence[str]) -> list[list[Test]]:
+def batches(tests: Sequence[Test], programs: Sequence[str], thorough: bool) -> list[list[Test]]:
     """The tests for a mutant in the order in which they run: cheap ones first, in the order of `programs`. The first
-    program is that of the mutant's room."""
+    program is that of the mutant's room. Unless `thorough`, slow tests are left out."""
     out: list[list[Test]] = []
     late: list[list[Test]] = []
+    last: list[list[Test]] = []
     for program in programs:
         longest = OWN_MS if program == programs[0] else OTHER_MS
-        own = sorted((each for each in tests if each.program == program and each.milliseconds <= longest),
-                     key=lambda each: each.milliseconds)
+        own = sorted((each for each in tests if each.program == program), key=lambda each: each.milliseconds)
+        slow = [[each] for each in own if each.milliseconds > longest]
+        own = own[:len(own) - len(slow)]
+        last += slow
         first: list[Test] = []
         spent = 0
         for test in own:
@@ -104,15 +107,15 @@ def batches(tests: Sequence[Test], programs: Sequence[str]) -> list[list[Test]]:
             first.append(test)
         out.append(first)
         late.append(own[len(first):])
-    return [each for each in out + late if each]
+    return [each for each in out + late + (last if thorough else []) if each]
 
 
-def outcome(site: int, tests: Sequence[Test], programs: Sequence[str]) -> Outcome:
+def outcome(site: int, tests: Sequence[Test], programs: Sequence[str], thorough: bool) -> Outcome:
     """Runs the mutant of one site against the tests that execute it, until one fails."""
     if not tests:
         return Outcome("not reached")
     begin = time.monotonic()
-    for batch in batches(tests, programs):
+    for batch in batches(tests, programs, thorough):
         expected = sum(each.milliseconds for each in batch) / 1000
         chosen = ":".join(each.name for each in batch)
         command = [batch[0].program, "--gtest_filter=" + chosen, "--gtest_break_on_failure", "--gtest_brief=1"]
@@ -124,15 +127,16 @@ def outcome(site: int, tests: Sequence[Test], programs: Sequence[str]) -> Outcom
 
 
 def run_mutants(sites: Sequence[int], tests: Sequence[Test], programs: Callable[[int], Sequence[str]], jobs: int,
-                report: Callable[[int, Outcome], None]) -> dict[int, Outcome]:
-    """The outcome of each mutant. `programs` gives the order of test programs for a site."""
+                report: Callable[[int, Outcome], None], explained: frozenset[int] = frozenset()) -> dict[int, Outcome]:
+    """The outcome of each mutant. `programs` gives the order of test programs for a site; `explained` are the sites for
+    whose survival there is a reason."""
     reaching: dict[int, list[Test]] = {}
     for test in tests:
         for site in test.sites:
             reaching.setdefault(site, []).append(test)
     outcomes: dict[int, Outcome] = {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        pending = {pool.submit(outcome, site, reaching.get(site, []), programs(site)): site for site in sites}
+        pending = {pool.submit(outcome, site, reaching.get(site, []), programs(site), site not in explained): site for site in sites}
         for done in concurrent.futures.as_completed(pending):
             outcomes[pending[done]] = done.result()
             report(pending[done], done.result())

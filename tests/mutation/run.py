@@ -26,7 +26,7 @@ OUT = ROOT / "build/mutate"
 TREE = OUT / "tree"
 ROOMS = ("zip", "archive", "wire", "onnx")
 PROGRAMS = ("zip_test", "archive_test", "wire_test", "onnx_test", "conformance_test")
-# Suites of minutes, and allocations counted: what they prove, other tests prove with less.
+# Suites that take minutes.
 LEFT_OUT = "*Slow.*"
 
 
@@ -138,12 +138,20 @@ def save(outcomes: dict[Site, Outcome]) -> None:
     path = OUT / "outcomes.json"
     known = {tuple(key): rest for key, rest in json.loads(path.read_text())} if path.exists() else {}
     known.update({site.key: (outcome.what, outcome.by, outcome.seconds) for site, outcome in outcomes.items()})
-    path.write_text(json.dumps(list(known.items())))
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(list(known.items())))
+    new.rename(path)
 
 
 def saved() -> dict[tuple[str, str, str, str, int], Outcome]:
     path = OUT / "outcomes.json"
     return {tuple(key): Outcome(*rest) for key, rest in json.loads(path.read_text())} if path.exists() else {}
+
+
+def is_settled(site: Site, known: dict[tuple[str, str, str, str, int], Outcome], reasons: list[Reason]) -> bool:
+    """Whether the last run killed the mutant, or there is a reason why it did not."""
+    last = known.get(site.key)
+    return last is not None and (last.what in {"killed", "timeout"} or why(site, reasons) is not None)
 
 
 def report(sites: list[Site], outcomes: dict[Site, Outcome], reasons: list[Reason]) -> tuple[dict[str, Row], list[str]]:
@@ -171,7 +179,7 @@ def write_results(rows: dict[str, Row], excluded: dict[str, dict[str, int]]) -> 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rooms", nargs="*", choices=[*ROOMS, []], metavar="ROOM", help="rooms to test; all by default")
-    parser.add_argument("--again", action="store_true", help="only the mutants that were not killed in the last run")
+    parser.add_argument("--again", action="store_true", help="only mutants that survived the last run without a reason")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--write", action="store_true", help="write RESULTS.md from what is known of all rooms")
     arguments = parser.parse_args()
@@ -184,12 +192,17 @@ def main() -> int:
     known = saved()
     rooms = arguments.rooms or ROOMS
     chosen = [site for site in made.sites if site.file.split("/")[0] in rooms]
-    todo = [site for site in chosen if not (arguments.again and known.get(site.key, Outcome("")).what == "killed")]
+    reasons = load(HERE / "reasons.toml")
+    todo = [site for site in chosen if not (arguments.again and is_settled(site, known, reasons))]
     done = 0
+    found: dict[Site, Outcome] = {}
 
     def progress(number: int, outcome: Outcome) -> None:
         nonlocal done
         done += 1
+        found[made.sites[number]] = outcome
+        if done % 25 == 0:
+            save(found)
         if outcome.what in {"survived", "timeout"} or done % 100 == 0:
             print(f"[{done}/{len(todo)}] {shown(made.sites[number], outcome)} ({outcome.seconds:.1f} s)", flush=True)
 
@@ -197,10 +210,10 @@ def main() -> int:
         own = made.sites[number].file.split("/")[0] + "_test"
         return [str(OUT / "build/tests" / name) for name in sorted(PROGRAMS, key=lambda name: name != own)]
 
-    found = run_mutants([site.number for site in todo], tests, order, arguments.jobs, progress)
-    save({made.sites[number]: outcome for number, outcome in found.items()})
+    explained = frozenset(site.number for site in todo if why(site, reasons) is not None)
+    run_mutants([site.number for site in todo], tests, order, arguments.jobs, progress, explained)
+    save(found)
     known = saved()
-    reasons = load(HERE / "reasons.toml")
     rows, survivors = report(chosen, {site: known[site.key] for site in chosen}, reasons)
     print("\n".join(survivors))
     print(table(rows))

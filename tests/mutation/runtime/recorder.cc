@@ -31,7 +31,8 @@ class Recorder : public ::testing::EmptyTestEventListener {
 
 [[maybe_unused]] const bool installed = [] {
   if (const char* path = std::getenv("ONNXAR_MUTATION_RECORD")) {
-    ::testing::UnitTest::GetInstance()->listeners().Append(new Recorder(path));  // NOLINT(*-owning-memory): GoogleTest owns it
+    ::testing::UnitTest::GetInstance()->listeners().Append(
+        new Recorder(path));  // NOLINT(*-owning-memory): GoogleTest owns it
   }
   return true;
 }();
