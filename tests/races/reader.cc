@@ -147,7 +147,7 @@ using Clock = std::chrono::steady_clock;
 std::string now() { return std::to_string(Clock::now().time_since_epoch() / std::chrono::nanoseconds(1)); }
 
 void print(const std::string& began, const std::string& result) {
-  std::cout << "{\"began\":" << began << ",\"ended\":" << now() << ',' << result << '}' << std::endl;
+  std::cout << "{\"began\":" << began << ",\"ended\":" << now() << ',' << result << "}\n" << std::flush;
 }
 
 void try_once(const std::string& path, bool copied) {
