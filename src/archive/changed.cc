@@ -10,14 +10,14 @@
 namespace onnxar {
 namespace {
 
-/// Whether the file still has the archive's directory at its offset. Reads by a system call: touching a mapping raises
-/// SIGBUS if the file was cut.
+/// Whether the file still has the archive's directory at its offset, or cannot be read. Reads by a system call:
+/// touching a mapping raises SIGBUS if the file was cut.
 bool has_directory(const base::OpenPlace& archive, const zip::Directory& directory) {
   const Bytes expected = directory.headers();
   std::vector<std::byte> found(expected.size());
   std::error_code failed;
   const std::size_t read = os::read_fully_at(archive.file, found, archive.offset + directory.offset(), failed);
-  return read == found.size() && std::ranges::equal(found, expected);
+  return failed || (read == found.size() && std::ranges::equal(found, expected));
 }
 
 }  // namespace

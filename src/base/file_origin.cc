@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/checked.h"
+#include "os/error.h"
 
 namespace onnxar::base {
 namespace {
@@ -28,7 +29,13 @@ std::optional<OpenPlace> FileOrigin::open(Bytes part) const {
   return OpenPlace{std::move(file), offset_ + static_cast<std::uint64_t>(part.data() - bytes_.data())};
 }
 
-bool FileOrigin::is_changed() const noexcept { return !path_.empty() && status_of(path_) != status_; }
+bool FileOrigin::is_changed() const noexcept {
+  if (path_.empty()) return false;
+  std::error_code failed;
+  const os::FileStatus status = os::status_of(path_, failed);
+  if (failed) return os::reason_of(failed) == os::Reason::not_found;  // what cannot be examined is not known to differ
+  return status != status_;
+}
 
 FileOrigins::FileOrigins(const ByteSource& source, std::uint64_t smallest) {
   source.locate([&](const Location& run) {

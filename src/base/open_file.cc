@@ -14,13 +14,6 @@ void expect_regular(os::FileKind kind, const std::filesystem::path& path) {
               is_folder ? "is a folder; name a file" : "is not a regular file; only files can be mapped", {}, path);
 }
 
-template <typename File>
-std::optional<os::FileStatus> found_status(const File& file) noexcept {
-  std::error_code failed;
-  const os::FileStatus status = os::status_of(file, failed);
-  return failed ? std::nullopt : std::optional(status);
-}
-
 }  // namespace
 
 os::File open_file(const std::filesystem::path& path, os::Access access) {
@@ -70,8 +63,6 @@ void read_fully(os::Handle file, std::span<std::byte> target, std::uint64_t offs
   }
 }
 
-std::optional<os::FileStatus> status_of(const std::filesystem::path& path) noexcept { return found_status(path); }
-
 std::optional<os::FileStatus> status_if_there(const std::filesystem::path& path) {
   std::error_code failed;
   const os::FileStatus status = os::status_of(path, failed);
@@ -100,8 +91,9 @@ bool is_folder(const std::filesystem::path& path) {
 }
 
 std::optional<os::FileIdentity> identity_of(os::Handle file) noexcept {
-  const auto status = found_status(file);
-  return status ? std::optional(status->identity) : std::nullopt;
+  std::error_code failed;
+  const os::FileStatus status = os::status_of(file, failed);
+  return failed ? std::nullopt : std::optional(status.identity);
 }
 
 Error system_error(const std::error_code& failed, std::string_view doing, const std::filesystem::path& path) {

@@ -48,9 +48,8 @@ bool leads_to(const std::filesystem::path& path, os::Handle file);
 /// Whether the path leads to a folder. Errors: as above.
 bool is_folder(const std::filesystem::path& path);
 
-/// These are empty if the file does not exist or cannot be examined.
+/// Empty if the file cannot be examined.
 std::optional<os::FileIdentity> identity_of(os::Handle file) noexcept;
-std::optional<os::FileStatus> status_of(const std::filesystem::path& path) noexcept;
 
 /// The path without links, `.` and `..`. Errors: io.*, as for opening the file.
 std::filesystem::path real_path(const std::filesystem::path& path);

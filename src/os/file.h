@@ -41,8 +41,6 @@ class File {
   [[nodiscard]] Handle get() const noexcept { return handle_; }
   // NOLINTNEXTLINE(google-explicit-constructor): functions that take a handle take its owner, too
   operator Handle() const noexcept { return handle_; }
-  /// Gives the handle away: the caller closes it.
-  [[nodiscard]] Handle release() noexcept { return std::exchange(handle_, Handle::none); }
   [[nodiscard]] bool valid() const noexcept { return handle_ != Handle::none; }
 
  private:

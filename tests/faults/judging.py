@@ -172,7 +172,7 @@ def is_named(failure: Failure, path: str | None) -> bool:
     """Whether the error names the file of the call: an output that has no name yet by the name that it will have, and a
     file or its folder by either."""
     call = failure.call
-    if call.path == "stdout":
+    if call.path in ("stdin", "stdout"):
         return True  # the message says it
     if path is None:
         return False

@@ -99,13 +99,11 @@ std::error_code sync(Handle file) noexcept {
 }
 
 std::error_code hand_over(Handle file) noexcept {
-  std::error_code failed;
-  File other = duplicate(file, failed);
-  if (failed) return failed;
+  const int other = ::fcntl(descriptor_of(file), F_DUPFD_CLOEXEC, 0);
+  if (other < 0) return outcome(false);
   // Every close of a descriptor has the file system hand over what it holds back, not only the last one. Its result is
   // the only news of a write that failed later. EINTR: it was interrupted, but did not fail.
-  const bool done = ::close(descriptor_of(other.release())) == 0 || errno == EINTR;
-  return outcome(done);
+  return outcome(::close(other) == 0 || errno == EINTR);
 }
 
 Locking try_lock(Handle file, Lock lock, std::error_code& failed) noexcept {
