@@ -48,7 +48,7 @@ auto accepted_by_name(const Work& work) -> std::optional<std::invoke_result_t<Wo
 
 void check_own_link(const fs::path& archive, const Link& link) {
   LinkOptions options;
-  options.output.sync = false;
+  options.output = {.overwrite = true, .sync = false};
   const fs::path path = scratch() / "link.onnx";
   const LinkReport report =
       must("a link that was made can be written", [&] { return onnxar::link(archive, path, options); });

@@ -84,6 +84,14 @@ bool has_padded_lengths(const Blob& model) {
   return !plain;
 }
 
+/// Whether the model links to data, which can only be its own bytes. Several tensors may then share a range, which is
+/// one entry of the archive, but several copies in an inline model.
+bool has_links(const Blob& model) {
+  bool any = false;
+  onnx::walk_tensors(model, [&any](const onnx::TensorSite& site) { any = any || site.tensor.is_external(); });
+  return any;
+}
+
 /// Whether every tensor whose data was moved in or out comes back byte for byte.
 bool promised(const Blob& model, const Blob& archive) {
   std::vector<bool> moved;
@@ -115,7 +123,7 @@ void round_trip(const Blob& model, const SaveOptions& options) {
   const auto packed_again = [&] { return converted(back, pack); };
   const auto repacked = [&] { return converted(*archive, pack); };
   const auto by_file = [&] { return by_data_file(model, options); };
-  if (is_turn(model, 0, 3))
+  if (is_turn(model, 0, 3) && !has_links(model))
     require(must("what was unpacked can be packed", packed_again) == *archive, "the same archive");
   if (is_turn(model, 1, 3)) require(must("an archive can be packed", repacked) == *archive, "to the same archive");
   if (is_turn(model, 2, 3)) require(must("a data file on the way", by_file) == *archive, "gives the same archive");

@@ -94,16 +94,6 @@ TEST_F(EditingTest, WhatCheckCallsAnErrorIsNotHandedOut) {
   EXPECT_EQ(code_of_payload(tensor), Code::onnx_tensor_no_type);
 }
 
-TEST_F(EditingTest, ATensorWithoutATypeHasNoPayloadWhereverItsDataIs) {
-  auto& tensor = add_initializer(model_, "w", dtype::float32, {300});
-  model_.set_payload(tensor, ByteSpan::own(pattern(1200)));
-  EXPECT_EQ(model_.payload(tensor).size(), 1200U);
-  tensor.clear_data_type();
-  const Error error = error_of([&] { static_cast<void>(model_.payload(tensor)); });
-  EXPECT_EQ(error.code(), Code::onnx_tensor_no_type);
-  EXPECT_EQ(error.message().find("tensor \"w\": "), 0U) << error.message();
-}
-
 TEST_F(EditingTest, ATypeThatIsNotKnownTakesAnyLength) {
   auto& tensor = add_initializer(model_, "future", 99, {5});
   model_.set_payload(tensor, ByteSpan::own(pattern(1999)));
