@@ -34,7 +34,7 @@ class Replaced(ToolCase):
         expected.edit(*weights("new"), model_of(linked("b"), linked("new")))
         told = self.replaced(linked("b"), wire.tensor("new"))
         self.assertEqual(self.path.read_bytes(), expected.file)
-        self.assertIn("2 tensors outside, 1 new entries", told)
+        self.assertIn("2 tensors outside, 1 new entry", told)
 
     def test_model_that_was_printed_goes_back_in(self) -> None:
         skeleton = self.write("m.onnx", self.succeeds("cat", self.path, "--model").stdout)
