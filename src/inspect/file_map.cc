@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "base/open_file.h"
 #include "onnx/external_data.h"
 #include "onnxar/listing.h"
+#include "os/file.h"
 
 namespace onnxar {
 namespace {
@@ -27,8 +27,9 @@ void append(FileMap& map, BlockKind kind, std::uint64_t end, const std::string& 
 
 /// A file that cannot be asked counts as empty: a summary of a model must not fail on it.
 std::uint64_t size_of(const fs::path& path) {
-  const auto status = base::status_of(path);
-  return status ? status->size : 0;
+  std::error_code failed;
+  const os::FileStatus status = os::status_of(path, failed);
+  return failed ? 0 : status.size;
 }
 
 /// Returns the first tensor's name and the number of others: tied weights share an entry. Users know names of tensors

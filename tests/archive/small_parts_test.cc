@@ -22,7 +22,7 @@
 namespace onnxar::testing {
 namespace {
 
-Blob copied(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
+Blob blob_of(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
 
 TEST(AlignedCopies, AreKeptUpToTheLimitAndMadeAnewBeyondIt) {
   const Blob data = pattern(100);
@@ -30,7 +30,7 @@ TEST(AlignedCopies, AreKeptUpToTheLimitAndMadeAnewBeyondIt) {
   AlignedCopies copies;
   const auto address = [&](std::uint64_t key, std::uint64_t limit) {
     const ByteSpan copy = copies.get({key, 0}, source, limit);
-    EXPECT_EQ(copied(copy.bytes()), data);
+    EXPECT_EQ(blob_of(copy.bytes()), data);
     return copy.bytes().data();
   };
   const std::byte* const first = address(1, 200);
@@ -77,7 +77,7 @@ TEST(SlicedEntries, OfAnEditAreReadFromACopyAndOthersInPlace) {
       const std::byte* read_at = nullptr;
       source->read([&](Bytes bytes) {
         read_at = bytes.data();
-        EXPECT_EQ(copied(bytes), copied(part));
+        EXPECT_EQ(blob_of(bytes), blob_of(part));
       });
       std::size_t places = 0;
       source->locate([&](const Location&) { ++places; });

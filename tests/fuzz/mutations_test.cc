@@ -34,8 +34,8 @@ TEST(Mutations, MostModelsStayMessagesAndNearlyAllChange) {
     Random random(seed);
     const Blob mutant = mutate_model(model, random);
     schema::ModelProto message;
-    parsed += message.ParsePartialFromArray(mutant.data(), static_cast<int>(mutant.size())) ? 1 : 0;
-    changed += mutant != model ? 1 : 0;
+    parsed += message.ParsePartialFromArray(mutant.data(), static_cast<int>(mutant.size())) ? 1U : 0U;
+    changed += mutant != model ? 1U : 0U;
   }
   EXPECT_GT(parsed, mutants * 9 / 10);
   EXPECT_GT(changed, mutants * 8 / 10);
@@ -57,8 +57,8 @@ TEST(Mutations, ManyZipsOpenAndManyAreRefused) {
   for (unsigned seed = 1; seed <= mutants; ++seed) {
     Random random(seed);
     const Blob mutant = mutate_zip(archive, random);
-    same += mutant == archive ? 1 : 0;
-    opened += mutant != archive && opens(mutant) ? 1 : 0;
+    same += mutant == archive ? 1U : 0U;
+    opened += mutant != archive && opens(mutant) ? 1U : 0U;
   }
   EXPECT_GT(opened, mutants / 5);
   EXPECT_LT(opened, mutants * 4 / 5);
