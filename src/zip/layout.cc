@@ -38,7 +38,7 @@ void append_central_header(std::vector<std::byte>& out, const PlacedEntry& entry
   const Placement& placement = entry.placement;
   const bool zip64 = needs_zip64_central(placement);
   CentralFileHeader header;
-  header.version_needed = zip64 ? version_zip64 : version_plain;  // a zip64 field in the local header implies one here
+  header.version_needed = zip64 || placement.zip64 ? version_zip64 : version_plain;
   header.version_made_by = header.version_needed;
   header.crc32 = entry.crc32;
   header.compressed_size = header.uncompressed_size = low32(placement.size);
