@@ -47,7 +47,7 @@ TEST(Mutations, MostCrossedModelsAreMessages) {
     Random random(seed);
     const Blob crossed = cross_models(testing::smallest_model(), testing::smallest_model(3, "other"), random);
     schema::ModelProto message;
-    parsed += message.ParsePartialFromArray(crossed.data(), static_cast<int>(crossed.size())) ? 1 : 0;
+    parsed += message.ParsePartialFromArray(crossed.data(), static_cast<int>(crossed.size())) ? 1U : 0U;
   }
   EXPECT_GT(parsed, mutants * 9 / 10);
 }

@@ -47,6 +47,7 @@ TEST(NpyDescription, IsRefusedWithAnyOtherMark) {
            "{'descr': '<f4' 'shape': (2,)}",                           // no comma
            "{'descr': '<f4', 'shape': [2,]}",                          // a list
            "{'descr': '<f4', 'shape': (2; 1)}",                        // no comma in the shape
+           "{'descr': '<f4', 'shape': (2 1)}",                         // only a space in the shape
            "{'descr': '<f4', 'shape': (x,)}",                          // not a number
            "{'descr': '<f4', 'shape': (99999999999999999999,)}",       // more than 64 bits
            "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2,)}",  // neither True nor False

@@ -90,7 +90,7 @@ TEST(ForeignHeaders, AFileThatIsMarkedAsAFolderOrAVolumeIsRefused) {
 TEST(ForeignHeaders, AFileThatIsAFolderOnAnAmigaIsRefused) {
   const auto zip_of = [](std::uint16_t host, std::uint32_t mode) {
     return changed_a([=](ZipEntry& e) {
-      e.central.version_made_by = static_cast<std::uint16_t>(host << 8U | 20U);
+      e.central.version_made_by = static_cast<std::uint16_t>(unsigned{host} << 8U | 20U);
       e.central.external_attributes = mode << 16U;
     });
   };
