@@ -18,11 +18,17 @@ namespace {
 
 using TensorPair = MessageDifference::TensorPair;
 
+/// Returns the bytes as they are, also where type and dimensions do not fit them: two models with the same fault are
+/// equal.
+ByteSpan bytes_in(const Model& model, const schema::TensorProto& tensor) {
+  return is_linked(tensor) ? ByteSpan::borrow(model.span(tensor).bytes()) : model.payload(tensor);
+}
+
 /// Returns the number of bytes by type and dimensions; for an unknown type, the size of the raw data.
 std::uint64_t bytes_of(const Model& model, const schema::TensorProto& tensor, const TensorInfo& info) {
   if (const auto size = payload_size(info.type, info.dims)) return *size;
   const bool is_raw = info.type != DataType::string && (tensor.has_raw_data() || is_linked(tensor));
-  return is_raw ? model.payload(tensor).size() : 0;
+  return is_raw ? bytes_in(model, tensor).size() : 0;
 }
 
 std::optional<DataDifference> compare_strings(const schema::TensorProto& before, const schema::TensorProto& after) {
@@ -96,8 +102,8 @@ class Comparison {
         bits_per_element(info.type) == 0 ? bytes : payload_size(DataType::uint8, info.dims).value_or(bytes);
     ByteSpan first, second;
     try {
-      first = before_.payload(*pair.before);
-      second = after_.payload(*pair.after);
+      first = bytes_in(before_, *pair.before);
+      second = bytes_in(after_, *pair.after);
     } catch (const Error& error) {
       // Without raw bytes, the messages are compared: two models with the same fault are equal.
       if (!says_no_raw_bytes(error.code())) throw;

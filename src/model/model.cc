@@ -37,10 +37,18 @@ const Payload& linked_payload(const LoadedModel& model, const schema::TensorProt
               {}, {}, {Hint::load_or_set_payload});
 }
 
-void check_size(const schema::TensorProto& tensor, std::uint64_t size) {
+/// `held` says in an error where the bytes are: "raw_data holds".
+void check_size(const schema::TensorProto& tensor, std::uint64_t size, std::string_view held) {
   const auto expected = payload_size(type_of(tensor), dims_of(tensor));
   if (!expected || *expected == size) return;
-  throw onnx::length_fault(concat(size, " bytes were given"), type_of(tensor), *expected);
+  throw onnx::length_fault(concat(held, " ", size, " bytes"), type_of(tensor), *expected);
+}
+
+/// The message may have been edited since loading, and loading keeps tensors that lack a type.
+ByteSpan fitting(const schema::TensorProto& tensor, const Payload& payload) {
+  onnx::prove_type(view_of(tensor_message(tensor)));
+  check_size(tensor, payload.size(), "its payload has");
+  return payload.share();
 }
 
 void clear_data(schema::TensorProto& tensor) {
@@ -67,7 +75,7 @@ ByteSpan inline_payload(const schema::TensorProto& tensor) {
   onnx::prove_type(message);
   onnx::prove_value_fields(message);
   if (const Bytes raw = as_bytes(tensor.raw_data()); !raw.empty()) {
-    check_size(tensor, raw.size());
+    check_size(tensor, raw.size(), "raw_data holds");
     return ByteSpan::borrow(raw);
   }
   const std::vector<std::byte> bytes = serialised(tensor);
@@ -133,8 +141,9 @@ const schema::ModelProto& Model::proto() const& noexcept { return parts_->proto;
 const std::vector<Finding>& Model::remarks() const& noexcept { return parts_->loaded.remarks; }
 
 ByteSpan Model::payload(const schema::TensorProto& tensor) const {
-  return is_linked(tensor) ? linked_payload(parts_->loaded, tensor).share()
-                           : base::annotated([&] { return name_of(tensor); }, [&] { return inline_payload(tensor); });
+  const Payload* linked = is_linked(tensor) ? &linked_payload(parts_->loaded, tensor) : nullptr;
+  return base::annotated([&] { return name_of(tensor); },
+                         [&] { return linked ? fitting(tensor, *linked) : inline_payload(tensor); });
 }
 
 const ByteSpan& Model::span(const schema::TensorProto& tensor) const& {
@@ -151,7 +160,7 @@ void Model::set_payload(schema::TensorProto& tensor, ByteSpan bytes) {
                 concat("tensor ", base::quoted(tensor.name()), ": strings have no payload; set string_data"));
   }
   // Checked first, so that a wrong size leaves the tensor with the data that it had.
-  base::annotated([&] { return name_of(tensor); }, [&] { check_size(tensor, bytes.size()); });
+  base::annotated([&] { return name_of(tensor); }, [&] { check_size(tensor, bytes.size(), "given:"); });
   // Always a new row: other messages may be copies of this one, and share its old payload.
   std::vector<Payload>& payloads = parts_->loaded.payloads;
   payloads.push_back(payload_of(std::move(bytes)));

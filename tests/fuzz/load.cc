@@ -27,18 +27,12 @@ bool lies_in(Bytes part, Bytes whole) {
   return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
 }
 
-/// Whether the bytes are of the size that type and dims call for. `payload` gives other bytes of a linked tensor, but
-/// refuses them in the message, and thresholds decide where data is.
-bool fits(const TensorInfo& info, std::uint64_t size) {
-  return info.type != DataType::undefined && payload_size(info.type, info.dims).value_or(size) == size;
-}
-
 /// The raw bytes of each tensor by its site; nothing for tensors without raw bytes (strings, counts that do not match).
 std::map<std::string, Blob> payloads_of(const Model& model) {
   std::map<std::string, Blob> all;
   for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo& info) {
     const auto payload = accepted([&] { return model.payload(tensor); });
-    if (!payload || !fits(info, payload->size())) return;
+    if (!payload) return;
     const Bytes bytes = payload->bytes();
     all[info.site].assign(bytes.begin(), bytes.end());
   });

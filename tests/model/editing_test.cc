@@ -94,6 +94,19 @@ TEST_F(EditingTest, WhatCheckCallsAnErrorIsNotHandedOut) {
   EXPECT_EQ(code_of_payload(tensor), Code::onnx_tensor_no_type);
 }
 
+// It depends on the threshold whether data is linked, so linked and inline data are given under the same rules.
+TEST_F(EditingTest, ALinkedPayloadThatDoesNotFitItsMessageIsNotHandedOut) {
+  auto& tensor = add_initializer(model_, "w", dtype::float32, {500});
+  model_.set_payload(tensor, ByteSpan::own(pattern(2000)));
+  tensor.set_dims(0, 499);
+  const Error shorter = error_of([&] { static_cast<void>(model_.payload(tensor)); });
+  EXPECT_EQ(shorter.code(), Code::onnx_tensor_length);
+  EXPECT_EQ(shorter.message().find("tensor \"w\": its payload has 2000 bytes, but"), 0U) << shorter.message();
+  tensor.clear_data_type();
+  EXPECT_EQ(error_of([&] { static_cast<void>(model_.payload(tensor)); }).code(), Code::onnx_tensor_no_type);
+  EXPECT_EQ(model_.span(tensor).size(), 2000U) << "the table has it as it is";
+}
+
 TEST_F(EditingTest, ATypeThatIsNotKnownTakesAnyLength) {
   auto& tensor = add_initializer(model_, "future", 99, {5});
   model_.set_payload(tensor, ByteSpan::own(pattern(1999)));

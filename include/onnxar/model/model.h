@@ -82,14 +82,16 @@ class Model {
   /// practice, but at an odd address if the string stores short text in itself. A payload is aligned as its entry or
   /// file is. Elements below 8 bits are packed. Strings have no raw bytes.
   /// Errors: onnx.external_data.marker (the tensor is linked to another model's payload), usage.not_loaded (it is
-  /// linked to a file that was not loaded), onnx.tensor.* (what `check` calls an error in the message; .strings;
-  /// .not_converted: too many typed values, or values out of range).
+  /// linked to a file that was not loaded), onnx.tensor.* (what `check` calls an error in the message; .length: the
+  /// payload does not have the size that type and dims call for; .strings; .not_converted: too many typed values, or
+  /// values out of range).
   [[nodiscard]] ByteSpan payload(const schema::TensorProto& tensor) const;
   /// Deleted: the view of a temporary's data would dangle.
   ByteSpan payload(const schema::TensorProto&& tensor) const = delete;
 
   /// The table's own span of a linked tensor, owned or borrowed as the class comment says. Valid until the model is
-  /// changed or destroyed. Errors: usage.argument (the data is in the message); as `payload`.
+  /// changed or destroyed. Errors: usage.argument (the data is in the message);
+  /// onnx.external_data.marker and usage.not_loaded as `payload`. Its size may not fit an edited message.
   [[nodiscard]] const ByteSpan& span(const schema::TensorProto& tensor) const&;
   const ByteSpan& span(const schema::TensorProto& tensor) const&& = delete;
 
