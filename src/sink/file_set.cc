@@ -135,10 +135,23 @@ void FileSet::note_folders(const Made& made, Publication& publication) {
   for (const auto& [name, within] : made.within) note_folders(within, publication);
 }
 
-void FileSet::publish_files() {
-  // Given up before names change: taking names away again may need the descriptors.
+void FileSet::close_files() noexcept {
   spare_ = {};
+  model_->close();
+  for (base::OutputFile& file : files_) file.close();
+}
+
+void FileSet::publish_files() {
   Publication publication(existing_, sync_of(options_));
+  try {
+    publish_with(publication);
+  } catch (...) {
+    close_files();  // before names are taken away again: looking up folders may need the descriptors
+    throw;
+  }
+}
+
+void FileSet::publish_with(Publication& publication) {
   for (base::OutputFile& file : files_) publication.publish(file);
   note_folders(root_, publication);
   // The model comes last, when the disk has the names of the others: a reader that finds it, even after a crash, also

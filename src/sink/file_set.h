@@ -56,7 +56,9 @@ class FileSet {
   static bool remove_within(const Made& made, os::File& here);
   void remove_folders() noexcept;
   static void note_folders(const Made& made, Publication& publication);
+  void close_files() noexcept;
   void publish_files();
+  void publish_with(Publication& publication);
 
   const OutputOptions& options_;  // of the caller, who keeps them
   base::Existing existing_;

@@ -6,8 +6,6 @@ namespace onnxar {
 
 Publication::~Publication() {
   if (existing_ == base::Existing::replace) return;
-  // Closed first, since looking up names in folders may need the descriptors.
-  for (base::OutputFile* file : published_) file->close();
   for (base::OutputFile* file : published_) file->withdraw();
 }
 
@@ -20,6 +18,7 @@ void Publication::publish(base::OutputFile& file) {
     file.publish(base::Sync::none);
   } catch (...) {
     published_.pop_back();  // the name is another file's, or free
+    file.close();           // withdrawing the others may need the descriptor
     throw;
   }
 }
