@@ -16,7 +16,7 @@ from pathlib import Path
 
 import fuzz
 import mutants
-from foreign import Part, Zip, zips
+from foreign import DESCRIPTOR, DESCRIPTOR64, Part, Zip, zips
 from harness import hold
 from mutations import Mutation, dissect, join, pick, put_right
 from peers import Read, Refused, read_of
@@ -65,6 +65,16 @@ def other_directory_in_the_comment() -> bytes:
 
 def folder_on_an_amiga() -> bytes:
     return Zip((Part("a", b"12345678", made_by=1 << 8 | 20, external=0o4000 << 16),)).build()
+
+
+class Pieces(unittest.TestCase):
+    def test_bytes_between_a_data_descriptor_and_the_next_record_belong_to_neither(self) -> None:
+        for form, what in ((DESCRIPTOR, "descriptor"), (DESCRIPTOR64, "descriptor64")):
+            for gap in (b"", b"8 bytes.", b"more than eight"):
+                part = Part("w", b"abcd" * 40, True, form)
+                pieces = dissect(Zip((part, part), between=gap).build())
+                between = ["local", "data", what] + ["rest"] * bool(gap)
+                self.assertEqual([piece.what for piece in pieces], [*between * 2, "central", "central", "end"])
 
 
 class AThousandMutants(unittest.TestCase):

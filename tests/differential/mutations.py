@@ -175,11 +175,12 @@ def _dissect(file: bytes) -> Pieces:
 
 
 def _descriptor(file: bytes, at: int, central: Piece) -> Iterator[tuple[int, Piece]]:
-    """The data descriptor, if it has a signature. What follows it tells its two forms apart, or else its sizes."""
+    """The data descriptor, if it has a signature. What follows it tells its two forms apart, or else its sizes. Other
+    bytes may be between it and the next record."""
     if file.startswith(DESCRIPTOR.signature, at):
-        sizes = struct.pack("<2I", central.get("compressed"), central.get("size"))
-        ends_here, ends_later = (file.startswith(b"PK", at + form.size) for form in (DESCRIPTOR, DESCRIPTOR64))
-        narrow = ends_here or (file.startswith(sizes, at + 8) and not ends_later)
+        sizes = (central.get("compressed"), central.get("size"))
+        fits, fits_wide = (file.startswith(struct.pack(form, *sizes), at + 8) for form in ("<2I", "<2Q"))
+        narrow = file.startswith(b"PK", at + DESCRIPTOR.size) or (fits and not fits_wide)
         what = "descriptor" if narrow else "descriptor64"
         yield at, Piece(what, central.entry, bytearray(file[at : at + RECORDS[what].size]))
 
