@@ -40,7 +40,7 @@ void run(Bytes input) {
   const auto both = two_of(input);
   if (!both) return;
   const auto before = loaded(both->first);
-  if (before) check_itself(*before);
+  if (before && is_turn(input, 0, 2)) check_itself(*before);
   const auto after = loaded(both->second);
   if (!before || !after) return;
   const auto there = accepted([&] { return diff(*before, *after); });
