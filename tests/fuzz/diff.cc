@@ -3,6 +3,8 @@
 // Input: both models; 2 bytes: the length of the second.
 #include "onnxar/model/diff.h"
 
+#include <google/protobuf/stubs/logging.h>
+
 #include "fuzz/fuzz.h"
 #include "fuzz/reader.h"
 
@@ -37,6 +39,7 @@ void check_itself(const Model& model) {
 }  // namespace
 
 void run(Bytes input) {
+  const google::protobuf::LogSilencer silent;  // it reports names that are not UTF-8, in builds with assertions
   const auto both = two_of(input);
   if (!both) return;
   const auto before = loaded(both->first);
