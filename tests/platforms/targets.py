@@ -28,6 +28,7 @@ class Platform:
     options: tuple[str, ...] = ()
     # Targets of a platform whose programs cannot be run here; the others build what they run.
     only_built: tuple[str, ...] = ()
+    why_not_run: str = ""
 
     @property
     def toolchain(self) -> Path | None:
@@ -43,11 +44,6 @@ class Platform:
         return BUILD / self.name
 
     @property
-    def sysroot(self) -> Path:
-        """The libraries of the platform, if not those of this machine."""
-        return self.folder / "sysroot"
-
-    @property
     def has_c(self) -> bool:
         return "-DONNXAR_BUILD_C=OFF" not in self.options
 
@@ -61,12 +57,14 @@ class Platform:
 QEMU = "qemu-user 7.2"
 WINE = "Wine 8"
 LINKED = ("onnxar", "onnxar_c", "conformance_test")
+NO_MAC = "macOS runs on Apple's machines alone, and no emulator of it is to be had."
+OTHER_BUILD = "`windows-x86_64` runs the same sources, with the compiler that Debian has."
 
 PLATFORMS = (
     Platform("linux-x86_64-gcc", "Linux x86-64", "GCC 12, libstdc++",
              options=("-DCMAKE_CXX_COMPILER=g++-12", "-DCMAKE_C_COMPILER=gcc-12")),
     Platform("linux-x86_64-clang", "Linux x86-64", "Clang 19, libstdc++", options=CLANG),
-    Platform("linux-x86_64-libcxx", "Linux x86-64", "Clang 19, libc++", options=(*CLANG, "-DCMAKE_CXX_FLAGS_INIT=-stdlib=libc++")),
+    Platform("linux-x86_64-libcxx", "Linux x86-64", "Clang 19, libc++"),
     Platform("linux-i386", "Linux, 32 bits", "GCC 12, -m32"),
     Platform("linux-musl-x86_64", "Linux x86-64, static with musl", "zig 0.15, libc++", options=STATIC),
     Platform("linux-aarch64", "Linux aarch64", "GCC 12", QEMU),
@@ -74,9 +72,9 @@ PLATFORMS = (
     Platform("linux-riscv64", "Linux riscv64", "GCC 12", QEMU),
     Platform("linux-s390x", "Linux s390x, big-endian", "GCC 12", QEMU),
     Platform("windows-x86_64", "Windows x86-64", "GCC 12, mingw-w64", WINE),
-    Platform("windows-zig-x86_64", "Windows x86-64", "zig 0.15, libc++", None, only_built=LINKED),
-    Platform("macos-arm64", "macOS arm64", "zig 0.15, libc++", None, only_built=LINKED),
-    Platform("macos-x86_64", "macOS x86-64", "zig 0.15, libc++", None, only_built=LINKED),
+    Platform("windows-zig-x86_64", "Windows x86-64", "zig 0.15, libc++", None, only_built=LINKED, why_not_run=OTHER_BUILD),
+    Platform("macos-arm64", "macOS arm64", "zig 0.15, libc++", None, only_built=LINKED, why_not_run=NO_MAC),
+    Platform("macos-x86_64", "macOS x86-64", "zig 0.15, libc++", None, only_built=LINKED, why_not_run=NO_MAC),
 )
 
 # Named on the page because users ask for them.
