@@ -24,7 +24,7 @@ set(CMAKE_CXX_COMPILER ${zig_folder}/zig-clang++)
 
 # Libraries and headers of this machine are for a different system; tests/platforms/platforms.py fills the folder that is
 # searched instead.
-cmake_path(GET CMAKE_TOOLCHAIN_FILE STEM zig_platform)
+cmake_path(GET CMAKE_PARENT_LIST_FILE STEM zig_platform)
 cmake_path(SET CMAKE_FIND_ROOT_PATH NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../../build/platforms/${zig_platform}/sysroot)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)

@@ -3,10 +3,12 @@
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import judge
 import page
 import running
+import targets
 from judge import Skip
 from running import Outcome
 from targets import PLATFORMS
@@ -83,6 +85,27 @@ class Junit(unittest.TestCase):
                           '<testcase name="c" classname="A" status="run" result="skipped"><skipped message="here:1&#10;no disk"/></testcase>'
                           '<testcase name="d" classname="A" status="run" result="completed"><failure message="bad"/></testcase>')
         self.assertEqual(found, {"os.A.b": PASSED, "os.A.c": Outcome("skipped", "no disk"), "os.A.d": Outcome("failed", "bad")})
+
+
+# Like a program of GoogleTest with two suites, of which B ends the process before any result is written.
+CRASHING = """#!/bin/sh
+case $* in
+  *--gtest_list_tests*) printf 'A.\\n  b\\nB.\\n  c\\nOfFilesSlow.\\n  d\\n' ;;
+  *--gtest_filter=A.\\**) echo '<testsuites><testsuite><testcase name="b" classname="A"/></testsuite></testsuites>' > "${2#--gtest_output=xml:}" ;;
+  *) exit 134 ;;
+esac
+"""
+
+
+class Crash(unittest.TestCase):
+    def test_only_the_suite_that_ends_the_program_fails(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(targets, "BUILD", Path(folder)):
+            program = PLATFORMS[0].folder / "build/tests/os_test"
+            program.parent.mkdir(parents=True)
+            program.write_text(CRASHING)
+            program.chmod(0o755)
+            found = running.Runner(PLATFORMS[0]).gtest("os")
+        self.assertEqual(found, {"os.A.b": PASSED, "os.B.(the program)": Outcome("failed", "ended with 134")})
 
 
 if __name__ == "__main__":
