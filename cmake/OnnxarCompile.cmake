@@ -22,6 +22,11 @@ if(ONNXAR_SANITIZE)
   add_link_options(-fsanitize=${ONNXAR_SANITIZE})
 endif()
 
+# Where `long` has 32 bits, the C library has offsets and times of 64 bits on request.
+if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+  add_compile_definitions(_FILE_OFFSET_BITS=64 _TIME_BITS=64)
+endif()
+
 # Warnings for all code except generated code.
 function(onnxar_warnings target)
   target_compile_options(${target} PRIVATE
