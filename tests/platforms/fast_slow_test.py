@@ -8,7 +8,7 @@ from running import Runner
 from targets import PLATFORMS, Platform
 
 LEAST = 100  # vectors, so that a runner that finds none does not pass
-COMMANDS = {"linux-s390x": ("s390x-linux-gnu-g++-12", "qemu-s390x"), "windows-x86_64": ("x86_64-w64-mingw32-g++-posix", "wine64")}
+COMMANDS = {"linux-s390x": ("s390x-linux-gnu-g++-12", "qemu-s390x"), "windows-x86_64": ("x86_64-w64-mingw32-g++-posix", "wine")}
 
 
 class Vectors(unittest.TestCase):
