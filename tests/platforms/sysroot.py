@@ -75,11 +75,14 @@ class Compiler:
         return folder
 
     def zlib(self, source: pathlib.Path) -> None:
-        # Its `install` would also build a shared library, which not every toolchain can.
+        # Its `install` would also build a shared library, which not every toolchain can, from a file that Debian leaves out.
+        (source / "win32").mkdir(exist_ok=True)
+        (source / "win32/zlib1.rc").touch()
         built = self.build(source, "zlibstatic")
-        for file, folder in ((source / "zlib.h", "include"), (built / "zconf.h", "include"), (built / "libz.a", "lib")):
-            (self.prefix / folder).mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, self.prefix / folder)
+        (library,) = built.glob("libz*.a")  # libz.a or libzlibstatic.a
+        for file, target in ((source / "zlib.h", "include/zlib.h"), (built / "zconf.h", "include/zconf.h"), (library, "lib/libz.a")):
+            (self.prefix / target).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, self.prefix / target)
 
     def googletest(self) -> None:
         run("cmake", "--install", self.build(pathlib.Path("/usr/src/googletest")))
