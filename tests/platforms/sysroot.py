@@ -67,10 +67,10 @@ class Compiler:
         self.toolchain = ROOT / f"cmake/toolchains/{name}.cmake"
         self.work, self.prefix = work, prefix
 
-    def build(self, source: pathlib.Path, *targets: str) -> pathlib.Path:
+    def build(self, source: pathlib.Path, *targets: str, flags: str = "") -> pathlib.Path:
         folder = self.work / source.name
         run("cmake", "-G", "Ninja", "-S", source, "-B", folder, f"-DCMAKE_TOOLCHAIN_FILE={self.toolchain}",
-            "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_INSTALL_PREFIX={self.prefix}", "-DCMAKE_INSTALL_LIBDIR=lib")
+            "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_INSTALL_PREFIX={self.prefix}", "-DCMAKE_INSTALL_LIBDIR=lib", *([f"-DCMAKE_C_FLAGS={flags}"] if flags else []))
         run("cmake", "--build", folder, *(("--target", *targets) if targets else ()))
         return folder
 
@@ -78,7 +78,7 @@ class Compiler:
         # Its `install` would also build a shared library, which not every toolchain can, from a file that Debian leaves out.
         (source / "win32").mkdir(exist_ok=True)
         (source / "win32/zlib1.rc").touch()
-        built = self.build(source, "zlibstatic")
+        built = self.build(source, "zlibstatic", flags="-w -Dfdopen=fdopen")  # zlib 1.2 takes macOS for its old namesake, without fdopen
         (library,) = built.glob("libz*.a")  # libz.a or libzlibstatic.a
         for file, target in ((source / "zlib.h", "include/zlib.h"), (built / "zconf.h", "include/zconf.h"), (library, "lib/libz.a")):
             (self.prefix / target).parent.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -53,7 +54,9 @@ std::error_code give_name(Handle file, Handle folder, const fs::path& name) noex
 
 std::error_code rename_to_free_name(Handle folder, const fs::path& from, const fs::path& to) noexcept {
   const int here = descriptor_of(folder);
-  const std::error_code failed = outcome(::renameat2(here, from.c_str(), here, to.c_str(), RENAME_NOREPLACE) == 0);
+  // By its number: musl has had renameat2 only since 1.2.6.
+  const auto rename = [&] { return ::syscall(SYS_renameat2, here, from.c_str(), here, to.c_str(), RENAME_NOREPLACE); };
+  const std::error_code failed = outcome(rename() == 0);
   // EINVAL: the file system does not support RENAME_NOREPLACE.
   return failed.value() == EINVAL ? rename_by_link(folder, from, to) : failed;
 }
