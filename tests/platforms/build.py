@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 from targets import BUILD, ROOT, Platform, jobs
 
+ENVIRONMENT = {**os.environ, "CCACHE_COMPILERCHECK": "content"}
 ZIG = ROOT / "build/zig_venv/bin"  # `./dev` installs the package there
 
 # Optimised as little as possible, and joined as far as names allow: compiling takes most of the time of a run.
 CHEAP = ("-GNinja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_UNITY_BUILD=ON")
 WITHOUT_PROTOBUF = ("-DONNXAR_BUILD_MODEL=OFF", "-DONNXAR_BUILD_BENCH=OFF", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16")
+
+# The text is the same in every folder and for every build of a version: ccache takes it for the compiler.
+ZIG_SCRIPT = """#!/bin/sh
+# {version}
+here=$(dirname "$0")
+ZIG_GLOBAL_CACHE_DIR="$here/../../platforms/zig_cache" exec "$here/../{zig}" {subcommand}"$@"
+"""
 
 
 class Failed(Exception):
@@ -25,7 +34,7 @@ def logged(log: Path, *command: object) -> None:
     with log.open("ab") as file:
         file.write(f"$ {' '.join(words)}\n".encode())
         file.flush()
-        if subprocess.run(words, check=False, stdout=file, stderr=subprocess.STDOUT).returncode != 0:
+        if subprocess.run(words, check=False, stdout=file, stderr=subprocess.STDOUT, env=ENVIRONMENT).returncode != 0:
             raise Failed(f"{words[0]} {words[1]} failed, see {log.relative_to(ROOT)}")
 
 
@@ -34,12 +43,11 @@ def provide_zig() -> None:
     found = sorted(ZIG.parent.glob("lib/python3*/site-packages/ziglang/zig"))
     if not found:
         sys.exit("platforms.py: no zig in build/zig_venv: start with ./dev platforms")
+    version = (ROOT / "tests/platforms/requirements.txt").read_text().strip()
     for name, subcommand in (("zig", ""), ("zig-clang", "cc "), ("zig-clang++", "c++ ")):
         script = ZIG / name
-        text = f'#!/bin/sh\nexport ZIG_GLOBAL_CACHE_DIR="{BUILD}/zig_cache"\nexec "{found[0]}" {subcommand}"$@"\n'
-        if not script.exists() or script.read_text() != text:  # otherwise it keeps its time, by which ccache knows it
-            script.write_text(text)
-            script.chmod(0o755)
+        script.write_text(ZIG_SCRIPT.format(version=version, zig=found[0].relative_to(ZIG.parent), subcommand=subcommand))
+        script.chmod(0o755)
 
 
 def compiler(platform: Platform) -> list[str]:

@@ -7,7 +7,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from judge import Verdict, read_skips
+from judge import Skip, Verdict, read_skips
 from targets import NOT_BUILT, PLATFORMS, ROOMS, ROOT, Platform
 
 PAGE = ROOT / "docs/platforms.md"
@@ -69,14 +69,17 @@ def table(rows: dict[str, Row]) -> str:
     return head + "".join(rows[platform.name].line + "\n" for platform in PLATFORMS if platform.name in rows)
 
 
+def skips_of(platform: Platform) -> list[Skip]:
+    return [skip for name in platform.lists for skip in read_skips(SKIPPED / f"{name}.txt")]
+
+
 def not_run() -> str:
     """What was not run, with the reason that the lists of skipped tests give."""
     parts = [f"- {what}: not built. {why}\n" for what, why in NOT_BUILT]
     parts += [f"- {platform.name}: built and linked, not run. {platform.why_not_run}\n" for platform in PLATFORMS if platform.run_by is None]
-    for platform in PLATFORMS:
-        skips = read_skips(SKIPPED / f"{platform.name}.txt")
-        if skips:
-            parts.append(f"\n`{platform.name}` skips:\n\n" + "".join(f"- `{skip.pattern}`: {skip.reason}\n" for skip in skips))
+    for file in sorted(SKIPPED.glob("*.txt")):
+        users = ", ".join(f"`{platform.name}`" for platform in PLATFORMS if file.stem in platform.lists)
+        parts.append(f"\nSkipped on {users}:\n\n" + "".join(f"- `{skip.pattern}`: {skip.reason}\n" for skip in read_skips(file)))
     return "".join(parts)
 
 

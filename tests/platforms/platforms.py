@@ -9,15 +9,14 @@ import sys
 
 import page
 from build import Failed, build
-from judge import Verdict, expected, judge, python_tests, read_skips, with_absent
+from judge import Verdict, expected, judge, python_tests, with_absent
 from running import Runner
 from targets import PLATFORMS, ROOT, Platform
 
 
 def verdict_of(platform: Platform) -> Verdict:
     outcomes = with_absent(Runner(platform).everything(python_tests(platform)), expected(platform))
-    skips = [*read_skips(page.SKIPPED / "every_platform.txt"), *read_skips(page.SKIPPED / f"{platform.name}.txt")]
-    return judge(outcomes, skips)
+    return judge(outcomes, page.skips_of(platform))
 
 
 def measure(platform: Platform) -> tuple[page.Row, list[str]]:

@@ -102,6 +102,8 @@ class Runner:
     def python_environment(self) -> dict[str, str]:
         environment = {"PYTHONPATH": str(ROOT / "tests"), "ONNXAR": self.as_command("tools/onnxar"), "ONNXAR_WITHOUT_MODEL": "1",
                        "ONNXAR_PLATFORM": self.platform.name}
+        if self.emulator:
+            environment["ONNXAR_EMULATED"] = "1"
         if self.platform.has_c:
             for variable, program in zip(("ONNXAR_C_PROGRAM", "ONNXAR_C_V1_PROGRAM"), C_PROGRAMS):
                 environment[variable] = self.as_command(f"tests/{program}")

@@ -17,6 +17,10 @@ CLANG = ("-DCMAKE_CXX_COMPILER=clang++-19", "-DCMAKE_C_COMPILER=clang-19")
 STATIC = ("-DONNXAR_BUILD_C=OFF",)  # a static program loads no shared library
 
 
+QEMU = "qemu-user 7.2"
+WINE = "Wine 8"
+
+
 @dataclasses.dataclass(frozen=True)
 class Platform:
     """One row of the table. Names of cross builds are those of their files in cmake/toolchains/."""
@@ -44,6 +48,11 @@ class Platform:
         return BUILD / self.name
 
     @property
+    def lists(self) -> tuple[str, ...]:
+        """The files in skipped/, without their ending, that hold for this platform."""
+        return ("emulated", self.name) if self.run_by in (QEMU, WINE) else (self.name,)
+
+    @property
     def has_c(self) -> bool:
         return "-DONNXAR_BUILD_C=OFF" not in self.options
 
@@ -54,8 +63,6 @@ class Platform:
         return [*(f"{room}_test" for room in ROOMS), "onnxar", *(C_PROGRAMS if self.has_c else ())]
 
 
-QEMU = "qemu-user 7.2"
-WINE = "Wine 8"
 LINKED = ("onnxar", "onnxar_c", "conformance_test")
 NO_MAC = "macOS runs on Apple's machines alone, and no emulator of it is to be had."
 OTHER_BUILD = "`windows-x86_64` runs the same sources, with the compiler that Debian has."

@@ -217,8 +217,14 @@ class ToolCase(FolderCase):
             self.skipTest("an ordinary user cannot run the tool here")
         return tool
 
+    def natively(self) -> None:
+        """Skips a test that limits or traces the process of the tool, where this process is an emulator's."""
+        if "ONNXAR_EMULATED" in os.environ:
+            self.skipTest("an emulator runs the tool")
+
     def in_memory(self, limit: int) -> list[str]:
         """The beginning of a command that runs the tool with a limit of private memory."""
+        self.natively()
         tool = ["prlimit", f"--data={limit}", os.environ["ONNXAR"]]
         if run("--version", tool=tool).returncode != DONE:
             self.skipTest("the tool does not even start under that limit: sanitizers need more")
