@@ -5,10 +5,26 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND PROJECT_IS_TOP_LEVEL)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
 endif()
 
+# The folders of src/os and tools/onnxar/os with the sources for the system that this build is for.
+if(CMAKE_SYSTEM_NAME STREQUAL Windows)
+  set(onnxar_systems os/windows)
+elseif(CMAKE_SYSTEM_NAME STREQUAL Darwin)
+  set(onnxar_systems os/posix os/darwin)
+elseif(CMAKE_SYSTEM_NAME STREQUAL Linux)
+  set(onnxar_systems os/posix os/linux)
+else()
+  message(FATAL_ERROR "onnxar does not support ${CMAKE_SYSTEM_NAME}: src/os has no folder for it")
+endif()
+
 # Sanitizers have to see all code of a program, including generated code, so they are set for the whole tree.
 if(ONNXAR_SANITIZE)
   add_compile_options(-fsanitize=${ONNXAR_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${ONNXAR_SANITIZE})
+endif()
+
+# Where `long` has 32 bits, the C library has offsets and times of 64 bits on request.
+if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+  add_compile_definitions(_FILE_OFFSET_BITS=64 _TIME_BITS=64)
 endif()
 
 # Warnings for all code except generated code.

@@ -6,7 +6,8 @@
 // whatever their size; an exporter would take them from a device, a network or a file. It would also use a protobuf
 // library for the ModelProto; here a few lines encode the fields that are needed.
 #include <algorithm>
-#include <cstring>
+#include <bit>
+#include <cstdint>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -57,13 +58,19 @@ std::string model_of(const std::string& graph) {
 
 // --- the weights ----------------------------------------------------------------------------------------------------
 
+/// A number of a tensor is little-endian on every host.
+void put(float value, std::byte* target) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  for (unsigned i = 0; i < 4; ++i) target[i] = static_cast<std::byte>((bits >> 8 * i) & 0xffU);
+}
+
 /// Gives `elements` floats, as many at a time as there is room for. Element i is `first` + i / 2^20.
 onnxar::StreamReader floats(std::uint64_t elements, float first) {
   return [elements, first, next = std::uint64_t{0}](std::span<std::byte> target) mutable {
     const std::uint64_t count = std::min<std::uint64_t>(elements - next, target.size() / sizeof(float));
     for (std::uint64_t i = 0; i < count; ++i, ++next) {
       const float value = first + static_cast<float>(next) / static_cast<float>(1U << 20U);
-      std::memcpy(target.data() + i * sizeof value, &value, sizeof value);
+      put(value, target.data() + i * sizeof value);
     }
     return static_cast<std::size_t>(count * sizeof(float));
   };

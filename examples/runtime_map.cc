@@ -7,8 +7,9 @@
 // own calls onnxar::resolve_all (onnxar/resolve.h). Both find the tensors at every site: a loop over graph.initializer
 // alone misses those of Constant nodes, subgraphs and functions.
 #include <algorithm>
+#include <bit>
 #include <chrono>
-#include <cstring>
+#include <cstdint>
 #include <iostream>
 #include <ranges>
 #include <string>
@@ -60,11 +61,16 @@ onnxar::ArchiveEntry choose(const onnxar::Archive& archive, const std::string& n
   return *std::ranges::max_element(weights, {}, &onnxar::ArchiveEntry::size);
 }
 
+/// A number of a tensor is little-endian on every host.
+float float_at(onnxar::Bytes bytes, std::size_t offset) {
+  std::uint32_t bits = 0;
+  for (unsigned i = 0; i < 4; ++i) bits |= std::to_integer<std::uint32_t>(bytes[offset + i]) << 8 * i;
+  return std::bit_cast<float>(bits);
+}
+
 void print_first_floats(onnxar::Bytes bytes) {
   for (std::size_t i = 0; i < 4 && (i + 1) * sizeof(float) <= bytes.size(); ++i) {
-    float value = 0;
-    std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
-    std::cout << ' ' << value;
+    std::cout << ' ' << float_at(bytes, i * sizeof(float));
   }
 }
 

@@ -121,12 +121,29 @@ typedef struct Weight {
   float step;
 } Weight;
 
+/* A number of a tensor is little-endian on every host. */
+static void put_float(float value, unsigned char* target) {
+  uint32_t bits;
+  unsigned i;
+  memcpy(&bits, &value, sizeof bits);
+  for (i = 0; i < 4; ++i) target[i] = (unsigned char)(bits >> (8 * i) & 0xff);
+}
+
+static float float_at(const unsigned char* bytes) {
+  uint32_t bits = 0;
+  float value;
+  unsigned i;
+  for (i = 0; i < 4; ++i) bits |= (uint32_t)bytes[i] << (8 * i);
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
 static size_t read_weight(void* context, void* buffer, size_t size) {
   Weight* weight = context;
   const size_t count = size / sizeof weight->next;
   size_t i;
   for (i = 0; i < count; ++i, weight->next += weight->step) {
-    memcpy((char*)buffer + i * sizeof weight->next, &weight->next, sizeof weight->next);
+    put_float(weight->next, (unsigned char*)buffer + i * sizeof weight->next);
   }
   return count * sizeof weight->next;
 }
@@ -166,7 +183,7 @@ static void print_tensor(onnxar_tensors* tensors, uint64_t index) {
   float first = 0;
   require(onnxar_get_tensor(tensors, index, &tensor, &error), error);
   require(onnxar_get_tensor_bytes(tensors, index, &bytes, &error), error);
-  if (bytes.size >= sizeof first) memcpy(&first, bytes.data, sizeof first);
+  if (bytes.size >= sizeof first) first = float_at(bytes.data);
   printf("%.*s: %" PRIu64 " bytes, begins with %g\n", (int)tensor.name_length, tensor.name, (uint64_t)bytes.size,
          first);
 }

@@ -84,10 +84,10 @@ struct EntryLocation {
 /// `read_entry` and `check`, not by `open` or `bytes`.
 class Archive {
  public:
-  /// Opens the file. Errors: io.*, zip.*, archive.*. For a plain zip the message names `repack`. archive.busy: another
-  /// process is editing the file; try again. archive.torn: an edit was interrupted; `recover` (edit.h) restores the
-  /// state before it. Cost: O(directory), 100 to 200 ns per entry. Addresses honour recorded alignments up to 4096, and
-  /// all of them with copy_in.
+  /// Opens the file. Errors: io.* (.address_space: it is larger than memory can be, on 32-bit hosts), zip.*, archive.*.
+  /// For a plain zip the message names `repack`. archive.busy: another process is editing the file; try again.
+  /// archive.torn: an edit was interrupted; `recover` (edit.h) restores the state before it. Cost: O(directory), 100 to
+  /// 200 ns per entry. Addresses honour recorded alignments up to 4096, and all of them with copy_in.
   static Archive open(const std::filesystem::path& path, const OpenOptions& options = {});
 
   /// Opens an archive in a part of an open file. The descriptor is only borrowed: its position does not move, and it

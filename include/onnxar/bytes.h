@@ -4,6 +4,9 @@
 // elsewhere). A borrowed span may hold a share of the owner, which keeps the storage alive as long as any copy of the
 // span exists. A `ByteSource` hands out bytes front to back and in pieces; they need not be in memory.
 //
+// The bytes of tensors are raw data as ONNX defines it: numbers are little-endian, on hosts of either byte order. A
+// big-endian host that reads elements through a pointer has to reverse their bytes; the library itself never does.
+//
 // Threads: the library calls a function or source that it was given (ByteSink, StreamReader, ByteSource, and those of
 // options.h) on the thread that called the library, one call at a time, and never after the library's function
 // returned.
@@ -123,7 +126,8 @@ class ByteSpan {
 
   [[nodiscard]] std::size_t size() const noexcept { return owned_ ? buffer_.size() : view_.size(); }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-  /// As alignment_of. Where it is at least `alignof(T)`, elements may be read through a `const T*`.
+  /// As alignment_of. Where it is at least `alignof(T)`, elements may be read through a `const T*`
+  /// by a little-endian host.
   [[nodiscard]] std::size_t alignment() const noexcept { return alignment_of(owned_ ? Bytes(buffer_) : view_); }
   [[nodiscard]] bool owned() const noexcept { return owned_; }
   /// The share that keeps borrowed storage alive. Null if the span is owned, or if the caller keeps the storage alive.

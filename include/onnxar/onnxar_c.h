@@ -64,7 +64,7 @@ typedef struct onnxar_writer onnxar_writer;   /* an archive that is being writte
 typedef struct onnxar_keys onnxar_keys;       /* makes names of entries */
 typedef struct onnxar_report onnxar_report;   /* what a verb did */
 
-typedef struct onnxar_bytes { /* a view */
+typedef struct onnxar_bytes { /* a view; numbers of tensors are little-endian on every host */
   const void* data;
   size_t size;
 } onnxar_bytes;

@@ -52,7 +52,7 @@ struct TensorMessage {
 
 /// The raw bytes of a tensor: external data where it is in the archive, else raw_data, which may be longer than type
 /// and dims require. Absent if the message holds the values in typed fields (strings always do): read them there.
-/// Elements below 8 bits are packed. Valid as long as archive and message.
+/// Numbers are little-endian on every host; elements below 8 bits are packed. Valid as long as archive and message.
 ///
 /// As strict as loading: offset and length are plain decimals, the length is the one that type and dims require, and
 /// a tensor with a link has no other data. Checksums of links are not compared (`check` does that). Nothing is copied,

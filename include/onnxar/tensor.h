@@ -51,7 +51,8 @@ enum class DataType : std::int32_t {
 /// The bits of one element in raw data; 0 for strings and unknown types.
 [[nodiscard]] unsigned bits_per_element(DataType type) noexcept;
 
-/// The bytes of raw data of this type and shape. Elements below 8 bits are packed, and the last byte is padded. No
+/// The bytes of raw data of this type and shape, which is little-endian on every host (complex numbers: real part
+/// first). Elements below 8 bits are packed, from the lowest bits of a byte on, and the last byte is padded. No
 /// dimensions mean one element. Absent for strings, unknown types, negative dimensions, and products beyond 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> payload_size(DataType type, std::span<const std::int64_t> dims) noexcept;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/checked.h"
 #include "base/memory.h"
 
 namespace onnxar {
@@ -10,10 +11,10 @@ namespace {
 
 ByteSpan copy_of(const ByteSource& source) {
   const std::uint64_t size = source.size();
-  std::shared_ptr<std::byte> memory = base::allocate(size, AlignedCopies::alignment);
+  std::shared_ptr<std::byte> memory = base::allocate(base::in_memory(size), AlignedCopies::alignment);
   std::byte* end = memory.get();
   source.read([&end](Bytes piece) { end = std::ranges::copy(piece, end).out; });
-  const Bytes bytes(memory.get(), size);
+  const Bytes bytes(memory.get(), base::in_memory(size));
   return ByteSpan::borrow(bytes, std::move(memory));
 }
 

@@ -159,8 +159,8 @@ Bytes Archive::bytes(const ArchiveEntry& entry) const& {
 
 Bytes Archive::bytes_at(std::size_t index) const {
   try {
-    return parts_->file.subspan(parts_->directory.data_offset(parts_->file, index),
-                                parts_->directory.entries()[index].size);
+    return base::section(parts_->file, parts_->directory.data_offset(parts_->file, index),
+                         parts_->directory.entries()[index].size);
   } catch (const Error& error) {
     throw with_archive(error, *this);
   }
@@ -204,7 +204,7 @@ Bytes Archive::resolve(std::string_view location, std::uint64_t offset, std::opt
     throw Error(Code::onnx_external_out_of_range, base::range_fault(offset, length, "the entry", whole.size()),
                 {std::string(location), found->header_offset}, parts_->path);
   }
-  return whole.subspan(offset, *within);
+  return base::section(whole, offset, *within);
 }
 
 const std::shared_ptr<const void>& Archive::owner() const noexcept { return parts_->owner; }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "archive/access.h"
+#include "base/checked.h"
 #include "base/keyed_hash.h"
 #include "base/text.h"
 
@@ -62,7 +63,7 @@ class ContainerCheck {
       const std::uint64_t state_end = ends.back();
       ends.pop_back();
       if (!states_seen_.insert(state_end).second) continue;
-      const Archive earlier = Archive::open(archive_.file().first(state_end), archive_.owner());
+      const Archive earlier = Archive::open(archive_.file().first(base::in_memory(state_end)), archive_.owner());
       for (std::size_t i = 0; i < earlier.size(); ++i) {
         const ArchiveEntry entry = earlier.entry(i);
         const std::uint64_t limit = ArchiveAccess::directory(earlier).limit_of(i);

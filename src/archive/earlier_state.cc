@@ -8,6 +8,7 @@
 #include "archive/access.h"
 #include "archive/check.h"
 #include "archive/opening.h"
+#include "base/checked.h"
 #include "base/crc32.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
@@ -69,7 +70,7 @@ bool is_sound(Bytes file, const std::vector<std::uint64_t>& sound) {
 std::vector<std::uint64_t> sound_states(Bytes file, const std::vector<std::uint64_t>& ends) {
   std::vector<std::uint64_t> sound;
   for (const std::uint64_t end : ends) {
-    if (is_sound(file.first(end), sound)) sound.push_back(end);
+    if (is_sound(file.first(base::in_memory(end)), sound)) sound.push_back(end);
   }
   return sound;
 }
@@ -121,7 +122,7 @@ EarlierState recover(const std::filesystem::path& path, const CutOptions& option
   // The last state that is complete wins, because it holds the most edits.
   for (const std::uint64_t end : std::views::reverse(sound)) {
     const auto at = std::ranges::lower_bound(ends, end);
-    const auto state = verified_state(bytes.first(end), at == ends.begin() ? 0 : *std::prev(at));
+    const auto state = verified_state(bytes.first(base::in_memory(end)), at == ends.begin() ? 0 : *std::prev(at));
     if (state) return cut(std::move(file), path, bytes.size(), *state, options);
   }
   throw Error(Code::archive_unrecoverable, "no prefix of the file is a complete archive, so nothing can be recovered",
@@ -137,7 +138,7 @@ EarlierState undo(const std::filesystem::path& path, const CutOptions& options) 
   }
   // Verified before anything is cut: the last edit may be the only whole state of a damaged file.
   const std::uint64_t end = ends[ends.size() - 2];
-  const auto state = whole_state(archive.file().first(end));
+  const auto state = whole_state(archive.file().first(base::in_memory(end)));
   if (!state) {
     throw Error(Code::archive_unrecoverable,
                 base::concat("the state before the last edit, the first ", end, " bytes, is damaged; nothing was cut"),

@@ -4,6 +4,7 @@
 
 #include "archive/access.h"
 #include "archive/keys.h"
+#include "base/checked.h"
 #include "zip/format.h"
 
 namespace onnxar {
@@ -52,7 +53,7 @@ zip::KeptDirectory EditPlan::kept_directory() const {
   if (kept_ == 0) return {};
   const zip::Directory& directory = ArchiveAccess::directory(archive_);
   const std::uint64_t size = directory.entries()[kept_].central_offset - directory.offset();
-  return {directory.headers().first(size), kept_, has_zip64_end()};
+  return {directory.headers().first(base::in_memory(size)), kept_, has_zip64_end()};
 }
 
 std::uint64_t EditPlan::size_with(std::span<const std::pair<std::string_view, std::uint64_t>> names_and_sizes,

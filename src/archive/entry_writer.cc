@@ -8,6 +8,7 @@
 #include "archive/keys.h"
 #include "archive/model_size.h"
 #include "base/callables.h"
+#include "base/checked.h"
 #include "base/exact_source.h"
 #include "base/mapped_file.h"
 #include "base/ranges.h"
@@ -25,9 +26,10 @@ class StreamSource final : public ByteSource {
   [[nodiscard]] std::uint64_t size() const override { return size_; }
   /// Never asks for more bytes than the entry has left, because the next entry may follow in the same stream.
   void read(const ByteSink& sink) const override {
-    std::vector<std::byte> buffer(std::min<std::uint64_t>(size_, 1U << 20U));
+    std::vector<std::byte> buffer(base::in_memory(std::min<std::uint64_t>(size_, 1U << 20U)));
     for (std::uint64_t left = size_; left != 0;) {
-      const std::span<std::byte> room = std::span(buffer).first(std::min<std::uint64_t>(left, buffer.size()));
+      const std::span<std::byte> room =
+          std::span(buffer).first(base::in_memory(std::min<std::uint64_t>(left, buffer.size())));
       const std::size_t count = read_(room);
       if (count == 0) return;
       if (count > room.size()) {
@@ -91,7 +93,7 @@ void EntryWriter::add(std::string_view name, const FileRange& range) {
       throw Error(Code::io_source_size, base::range_fault(range.offset, range.length, "the file", size),
                   {std::string(name), std::nullopt}, range.path);
     }
-    write(name, base::MappedSource(file.bytes().subspan(range.offset, *length), file.origin()));
+    write(name, base::MappedSource(base::section(file.bytes(), range.offset, *length), file.origin()));
   });
 }
 

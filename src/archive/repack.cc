@@ -10,6 +10,7 @@
 #include "archive/opening.h"
 #include "archive/output_options.h"
 #include "archive/repack_plan.h"
+#include "base/checked.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
 #include "base/text.h"
@@ -30,7 +31,7 @@ void write_entries(const base::MappedFile& mapping, const RepackPlan& plan, cons
     // The writer computes the sum of the bytes that it receives. Bytes that may change are copied first, so that the
     // sum is that of the output.
     if (planned.may_change) {
-      source = std::make_unique<CopiedSource>(file.subspan(planned.entry->data_offset, planned.entry->size));
+      source = std::make_unique<CopiedSource>(base::section(file, planned.entry->data_offset, planned.entry->size));
     }
     const std::uint32_t crc = writer.add(planned.name, planned.alignment, *source);
     if (!accepted.accepts(*planned.entry, crc)) zip::expect_crc(file, *planned.entry, crc);

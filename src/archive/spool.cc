@@ -18,7 +18,7 @@ Bytes Spool::place_of(std::uint64_t header_offset, std::uint64_t size) {
   if (!file_) make_file();
   const auto [place, added] = places_.try_emplace(header_offset, Place{end_, size, false});
   if (added) end_ = base::align_up(end_ + size, zip::alignment_minimum);
-  return mapping_->bytes().subspan(place->second.offset, size);
+  return base::section(mapping_->bytes(), place->second.offset, size);
 }
 
 Bytes Spool::bytes(std::uint64_t header_offset, const Fill& fill) {
@@ -33,7 +33,7 @@ Bytes Spool::bytes(std::uint64_t header_offset, const Fill& fill) {
     });
   }
   place.filled = true;  // not reached if `fill` threw, so the next call fills again
-  return mapping_->bytes().subspan(place.offset, place.size);
+  return base::section(mapping_->bytes(), place.offset, place.size);
 }
 
 }  // namespace onnxar

@@ -40,7 +40,7 @@ class StoredSource final : public ByteSource {
   }
 
  private:
-  [[nodiscard]] Bytes stored() const { return file_.bytes().subspan(entry_.data_offset, entry_.size); }
+  [[nodiscard]] Bytes stored() const { return base::section(file_.bytes(), entry_.data_offset, entry_.size); }
 
   const base::MappedFile& file_;
   const zip::ForeignEntry& entry_;
@@ -117,7 +117,7 @@ void UnpackedZip::use(std::size_t index) {
 
 Bytes UnpackedZip::place_of(std::size_t index) {
   use(index);
-  if (!entry(index).deflated) return file_.bytes().subspan(entry(index).data_offset, entry(index).size);
+  if (!entry(index).deflated) return base::section(file_.bytes(), entry(index).data_offset, entry(index).size);
   if (!spool_) {
     const auto is_used = [](const zip::ForeignEntry& entry) { return !is_left_out(entry); };
     spool_ = std::make_unique<Spool>(folder_, room_to_inflate(directory_, expansion_, is_used));
@@ -133,7 +133,7 @@ Bytes UnpackedZip::bytes(std::size_t index) {
 
 void UnpackedZip::verify(std::size_t index) const {
   if (entry(index).deflated) return;  // verified when it was inflated
-  const Bytes data = file_.bytes().subspan(entry(index).data_offset, entry(index).size);
+  const Bytes data = base::section(file_.bytes(), entry(index).data_offset, entry(index).size);
   errors_with_change(path_, file_, [&] { zip::expect_crc(file_.bytes(), entry(index), base::crc32(0, data)); });
 }
 

@@ -76,7 +76,7 @@ void BufferedOutput::append_any(Bytes bytes, const FileOrigin* origin) {
 Bytes BufferedOutput::blocks_of(Bytes bytes) const {
   const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
   if (bytes.size() < shared_from || (address - position()) % block_size != 0) return {};
-  const std::size_t before = align_up(address, block_size) - address;
+  const std::size_t before = in_memory(align_up(address, block_size) - address);
   return bytes.subspan(before, (bytes.size() - before) / block_size * block_size);
 }
 
@@ -98,7 +98,7 @@ void BufferedOutput::write(Bytes bytes) {
   while (!bytes.empty()) {
     // The buffer and the piece go out in one call, which ends at a multiple of write_step.
     const std::uint64_t room = write_step - position() % write_step;
-    const Bytes piece = bytes.first(std::min<std::uint64_t>(bytes.size(), room));
+    const Bytes piece = bytes.first(in_memory(std::min<std::uint64_t>(bytes.size(), room)));
     file_.write_at(flushed_, buffer_, piece);
     flushed_ += buffer_.size() + piece.size();
     buffer_.clear();
@@ -133,12 +133,13 @@ std::uint32_t BufferedOutput::append_any_with_crc(std::uint32_t crc, Bytes bytes
 
 /// Each thread writes the bytes that it has just summed, so that the kernel copies them from the core's cache.
 std::uint32_t BufferedOutput::write_with_crc(std::uint32_t crc, Bytes bytes, std::size_t threads) {
-  const Bytes to_border = bytes.first(std::min<std::uint64_t>(bytes.size(), summed_step - position() % summed_step));
+  const Bytes to_border =
+      bytes.first(in_memory(std::min<std::uint64_t>(bytes.size(), summed_step - position() % summed_step)));
   crc = crc32(crc, to_border);
   write(to_border);
   bytes = bytes.subspan(to_border.size());
   while (!bytes.empty()) {
-    const Bytes part = bytes.first(std::min<std::uint64_t>(bytes.size(), write_back_step));
+    const Bytes part = bytes.first(in_memory(std::min<std::uint64_t>(bytes.size(), write_back_step)));
     crc = crc32_in_pieces(crc, part, summed_step, threads,
                           [&](std::size_t begin, Bytes piece) { file_.write_at(flushed_ + begin, piece); });
     flushed_ += part.size();
@@ -158,7 +159,7 @@ void BufferedOutput::begin_write_back() {
 void BufferedOutput::pad_to(std::uint64_t position) {
   static constexpr std::byte zeros[4096]{};
   while (this->position() < position) {
-    append(Bytes(zeros).first(std::min<std::uint64_t>(sizeof zeros, position - this->position())));
+    append(Bytes(zeros).first(in_memory(std::min<std::uint64_t>(sizeof zeros, position - this->position()))));
   }
 }
 

@@ -1,8 +1,12 @@
-// Arithmetic on numbers that came from a file. Every sum, product and range test on such numbers goes through here.
+// Arithmetic on numbers that came from a file. Every sum, product and range test on such numbers goes through here, and
+// so does every number of 64 bits that becomes a size in memory. What only a compiler's builtins offer is here, too.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 
 #include "onnxar/bytes.h"
@@ -57,15 +61,38 @@ class CheckedInt {
   std::optional<std::int64_t> value_;
 };
 
+/// The longest run of bytes in memory: the distance of any two bytes has to fit in a std::ptrdiff_t.
+inline constexpr auto most_in_memory = static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max());
+
+/// Throws io.address_space, for a size or position beyond `most_in_memory`. `path` names the file that has this size.
+[[noreturn]] void refuse_address_space(std::uint64_t number, const std::filesystem::path& path = {});
+
+/// `number` as a size or position in memory, never cut. Errors: io.address_space, where addresses have fewer than 64
+/// bits. After a comparison with the size of bytes in memory it cannot fail. Costs nothing on 64-bit machines: sizes of
+/// files fit there.
+constexpr std::size_t in_memory(std::uint64_t number) {
+  if constexpr (sizeof(std::size_t) < sizeof number) {
+    if (number > most_in_memory) refuse_address_space(number);
+  }
+  return static_cast<std::size_t>(number);
+}
+
 /// Whether [offset, offset + length) lies in [0, size). Cannot wrap.
 inline bool in_range(std::uint64_t offset, std::uint64_t length, std::uint64_t size) noexcept {
   return offset <= size && length <= size - offset;
 }
 
+/// The slice that is known to lie in `bytes`. REQUIRES: in_range(offset, length, bytes.size())
+inline Bytes section(Bytes bytes, std::uint64_t offset, std::uint64_t length) noexcept {
+  return bytes.subspan(in_memory(offset), in_memory(length));
+}
+/// From `offset` to the end. REQUIRES: offset <= bytes.size()
+inline Bytes section(Bytes bytes, std::uint64_t offset) noexcept { return bytes.subspan(in_memory(offset)); }
+
 /// The slice, or nothing if it would leave `bytes`.
 inline std::optional<Bytes> slice(Bytes bytes, std::uint64_t offset, std::uint64_t length) noexcept {
   if (!in_range(offset, length, bytes.size())) return std::nullopt;
-  return bytes.subspan(offset, length);
+  return section(bytes, offset, length);
 }
 
 /// Whether `part` is a view into the memory of `whole`.
@@ -78,5 +105,17 @@ inline bool lies_in(Bytes part, Bytes whole) noexcept {
 inline std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) noexcept {
   return (value + alignment - 1) & ~(alignment - 1);
 }
+
+/// Has the processor load the cache line of `address`, which need not be mapped.
+inline void prefetch_line(const void* address) noexcept { __builtin_prefetch(address); }
+
+#if defined(__x86_64__)
+/// Whether the processor multiplies 256 bits without carries, which folds CRCs.
+inline bool has_carryless_multiplication() noexcept {
+  return __builtin_cpu_supports("vpclmulqdq") != 0 && __builtin_cpu_supports("avx2") != 0;
+}
+/// Whether the processor has vectors of 512 bits.
+inline bool has_wide_vectors() noexcept { return __builtin_cpu_supports("avx512f") != 0; }
+#endif
 
 }  // namespace onnxar::base

@@ -11,6 +11,7 @@
 #include <isa-l.h>
 #endif
 
+#include "base/checked.h"
 #include "base/crc32_fold.h"
 #include "base/parallel.h"
 
@@ -32,7 +33,7 @@ std::uint32_t library_crc32(std::uint32_t crc, Bytes bytes) noexcept {
 std::uint32_t prefetched_crc32(std::uint32_t crc, Bytes bytes) noexcept {
   constexpr std::size_t step = 2048, ahead = 2 * step, line = 64;
   while (bytes.size() >= ahead + step) {
-    for (std::size_t i = ahead; i < ahead + step; i += line) __builtin_prefetch(bytes.data() + i);
+    for (std::size_t i = ahead; i < ahead + step; i += line) prefetch_line(bytes.data() + i);
     crc = library_crc32(crc, bytes.first(step));
     bytes = bytes.subspan(step);
   }

@@ -1,5 +1,7 @@
 #include "base/crc32_fold.h"
 
+#include "base/checked.h"
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 #endif
@@ -25,7 +27,7 @@ static_assert(multiplier(4 * 128 + 32) == 0x154442bd4 && multiplier(4 * 128 - 32
 constexpr std::size_t chains = FoldedCrc32::size / sizeof(__m256i);
 
 bool can_fold() noexcept {
-  static const bool answer = __builtin_cpu_supports("vpclmulqdq") != 0 && __builtin_cpu_supports("avx2") != 0;
+  static const bool answer = has_carryless_multiplication();
   return answer;
 }
 
@@ -64,7 +66,7 @@ std::optional<FoldedCrc32> fold_crc32(std::uint32_t crc, Bytes bytes) noexcept {
 
 bool is_folding_fastest() noexcept {
 #ifdef ONNXAR_HAVE_ISAL
-  return can_fold() && __builtin_cpu_supports("avx512f") == 0;
+  return can_fold() && !has_wide_vectors();
 #else
   return can_fold();
 #endif

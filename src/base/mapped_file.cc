@@ -8,7 +8,9 @@ namespace onnxar::base {
 namespace {
 
 /// The distance from the page border below `position`, in the file or in memory, to `position`.
-std::size_t into_page(std::uint64_t position) noexcept { return position % os::mapping_granularity(); }
+std::size_t into_page(std::uint64_t position) noexcept {
+  return static_cast<std::size_t>(position % os::mapping_granularity());
+}
 
 }  // namespace
 
@@ -20,8 +22,9 @@ MappedFile MappedFile::map(os::Handle file, const FilePart& part, const std::fil
   const ExaminedFile found = examine(file, part, path);
   if (found.length == 0) return {Bytes(), found.status.identity};  // mmap refuses a length of 0
   const std::size_t before = into_page(part.offset);
+  const std::size_t length = found.length_in_memory(path);
   std::error_code failed;
-  const Bytes mapped = os::map(file, part.offset - before, before + found.length, failed);
+  const Bytes mapped = os::map(file, part.offset - before, before + length, failed);
   if (failed) throw system_error(failed, "cannot map", path);
   MappedFile mapping(mapped.subspan(before), found.status.identity);  // unmaps if the next line throws
   mapping.origin_ = std::make_unique<const FileOrigin>(path, found.status, part.offset, mapping.bytes_);

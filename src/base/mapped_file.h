@@ -19,7 +19,7 @@ namespace onnxar::base {
 /// Owns the mapping, but no open file. Move-only; a moved-from object is empty. Threads: any number may read.
 class MappedFile {
  public:
-  /// Errors: io.not_found, io.permission, io.not_a_file (a directory, a pipe), io.failed.
+  /// Errors: io.not_found, io.permission, io.not_a_file (a directory, a pipe), io.address_space, io.failed.
   static MappedFile open(const std::filesystem::path& path);
   /// Maps the file that `file` is open on; `path` is for messages.
   static MappedFile map(os::Handle file, const std::filesystem::path& path);

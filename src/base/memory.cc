@@ -42,7 +42,7 @@ std::shared_ptr<std::byte> allocate(std::size_t size, std::size_t alignment) {
 
 ByteSpan read_in(os::Handle file, const FilePart& part, std::size_t alignment, std::size_t threads,
                  const std::filesystem::path& path) {
-  const std::size_t size = examine(file, part, path).length;
+  const std::size_t size = examine(file, part, path).length_in_memory(path);
   const std::shared_ptr<std::byte> memory = allocate(size, alignment);
   parallel_for(size / piece_size + 1, threads, [&](std::size_t i) {
     const std::size_t begin = i * piece_size;

@@ -1,5 +1,6 @@
 #include "base/open_file.h"
 
+#include "base/checked.h"
 #include "base/ranges.h"
 #include "base/text.h"
 #include "os/error.h"
@@ -51,6 +52,11 @@ ExaminedFile examine(os::Handle file, const FilePart& part, const std::filesyste
     throw Error(Code::usage_argument, range_fault(part.offset, part.length, "the file", status.size), {}, path);
   }
   return {status, *length};
+}
+
+std::size_t ExaminedFile::length_in_memory(const std::filesystem::path& path) const {
+  if (length > most_in_memory) refuse_address_space(length, path);
+  return in_memory(length);
 }
 
 void read_fully(os::Handle file, std::span<std::byte> target, std::uint64_t offset, const std::filesystem::path& path) {

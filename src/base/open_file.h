@@ -1,6 +1,7 @@
 // Opens, examines and reads files: the calls of os/ with errors of this library.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -28,6 +29,9 @@ struct FilePart {
 struct ExaminedFile {
   os::FileStatus status;
   std::uint64_t length = 0;
+
+  /// For a caller that maps or reads in the part. Errors: io.address_space (it is longer than memory can be).
+  [[nodiscard]] std::size_t length_in_memory(const std::filesystem::path& path) const;
 };
 
 /// Checks that the handle, which the caller keeps, is of a regular file, and that the file has this part. `path` is for

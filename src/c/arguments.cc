@@ -1,5 +1,8 @@
 #include "c/arguments.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "base/text.h"
 #include "onnxar/error.h"
 #include "onnxar/version.h"
@@ -30,6 +33,10 @@ Bytes bytes_of(const void* data, std::size_t size, std::string_view argument) {
 
 std::optional<std::uint64_t> length_of(std::uint64_t length) {
   return length == ONNXAR_TO_END ? std::nullopt : std::optional(length);
+}
+
+std::size_t thread_count(std::uint64_t threads) noexcept {
+  return static_cast<std::size_t>(std::min<std::uint64_t>(threads, std::numeric_limits<std::size_t>::max()));
 }
 
 }  // namespace onnxar::c

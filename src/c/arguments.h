@@ -33,6 +33,9 @@ Bytes bytes_of(const void* data, std::size_t size, std::string_view argument);
 /// Absent for ONNXAR_TO_END.
 std::optional<std::uint64_t> length_of(std::uint64_t length);
 
+/// A number of threads. Where a std::size_t has 32 bits, larger numbers mean its largest.
+std::size_t thread_count(std::uint64_t threads) noexcept;
+
 inline onnxar_bytes c_bytes(Bytes bytes) { return {bytes.data(), bytes.size()}; }
 
 }  // namespace onnxar::c

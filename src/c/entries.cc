@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <string>
 
+#include "base/checked.h"
 #include "base/text.h"
 #include "c/arguments.h"
 #include "c/errors.h"
@@ -21,7 +22,7 @@ static_assert(sizeof(onnxar_location) == 16);
 ArchiveEntry entry_of(const onnxar_archive* archive, std::uint64_t index) {
   check_argument(archive != nullptr, "archive");
   const Archive& open = archive->archive;
-  if (index < open.size()) return open.entry(index);
+  if (index < open.size()) return open.entry(base::in_memory(index));
   throw Error(Code::usage_no_such_entry,
               base::concat("entry ", index, " does not exist: the archive has ", open.size(), " entries"), {},
               open.path());

@@ -34,7 +34,7 @@ OpenOptions open_options_of(const onnxar_open_options* given) {
   if (known.max_model_size != 0) options.max_model_size = known.max_model_size;
   options.prefetch = prefetch_of(known.prefetch);
   options.copy_in = known.copy_in != 0;
-  options.threads = known.num_threads;
+  options.threads = thread_count(known.num_threads);
   return options;
 }
 

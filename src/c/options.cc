@@ -82,7 +82,7 @@ VerbOptions::VerbOptions(const onnxar_options* given, Verb verb)
 LoadOptions VerbOptions::load() const {
   LoadOptions load;
   if (given_.external_data_dir != nullptr) load.external_data_dir = given_.external_data_dir;
-  load.threads = given_.threads;
+  load.threads = thread_count(given_.threads);
   load.foreign_zips = given_.foreign_zips != 0;
   if (given_.max_expansion != 0) load.max_expansion = given_.max_expansion;
   return load;
@@ -110,7 +110,7 @@ OutputOptions VerbOptions::output() const {
   return {.overwrite = given_.overwrite != 0,
           .sync = given_.no_sync == 0,
           .dry_run = given_.dry_run != 0,
-          .threads = given_.threads};
+          .threads = thread_count(given_.threads)};
 }
 
 SaveOptions VerbOptions::save() const {

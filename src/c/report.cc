@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/checked.h"
 #include "base/text.h"
 #include "c/arguments.h"
 #include "c/errors.h"
@@ -62,7 +63,8 @@ onnxar_status onnxar_get_finding(const onnxar_report* report, uint64_t index, on
       throw Error(Code::usage_argument,
                   base::concat("finding ", index, " does not exist: the report has ", report->findings.size()));
     }
-    *finding = c_finding(report->findings[index], report->messages[index], report->lines[index]);
+    const std::size_t at = base::in_memory(index);
+    *finding = c_finding(report->findings[at], report->messages[at], report->lines[at]);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/checked.h"
 #include "base/near_names.h"
 #include "base/text.h"
 #include "c/arguments.h"
@@ -32,7 +33,7 @@ static_assert(sizeof(void*) != 8 || sizeof(onnxar_tensor) == 56);
 
 ArchiveTensor tensor_of(const onnxar_tensors* tensors, std::uint64_t index) {
   check_argument(tensors != nullptr, "tensors");
-  if (index < tensors->index.size()) return tensors->index[index];
+  if (index < tensors->index.size()) return tensors->index[base::in_memory(index)];
   throw Error(Code::usage_no_such_tensor,
               base::concat("tensor ", index, " does not exist: the model has ", tensors->index.size(), " tensors"), {},
               tensors->archive.path());
@@ -54,7 +55,7 @@ Bytes bytes_of_tensor(onnxar_tensors& tensors, std::uint64_t index) {
   // Decoded data is kept in the handle, so that its bytes live as long. Under the lock, two threads that ask for one
   // tensor get the same bytes.
   const std::scoped_lock lock(tensors.mutex);
-  std::optional<ByteSpan>& given = tensors.given[index];
+  std::optional<ByteSpan>& given = tensors.given[base::in_memory(index)];
   if (!given) given = tensor.data();
   return given->bytes();
 }

@@ -37,7 +37,8 @@ WriterOptions writer_options_of(const onnxar_writer_options* given) {
   WriterOptions options;
   // 0 is not an alignment, so it means the default.
   if (known.alignment != 0) options.alignment = known.alignment;
-  options.output = {.overwrite = known.overwrite != 0, .sync = known.no_sync == 0, .threads = known.threads};
+  options.output = {
+      .overwrite = known.overwrite != 0, .sync = known.no_sync == 0, .threads = thread_count(known.threads)};
   options.verify_model = known.no_verify_model == 0;
   return options;
 }

@@ -1,9 +1,10 @@
 #include "cost/shapes.h"
 
 #include <algorithm>
-#include <cstring>
+#include <type_traits>
 
 #include "base/checked.h"
+#include "base/little_endian.h"
 #include "proto/messages.h"
 
 namespace onnxar {
@@ -22,9 +23,8 @@ template <typename Integer>
 std::vector<std::int64_t> integers_of_raw(const std::string& raw) {
   std::vector<std::int64_t> values(raw.size() / sizeof(Integer));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    Integer value = 0;
-    std::memcpy(&value, raw.data() + i * sizeof value, sizeof value);
-    values[i] = value;
+    const auto bits = base::load<std::make_unsigned_t<Integer>>(as_bytes(raw), i * sizeof(Integer));
+    values[i] = static_cast<Integer>(bits);
   }
   return values;
 }

@@ -219,7 +219,7 @@ Bytes NpzFile::bytes_of(std::size_t index) {
   const zip::ForeignEntry& entry = contents_->directory.entries()[index];
   const Bytes file = contents_->file.bytes();
   if (!entry.deflated) {
-    const Bytes stored = file.subspan(entry.data_offset, entry.size);
+    const Bytes stored = base::section(file, entry.data_offset, entry.size);
     zip::expect_crc(file, entry, base::crc32(0, stored));  // F34
     return stored;
   }

@@ -4,6 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/checked.h"
+#include "base/little_endian.h"
 #include "onnx/fields.h"
 #include "onnxar/error.h"
 
@@ -88,10 +90,10 @@ class TypedSource final : public ByteSource {
 
   void read(const ByteSink& sink) const override {
     std::vector<std::byte> buffer;
-    buffer.reserve(std::min<std::uint64_t>(size_, piece_size) + sizeof(std::uint64_t));  // most tensors are small
+    buffer.reserve(
+        base::in_memory(std::min<std::uint64_t>(size_, piece_size) + sizeof(std::uint64_t)));  // most tensors are small
     const auto put = [&](std::uint64_t value) {
-      const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-      buffer.insert(buffer.end(), bytes, bytes + encoding_.width);
+      base::append(buffer, value, encoding_.width);
       if (buffer.size() < piece_size) return;
       sink(buffer);
       buffer.clear();
@@ -116,7 +118,7 @@ class TypedSource final : public ByteSource {
       } else {
         std::uint64_t value = 0;
         for (std::size_t i = 0; i < encoding_.width; ++i) {
-          value |= std::to_integer<std::uint64_t>(model_[position++]) << (8 * i);
+          value |= std::to_integer<std::uint64_t>(model_[base::in_memory(position++)]) << (8 * i);
         }
         put(value);
       }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/checked.h"
+
 namespace onnxar {
 
 void Progress::pass(Bytes bytes, const ByteSink& sink) {
@@ -11,7 +13,7 @@ void Progress::pass(Bytes bytes, const ByteSink& sink) {
     return;
   }
   while (!bytes.empty()) {
-    const Bytes piece = bytes.first(std::min<std::uint64_t>(bytes.size(), step - (done_ - told_)));
+    const Bytes piece = bytes.first(base::in_memory(std::min<std::uint64_t>(bytes.size(), step - (done_ - told_))));
     sink(piece);
     done_ += piece.size();
     bytes = bytes.subspan(piece.size());

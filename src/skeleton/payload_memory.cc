@@ -109,7 +109,7 @@ struct Piece {
 /// whole, because their sources hand out bytes from front to back.
 void add_pieces(std::vector<Piece>& pieces, const Payload& payload, std::uint64_t target) {
   constexpr std::size_t step = 8U << 20U;
-  const std::size_t size = payload.size();
+  const std::size_t size = base::in_memory(payload.size());
   const bool any_order = is_plain(payload);
   for (std::size_t begin = 0; begin < size;) {
     const std::size_t part = any_order ? std::min(step, size - begin) : size;
@@ -171,11 +171,11 @@ std::shared_ptr<const void> consolidate(LoadedModel& model, const TensorBufferOp
     add_pieces(pieces, payload, offsets.back());
     size = base::add_announced(offsets.back(), payload.size());
   }
-  const std::shared_ptr<std::byte> buffer = base::allocate(size, alignment);
+  const std::shared_ptr<std::byte> buffer = base::allocate(base::in_memory(size), base::in_memory(alignment));
   // The table changes only after every copy succeeded, so that an error leaves the model as it was.
   base::parallel_for(pieces.size(), base::threads_for(size, 0), [&](std::size_t i) { copy(pieces[i], buffer.get()); });
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    const Bytes bytes(buffer.get() + offsets[i], model.payloads[groups[i].front()].size());
+    const Bytes bytes(buffer.get() + offsets[i], base::in_memory(model.payloads[groups[i].front()].size()));
     const Payload moved = payload_of(ByteSpan::borrow(bytes, buffer));
     for (const std::size_t payload : groups[i]) model.payloads[payload] = moved;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/beneath.h"
+#include "base/checked.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -83,7 +84,7 @@ ExternalFiles::Part ExternalFiles::resolve(const onnx::ExternalSlice& slice, std
   const Bytes all = file->bytes();
   const std::uint64_t length =
       onnx::length_in(slice, expected, all.size(), "data file", offset, ": it was cut short, or is another file");
-  return {ByteSpan::borrow(all.subspan(slice.offset, length), file), file->origin(), length == all.size()};
+  return {ByteSpan::borrow(base::section(all, slice.offset, length), file), file->origin(), length == all.size()};
 }
 
 std::optional<std::uint64_t> ExternalFiles::size_of(const std::string& location) const {

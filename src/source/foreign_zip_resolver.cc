@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "archive/keys.h"
+#include "base/checked.h"
 #include "source/external_files.h"
 #include "source/stand_ins.h"
 
@@ -92,7 +93,8 @@ Resolved ForeignZipResolver::find(const onnx::TensorSite& site, const onnx::Exte
   if (!index) onnx::refuse_missing(slice.location, "the zip file", tensor.range.begin);
   const Bytes whole = zip_->place_of(*index);
   const Bytes part = whole.subspan(
-      slice.offset, onnx::length_in(slice, tensor.expected_size(), whole.size(), "entry", tensor.range.begin));
+      base::in_memory(slice.offset),
+      base::in_memory(onnx::length_in(slice, tensor.expected_size(), whole.size(), "entry", tensor.range.begin)));
   used_.insert(*index);
   // Not said to be whole: the zip's own CRC-32 verifies the bytes, and a checksum is of the data file that was zipped.
   return {this->part(*index, part, whole.size())};

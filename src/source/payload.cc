@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked.h"
+
 namespace onnxar {
 namespace {
 
@@ -48,7 +50,7 @@ Extent::Extent(const Payload& payload) : Extent(payload.bytes()) {
 
 ByteSpan gathered(const ByteSource& source) {
   std::vector<std::byte> buffer;
-  buffer.reserve(source.size());
+  buffer.reserve(base::in_memory(source.size()));
   source.read([&buffer](Bytes piece) { buffer.insert(buffer.end(), piece.begin(), piece.end()); });
   return ByteSpan::own(std::move(buffer));
 }

@@ -45,7 +45,7 @@ class Extent {
   explicit Extent(const Payload& payload);
 
   [[nodiscard]] std::uintptr_t begin() const noexcept { return begin_; }
-  [[nodiscard]] std::uintptr_t end() const noexcept { return begin_ + size_; }
+  [[nodiscard]] std::uintptr_t end() const noexcept { return static_cast<std::uintptr_t>(begin_ + size_); }
   /// Orders by the first byte, then by size.
   auto operator<=>(const Extent&) const = default;
 

@@ -1,5 +1,6 @@
 #include "tensors/external_tensor.h"
 
+#include "base/checked.h"
 #include "base/text.h"
 #include "onnx/tensor_length.h"
 
@@ -36,7 +37,7 @@ Bytes part_of(const Archive& archive, const ArchiveEntry& entry, const onnx::Ten
   const Bytes whole = archive.bytes(entry);
   const std::uint64_t length =
       onnx::length_in(slice, tensor.expected_size(), whole.size(), "entry", tensor.range.begin);  // M13
-  return whole.subspan(slice.offset, length);
+  return base::section(whole, slice.offset, length);
 }
 
 EntryPart part_named(const Archive& archive, const onnx::TensorView& tensor, const onnx::ExternalSlice& slice) {

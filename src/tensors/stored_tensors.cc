@@ -21,7 +21,7 @@ using base::concat;
 
 /// The bytes that type and dimensions require. Inline data may be longer, which `check` only warns of.
 Bytes cut_to_size(Bytes bytes, const onnx::TensorView& tensor) {
-  return bytes.first(tensor.expected_size().value_or(bytes.size()));
+  return bytes.first(base::in_memory(tensor.expected_size().value_or(bytes.size())));
 }
 
 ByteSpan external_data(const Archive& archive, const onnx::TensorView& tensor) {

@@ -6,6 +6,7 @@
 #include "archive/output_options.h"
 #include "base/annotate.h"
 #include "base/buffered_output.h"
+#include "base/checked.h"
 #include "base/glob.h"
 #include "base/near_names.h"
 #include "base/output_file.h"
@@ -213,7 +214,7 @@ class Extractor {
     if (tensor.raw_data) {
       const Bytes raw = tensor.raw_data->of(site.model);
       const std::uint64_t size = tensor.expected_size().value_or(raw.size());  // R8: bytes beyond it have no meaning
-      return std::make_shared<base::MappedSource>(raw.first(size), source_.origin());
+      return std::make_shared<base::MappedSource>(raw.first(base::in_memory(size)), source_.origin());
     }
     // A tensor without elements needs no field of data.
     if (tensor.expected_size() == 0) return std::make_shared<SpanSource>(Bytes());

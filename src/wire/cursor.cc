@@ -1,5 +1,6 @@
 #include "wire/cursor.h"
 
+#include "base/checked.h"
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -45,7 +46,7 @@ std::uint64_t read_varint(Bytes buffer, std::uint64_t& position, std::uint64_t e
   std::uint64_t value = 0;
   for (unsigned i = 0; i < longest; ++i) {
     if (position >= end) refuse_truncated(begin);
-    const auto byte = std::to_integer<std::uint64_t>(buffer[position++]);
+    const auto byte = std::to_integer<std::uint64_t>(buffer[base::in_memory(position++)]);
     // Nine bytes hold 63 bits, so the tenth byte may hold only one bit.
     if (i + 1 == longest && byte > 1) break;
     value |= (byte & 0x7fU) << (7 * i);

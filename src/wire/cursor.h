@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "base/checked.h"
 #include "onnxar/bytes.h"
 
 namespace onnxar::wire {
@@ -17,7 +18,7 @@ struct Range {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   [[nodiscard]] std::uint64_t size() const noexcept { return end - begin; }
-  [[nodiscard]] Bytes of(Bytes buffer) const noexcept { return buffer.subspan(begin, size()); }
+  [[nodiscard]] Bytes of(Bytes buffer) const noexcept { return base::section(buffer, begin, size()); }
   bool operator==(const Range&) const = default;
 };
 

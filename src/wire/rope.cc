@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/announced_size.h"
+#include "base/checked.h"
 
 namespace onnxar::wire {
 
@@ -43,7 +44,7 @@ void Rope::locate(const std::function<void(const Location&)>& visit) const {
 
 std::vector<std::byte> Rope::flat() const {
   std::vector<std::byte> all;
-  all.reserve(size_);
+  all.reserve(base::in_memory(size_));
   read([&all](Bytes piece) { all.insert(all.end(), piece.begin(), piece.end()); });
   return all;
 }

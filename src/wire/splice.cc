@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/announced_size.h"
+#include "base/checked.h"
 #include "wire/encode.h"
 
 namespace onnxar::wire {
@@ -12,7 +13,7 @@ namespace {
 
 /// The width of a padded varint, which is kept; 1 for a varint of the shortest form, which may grow or shrink.
 std::size_t width_to_keep(Range length, std::uint64_t old_size) {
-  return length.size() > varint_size(old_size) ? length.size() : 1;
+  return base::in_memory(length.size() > varint_size(old_size) ? length.size() : 1);
 }
 
 }  // namespace
@@ -54,12 +55,12 @@ Rope Splice::result() && {
   std::uint64_t position = 0;
   for (Edit& edit : edits_) {
     // An insertion may lie within a range that the edit before it removed.
-    if (edit.range.begin > position) rope.append(message_.subspan(position, edit.range.begin - position));
+    if (edit.range.begin > position) rope.append(base::section(message_, position, edit.range.begin - position));
     rope.append(std::move(edit.text));
     if (edit.source) rope.append(std::move(edit.source));
     position = std::max(position, edit.range.end);
   }
-  rope.append(message_.subspan(position));
+  rope.append(base::section(message_, position));
   return rope;
 }
 

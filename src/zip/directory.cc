@@ -41,21 +41,22 @@ Directory Directory::read(Bytes file, const Limits& limits) {
   directory.read_headers(file, end.directory_size, end.entries);
   directory.check_positions();
   directory.index_names();
-  directory.data_offsets_ = std::make_unique<std::atomic<std::uint64_t>[]>(end.entries);  // bounded by E10 and E11
+  directory.data_offsets_ =
+      std::make_unique<std::atomic<std::uint64_t>[]>(base::in_memory(end.entries));  // bounded by E10 and E11
   directory.prove_irregular_entries(file);
   return directory;
 }
 
 void Directory::read_headers(Bytes file, std::uint64_t size, std::uint64_t count) {
   // A copy, because the mapped bytes may change after they were proved.
-  bytes_ = std::make_unique_for_overwrite<std::byte[]>(size);
-  size_ = size;
-  std::memcpy(bytes_.get(), file.data() + offset_, size);
-  Bytes rest(bytes_.get(), size);
-  entries_.reserve(count);  // check_limits bounded the count by the directory's size (E10)
+  bytes_ = std::make_unique_for_overwrite<std::byte[]>(base::in_memory(size));
+  size_ = base::in_memory(size);
+  std::memcpy(bytes_.get(), file.data() + offset_, base::in_memory(size));
+  Bytes rest(bytes_.get(), base::in_memory(size));
+  entries_.reserve(base::in_memory(count));  // check_limits bounded the count by the directory's size (E10)
   while (entries_.size() < count) {
     const std::uint64_t length = read_central_header(rest, offset_ + size - rest.size(), entries_.emplace_back());
-    rest = rest.subspan(length);
+    rest = base::section(rest, length);
   }
   check_directory_end(rest, count, offset_ + size - rest.size());  // E10
 }
@@ -126,7 +127,7 @@ std::size_t Directory::regular_header_size(std::size_t index) const noexcept {
   const DirectoryEntry& entry = entries_[index];
   const std::uint64_t begin = limit_of(index) - entry.size;  // check_positions proved that this cannot wrap
   const bool is_usual = is_usual_place(begin, entry.header_offset, entry.name.size(), entry.size);
-  return is_usual ? begin - entry.header_offset : 0;
+  return base::in_memory(is_usual ? begin - entry.header_offset : 0);
 }
 
 void Directory::prove_regular(Bytes header, std::size_t index) const {

@@ -30,7 +30,7 @@ std::uint64_t first_place_of_end_record(Bytes file) {
 std::optional<std::uint64_t> find_stray_end_record(Bytes file) {
   const std::uint64_t stop = first_place_of_end_record(file);
   for (std::uint64_t at = file.size() - end_record_size; at-- > stop;) {
-    if (parse_end_record(file.subspan(at))) return at;
+    if (parse_end_record(base::section(file, at))) return at;
   }
   return std::nullopt;
 }
@@ -50,7 +50,7 @@ std::optional<std::uint64_t> find_stray_end_record(Bytes file) {
                 {"", file.size()});
   }
   const std::uint64_t after = file.size() - *stray - end_record_size;
-  if (parse_end_record(file.subspan(*stray))->comment_length == after) refuse_comment(*stray);
+  if (parse_end_record(base::section(file, *stray))->comment_length == after) refuse_comment(*stray);
   throw Error(Code::zip_end_not_last,  // E2
               concat("the zip end record is not the last thing in the file: ", after,
                      " more bytes follow it; cut them off or fetch the file again"),
@@ -70,7 +70,7 @@ void check_length(Bytes file) {
 EndRecord read_end_record(Bytes file) {
   check_length(file);
   const std::uint64_t at = file.size() - end_record_size;
-  const auto end = parse_end_record(file.subspan(at));
+  const auto end = parse_end_record(base::section(file, at));
   if (!end) refuse_without_end_record(file);         // E1, E2, E3
   if (end->comment_length != 0) refuse_comment(at);  // E3; F2 allows one in a foreign zip
   return *end;
@@ -78,7 +78,7 @@ EndRecord read_end_record(Bytes file) {
 
 std::optional<Zip64Locator> read_locator(Bytes file) {
   if (file.size() < end_record_size + zip64_locator_size) return std::nullopt;
-  return parse_zip64_locator(file.subspan(file.size() - end_record_size - zip64_locator_size));
+  return parse_zip64_locator(base::section(file, file.size() - end_record_size - zip64_locator_size));
 }
 
 /// F4: foreign zips may state any version up to 45, because the version does not change the record's form. Records of
@@ -105,7 +105,7 @@ Zip64EndRecord read_zip64_record(Bytes file, const Zip64Locator& locator, Rules 
                 {"", locator_at});
   }
   const Place place{"", locator.offset_of_end_record};
-  const auto record = parse_zip64_end_record(file.subspan(locator.offset_of_end_record));
+  const auto record = parse_zip64_end_record(base::section(file, locator.offset_of_end_record));
   if (!record) throw Error(Code::zip_zip64_record, "no zip64 end record where the locator points", place);  // E6
   if (record->size_of_record != Zip64EndRecord().size_of_record ||
       !is_readable_version(record->version_needed, rules)) {
@@ -179,7 +179,7 @@ std::vector<std::uint64_t> find_end_records(Bytes file) {
   const std::uint64_t stop = first_place_of_end_record(file);
   std::vector<std::uint64_t> found;
   for (std::uint64_t at = file.size() - end_record_size + 1; at-- > stop;) {
-    const auto end = parse_end_record(file.subspan(at));
+    const auto end = parse_end_record(base::section(file, at));
     if (end && end->comment_length == file.size() - at - end_record_size) found.push_back(at);
   }
   return found;
@@ -201,7 +201,7 @@ void refuse_signature_after(Bytes file, std::uint64_t at) {
 /// Refuses a file that ends with an end record whose comment is missing.
 void refuse_cut_comment(Bytes file) {
   const std::uint64_t at = file.size() - end_record_size;
-  const auto end = parse_end_record(file.subspan(at));
+  const auto end = parse_end_record(base::section(file, at));
   if (!end) return;
   throw Error(Code::zip_end_comment,  // E3, F27
               concat("the end record announces a comment of ", end->comment_length,
@@ -225,8 +225,8 @@ EndOfZip find_end(Bytes file) {
   const std::uint64_t at = found.front();
   found.erase(found.begin());
   refuse_signature_after(file, at);
-  const EndRecord end = *parse_end_record(file.subspan(at));
-  return {read_before(file.first(at + end_record_size), end, Rules::foreign), std::move(found)};
+  const EndRecord end = *parse_end_record(base::section(file, at));
+  return {read_before(file.first(base::in_memory(at + end_record_size)), end, Rules::foreign), std::move(found)};
 }
 
 void check_limits(const EndOfArchive& end, const Limits& limits) {

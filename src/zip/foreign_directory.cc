@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/checked.h"
 #include "base/crc32.h"
 #include "base/file_origin.h"
 #include "base/little_endian.h"
@@ -48,14 +49,14 @@ ForeignDirectory ForeignDirectory::read(Bytes file, const Limits& limits) {
 }
 
 void ForeignDirectory::read_headers(Bytes file, const EndOfArchive& end) {
-  bytes_ = std::make_unique_for_overwrite<std::byte[]>(end.directory_size);
-  std::memcpy(bytes_.get(), file.data() + offset_, end.directory_size);
-  Bytes rest(bytes_.get(), end.directory_size);
-  entries_.reserve(end.entries);
+  bytes_ = std::make_unique_for_overwrite<std::byte[]>(base::in_memory(end.directory_size));
+  std::memcpy(bytes_.get(), file.data() + offset_, base::in_memory(end.directory_size));
+  Bytes rest(bytes_.get(), base::in_memory(end.directory_size));
+  entries_.reserve(base::in_memory(end.entries));
   while (entries_.size() < end.entries) {
     const ForeignHeader header = read_foreign_central(rest, end.directory_end() - rest.size());
     entries_.push_back(header.entry);
-    rest = rest.subspan(header.length);
+    rest = base::section(rest, header.length);
   }
   check_directory_end(rest, end.entries, end.directory_end() - rest.size());
   // F2: the directory may list entries in any order; overlaps are found in the order of the file.
@@ -74,7 +75,7 @@ void ForeignDirectory::read_local_headers(Bytes file) {
 /// Refuses records before the first entry: readers that scan the file from its front take them for the zip's own.
 void ForeignDirectory::check_front(Bytes file) const {
   constexpr auto size = sizeof local_file_signature;
-  const Bytes front = file.first(entries_.front().header_offset);
+  const Bytes front = file.first(base::in_memory(entries_.front().header_offset));
   for (std::size_t at = 0; at + size <= front.size(); ++at) {
     const auto signature = base::load<std::uint32_t>(front, at);
     if (signature == local_file_signature) {  // F13
@@ -160,7 +161,7 @@ std::optional<std::size_t> ForeignDirectory::find(std::string_view name) const n
 }
 
 std::unique_ptr<const ByteSource> data_source(Bytes file, const ForeignEntry& entry, const base::FileOrigin* origin) {
-  const Bytes stored = file.subspan(entry.data_offset, entry.stored_size);
+  const Bytes stored = base::section(file, entry.data_offset, entry.stored_size);
   if (!entry.deflated) return std::make_unique<base::MappedSource>(stored, origin);
   return std::make_unique<InflateSource>(stored, entry.size, Place{std::string(entry.name), entry.data_offset});
 }
@@ -177,7 +178,7 @@ void read_verified(Bytes file, const ForeignEntry& entry, const ByteSink& sink) 
 void expect_crc(Bytes file, const ForeignEntry& entry, std::uint32_t crc) {
   if (crc == entry.crc32) return;
   // F34. Inflated data is not in memory, and a second pass over it would not be worth the hint.
-  const Bytes data = entry.deflated ? Bytes() : file.subspan(entry.data_offset, entry.size);
+  const Bytes data = entry.deflated ? Bytes() : base::section(file, entry.data_offset, entry.size);
   throw crc_fault({std::string(entry.name), entry.data_offset}, "the zip", entry.crc32, crc, data);
 }
 

@@ -224,7 +224,7 @@ std::optional<std::uint64_t> descriptor_length(Bytes rest, const ForeignEntry& e
   constexpr std::size_t crc_size = sizeof(std::uint32_t);
   for (const std::uint64_t head : {sizeof descriptor_signature, std::size_t{0}}) {
     if (rest.size() < head || (head != 0 && base::load<std::uint32_t>(rest, 0) != descriptor_signature)) continue;
-    const Bytes fields = rest.subspan(head);
+    const Bytes fields = base::section(rest, head);
     if (fields.size() < descriptor_size || base::load<std::uint32_t>(fields, 0) != entry.crc32) continue;
     if (fields.size() >= zip64_descriptor_size && base::load<std::uint64_t>(fields, crc_size) == entry.stored_size &&
         base::load<std::uint64_t>(fields, crc_size + sizeof(std::uint64_t)) == entry.size) {
@@ -273,7 +273,7 @@ void read_foreign_local(Bytes file, std::uint64_t limit, ForeignEntry& entry) {
                 {std::string(entry.name), entry.central_offset});
   }
   const HeaderContext refuse(entry.name, entry.header_offset);
-  const Bytes room = file.subspan(entry.header_offset, limit - entry.header_offset);
+  const Bytes room = base::section(file, entry.header_offset, limit - entry.header_offset);
   const LocalParts local = read_local_parts(room, refuse);
   check_local_name(local, refuse);  // F15
   const KnownFields fields = read_known_fields(local.extra, refuse);
@@ -285,7 +285,7 @@ void read_foreign_local(Bytes file, std::uint64_t limit, ForeignEntry& entry) {
   entry.data_offset = entry.header_offset + local.length;
   entry.end = entry.data_offset + entry.stored_size;
   if ((local.header->flags & flag_descriptor) != 0) {
-    const auto descriptor = descriptor_length(file.subspan(entry.end, limit - entry.end), entry);
+    const auto descriptor = descriptor_length(base::section(file, entry.end, limit - entry.end), entry);
     if (!descriptor) {  // F16
       refuse(Code::zip_entry_descriptor, "no data descriptor that agrees with the directory follows the data");
     }

@@ -31,7 +31,7 @@ void append_padding_record(std::vector<std::byte>& out, const Placement& placeme
   base::append(out, padding_extra_id);
   base::append(out, static_cast<std::uint16_t>(length));
   base::append(out, static_cast<std::uint16_t>(placement.alignment));
-  out.resize(out.size() + length - 2);
+  out.resize(base::in_memory(out.size() + length - 2));
 }
 
 void append_central_header(std::vector<std::byte>& out, const PlacedEntry& entry) {
@@ -172,7 +172,7 @@ std::vector<std::byte> local_header_bytes(const PlacedEntry& entry) {
   header.extra_field_length = static_cast<std::uint16_t>(placement.data_offset - placement.header_offset -
                                                          local_file_header_size - entry.name.size());
   std::vector<std::byte> out;
-  out.reserve(placement.data_offset - placement.header_offset);
+  out.reserve(base::in_memory(placement.data_offset - placement.header_offset));
   append_record(out, header);
   base::append(out, as_bytes(entry.name));
   if (placement.zip64) {

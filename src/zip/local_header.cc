@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/checked.h"
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -133,7 +134,7 @@ std::uint64_t check_padding(const ExtraFields& extra, std::uint64_t data_offset,
 /// the end of an archive, or if its directory begins before `data_end`, in the entry's data.
 std::optional<EndOfArchive> end_of_superseded_tail(Bytes file, std::uint64_t data_end, std::uint64_t limit) {
   try {
-    const EndOfArchive end = read_end(file.first(limit));
+    const EndOfArchive end = read_end(file.first(base::in_memory(limit)));
     return end.directory_offset >= data_end ? std::optional(end) : std::nullopt;
   } catch (const Error&) {
     return std::nullopt;
@@ -182,7 +183,8 @@ LocalEntry read_local_header(Bytes room, const DirectoryEntry& entry) {
 }
 
 LocalEntry read_local_header(Bytes file, const DirectoryEntry& entry, std::uint64_t limit, Tail tail) {
-  const LocalEntry local = read_local_header(file.subspan(entry.header_offset, limit - entry.header_offset), entry);
+  const LocalEntry local =
+      read_local_header(base::section(file, entry.header_offset, limit - entry.header_offset), entry);
   const std::uint64_t data_end =
       local.data_offset + entry.size;  // cannot wrap: both were compared with the file's size
   check_data_end({entry.name, entry.header_offset}, data_end, limit, tail == Tail::forbidden);

@@ -31,7 +31,7 @@ class NameIndex {
     if (2 * (size_ + 1) > slots_.size()) grow(name_of);
     const std::string_view name = name_of(index);
     const std::uint64_t hash = hash_of(name);
-    std::size_t slot = hash & mask_;
+    std::size_t slot = static_cast<std::size_t>(hash & mask_);
     for (; slots_[slot].index != vacant; slot = (slot + 1) & mask_) {
       const Slot& taken = slots_[slot];
       if (taken.tag == tag_of(hash) && equal_folded(name_of(taken.index), name)) return taken.index;
@@ -96,7 +96,8 @@ class NameIndex {
   template <typename IsIt>
   [[nodiscard]] std::optional<std::uint32_t> find_hashed(std::uint64_t hash, const IsIt& is_it) const {
     if (slots_.empty()) return std::nullopt;
-    for (std::size_t slot = hash & mask_; slots_[slot].index != vacant; slot = (slot + 1) & mask_) {
+    for (std::size_t slot = static_cast<std::size_t>(hash & mask_); slots_[slot].index != vacant;
+         slot = (slot + 1) & mask_) {
       if (slots_[slot].tag == tag_of(hash) && is_it(slots_[slot].index)) return slots_[slot].index;
     }
     return std::nullopt;

@@ -37,7 +37,7 @@ class Walk {
   }
 
  private:
-  [[nodiscard]] Bytes rest() const { return file_.subspan(position_); }
+  [[nodiscard]] Bytes rest() const { return base::section(file_, position_); }
 
   /// Skips `length` bytes if as many are left.
   bool pass(std::optional<std::uint64_t> length) {
@@ -80,7 +80,7 @@ class Walk {
   /// Leaves the checks of end records to read_end, so that a state is judged as when the file ended here.
   [[nodiscard]] bool ends_here() const {
     try {
-      return read_end(file_.first(position_)).directory_offset == *directory_;
+      return read_end(file_.first(base::in_memory(position_))).directory_offset == *directory_;
     } catch (const Error&) {
       return false;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/checked.h"
 #include "base/exact_source.h"
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -15,7 +16,7 @@ Writer::Writer(base::BufferedOutput output, const Directory& before, const KeptD
                std::size_t threads)
     : output_(std::move(output)), threads_(threads), kept_(kept), limits_(limits) {
   const auto entries = before.entries();
-  kept_entries_ = entries.first(kept_.entries);
+  kept_entries_ = entries.first(base::in_memory(kept_.entries));
   names_ = NameIndex(entries.size());
   const auto name_of = [this](std::uint32_t i) { return name_at(i); };
   for (std::uint32_t i = 0; i < kept_entries_.size(); ++i) {
@@ -102,7 +103,7 @@ base::MappedFile Writer::map_added(std::size_t index) {
 
 std::vector<std::pair<std::string_view, std::uint64_t>> Writer::sorted_sizes() const {
   std::vector<std::pair<std::string_view, std::uint64_t>> sizes;
-  sizes.reserve(kept_.entries + entries_.size());
+  sizes.reserve(base::in_memory(kept_.entries + entries_.size()));
   for (const DirectoryEntry& entry : kept_entries_) sizes.emplace_back(entry.name, entry.size);
   for (const PlacedEntry& entry : entries_) sizes.emplace_back(entry.name, entry.placement.size);
   std::ranges::sort(sizes);

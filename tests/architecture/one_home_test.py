@@ -56,7 +56,7 @@ HOMES = {
     "characters of identifiers": (r"is_capital\(c\) \|\||c >= 'a' && c <= 'z'", "src/base/text.h"),
     "the lower case of a letter": (r"- 'A' \+|\| ?0x20U?(?!\w)", "src/base/text.h"),
     "the folder of a file": (r"has_parent_path", "src/base/paths.h"),
-    "arithmetic that is checked": (r"__builtin_(?:add|sub|mul)_overflow", "src/base/checked.h"),
+    "what only compilers offer": (r"\b__(?:builtin_\w+|int128)\b", "src/base/checked.h"),
     "a range that leaves its whole": (r'" leaves? "', "src/base/ranges.cc"),
     "a length that is not the tensor's": (r'"[^"\n]*dimensions call for "', "src/onnx/tensor_length.cc"),
     "a name that breaks a rule": (r"throw Error\(fault->code, std::string\(fault->message\), place\)", "src/zip/names.cc"),

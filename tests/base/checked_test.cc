@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "support/refusal.h"
 #include "support/wire_builder.h"
 
 namespace onnxar::testing {
@@ -57,6 +58,26 @@ TEST(Checked, SlicesLieInTheBytes) {
   EXPECT_FALSE(base::slice(bytes, 10, 1));
   EXPECT_FALSE(base::slice(bytes, 11, 0));
   EXPECT_FALSE(base::slice(bytes, 1, largest));
+}
+
+TEST(Checked, SectionsAreTheBytesFromOffsetOn) {
+  const Blob bytes = pattern(10);
+  EXPECT_EQ(base::section(bytes, 3, 4).data(), bytes.data() + 3);
+  EXPECT_EQ(base::section(bytes, 3, 4).size(), 4U);
+  EXPECT_EQ(base::section(bytes, 3).size(), 7U);
+  EXPECT_TRUE(base::section(bytes, 10).empty());
+}
+
+TEST(Checked, SizesInMemoryAreNotCut) {
+  EXPECT_EQ(base::in_memory(base::most_in_memory), base::most_in_memory);
+  constexpr std::uint64_t beyond_32_bits = (1ULL << 32U) + 3;  // 3, if it were cut
+  if constexpr (sizeof(std::size_t) == sizeof(std::uint64_t)) {
+    EXPECT_EQ(base::in_memory(beyond_32_bits), beyond_32_bits);
+  } else {
+    for (const std::uint64_t size : {base::most_in_memory + 1, beyond_32_bits, largest}) {
+      EXPECT_EQ(code_of([&] { return base::in_memory(size); }), Code::io_address_space) << size;
+    }
+  }
 }
 
 TEST(Checked, PartsLieInTheWhole) {

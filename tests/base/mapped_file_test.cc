@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/memory.h"
 #include "support/child_process.h"
 #include "support/mappings.h"
 #include "support/refusal.h"
@@ -123,6 +124,24 @@ TEST(MappedFile, PartOfAFileIsMappedAndBeginsAsFarIntoAPage) {
       EXPECT_EQ(mappings_of(path), 0U) << offset << ' ' << length;
     }
     EXPECT_EQ(MappedFile::map(file, {offset, std::nullopt}, path).identity(), MappedFile::open(path).identity());
+  }
+}
+
+TEST(MappedFile, FileBeyondTheAddressSpaceIsRefusedAsAWholeAndItsPartsAreMapped) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("sparse", "");
+  constexpr std::uint64_t size = (5ULL << 30U) + 4;
+  fs::resize_file(path, size);
+  const os::File file = base::open_file(path, os::Access::read);
+  EXPECT_EQ(MappedFile::map(file, {size - 8, {}}, path).bytes().size(), 8U);
+  if constexpr (sizeof(void*) == sizeof(std::uint64_t)) {
+    EXPECT_EQ(MappedFile::map(file, path).bytes().size(), size);
+  } else {
+    const auto mapping = error_of([&] { return MappedFile::map(file, path); });
+    ASSERT_TRUE(mapping);
+    EXPECT_EQ(mapping->code(), Code::io_address_space);
+    EXPECT_EQ(mapping->path(), path);
+    EXPECT_EQ(code_of([&] { return base::read_in(file, {}, 64, 1, path); }), Code::io_address_space);
   }
 }
 

@@ -52,6 +52,7 @@ class Threads(ToolCase):
         return sum(" clone" in line and "resumed" not in line for line in log.read_text().splitlines())
 
     def test_one_is_one(self) -> None:
+        self.natively()
         if shutil.which("strace") is None:
             self.skipTest("no strace to see threads with")
         for name, command in self.commands().items():

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -17,9 +16,7 @@ namespace {
 
 template <typename T>
 Blob raw(const std::vector<T>& values) {
-  Blob bytes(values.size() * sizeof(T));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
+  return little_endian_bytes<T>(values);
 }
 
 /// Both have `count` elements.

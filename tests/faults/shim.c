@@ -293,11 +293,10 @@ long syscall(long number, ...) {
   va_start(arguments, number);
   for (int i = 0; i < 6; ++i) values[i] = va_arg(arguments, long);
   va_end(arguments);
-  if (number != SYS_openat2) {
-    return REAL(syscall)(number, values[0], values[1], values[2], values[3], values[4], values[5]);
-  }
-  if (meet_at("openat2", (int)values[0], (const char*)values[1]) == fail) return -1;
-  return note_opened((int)REAL(syscall)(number, values[0], values[1], values[2], values[3]));
+  if (number == SYS_openat2 && meet_at("openat2", (int)values[0], (const char*)values[1]) == fail) return -1;
+  if (number == SYS_renameat2 && meet_at("rename_new", (int)values[2], (const char*)values[3]) == fail) return -1;
+  const long result = REAL(syscall)(number, values[0], values[1], values[2], values[3], values[4], values[5]);
+  return number == SYS_openat2 ? note_opened((int)result) : result;
 }
 
 DIR* fdopendir(int descriptor) {
@@ -459,10 +458,6 @@ int linkat(int from_folder, const char* from, int to_folder, const char* to, int
 
 int renameat(int from_folder, const char* from, int to_folder, const char* to) {
   return meet_at("rename", to_folder, to) == fail ? -1 : REAL(renameat)(from_folder, from, to_folder, to);
-}
-
-int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
-  return meet_at("rename_new", to_folder, to) == fail ? -1 : REAL(renameat2)(from_folder, from, to_folder, to, flags);
 }
 
 int unlinkat(int folder, const char* path, int flags) {

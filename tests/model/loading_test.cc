@@ -348,9 +348,9 @@ TEST(Loading, OnePackedRunOfFloatingPointNumbersIsBorrowedAsItLies) {
     EXPECT_FALSE(model.span(initializer(model, i)).owned());
     EXPECT_TRUE(lies_in(model.span(initializer(model, i)).bytes(), bytes));
   }
-  EXPECT_TRUE(std::ranges::equal(model.span(initializer(model, 0)).bytes(), std::as_bytes(std::span(values))));
+  EXPECT_TRUE(std::ranges::equal(model.span(initializer(model, 0)).bytes(), little_endian_bytes<float>(values)));
   const std::vector<double> expected = doubles();
-  EXPECT_TRUE(std::ranges::equal(model.span(initializer(model, 1)).bytes(), std::as_bytes(std::span(expected))));
+  EXPECT_TRUE(std::ranges::equal(model.span(initializer(model, 1)).bytes(), little_endian_bytes<double>(expected)));
 }
 
 TEST(Loading, SplitRunsAndVarintsAreDecodedIntoOwnedBytes) {
@@ -361,7 +361,7 @@ TEST(Loading, SplitRunsAndVarintsAreDecodedIntoOwnedBytes) {
   const Model model = Model::load(bytes, with_no_copy(true));
   for (const int i : {0, 1}) EXPECT_TRUE(model.span(initializer(model, i)).owned());
   const std::vector<double> expected = doubles();
-  EXPECT_TRUE(std::ranges::equal(model.span(initializer(model, 0)).bytes(), std::as_bytes(std::span(expected))));
+  EXPECT_TRUE(std::ranges::equal(model.span(initializer(model, 0)).bytes(), little_endian_bytes<double>(expected)));
   EXPECT_EQ(copied(model.span(initializer(model, 1))), Blob(1024, std::byte{0xfd}));
 }
 

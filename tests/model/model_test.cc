@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <array>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -125,10 +123,7 @@ TEST(ModelTest, TypedDataIsDecodedWhenAskedFor) {
   added->add_int64_data(-1);
   added->add_int64_data(2);
   const ByteSpan payload = model.payload(*added);
-  ASSERT_EQ(payload.size(), 16U);
-  std::array<std::int64_t, 2> values{};
-  std::memcpy(values.data(), payload.bytes().data(), 16);
-  EXPECT_THAT(values, ElementsAre(-1, 2));
+  EXPECT_EQ(copy_of(payload.bytes()), little_endian_bytes<std::int64_t>({-1, 2}));
 }
 
 template <typename Action>

@@ -65,7 +65,14 @@ def run(*arguments: object, tool: list[str] | None = None, **options: Any) -> Do
     given = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     done = subprocess.run(command, check=False, **{**given, **options})
     done.stderr = (done.stderr or b"").decode(errors="replace")
+    skip_without_model(done.stderr)
     return done
+
+
+def skip_without_model(stderr: str) -> None:
+    """Skips the test, if the tool under test is one without protobuf and refused a verb for this reason."""
+    if "ONNXAR_WITHOUT_MODEL" in os.environ and "but this onnxar was built without it" in stderr:
+        raise unittest.SkipTest("needs protobuf")
 
 
 def start(*arguments: object, **options: Any) -> subprocess.Popen:
@@ -82,6 +89,7 @@ def output_of(*command: object, piped: bytes = b"") -> bytes:
     done = subprocess.run(words, check=False, input=piped, capture_output=True)
     if done.returncode != 0:
         said = (done.stderr + done.stdout).decode(errors="replace").strip()
+        skip_without_model(said)
         called = " ".join([Path(words[0]).name, *words[1:]])
         raise RunError(f"{called}: ended with {done.returncode}: {said[-1000:]}")
     return done.stdout
@@ -209,8 +217,14 @@ class ToolCase(FolderCase):
             self.skipTest("an ordinary user cannot run the tool here")
         return tool
 
+    def natively(self) -> None:
+        """Skips a test that limits or traces the process of the tool, where this process is an emulator's."""
+        if "ONNXAR_EMULATED" in os.environ:
+            self.skipTest("an emulator runs the tool")
+
     def in_memory(self, limit: int) -> list[str]:
         """The beginning of a command that runs the tool with a limit of private memory."""
+        self.natively()
         tool = ["prlimit", f"--data={limit}", os.environ["ONNXAR"]]
         if run("--version", tool=tool).returncode != DONE:
             self.skipTest("the tool does not even start under that limit: sanitizers need more")

@@ -4,6 +4,9 @@
 // nothing, so that tests can build any wrong message.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,6 +18,18 @@
 namespace onnxar::testing {
 
 using Blob = std::vector<std::byte>;
+
+/// The values as ONNX's raw data has them, on hosts of either byte order.
+template <typename T>
+Blob little_endian_bytes(const std::vector<T>& values) {
+  Blob all;
+  for (const T& value : values) {
+    auto bytes = std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
+    if constexpr (std::endian::native == std::endian::big) std::ranges::reverse(bytes);
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  }
+  return all;
+}
 
 inline Blob copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
 

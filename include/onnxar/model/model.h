@@ -80,7 +80,8 @@ class Model {
   /// - raw_data: a view of the message, without an owner, valid until the message is changed or destroyed.
   /// ByteSpan::alignment reports the alignment. raw_data begins where its std::string has it: at a multiple of 8 in
   /// practice, but at an odd address if the string stores short text in itself. A payload is aligned as its entry or
-  /// file is. Elements below 8 bits are packed. Strings have no raw bytes.
+  /// file is. Numbers are little-endian on every host; elements below 8 bits are packed. Strings have no
+  /// raw bytes.
   /// Errors: onnx.external_data.marker (the tensor is linked to another model's payload), usage.not_loaded (it is
   /// linked to a file that was not loaded), onnx.tensor.* (what `check` calls an error in the message; .length: the
   /// payload does not have the size that type and dims call for; .strings; .not_converted: too many typed values, or

@@ -93,11 +93,6 @@ std::error_code set_size(Handle file, std::uint64_t size) noexcept {
   return outcome(uninterrupted(cut) == 0);
 }
 
-// Not fdatasync: the file may be a new one, and a later rename must not become durable before its permissions do.
-std::error_code sync(Handle file) noexcept {
-  return outcome(uninterrupted([&] { return ::fsync(descriptor_of(file)); }) == 0);
-}
-
 std::error_code hand_over(Handle file) noexcept {
   const int other = ::fcntl(descriptor_of(file), F_DUPFD_CLOEXEC, 0);
   if (other < 0) return outcome(false);

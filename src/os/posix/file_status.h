@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "os/file.h"
+#include "os/posix/system.h"
 
 namespace onnxar::os {
 
@@ -17,10 +18,10 @@ inline std::int64_t nanoseconds(const timespec& time) noexcept { return time.tv_
 
 inline FileStatus file_status(const struct stat& status) noexcept {
   return {kind_of(status.st_mode),
-          {status.st_dev, status.st_ino},
+          {static_cast<std::uint64_t>(status.st_dev), status.st_ino},
           static_cast<std::uint64_t>(status.st_size),
-          nanoseconds(status.st_mtim),
-          nanoseconds(status.st_ctim)};
+          nanoseconds(modified_of(status)),
+          nanoseconds(changed_of(status))};
 }
 
 }  // namespace onnxar::os

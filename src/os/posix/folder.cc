@@ -13,6 +13,7 @@
 #include "os/posix/file_status.h"
 #include "os/posix/link_trust.h"
 #include "os/posix/native.h"
+#include "os/posix/system.h"
 
 namespace onnxar::os {
 namespace {
@@ -25,7 +26,7 @@ struct CloseFolder {
 
 using Names = std::unique_ptr<DIR, CloseFolder>;
 
-/// Opens the folder for reading: an O_PATH handle, which serves lookups, can be neither read nor synced.
+/// Opens the folder for reading: a handle for lookups can be neither read nor synced on all systems.
 int open_to_read(Handle folder) noexcept {
   return uninterrupted([&] { return ::openat(descriptor_of(folder), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
 }
@@ -41,12 +42,11 @@ Names names_in(Handle folder, std::error_code& failed) noexcept {
 }  // namespace
 
 File open_folder(const fs::path& path, std::error_code& failed) noexcept {
-  return opened_by([&] { return ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); }, failed);
+  return opened_by([&] { return ::open(path.c_str(), lookup_flags); }, failed);
 }
 
 File open_folder_in(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
-  constexpr int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  return opened_by([&] { return ::openat(descriptor_of(folder), name.c_str(), flags); }, failed);
+  return opened_by([&] { return ::openat(descriptor_of(folder), name.c_str(), lookup_flags | O_NOFOLLOW); }, failed);
 }
 
 FileStatus status_in(Handle folder, const fs::path& name, std::error_code& failed) noexcept {

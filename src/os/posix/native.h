@@ -1,6 +1,8 @@
 // Converts between descriptors and handles, and from errno to std::error_code.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cerrno>
 #include <cstdint>
 #include <system_error>
@@ -8,6 +10,9 @@
 #include "os/file.h"
 
 namespace onnxar::os {
+
+// Offsets of files have 64 bits, on 32-bit systems, too (cmake/OnnxarCompile.cmake).
+static_assert(sizeof(off_t) == sizeof(std::uint64_t));
 
 inline int descriptor_of(Handle handle) noexcept { return static_cast<int>(handle); }
 

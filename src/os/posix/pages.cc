@@ -8,13 +8,15 @@
 #include <limits>
 
 #include "os/posix/native.h"
+#include "os/posix/system.h"
 
 namespace onnxar::os {
 namespace {
 
 constexpr std::size_t huge_page = 2U << 20U;
 
-/// madvise on the pages that `bytes` touch.
+}  // namespace
+
 std::error_code advise(std::span<const std::byte> bytes, int advice) noexcept {
   if (bytes.empty()) return {};
   const std::size_t into_page = reinterpret_cast<std::uintptr_t>(bytes.data()) % mapping_granularity();
@@ -22,15 +24,6 @@ std::error_code advise(std::span<const std::byte> bytes, int advice) noexcept {
   auto* begin = const_cast<std::byte*>(bytes.data()) - into_page;
   return outcome(::madvise(begin, bytes.size() + into_page, advice) == 0);
 }
-
-void touch(std::span<const std::byte> bytes) noexcept {
-  constexpr std::size_t step = 4096;  // the smallest page size of any supported system
-  for (std::size_t i = 0; i < bytes.size(); i += step) {
-    static_cast<void>(*static_cast<const volatile std::byte*>(bytes.data() + i));
-  }
-}
-
-}  // namespace
 
 std::size_t mapping_granularity() noexcept {
   static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -52,22 +45,15 @@ void unmap(std::span<const std::byte> mapping) noexcept {
   static_cast<void>(::munmap(const_cast<std::byte*>(mapping.data()), mapping.size()));
 }
 
-void will_need(std::span<const std::byte> bytes) noexcept { static_cast<void>(advise(bytes, MADV_WILLNEED)); }
-
-std::error_code populate(std::span<const std::byte> bytes) noexcept {
-#ifdef MADV_POPULATE_READ
-  constexpr int populate_read = MADV_POPULATE_READ;
-#else
-  constexpr int populate_read = 22;  // the kernel's number, which older C libraries do not define
-#endif
-  const std::error_code failed = advise(bytes, populate_read);
-  if (failed.value() != EINVAL) return failed;
-  // Linux before 5.14 does not know this advice. Reading one byte of each page has the same effect, except that a page
-  // beyond the end of the file raises SIGBUS.
+void read_each_page(std::span<const std::byte> bytes) noexcept {
+  constexpr std::size_t step = 4096;  // the smallest page size of any supported system
   will_need(bytes);
-  touch(bytes);
-  return {};
+  for (std::size_t i = 0; i < bytes.size(); i += step) {
+    static_cast<void>(*static_cast<const volatile std::byte*>(bytes.data() + i));
+  }
 }
+
+void will_need(std::span<const std::byte> bytes) noexcept { static_cast<void>(advise(bytes, MADV_WILLNEED)); }
 
 std::byte* allocate(std::size_t size, std::size_t alignment) noexcept {
   const bool large = size >= 2 * huge_page;
@@ -75,8 +61,8 @@ std::byte* allocate(std::size_t size, std::size_t alignment) noexcept {
   if (size > std::numeric_limits<std::size_t>::max() - (alignment - 1)) return nullptr;
   // aligned_alloc requires a multiple of the alignment.
   void* memory = std::aligned_alloc(alignment, (size + alignment - 1) & ~(alignment - 1));
-  // Without huge pages the first use of 1 GiB faults 262144 times. It is only advice, so a failure does not matter.
-  if (large && memory != nullptr) ::madvise(memory, size, MADV_HUGEPAGE);
+  // Without huge pages the first use of 1 GiB faults 262144 times.
+  if (large && memory != nullptr) advise_huge_pages({static_cast<std::byte*>(memory), size});
   return static_cast<std::byte*>(memory);
 }
 

@@ -5,7 +5,8 @@
 namespace onnxar::os {
 
 void pause(std::uint32_t milliseconds) noexcept {
-  const timespec time{milliseconds / 1000, static_cast<long>(milliseconds % 1000) * 1'000'000};
+  const timespec time{static_cast<std::time_t>(milliseconds / 1000),
+                      static_cast<long>(milliseconds % 1000) * 1'000'000};
   ::nanosleep(&time, nullptr);
 }
 

@@ -1,0 +1,15 @@
+#include "base/checked.h"
+
+#include "base/text.h"
+#include "onnxar/error.h"
+
+namespace onnxar::base {
+
+void refuse_address_space(std::uint64_t number, const std::filesystem::path& path) {
+  throw Error(Code::io_address_space,
+              concat("a size of ", number, " does not fit in the addresses of this ", 8 * sizeof(void*),
+                     "-bit program; use a 64-bit one"),
+              {}, path);
+}
+
+}  // namespace onnxar::base
