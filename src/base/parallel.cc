@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/joined_thread.h"
+
 namespace onnxar::base {
 namespace {
 
@@ -52,31 +54,15 @@ class Queue {
   std::exception_ptr failure_;
 };
 
-/// Joins its threads in the destructor. std::jthread would do, but libc++ 19 has it only with a special flag.
-class Helpers {
- public:
-  explicit Helpers(Queue& queue) : queue_(queue) {}
-  Helpers(const Helpers&) = delete;
-  Helpers& operator=(const Helpers&) = delete;
-  ~Helpers() {
-    for (std::thread& thread : threads_) thread.join();
+/// Whether the system gave one more thread.
+bool add_thread(std::vector<JoinedThread>& threads, Queue& queue) {
+  try {
+    threads.emplace_back([&queue] { queue.run(); });
+    return true;
+  } catch (const std::system_error&) {
+    return false;
   }
-
-  [[nodiscard]] std::size_t size() const noexcept { return threads_.size(); }
-  /// Whether the system gave one more thread.
-  bool add() {
-    try {
-      threads_.emplace_back([&queue = queue_] { queue.run(); });
-      return true;
-    } catch (const std::system_error&) {
-      return false;
-    }
-  }
-
- private:
-  Queue& queue_;
-  std::vector<std::thread> threads_;
-};
+}
 
 }  // namespace
 
@@ -93,9 +79,9 @@ void parallel_for(std::size_t count, std::size_t threads, const std::function<vo
   threads = std::min(allowed_threads(threads), count);
   Queue queue(count, work);
   {
-    Helpers helpers(queue);  // joined at the end of this block
+    std::vector<JoinedThread> helpers;  // joined at the end of this block
     bool more = true;
-    while (more && helpers.size() + 1 < threads) more = helpers.add();
+    while (more && helpers.size() + 1 < threads) more = add_thread(helpers, queue);
     queue.run();
   }
   queue.rethrow();

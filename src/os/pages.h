@@ -22,7 +22,7 @@ void unmap(std::span<const std::byte> mapping) noexcept;
 /// Tells the system that these bytes, a part of a mapping, will be read soon, and returns at once. Advice: never fails.
 void will_need(std::span<const std::byte> bytes) noexcept;
 /// Reads these bytes of a mapping into memory and maps their pages before it returns. Fails, instead of raising SIGBUS,
-/// if the file was shortened or cannot be read; Linux before 5.14 raises the signal.
+/// if the file was shortened or cannot be read; macOS, and Linux before 5.14, raise the signal.
 std::error_code populate(std::span<const std::byte> bytes) noexcept;
 
 /// Allocates memory without touching it, and advises huge pages for large sizes. Null if the memory is exhausted.

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/joined_thread.h"
 #include "base/open_file.h"
 #include "support/child_process.h"
 #include "support/refusal.h"
@@ -339,7 +340,7 @@ TEST_F(EditTest, SecondEditorIsToldToTryAgain) {
 
 TEST_F(EditTest, SecondEditorWaitsForAMoment) {
   auto open = std::make_unique<ArchiveEditor>(editor());
-  std::jthread second([&] { editor().commit(smallest_model()); });
+  base::JoinedThread second([&] { editor().commit(smallest_model()); });
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   open->commit(new_model());
   open.reset();
@@ -351,7 +352,7 @@ TEST_F(EditTest, FileThatWasRenamedToThePathMeanwhileIsTheOneEdited) {
   const Built renamed = smallest_builder(pattern(2048, 9)).build_placed();
   auto held = std::make_unique<os::File>(base::open_file(path_, os::Access::read));
   ASSERT_EQ(::flock(static_cast<int>(held->get()), LOCK_EX), 0);
-  std::jthread second([&] { editor().commit(new_model()); });
+  base::JoinedThread second([&] { editor().commit(new_model()); });
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   fs::rename(folder_.write_file("b", renamed.bytes), path_);
   held.reset();

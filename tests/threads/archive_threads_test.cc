@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/joined_thread.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/listing.h"
@@ -41,7 +42,7 @@ int failures_of(const std::function<bool(int)>& work) {
       ++failures;
     }
   };
-  std::vector<std::jthread> threads;
+  std::vector<base::JoinedThread> threads;
   for (int i = 0; i < thread_count; ++i) threads.emplace_back(run, i);
   threads.clear();
   return failures;

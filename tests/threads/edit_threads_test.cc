@@ -5,9 +5,9 @@
 #include <atomic>
 #include <filesystem>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "base/joined_thread.h"
 #include "onnxar/archive.h"
 #include "onnxar/edit.h"
 #include "support/refusal.h"
@@ -83,7 +83,7 @@ TEST(EditThreads, ReadersNeverSeeAnythingWrong) {
   Readers holding;
   Readers coming;
   {
-    std::vector<std::jthread> threads;
+    std::vector<base::JoinedThread> threads;
     for (int i = 0; i < 2; ++i) threads.emplace_back([&] { hold(held, holding); });
     for (int i = 0; i < 3; ++i) threads.emplace_back([&] { come(path, coming); });
     for (int i = 0; i < edits; ++i) edit(path, i);
@@ -101,7 +101,7 @@ TEST(EditThreads, EditsThatMeetFollowEachOther) {
   const fs::path path = folder.write_file("a", smallest_builder(weight()).build());
   constexpr int each = 8;
   {
-    std::vector<std::jthread> threads;
+    std::vector<base::JoinedThread> threads;
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&path, i] {
         for (int number = 0; number < each; ++number) edit(path, 10 * (i * each + number));

@@ -5,6 +5,7 @@
 namespace onnxar::os {
 
 Reason reason_of(const std::error_code& failed) noexcept {
+  if (failed.value() == ENOTSUP) return Reason::unsupported;  // on Linux the number of EOPNOTSUPP, on macOS its own
   switch (failed.value()) {
     case 0: return Reason::none;
     case ENOENT:

@@ -18,7 +18,7 @@ inline std::int64_t nanoseconds(const timespec& time) noexcept { return time.tv_
 
 inline FileStatus file_status(const struct stat& status) noexcept {
   return {kind_of(status.st_mode),
-          {status.st_dev, status.st_ino},
+          {static_cast<std::uint64_t>(status.st_dev), status.st_ino},
           static_cast<std::uint64_t>(status.st_size),
           nanoseconds(modified_of(status)),
           nanoseconds(changed_of(status))};

@@ -45,6 +45,14 @@ void unmap(std::span<const std::byte> mapping) noexcept {
   static_cast<void>(::munmap(const_cast<std::byte*>(mapping.data()), mapping.size()));
 }
 
+void read_each_page(std::span<const std::byte> bytes) noexcept {
+  constexpr std::size_t step = 4096;  // the smallest page size of any supported system
+  will_need(bytes);
+  for (std::size_t i = 0; i < bytes.size(); i += step) {
+    static_cast<void>(*static_cast<const volatile std::byte*>(bytes.data() + i));
+  }
+}
+
 void will_need(std::span<const std::byte> bytes) noexcept { static_cast<void>(advise(bytes, MADV_WILLNEED)); }
 
 std::byte* allocate(std::size_t size, std::size_t alignment) noexcept {

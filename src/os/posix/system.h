@@ -36,6 +36,8 @@ File open_part_by_part(Handle folder, const std::filesystem::path& relative, int
 /// its two calls the file has both names, which does no harm.
 std::error_code rename_by_link(Handle folder, const std::filesystem::path& from,
                                const std::filesystem::path& to) noexcept;
+/// populate for systems that cannot report pages beyond the end of the file: reading one raises SIGBUS.
+void read_each_page(std::span<const std::byte> bytes) noexcept;
 /// Gives the advice, of madvise(2), on the pages that `bytes` touch.
 std::error_code advise(std::span<const std::byte> bytes, int advice) noexcept;
 

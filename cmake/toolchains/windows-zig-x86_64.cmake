@@ -1,0 +1,5 @@
+# Windows on x86-64 by zig: clang and libc++ over the headers of mingw-w64.
+set(CMAKE_SYSTEM_NAME Windows)
+set(CMAKE_SYSTEM_PROCESSOR x86_64)
+set(zig_target x86_64-windows-gnu)
+include(${CMAKE_CURRENT_LIST_DIR}/zig.cmake)

@@ -1,0 +1,66 @@
+"""Builds the programs of a platform."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from targets import BUILD, ROOT, Platform, jobs
+
+ZIG = ROOT / "build/zig_venv/bin"  # `./dev` installs the package there
+
+# Optimised as little as possible, and joined as far as names allow: compiling takes most of the time of a run.
+CHEAP = ("-GNinja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_UNITY_BUILD=ON")
+WITHOUT_PROTOBUF = ("-DONNXAR_BUILD_MODEL=OFF", "-DONNXAR_BUILD_BENCH=OFF", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=32")
+
+
+class Failed(Exception):
+    """A step of the build ended with an error, which is in the log."""
+
+
+def logged(log: Path, *command: object) -> None:
+    log.parent.mkdir(parents=True, exist_ok=True)
+    words = list(map(str, command))
+    with log.open("ab") as file:
+        file.write(f"$ {' '.join(words)}\n".encode())
+        file.flush()
+        if subprocess.run(words, check=False, stdout=file, stderr=subprocess.STDOUT).returncode != 0:
+            raise Failed(f"{words[0]} {words[1]} failed, see {log.relative_to(ROOT)}")
+
+
+def provide_zig() -> None:
+    """Writes zig-clang and zig-clang++, programs of one word for `zig cc` and `zig c++`; ccache tells clang by the name."""
+    found = sorted(ZIG.parent.glob("lib/python3*/site-packages/ziglang/zig"))
+    if not found:
+        sys.exit("platforms.py: no zig in build/zig_venv: start with ./dev platforms")
+    for name, subcommand in (("zig", ""), ("zig-clang", "cc "), ("zig-clang++", "c++ ")):
+        script = ZIG / name
+        text = f'#!/bin/sh\nexport ZIG_GLOBAL_CACHE_DIR="{BUILD}/zig_cache"\nexec "{found[0]}" {subcommand}"$@"\n'
+        if not script.exists() or script.read_text() != text:  # otherwise it keeps its time, by which ccache knows it
+            script.write_text(text)
+            script.chmod(0o755)
+
+
+def compiler(platform: Platform) -> list[str]:
+    toolchain = [f"-DCMAKE_TOOLCHAIN_FILE={platform.toolchain}"] if platform.toolchain else []
+    return [*toolchain, *platform.options]
+
+
+def build(platform: Platform, targets: list[str], log: Path) -> None:
+    """Raises Failed if a step fails."""
+    if platform.by_zig:
+        provide_zig()
+    if platform.toolchain:
+        logged(log, sys.executable, "-B", ROOT / "tests/platforms/sysroot.py", platform.name)
+    folder = platform.folder / "build"
+    logged(log, "cmake", "-S", ROOT, "-B", folder, *CHEAP, *WITHOUT_PROTOBUF, *compiler(platform))
+    logged(log, "cmake", "--build", folder, "-j", jobs(), "--target", *targets)
+
+
+def emulator(platform: Platform) -> list[str]:
+    """The words before a program of this platform that run it here."""
+    if platform.toolchain is None:
+        return []
+    script = ["cmake", f"-DCMAKE_TOOLCHAIN_FILE={platform.toolchain}", "-P", str(ROOT / "tests/platforms/emulator.cmake")]
+    return subprocess.run(script, check=True, capture_output=True, text=True).stdout.split()

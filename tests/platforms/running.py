@@ -1,0 +1,126 @@
+"""Runs the programs and tests of a platform, and collects the outcome of each case."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from build import emulator
+from targets import C_PROGRAMS, ROOMS, ROOT, Platform, jobs
+
+QUICK = "-*Slow.*"  # GoogleTest's filter: suites named *Slow do not run
+PATIENCE = 3600  # seconds for one program
+
+
+class Outcome(NamedTuple):
+    """What became of a case: `passed`, `failed` or `skipped`, and why."""
+
+    what: str
+    why: str = ""
+
+
+Outcomes = dict[str, Outcome]  # by the name: ROOM.Suite.Case, or FOLDER.file_test.Class.case of a Python test
+
+
+def outcome_of(case: ET.Element) -> Outcome:
+    failure, skip = case.find("failure"), case.find("skipped")
+    if failure is not None:
+        return Outcome("failed", (failure.get("message") or "").strip())
+    if skip is not None or case.get("status") == "notrun":
+        return Outcome("skipped", "" if skip is None else (skip.get("message") or "").strip().split("\n")[-1])
+    return Outcome("passed")
+
+
+def read_junit(room: str, file: Path) -> Outcomes:
+    """The cases of an XML file of GoogleTest. Those that a filter left out are not among them."""
+    cases = [case for case in ET.parse(file).iter("testcase") if case.get("result") != "suppressed" and case.get("status") != "notrun"]
+    return {f"{room}.{case.get('classname')}.{case.get('name')}": outcome_of(case) for case in cases}
+
+
+class Runner:
+    """Runs everything of one platform. Logs and results are in its folder `results`."""
+
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+        self.build = platform.folder / "build"
+        self.results = platform.folder / "results"
+        self.results.mkdir(parents=True, exist_ok=True)
+        self.emulator = emulator(platform)
+
+    def program(self, name: str) -> Path:
+        path = self.build / name
+        return path if path.exists() else path.with_suffix(".exe")
+
+    def run(self, name: str, command: list[object], environment: dict[str, str]) -> int:
+        """The exit status; output goes to a log."""
+        with (self.results / f"{name}.log").open("wb") as log:
+            try:
+                return subprocess.run(list(map(str, command)), check=False, timeout=PATIENCE, stdin=subprocess.DEVNULL, stdout=log,
+                                      stderr=subprocess.STDOUT, cwd=ROOT, env={**os.environ, **environment}).returncode
+            except subprocess.TimeoutExpired:
+                return -1
+
+    def suites(self, program: Path) -> list[str]:
+        listing = subprocess.run([*self.emulator, str(program), "--gtest_list_tests"], check=False, capture_output=True, text=True).stdout
+        names = [line.split("#")[0].strip() for line in listing.splitlines() if line and not line.startswith((" ", "Running"))]
+        return [name for name in names if not name.endswith("Slow.")]
+
+    def gtest(self, room: str, only: str = "") -> Outcomes:
+        """The outcomes of one program. If it ends before its end, each suite runs in a process of its own, to know which one ended it."""
+        program = self.program(f"tests/{room}_test")
+        name = f"{room}.{only.replace('/', '_')}" if only else room
+        junit = self.results / f"{name}xml" if only else self.results / f"{name}.xml"
+        junit.unlink(missing_ok=True)
+        command = [*self.emulator, program, f"--gtest_filter={only}*{QUICK if not only else ''}", f"--gtest_output=xml:{junit}"]
+        status = self.run(name, command, {})
+        if junit.exists() and status in (0, 1):
+            return read_junit(room, junit)
+        if only:
+            return {f"{room}.{only}(the program)": Outcome("failed", f"ended with {status}")}
+        outcomes: Outcomes = {}
+        for suite in self.suites(program):
+            outcomes.update(self.gtest(room, suite))
+        return outcomes or {f"{room}.(the program)": Outcome("failed", f"ended with {status}")}
+
+    def as_command(self, name: str) -> str:
+        """A script that runs the program, for tests that expect one."""
+        program = self.program(name)
+        if not self.emulator:
+            return str(program)
+        script = self.results / program.stem
+        script.write_text(f'#!/bin/sh\nexec {shlex.join([*self.emulator, str(program)])} "$@"\n')
+        script.chmod(0o755)
+        return str(script)
+
+    def python_environment(self) -> dict[str, str]:
+        environment = {"PYTHONPATH": str(ROOT / "tests"), "ONNXAR": self.as_command("tools/onnxar"), "ONNXAR_WITHOUT_MODEL": "1",
+                       "ONNXAR_PLATFORM": self.platform.name}
+        if self.platform.has_c:
+            for variable, program in zip(("ONNXAR_C_PROGRAM", "ONNXAR_C_V1_PROGRAM"), C_PROGRAMS):
+                environment[variable] = self.as_command(f"tests/{program}")
+        return environment
+
+    def python(self, test: Path) -> Outcomes:
+        name = f"{test.parent.name}.{test.stem}"
+        found = self.results / f"{name}.json"
+        found.unlink(missing_ok=True)
+        command: list[object] = [sys.executable, "-B", ROOT / "tests/platforms/cases.py", test, found]
+        status = self.run(name, command, self.python_environment())
+        if not found.exists():
+            return {f"{name}.(the file)": Outcome("failed", f"ended with {status}")}
+        return {f"{test.parent.name}.{case}": Outcome(what, why) for case, what, why in json.loads(found.read_text())}
+
+    def everything(self, python_tests: list[Path]) -> Outcomes:
+        outcomes: Outcomes = {}
+        with ThreadPoolExecutor(jobs()) as pool:
+            parts = [*(pool.submit(self.gtest, room) for room in ROOMS), *(pool.submit(self.python, test) for test in python_tests)]
+            for part in parts:
+                outcomes.update(part.result())
+        return outcomes

@@ -1,0 +1,85 @@
+"""The platforms that `./dev platforms` builds for, and what it runs on them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build/platforms"
+
+# Folders of tests whose GoogleTest programs run on every platform, in the order of the rooms. They need no protobuf.
+ROOMS = ("os", "base", "zip", "wire", "archive", "onnx", "tensors", "numpy", "source", "skeleton", "sink", "verbs", "conformance")
+C_PROGRAMS = ("onnxar_c_program", "onnxar_c_v1_program")
+
+CLANG = ("-DCMAKE_CXX_COMPILER=clang++-19", "-DCMAKE_C_COMPILER=clang-19")
+STATIC = ("-DONNXAR_BUILD_C=OFF",)  # a static program loads no shared library
+
+
+@dataclasses.dataclass(frozen=True)
+class Platform:
+    """One row of the table. Names of cross builds are those of their files in cmake/toolchains/."""
+
+    name: str
+    system: str
+    compiler: str
+    run_by: str | None = "this machine"
+    options: tuple[str, ...] = ()
+    # Targets of a platform whose programs cannot be run here; the others build what they run.
+    only_built: tuple[str, ...] = ()
+    why_not_run: str = ""
+
+    @property
+    def toolchain(self) -> Path | None:
+        file = ROOT / f"cmake/toolchains/{self.name}.cmake"
+        return file if file.exists() else None
+
+    @property
+    def by_zig(self) -> bool:
+        return self.compiler.startswith("zig")
+
+    @property
+    def folder(self) -> Path:
+        return BUILD / self.name
+
+    @property
+    def has_c(self) -> bool:
+        return "-DONNXAR_BUILD_C=OFF" not in self.options
+
+    @property
+    def targets(self) -> list[str]:
+        if self.only_built:
+            return list(self.only_built)
+        return [*(f"{room}_test" for room in ROOMS), "onnxar", *(C_PROGRAMS if self.has_c else ())]
+
+
+QEMU = "qemu-user 7.2"
+WINE = "Wine 8"
+LINKED = ("onnxar", "onnxar_c", "conformance_test")
+NO_MAC = "macOS runs on Apple's machines alone, and no emulator of it is to be had."
+OTHER_BUILD = "`windows-x86_64` runs the same sources, with the compiler that Debian has."
+
+PLATFORMS = (
+    Platform("linux-x86_64-gcc", "Linux x86-64", "GCC 12, libstdc++",
+             options=("-DCMAKE_CXX_COMPILER=g++-12", "-DCMAKE_C_COMPILER=gcc-12")),
+    Platform("linux-x86_64-clang", "Linux x86-64", "Clang 19, libstdc++", options=CLANG),
+    Platform("linux-x86_64-libcxx", "Linux x86-64", "Clang 19, libc++"),
+    Platform("linux-i386", "Linux, 32 bits", "GCC 12, -m32"),
+    Platform("linux-musl-x86_64", "Linux x86-64, static with musl", "zig 0.15, libc++", options=STATIC),
+    Platform("linux-aarch64", "Linux aarch64", "GCC 12", QEMU),
+    Platform("linux-musl-aarch64", "Linux aarch64, static with musl", "zig 0.15, libc++", QEMU, options=STATIC),
+    Platform("linux-riscv64", "Linux riscv64", "GCC 12", QEMU),
+    Platform("linux-s390x", "Linux s390x, big-endian", "GCC 12", QEMU),
+    Platform("windows-x86_64", "Windows x86-64", "GCC 12, mingw-w64", WINE),
+    Platform("windows-zig-x86_64", "Windows x86-64", "zig 0.15, libc++", None, only_built=LINKED, why_not_run=OTHER_BUILD),
+    Platform("macos-arm64", "macOS arm64", "zig 0.15, libc++", None, only_built=LINKED, why_not_run=NO_MAC),
+    Platform("macos-x86_64", "macOS x86-64", "zig 0.15, libc++", None, only_built=LINKED, why_not_run=NO_MAC),
+)
+
+# Named on the page because users ask for them.
+NOT_BUILT = (("MSVC, for Windows", "There is no MSVC on Linux; builtins of other compilers are used in `src/base/checked.h` alone."),)
+
+
+def jobs() -> int:
+    return int(os.environ.get("ONNXAR_JOBS") or os.cpu_count() or 1)
