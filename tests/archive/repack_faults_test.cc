@@ -163,6 +163,18 @@ TEST_F(RepackFaultsTest, ADryRunWritesNothingAndKnowsTheSize) {
   EXPECT_EQ(code_of([&] { return repack(folder_ / "in", folder_ / "out", options); }), Code::output_exists);
 }
 
+TEST_F(RepackFaultsTest, OnlyAnOutputThatIsReplacedIsLocked) {
+  const auto path = input(archive_of_three());
+  const auto output = folder_.write_file("out", smallest_archive().bytes);
+  const ArchiveEditor editor = ArchiveEditor::open(output);
+  const auto code = [&](const OutputOptions& how) {
+    return code_of([&] { return repack(path, output, {.output = how}); });
+  };
+  EXPECT_EQ(code({.sync = false}), Code::output_exists);
+  EXPECT_EQ(code({.overwrite = true, .sync = false, .dry_run = true}), std::nullopt);
+  EXPECT_EQ(code({.overwrite = true, .sync = false}), Code::archive_busy);
+}
+
 TEST_F(RepackFaultsTest, AFullDiskIsNamedAndChangesNothing) {
   const TempDir disk;
   if (::mount("tmpfs", disk.path().c_str(), "tmpfs", 0, "size=3m") != 0) {

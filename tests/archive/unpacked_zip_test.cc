@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 #include "support/zip_builder.h"
@@ -64,6 +68,50 @@ TEST_F(UnpackedZipTest, EntriesThatAreUsedCountOnceTowardsTheLimit) {
   for (int i = 0; i < 100; ++i) static_cast<void>(zip.bytes(index_of(zip, "stored")));
   EXPECT_EQ(refusal_of([&] { return zip.place_of(index_of(zip, "large")); }),
             (ErrorContext{Code::zip_limit_expansion, "large", built_.entry("large").central_offset}));
+}
+
+TEST_F(UnpackedZipTest, SourcesCountTowardsTheLimitToo) {
+  UnpackedZip zip = unpacked();
+  EXPECT_EQ(code_of([&] { return zip.source(index_of(zip, "large"), 1)->size(); }), Code::zip_limit_expansion);
+}
+
+TEST_F(UnpackedZipTest, OnlyStoredEntriesAreVerifiedInPlace) {
+  UnpackedZip zip = unpacked();
+  EXPECT_NO_THROW(zip.verify(index_of(zip, "deflated"))) << "it is verified when it is inflated";
+  std::size_t places = 0;
+  const std::size_t stored = index_of(zip, "stored");
+  zip.source(stored, 1)->locate([&](const Location& location) {
+    ++places;
+    EXPECT_EQ(location.bytes.data(), zip.bytes(stored).data());
+  });
+  EXPECT_EQ(places, 1U);
+}
+
+TEST_F(UnpackedZipTest, SourcesRefuseDamagedDataWithThePathAndPassOtherErrors) {
+  static_cast<void>(unpacked());
+  ZipBuilder builder;
+  builder.entries = {plain_entry(zip_entry("stored", pattern(3000))), plain_entry(deflated_entry("crc", zeros(3000))),
+                     plain_entry(deflated_entry("form", zeros(3000))),
+                     plain_entry(zip_entry(model_entry, smallest_model()))};
+  builder.entry("crc").in_both([](HeaderFields& header) { header.crc = 1U; });
+  Built built = builder.build_placed();
+  flip_bit(built.bytes, built.entry("stored").data_offset);
+  flip_bit(built.bytes, built.entry("form").data_offset + 1);  // the size of the stored block
+  const auto path = folder_.write_file("b.zip", built.bytes);
+  UnpackedZip zip(path, folder_.path(), 8, [](const ByteSource&) { return false; });
+  const auto error_from = [&](std::string_view name, const ByteSink& sink) {
+    const auto source = zip.source(index_of(zip, name), 1);
+    const auto error = error_of([&] { source->read(sink); });
+    return error ? std::pair(error->code(), error->path()) : std::pair(Code::usage_argument, std::filesystem::path());
+  };
+  const auto ignore = [](Bytes) {};
+  EXPECT_EQ(error_from("stored", ignore), std::pair(Code::zip_data_crc, path));
+  EXPECT_EQ(error_from("crc", ignore), std::pair(Code::zip_data_crc, path));
+  EXPECT_EQ(error_from("form", ignore), std::pair(Code::zip_data_inflate, path));
+  const auto failing = [](Bytes) { throw Error(Code::io_disk_full, "full", {}, "/elsewhere"); };
+  EXPECT_EQ(error_from("crc", failing), std::pair(Code::io_disk_full, std::filesystem::path("/elsewhere")));
+  const auto without_path = [](Bytes) { throw Error(Code::io_disk_full, "full"); };
+  EXPECT_EQ(error_from("crc", without_path), std::pair(Code::io_disk_full, std::filesystem::path()));
 }
 
 TEST_F(UnpackedZipTest, DamagedDataIsRefusedWhereItIsRead) {
