@@ -109,13 +109,4 @@ inline std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) noex
 /// Has the processor load the cache line of `address`, which need not be mapped.
 inline void prefetch_line(const void* address) noexcept { __builtin_prefetch(address); }
 
-#if defined(__x86_64__)
-/// Whether the processor multiplies 256 bits without carries, which folds CRCs.
-inline bool has_carryless_multiplication() noexcept {
-  return __builtin_cpu_supports("vpclmulqdq") != 0 && __builtin_cpu_supports("avx2") != 0;
-}
-/// Whether the processor has vectors of 512 bits.
-inline bool has_wide_vectors() noexcept { return __builtin_cpu_supports("avx512f") != 0; }
-#endif
-
 }  // namespace onnxar::base

@@ -1,6 +1,7 @@
 #include "base/crc32_fold.h"
 
 #include "base/checked.h"
+#include "base/processor.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
@@ -66,7 +67,8 @@ std::optional<FoldedCrc32> fold_crc32(std::uint32_t crc, Bytes bytes) noexcept {
 
 bool is_folding_fastest() noexcept {
 #ifdef ONNXAR_HAVE_ISAL
-  return can_fold() && !has_wide_vectors();
+  static const bool wide = has_wide_vectors();
+  return can_fold() && !wide;
 #else
   return can_fold();
 #endif

@@ -35,7 +35,7 @@ void apply(Blob& file, const FileCall& call) {
     file.resize(call.offset);
     return;
   }
-  file.resize(std::max(file.size(), call.offset + call.data.size()));
+  file.resize(std::max<std::uint64_t>(file.size(), call.offset + call.data.size()));
   put_bytes(file, call.offset, call.data);
 }
 

@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("os", "base", "zip", "wire", "onnx", "archive", "tensors", "numpy", "source", "skeleton", "sink", "verbs")
+ROOMS = ("os", "os/posix", "os/linux", "base", "zip", "wire", "onnx", "archive", "tensors", "numpy", "source", "skeleton", "sink", "verbs")
 COMPILERS = ("clang++-19", "clang++-20", "clang++-21", "clang++")
 
 
@@ -36,7 +36,7 @@ class Libcxx(unittest.TestCase):
 
     def test_the_core_compiles_with_it(self):
         # All sources in one unit: most of the work is parsing the standard library, and this does it once.
-        sources = [path for room in ROOMS for path in sorted((ROOT / "src" / room).rglob("*.cc"))]
+        sources = [path for room in ROOMS for path in sorted((ROOT / "src" / room).glob("*.cc"))]
         self.assertGreater(len(sources), 50)
         done = syntax_check(self.compiler, "".join(f'#include "{path}"\n' for path in sources))
         self.assertEqual(done.returncode, 0, done.stderr)

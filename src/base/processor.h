@@ -1,0 +1,13 @@
+// What the processor can do. Asking takes microseconds in a virtual machine: callers keep the answer.
+#pragma once
+
+namespace onnxar::base {
+
+#if defined(__x86_64__)
+/// Whether the processor multiplies 256 bits without carries, which folds CRCs.
+bool has_carryless_multiplication() noexcept;
+/// Whether the processor has vectors of 512 bits.
+bool has_wide_vectors() noexcept;
+#endif
+
+}  // namespace onnxar::base
