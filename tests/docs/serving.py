@@ -47,11 +47,15 @@ def in_node(block: Block, folder: Path) -> str:
     return run(folder, "node", "node.mjs").strip()
 
 
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
 def in_browser(block: Block, folder: Path) -> str:
     (folder / "web.mjs").write_text(block.text)
     (folder / "index.html").write_text(PAGE)
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
-    handler.log_message = lambda *_: None  # type: ignore[attr-defined]
+    handler = functools.partial(Quiet, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}/index.html"
