@@ -17,7 +17,7 @@ CONFIGURATION = """\
 INPUT = {include}
 FILE_PATTERNS = *.h
 RECURSIVE = YES
-FILTER_PATTERNS = *_c.h="{python} {script}"
+INPUT_FILTER = "{python} {script}"
 INCLUDE_PATH = {include}/..
 STRIP_FROM_PATH = {include}
 PREDEFINED = ONNXAR_API= __cplusplus=202002L
@@ -26,7 +26,7 @@ EXPAND_ONLY_PREDEF = YES
 EXTRACT_ALL = YES
 TYPEDEF_HIDES_STRUCT = YES
 HIDE_FRIEND_COMPOUNDS = YES
-EXCLUDE_SYMBOLS = onnxar::detail onnxar::detail::*
+EXCLUDE_SYMBOLS = detail detail::* schema schema::*
 AUTOLINK_SUPPORT = NO
 GENERATE_HTML = NO
 GENERATE_LATEX = NO
@@ -44,7 +44,13 @@ def configuration(out: Path) -> str:
 
 
 def for_doxygen(text: str) -> str:
-    """Comments above a declaration and after a member become Doxygen's; those of a section and of the head do not."""
+    """Namespaces are left out, since Breathe lists what is directly in a file: the pages say in which one the names are."""
+    text = re.sub(r"^namespace [\w ]*onnxar(::ort)? \{\n|^\} *// namespace [\w ]*onnxar(::ort)?\n", "\n", text, flags=re.MULTILINE)
+    return commented(text) if "#define ONNXAR_C_ABI 1" in text else text
+
+
+def commented(text: str) -> str:
+    """C's comments above a declaration and after a member become Doxygen's; those of a section and of the head do not."""
     head, mark, rest = text.partition("#define ONNXAR_C_ABI 1")
     rest, end, tail = rest.partition("/* NOLINTEND")
     rest = re.sub(r"^/\* (?!---|NOLINT|Checks of)", "/** ", rest, flags=re.MULTILINE)
@@ -58,17 +64,18 @@ def top(header: Path) -> str:
     for line in header.read_text().splitlines():
         if not line.startswith(("//", "/*", " *")):
             break
-        lines.append(re.sub(r"^(// ?|/\* ?| \*/? ?)", "", line))
-    text = re.sub(r"((?:^ {2,}\S.*\n|\n(?= {2,}\S))+)", fenced, "\n".join(lines) + "\n", flags=re.MULTILINE)
-    return re.sub(r"^-{3,}$", "", text, flags=re.MULTILINE)
+        text = re.sub(r"^(// ?|/\* ?| \*/? ?)", "", line)
+        text = re.sub(r"^(?=.{9} \S)([A-Z][A-Za-z ]*?) {2,}(\S.*)$", r"- **\1**: \2", text)  # a word, and what it means
+        lines.append(re.sub(r"^ {10,}(?=\S)", "  ", text) if lines and lines[-1].startswith(("- ", "  ")) else text)
+    return re.sub(r"((?:^ {2,}\S.*\n|\n(?= {2,}\S))+)", fenced, "\n".join(lines) + "\n", flags=re.MULTILINE)
 
 
 def fenced(found: re.Match[str]) -> str:
-    """Lines of code as a block; continued lines of a list of words as they are."""
+    """Lines of code, which follow an empty line, as a block; continued lines of a list as they are."""
     code = found[1].strip("\n")
-    if not re.search(r"[;{}]|//", code):
+    if found.string[found.start() - 1 : found.start() + 1] != "\n\n":
         return found[1]
-    return "\n```text\n" + "\n".join(line[2:] for line in code.splitlines()) + "\n```\n"
+    return "\n```cpp\n" + "\n".join(line[2:] for line in code.splitlines()) + "\n```\n"
 
 
 def section(header: Path) -> str:
