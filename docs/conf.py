@@ -25,7 +25,6 @@ html_theme = "furo"
 html_title = f"onnxar {release}"
 
 suppress_warnings = [
-    "myst.header",  # spec/rfc/proposal.md begins at level 2, as ONNX's template for proposals does
     "misc.highlighting_failure",  # the dump in spec/writing.md has remarks beside the bytes
 ]
 linkcheck_ignore = [r"http://localhost.*"]

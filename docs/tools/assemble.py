@@ -63,7 +63,8 @@ class Tree:
             parts += [LINK.sub(lambda found: self.link(page, found), text[end : block.start()]), block[0]]
             end = block.end()
         parts.append(LINK.sub(lambda found: self.link(page, found), text[end:]))
-        self.write(page, "".join(parts))
+        title = "" if text.startswith("# ") else f"# {page.stem.capitalize()}\n\n"  # a page of a template without one
+        self.write(page, title + "".join(parts))
 
     def change(self, page: str, old: str, new: str) -> None:
         path = self.source / page

@@ -4,6 +4,12 @@ A block is run as its language says. One that cannot run has a marker in the lin
 
     <!-- not run: it installs packages; ./dev newcomer runs it -->
     <!-- run by ./dev serve -->
+
+What a block takes for granted, and a reader has, is made by code that the page does not show:
+
+    <!-- first python:
+    size = 4096
+    -->
 """
 
 from __future__ import annotations
@@ -13,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-FENCE = re.compile(r"^```([\w{}-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^(?:```([\w{}-]*)\n(.*?)^```|<!-- first (\w+):\n(.*?)^-->)$", re.MULTILINE | re.DOTALL)
 MARKER = re.compile(r"<!-- (not run: .{10,}|run by \S.*) -->\n\Z")
 SHOWN = {"text", "console", "json"}  # what a program prints, or a file holds
 RUN = {"sh", "python", "cpp", "c"}
@@ -36,7 +42,7 @@ class Block(NamedTuple):
 
 
 def pages() -> list[Path]:
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [ROOT / "README.md", ROOT / "python/README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def blocks_of(page: Path) -> list[Block]:
@@ -45,7 +51,8 @@ def blocks_of(page: Path) -> list[Block]:
     for fence in FENCE.finditer(text):
         marker = MARKER.search(text, 0, fence.start())
         line = text.count("\n", 0, fence.start()) + 1
-        found.append(Block(page, line, fence[1], fence[2], marker[1] if marker else ""))
+        language, code = (fence[3], fence[4]) if fence[3] else (fence[1], fence[2])
+        found.append(Block(page, line, language, code, marker[1] if marker else ""))
     return found
 
 

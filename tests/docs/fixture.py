@@ -1,4 +1,5 @@
-"""Writes the small model that every page of the documents begins with: y = relu(x @ encoder.weight) @ decoder.weight.
+"""Writes the small model that every page of the documents begins with: y = relu(x @ encoder.weight) @ decoder.weight, with
+an embedding that is not used.
 
 Usage: fixture.py OUT.onnx
 """
@@ -13,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 
 def main() -> None:
-    shapes = {"encoder.weight": (64, 256), "decoder.weight": (256, 16)}
+    shapes = {"encoder.weight": (64, 256), "decoder.weight": (256, 16), "embedding": (300, 16)}
     numbers = np.random.default_rng(0)
     weights = [numpy_helper.from_array(numbers.standard_normal(shape, np.float32), name) for name, shape in shapes.items()]
     nodes = [
