@@ -89,6 +89,14 @@ def copy_of_project(target: Path) -> None:
             shutil.copy2(ROOT / name, target / name)
 
 
+def give_network(root: Path) -> None:
+    """How this machine finds and trusts the servers of packages: names, and certificates if it has some of its own."""
+    for file in ("etc/resolv.conf", "etc/hosts", "etc/pip.conf", "etc/ssl/certs/ca-certificates.crt"):
+        if (Path("/") / file).exists():
+            (root / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(Path("/") / file, root / file)
+
+
 def main() -> None:
     page, folder = Path(sys.argv[1]), Path(sys.argv[2]).absolute()
     found = blocks(page)
@@ -101,7 +109,7 @@ def main() -> None:
     root = bare_root(folder)
     copy_of_project(root / "project")
     (root / "newcomer.sh").write_text(text)
-    shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
+    give_network(root)
     inside = f"mount -t proc proc {shlex.quote(str(root))}/proc && exec chroot {shlex.quote(str(root))} /usr/bin/env -i " \
              "HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin bash -x /newcomer.sh"
     done = subprocess.run(["unshare", "--mount", "--fork", "--pid", "bash", "-c", inside], check=False)
