@@ -16,7 +16,6 @@ ROOT = Path(__file__).resolve().parents[2]
 CATALOGUE = ROOT / "include/onnxar/error_codes.inc"
 EXPLANATIONS = ROOT / "docs/errors.toml"
 RULE = re.compile(r"^- \*\*([A-Z]\d+)\*\* `([a-z._]+)`", re.MULTILINE)
-HEAD = ["code", "meaning", "cause", "remedy", "rule"]
 
 
 class Code(NamedTuple):
@@ -73,9 +72,11 @@ def fault(codes: list[Code], sections: dict[str, dict[str, Explanation]]) -> str
     return ""
 
 
-def row(code: Code, why: Explanation, links: list[str]) -> str:
-    cells = [f"`{code.id}` ({code.kind})", *why, ", ".join(links)]
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+def item(code: Code, why: Explanation, links: list[str]) -> str:
+    """One code, with a target that links can name."""
+    about = ", ".join([code.kind, *links])
+    return (f"({code.id})=\n### `{code.id}`\n\n{why.meaning} ({about})\n\n"
+            f"- **Cause:** {why.cause}\n- **Remedy:** {why.remedy}\n")  # fmt: skip
 
 
 def page() -> str:
@@ -84,9 +85,8 @@ def page() -> str:
         sys.exit(f"error_page.py: {wrong}")
     text = []
     for section, group in sections.items():
-        text += [f"## {section}", "", "| " + " | ".join(HEAD) + " |", "|---" * len(HEAD) + "|"]
-        text += [row(code, group[code.id], links.get(code.id, [])) for code in codes if code.section == section]
-        text.append("")
+        text.append(f"## {section}\n")
+        text += [item(code, group[code.id], links.get(code.id, [])) for code in codes if code.section == section]
     return "\n".join(text)
 
 
