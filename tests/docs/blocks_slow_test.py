@@ -1,0 +1,56 @@
+"""Every code block of the documents does what it says: shell and Python blocks are run, C++ and C compiled (and run if
+they are programs). A block that cannot run has a marker with its reason; the markers are counted.
+
+Usage: ONNXAR=onnxar ONNXAR_BUILD=build/release ONNXAR_PACKAGE_PYTHON=python PYTHONPATH=tests blocks_slow_test.py [PAGE...]
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from docs.blocks import ROOT, RUN, code, pages
+from docs.running import Compiler, Failed, Story, model
+
+ONLY = sys.argv[1:]  # names of pages
+NOT_RUN = 10  # the blocks with a marker, in all
+
+
+class Blocks(unittest.TestCase):
+    def play(self, page: Path, folder: Path) -> None:
+        model(folder)
+        story = Story(folder, Path(os.environ["ONNXAR"]), Path(os.environ["ONNXAR_PACKAGE_PYTHON"]),
+                      Compiler(Path(os.environ["ONNXAR_BUILD"]).absolute()))  # fmt: skip
+        for block in code(page):
+            if not block.reason:
+                with self.subTest(block.place):
+                    try:
+                        story.run(block)
+                    except Failed as failed:
+                        self.fail(f"{block.place}: {failed}")
+        try:
+            story.end()
+        except Failed as failed:
+            self.fail(f"{page}: fragments: {failed}")
+
+    def test_every_block_runs(self) -> None:
+        for page in pages():
+            if any(not block.reason for block in code(page)) and (not ONLY or str(page.relative_to(ROOT)) in ONLY):
+                with self.subTest(page.name), tempfile.TemporaryDirectory() as folder:
+                    self.play(page, Path(folder))
+
+    def test_a_block_is_in_a_language_that_is_run_or_says_why_it_is_not(self) -> None:
+        found = [block for page in pages() for block in code(page)]
+        self.assertEqual([block.place for block in found if not block.reason and block.language not in RUN], [])
+        self.assertGreater(sum(not block.reason for block in found), 25)
+
+    def test_the_blocks_that_are_not_run_are_these_many(self) -> None:
+        marked = [block.place for page in pages() for block in code(page) if block.reason]
+        self.assertEqual(len(marked), NOT_RUN, marked)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

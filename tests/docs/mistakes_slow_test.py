@@ -1,0 +1,50 @@
+"""The table of docs/mistakes.md: each mistake is made, and the answer has the sentence of the table.
+
+Usage: ONNXAR=onnxar ONNXAR_BUILD=build/release ONNXAR_PACKAGE_PYTHON=python PYTHONPATH=tests mistakes_slow_test.py
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from docs.blocks import ROOT, code
+from docs.running import Compiler, Story, model
+
+PAGE = ROOT / "docs/mistakes.md"
+
+
+def rows() -> list[tuple[str, str]]:
+    """What is typed, and what the answer contains."""
+    lines = [line.strip("|").split(" | ") for line in PAGE.read_text().splitlines() if line.startswith("| ")]
+    return [(cells[1].strip().strip("`"), cells[2].strip()) for cells in lines if cells[1].strip() != "you type"]
+
+
+class Mistakes(unittest.TestCase):
+    def answer(self, words: str, folder: Path, story: Story) -> subprocess.CompletedProcess[str]:
+        command = ["bash", "-c", words]
+        if words.startswith("onnxar."):
+            command = ["python3", "-c", f"import onnx, onnxar\n{words}"]
+        return subprocess.run(command, cwd=folder, env=story.environment, text=True, capture_output=True, check=False)
+
+    def test_the_answer_has_the_sentence_that_mends_it(self) -> None:
+        self.assertGreaterEqual(len(rows()), 10)
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            model(folder)
+            story = Story(folder, Path(os.environ["ONNXAR"]), Path(os.environ["ONNXAR_PACKAGE_PYTHON"]),
+                          Compiler(Path(os.environ["ONNXAR_BUILD"]).absolute()))  # fmt: skip
+            for block in code(PAGE):
+                story.run(block)
+            for words, sentence in rows():
+                with self.subTest(words):
+                    done = self.answer(words, folder, story)
+                    self.assertNotEqual(done.returncode, 0)
+                    self.assertIn(sentence, done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

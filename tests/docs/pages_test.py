@@ -1,0 +1,117 @@
+"""The documents without running their blocks: links lead somewhere, and the pages that programs make are complete.
+
+Usage: ONNXAR=onnxar PYTHONPATH=tests pages_test.py
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import unittest
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs/tools"))
+
+import api_pages  # noqa: E402
+import assemble  # noqa: E402
+import command_page  # noqa: E402
+import error_page  # noqa: E402
+
+CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub and MyST make them."""
+    heads = re.findall(r"^#+ (.*)$", CODE.sub("", path.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def links() -> list[tuple[Path, str]]:
+    return [
+        (page, found[1])
+        for page in (ROOT / each for each in assemble.pages())
+        for found in re.finditer(r"\[[^\]]*\]\(([^)\s]+)\)", CODE.sub("", page.read_text()))
+        if not re.match(r"[a-z]+:", found[1])
+    ]
+
+
+class Links(unittest.TestCase):
+    def test_every_link_leads_to_a_file_and_a_heading(self) -> None:
+        self.assertGreater(len(links()), 100)
+        for page, target in links():
+            name, _, anchor = target.partition("#")
+            path = page.parent / name if name else page
+            with self.subTest(page=str(page.relative_to(ROOT)), target=target):
+                self.assertTrue(path.exists())
+                if anchor:
+                    self.assertIn(anchor, anchors(path))
+
+    def test_the_readme_is_a_screen_and_a_half(self) -> None:
+        self.assertLessEqual(len((ROOT / "README.md").read_text().splitlines()), 90)
+
+
+class Errors(unittest.TestCase):
+    def test_every_code_is_explained_in_its_section(self) -> None:
+        codes = error_page.catalogue(error_page.CATALOGUE.read_text())
+        self.assertEqual(len(codes), error_page.CATALOGUE.read_text().count("\nONNXAR_CODE("))
+        self.assertEqual(error_page.fault(codes, error_page.explanations(error_page.EXPLANATIONS.read_text())), "")
+
+    def test_the_page_has_each_code_with_meaning_cause_and_remedy(self) -> None:
+        page = error_page.page()
+        for code in error_page.catalogue(error_page.CATALOGUE.read_text()):
+            wanted = rf"(?m)^### `{re.escape(code.id)}`\n\n\S.* \({code.kind}\b.*\)\n\n- \*\*Cause:\*\* \S.*\n- \*\*Remedy:\*\* \S.*$"
+            self.assertRegex(page, wanted)
+
+    def test_a_code_that_is_missing_or_misplaced_is_a_fault(self) -> None:
+        codes = error_page.catalogue(error_page.CATALOGUE.read_text())
+        sections = error_page.explanations(error_page.EXPLANATIONS.read_text())
+        self.assertIn("zip.data.crc", error_page.fault([code for code in codes if code.id != "zip.data.crc"], sections))
+        del sections["ONNX"]["onnx.graph.cycle"]
+        self.assertIn("onnx.graph.cycle", error_page.fault(codes, sections))
+
+
+class CommandLine(unittest.TestCase):
+    def test_the_page_has_every_verb_and_option_of_the_help(self) -> None:
+        tool = os.environ["ONNXAR"]
+        page = command_page.page(tool)
+        verbs = re.findall(r"^### (\w+)$", page, re.MULTILINE)
+        self.assertGreater(len(verbs), 15)
+        for verb in verbs:
+            text = subprocess.run([tool, verb, "--help"], capture_output=True, text=True, check=True).stdout
+            part = page.split(f"\n### {verb}\n")[1].split("\n### ")[0]
+            for option in re.findall(r"^\s+(?:-\w,)?(--[\w-]+)", text, re.MULTILINE):
+                with self.subTest(verb=verb, option=option):
+                    self.assertRegex(part, rf"(?m)^- `[^`]*{option}\b")
+
+
+class Reference(unittest.TestCase):
+    def test_every_function_of_c_has_its_comment_for_doxygen(self) -> None:
+        text = api_pages.for_doxygen((api_pages.INCLUDE / api_pages.C_HEADER).read_text())
+        self.assertIn("/** Maps and opens the file at `path`.", text)
+        self.assertIn("size_t struct_size; /**< sizeof(onnxar_open_options) */", text)
+        self.assertNotIn("/** --- ", text)
+
+    def test_every_header_is_in_the_reference(self) -> None:
+        pages = api_pages.cpp() + api_pages.c()
+        for header in api_pages.INCLUDE.rglob("*.h"):
+            self.assertIn(f"```{{doxygenfile}} {header.name}\n", pages)
+
+
+class Picture(unittest.TestCase):
+    def test_it_says_what_it_shows_and_has_colours_for_the_dark(self) -> None:
+        root = ET.parse(ROOT / "docs/format.svg").getroot()
+        named = {each.get("id") for each in root if each.tag in {f"{SVG}title", f"{SVG}desc"}}
+        self.assertEqual((root.get("role"), set(root.get("aria-labelledby").split())), ("img", named))
+        style = root.find(f"{SVG}style").text
+        light, dark = style.split("@media (prefers-color-scheme: dark)")
+        rule = re.compile(r"\.([\w-]+) \{[^}]*#")
+        self.assertEqual(set(rule.findall(light)), set(rule.findall(dark)))
+
+
+if __name__ == "__main__":
+    unittest.main()
