@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "shell/numbers.h"
+#include "shell/terminal.h"
 
 namespace onnxar::tool {
 namespace {
@@ -16,7 +17,13 @@ constexpr std::size_t label_width = 15;
 void line(const std::string& label, const std::string& text) {
   // Most models lack some of these facts, and a label alone would say nothing.
   if (text.empty()) return;
-  std::cout << label << std::string(label_width - std::min(label.size(), label_width - 1), ' ') << text << '\n';
+  const std::size_t terminal = os::terminal_width(os::Stream::output);
+  std::string head = styled(os::Stream::output, Style::bold, label) +
+                     std::string(label_width - std::min(label.size(), label_width - 1), ' ');
+  for (const std::string& part : wrapped(text, terminal > 2 * label_width ? terminal - label_width : 0)) {
+    std::cout << head << part << '\n';
+    head = std::string(label_width, ' ');
+  }
 }
 
 /// Prints a list under one label. After `most` items, only the number of the others.
