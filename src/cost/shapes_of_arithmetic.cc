@@ -126,10 +126,16 @@ Known resize(const Call& call) {
   return one(shape);
 }
 
+/// The quantised values, their scale and their zero point.
+Known dynamic_quantization(const Call& call) {
+  return {{call.shape(0), std::nullopt}, {Shape{}, std::nullopt}, {Shape{}, std::nullopt}};
+}
+
 }  // namespace
 
 void add_arithmetic(Rules& rules) {
-  rules.insert({{"Add", on_integers(sum)},
+  rules.insert({{"DynamicQuantizeLinear", dynamic_quantization},
+                {"Add", on_integers(sum)},
                 {"Sub", on_integers(difference)},
                 {"Mul", on_integers(product)},
                 {"Div", on_integers(quotient)},

@@ -166,6 +166,8 @@ class Progress(ToolCase):
         time.sleep(1.2)
         process.send_signal(signal.SIGCONT)
         text = screen.read_all(process)
+        assert process.stdout is not None
+        process.stdout.close()
         self.assertEqual(process.returncode, DONE, text)
         return text
 
@@ -180,7 +182,7 @@ class Progress(ToolCase):
         return is_writing and _written(link) > 0
 
     def test_packing_shows_progress_only_on_a_terminal(self) -> None:
-        model = self.sparse(300 * MIB)
+        model = self.sparse(128 * MIB)
         with terminal() as screen:
             text = self.stopped_in_the_middle(screen, "pack", model, "-o", self.output, "--no-sync")
         found = PROGRESS.search(text)

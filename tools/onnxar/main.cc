@@ -66,8 +66,15 @@ void refuse_unknown_verb(const CLI::App& app, Words words) {
   expect_verb(app, *first);
 }
 
+/// Whether the arguments have an option that the verb lacks. CLI11 may report something else first, which a misspelt
+/// option caused: that the right one is missing.
+bool has_unknown_option(const CLI::App& app) {
+  const std::vector<std::string> extras = app.remaining(true);
+  return std::ranges::any_of(extras, [](const std::string& word) { return is_option(word); });
+}
+
 /// Names the verb's option that is nearest to one that it does not have.
-[[noreturn]] void refuse_extras(const CLI::App& app, const CLI::ExtrasError& error) {
+[[noreturn]] void refuse_extras(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> extras = app.remaining(true);
   const auto option = std::ranges::find_if(extras, [](const std::string& word) { return is_option(word); });
   const auto verbs = app.get_subcommands();
@@ -120,6 +127,7 @@ int parse_and_run(Words words) {
   } catch (const CLI::ExtrasError& error) {
     refuse_extras(app, error);
   } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0 && has_unknown_option(app)) refuse_extras(app, error);
     if (error.get_exit_code() != 0 && wants_json_errors(words)) throw Error(Code::usage_argument, error.what());
     return flushed(app.exit(error) == 0 ? exit_code::done : exit_code::usage);  // --help ends here
   }

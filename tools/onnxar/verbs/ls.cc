@@ -110,13 +110,13 @@ void print_totals(const Listing& listing, std::size_t all_entries) {
   std::uint64_t data = 0;
   for (const ListedEntry& entry : listing.entries) data += entry.size;
   const bool is_part = listing.entries.size() != all_entries;
-  std::cout << (is_part ? std::to_string(listing.entries.size()) + " of " : "")
-            << counted(all_entries, "entry", "entries") << ", " << short_size(data) << " of data";
+  std::string text = (is_part ? std::to_string(listing.entries.size()) + " of " : "") +
+                     counted(all_entries, "entry", "entries") + ", " + short_size(data) + " of data";
   if (!is_part) {
-    std::cout << ", model " << short_size(listing.model.size) << ", padding " << short_size(listing.padding_bytes)
-              << ", unused " << short_size(listing.unused_bytes) << ", file " << short_size(listing.file_size);
+    text += ", model " + short_size(listing.model.size) + ", padding " + short_size(listing.padding_bytes) +
+            ", unused " + short_size(listing.unused_bytes) + ", file " + short_size(listing.file_size);
   }
-  std::cout << '\n';
+  for (const std::string& line : wrapped(text, os::terminal_width(os::Stream::output))) std::cout << line << '\n';
 }
 
 void print_table(const Listing& listing, const LsArguments& arguments, std::size_t all_entries) {
