@@ -150,6 +150,11 @@ class ByteSpan {
 /// Takes one piece, which is valid only during the call.
 using ByteSink = std::function<void(Bytes)>;
 
+/// Reports the progress of a call that reads or writes much data: `done` of `total` bytes. Called on the thread of the
+/// call, about every 16 MiB or after a tensor, with growing numbers; the last time with `done == total`, before any
+/// output gets its name. An exception from it cancels the call, which then leaves no output, and passes through.
+using ProgressCallback = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
 /// Fills the front of a buffer and returns the number of bytes it wrote; 0 means the end of the stream. The buffer is
 /// never longer than the rest of the announced size, and the last call is the one that completes it.
 using StreamReader = std::function<std::size_t(std::span<std::byte>)>;

@@ -36,6 +36,11 @@ struct ConvertReport {
   std::filesystem::path model_path;       ///< the file that holds the model: the output, or a file in that folder
   std::string data_file;                  ///< of onnx_external: the name of the one data file; else empty
   std::vector<Finding> remarks;           ///< warnings and notes: what could not move, what was left out
+  /// Moved tensors whose data was in typed fields such as `float_data`. It is raw data now: equal, in another field.
+  std::uint64_t typed_made_raw = 0;
+  /// Of `tensors_outside`, those that are not initializers of the graph itself: in subgraphs, functions and attributes.
+  /// Some runtimes look for external data only at initializers of the graph.
+  std::uint64_t nested_outside = 0;
 };
 
 /// Writes the model at `input` to `output` as an archive. `save.format` is Format::archive.
@@ -95,6 +100,8 @@ struct CheckOptions {
   bool data = false;      ///< also compare the CRC-32 of every entry, and the checksums of links: reads all bytes
   bool strict = false;    ///< make warnings, and superseded tails of edits, errors
   LoadOptions load = {};  ///< where external data is, limits, the number of threads that compare CRCs
+  /// With `data`: counts the bytes of entries whose CRC-32 was compared.
+  ProgressCallback progress = {};
 };
 
 /// Finds all errors, warnings and notes about the archive or `.onnx` file at `path`.
@@ -112,6 +119,7 @@ struct ExtractOptions {
   bool raw = false;           ///< write the tensor's raw bytes alone; otherwise NumPy's format, `.npy`
   OutputOptions output = {};  ///< `threads` does not apply; `load.threads` does
   LoadOptions load = {};
+  ProgressCallback progress = {};  ///< counts the bytes of tensors that are written
 };
 
 /// One tensor that was written.
@@ -150,6 +158,7 @@ struct ReplaceOptions {
   std::vector<AddedFile> add = {};              ///< side files and graphs, which replace those of the same name
   std::vector<std::string> remove = {};         ///< names of side files and graphs
   OutputOptions output = {};                    ///< `overwrite` does not apply: the archive is edited in place
+  ProgressCallback progress = {};               ///< counts the bytes that are appended
 };
 
 /// What a replacement did, or would do.

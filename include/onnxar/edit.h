@@ -151,6 +151,7 @@ struct RepackOptions {
   /// CRC-32 of the bytes. All other entries are verified.
   std::vector<std::string> accept_crc = {};
   std::vector<RenamedEntry> rename = {};  ///< new names for entries that the model does not name
+  ProgressCallback progress = {};         ///< counts the bytes of entries that are written
 };
 
 struct RepackReport {

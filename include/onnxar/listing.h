@@ -62,6 +62,10 @@ struct Listing {
 /// Lists an open archive. Errors: io.changed, zip.*, wire.*.
 [[nodiscard]] Listing ls(const Archive& archive, const LoadOptions& options = {});
 
+/// Removes the entries that do not match a shell pattern (`*`, `?`, `[a-c]`): neither their name nor that of a tensor
+/// in them. `model` and the totals of the file stay. Cost: O(names * pattern).
+void keep_matching(Listing& listing, std::string_view pattern);
+
 // --- Tensors ---------------------------------------------------------------------------------------------------------
 
 /// A tensor of an archive's model, with its data in an entry or in the model.

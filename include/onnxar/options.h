@@ -75,9 +75,6 @@ struct AddedFile {
   std::filesystem::path path;  ///< the file that is read
 };
 
-/// Reports the progress of saving: `done` of `total` bytes of data are written. Called on the thread that saves.
-using ProgressCallback = std::function<void(std::uint64_t done, std::uint64_t total)>;
-
 struct SaveOptions {
   std::uint64_t threshold = default_threshold;  ///< bytes; payloads of at least this many move out of the model
   std::uint64_t alignment = default_alignment;  ///< bytes, a power of two: where data outside the model begins

@@ -45,6 +45,9 @@ WORDS = {
     "list.entries": "onnxar.open lists them",
     "dump.strings": "their values are in the tensor's string_data",
     "dump.or_freeze": "onnxar.freeze with weights fills them in",
+    "kind.plain_model": "this is a plain model, not an archive: onnxar.pack makes an archive of it",
+    "kind.weights": "this is {}, which holds weights and no graph: onnxar.freeze with weights fills them into a model",
+    "kind.other": "this is {}",
 }
 
 

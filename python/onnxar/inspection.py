@@ -129,7 +129,8 @@ class CostEstimate:
     """Multiply-adds of MatMul, Conv and similar operators in one run, as far as shapes are known. `in_subgraphs` counts each
     subgraph once."""
 
-    multiply_adds: int
+    multiply_adds: int | None  # None where it is not the whole cost
+    at_least: int
     in_subgraphs: int
     by_op: list[OpCost]
     not_known: list[UnknownCost]

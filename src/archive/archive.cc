@@ -7,6 +7,7 @@
 #include "archive/aligned_copies.h"
 #include "archive/changed.h"
 #include "archive/entry_source.h"
+#include "archive/file_kind.h"
 #include "archive/foreign_faults.h"
 #include "archive/keys.h"
 #include "archive/opening.h"
@@ -36,8 +37,12 @@ struct Archive::Parts {
 namespace {
 
 /// Adds a hint if the fault is one that zip tools usually cause: it names the verb that makes an archive of the file.
-Error with_foreign_hint(const Error& error) {
+Error with_foreign_hint(const Error& error, Bytes file) {
+  const bool is_no_archive = error.code() == Code::archive_model_missing || error.code() == Code::zip_end_missing;
+  if (is_no_archive) return with_kind(error, file);
   if (!is_foreign_fault(error.code())) return error;
+  const Advice other = advice_on_kind(file);  // not every zip holds a model
+  if (other.hint != Hint::none) return base::annotate(error, {.advice = other});
   const bool is_name = is_portable_name_fault(error.code());
   return base::annotate(error, {.advice = {is_name ? Hint::pack_names_entries : Hint::repack_plain_zip}});
 }
@@ -45,7 +50,7 @@ Error with_foreign_hint(const Error& error) {
 /// Completes an error at the first use of an entry: adds the path, and tells whether the file changed since it was
 /// opened.
 Error with_archive(const Error& error, const Archive& archive) {
-  return with_change(with_foreign_hint(error).with_path(archive.path()), archive);
+  return with_change(with_foreign_hint(error, archive.file()).with_path(archive.path()), archive);
 }
 
 void check_reserved_names(const zip::Directory& directory) {
@@ -89,7 +94,7 @@ zip::Directory read_directory(Bytes file, const OpenOptions& options) {
     check_reserved_names(directory);
     return directory;
   } catch (const Error& error) {
-    throw with_foreign_hint(error);
+    throw with_foreign_hint(error, file);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "archive/access.h"
 #include "archive/check.h"
+#include "archive/file_kind.h"
 #include "archive/opening.h"
 #include "base/checked.h"
 #include "base/crc32.h"
@@ -125,8 +126,9 @@ EarlierState recover(const std::filesystem::path& path, const CutOptions& option
     const auto state = verified_state(bytes.first(base::in_memory(end)), at == ends.begin() ? 0 : *std::prev(at));
     if (state) return cut(std::move(file), path, bytes.size(), *state, options);
   }
+  const Advice other = advice_on_kind(bytes);
   throw Error(Code::archive_unrecoverable, "no prefix of the file is a complete archive, so nothing can be recovered",
-              {}, path, {Hint::make_anew});
+              {}, path, other.hint == Hint::none ? Advice{Hint::make_anew} : other);
 }
 
 EarlierState undo(const std::filesystem::path& path, const CutOptions& options) {

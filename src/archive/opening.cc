@@ -10,6 +10,7 @@
 
 #include "archive/access.h"
 #include "archive/changed.h"
+#include "archive/file_kind.h"
 #include "base/checked.h"
 #include "base/mapped_file.h"
 #include "base/memory.h"
@@ -128,7 +129,8 @@ OpenOptions only_looking(OpenOptions options) {
 Error with_recover_hint(const Error& error, Bytes file, const OpenOptions& options) {
   if (!is_fault_of_end(error.code())) return error;
   const std::vector<std::uint64_t> ends = zip::state_ends(file);
-  if (ends.empty() || !opens_as_archive(file.first(base::in_memory(ends.back())), options)) return error;
+  if (ends.empty() || !opens_as_archive(file.first(base::in_memory(ends.back())), options))
+    return with_kind(error, file);
   const std::uint64_t end = ends.back();
   const bool without_end = error.code() == Code::zip_end_missing || error.code() == Code::zip_end_not_last;
   if (without_end && begins_entry(base::section(file, end))) {

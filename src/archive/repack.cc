@@ -7,12 +7,14 @@
 #include "archive/accepted_crcs.h"
 #include "archive/changed.h"
 #include "archive/entry_source.h"
+#include "archive/file_kind.h"
 #include "archive/opening.h"
 #include "archive/output_options.h"
 #include "archive/repack_plan.h"
 #include "base/checked.h"
 #include "base/mapped_file.h"
 #include "base/output_file.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "onnxar/archive.h"
 #include "zip/layout.h"
@@ -24,7 +26,10 @@ namespace {
 using base::concat;
 
 void write_entries(const base::MappedFile& mapping, const RepackPlan& plan, const AcceptedCrcs& accepted,
-                   zip::Writer& writer) {
+                   const ProgressCallback& tell, zip::Writer& writer) {
+  std::uint64_t total = 0;
+  for (const PlannedEntry& planned : plan.entries()) total += planned.entry->size;
+  base::Progress progress(tell, total);
   const Bytes file = mapping.bytes();
   for (const PlannedEntry& planned : plan.entries()) {
     std::unique_ptr<const ByteSource> source = zip::data_source(file, *planned.entry, mapping.origin());
@@ -33,7 +38,7 @@ void write_entries(const base::MappedFile& mapping, const RepackPlan& plan, cons
     if (planned.may_change) {
       source = std::make_unique<CopiedSource>(base::section(file, planned.entry->data_offset, planned.entry->size));
     }
-    const std::uint32_t crc = writer.add(planned.name, planned.alignment, *source);
+    const std::uint32_t crc = writer.add(planned.name, planned.alignment, base::CountedSource(*source, progress));
     if (!accepted.accepts(*planned.entry, crc)) zip::expect_crc(file, *planned.entry, crc);
   }
 }
@@ -41,7 +46,9 @@ void write_entries(const base::MappedFile& mapping, const RepackPlan& plan, cons
 /// Adds the likely cause to an error in the zip file at `path`: an edit that is at work or did not finish, or a
 /// different change of the file. Errors of the output already have its path, and keep it.
 Error with_cause(const Error& error, const base::MappedFile& mapping, const std::filesystem::path& path) {
-  return with_change(with_edit(with_recover_hint(error, mapping.bytes()).with_path(path), path), mapping, path);
+  const bool holds_no_model = error.code() == Code::archive_model_missing;
+  const Error known = holds_no_model ? with_kind(error, mapping.bytes()) : with_recover_hint(error, mapping.bytes());
+  return with_change(with_edit(known.with_path(path), path), mapping, path);
 }
 
 }  // namespace
@@ -65,7 +72,7 @@ RepackReport repack_zip(const std::filesystem::path& input, const std::filesyste
     auto out = base::OutputFile::create(std::move(target), existing_of(options.output));
     zip::Writer writer({std::move(out), options.output.sync}, options.output.threads);
     writer.reserve(report.file_bytes);  // fails now, not after hours of copying, if the disk is too small
-    write_entries(mapping, plan, accepted, writer);
+    write_entries(mapping, plan, accepted, options.progress, writer);
     std::move(writer).finish().publish(sync_of(options.output));
   } catch (const Error& error) {
     throw with_cause(error, mapping, input);

@@ -65,6 +65,10 @@ constexpr std::array rows = {
     Row{Hint::dump_strings, "`dump` of the command line shows them"},
     Row{Hint::dump_or_freeze,
         "`dump` of the command line prints them with its data, and its `freeze` fills them in from a file of weights"},
+    Row{Hint::kind_plain_model, "this is a plain model, not an archive: `onnxar_pack` makes an archive of it"},
+    Row{Hint::kind_weights,
+        "this is {}, which holds weights and no graph: `freeze` of the command line fills them into a model"},
+    Row{Hint::kind_other, "this is {}"},
 };
 
 /// Whether every hint has a row, at the index that is its number. A new hint thus does not compile without its words.

@@ -119,7 +119,8 @@ const base::KeyedMap<std::string_view, Counter>& counters() {
                                                                   {"FusedGemm", gemm},
                                                                   {"LSTM", recurrent},
                                                                   {"GRU", recurrent},
-                                                                  {"RNN", recurrent}};
+                                                                  {"RNN", recurrent},
+                                                                  {"DynamicQuantizeLSTM", recurrent}};
   return table;
 }
 
@@ -143,7 +144,9 @@ using Op = std::pair<std::string, std::string>;
 
 class Costs {
  public:
-  Costs(const schema::ModelProto& model, Budget& budget) : model_(model), budget_(budget) {
+  /// `bindings` may be null.
+  Costs(const schema::ModelProto& model, Budget& budget, const Bindings* bindings)
+      : model_(model), budget_(budget), bindings_(bindings) {
     for (const auto& function : model.functions()) {
       functions_.emplace(std::tuple(onnx::canonical_domain(function.domain()), std::string_view(function.name()),
                                     std::string_view(function.overload())),
@@ -152,7 +155,7 @@ class Costs {
   }
 
   CostEstimate run() && {
-    Values values(budget_);
+    Values values(budget_, nullptr, bindings_);
     values.add(model_.graph());
     graph(model_.graph(), "graph", values, nullptr, 0);
     CostEstimate estimate;
@@ -204,6 +207,7 @@ class Costs {
     } else {
       expand(*function, node, attributes, site, values, level);
     }
+    if (take_branch(node, attributes, site, values, call, level)) return;
     for_each_subgraph(node, site, [&](const schema::GraphProto& subgraph, const std::string& path) {
       Values inner(budget_, &values);
       inner.add(subgraph);
@@ -211,6 +215,25 @@ class Costs {
       graph(subgraph, path, inner, call, level + 1);
       --subgraphs_;
     });
+  }
+
+  /// Counts the branch of an If whose condition is known as part of the graph around it, since it runs once. Returns
+  /// whether it did.
+  bool take_branch(const schema::NodeProto& node, const Attributes& attributes, const std::string& site, Values& values,
+                   const Attributes* call, std::size_t level) {
+    if (node.op_type() != "If" || !onnx::is_default_domain(node.domain()) || node.input_size() != 1) return false;
+    const auto& condition = values.at(node.input(0)).integers;
+    if (!condition || condition->size() != 1) return false;
+    const std::string_view name = condition->front() != 0 ? "then_branch" : "else_branch";
+    const auto* branch = attributes.find(name);
+    if (branch == nullptr || !branch->has_g()) return false;
+    Values inner(budget_, &values);
+    inner.add(branch->g());
+    graph(branch->g(), concat(site, ".attr.", name), inner, call, level + 1);
+    for (int i = 0; i < node.output_size() && i < branch->g().output_size(); ++i) {
+      values.set(node.output(i), inner.at(branch->g().output(i).name()));
+    }
+    return true;
   }
 
   [[nodiscard]] const schema::FunctionProto* function_of(const schema::NodeProto& node) const {
@@ -222,7 +245,7 @@ class Costs {
   /// Estimates a function's body with the shapes of the call.
   void expand(const schema::FunctionProto& function, const schema::NodeProto& node, const Attributes& attributes,
               const std::string& site, Values& values, std::size_t level) {
-    Values body(budget_);
+    Values body(budget_, nullptr, bindings_);
     for (int i = 0; i < function.input_size() && i < node.input_size(); ++i) {
       body.set(function.input(i), values.at(node.input(i)));
     }
@@ -282,6 +305,7 @@ class Costs {
 
   const schema::ModelProto& model_;
   Budget& budget_;
+  const Bindings* bindings_;
   Orders orders_;  // kept over calls: a subgraph is ordered once, even if its function is expanded often
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const schema::FunctionProto*> functions_;
   std::map<Op, OpCost> by_op_;
@@ -293,11 +317,13 @@ class Costs {
 
 }  // namespace
 
-CostEstimate estimate_cost(const schema::ModelProto& model) {
+CostEstimate estimate_cost(const schema::ModelProto& model, const Bindings& bindings) {
   Budget budget = Budget::for_model(model.ByteSizeLong());
-  return estimate_cost(model, budget);
+  return Costs(model, budget, bindings.empty() ? nullptr : &bindings).run();
 }
 
-CostEstimate estimate_cost(const schema::ModelProto& model, Budget& budget) { return Costs(model, budget).run(); }
+CostEstimate estimate_cost(const schema::ModelProto& model, Budget& budget) {
+  return Costs(model, budget, nullptr).run();
+}
 
 }  // namespace onnxar

@@ -74,7 +74,6 @@ constexpr auto same_shape_ops = std::to_array<std::string_view>({"Relu",
                                                                  "MeanVarianceNormalization",
                                                                  "QuantizeLinear",
                                                                  "DequantizeLinear",
-                                                                 "DynamicQuantizeLinear",
                                                                  "ScatterND",
                                                                  "ScatterElements",
                                                                  "FastGelu",
@@ -94,6 +93,7 @@ Rules make_rules() {
   add_rearrangements(rules);
   add_parts(rules);
   add_constants(rules);
+  add_arithmetic(rules);  // before the loops below: emplace keeps the first rule of an operator
   for (const std::string_view op : same_shape_ops) rules.emplace(op, same_shape);
   for (const std::string_view op : broadcasting_ops) rules.emplace(op, broadcast_all);
   return rules;

@@ -63,5 +63,6 @@ void add_layers(Rules& rules);
 void add_rearrangements(Rules& rules);
 void add_parts(Rules& rules);
 void add_constants(Rules& rules);
+void add_arithmetic(Rules& rules);
 
 }  // namespace onnxar::shape_rules

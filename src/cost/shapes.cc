@@ -1,6 +1,8 @@
 #include "cost/shapes.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <type_traits>
 
 #include "base/checked.h"
@@ -10,13 +12,26 @@
 namespace onnxar {
 namespace {
 
-std::optional<Shape> stated_shape(const schema::TensorShapeProto& shape) {
-  if (static_cast<std::size_t>(shape.dim_size()) > most_values) return std::nullopt;
-  Shape dims;
-  for (const auto& dim : shape.dim()) {
-    dims.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? dim.dim_value() : unknown_dim);
+/// Empty if a number is not an integer, or beyond those that `float` has exactly.
+template <typename Float, typename Numbers>
+std::optional<std::vector<std::int64_t>> whole_numbers(const Numbers& numbers) {
+  constexpr Float largest = 1U << 24U;
+  std::vector<std::int64_t> values;
+  for (const Float number : numbers) {
+    if (!(std::abs(number) <= largest) || number != std::trunc(number)) return std::nullopt;
+    values.push_back(static_cast<std::int64_t>(number));
   }
-  return dims;
+  return values;
+}
+
+template <typename Float>
+std::optional<std::vector<std::int64_t>> whole_numbers_of_raw(const std::string& raw) {
+  std::vector<Float> numbers(raw.size() / sizeof(Float));
+  using Bits = std::conditional_t<sizeof(Float) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = std::bit_cast<Float>(base::load<Bits>(as_bytes(raw), i * sizeof(Float)));
+  }
+  return whole_numbers<Float>(numbers);
 }
 
 template <typename Integer>
@@ -33,6 +48,32 @@ std::span<const std::int64_t> integers_of(const google::protobuf::RepeatedField<
   return {list.data(), static_cast<std::size_t>(list.size())};
 }
 
+std::optional<std::vector<std::int64_t>> numbers_of_raw(DataType type, const std::string& raw) {
+  switch (type) {
+    case DataType::int64: return integers_of_raw<std::int64_t>(raw);
+    case DataType::int32: return integers_of_raw<std::int32_t>(raw);
+    case DataType::boolean: return integers_of_raw<std::uint8_t>(raw);
+    case DataType::float32: return whole_numbers_of_raw<float>(raw);
+    case DataType::float64: return whole_numbers_of_raw<double>(raw);
+    default: return std::nullopt;
+  }
+}
+
+std::optional<std::vector<std::int64_t>> numbers_of_fields(DataType type, const schema::TensorProto& tensor,
+                                                           std::uint64_t count) {
+  const auto has = [count](const auto& list) { return static_cast<std::uint64_t>(list.size()) == count; };
+  const auto copied = [](const auto& list) { return std::vector<std::int64_t>(list.begin(), list.end()); };
+  switch (type) {
+    case DataType::int64: return has(tensor.int64_data()) ? std::optional(copied(tensor.int64_data())) : std::nullopt;
+    case DataType::int32:
+    case DataType::boolean: return has(tensor.int32_data()) ? std::optional(copied(tensor.int32_data())) : std::nullopt;
+    case DataType::float32: return has(tensor.float_data()) ? whole_numbers<float>(tensor.float_data()) : std::nullopt;
+    case DataType::float64:
+      return has(tensor.double_data()) ? whole_numbers<double>(tensor.double_data()) : std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
 KnownValue known(const schema::TensorProto& tensor) { return {shape_of(dims_of(tensor)), small_integers(tensor)}; }
 
 }  // namespace
@@ -41,19 +82,16 @@ std::optional<std::vector<std::int64_t>> small_integers(const schema::TensorProt
   const DataType type = type_of(tensor);
   const auto dims = shape_of(dims_of(tensor));
   const auto count = dims ? elements(*dims) : std::nullopt;
-  if ((type != DataType::int64 && type != DataType::int32) || !count || *count > most_values) return std::nullopt;
-  std::vector<std::int64_t> values;
+  const unsigned bits = bits_per_element(type);
+  if (bits < 8 || !count || *count > most_values) return std::nullopt;
+  std::optional<std::vector<std::int64_t>> values;
   if (tensor.has_raw_data()) {
-    const std::size_t size = type == DataType::int64 ? sizeof(std::int64_t) : sizeof(std::int32_t);
-    if (tensor.raw_data().size() / size != *count) return std::nullopt;  // before the copy: the data may be long
-    values = type == DataType::int64 ? integers_of_raw<std::int64_t>(tensor.raw_data())
-                                     : integers_of_raw<std::int32_t>(tensor.raw_data());
-  } else if (type == DataType::int64 && static_cast<std::uint64_t>(tensor.int64_data_size()) == *count) {
-    values.assign(tensor.int64_data().begin(), tensor.int64_data().end());
-  } else if (type == DataType::int32 && static_cast<std::uint64_t>(tensor.int32_data_size()) == *count) {
-    values.assign(tensor.int32_data().begin(), tensor.int32_data().end());
+    if (tensor.raw_data().size() != *count * (bits / 8)) return std::nullopt;  // before the copy: the data may be long
+    values = numbers_of_raw(type, tensor.raw_data());
+  } else {
+    values = numbers_of_fields(type, tensor, *count);
   }
-  if (values.size() != *count) return std::nullopt;
+  if (!values || values->size() != *count) return std::nullopt;
   return values;
 }
 
@@ -91,6 +129,33 @@ bool Values::pay_for(std::string_view name, std::uint64_t values) const {
   return budget_.spend(row + Budget::of_name(name.size()) + 4 * values);
 }
 
+std::int64_t Values::bound(const schema::TensorShapeProto_Dimension& dim) const {
+  if (dim.has_dim_value()) return std::max(dim.dim_value(), unknown_dim);
+  if (bindings_ == nullptr || dim.dim_param().empty()) return unknown_dim;
+  const auto found = bindings_->find(dim.dim_param());
+  return found == bindings_->end() ? unknown_dim : found->second;
+}
+
+std::optional<Shape> Values::stated_shape(const schema::TensorShapeProto& shape) const {
+  if (static_cast<std::size_t>(shape.dim_size()) > most_values) return std::nullopt;
+  Shape dims;
+  for (const auto& dim : shape.dim()) dims.push_back(bound(dim));
+  return dims;
+}
+
+/// Applies bindings of dimensions without a name, `input[0]`, and of values.
+void Values::bind_inputs(const schema::GraphProto& graph) {
+  if (bindings_ == nullptr || outer_ != nullptr) return;
+  for (const auto& input : graph.input()) {
+    KnownValue& value = values_[input.name()];
+    if (const auto found = bindings_->find(input.name()); found != bindings_->end()) value.integers = {found->second};
+    for (std::size_t i = 0; value.shape && i < value.shape->size(); ++i) {
+      const std::string name = input.name() + "[" + std::to_string(i) + "]";
+      if (const auto found = bindings_->find(name); found != bindings_->end()) (*value.shape)[i] = found->second;
+    }
+  }
+}
+
 void Values::add(const google::protobuf::RepeatedPtrField<schema::ValueInfoProto>& values) {
   for (const auto& value : values) {
     const auto& type = value.type().tensor_type();
@@ -104,6 +169,7 @@ void Values::add(const schema::GraphProto& graph) {
   add(graph.value_info());
   add(graph.output());
   add(graph.input());
+  bind_inputs(graph);
   for (const auto& tensor : graph.initializer()) {
     if (!pay_for(tensor.name(), static_cast<std::uint64_t>(tensor.dims_size()))) return;
     values_[tensor.name()] = known(tensor);
@@ -119,7 +185,9 @@ void Values::set(std::string_view name, KnownValue value) {
   if (name.empty() || !pay_for(name, values)) return;
   KnownValue& stated = values_[name];
   // A complete shape from value_info takes precedence over an inferred one: ONNX's own inference knows more operators.
-  const bool better = !stated.shape || std::ranges::find(*stated.shape, unknown_dim) != stated.shape->end();
+  // With bindings it may be a shape for other sizes.
+  const bool better =
+      !stated.shape || bindings_ != nullptr || std::ranges::find(*stated.shape, unknown_dim) != stated.shape->end();
   if (better && value.shape) stated.shape = std::move(value.shape);
   if (value.integers) stated.integers = std::move(value.integers);
 }

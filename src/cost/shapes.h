@@ -30,10 +30,14 @@ using Shape = std::vector<std::int64_t>;
 /// so that a chain of Concat nodes cannot grow shapes without a limit.
 inline constexpr std::size_t most_values = 64;
 
+/// Sizes for named dimensions, or for those without a name by `input[0]`, and values of inputs that are one integer.
+using Bindings = base::KeyedMap<std::string_view, std::int64_t>;
+
 /// The known facts about a value.
 struct KnownValue {
   std::optional<Shape> shape;
-  /// The elements of a small tensor of integers, such as the shape that Reshape takes.
+  /// The elements of a small tensor of integers, such as the shape that Reshape takes, or of another type (floats,
+  /// bool as 0 and 1) if all are integers.
   std::optional<std::vector<std::int64_t>> integers;
 };
 
@@ -60,8 +64,10 @@ class Attributes {
 /// The values of one scope: a graph, a subgraph or a function's body. Names are views of the model.
 class Values {
  public:
-  /// Looks up names that a subgraph does not define in `outer`, which may be null.
-  explicit Values(Budget& budget, const Values* outer = nullptr) : budget_(budget), outer_(outer) {}
+  /// Looks up names that a subgraph does not define in `outer`, which may be null. The outermost graph has the
+  /// bindings; they may be null.
+  explicit Values(Budget& budget, const Values* outer = nullptr, const Bindings* bindings = nullptr)
+      : budget_(budget), outer_(outer), bindings_(outer != nullptr ? outer->bindings_ : bindings) {}
 
   /// Adds initializers, inputs and value_info, as far as the budget goes.
   void add(const schema::GraphProto& graph);
@@ -79,7 +85,12 @@ class Values {
   [[nodiscard]] bool pay_for(std::string_view name, std::uint64_t values) const;
 
   Budget& budget_;
+  [[nodiscard]] std::int64_t bound(const schema::TensorShapeProto_Dimension& dim) const;
+  [[nodiscard]] std::optional<Shape> stated_shape(const schema::TensorShapeProto& shape) const;
+  void bind_inputs(const schema::GraphProto& graph);
+
   const Values* outer_;
+  const Bindings* bindings_;  // null for none
   base::KeyedMap<std::string_view, KnownValue> values_;
 };
 

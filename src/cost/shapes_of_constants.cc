@@ -37,7 +37,12 @@ Known constant(const Call& call) {
 
 Known constant_of_shape(const Call& call) {
   const auto& dims = call.input(0).integers;
-  return one(dims ? shape_of(*dims) : std::nullopt);
+  KnownValue value{dims ? shape_of(*dims) : std::nullopt, std::nullopt};
+  const auto* attribute = call.attributes().find("value");
+  const auto number = attribute == nullptr ? Integers{0} : small_integers(attribute->t()).value_or(Integers());
+  const auto count = value.shape ? elements(*value.shape) : std::nullopt;
+  if (number.size() == 1 && count && *count <= most_values) value.integers = Integers(*count, number.front());
+  return {value};
 }
 
 Known expand(const Call& call) {

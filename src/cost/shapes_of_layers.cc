@@ -157,7 +157,7 @@ Known gemm(const Call& call) {
   return one(Shape{(*a)[turn_a ? 1 : 0], (*b)[turn_b ? 0 : 1]});
 }
 
-/// The first output of a recurrent layer: all its hidden states.
+/// The outputs of a recurrent layer: all its hidden states, the last one, and the last cell state.
 Known states(const Call& call) {
   const auto& x = call.shape(0);  // [time, batch, features]
   const auto& r = call.shape(2);  // [directions, gates * hidden, hidden]
@@ -165,7 +165,17 @@ Known states(const Call& call) {
   const bool batch_first = call.attributes().integer("layout", 0) != 0;
   const Shape time_first = {(*x)[0], (*r)[0], (*x)[1], (*r)[2]};
   const Shape batched = {(*x)[0], (*x)[1], (*r)[0], (*r)[2]};
-  return one(batch_first ? batched : time_first);
+  const Shape last = {batch_first ? (*x)[0] : (*r)[0], batch_first ? (*r)[0] : (*x)[1], (*r)[2]};
+  return {{batch_first ? batched : time_first, std::nullopt}, {last, std::nullopt}, {last, std::nullopt}};
+}
+
+/// ONNX Runtime's LSTM with quantised weights, whose dimensions are transposed.
+Known quantised_states(const Call& call) {
+  const auto& x = call.shape(0);
+  const auto& r = call.shape(2);  // [directions, hidden, gates * hidden]
+  if (!x || !r || x->size() != 3 || r->size() != 3) return {};
+  const Shape last = {(*r)[0], (*x)[1], (*r)[1]};
+  return {{Shape{(*x)[0], (*r)[0], (*x)[1], (*r)[1]}, std::nullopt}, {last, std::nullopt}, {last, std::nullopt}};
 }
 
 }  // namespace
@@ -188,7 +198,8 @@ void add_layers(Rules& rules) {
                 {"FusedGemm", gemm},
                 {"LSTM", states},
                 {"GRU", states},
-                {"RNN", states}});
+                {"RNN", states},
+                {"DynamicQuantizeLSTM", quantised_states}});
 }
 
 }  // namespace onnxar::shape_rules

@@ -111,10 +111,14 @@ std::optional<Taken> taken(std::int64_t start, std::int64_t end, std::int64_t st
   return Taken{bound(start), std::max<std::int64_t>(0, (distance + stride - 1) / stride), step};
 }
 
-Integers picked(const Integers& from, const Taken& taken) {
+/// Returns the values of the rows that are taken of all `rows`. Empty if the values are not that many rows.
+std::optional<Integers> picked_rows(const Integers& from, const Taken& taken, std::int64_t rows) {
+  if (rows <= 0 || std::ssize(from) % rows != 0) return std::nullopt;
+  const std::int64_t width = std::ssize(from) / rows;
   Integers values;
   for (std::int64_t i = 0; i < taken.count; ++i) {
-    values.push_back(from[static_cast<std::size_t>(taken.start + i * taken.step)]);
+    const auto row = from.begin() + (taken.start + i * taken.step) * width;
+    values.insert(values.end(), row, row + width);
   }
   return values;
 }
@@ -131,9 +135,8 @@ Known slice(const Call& call) {
     const auto part = taken(slicing->starts[i], slicing->ends[i], slicing->steps[i], size);
     (*value.shape)[*axis] = part ? part->count : unknown_dim;
     const auto& from = call.input(0).integers;
-    // The values of a vector are tracked, because exporters slice shapes.
-    const bool is_vector = shape->size() == 1 && slicing->axes.size() == 1;
-    if (from && part && is_vector && std::ssize(*from) == size) value.integers = picked(*from, *part);
+    // The values are tracked, because exporters slice shapes, and reverse the rows of pads.
+    if (from && part && *axis == 0 && slicing->axes.size() == 1) value.integers = picked_rows(*from, *part, size);
   }
   return {value};
 }

@@ -7,6 +7,19 @@
 namespace onnxar::shape_rules {
 namespace {
 
+/// The values of a matrix of shape `x`, column by column: exporters transpose the pads of Pad.
+std::optional<Integers> transposed(const std::optional<Integers>& values, const Shape& x) {
+  const auto count = elements(x);
+  if (!values || values->empty() || !count || values->size() != *count) return std::nullopt;
+  Integers columns;
+  for (std::int64_t column = 0; column < x[1]; ++column) {
+    for (std::int64_t row = 0; row < x[0]; ++row) {
+      columns.push_back((*values)[static_cast<std::size_t>(row * x[1] + column)]);
+    }
+  }
+  return columns;
+}
+
 Known transpose(const Call& call) {
   const auto& x = call.shape(0);
   if (!x) return one(std::nullopt);
@@ -21,7 +34,7 @@ Known transpose(const Call& call) {
     if (!from) return one(std::nullopt);
     shape.push_back((*x)[*from]);
   }
-  return one(shape);
+  return {{shape, order == Integers{1, 0} ? transposed(call.input(0).integers, *x) : std::nullopt}};
 }
 
 Known reshape(const Call& call) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "base/text.h"
 #include "diff/data_difference.h"
@@ -56,14 +57,17 @@ Bytes whole(const ByteSpan& payload, std::uint64_t size, const schema::TensorPro
 /// Compares two models. The comparison of messages passes each pair of tensors to `tensor`.
 class Comparison {
  public:
-  Comparison(const Model& before, const Model& after, std::uint64_t max_expansion)
+  Comparison(const Model& before, const Model& after, std::uint64_t max_expansion, ProgressCallback tell)
       : before_(before),
         after_(after),
-        expansion_(distinct_bytes(places_of(before)) + distinct_bytes(places_of(after)), max_expansion) {}
+        bytes_(distinct_bytes(places_of(before)) + distinct_bytes(places_of(after))),
+        expansion_(bytes_, max_expansion),
+        tell_(std::move(tell)) {}
 
   Difference run() {
     MessageDifference messages(found_.graph, [this](const TensorPair& pair) { tensor(pair); });
     messages.compare(before_.proto(), after_.proto());
+    if (tell_ && done_ != bytes_) tell_(bytes_, bytes_);
     return std::move(found_);
   }
 
@@ -131,7 +135,10 @@ class Comparison {
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
     expansion_.add(before.size());
     expansion_.add(after.size());
-    return known_[key] = compare_data(before, after, type, elements);
+    auto& found = known_[key] = compare_data(before, after, type, elements);
+    done_ = std::min(bytes_, done_ + before.size() + after.size());  // slices that overlap are compared several times
+    if (tell_) tell_(done_, bytes_);
+    return found;
   }
 
   /// Returns the memory of all linked data.
@@ -161,7 +168,10 @@ class Comparison {
 
   const Model& before_;
   const Model& after_;
+  std::uint64_t bytes_;  // of all distinct linked data
+  std::uint64_t done_ = 0;
   Expansion expansion_;
+  ProgressCallback tell_;
   std::map<Key, std::optional<DataDifference>> known_;
   Difference found_;
 };
@@ -185,13 +195,14 @@ std::string_view to_string(Change change) noexcept {
 }
 
 Difference diff(const Model& before, const Model& after) {
-  return Comparison(before, after, LoadOptions().max_expansion).run();
+  return Comparison(before, after, LoadOptions().max_expansion, {}).run();
 }
 
-Difference diff(const std::filesystem::path& before, const std::filesystem::path& after, const LoadOptions& load) {
+Difference diff(const std::filesystem::path& before, const std::filesystem::path& after, const LoadOptions& load,
+                const ProgressCallback& progress) {
   const Model first = load_mapped(before, load);
   const Model second = load_mapped(after, load);
-  Difference found = Comparison(first, second, load.max_expansion).run();
+  Difference found = Comparison(first, second, load.max_expansion, progress).run();
   found.files = compare_side_files(before, after, load);
   return found;
 }

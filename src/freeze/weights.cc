@@ -7,6 +7,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "numpy/npz.h"
+#include "numpy/safetensors.h"
 #include "proto/messages.h"
 
 namespace onnxar {
@@ -48,6 +49,28 @@ class WeightsOfArrays final : public Weights {
 
  private:
   NpzFile file_;
+};
+
+class WeightsOfSafetensors final : public Weights {
+ public:
+  explicit WeightsOfSafetensors(SafetensorsFile file) : file_(std::move(file)) {}
+
+  [[nodiscard]] std::vector<std::string> names() const override {
+    std::vector<std::string> names;
+    for (const auto& [name, tensor] : file_.tensors()) names.push_back(name);
+    return names;
+  }
+
+  void fill(Model& model, schema::TensorProto& tensor, const Fits& fits) override {
+    const SafeTensor& found = file_.tensors().at(tensor.name());
+    if (type_of(tensor) != found.type) refuse_type(tensor, to_string(found.type));
+    fits(found.dims);
+    set_dims(tensor, found.dims);
+    model.set_payload(tensor, file_.data(found));
+  }
+
+ private:
+  SafetensorsFile file_;
 };
 
 class WeightsOfModel final : public Weights {
@@ -93,6 +116,9 @@ class WeightsOfModel final : public Weights {
 }  // namespace
 
 std::unique_ptr<Weights> open_weights(const FreezeOptions& options) {
+  if (SafetensorsFile::is_one(options.weights)) {
+    return std::make_unique<WeightsOfSafetensors>(SafetensorsFile::open(options.weights));
+  }
   if (!NpzFile::is_one(options.weights)) {
     return std::make_unique<WeightsOfModel>(Model::load(options.weights, options.load));
   }

@@ -28,7 +28,8 @@ class Weights {
   virtual void fill(Model& model, schema::TensorProto& tensor, const Fits& fits) = 0;
 };
 
-/// Opens `options.weights`: an `.npz`, or a model in any form. Errors: as `freeze`.
+/// Opens `options.weights`: an `.npz`, a safetensors file, or a model in any form; the content tells which. Errors: as
+/// `freeze`.
 std::unique_ptr<Weights> open_weights(const FreezeOptions& options);
 
 }  // namespace onnxar

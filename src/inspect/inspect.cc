@@ -1,6 +1,7 @@
 #include "onnxar/model/inspect.h"
 
 #include "archive/changed.h"
+#include "base/keyed_hash.h"
 #include "base/text.h"
 #include "cost/cost.h"
 #include "graph/walk.h"
@@ -52,6 +53,36 @@ ModelForm form_of(const Resolver& source) {
   return source.from_text() ? ModelForm::textproto : ModelForm::onnx;
 }
 
+/// Errors: usage.argument (a name that no input has, a negative size).
+Bindings bindings_for(const schema::GraphProto& graph, const std::vector<std::pair<std::string, std::int64_t>>& dims) {
+  Bindings bindings;
+  base::KeyedSet<std::string> names;
+  std::string all;
+  const auto offer = [&](const std::string& name) {
+    if (names.insert(name).second) all += base::concat(all.empty() ? "" : ", ", base::quoted(name));
+  };
+  for (const auto& input : graph.input()) {
+    const auto& type = input.type().tensor_type();
+    int index = 0;
+    for (const auto& dim : type.shape().dim()) {
+      if (!dim.dim_param().empty()) offer(dim.dim_param());
+      if (!dim.has_dim_value() && dim.dim_param().empty()) offer(base::concat(input.name(), "[", index, "]"));
+      ++index;
+    }
+    if (type.has_shape() && type.shape().dim_size() == 0) offer(input.name());
+  }
+  for (const auto& [name, size] : dims) {
+    if (!names.contains(name)) {
+      throw Error(Code::usage_argument,
+                  base::concat("no input has the dimension ", base::quoted(name), "; there are: ", all));
+    }
+    if (size < 0)
+      throw Error(Code::usage_argument, base::concat("the dimension ", base::quoted(name), " must not be negative"));
+    bindings[name] = size;
+  }
+  return bindings;
+}
+
 /// Parses the skeleton for the graph, and walks the source for the tensors, whose bytes have offsets only there.
 Inspection inspection_of(const LoadedModel& loaded, const std::filesystem::path& path, const InspectOptions& options) {
   const Archive* archive = loaded.source->archive();
@@ -65,7 +96,7 @@ Inspection inspection_of(const LoadedModel& loaded, const std::filesystem::path&
     add_functions(inspection, model);
     inspection.graph = summary_of_graph(model);
     add_tensors(inspection, path, *loaded.source, model, options);
-    inspection.cost = estimate_cost(model);
+    inspection.cost = estimate_cost(model, bindings_for(model.graph(), options.dims));
     if (options.nodes) add_nodes(inspection, model, options.op);
     // Checked last, after all reads: pages of a mapped file that was cut in the meantime may read as zeros, without an
     // error.

@@ -174,13 +174,23 @@ bool is_numpy_form(DataType type, std::string_view descr) {
   return numpy.as_integers && form == concat("V", bits / 8);
 }
 
+NpzFile::NpzFile(const std::filesystem::path& path, std::shared_ptr<Contents> contents, ZipExpansion expansion)
+    : path_(path), contents_(std::move(contents)), expansion_(expansion) {
+  const auto entries = contents_->directory.entries();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (places_.try_emplace(entries[i].name, i).second) continue;
+    throw Error(Code::zip_name_duplicate, "two arrays have this name",
+                {std::string(entries[i].name), entries[i].central_offset});
+  }
+}
+
 NpzFile NpzFile::open(const std::filesystem::path& path, const std::filesystem::path& folder,
                       std::uint64_t max_expansion) {
   base::MappedFile file = base::MappedFile::open(path);
   try {
     const Bytes bytes = file.bytes();
     const ZipExpansion expansion(bytes.size(), max_expansion);
-    zip::ForeignDirectory directory = zip::ForeignDirectory::read(bytes, {});
+    zip::ForeignDirectory directory = zip::ForeignDirectory::read(bytes, {.any_names = true});
     // F35: arrays are inflated to a spool, and the limit bounds its size before any of them is read.
     const std::uint64_t room = room_to_inflate(directory, expansion, [](const auto&) { return true; });
     std::shared_ptr<Contents> contents(new Contents{std::move(file), std::move(directory), Spool(folder, room)});
@@ -194,7 +204,7 @@ bool NpzFile::is_one(const std::filesystem::path& path) {
   const base::MappedFile file = base::MappedFile::open(path);
   if (!looks_like_zip(file.bytes())) return false;
   try {
-    const zip::ForeignDirectory directory = zip::ForeignDirectory::read(file.bytes(), {});
+    const zip::ForeignDirectory directory = zip::ForeignDirectory::read(file.bytes(), {.any_names = true});
     return std::ranges::all_of(directory.entries(),
                                [](const zip::ForeignEntry& entry) { return entry.name.ends_with(npy_suffix); });
   } catch (const Error&) {
@@ -212,7 +222,8 @@ std::vector<std::string> NpzFile::names() const {
 }
 
 std::optional<std::size_t> NpzFile::find(const std::string& name) const {
-  return contents_->directory.find(name + std::string(npy_suffix));
+  const auto found = places_.find(name + std::string(npy_suffix));
+  return found == places_.end() ? std::nullopt : std::optional(found->second);
 }
 
 Bytes NpzFile::bytes_of(std::size_t index) {

@@ -13,6 +13,7 @@
 
 #include "archive/spool.h"
 #include "archive/zip_expansion.h"
+#include "base/keyed_hash.h"
 #include "base/mapped_file.h"
 #include "onnxar/bytes.h"
 #include "onnxar/tensor.h"
@@ -40,8 +41,8 @@ bool is_numpy_form(DataType type, std::string_view descr);
 /// time.
 class NpzFile {
  public:
-  /// Opens the file. Deflated arrays are inflated to a nameless file in `folder`, and may have `max_expansion` times as
-  /// many bytes as the `.npz`. Errors: io.*, zip.*.
+  /// Opens the file. Names of arrays may be any text. Deflated arrays are inflated to a nameless file in `folder`, and
+  /// may have `max_expansion` times as many bytes as the `.npz`. Errors: io.*, zip.*.
   static NpzFile open(const std::filesystem::path& path, const std::filesystem::path& folder,
                       std::uint64_t max_expansion);
   /// Whether the file is a zip that holds only `.npy` files. Errors: io.*.
@@ -68,15 +69,16 @@ class NpzFile {
     Spool spool;
   };
 
-  NpzFile(const std::filesystem::path& path, std::shared_ptr<Contents> contents, ZipExpansion expansion)
-      : path_(path), contents_(std::move(contents)), expansion_(expansion) {}
+  /// Errors: zip.name.duplicate.
+  NpzFile(const std::filesystem::path& path, std::shared_ptr<Contents> contents, ZipExpansion expansion);
   [[nodiscard]] std::optional<std::size_t> find(const std::string& name) const;
   [[nodiscard]] Bytes bytes_of(std::size_t index);
 
   std::filesystem::path path_;
   std::shared_ptr<Contents> contents_;
   ZipExpansion expansion_;
-  std::set<std::size_t> counted_;  // indices of entries that are counted in expansion_
+  base::KeyedMap<std::string_view, std::size_t> places_;  // indices of entries by name
+  std::set<std::size_t> counted_;                         // indices of entries that are counted in expansion_
 };
 
 }  // namespace onnxar

@@ -48,6 +48,8 @@ void PayloadLayout::count(const onnx::TensorSite& site, const Payload& payload) 
 
 onnx::ExternalLink PayloadLayout::put(const onnx::TensorSite& site, const Payload& payload) {
   ++tensors_;
+  constexpr std::size_t levels_of_main_graph = 2;  // graph, initializer
+  if (site.kind != onnx::SiteKind::initializer || site.levels.size() > levels_of_main_graph) ++nested_;
   // Keyed by the place of the bytes: tensors that share data in the input share it in the output, without a comparison.
   const auto [known, added] = known_.try_emplace(Extent(payload));
   if (added) known->second = add(site, payload);
@@ -69,6 +71,7 @@ void PayloadLayout::note_without_data(const onnx::TensorSite& site, const Places
 void PayloadLayout::add_to(ConvertReport& report) const {
   report.remarks.insert(report.remarks.end(), remarks_.begin(), remarks_.end());
   report.tensors_outside = tensors_;
+  report.nested_outside = nested_;
   report.payloads = placed_.size();
   for (const Placed& placed : placed_) report.payload_bytes += placed.payload->size();
 }

@@ -57,7 +57,8 @@ class PayloadLayout {
   std::vector<Placed> placed_;
   std::vector<Finding> remarks_;
   std::uint64_t tensors_ = 0;
-  std::uint64_t bytes_ = 0;  // of all payloads, inline ones as well
+  std::uint64_t nested_ = 0;  // of these, in subgraphs, functions and attributes
+  std::uint64_t bytes_ = 0;   // of all payloads, inline ones as well
 };
 
 /// A graph in its written form. The model that it was loaded with must outlive it.

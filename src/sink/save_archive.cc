@@ -9,10 +9,10 @@
 #include "base/annotate.h"
 #include "base/announced_size.h"
 #include "base/output_target.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "onnxar/archive_writer.h"
 #include "sink/payload_layout.h"
-#include "sink/progress.h"
 #include "sink/save.h"
 #include "sink/side_files.h"
 #include "source/checksum.h"
@@ -91,9 +91,9 @@ void write_planned(ArchiveWriter& writer, std::span<const NewEntry> entries, con
   for (const NewEntry& entry : entries) {
     total = base::add_announced(total, entry.source->size(), {std::string(entry.name), std::nullopt});
   }
-  Progress progress(tell, total);
-  for (const NewEntry& entry : entries) writer.add(entry.name, CountedSource(*entry.source, progress));
-  writer.finish(CountedSource(model, progress));
+  base::Progress progress(tell, total);
+  for (const NewEntry& entry : entries) writer.add(entry.name, base::CountedSource(*entry.source, progress));
+  writer.finish(base::CountedSource(model, progress));
 }
 
 }  // namespace

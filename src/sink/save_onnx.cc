@@ -9,12 +9,12 @@
 #include "base/announced_size.h"
 #include "base/buffered_output.h"
 #include "base/checked.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "onnxar/archive_writer.h"
 #include "sink/file_set.h"
 #include "sink/file_targets.h"
 #include "sink/payload_layout.h"
-#include "sink/progress.h"
 #include "sink/save.h"
 #include "sink/side_files.h"
 #include "source/external_files.h"
@@ -111,22 +111,23 @@ FolderCompanions companions_for(const LoadedModel& model, const Destination& des
 
 /// Writes the data files, side files, graphs and the model, and publishes them.
 void write_all(FileSet& set, const DataFiles& files, const FolderCompanions& companions, const ByteSource& proto,
-               Progress& progress) {
+               base::Progress& progress) {
   for (const auto& [name, placed] : files) {
     set.write(name, end_of(placed), [&](base::BufferedOutput& out) {
       for (const PayloadLayout::Placed* part : placed) {
         out.pad_to(part->slice.offset);
-        out.append(CountedSource(*part->payload->source, progress));
+        out.append(base::CountedSource(*part->payload->source, progress));
       }
     });
   }
   // Only data files have several parts and gaps between them; the others are copied as they are.
   const auto write = [&](const std::string& name, const ByteSource& source) {
-    set.write(name, source.size(), [&](base::BufferedOutput& out) { out.append(CountedSource(source, progress)); });
+    set.write(name, source.size(),
+              [&](base::BufferedOutput& out) { out.append(base::CountedSource(source, progress)); });
   };
   for (const SideFile& file : companions.files) write(file.name, *file.source);
   for (const PlacedGraph& graph : companions.graphs) write(graph.name, graph.proto);
-  set.publish(CountedSource(proto, progress));
+  set.publish(base::CountedSource(proto, progress));
 }
 
 /// Plans the contents of all files, with the place of every payload, before the first file is opened. The rope refers
@@ -173,7 +174,7 @@ class OnnxPlan {
     report.file_bytes = proto_.size() + companions_.size();
     for (const auto& [name, parts] : files_) report.file_bytes += end_of(parts);
   }
-  void write(FileSet& set, Progress& progress) const { write_all(set, files_, companions_, proto_, progress); }
+  void write(FileSet& set, base::Progress& progress) const { write_all(set, files_, companions_, proto_, progress); }
 
  private:
   [[nodiscard]] bool is_inline() const noexcept { return options_.format == Format::onnx_inline; }
@@ -222,7 +223,7 @@ void save_onnx(const LoadedModel& model, const Destination& destination, const S
   report.model_path = target;
   if (options.output.dry_run) return;
   FileSet set(targets, options.output);
-  Progress progress(options.progress, report.payload_bytes + plan->companions().size() + report.model_bytes);
+  base::Progress progress(options.progress, report.payload_bytes + plan->companions().size() + report.model_bytes);
   plan->write(set, progress);
 }
 
@@ -241,7 +242,7 @@ void save_alone(const ByteSource& bytes, const LoadedModel& model, const Destina
   report.file_bytes = report.model_bytes + plan.companions().size();
   if (options.output.dry_run) return;
   FileSet set(targets, options.output);
-  Progress progress(options.progress, report.file_bytes);
+  base::Progress progress(options.progress, report.file_bytes);
   write_all(set, {}, plan.companions(), bytes, progress);
 }
 

@@ -117,7 +117,10 @@ onnx::TensorEdit Splitter::split_typed(const onnx::TensorSite& site) {
     return onnx::TensorEdit::keep();
   }
   // Packed fields of fixed-size elements already hold the raw bytes, so they are linked as they lie.
-  if (const auto raw = onnx::packed_raw_bytes(site.model, site.tensor)) return link_bytes(*raw);
+  if (const auto raw = onnx::packed_raw_bytes(site.model, site.tensor)) {
+    ++model_.typed_made_raw;
+    return link_bytes(*raw);
+  }
   auto source = onnx::typed_data_source(site.model, site.tensor);
   if (!source) {
     remark(site, Code::onnx_tensor_not_converted,
@@ -125,6 +128,7 @@ onnx::TensorEdit Splitter::split_typed(const onnx::TensorSite& site) {
            "the model");
     return onnx::TensorEdit::keep();
   }
+  ++model_.typed_made_raw;
   return link({std::make_shared<OwnedSource>(std::move(source), owner_)});
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "archive/file_kind.h"
 #include "archive/foreign_faults.h"
 #include "onnx/text_format.h"
 #include "source/archive_resolver.h"
@@ -26,7 +27,10 @@ Mapping map(const std::filesystem::path& path) {
 /// The graph in `bytes`, parsed if they are text.
 GraphBytes graph_in(Bytes bytes, std::shared_ptr<const void> owner, const LoadOptions& options,
                     const base::FileOrigin* file = nullptr) {
-  if (!onnx::looks_like_text(bytes)) return {bytes, std::move(owner), false, file};
+  if (!onnx::looks_like_text(bytes)) {
+    refuse_other_kind(bytes);
+    return {bytes, std::move(owner), false, file};
+  }
   if (!options.text_parser) {
     throw Error(Code::usage_no_text_parser, "this is a model in protobuf's text format, and no parser for it was given",
                 {}, {}, {Hint::text_parser});
@@ -36,7 +40,8 @@ GraphBytes graph_in(Bytes bytes, std::shared_ptr<const void> owner, const LoadOp
 }
 
 GraphBytes graph_in(const Mapping& file, const std::filesystem::path& path, const LoadOptions& options) {
-  if (file->bytes().empty()) throw Error(Code::onnx_model_invalid, "the file is empty", {"", 0}, path);
+  if (file->bytes().empty())
+    throw Error(Code::onnx_model_invalid, "the file is empty", {"", 0}, path, {Hint::make_anew});
   try {
     return graph_in(file->bytes(), file, options, file->origin());
   } catch (const Error& error) {
@@ -77,6 +82,7 @@ std::unique_ptr<Resolver> open_foreign_zip(const std::filesystem::path& path, co
     // Neither reader found a model. The fault as an archive names the entry that is missing.
     const bool none = error.code() == Code::archive_model_missing && error.entry().empty();
     if (none && fault.code() == Code::archive_model_missing) throw fault;
+    if (none) throw with_kind(error, map(path)->bytes());
     // Edits write the end records last. The archive's fault also says whether there is an earlier state to go back to.
     if (error.code() == fault.code() && id(fault.code()).starts_with("zip.end.")) throw fault;
     throw;

@@ -5,6 +5,7 @@
 
 #include "archive/access.h"
 #include "archive/changed.h"
+#include "base/glob.h"
 #include "tensors/archive_walk.h"
 #include "tensors/describe.h"
 #include "tensors/entry_uses.h"
@@ -103,6 +104,14 @@ Listing ls(const Archive& archive, const LoadOptions& options) {
   add_kinds(listing, archive, options);
   expect_not_cut(archive);  // rows from before and after an undo would describe a file that never existed
   return listing;
+}
+
+void keep_matching(Listing& listing, std::string_view pattern) {
+  const base::Glob glob(pattern);
+  const auto is_named = [&glob](const TensorInfo& tensor) { return glob.matches(tensor.name); };
+  std::erase_if(listing.entries, [&](const ListedEntry& entry) {
+    return !glob.matches(entry.name) && std::ranges::none_of(entry.tensors, is_named);
+  });
 }
 
 }  // namespace onnxar

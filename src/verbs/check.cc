@@ -1,14 +1,17 @@
 #include "archive/check.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "archive/changed.h"
 #include "base/mapped_file.h"
 #include "base/parallel.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "onnxar/convert.h"
 #include "source/open.h"
@@ -18,11 +21,42 @@
 namespace onnxar {
 namespace {
 
+/// Counts the bytes that all threads have verified, and reports them on the thread that made this.
+class VerifiedBytes {
+ public:
+  VerifiedBytes(const ProgressCallback& tell, std::uint64_t total) : progress_(tell, total) {}
+
+  void add(std::uint64_t bytes) {
+    done_ += bytes;
+    if (std::this_thread::get_id() == owner_) report();
+  }
+  void finish() { progress_.finish(); }
+
+ private:
+  void report() {
+    const std::uint64_t done = done_;
+    progress_.add(done - std::exchange(reported_, done));
+  }
+
+  base::Progress progress_;
+  std::atomic<std::uint64_t> done_ = 0;
+  std::uint64_t reported_ = 0;
+  std::thread::id owner_ = std::this_thread::get_id();
+};
+
+std::uint64_t bytes_of_entries(const Archive& archive) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < archive.size(); ++i) sum += archive.entry(i).size;
+  return sum;
+}
+
 /// Adds findings in the order of the entries, so that reports do not depend on the order of the threads.
-void check_data(const Archive& archive, std::size_t threads, std::vector<Finding>& findings) {
+void check_data(const Archive& archive, const CheckOptions& options, std::vector<Finding>& findings) {
   std::mutex mutex;
   std::map<std::size_t, Finding> found;
-  base::parallel_for(archive.size(), base::threads_for(archive.file().size(), threads), [&](std::size_t i) {
+  VerifiedBytes verified(options.progress, bytes_of_entries(archive));
+  const std::size_t threads = base::threads_for(archive.file().size(), options.load.threads);
+  base::parallel_for(archive.size(), threads, [&](std::size_t i) {
     try {
       archive.verify(archive.entry(i));
     } catch (const Error& error) {
@@ -31,7 +65,9 @@ void check_data(const Archive& archive, std::size_t threads, std::vector<Finding
       // Broken local headers were reported by the check of the container.
       if (error.code() == Code::zip_data_crc) found.emplace(i, error.finding());
     }
+    verified.add(archive.entry(i).size);
   });
+  verified.finish();
   for (auto& [index, finding] : found) findings.push_back(std::move(finding));
 }
 
@@ -49,7 +85,7 @@ bool model_is_readable(const Archive& archive) {
 bool check_model(Resolver& source, const CheckOptions& options, std::vector<Finding>& findings) {
   const bool is_readable = check_graphs(source, options, findings);
   if (options.data && source.linked_archive() != nullptr) {
-    check_data(*source.linked_archive(), options.load.threads, findings);
+    check_data(*source.linked_archive(), options, findings);
   }
   return is_readable;
 }
@@ -69,7 +105,7 @@ void check_plain_model(Resolver& source, const std::filesystem::path& path, cons
 
 void check_archive(Archive archive, const CheckOptions& options, std::vector<Finding>& findings) {
   findings = check_container(archive);
-  if (options.data) check_data(archive, options.load.threads, findings);
+  if (options.data) check_data(archive, options, findings);
   // The findings of the container stay: a model that cannot be read must not hide them.
   if (!model_is_readable(archive)) return;
   const auto source = resolver_of(std::move(archive), options.load);

@@ -11,6 +11,7 @@
 #include "base/near_names.h"
 #include "base/output_file.h"
 #include "base/paths.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "numpy/numpy_format.h"
 #include "onnx/tensor_values.h"
@@ -157,7 +158,8 @@ class Extractor {
     check_targets();
     if (options_.output.dry_run) return;
     if (to_folder_) make_folder();
-    for (std::size_t i = 0; i < contents_.size(); ++i) write(extracted_[i], contents_[i]);
+    base::Progress progress(options_.progress, total_bytes());
+    for (std::size_t i = 0; i < contents_.size(); ++i) write(extracted_[i], contents_[i], progress);
   }
 
   std::vector<ExtractedTensor> publish() && {
@@ -230,13 +232,19 @@ class Extractor {
     std::shared_ptr<const ByteSource> bytes;
   };
 
-  void write(const ExtractedTensor& row, const Content& content) {
+  [[nodiscard]] std::uint64_t total_bytes() const {
+    std::uint64_t sum = 0;
+    for (const Content& content : contents_) sum += content.bytes->size();
+    return sum;
+  }
+
+  void write(const ExtractedTensor& row, const Content& content, base::Progress& progress) {
     auto file = folder_ ? base::OutputFile::create(folder_, row.path.filename().string(), existing())
                         : base::OutputFile::create(row.path, existing());
     base::BufferedOutput out(std::move(file), options_.output.sync);
     out.reserve(row.file_bytes);
     out.append(as_bytes(content.header));
-    out.append(*content.bytes);
+    out.append(base::CountedSource(*content.bytes, progress));
     files_.push_back(std::move(out).finish());
     // Thousands of tensors would exceed the limit of open files, so each file waits closed, under a hidden name.
     if (to_folder_) files_.back().park(sync());

@@ -10,6 +10,7 @@
 #include "archive/keys.h"
 #include "base/announced_size.h"
 #include "base/open_file.h"
+#include "base/progress.h"
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
 #include "skeleton/load.h"
@@ -45,9 +46,11 @@ void add_sizes(ReplaceReport& report, const ArchiveEditor& editor, const NewEntr
 }
 
 /// From here on the archive changes; the editor takes everything back if a step throws.
-void append(ArchiveEditor& editor, const NewEntries& entries, std::uint64_t file_bytes) {
-  editor.reserve(file_bytes);  // a full disk is noticed before the archive changes
-  for (const auto& [name, source] : entries) editor.add(name, *source);
+void append(ArchiveEditor& editor, const NewEntries& entries, const ReplaceReport& report,
+            const ProgressCallback& tell) {
+  editor.reserve(report.file_bytes);  // a full disk is noticed before the archive changes
+  base::Progress progress(tell, report.bytes_added);
+  for (const auto& [name, source] : entries) editor.add(name, base::CountedSource(*source, progress));
 }
 
 /// Notes the entries that are not copied if the new model is given as an archive: side files and graphs.
@@ -98,7 +101,7 @@ ReplaceReport replace_model_of(const std::filesystem::path& path, const OpenMode
   note_what_stays(model, report);
   add_sizes(report, editor, entries, plan.proto().size());
   if (options.output.dry_run) return report;
-  append(editor, entries, report.file_bytes);
+  append(editor, entries, report, options.progress);
   editor.commit(plan.proto());
   return report;
 }
@@ -129,7 +132,7 @@ ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions
   ReplaceReport report;
   add_sizes(report, editor, entries, model.size());
   if (options.output.dry_run) return report;
-  append(editor, entries, report.file_bytes);
+  append(editor, entries, report, options.progress);
   editor.commit(model);
   return report;
 }

@@ -11,6 +11,9 @@ namespace onnxar::zip {
 struct Limits {
   std::uint64_t entries = 1ULL << 20U;
   std::uint64_t directory_size = 256ULL << 20U;
+  /// Whether names are only labels, as in a `.npz`: no file gets one, so they need not be paths, nor differ by more
+  /// than case. For foreign zips.
+  bool any_names = false;
 };
 
 /// The values of the end records, which were proved to agree with each other and with the records' offsets.

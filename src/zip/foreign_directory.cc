@@ -40,21 +40,21 @@ ForeignDirectory ForeignDirectory::read(Bytes file, const Limits& limits) {
   check_limits(found.end, limits);
   ForeignDirectory directory;
   directory.offset_ = found.end.directory_offset;
-  directory.read_headers(file, found.end);
+  directory.read_headers(file, found.end, limits.any_names);
   directory.read_local_headers(file);
   directory.check_rivals(found.rivals);
   directory.check_front(file);
-  directory.index_files();
+  if (!limits.any_names) directory.index_files();
   return directory;
 }
 
-void ForeignDirectory::read_headers(Bytes file, const EndOfArchive& end) {
+void ForeignDirectory::read_headers(Bytes file, const EndOfArchive& end, bool any_names) {
   bytes_ = std::make_unique_for_overwrite<std::byte[]>(base::in_memory(end.directory_size));
   std::memcpy(bytes_.get(), file.data() + offset_, base::in_memory(end.directory_size));
   Bytes rest(bytes_.get(), base::in_memory(end.directory_size));
   entries_.reserve(base::in_memory(end.entries));
   while (entries_.size() < end.entries) {
-    const ForeignHeader header = read_foreign_central(rest, end.directory_end() - rest.size());
+    const ForeignHeader header = read_foreign_central(rest, end.directory_end() - rest.size(), any_names);
     entries_.push_back(header.entry);
     rest = base::section(rest, header.length);
   }

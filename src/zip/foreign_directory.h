@@ -26,7 +26,7 @@ class ForeignDirectory {
   static ForeignDirectory read(Bytes file, const Limits& limits);
 
   [[nodiscard]] std::span<const ForeignEntry> entries() const noexcept { return entries_; }
-  /// Finds a file by its exact name. Folders are not found.
+  /// Finds a file by its exact name. Folders are not found, and with Limits::any_names nothing is.
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
   /// The offset of the directory in the file.
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
@@ -34,7 +34,7 @@ class ForeignDirectory {
  private:
   ForeignDirectory() = default;
 
-  void read_headers(Bytes file, const EndOfArchive& end);
+  void read_headers(Bytes file, const EndOfArchive& end, bool any_names);
   void check_front(Bytes file) const;
   void read_local_headers(Bytes file);
   void check_rivals(std::span<const std::uint64_t> rivals) const;

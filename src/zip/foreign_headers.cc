@@ -240,7 +240,7 @@ std::optional<std::uint64_t> descriptor_length(Bytes rest, const ForeignEntry& e
 
 }  // namespace
 
-ForeignHeader read_foreign_central(Bytes directory, std::uint64_t offset) {
+ForeignHeader read_foreign_central(Bytes directory, std::uint64_t offset, bool any_names) {
   const auto central = parse_central_file_header(directory);
   ForeignHeader result;
   result.length = proved_length(central, directory, offset);
@@ -252,7 +252,7 @@ ForeignHeader read_foreign_central(Bytes directory, std::uint64_t offset) {
   entry.deflated = central->method == method_deflated;
   entry.flags = central->flags;
   const HeaderContext refuse(entry.name, offset);
-  check_name(entry, refuse);
+  if (!any_names) check_name(entry, refuse);
   check_flags(central->flags, refuse);
   check_kind(*central, entry, refuse);
   check_version(central->version_needed, refuse);

@@ -12,7 +12,7 @@ BELOW = {
     "base": ["os"],
     "zip": ["base"],
     "wire": ["base"],
-    "archive": ["zip"],
+    "archive": ["zip", "wire"],
     "onnx": ["wire"],
     "tensors": ["archive", "onnx"],
     "numpy": ["archive", "onnx"],

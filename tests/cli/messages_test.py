@@ -52,7 +52,8 @@ class Verbs(ToolCase):
             done = run(word, "model.onnx")
             self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
             shown = word.replace("\x1b", "\\x1b")
-            line = f"onnxar: error[usage.argument] unknown verb `{shown}`; `onnxar --help` lists the verbs\n"
+            near = "; did you mean `pack`?" if word == "pakc" else ""
+            line = f"onnxar: error[usage.argument] unknown verb `{shown}`{near}; `onnxar --help` lists the verbs\n"
             self.assertEqual(done.stderr, line)
 
 

@@ -6,13 +6,17 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "onnxar/edit.h"
 #include "onnxar/version.h"
 #include "os/process.h"
 #include "shell/command.h"
+#include "shell/description.h"
 #include "shell/hints.h"
 #include "shell/json.h"
+#include "shell/near_words.h"
+#include "shell/terminal.h"
 
 namespace onnxar::tool {
 namespace {
@@ -56,13 +60,30 @@ constexpr std::string_view json_errors = "--json-errors";
 bool is_option(std::string_view word) { return word.starts_with('-'); }
 
 /// Names the unknown verb. CLI11 would only report that a verb is missing.
-void refuse_unknown_verb(std::span<const Verb> verbs, Words words) {
+void refuse_unknown_verb(const CLI::App& app, Words words) {
   const auto first = std::ranges::find_if_not(words.subspan(1), is_option);
-  if (first == words.end()) return;
-  const std::string word = *first;
-  const auto is_named = [&word](const Verb& verb) { return verb.app->get_name() == word; };
-  if (std::ranges::any_of(verbs, is_named)) return;
-  throw Error(Code::usage_argument, "unknown verb `" + escaped(word) + "`; `onnxar --help` lists the verbs");
+  if (first == words.subspan(1).end()) return;
+  expect_verb(app, *first);
+}
+
+/// Whether the arguments have an option that the verb lacks. CLI11 may report something else first, which a misspelt
+/// option caused: that the right one is missing.
+bool has_unknown_option(const CLI::App& app) {
+  const std::vector<std::string> extras = app.remaining(true);
+  return std::ranges::any_of(extras, [](const std::string& word) { return is_option(word); });
+}
+
+/// Names the verb's option that is nearest to one that it does not have.
+[[noreturn]] void refuse_extras(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> extras = app.remaining(true);
+  const auto option = std::ranges::find_if(extras, [](const std::string& word) { return is_option(word); });
+  const auto verbs = app.get_subcommands();
+  if (option == extras.end() || verbs.empty()) throw Error(Code::usage_argument, error.what());
+  const std::string name = option->substr(0, option->find('='));
+  const std::string verb = verbs.front()->get_name();
+  throw Error(Code::usage_argument, "`" + verb + "` has no option `" + escaped(name) + "`" +
+                                        did_you_mean(name, option_names(*verbs.front())) + "; `onnxar " + verb +
+                                        " --help` lists them");
 }
 
 /// Reads the arguments directly, because errors of CLI11's parser must be printed as JSON, too. The option precedes the
@@ -77,7 +98,7 @@ void print_error(const Error& error, bool as_document) {
   if (as_document) {
     std::cerr << text_of(Json{{"error", error}}, -1) << '\n';
   } else {
-    std::cerr << "onnxar: " << line_of(error) << '\n';
+    std::cerr << "onnxar: " << with_coloured_severity(os::Stream::error, Severity::error, line_of(error)) << '\n';
   }
 }
 
@@ -94,12 +115,19 @@ int parse_and_run(Words words) {
   const std::array verbs = {add_pack(app),       add_unpack(app), add_ls(app),      add_check(app), add_repack(app),
                             add_replace(app),    add_link(app),   add_recover(app), add_undo(app),  add_cat(app),
                             add_show(app),       add_dump(app),   add_extract(app), add_diff(app),  add_freeze(app),
-                            add_completion(app), add_man(app)};
+                            add_completion(app), add_help(app),   add_man(app)};
+  if (words.size() == 1) {
+    std::cerr << app.help();
+    return exit_code::usage;
+  }
   // Before parsing, which would report the same words as a missing verb.
-  refuse_unknown_verb(verbs, words);
+  refuse_unknown_verb(app, words);
   try {
     app.parse(static_cast<int>(words.size()), words.data());
+  } catch (const CLI::ExtrasError& error) {
+    refuse_extras(app, error);
   } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0 && has_unknown_option(app)) refuse_extras(app, error);
     if (error.get_exit_code() != 0 && wants_json_errors(words)) throw Error(Code::usage_argument, error.what());
     return flushed(app.exit(error) == 0 ? exit_code::done : exit_code::usage);  // --help ends here
   }

@@ -79,8 +79,9 @@ struct Difference {
 /// LoadOptions::max_expansion times). Cost: O(fields) + O(bytes).
 [[nodiscard]] Difference diff(const Model& before, const Model& after);
 /// Compares two files in any form; weights stay in their mappings. Side files are compared if both are archives,
-/// because no other form has any. `load.external_data_dir` is used for both. Errors: as Model::load.
+/// because no other form has any. `load.external_data_dir` is used for both. `progress` counts the bytes that are
+/// compared, of both models. Errors: as Model::load.
 [[nodiscard]] Difference diff(const std::filesystem::path& before, const std::filesystem::path& after,
-                              const LoadOptions& load = {});
+                              const LoadOptions& load = {}, const ProgressCallback& progress = {});
 
 }  // namespace ONNXAR_API onnxar

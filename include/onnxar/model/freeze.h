@@ -18,7 +18,8 @@ namespace ONNXAR_API onnxar {
 struct FreezeOptions {
   bool strip_docs = false;      ///< remove all doc strings
   bool strip_metadata = false;  ///< remove all metadata_props
-  /// Another model, or an `.npz`, whose tensors give initializers and inputs their data; empty: none.
+  /// Another model, an `.npz` or a safetensors file, whose tensors give initializers and inputs their data; empty:
+  /// none.
   std::filesystem::path weights = {};
   /// How `weights` and, in the function of two paths, the model are read. Deflated arrays are inflated to a nameless
   /// file in `load.temporary_dir` (empty: the output's folder, or else the system's temporary folder): at most
@@ -53,9 +54,9 @@ struct FreezeReport {
 /// onnx.graph.dangling (an input or output that nothing defines), onnx.graph.duplicate (a value defined twice, a
 /// function defined twice), onnx.tensor.no_data (an initializer that is needed and still has no data). Errors of
 /// `weights`: onnx.weights.type and .shape (they do not match), numpy.array.malformed (not an `.npy`, or a damaged one)
-/// and .unsupported (Fortran order, big-endian, records, Python objects), usage.argument (no tensor needs them),
-/// and those of Model::load. After an error the model may be changed in part. Cost: O(messages), plus O(bytes) of
-/// deflated weights.
+/// and .unsupported (Fortran order, big-endian, records, Python objects), safetensors.malformed and .type,
+/// usage.argument (no tensor needs them), and those of Model::load. After an error the model may be changed in part.
+/// Cost: O(messages), plus O(bytes) of deflated weights.
 FreezeReport freeze(Model& model, const FreezeOptions& options = {});
 
 /// Freezes the model at `input`, and writes it to `output` as `save` says. Errors: as above, and as Model::save.

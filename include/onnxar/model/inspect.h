@@ -95,8 +95,10 @@ struct UnknownCost {
 };
 
 /// Multiply-adds of Conv, ConvTranspose, MatMul, Gemm, LSTM, GRU, RNN and their integer and fused variants. Shapes come
-/// from inputs, initializers and value_info, and are inferred from those. All other operators count as 0. The analysis
-/// takes at most 16 million steps plus 64 per byte of the model; nodes that it does not reach are in `not_known`.
+/// from inputs, initializers and value_info, and are inferred from those. All other operators count as 0. Of an If,
+/// only the branch that runs counts if its condition follows from shapes and constants. The number is exact if
+/// `not_known` is empty and `in_subgraphs` is 0; otherwise it is a lower bound. The analysis takes at most 16 million
+/// steps plus 64 per byte of the model; nodes that it does not reach are in `not_known`.
 struct CostEstimate {
   std::uint64_t multiply_adds = 0;     ///< of the graph, with functions expanded at their calls
   std::uint64_t in_subgraphs = 0;      ///< each subgraph counted once: how often If, Loop and Scan run it is unknown
@@ -197,6 +199,10 @@ struct InspectOptions {
   bool files = false;        ///< fill in `files`
   std::size_t largest = 10;  ///< number of the largest tensors to list
   LoadOptions load = {};
+  /// Sizes for dimensions of the graph's inputs, with which the cost is counted: {"batch", 1} for a dimension with a
+  /// name, {"x[0]", 1} for one without. For an input that is a single integer, such as a sampling rate, its value.
+  /// Names that no input has are usage.argument.
+  std::vector<std::pair<std::string, std::int64_t>> dims = {};
 };
 
 /// Describes the model at `path`, an archive or a `.onnx` file in any form. A missing data file, a cycle or a dangling

@@ -10,6 +10,7 @@
 #include "os/process.h"
 #include "shell/hints.h"
 #include "shell/numbers.h"
+#include "shell/terminal.h"
 
 namespace onnxar::tool {
 
@@ -188,7 +189,10 @@ void print_remarks(const std::vector<Finding>& remarks, const Verbosity& verbosi
   if (verbosity.quiet) return;
   // A model may have a remark for each of its tensors, and these must not hide the report.
   const std::size_t shown = verbosity.verbose ? remarks.size() : std::min(remarks.size(), few);
-  for (std::size_t i = 0; i < shown; ++i) std::cerr << "onnxar: " << line_of(remarks[i]) << '\n';
+  for (std::size_t i = 0; i < shown; ++i) {
+    std::cerr << "onnxar: " << with_coloured_severity(os::Stream::error, remarks[i].severity, line_of(remarks[i]))
+              << '\n';
+  }
   if (shown < remarks.size()) std::cerr << "onnxar: ... and " << remarks.size() - shown << " more (-v shows them)\n";
 }
 

@@ -65,6 +65,7 @@ Verb add_recover(CLI::App& app);
 Verb add_undo(CLI::App& app);
 Verb add_extract(CLI::App& app);
 Verb add_completion(CLI::App& app);
+Verb add_help(CLI::App& app);
 Verb add_man(CLI::App& app);
 
 // Verbs that need protobuf. A tool without onnxar::model has the refusals of the folder without_model instead.
@@ -76,6 +77,11 @@ Verb add_freeze(CLI::App& app);
 LoadOptions load_options();
 ConvertReport write_text(const std::filesystem::path& input, const std::filesystem::path& output,
                          const SaveOptions& save, const LoadOptions& load);
+
+/// Returns the verb of this name. Errors: usage.argument, with the nearest name.
+const CLI::App& expect_verb(const CLI::App& app, const std::string& name);
+/// Returns the names of all options of a verb, also of those in groups.
+std::vector<std::string> option_names(const CLI::App& verb);
 
 /// Options that several verbs share.
 void add_verbosity(CLI::App& verb, Verbosity& verbosity);

@@ -63,6 +63,10 @@ constexpr std::array rows = {
     Row{Hint::list_entries, "`onnxar ls` and `unzip -l` list them"},
     Row{Hint::dump_strings, "`onnxar dump` shows them"},
     Row{Hint::dump_or_freeze, "`onnxar dump --with-data` prints them, `onnxar freeze --weights` fills them in"},
+    Row{Hint::kind_plain_model, "this is a plain .onnx model, not an archive: `onnxar pack` makes an archive of it"},
+    Row{Hint::kind_weights,
+        "this is {}, which holds weights and no graph: `onnxar freeze MODEL --weights FILE` fills them into a model"},
+    Row{Hint::kind_other, "this is {}"},
 };
 
 /// Whether every hint has a row, at the index of its number. in_words relies on that.

@@ -7,6 +7,8 @@
 #include "shell/hints.h"
 #include "shell/json.h"
 #include "shell/numbers.h"
+#include "shell/progress_line.h"
+#include "shell/terminal.h"
 
 namespace onnxar::tool {
 namespace {
@@ -40,12 +42,14 @@ void print_findings(const std::vector<Finding>& findings, const Verbosity& verbo
   for (const Finding& finding : findings) {
     if (verbosity.quiet && finding.severity != Severity::error) continue;
     // Findings are the result and go to the standard output; the summary on stderr does not get into a pipe.
-    std::cout << line_of(finding) << '\n';
+    std::cout << with_coloured_severity(os::Stream::output, finding.severity, line_of(finding)) << '\n';
   }
 }
 
-int check_model(const CheckArguments& arguments) {
-  const std::vector<Finding> findings = check(arguments.model, arguments.options);
+int check_model(CheckArguments& arguments) {
+  const std::vector<Finding> findings =
+      with_progress("checking", arguments.verbosity, arguments.options.progress,
+                    [&arguments] { return check(arguments.model, arguments.options); });
   if (arguments.json) {
     print_json(findings);
   } else {

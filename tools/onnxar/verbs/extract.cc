@@ -3,6 +3,7 @@
 
 #include "onnxar/convert.h"
 #include "shell/command.h"
+#include "shell/progress_line.h"
 
 namespace onnxar::tool {
 namespace {
@@ -25,8 +26,10 @@ void print_row(const ExtractedTensor& row) {
   std::cerr << '\n';
 }
 
-int extract_tensors(const ExtractArguments& arguments) {
-  const auto rows = extract(arguments.model, arguments.which, arguments.output, arguments.options);
+int extract_tensors(ExtractArguments& arguments) {
+  const auto rows = with_progress("extracting", arguments.verbosity, arguments.options.progress, [&arguments] {
+    return extract(arguments.model, arguments.which, arguments.output, arguments.options);
+  });
   if (arguments.verbosity.quiet) return exit_code::done;
   for (const ExtractedTensor& row : rows) print_row(row);
   // The rows read the same for a dry run, so the end says that it was one.

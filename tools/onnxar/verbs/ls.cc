@@ -1,13 +1,17 @@
 #include <algorithm>
 #include <array>
-#include <iomanip>
+#include <functional>
 #include <iostream>
 #include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
 
 #include "onnxar/listing.h"
 #include "shell/command.h"
 #include "shell/json.h"
 #include "shell/numbers.h"
+#include "shell/terminal.h"
 
 namespace onnxar {
 
@@ -20,6 +24,8 @@ namespace {
 
 struct LsArguments {
   std::filesystem::path archive;
+  std::string pattern;
+  std::string sort = "offset";
   bool json = false;
 };
 
@@ -61,50 +67,88 @@ void add_rows(std::vector<Row>& rows, const ListedEntry& entry) {
   }
 }
 
-/// Returns the displayed width of a name: one column per code point, which is correct for most scripts.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
+using Widths = std::array<std::size_t, 7>;
+
+/// Narrows the widest of the columns that may be shortened (key, tensor, shape) until the table fits the terminal.
+void fit(Widths& widths, std::size_t terminal) {
+  constexpr std::array<std::size_t, 3> flexible = {0, 1, 3};
+  constexpr std::size_t narrowest = 8;
+  const auto total = [&widths] { return std::accumulate(widths.begin(), widths.end(), 2 * (widths.size() - 1)); };
+  while (terminal != 0 && total() > terminal) {
+    const std::size_t widest =
+        *std::ranges::max_element(flexible, {}, [&widths](std::size_t column) { return widths.at(column); });
+    if (widths.at(widest) <= narrowest) return;
+    --widths.at(widest);
+  }
+}
+
+void print_row(const Row& row, const Widths& widths, bool is_head, bool on_terminal) {
+  std::string line;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const std::string cell = on_terminal ? shortened(row.at(i), widths.at(i)) : row.at(i);
+    const std::string gap(widths.at(i) - std::min(widths.at(i), width_of(cell)), ' ');
+    line += (i == 0 ? "" : "  ") + (right_aligned.at(i) ? gap + cell : cell + gap);
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  std::cout << (is_head ? styled(os::Stream::output, Style::bold, line) : line) << '\n';
 }
 
 void print_rows(const std::vector<Row>& rows) {
-  // One long name must not push the columns of all other rows off the screen.
-  constexpr std::size_t widest = 60;
-  std::array<std::size_t, 7> widths{};
+  const std::size_t terminal = os::terminal_width(os::Stream::output);
+  // Without a terminal, one long name must not push the columns of all other rows far to the right.
+  const std::size_t widest = terminal == 0 ? 60 : terminal;
+  Widths widths{};
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i)
       widths.at(i) = std::min(widest, std::max(widths.at(i), width_of(row.at(i))));
   }
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string& cell = row.at(i);
-      const std::string gap(widths.at(i) - std::min(widths.at(i), width_of(cell)), ' ');
-      line += (i == 0 ? "" : "  ") + (right_aligned.at(i) ? gap + cell : cell + gap);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    std::cout << line << '\n';
-  }
+  fit(widths, terminal);
+  for (const Row& row : rows) print_row(row, widths, &row == &rows.front(), terminal != 0);
 }
 
-void print_table(const Listing& listing) {
-  std::vector<Row> rows = {{"KEY", "TENSOR", "DTYPE", "SHAPE", "SIZE", "OFFSET", "ALIGN"}};
-  for (const ListedEntry& entry : listing.entries) add_rows(rows, entry);
-  add_rows(rows, listing.model);
-  print_rows(rows);
+void print_totals(const Listing& listing, std::size_t all_entries) {
   std::uint64_t data = 0;
   for (const ListedEntry& entry : listing.entries) data += entry.size;
-  std::cout << counted(listing.entries.size(), "entry", "entries") << ", " << short_size(data) << " of data, model "
-            << short_size(listing.model.size) << ", padding " << short_size(listing.padding_bytes) << ", unused "
-            << short_size(listing.unused_bytes) << ", file " << short_size(listing.file_size) << '\n';
+  const bool is_part = listing.entries.size() != all_entries;
+  std::string text = (is_part ? std::to_string(listing.entries.size()) + " of " : "") +
+                     counted(all_entries, "entry", "entries") + ", " + short_size(data) + " of data";
+  if (!is_part) {
+    text += ", model " + short_size(listing.model.size) + ", padding " + short_size(listing.padding_bytes) +
+            ", unused " + short_size(listing.unused_bytes) + ", file " + short_size(listing.file_size);
+  }
+  for (const std::string& line : wrapped(text, os::terminal_width(os::Stream::output))) std::cout << line << '\n';
+}
+
+void print_table(const Listing& listing, const LsArguments& arguments, std::size_t all_entries) {
+  std::vector<Row> rows = {{"KEY", "TENSOR", "DTYPE", "SHAPE", "SIZE", "OFFSET", "ALIGN"}};
+  for (const ListedEntry& entry : listing.entries) add_rows(rows, entry);
+  if (arguments.pattern.empty()) add_rows(rows, listing.model);
+  print_rows(rows);
+  print_totals(listing, all_entries);
+}
+
+/// Largest first, or by name. The order of the library is that of the offsets.
+void sort(std::vector<ListedEntry>& entries, const std::string& by) {
+  if (by == "size") std::ranges::stable_sort(entries, std::ranges::greater(), &ListedEntry::size);
+  if (by == "name") std::ranges::stable_sort(entries, {}, &ListedEntry::name);
 }
 
 int ls(const LsArguments& arguments) {
-  const Listing listing = onnxar::ls(arguments.archive);
+  Listing listing = onnxar::ls(arguments.archive);
+  const std::size_t all_entries = listing.entries.size();
+  if (!arguments.pattern.empty()) {
+    keep_matching(listing, arguments.pattern);
+    if (listing.entries.empty()) {
+      throw Error(Code::usage_no_such_entry,
+                  "no entry, and no tensor in one, has a name that matches; `onnxar ls` without a pattern lists all",
+                  {arguments.pattern, std::nullopt}, arguments.archive);
+    }
+  }
+  sort(listing.entries, arguments.sort);
   if (arguments.json) {
     print_json(listing, arguments.archive);
   } else {
-    print_table(listing);
+    print_table(listing, arguments, all_entries);
   }
   return exit_code::done;
 }
@@ -115,6 +159,11 @@ Verb add_ls(CLI::App& app) {
   auto arguments = std::make_shared<LsArguments>();
   CLI::App* verb = app.add_subcommand("ls", "List the entries of an archive and the tensors in them");
   add_file(*verb, "ARCHIVE", arguments->archive, "An archive");
+  verb->add_option("PATTERN", arguments->pattern,
+                   "List only entries whose name, or the name of a tensor in them, matches, such as 'layer1.*'");
+  add_choice(*verb, "--sort", arguments->sort, {"size", "name", "offset"},
+             "The order of the entries; size: largest first")
+      ->capture_default_str();
   verb->add_flag("--json", arguments->json, "As JSON");
   verb->footer("Example: onnxar ls --json model.onnxar | jq '.entries[].name'");
   return {verb, [arguments] { return ls(*arguments); }};

@@ -8,6 +8,7 @@
 #include "shell/command.h"
 #include "shell/numbers.h"
 #include "shell/pairs.h"
+#include "shell/progress_line.h"
 
 namespace onnxar::tool {
 namespace {
@@ -21,6 +22,21 @@ struct PackArguments {
   Verbosity verbosity;
 };
 
+/// Says what a user may want to know before publishing the archive, and would not find out from its size.
+void print_notes(const ConvertReport& report) {
+  if (report.typed_made_raw != 0) {
+    std::cerr
+        << "onnxar: note: " << counted(report.typed_made_raw, "tensor")
+        << " had typed data (such as float_data), which the archive has as raw data: the values are the same, and "
+           "`onnxar unpack` writes raw_data\n";
+  }
+  if (report.nested_outside != 0) {
+    std::cerr << "onnxar: note: " << counted(report.nested_outside, "tensor")
+              << " of subgraphs, functions or node attributes moved out of the model: the runtime must look for "
+                 "external data there, too; --no-attributes keeps attributes in the model\n";
+  }
+}
+
 int pack(PackArguments& arguments) {
   if (!arguments.checksum.empty()) arguments.save.checksum = Checksum::sha1;
   // While the input is read, one thread computes the CRC-32 of the output; the others may verify the input.
@@ -29,9 +45,12 @@ int pack(PackArguments& arguments) {
   }
   for (const std::string& text : arguments.add) arguments.save.add.push_back(added_file(text));
   arguments.save.rename = renamed_entries(arguments.rename);
-  const ConvertReport report = convert_input(arguments.model, arguments.output, arguments.save, arguments.load);
+  const ConvertReport report = with_progress("packing", arguments.verbosity, arguments.save.progress, [&arguments] {
+    return convert_input(arguments.model, arguments.output, arguments.save, arguments.load);
+  });
   print_remarks(report.remarks, arguments.verbosity);
   if (arguments.verbosity.quiet) return exit_code::done;
+  print_notes(report);
   std::cerr << (arguments.save.output.dry_run ? "would pack " : "packed ") << counted(report.tensors_outside, "tensor")
             << " into " << counted(report.payloads, "entry", "entries") << " (" << short_size(report.payload_bytes)
             << "), " << (report.side_files == 0 ? "" : counted(report.side_files, "side file") + ", ")

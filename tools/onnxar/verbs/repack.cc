@@ -9,6 +9,7 @@
 #include "shell/command.h"
 #include "shell/numbers.h"
 #include "shell/pairs.h"
+#include "shell/progress_line.h"
 
 namespace onnxar::tool {
 namespace {
@@ -26,7 +27,8 @@ int repack_to_output(RepackArguments& arguments) {
   RepackOptions& options = arguments.options;
   options.rename = renamed_entries(arguments.rename);
   if (arguments.alignment != 0) options.alignment = arguments.alignment;
-  const RepackReport report = repack(arguments.zip, arguments.output, options);
+  const RepackReport report = with_progress("repacking", arguments.verbosity, options.progress,
+                                            [&] { return repack(arguments.zip, arguments.output, options); });
   print_remarks(report.remarks, arguments.verbosity);
   if (arguments.verbosity.quiet) return exit_code::done;
   std::cerr << (options.output.dry_run ? "would repack " : "repacked ") << counted(report.entries, "entry", "entries")

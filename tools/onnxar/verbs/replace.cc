@@ -7,6 +7,7 @@
 #include "shell/command.h"
 #include "shell/numbers.h"
 #include "shell/pairs.h"
+#include "shell/progress_line.h"
 
 namespace onnxar::tool {
 namespace {
@@ -49,9 +50,10 @@ int replace(ReplaceArguments& arguments) {
   if (arguments.model.empty() && options.add.empty() && options.remove.empty()) {
     throw Error(Code::usage_argument, "nothing to replace: give a MODEL, --add or --remove");
   }
-  const ReplaceReport report = arguments.model.empty()
-                                   ? onnxar::replace(arguments.archive, options)
+  const ReplaceReport report = with_progress("appending", arguments.verbosity, options.progress, [&] {
+    return arguments.model.empty() ? onnxar::replace(arguments.archive, options)
                                    : onnxar::replace(arguments.archive, arguments.model, options, arguments.load);
+  });
   print_remarks(report.remarks, arguments.verbosity);
   if (!arguments.verbosity.quiet) print_report(report, arguments);
   return exit_code::done;

@@ -3,6 +3,7 @@
 
 #include "shell/command.h"
 #include "shell/numbers.h"
+#include "shell/progress_line.h"
 
 namespace onnxar::tool {
 namespace {
@@ -42,8 +43,10 @@ int unpack(UnpackArguments& arguments) {
   // The options of data files imply the format, so the verb needs no option for it.
   const bool external = save.file_per_tensor || !save.data_file.empty();
   save.format = external ? Format::onnx_external : Format::onnx_inline;
-  const ConvertReport report = arguments.text ? write_text(arguments.model, arguments.output, save, arguments.load)
-                                              : convert_input(arguments.model, arguments.output, save, arguments.load);
+  const ConvertReport report = with_progress("unpacking", arguments.verbosity, save.progress, [&] {
+    return arguments.text ? write_text(arguments.model, arguments.output, save, arguments.load)
+                          : convert_input(arguments.model, arguments.output, save, arguments.load);
+  });
   print_remarks(report.remarks, arguments.verbosity);
   if (arguments.verbosity.quiet) return exit_code::done;
   note_left_out(report);

@@ -7,6 +7,7 @@
 #include "shell/command.h"
 #include "shell/json.h"
 #include "shell/numbers.h"
+#include "shell/progress_line.h"
 
 namespace onnxar {
 
@@ -113,7 +114,10 @@ void print_line(const FileChange& file) {
 }
 
 int compare(const DiffArguments& arguments) {
-  const Difference difference = diff(arguments.before, arguments.after, arguments.load);
+  ProgressCallback progress;
+  const Difference difference = with_progress("comparing", arguments.verbosity, progress, [&] {
+    return diff(arguments.before, arguments.after, arguments.load, progress);
+  });
   if (arguments.json) {
     print_json(difference);
   } else {

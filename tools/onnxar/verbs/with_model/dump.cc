@@ -4,6 +4,8 @@
 #include "onnxar/model/model.h"
 #include "shell/command.h"
 #include "shell/numbers.h"
+#include "shell/progress_line.h"
+#include "shell/terminal.h"
 
 namespace onnxar::tool {
 namespace {
@@ -16,7 +18,15 @@ struct DumpArguments {
 
 int dump(const DumpArguments& arguments) {
   // Handed on in pieces, because text with all data may be larger than memory.
-  const TextReport report = onnxar::dump(arguments.model, write_to_stdout, arguments.options);
+  const TextReport report = [&arguments] {
+    // On a terminal the line would mix with the text.
+    ProgressLine line("printing", {.quiet = arguments.verbosity.quiet || os::is_terminal(os::Stream::output)});
+    const auto write = [&line](Bytes text) {
+      write_to_stdout(text);
+      line.add(text.size());
+    };
+    return onnxar::dump(arguments.model, write, arguments.options);
+  }();
   print_remarks(report.remarks, arguments.verbosity);
   if (report.left_out != 0 && !arguments.verbosity.quiet) {
     std::cerr << "left out the data of " << counted(report.left_out, "tensor") << "; --with-data prints it\n";

@@ -6,6 +6,7 @@
 #include "shell/command.h"
 #include "shell/json.h"
 #include "shell/numbers.h"
+#include "shell/progress_line.h"
 
 namespace onnxar {
 
@@ -44,8 +45,10 @@ void print_report(const FreezeReport& report, const FreezeArguments& arguments) 
             << "\"\n";
 }
 
-int freeze_model(const FreezeArguments& arguments) {
-  const FreezeReport report = freeze(arguments.input, arguments.output, arguments.save, arguments.options);
+int freeze_model(FreezeArguments& arguments) {
+  const FreezeReport report = with_progress("writing", arguments.verbosity, arguments.save.progress, [&arguments] {
+    return freeze(arguments.input, arguments.output, arguments.save, arguments.options);
+  });
   // JSON goes to the standard output and the sentence below to stderr, so both may be asked for.
   if (arguments.json) print(report);
   print_remarks(report.saved.remarks, arguments.verbosity);
@@ -60,8 +63,9 @@ Verb add_freeze(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("freeze", "Write an archive with only what inference needs");
   add_model(*verb, arguments->input);
   add_output(*verb, arguments->output, "The archive to write");
-  verb->add_option("--weights", arguments->options.weights,
-                   "Fill initializers without data, and inputs, by name from this model, archive or .npz")
+  verb->add_option(
+          "--weights", arguments->options.weights,
+          "Fill initializers without data, and inputs, by name from this model, archive, .npz or safetensors file")
       ->type_name(value_type::file);
   verb->add_flag("--strip-docs", arguments->options.strip_docs, "Omit doc strings");
   verb->add_flag("--strip-metadata", arguments->options.strip_metadata, "Omit metadata_props");

@@ -1,5 +1,9 @@
+#include <charconv>
 #include <iostream>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "html/page.h"
 #include "onnxar/archive_writer.h"
@@ -15,10 +19,24 @@ struct ShowArguments {
   InspectOptions options;
   OutputOptions output;
   bool json = false;
+  std::vector<std::string> dims;
   Verbosity verbosity;
 };
 
+/// Reads `batch=1`. Errors: usage.argument.
+std::pair<std::string, std::int64_t> dimension_of(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  const std::string number = equals == std::string::npos ? "" : text.substr(equals + 1);
+  std::int64_t size = -1;
+  const auto [end, failed] = std::from_chars(number.data(), number.data() + number.size(), size);
+  if (number.empty() || failed != std::errc() || end != number.data() + number.size()) {
+    throw Error(Code::usage_argument, "`" + escaped(text) + "` is not NAME=SIZE, such as batch=1");
+  }
+  return {text.substr(0, equals), size};
+}
+
 int show(ShowArguments& arguments) {
+  for (const std::string& text : arguments.dims) arguments.options.dims.push_back(dimension_of(text));
   // The map of the files needs a block for each entry and tensor, which the text does not show.
   arguments.options.files = !arguments.html.empty() || arguments.json;
   const Inspection inspection = onnxar::show(arguments.model, arguments.options);
@@ -46,6 +64,11 @@ Verb add_show(CLI::App& app) {
   verb->add_option("--op", arguments->options.op, "List only the nodes of this operator")
       ->type_name("OP")
       ->needs(nodes);
+  verb->add_option("--dim", arguments->dims,
+                   "Count the cost for these sizes: batch=1,sequence=128; x[0]=1 for a dimension of x without a name")
+      ->type_name("NAME=SIZE")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   auto* json = verb->add_flag("--json", arguments->json, "As JSON; --nodes adds the nodes");
   writes_file(verb->add_option("--html", arguments->html, "Write a self-contained page, with a map of the file")
                   ->excludes(json)

@@ -43,7 +43,15 @@ ONNXAR_JSON_OF(DanglingInput, site, name);
 ONNXAR_JSON_OF(GraphSummary, name, inputs, outputs, nodes, all_nodes, subgraphs, depth, cycle, dangling, ops);
 ONNXAR_JSON_OF(OpCost, domain, op, nodes, multiply_adds);
 ONNXAR_JSON_OF(UnknownCost, domain, op, nodes, reason, first_site);
-ONNXAR_JSON_OF(CostEstimate, multiply_adds, in_subgraphs, by_op, not_known);
+inline void to_json(Json& json, const CostEstimate& cost) {
+  const bool is_exact = cost.not_known.empty() && cost.in_subgraphs == 0;
+  // Null where it is partial, so that no program takes a lower bound for the cost.
+  json = {{"multiply_adds", is_exact ? Json(cost.multiply_adds) : Json()},
+          {"at_least", cost.multiply_adds},
+          {"in_subgraphs", cost.in_subgraphs},
+          {"by_op", cost.by_op},
+          {"not_known", cost.not_known}};
+}
 ONNXAR_JSON_OF(TensorTotals, tensors, elements, bytes);
 ONNXAR_JSON_OF(StorageSummary, file_bytes, model_bytes, inline_bytes, archived_bytes, external_bytes, side_bytes,
                padding_bytes, unused_bytes);

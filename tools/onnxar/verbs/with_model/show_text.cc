@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "shell/numbers.h"
+#include "shell/terminal.h"
 
 namespace onnxar::tool {
 namespace {
@@ -16,7 +17,13 @@ constexpr std::size_t label_width = 15;
 void line(const std::string& label, const std::string& text) {
   // Most models lack some of these facts, and a label alone would say nothing.
   if (text.empty()) return;
-  std::cout << label << std::string(label_width - std::min(label.size(), label_width - 1), ' ') << text << '\n';
+  const std::size_t terminal = os::terminal_width(os::Stream::output);
+  std::string head = styled(os::Stream::output, Style::bold, label) +
+                     std::string(label_width - std::min(label.size(), label_width - 1), ' ');
+  for (const std::string& part : wrapped(text, terminal > 2 * label_width ? terminal - label_width : 0)) {
+    std::cout << head << part << '\n';
+    head = std::string(label_width, ' ');
+  }
 }
 
 /// Prints a list under one label. After `most` items, only the number of the others.
@@ -98,7 +105,23 @@ std::string multiply_adds_text(const CostEstimate& cost) {
   return (cost.not_known.empty() ? "" : "at least ") + grouped(cost.multiply_adds) + short_form;
 }
 
-void print_cost(const CostEstimate& cost) {
+/// Names the open dimensions of the inputs, as `--dim` takes them: `batch=N,x[1]=N`.
+std::string open_dimensions(const std::vector<ValueSummary>& inputs) {
+  std::vector<std::string> names;
+  for (const ValueSummary& input : inputs) {
+    const std::vector<Dimension> dims = input.shape.value_or(std::vector<Dimension>());
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i].value) continue;
+      const std::string name = dims[i].name.empty() ? input.name + "[" + std::to_string(i) + "]" : dims[i].name;
+      if (std::ranges::find(names, escaped(name) + "=N") == names.end()) names.push_back(escaped(name) + "=N");
+    }
+  }
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+void print_cost(const CostEstimate& cost, const std::vector<ValueSummary>& inputs) {
   std::string text = multiply_adds_text(cost);
   const auto by_op = texts_of(cost.by_op, [](const OpCost& op) {
     return op_name(op.domain, op.op) + " " + short_count(op.multiply_adds) + " in " + std::to_string(op.nodes);
@@ -108,6 +131,8 @@ void print_cost(const CostEstimate& cost) {
   if (cost.in_subgraphs != 0) line("", grouped(cost.in_subgraphs) + " more in subgraphs, each run once");
   constexpr std::size_t most = 10;
   lines("not counted", texts_of(cost.not_known, [](const auto& unknown) { return text_of(unknown); }), most);
+  const std::string dims = open_dimensions(inputs);
+  if (!cost.not_known.empty() && !dims.empty()) line("", "`--dim " + dims + "` counts for these sizes");
 }
 
 void print_storage(const StorageSummary& sums) {
@@ -154,7 +179,7 @@ void print_inspection(const Inspection& inspection, const std::string& path) {
         texts_of(inspection.by_type, [&](const auto& row) { return of_row(to_string(row.first), row.second); }), most);
   lines("by site", texts_of(inspection.by_site, [&](const auto& row) { return of_row(row.first, row.second); }), most);
   lines("largest", texts_of(inspection.largest, [](const auto& large) { return text_of(large); }), most);
-  print_cost(inspection.cost);
+  print_cost(inspection.cost, inspection.graph.inputs);
   print_storage(inspection.storage);
   lines("metadata",
         texts_of(inspection.metadata,

@@ -1,21 +1,25 @@
-// Reports the progress of saving to the caller.
+// Reports the progress of long work to the caller.
 #pragma once
 
 #include <cstdint>
 
 #include "onnxar/bytes.h"
-#include "onnxar/options.h"
 
-namespace onnxar {
+namespace onnxar::base {
 
-/// Counts the bytes that are written. Not synchronised.
+/// Counts the bytes that are written or read. Not synchronised.
 class Progress {
  public:
-  /// `tell` may be empty, and must outlive this. All sources together have `total` bytes.
+  /// `tell` may be empty, and must outlive this. The work is on `total` bytes.
   Progress(const ProgressCallback& tell, std::uint64_t total) : tell_(tell), total_(total) {}
 
   /// Passes `bytes` to `sink` in pieces, and calls `tell` after each piece.
   void pass(Bytes bytes, const ByteSink& sink);
+
+  /// Counts `bytes` bytes, and calls `tell` if that completes a step or all work.
+  void add(std::uint64_t bytes);
+  /// Calls `tell` for the end of the work, unless it was called for it.
+  void finish();
 
  private:
   const ProgressCallback& tell_;
@@ -39,4 +43,4 @@ class CountedSource final : public ByteSource {
   Progress& progress_;
 };
 
-}  // namespace onnxar
+}  // namespace onnxar::base

@@ -1,0 +1,118 @@
+#include "archive/file_kind.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/annotate.h"
+#include "base/little_endian.h"
+#include "onnxar/archive.h"
+#include "wire/cursor.h"
+#include "zip/format.h"
+
+namespace onnxar {
+namespace {
+
+using namespace std::string_view_literals;
+
+struct Magic {
+  std::size_t offset;
+  std::string_view bytes;
+  Hint hint;
+  std::string_view kind;
+};
+
+constexpr std::array magics = {
+    Magic{0, "\x93NUMPY"sv, Hint::kind_other, "a NumPy array (.npy); `numpy.savez` makes a file of weights of it"},
+    Magic{0, "GGUF"sv, Hint::kind_other, "a GGUF file, which holds weights without an ONNX graph"},
+    Magic{0, "\x1f\x8b"sv, Hint::kind_other, "compressed with gzip; `gunzip` it first"},
+    Magic{0, "\x28\xb5\x2f\xfd"sv, Hint::kind_other, "compressed with zstd; `unzstd` it first"},
+    Magic{0, "\x89HDF\r\n\x1a\n"sv, Hint::kind_other, "an HDF5 file; export its model to ONNX first"},
+    Magic{4, "TFL3"sv, Hint::kind_other, "a TensorFlow Lite model; convert it to ONNX first"},
+    Magic{4, "ORTM"sv, Hint::kind_other, "a model in ONNX Runtime's own format; start from its .onnx file"},
+    Magic{0, "\x80\x02"sv, Hint::kind_other, "a Python pickle; export its model to ONNX first"},
+};
+
+/// safetensors: the length of a JSON object, and the object.
+bool is_safetensors(Bytes file) {
+  constexpr std::uint64_t longest = 100'000'000;  // the limit of the format
+  constexpr std::size_t length_size = 8;
+  if (file.size() <= length_size || file[length_size] != std::byte{'{'}) return false;
+  const auto length = base::load<std::uint64_t>(file, 0);
+  return length >= 2 && length <= longest && length <= file.size() - length_size;
+}
+
+/// The kinds of zip files are told by the name of their first entry.
+Advice kind_of_zip(Bytes file) {
+  const std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 1024)));
+  constexpr std::size_t name_length_at = 26;
+  if (begin.size() < zip::local_file_header_size) return {};
+  const auto length = base::load<std::uint16_t>(file, name_length_at);
+  const std::string_view name = begin.substr(zip::local_file_header_size, length);
+  if (name.ends_with(".npy")) return {Hint::kind_weights, "a NumPy file of arrays (.npz)"};
+  if (name.ends_with("/data.pkl")) {
+    return {Hint::kind_other, "a PyTorch checkpoint; export its model with `torch.onnx.export`"};
+  }
+  return {};
+}
+
+bool is_text(Bytes file) {
+  const std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 256)));
+  return !begin.empty() &&
+         std::ranges::all_of(begin, [](char c) { return (c >= ' ' && c < 0x7f) || (c >= '\t' && c <= '\r'); });
+}
+
+/// Whether the file is a message with the field `graph` of a ModelProto; empty if it is not a message.
+std::optional<bool> has_graph(Bytes file) {
+  constexpr std::uint32_t graph = 7;
+  constexpr int most_fields = 100'000;
+  bool found = false;
+  try {
+    wire::Cursor cursor(file, {0, file.size()});
+    wire::Field field;
+    for (int i = 0; i < most_fields && cursor.next(field); ++i) {
+      found = found || (field.number == graph && field.type == wire::Type::length_delimited);
+    }
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  return found;
+}
+
+Advice advice_on_other_kind(Bytes file) {
+  if (looks_like_zip(file)) return kind_of_zip(file);
+  if (is_safetensors(file)) return {Hint::kind_weights, "a safetensors file"};
+  const std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 16)));
+  for (const Magic& magic : magics) {
+    if (begin.size() > magic.offset && begin.substr(magic.offset).starts_with(magic.bytes)) {
+      return {magic.hint, std::string(magic.kind)};
+    }
+  }
+  return is_text(file) ? Advice{Hint::kind_other, "text, but not a model in protobuf's text format"} : Advice{};
+}
+
+bool is_text_of_model(Bytes file) {
+  const std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 4096)));
+  return is_text(file) && (begin.find("ir_version:") != begin.npos || begin.find("graph {") != begin.npos);
+}
+
+}  // namespace
+
+Advice advice_on_kind(Bytes file) {
+  if (file.empty()) return {Hint::make_anew};
+  if (!looks_like_zip(file) && (is_text_of_model(file) || has_graph(file) == true)) return {Hint::kind_plain_model};
+  return advice_on_other_kind(file);
+}
+
+Error with_kind(const Error& error, Bytes file) { return base::annotate(error, {.advice = advice_on_kind(file)}); }
+
+void refuse_other_kind(Bytes file) {
+  const Advice advice = advice_on_other_kind(file);
+  if (advice.hint == Hint::none || looks_like_zip(file) || has_graph(file)) return;
+  throw Error(Code::onnx_model_invalid, "this is not an ONNX model", {"", 0}, {}, advice);
+}
+
+}  // namespace onnxar

@@ -1,0 +1,166 @@
+"""The cost of models whose dimensions are bound: `show --dim`.
+
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests dims_test.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from onnx import NodeProto, TensorProto, helper, numpy_helper
+
+from support import architectures, command_line
+from support.command_line import USAGE, ToolCase, run
+
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+Dims = list[Any]
+
+
+def constant(name: str, values: Any, kind: Any = np.int64) -> TensorProto:
+    return numpy_helper.from_array(np.array(values, kind), name)
+
+
+class DimsCase(ToolCase):
+    def saved(self, nodes: list[NodeProto], inputs: dict[str, tuple[int, Dims]], weights: list[TensorProto]) -> Path:
+        values = [helper.make_tensor_value_info(name, kind, dims) for name, (kind, dims) in inputs.items()]
+        output = helper.make_tensor_value_info(nodes[-1].output[0], FLOAT, None)
+        graph = helper.make_graph(nodes, "g", values, [output], weights)
+        return self.write("m.onnx", helper.make_model(graph).SerializeToString())
+
+    def cost(self, path: Path, *dims: str) -> dict[str, Any]:
+        options = [word for each in dims for word in ("--dim", each)]
+        return json.loads(self.succeeds("show", "--json", path, *options).stdout)["cost"]
+
+
+class Binding(DimsCase):
+    def product(self) -> Path:
+        nodes = [helper.make_node("MatMul", ["x", "w"], ["y"])]
+        weights = [constant("w", np.zeros((8, 16)), np.float32)]
+        return self.saved(nodes, {"x": (FLOAT, ["batch", "sequence", 8])}, weights)
+
+    def test_named_dimensions_are_bound(self) -> None:
+        for given in (("batch=2,sequence=5",), ("batch=2", "sequence=5")):
+            self.assertEqual(self.cost(self.product(), *given)["multiply_adds"], 2 * 5 * 8 * 16)
+
+    def test_a_partial_cost_has_no_number(self) -> None:
+        cost = self.cost(self.product(), "batch=2")
+        self.assertIsNone(cost["multiply_adds"])
+        self.assertEqual((cost["at_least"], cost["not_known"][0]["op"]), (0, "MatMul"))
+
+    def test_the_summary_says_what_can_be_bound(self) -> None:
+        text = self.succeeds("show", self.product()).stdout.decode()
+        self.assertIn("`--dim batch=N,sequence=N` counts for these sizes", text)
+        text = self.succeeds("show", self.product(), "--dim", "batch=1,sequence=1").stdout.decode()
+        self.assertNotIn("--dim", text)
+
+    def test_a_dimension_without_a_name_is_bound_by_its_place(self) -> None:
+        nodes = [helper.make_node("MatMul", ["x", "w"], ["y"])]
+        path = self.saved(nodes, {"x": (FLOAT, [None, 8])}, [constant("w", np.zeros((8, 4)), np.float32)])
+        self.assertEqual(self.cost(path, "x[0]=3")["multiply_adds"], 3 * 8 * 4)
+
+    def test_a_real_architecture_has_the_cost_of_the_model_with_these_numbers(self) -> None:
+        fixed = self.cost(architectures.bert_base(self.folder / "fixed.onnx", 128))
+        bound = self.cost(architectures.bert_base(self.folder / "open.onnx", "length"), "length=128")
+        self.assertIsNotNone(fixed["multiply_adds"])
+        self.assertEqual(bound, fixed)
+
+    def test_wrong_names_and_sizes_are_refused(self) -> None:
+        for given, told in {
+            "bach=1": 'no input has the dimension "bach"; there are: "batch", "sequence"',
+            "batch": "`batch` is not NAME=SIZE",
+            "batch=": "is not NAME=SIZE",
+            "batch=x": "is not NAME=SIZE",
+            "batch=1x": "is not NAME=SIZE",
+            "batch=-1": "must not be negative",
+            "batch=99999999999999999999": "is not NAME=SIZE",
+        }.items():
+            done = run("show", self.product(), "--dim", given)
+            self.assertEqual((done.returncode, done.stdout), (USAGE, b""), given)
+            self.assertIn(told, done.stderr)
+
+
+class Inference(DimsCase):
+    """Shapes that nodes compute. Each graph ends in a product whose cost shows the shape."""
+
+    def product_after(self, nodes: list[NodeProto], dims: Dims, weights: list[TensorProto], *bound: str) -> Any:
+        """The cost of `h` times a matrix of 4 x 1; `nodes` make `h` of x."""
+        last = helper.make_node("MatMul", ["h", "w"], ["y"])
+        path = self.saved([*nodes, last], {"x": (FLOAT, dims)}, [*weights, constant("w", np.zeros((4, 1)), np.float32)])
+        return self.cost(path, *bound)["multiply_adds"]
+
+    def test_arithmetic_on_shapes(self) -> None:
+        for op, size in {"Add": 12, "Sub": 4, "Mul": 32, "Div": 2}.items():
+            nodes = [
+                helper.make_node("Shape", ["x"], ["s"]),
+                helper.make_node("Gather", ["s", "zero"], ["n"], axis=0),
+                helper.make_node(op, ["n", "four"], ["m"]),
+                helper.make_node("Concat", ["m", "four"], ["shape"], axis=0),
+                helper.make_node("ConstantOfShape", ["shape"], ["h"]),
+            ]
+            found = self.product_after(nodes, ["n"], [constant("zero", [0]), constant("four", [4])], "n=8")
+            self.assertEqual(found, size * 4, op)
+
+    def test_a_division_with_a_rest_is_not_guessed(self) -> None:
+        nodes = [
+            helper.make_node("Shape", ["x"], ["s"]),
+            helper.make_node("Div", ["s", "four"], ["m"]),
+            helper.make_node("Concat", ["m", "four"], ["shape"], axis=0),
+            helper.make_node("ConstantOfShape", ["shape"], ["h"]),
+        ]
+        self.assertIsNone(self.product_after(nodes, ["n"], [constant("four", [4])], "n=9"))
+
+    def test_resize_by_scales_and_by_sizes(self) -> None:
+        scales = constant("scales", [1, 2, 1], np.float32)
+        nodes = [helper.make_node("Resize", ["x", "", "scales"], ["h"])]
+        self.assertEqual(self.product_after(nodes, [1, "n", 4], [scales], "n=5"), 10 * 4)
+        nodes = [helper.make_node("Resize", ["x", "", "", "sizes"], ["h"])]
+        self.assertEqual(self.product_after(nodes, [1, "n", 4], [constant("sizes", [1, 7, 4])], "n=5"), 7 * 4)
+
+    def test_a_scale_that_is_no_integer_is_not_guessed(self) -> None:
+        scales = constant("scales", [1, 1.5, 1], np.float32)
+        self.assertIsNone(self.product_after([helper.make_node("Resize", ["x", "", "scales"], ["h"])], [1, "n", 4], [scales], "n=5"))
+
+    def test_range(self) -> None:
+        nodes = [
+            helper.make_node("Shape", ["x"], ["s"]),
+            helper.make_node("Squeeze", ["s"], ["n"]),
+            helper.make_node("Range", ["zero", "n", "two"], ["r"]),
+            helper.make_node("Unsqueeze", ["r", "last"], ["column"]),
+            helper.make_node("Expand", ["column", "wide"], ["h"]),
+        ]
+        weights = [constant("zero", 0), constant("two", 2), constant("last", [1]), constant("wide", [1, 4])]
+        self.assertEqual(self.product_after(nodes, ["n"], weights, "n=7"), 4 * 4)
+
+    def test_pads_as_an_exporter_computes_them(self) -> None:
+        nodes = [  # PyTorch: pairs from the last axis on, reversed and transposed
+            helper.make_node("Reshape", ["pads", "pairs"], ["p"]),
+            helper.make_node("Slice", ["p", "minus", "least", "zero", "minus"], ["q"]),
+            helper.make_node("Transpose", ["q"], ["t"], perm=[1, 0]),
+            helper.make_node("Reshape", ["t", "minus"], ["flat"]),
+            helper.make_node("Pad", ["x", "flat"], ["h"]),
+        ]
+        weights = [constant("pads", [0, 1, 2, 3]), constant("pairs", [-1, 2]), constant("minus", [-1]),
+                   constant("least", [-(2**63) + 1]), constant("zero", [0])]  # fmt: skip
+        self.assertEqual(self.product_after(nodes, ["n", 3], weights, "n=5"), (5 + 2 + 3) * 4)
+
+    def test_the_branch_that_runs_counts_as_the_graph(self) -> None:
+        def branch(name: str, weight: str) -> Any:
+            return helper.make_graph([helper.make_node("MatMul", ["x", weight], [name])], name, [],
+                                     [helper.make_tensor_value_info(name, FLOAT, None)])  # fmt: skip
+
+        nodes = [
+            helper.make_node("Equal", ["rate", "known"], ["c"]),
+            helper.make_node("If", ["c"], ["y"], then_branch=branch("t", "a"), else_branch=branch("e", "b")),
+        ]
+        weights = [constant("known", 16000), constant("a", np.zeros((2, 3)), np.float32), constant("b", np.zeros((2, 5)), np.float32)]
+        path = self.saved(nodes, {"x": (FLOAT, [1, 2]), "rate": (INT64, [])}, weights)
+        self.assertEqual(self.cost(path, "rate=16000")["multiply_adds"], 6)
+        self.assertEqual(self.cost(path, "rate=8000")["multiply_adds"], 10)
+        self.assertIsNone(self.cost(path)["multiply_adds"])
+
+
+if __name__ == "__main__":
+    command_line.main(__doc__)

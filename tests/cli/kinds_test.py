@@ -1,0 +1,178 @@
+"""Each verb on each kind of file that people mix up: the error says what the file is, or what to do.
+
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests kinds_test.py
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import struct
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from support import command_line
+from support import wire_writer as wire
+from support.archives import linked, model_of, weights
+from support.archives import Archive
+from support.command_line import DONE, FORMAT, FOUND, IO, USAGE, ToolCase, run
+
+READERS = "unpack check show dump extract freeze diff".split()  # verbs that take any model
+ARCHIVES = "ls replace link undo recover cat".split()  # verbs that take archives
+ZIPS = ["repack"]
+
+PACK = "this is a plain .onnx model, not an archive: `onnxar pack` makes an archive of it"
+REPACK = "this is a plain zip or was changed by a zip tool: `onnxar repack` makes an archive of it"
+AGAIN = "fetch it again, or make it anew with `onnxar pack` or `onnxar repack`"
+FREEZE = "which holds weights and no graph: `onnxar freeze MODEL --weights FILE` fills them into a model"
+SAFETENSORS, NPZ = f"this is a safetensors file, {FREEZE}", f"this is a NumPy file of arrays (.npz), {FREEZE}"
+NPY = "this is a NumPy array (.npy)"
+GGUF = "this is a GGUF file"
+TEXT = "this is text, but not a model in protobuf's text format"
+FOLDER = "is a folder; name a file"
+CUT = "this zip file was cut short"
+NO_MODEL = "it holds no ONNX model"
+OK = None
+
+ALL = ["pack", *READERS, *ARCHIVES, *ZIPS]
+
+
+def every(sentence: str | None, **others: str | None) -> dict[str, str | None]:
+    return {**dict.fromkeys(ALL, sentence), **others}
+
+
+def row(pack: str | None, readers: str | None, archives: str | None, zips: str | None, **others: str | None) -> dict[str, str | None]:
+    groups = ((["pack"], pack), (READERS, readers), (ARCHIVES, archives), (ZIPS, zips))
+    return {verb: sentence for verbs, sentence in groups for verb in verbs} | others
+
+
+# kind -> verb -> a part of the message; OK if the verb takes it
+TABLE: dict[str, dict[str, str | None]] = {
+    "archive": every(OK, undo="the archive was not edited since it was written"),
+    "plain": row(OK, OK, PACK, PACK),
+    "external": row(OK, OK, PACK, PACK),
+    "foreign_zip": row(OK, REPACK, REPACK, OK, recover=AGAIN),
+    "zip_without_model": row(NO_MODEL, REPACK, REPACK, NO_MODEL, recover=AGAIN),
+    "safetensors": every(SAFETENSORS),
+    "npz": every(NPZ),
+    "npy": every(NPY),
+    "gguf": every(GGUF),
+    "folder": every(FOLDER),
+    "empty": every(AGAIN),
+    "text": every(TEXT),
+    "cut_archive": every(CUT, recover=AGAIN),
+}  # fmt: skip
+
+
+class Kinds(ToolCase):
+    def archive_file(self) -> bytes:
+        return Archive((*weights("w"), model_of(linked("w")))).file
+
+    def make_archive(self) -> Path:
+        return self.write("a.onnxar", self.archive_file())
+
+    def make_plain(self) -> Path:
+        return self.model()
+
+    def make_external(self) -> Path:
+        data = wire.DataFile("w.bin")
+        path = self.model(data.tensor("w"), name="external.onnx")
+        self.write("w.bin", bytes(data.data))
+        return path
+
+    def zip_of(self, **files: bytes) -> bytes:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as file:
+            for name, data in files.items():
+                file.writestr(name.replace("__", "."), data)
+        return buffer.getvalue()
+
+    def make_foreign_zip(self) -> Path:
+        return self.write("f.zip", self.zip_of(model__onnx=wire.plain(wire.tensor("w"))))
+
+    def make_zip_without_model(self) -> Path:
+        return self.write("z.zip", self.zip_of(notes__txt=b"hello"))
+
+    def make_safetensors(self) -> Path:
+        header = json.dumps({"w": {"dtype": "F32", "shape": [300], "data_offsets": [0, 1200]}}).encode()
+        return self.write("w.safetensors", struct.pack("<Q", len(header)) + header + bytes(1200))
+
+    def numpy_file(self) -> bytes:
+        buffer = io.BytesIO()
+        np.save(buffer, np.zeros(300, np.float32))
+        return buffer.getvalue()
+
+    def make_npz(self) -> Path:
+        return self.write("w.npz", self.zip_of(w__npy=self.numpy_file()))
+
+    def make_npy(self) -> Path:
+        return self.write("w.npy", self.numpy_file())
+
+    def make_gguf(self) -> Path:
+        return self.write("m.gguf", b"GGUF" + struct.pack("<IQQ", 3, 1, 1) + bytes(64))
+
+    def make_folder(self) -> Path:
+        self.write("folder/model.onnx", wire.plain(wire.tensor("w")))
+        return self.folder / "folder"
+
+    def make_empty(self) -> Path:
+        return self.write("empty.onnx", b"")
+
+    def make_text(self) -> Path:
+        return self.write("notes.txt", b"The model is in the other folder, see there.\n")
+
+    def make_cut_archive(self) -> Path:
+        return self.write("cut.onnxar", self.archive_file()[:1500])
+
+    def command(self, verb: str, path: Path, good: Path) -> list[object]:
+        target = ["-o", self.output, "-n"]
+        more: dict[str, list[object]] = {
+            "pack": target, "unpack": target, "repack": target, "freeze": target, "link": target,
+            "extract": ["w", *target], "cat": ["--model"], "diff": [good], "replace": [good, "-n"], "recover": ["-n"],
+            "undo": ["-n"],
+        }  # fmt: skip
+        return [verb, path, *more.get(verb, [])]
+
+    def test_the_table_is_complete(self) -> None:
+        makers = {name.removeprefix("make_") for name in dir(self) if name.startswith("make_")}
+        self.assertEqual(set(TABLE), makers)
+        for kind, verbs in TABLE.items():
+            self.assertEqual(set(verbs), set(ALL), kind)
+
+    def test_every_verb_says_what_to_do_with_every_kind(self) -> None:
+        good = self.write("good.onnxar", self.archive_file())
+        for kind, verbs in TABLE.items():
+            path = getattr(self, f"make_{kind}")()
+            for verb, sentence in verbs.items():
+                with self.subTest(kind=kind, verb=verb):
+                    self.expect(sentence, *self.command(verb, path, good))
+
+    def expect(self, sentence: str | None, *command: object) -> None:
+        with self.nothing_changes():
+            done = run(*command)
+        told = done.stderr + (done.stdout.decode(errors="replace") if command[0] == "check" else "")
+        if sentence is None:
+            self.assertIn(done.returncode, (DONE, FOUND) if command[0] == "diff" else (DONE,), told)
+            return
+        self.assertIn(done.returncode, (FOUND, USAGE, IO, FORMAT), told)
+        self.assertIn(sentence, told)
+
+    def test_messages_speak_the_words_of_the_shell(self) -> None:
+        good = self.write("good.onnxar", self.archive_file())
+        for kind in TABLE:
+            path = getattr(self, f"make_{kind}")()
+            for verb in ALL:
+                told = run(*self.command(verb, path, good)).stderr
+                self.assertIsNone(re.search(r"\w+::\w+|\b\w+Options\b|text_parser|external_data_dir", told), told)
+
+    def test_a_protobuf_message_is_never_taken_for_another_kind(self) -> None:
+        # The signature of zstd is also field 5 (model_version) and the begin of a field 31 of four bytes.
+        path = self.write("m.onnx", b"\x28\xb5\x2f\xfd\x01" + bytes(4) + wire.plain(wire.tensor("w")))
+        self.succeeds("pack", path, "-o", self.output)
+
+
+if __name__ == "__main__":
+    command_line.main(__doc__)

@@ -1,0 +1,76 @@
+"""Finding verbs and options: `help`, no arguments, and words that are nearly right.
+
+Usage: ONNXAR=path/to/onnxar PYTHONPATH=tests verbs_test.py
+"""
+
+from __future__ import annotations
+
+from support import command_line
+from support.command_line import DONE, USAGE, ToolCase, run
+
+
+class Help(ToolCase):
+    def test_help_of_a_verb_is_what_its_option_prints(self) -> None:
+        for verb in ("pack", "ls", "completion", "help"):
+            self.assertEqual(self.succeeds("help", verb).stdout, self.succeeds(verb, "--help").stdout)
+
+    def test_help_alone_lists_the_verbs(self) -> None:
+        self.assertEqual(self.succeeds("help").stdout, self.succeeds("--help").stdout)
+
+    def test_no_arguments_print_the_help_as_an_error(self) -> None:
+        done = run()
+        self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
+        self.assertEqual(done.stderr, self.succeeds("--help").stdout.decode())
+
+    def test_help_of_an_unknown_verb_names_the_nearest(self) -> None:
+        done = run("help", "chekc")
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("unknown verb `chekc`; did you mean `check`?", done.stderr)
+
+
+class NearlyRight(ToolCase):
+    def told(self, *arguments: object) -> str:
+        done = run(*arguments)
+        self.assertEqual((done.returncode, done.stdout), (USAGE, b""), done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        return done.stderr
+
+    def test_verbs(self) -> None:
+        for word, verb in {"pakc": "pack", "unpak": "unpack", "chek": "check", "replcae": "replace", "lss": "ls"}.items():
+            self.assertIn(f"unknown verb `{word}`; did you mean `{verb}`?", self.told(word, "x"))
+
+    def test_a_word_that_is_near_nothing_gets_no_suggestion(self) -> None:
+        for word in ("transmogrify", "model.onnx", "q", "x" * 1000):
+            self.assertNotIn("did you mean", self.told(word))
+
+    def test_options(self) -> None:
+        for verb, option, meant in (
+            ("pack", "--treshold", "--threshold"),
+            ("pack", "--alingn=64", "--align"),
+            ("check", "--dat", "--data"),
+            ("cat", "--modle", "--model"),
+            ("ls", "--jsno", "--json"),
+        ):
+            line = self.told(verb, "x", option)
+            self.assertIn(f"`{verb}` has no option `{option.split('=')[0]}`; did you mean `{meant}`?", line)
+            self.assertIn(f"`onnxar {verb} --help`", line)
+
+    def test_an_option_that_is_near_nothing(self) -> None:
+        line = self.told("ls", "x", "--frobnicate")
+        self.assertIn("`ls` has no option `--frobnicate`; `onnxar ls --help` lists them", line)
+
+    def test_control_characters_in_options_are_escaped(self) -> None:
+        self.assertIn("--a\\x1b[2J", self.told("ls", "x", "--a\x1b[2J"))
+
+    def test_a_surplus_argument_is_named(self) -> None:
+        self.assertIn("surplus", self.told("ls", "x", "*", "surplus"))
+
+    def test_programs_get_json(self) -> None:
+        done = run("--json-errors", "pakc")
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn('"usage.argument"', done.stderr)
+        self.assertNotEqual(done.returncode, DONE)
+
+
+if __name__ == "__main__":
+    command_line.main(__doc__)

@@ -1,0 +1,43 @@
+// One line on the terminal that says how far a long operation is.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "onnxar/bytes.h"
+#include "shell/command.h"
+
+namespace onnxar::tool {
+
+/// Shows on stderr, after a second: `packing  45%  1.4 GB of 3.1 GB  150.2 MB/s  11 s left`. Shows nothing if stderr is
+/// not a terminal, or with `-q`. The destructor removes the line, so make it before and destroy it after the work.
+class ProgressLine {
+ public:
+  /// `doing`: the first word of the line.
+  ProgressLine(std::string_view doing, const Verbosity& verbosity);
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ProgressLine(ProgressLine&&) = delete;
+  ProgressLine& operator=(ProgressLine&&) = delete;
+  ~ProgressLine();
+
+  /// For the options of the library; empty if nothing is shown. Must not outlive the line.
+  [[nodiscard]] ProgressCallback callback();
+  /// For work whose end is unknown.
+  void add(std::uint64_t bytes);
+
+ private:
+  struct Shown;
+  std::unique_ptr<Shown> shown_;  // null if nothing is shown
+};
+
+/// Does the work with a line on the terminal that `progress`, a member of its options, updates.
+template <typename Work>
+auto with_progress(std::string_view doing, const Verbosity& verbosity, ProgressCallback& progress, const Work& work) {
+  ProgressLine line(doing, verbosity);
+  progress = line.callback();
+  return work();
+}
+
+}  // namespace onnxar::tool

@@ -1,0 +1,57 @@
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "shell/command.h"
+#include "shell/near_words.h"
+
+namespace onnxar::tool {
+namespace {
+
+/// Leaves out option groups, which CLI11 represents as subcommands without a name.
+std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* verb) { return !verb->get_name().empty(); });
+}
+
+}  // namespace
+
+const CLI::App& expect_verb(const CLI::App& app, const std::string& name) {
+  const auto verbs = verbs_of(app);
+  const auto found = std::ranges::find(verbs, name, [](const CLI::App* verb) { return verb->get_name(); });
+  if (found != verbs.end()) return **found;
+  std::vector<std::string> names;
+  for (const CLI::App* verb : verbs) names.push_back(verb->get_name());
+  throw Error(Code::usage_argument,
+              "unknown verb `" + escaped(name) + "`" + did_you_mean(name, names) + "; `onnxar --help` lists the verbs");
+}
+
+std::vector<std::string> option_names(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (const CLI::App* group : verb.get_subcommands([](const CLI::App*) { return true; })) {
+    const auto more = option_names(*group);
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  return names;
+}
+
+Verb add_help(CLI::App& app) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* verb = app.add_subcommand("help", "Describe a verb, as `onnxar VERB --help` does");
+  verb->add_option("VERB", *name, "The verb; without it all are listed");
+  verb->footer("Example: onnxar help pack");
+  return {verb, [&app, name] {
+            // CLI11 prints the help of the verb that was parsed, which is this one.
+            if (!name->empty()) {
+              std::cout << expect_verb(app, *name).help(app.get_name());
+            } else {
+              app.clear();
+              std::cout << app.help();
+            }
+            return exit_code::done;
+          }};
+}
+
+}  // namespace onnxar::tool
