@@ -179,6 +179,11 @@ export class Archive {
     return join(pieces);
   }
 
+  /** Closes the file if `open` opened it. */
+  async close(): Promise<void> {
+    await this.source.close?.();
+  }
+
   #size = (name: string): number | undefined => this.#byName.get(name)?.size;
 
   #header(name: string): Header {

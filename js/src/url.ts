@@ -1,10 +1,12 @@
 import { OnnxarError } from './error.js';
-import { exactly, type Source, type SourceOptions } from './source.js';
+import { blobSync, exactly, requestSync, type Source, type SourceOptions } from './source.js';
 
 /** How much of the end is asked for at first: the end records, and for most models the directory and the graph. */
 const SUFFIX = 1 << 17;
 /** A body that a server sends in place of a range is taken up to this size, and broken off beyond it. */
 const SMALL = 1 << 20;
+
+const SYNC_PIECE = 1 << 23;
 
 /** What tells one version of a file from another. */
 interface Version {
@@ -50,6 +52,25 @@ export class UrlSource implements Source {
     if (kept) return kept;
     const answer = await this.#ask(begin, end, signal);
     return exactly(new Uint8Array(await answer.arrayBuffer()), end - begin);
+  }
+
+  /** In pieces: a window gets them as text first, which takes memory. */
+  readSync(begin: number, end: number): Uint8Array | undefined {
+    if (typeof XMLHttpRequest === 'undefined' || this.#options.fetch) return undefined;
+    const bytes = new Uint8Array(end - begin);
+    for (let at = begin; at < end; at += SYNC_PIECE) {
+      bytes.set(this.#pieceSync(at, Math.min(end, at + SYNC_PIECE)), at - begin);
+    }
+    return bytes;
+  }
+
+  #pieceSync(begin: number, end: number): Uint8Array {
+    const kept = this.#kept(begin, end);
+    if (kept) return kept;
+    const own = Object.fromEntries(new Headers(this.#options.request?.headers));
+    const { request, bytes } = requestSync(this.url, { ...own, ...this.headers(begin, end) });
+    this.check({ status: request.status, headers: { get: (name) => request.getResponseHeader(name) } }, begin);
+    return exactly(bytes, end - begin);
   }
 
   async *stream(begin: number, end: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -144,6 +165,10 @@ class WholeSource implements Source {
 
   async read(begin: number, end: number): Promise<Uint8Array> {
     return exactly(new Uint8Array(await this.#blob.slice(begin, end).arrayBuffer()), end - begin);
+  }
+
+  readSync(begin: number, end: number): Uint8Array | undefined {
+    return blobSync(this.#blob.slice(begin, end));
   }
 
   blob(): Blob {
