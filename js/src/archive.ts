@@ -1,0 +1,313 @@
+import * as container from './container.js';
+import { MODEL, Window, type Directory, type Entry, type Header, type Limits } from './container.js';
+import { crc32 } from './crc32.js';
+import { OnnxarError, require } from './error.js';
+import { openSource, type Openable, type Source, type SourceOptions } from './source.js';
+import { Walk, withoutLink, type Site, type Tensor } from './tensors.js';
+import { BLOCK, Wire, block, join, number, pair, sizeOf, type Pieces } from './wire.js';
+
+export interface OpenOptions extends SourceOptions {
+  /** Refuse more entries (2^20). */
+  maxEntries?: number;
+  /** Refuse a larger directory, in bytes (256 MiB). */
+  maxDirectorySize?: number;
+  /** Refuse a larger model, in bytes (2^31 - 1). */
+  maxModelSize?: number;
+}
+
+export interface LinkOptions {
+  /** Which model: `__MODEL_PROTO`, or one of `graphs()`. */
+  graph?: string;
+  /** Where the archive begins in the file that the link leads to: a multiple of 64. */
+  offset?: number;
+}
+
+const MOST_BYTES = 2 ** 31 - 1;
+const PIECE = 1 << 22; // bytes read at once where the whole is not needed at once
+const AT_ONCE = 16; // requests at the same time
+/** A link has data of fewer bytes in itself. */
+const SMALLEST_LINKED = 128;
+
+/**
+ * An open archive. Its directory was proved; an entry's local header is proved before its bytes are given, and a tensor
+ * before it is. Calls may run at the same time.
+ */
+export class Archive {
+  /** The entries in the order of the file; the model is the last. */
+  readonly entries: readonly Entry[];
+  readonly source: Source;
+  readonly #directory: Directory;
+  readonly #headers: Header[];
+  readonly #directoryCrc: number;
+  readonly #byName: Map<string, Header>;
+  readonly #places = new Map<Header, number>();
+
+  private constructor(source: Source, directory: Directory, headers: Header[], directoryCrc: number) {
+    this.source = source;
+    this.#directory = directory;
+    this.#headers = headers;
+    this.#directoryCrc = directoryCrc;
+    this.#byName = new Map(headers.map((header) => [header.name, header]));
+    this.entries = headers.map(({ name, size, crc32 }) => ({ name, size, crc32 }));
+  }
+
+  static async open(source: Source, limits: Limits): Promise<Archive> {
+    const size = source.size;
+    const tail = await readWindow(source, Math.max(0, size - container.SEARCHED), size);
+    const directory = container.readEnd(tail);
+    container.checkCounts(directory, limits);
+    const isRead = directory.offset >= tail.base;
+    const bytes = isRead
+      ? tail.slice(directory.offset, directory.end)
+      : await source.read(directory.offset, directory.end);
+    const headers = container.readDirectory(new Window(bytes, directory.offset), directory);
+    const archive = new Archive(source, directory, headers, crc32(bytes));
+    await inTurn(headers.filter((header) => !container.endsAsUsual(header)), (header) => archive.#place(header));
+    container.checkModel(headers, directory, limits);
+    return archive;
+  }
+
+  has(name: string): boolean {
+    return this.#byName.has(name);
+  }
+
+  /** The model, and the further models over the same weights. */
+  graphs(): string[] {
+    const isGraph = ({ name }: Header): boolean => /^[^/]+\.onnx$/.test(name);
+    return [MODEL, ...this.#headers.filter(isGraph).map(({ name }) => name)];
+  }
+
+  /** Where an entry's data begins in the file, in bytes. */
+  async offset(name: string): Promise<number> {
+    return this.#place(this.#header(name));
+  }
+
+  /** The bytes of an entry, or of a part of it. One read of the source, if the archive is as writers write it. */
+  async bytes(name: string, begin = 0, end?: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const header = this.#header(name);
+    const stop = end ?? header.size;
+    const isPart = Number.isSafeInteger(begin) && Number.isSafeInteger(stop) && begin >= 0 && begin <= stop;
+    if (!isPart || stop > header.size) {
+      throw new OnnxarError('argument', name, undefined, `bytes ${begin} to ${stop} of an entry of ${header.size}`);
+    }
+    if (!this.#places.has(header) && begin === 0) return this.#withHeader(header, stop, signal);
+    const data = await this.#place(header, signal);
+    return this.source.read(data + begin, data + stop, signal);
+  }
+
+  /** The same bytes in pieces. The CRC-32 of a whole entry is compared: the stream fails at its end if it is wrong. */
+  stream(name: string, begin = 0, end?: number): ReadableStream<Uint8Array> {
+    const pieces = this.#pieces(this.#header(name), begin, end);
+    return new ReadableStream<Uint8Array>({
+      async pull(controller): Promise<void> {
+        const next = await pieces.next();
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      },
+      async cancel(): Promise<void> {
+        await pieces.return(undefined);
+      },
+    }, { highWaterMark: 0 });
+  }
+
+  /** Reads an entry and compares its CRC-32 (T1). Throws if it is another. */
+  async verify(name: string, signal?: AbortSignal): Promise<void> {
+    for await (const piece of this.#pieces(this.#header(name), 0, undefined, signal)) void piece;
+  }
+
+  /** All tensors of a model, in the order of its bytes. Each of them was proved, and none if one cannot be. */
+  async tensors(graph: string = MODEL): Promise<Tensor[]> {
+    const { sites } = await this.#model(graph);
+    return sites.map(({ begin: _, end: __, isFollowed: ___, ...tensor }) => tensor);
+  }
+
+  /** The data of a tensor; undefined if it is in typed fields of the model, as strings always are. */
+  async tensorBytes(tensor: Tensor): Promise<Uint8Array | undefined> {
+    if (tensor.offset === undefined) return undefined;
+    return this.bytes(tensor.entry ?? tensor.graph, tensor.offset, tensor.offset + tensor.length!);
+  }
+
+  /**
+   * A ModelProto whose external data is the archive itself (spec/links.md), for runtimes that take a model and a file.
+   * `location` is the name by which the runtime gets the file. Reads the local headers of all linked entries.
+   */
+  async link(location: string, options: LinkOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    const { graph = MODEL, offset = 0 } = options;
+    const own = this.#headers.find(({ name }) => name.toLowerCase() === location.toLowerCase());
+    if (own) throw new OnnxarError('overlap', own.name);
+    if (!(offset >= 0 && offset % 64 === 0) || location === '') {
+      throw new OnnxarError('argument', '', undefined, 'a link takes a name, and an offset that is a multiple of 64');
+    }
+    const marker = [
+      ...pair(14, 'onnxar.link.archive', location),
+      ...(offset ? pair(14, 'onnxar.link.offset', String(offset)) : []),
+      ...pair(14, 'onnxar.link.size', String(this.source.size)),
+      ...pair(14, 'onnxar.link.model_crc32', String(this.#headers.at(-1)!.crc32)),
+      ...pair(14, 'onnxar.link.directory_crc32', String(this.#directoryCrc)),
+    ];
+    const linked = await this.rewrite(graph, async ({ entry }) => ({
+      location, begin: offset + (await this.#place(this.#header(entry!))),
+    }));
+    return join([withoutMarkers(linked), ...marker]);
+  }
+
+  /**
+   * The model with every link led elsewhere: to `begin` plus its own offset in `location`. Data of less than 128 bytes,
+   * and data where runtimes do not look for links, becomes part of the model.
+   */
+  async rewrite(
+    graph: string, place: (tensor: Tensor) => Promise<{ location: string; begin: number }>,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const { model, base, sites } = await this.#model(graph);
+    const linked = sites.filter(({ entry }) => entry !== undefined);
+    const isInline = (site: Site): boolean => site.length! < SMALLEST_LINKED || !site.isFollowed;
+    const total = linked.filter(isInline).reduce((sum, { length }) => sum + length!, model.length);
+    if (total > MOST_BYTES) throw new OnnxarError('expansion', graph);
+    const fields = new Map<number, Pieces>();
+    await inTurn(linked, async (site) => {
+      const kept = withoutLink(model, site);
+      if (isInline(site)) {
+        const data = await this.bytes(site.entry!, site.offset, site.offset! + site.length!);
+        fields.set(site.begin, [...kept, ...block(9, [data])]);
+      } else {
+        const { location, begin } = await place(site);
+        fields.set(site.begin, [...kept, ...externalData(location, begin + site.offset!, site.length!)]);
+      }
+    });
+    const pieces = new Walk(model, base, graph, this.#size, (site) => fields.get(site.begin)).run();
+    if (sizeOf(pieces) > MOST_BYTES) throw new OnnxarError('expansion', graph);
+    return join(pieces);
+  }
+
+  /** Closes the file if `open` opened it. */
+  async close(): Promise<void> {
+    await this.source.close?.();
+  }
+
+  #size = (name: string): number | undefined => this.#byName.get(name)?.size;
+
+  #header(name: string): Header {
+    const found = this.#byName.get(name);
+    if (!found) throw new OnnxarError('unknown', name);
+    return found;
+  }
+
+  async #model(graph: string): Promise<{ model: Uint8Array; base: number; sites: Site[] }> {
+    const header = this.#header(graph);
+    require('G2', header.size <= MOST_BYTES, header.at, graph);
+    const model = await this.bytes(graph);
+    const base = await this.#place(header);
+    const sites: Site[] = [];
+    new Walk(model, base, graph, this.#size, (site) => void sites.push(site)).run();
+    return { model, base, sites };
+  }
+
+  /** The entry's first `end` bytes, with the local header in front of them, so that one read is enough. */
+  async #withHeader(header: Header, end: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const most = Math.min(header.following, header.offset + container.usualLocalSize(header) + end);
+    const file = await readWindow(this.source, header.offset, most, signal);
+    const data = await this.#prove(header, file, signal);
+    if (data + end <= file.end) return file.slice(data, data + end);
+    return this.source.read(data, data + end, signal);
+  }
+
+  async #place(header: Header, signal?: AbortSignal): Promise<number> {
+    const known = this.#places.get(header);
+    if (known !== undefined) return known;
+    const end = Math.min(header.following, header.offset + container.usualLocalSize(header));
+    return this.#prove(header, await readWindow(this.source, header.offset, end, signal), signal);
+  }
+
+  /** Proves an entry's local header, which the window begins with, and what is after its data (stage use). */
+  async #prove(header: Header, file: Window, signal?: AbortSignal): Promise<number> {
+    const end = container.localEnd(file, header);
+    const whole = end <= file.end ? file : await readWindow(this.source, header.offset, end, signal);
+    const data = container.readLocal(whole, header);
+    await this.#checkGap(header, data + header.size, signal);
+    this.#places.set(header, data);
+    return data;
+  }
+
+  /** P3 to P5: after the data there is nothing, or what an edit left. */
+  async #checkGap({ name, offset, following }: Header, end: number, signal?: AbortSignal): Promise<void> {
+    const isLast = following === this.#directory.offset;
+    require(isLast ? 'P4' : 'P3', end <= following, offset, name);
+    if (end === following) return;
+    require('P5', !isLast, end, name);
+    const ends = await readWindow(this.source, Math.max(0, following - container.ENDS_SIZE), following, signal);
+    require('P5', isSuperseded(ends, end, this.#directory), end, name);
+  }
+
+  async *#pieces(header: Header, begin: number, end = header.size, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+    const data = await this.#place(header, signal);
+    if (!(begin >= 0 && begin <= end && end <= header.size)) {
+      throw new OnnxarError('argument', header.name, undefined, `bytes ${begin} to ${end} of ${header.size}`);
+    }
+    let [crc, at] = [0, begin];
+    for await (const piece of piecesOf(this.source, data + begin, data + end, signal)) {
+      crc = crc32(piece, crc);
+      at += piece.length;
+      if (at > end) break;
+      yield piece;
+    }
+    if (at !== end) throw new OnnxarError('cut', header.name);
+    require('T1', begin > 0 || end < header.size || crc === header.crc32, data, header.name);
+  }
+}
+
+/** Opens an archive: reads its end and proves its directory. */
+export async function open(from: Openable, options: OpenOptions = {}): Promise<Archive> {
+  const { maxEntries = 2 ** 20, maxDirectorySize = 2 ** 28, maxModelSize = MOST_BYTES } = options;
+  const limits = { maxEntries, maxDirectorySize, maxModelSize: Math.min(maxModelSize, MOST_BYTES) };
+  return Archive.open(await openSource(from, options), limits);
+}
+
+async function readWindow(source: Source, begin: number, end: number, signal?: AbortSignal): Promise<Window> {
+  return new Window(await source.read(begin, end, signal), begin);
+}
+
+/** Some at a time. The error is that of the first that fails, in their order. */
+async function inTurn<T>(all: T[], one: (each: T) => Promise<unknown>): Promise<void> {
+  for (let at = 0; at < all.length; at += AT_ONCE) {
+    const done = await Promise.allSettled(all.slice(at, at + AT_ONCE).map(one));
+    for (const each of done) if (each.status === 'rejected') throw each.reason;
+  }
+}
+
+async function* piecesOf(source: Source, begin: number, end: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  if (source.stream) return yield* source.stream(begin, end, signal);
+  for (let at = begin; at < end; at += PIECE) yield source.read(at, Math.min(end, at + PIECE), signal);
+}
+
+/** P5c: the window ends like an archive whose directory is after `begin`. */
+function isSuperseded(ends: Window, begin: number, now: Directory): boolean {
+  try {
+    const before = container.readEnd(ends);
+    return before.offset >= begin && (now.hasZip64 || !before.hasZip64);
+  } catch (error) {
+    if (error instanceof OnnxarError) return false;
+    throw error;
+  }
+}
+
+function externalData(location: string, offset: number, length: number): Pieces {
+  const pairs = { location, offset: String(offset), length: String(length) };
+  return [...Object.entries(pairs).flatMap(([key, value]) => pair(13, key, value)), ...number(14, 1)];
+}
+
+/** Without the marks of other links, and without the model's name in its archive (K4, G4). */
+function withoutMarkers(model: Uint8Array): Uint8Array<ArrayBuffer> {
+  const wire = new Wire(model, 0, '');
+  const isMarker = (key: string): boolean => key.startsWith('onnxar.link.') || key === 'onnxar.model.name';
+  const keyOf = (field: Parameters<Wire['pair']>[0]): string => {
+    try {
+      return wire.pair(field)[0];
+    } catch {
+      return ''; // a damaged pair stays as it is
+    }
+  };
+  const kept = [...wire.fields(0, model.length)].filter(
+    (field) => field.number !== 14 || field.type !== BLOCK || !isMarker(keyOf(field)),
+  );
+  return join(kept.map(({ at, end }) => model.subarray(at, end)));
+}

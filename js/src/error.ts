@@ -1,0 +1,132 @@
+/** The rules of the format that a reader enforces: id, code, and the breach in words. */
+const RULES = {
+  E1: ['zip.end.missing', 'the file does not end in an end record; it is cut, or not an ONNX archive'],
+  E2: ['zip.end.not_last', 'bytes follow the end record'],
+  E3: ['zip.end.comment', 'the archive has a comment'],
+  E4: ['zip.end.multi_disk', 'the end records name more than one disk'],
+  E5: ['zip.zip64.locator', 'no zip64 locator points to the 56 bytes before it'],
+  E6: ['zip.zip64.record', 'the locator does not point to a zip64 end record of version 10 to 45'],
+  E7: ['zip.zip64.disagree', 'the end record and the zip64 end record differ'],
+  E8: ['zip.end.directory_bounds', 'the directory does not end where the end records begin'],
+  E9: ['zip.directory.empty', 'there are no entries'],
+  E10: ['zip.directory.count', 'the number of entries is not the number of directory headers'],
+  E11: ['zip.limit.entries', 'there are more entries than the limit'],
+  E12: ['zip.limit.directory', 'the directory is larger than the limit'],
+  D1: ['zip.directory.header', 'a directory header is missing, or leaves the directory'],
+  D2: ['zip.entry.encrypted', 'the entry is encrypted'],
+  D3: ['zip.entry.descriptor', 'the entry has a data descriptor'],
+  D4: ['zip.entry.flags', 'the entry has a flag other than UTF-8'],
+  D5: ['zip.entry.method', 'the entry is compressed; archives store their entries'],
+  D6: ['zip.entry.version', 'the version needed is not from 10 to 45'],
+  D7: ['zip.entry.disk', 'the entry is on another disk'],
+  D8: ['zip.entry.comment', 'the entry has a comment'],
+  D9: ['zip.entry.attributes', 'the attributes are not those of a file'],
+  D10: ['zip.extra.malformed', 'the extra fields do not fill their room'],
+  D11: ['zip.extra.unknown', 'an extra field is neither zip64 nor alignment'],
+  D12: ['zip.extra.duplicate', 'an extra field is there twice'],
+  D13: ['zip.zip64.extra', 'the zip64 field does not have the values that the header calls for'],
+  D14: ['zip.entry.sizes', 'size and compressed size differ'],
+  D15: ['zip.entry.empty_crc', 'the CRC-32 of an empty entry is not 0'],
+  D16: ['zip.extra.alignment', 'the alignment is not a power of two from 64 to 16384'],
+  N1: ['zip.name.empty', 'the name is empty'],
+  N2: ['zip.name.too_long', 'the name has more than 1024 bytes'],
+  N6: ['zip.name.absolute', 'the name begins with a slash'],
+  N8: ['zip.name.directory', 'the name ends with a slash'],
+  N9: ['zip.name.part', 'a part of the name is empty, `.` or `..`'],
+  N10: ['zip.name.duplicate', 'an earlier entry has the same name'],
+  N11: ['zip.name.folded', 'the name differs from an earlier one in case only'],
+  N12: ['zip.name.prefix', 'another entry has the name of a folder of this one'],
+  N13: ['archive.name.reserved', 'the name is reserved: the file needs a newer reader'],
+  N14: ['zip.name.character', 'the name has a character that is not portable'],
+  N15: ['zip.name.part_too_long', 'a part of the name has more than 255 bytes'],
+  N16: ['zip.name.part_end', 'a part of the name ends in a dot or a space'],
+  N17: ['zip.name.device', 'a part of the name is a device of Windows'],
+  P1: ['zip.entry.first_offset', 'the first entry is not at offset 0'],
+  P2: ['zip.entry.order', 'the entry is not after the one listed before it'],
+  P3: ['zip.entry.overlap', 'the entry does not end before the next one'],
+  P4: ['zip.entry.bounds', 'the entry does not end before the directory'],
+  P5: ['zip.entry.gap', 'bytes that no edit left follow the entry'],
+  P6: ['archive.model.missing', 'there is no entry __MODEL_PROTO'],
+  P7: ['archive.model.not_last', '__MODEL_PROTO is not the last entry'],
+  P8: ['archive.model.too_large', 'the model is larger than the limit'],
+  L1: ['zip.local.header', 'the local header is missing, or leaves its room'],
+  L2: ['zip.local.name', 'the local header has another name'],
+  L3: ['zip.local.field', 'a field of the local header differs from the directory'],
+  L4: ['zip.extra.malformed', 'the extra fields of the local header do not fill their room'],
+  L5: ['zip.extra.unknown', 'an extra field of the local header is neither zip64 nor padding'],
+  L6: ['zip.extra.duplicate', 'an extra field of the local header is there twice'],
+  L7: ['zip.zip64.extra', 'the zip64 field of the local header does not have both sizes'],
+  L8: ['zip.local.size', 'a size of the local header differs from the directory'],
+  L10: ['zip.padding.record', 'the padding is not an alignment and zeros'],
+  L11: ['zip.padding.alignment', 'the alignment is not a power of two in the range of its record'],
+  L12: ['zip.padding.alignment', 'the data is not at a multiple of its alignment'],
+  L13: ['zip.entry.version', 'the version needed of the local header is not from 10 to 45'],
+  L14: ['zip.extra.alignment', 'local header and directory have different alignments'],
+  L15: ['zip.local.header', 'the local header has more than 65535 bytes'],
+  T1: ['zip.data.crc', 'the data does not have the CRC-32 that the directory states'],
+  M1: ['onnx.model.invalid', 'the model has no graph'],
+  M2: ['wire.truncated', 'a field does not end in its message'],
+  M3: ['wire.varint', 'a number has more than 10 bytes or 64 bits'],
+  M4: ['wire.tag', 'a field number is not from 1 to 2^29 - 1'],
+  M5: ['wire.type', 'the wire type is not 0, 1, 2 or 5'],
+  M6: ['wire.depth', 'messages nest more than 100 deep'],
+  M7: ['wire.repeated_message', 'a message that may be there once is there twice'],
+  M8: ['onnx.external_data.no_location', 'a linked tensor has no location'],
+  M9: ['onnx.external_data.missing', 'a linked tensor names an entry that is not there'],
+  M10: ['onnx.external_data.duplicate_key', 'a key of external_data is there twice'],
+  M11: ['onnx.external_data.bad_offset', 'the offset of a linked tensor is not a plain decimal number'],
+  M12: ['onnx.external_data.bad_length', 'the length of a linked tensor is not a plain decimal number'],
+  M13: ['onnx.external_data.out_of_range', 'a linked tensor leaves its entry'],
+  M14: ['onnx.external_data.marker', 'a location names memory of a process'],
+  M15: ['onnx.external.string', 'a tensor of strings is linked'],
+  M16: ['onnx.external.data_beside', 'a linked tensor also has values in the model'],
+  M17: ['onnx.tensor.dims', 'a dimension is negative, or the tensor is too large'],
+  M18: ['onnx.tensor.length', 'a tensor does not have the data that its type and shape call for'],
+  M19: ['onnx.tensor.no_type', 'a tensor has no data type'],
+  M20: ['onnx.tensor.data_beside', 'a tensor has values in two fields'],
+  M21: ['onnx.tensor.wrong_field', 'the values of a tensor are in a field of another type'],
+  G2: ['archive.model.too_large', 'a graph has more than 2^31 - 1 bytes'],
+} as const;
+
+/** Failures that no rule of the format names. */
+const OTHERS = {
+  changed: ['io.changed', 'the file changed while it was read; open it again'],
+  http: ['io.http', 'the server refused'],
+  cut: ['io.short_read', 'the source gave another number of bytes than it was asked for'],
+  unknown: ['usage.entry', 'there is no entry with this name'],
+  argument: ['usage.argument', 'the argument cannot be used'],
+  overlap: ['usage.own_name', 'an entry has the name that the link gives to the archive'],
+  expansion: ['onnx.model.expansion', 'the model in memory would have over 2^31 - 1 bytes'],
+} as const;
+
+const ALL = { ...RULES, ...OTHERS };
+
+export type Rule = keyof typeof ALL;
+
+/**
+ * What a call throws. `code` is a stable id, the same as in all other readers of the format, and `rule` names the rule
+ * of the specification, if one was broken.
+ */
+export class OnnxarError extends Error {
+  readonly code: string;
+  readonly rule: string;
+  /** The entry that the error is about; '' if none is. */
+  readonly entry: string;
+  /** Where in the file, in bytes; absent if the error is about no place. A bigint where a number is not exact. */
+  readonly offset: number | bigint | undefined;
+
+  constructor(rule: Rule, entry = '', offset?: number | bigint, detail?: string) {
+    const [code, breach] = ALL[rule];
+    const place = offset === undefined ? '' : ` at byte ${offset}`;
+    super(`${code}${entry && ` in ${JSON.stringify(entry)}`}${place}: ${detail ?? breach}`);
+    this.name = 'OnnxarError';
+    this.code = code;
+    this.rule = rule in RULES ? rule : '';
+    this.entry = entry;
+    this.offset = offset;
+  }
+}
+
+export function require(rule: Rule, kept: boolean, offset?: number | bigint, entry?: string): asserts kept {
+  if (!kept) throw new OnnxarError(rule, entry, offset);
+}

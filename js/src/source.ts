@@ -1,0 +1,206 @@
+import { OnnxarError } from './error.js';
+import { openUrl } from './url.js';
+
+/** A file that ranges are read from. All ranges are of one version of the file. */
+export interface Source {
+  /** In bytes. */
+  readonly size: number;
+  /** The bytes from `begin` to `end`, or an error; never fewer. 0 <= begin <= end <= size. */
+  read(begin: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
+  /** The same bytes in pieces, for ranges that are too large for memory. */
+  stream?(begin: number, end: number, signal?: AbortSignal): AsyncIterable<Uint8Array>;
+  /** The same without waiting, for runtimes that ask so; undefined if this is not the place to do that. */
+  readSync?(begin: number, end: number): Uint8Array | undefined;
+  /** The whole file as a Blob, if it is one or in memory. */
+  blob?(): Blob;
+  /** Where it is in the file system of Node. */
+  readonly path?: string | undefined;
+  close?(): Promise<void>;
+}
+
+/** What `fs.promises.open` of Node gives. The caller closes it. */
+export interface FileHandleLike {
+  readonly fd?: number;
+  stat(options: { bigint: true }): Promise<{ size: bigint; mtimeNs: bigint; ino: bigint }>;
+  read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
+}
+
+/** What `open` takes: a URL (a string, resolved against the page), a Blob or File, bytes, a file of Node, a Source. */
+export type Openable = string | URL | Blob | ArrayBuffer | Uint8Array | FileHandleLike | Source;
+
+export interface SourceOptions {
+  /** For URLs: headers, credentials and the like of every request. */
+  request?: RequestInit;
+  /** For URLs: used in the place of the global `fetch`. */
+  fetch?: typeof fetch;
+  signal?: AbortSignal;
+}
+
+class BytesSource implements Source {
+  readonly size: number;
+  readonly #bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.size = bytes.length;
+  }
+
+  read(begin: number, end: number): Promise<Uint8Array> {
+    return Promise.resolve(this.#bytes.subarray(begin, end));
+  }
+
+  readSync(begin: number, end: number): Uint8Array {
+    return this.#bytes.subarray(begin, end);
+  }
+
+  blob(): Blob {
+    return new Blob([this.#bytes as Uint8Array<ArrayBuffer>]);
+  }
+}
+
+class BlobSource implements Source {
+  readonly size: number;
+  readonly #blob: Blob;
+
+  constructor(blob: Blob) {
+    this.#blob = blob;
+    this.size = blob.size;
+  }
+
+  async read(begin: number, end: number): Promise<Uint8Array> {
+    return exactly(new Uint8Array(await this.#blob.slice(begin, end).arrayBuffer()), end - begin);
+  }
+
+  readSync(begin: number, end: number): Uint8Array | undefined {
+    return blobSync(this.#blob.slice(begin, end));
+  }
+
+  blob(): Blob {
+    return this.#blob;
+  }
+}
+
+const MOST_AT_ONCE = 1 << 30; // Node reads less than 2 GiB with one call
+
+/** A file of Node. It is compared with its state at the beginning after each read. */
+class HandleSource implements Source {
+  readonly size: number;
+  readonly path: string | undefined;
+  readonly #handle: FileHandleLike;
+  readonly #state: string;
+
+  constructor(handle: FileHandleLike, size: number, state: string, path?: string) {
+    this.#handle = handle;
+    this.size = size;
+    this.#state = state;
+    this.path = path;
+  }
+
+  async read(begin: number, end: number): Promise<Uint8Array> {
+    const bytes = new Uint8Array(end - begin);
+    let filled = 0;
+    while (filled < bytes.length) {
+      const most = Math.min(bytes.length - filled, MOST_AT_ONCE);
+      const { bytesRead } = await this.#handle.read(bytes, filled, most, begin + filled);
+      if (bytesRead === 0) throw new OnnxarError('changed', '', begin + filled);
+      filled += bytesRead;
+    }
+    if ((await stateOf(this.#handle)).state !== this.#state) throw new OnnxarError('changed');
+    return bytes;
+  }
+
+  readSync(begin: number, end: number): Uint8Array | undefined {
+    const files = builtin<NodeFiles>('fs');
+    if (!files || this.#handle.fd === undefined) return undefined;
+    const bytes = new Uint8Array(end - begin);
+    for (let filled = 0; filled < bytes.length; ) {
+      const most = Math.min(bytes.length - filled, MOST_AT_ONCE);
+      const count = files.readSync(this.#handle.fd, bytes, filled, most, begin + filled);
+      if (count === 0) throw new OnnxarError('changed', '', begin + filled);
+      filled += count;
+    }
+    return bytes;
+  }
+
+  /** Only a file that was opened here is closed here. */
+  async close(): Promise<void> {
+    if (this.path !== undefined) await (this.#handle as Partial<{ close(): Promise<void> }>).close?.();
+  }
+}
+
+interface NodeFiles {
+  readSync(fd: number, buffer: Uint8Array, offset: number, length: number, position: number): number;
+  promises: { open(path: string): Promise<FileHandleLike>; realpath(path: string): Promise<string> };
+}
+
+/** A module of Node; undefined elsewhere. No import, so that bundlers for browsers have nothing to resolve. */
+export function builtin<T>(name: string): T | undefined {
+  const node = (globalThis as { process?: { getBuiltinModule?(name: string): unknown } }).process;
+  return node?.getBuiltinModule?.(name) as T | undefined;
+}
+
+async function openFileUrl(url: string): Promise<Source> {
+  const files = builtin<NodeFiles>('fs')?.promises;
+  const path = builtin<{ fileURLToPath(url: string): string }>('url')?.fileURLToPath(url);
+  if (!files || path === undefined) {
+    throw new OnnxarError('argument', '', undefined, 'file: URLs are for Node from 20.16 on');
+  }
+  const real = await files.realpath(path);
+  const handle = await files.open(real);
+  const { size, state } = await stateOf(handle);
+  return new HandleSource(handle, Number(size), state, real);
+}
+
+async function stateOf(handle: FileHandleLike): Promise<{ size: bigint; state: string }> {
+  const { size, mtimeNs, ino } = await handle.stat({ bigint: true });
+  return { size, state: `${size} ${mtimeNs} ${ino}` };
+}
+
+async function openHandle(handle: FileHandleLike): Promise<Source> {
+  const { size, state } = await stateOf(handle);
+  return new HandleSource(handle, Number(size), state);
+}
+
+/** Waits for a Blob's bytes, which workers can. */
+export function blobSync(blob: Blob): Uint8Array | undefined {
+  const Reader = (globalThis as { FileReaderSync?: new () => { readAsArrayBuffer(blob: Blob): ArrayBuffer } })
+    .FileReaderSync;
+  if (Reader) return exactly(new Uint8Array(new Reader().readAsArrayBuffer(blob)), blob.size);
+  if (typeof XMLHttpRequest === 'undefined') return undefined;
+  const url = URL.createObjectURL(blob);
+  try {
+    return exactly(requestSync(url, {}).bytes, blob.size);
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
+/** A request that is waited for. A window may not ask for bytes then, but for text in which each byte is a character. */
+export function requestSync(url: string, headers: Record<string, string>): { request: XMLHttpRequest; bytes: Uint8Array } {
+  const request = new XMLHttpRequest();
+  request.open('GET', url, false);
+  const isWindow = typeof document !== 'undefined';
+  if (isWindow) request.overrideMimeType('text/plain; charset=x-user-defined');
+  else request.responseType = 'arraybuffer';
+  for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+  request.send();
+  if (!isWindow) return { request, bytes: new Uint8Array(request.response as ArrayBuffer) };
+  const text = request.responseText;
+  return { request, bytes: Uint8Array.from({ length: text.length }, (_, i) => text.charCodeAt(i)) };
+}
+
+export function exactly(bytes: Uint8Array, length: number): Uint8Array {
+  if (bytes.length !== length) throw new OnnxarError('cut', '', undefined, `${bytes.length} bytes came, not ${length}`);
+  return bytes;
+}
+
+export async function openSource(from: Openable, options: SourceOptions = {}): Promise<Source> {
+  if (/^file:/i.test(String(from))) return openFileUrl(String(from));
+  if (typeof from === 'string' || from instanceof URL) return openUrl(String(from), options);
+  if (from instanceof Blob) return new BlobSource(from);
+  if (from instanceof ArrayBuffer) return new BytesSource(new Uint8Array(from));
+  if (from instanceof Uint8Array) return new BytesSource(from);
+  if ('stat' in from) return openHandle(from);
+  if ('read' in from && 'size' in from) return from;
+  throw new OnnxarError('argument', '', undefined, 'open takes a URL, Blob, ArrayBuffer, Uint8Array, file of Node or Source');
+}

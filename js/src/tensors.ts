@@ -1,0 +1,279 @@
+import type { Rule } from './error.js';
+import { BLOCK, FIXED32, FIXED64, VARINT, Wire, block, type Field, type Pieces } from './wire.js';
+
+/** Types by number: name, bits of an element, field of typed values, values an element in that field. */
+const TYPES: Record<number, [name: string, bits: number, field: number, values?: number]> = {
+  1: ['float32', 32, 4], 2: ['uint8', 8, 5], 3: ['int8', 8, 5], 4: ['uint16', 16, 5], 5: ['int16', 16, 5],
+  6: ['int32', 32, 5], 7: ['int64', 64, 7], 8: ['string', 0, 6], 9: ['bool', 8, 5], 10: ['float16', 16, 5],
+  11: ['float64', 64, 10], 12: ['uint32', 32, 11], 13: ['uint64', 64, 11], 14: ['complex64', 64, 4, 2],
+  15: ['complex128', 128, 10, 2], 16: ['bfloat16', 16, 5], 17: ['float8e4m3fn', 8, 5], 18: ['float8e4m3fnuz', 8, 5],
+  19: ['float8e5m2', 8, 5], 20: ['float8e5m2fnuz', 8, 5], 21: ['uint4', 4, 5], 22: ['int4', 4, 5],
+  23: ['float4e2m1', 4, 5], 24: ['float8e8m0', 8, 5], 25: ['uint2', 2, 5], 26: ['int2', 2, 5],
+};
+const STRING = 8;
+const RAW_DATA = 9;
+
+/** A tensor of a model. */
+export interface Tensor {
+  readonly name: string;
+  /** `float32`, `int4`, ...; `type 99` for a number that this reader does not know. */
+  readonly type: string;
+  /** The number of the type in onnx.proto. */
+  readonly dataType: number;
+  /** The dimensions; beyond 2^53 not exact. */
+  readonly shape: number[];
+  /** The entry that has its data; absent if the data is in the model. */
+  readonly entry?: string;
+  /** Where in the entry, or in the model's bytes, the data is as `raw_data` would hold it. */
+  readonly offset?: number;
+  readonly length?: number;
+  /** The entry of the model that the tensor is in. */
+  readonly graph: string;
+}
+
+/** A tensor, and where it is in its model. */
+export interface Site extends Tensor {
+  begin: number;
+  end: number;
+  /** Whether runtimes look for external data there: not in attributes, apart from those of Constant. */
+  isFollowed: boolean;
+}
+
+/** The sizes of entries by name. */
+export type Sizes = (name: string) => number | undefined;
+
+// --- where tensors are -----------------------------------------------------------------------------------------------
+
+type Message = 'Model' | 'TrainingInfo' | 'Function' | 'Graph' | 'Node' | 'Attribute' | 'SparseTensor' | 'Tensor';
+type Children = Record<number, [message: Message, isRepeated: boolean]>;
+
+const CHILDREN: Record<Message, Children> = {
+  Model: { 7: ['Graph', false], 20: ['TrainingInfo', true], 25: ['Function', true] },
+  TrainingInfo: { 1: ['Graph', false], 2: ['Graph', false] },
+  Function: { 7: ['Node', true], 11: ['Attribute', true] },
+  Graph: { 1: ['Node', true], 5: ['Tensor', true], 15: ['SparseTensor', true] },
+  Node: { 5: ['Attribute', true] },
+  Attribute: {
+    5: ['Tensor', false], 6: ['Graph', false], 10: ['Tensor', true], 11: ['Graph', true],
+    22: ['SparseTensor', false], 23: ['SparseTensor', true],
+  },
+  SparseTensor: { 1: ['Tensor', false], 2: ['Tensor', false] },
+  Tensor: {},
+};
+const DEEPEST = 100;
+
+/** What takes the place of a tensor's fields; undefined if the tensor stays as it is. */
+export type Visit = (site: Site) => Pieces | undefined;
+
+/** Visits every tensor of a model in the order of its bytes (M1 to M21). Gives the model with what visits replaced. */
+export class Walk {
+  readonly #wire: Wire;
+  readonly #graph: string;
+  readonly #sizes: Sizes;
+  readonly #visit: Visit;
+
+  constructor(model: Uint8Array, base: number, graph: string, sizes: Sizes, visit: Visit) {
+    this.#wire = new Wire(model, base, graph);
+    this.#graph = graph;
+    this.#sizes = sizes;
+    this.#visit = visit;
+  }
+
+  run(): Pieces {
+    const model = this.#wire.bytes;
+    return this.#message('Model', 0, model.length, 0, true) ?? [model];
+  }
+
+  /** `isFollowed` is that of the innermost graph or node. */
+  #message(message: Message, begin: number, end: number, depth: number, isFollowed: boolean): Pieces | undefined {
+    const seen = new Set<number>();
+    const followed = message === 'Graph' || (message === 'Node' ? this.#isConstant(begin, end) : isFollowed);
+    let pieces: Pieces | undefined;
+    let copied = begin;
+    for (const field of this.#wire.fields(begin, end)) {
+      const child = CHILDREN[message][field.number];
+      if (!child || field.type !== BLOCK) continue;
+      if (!child[1] && seen.has(field.number)) this.#wire.fail('M7', field.at);
+      if (depth >= DEEPEST) this.#wire.fail('M6', field.at);
+      seen.add(field.number);
+      const changed =
+        child[0] === 'Tensor'
+          ? this.#visit(readTensor(this.#wire, field, depth + 1, followed, this.#graph, this.#sizes))
+          : this.#message(child[0], field.begin, field.end, depth + 1, followed);
+      if (!changed) continue;
+      (pieces ??= []).push(this.#wire.bytes.subarray(copied, field.at), ...block(field.number, changed));
+      copied = field.end;
+    }
+    this.#wire.keeps('M1', message !== 'Model' || seen.has(7), begin);
+    pieces?.push(this.#wire.bytes.subarray(copied, end));
+    return pieces;
+  }
+
+  /** Looks at the fields up to the first that is broken; the walk reports that one. */
+  #isConstant(begin: number, end: number): boolean {
+    let [type, domain] = ['', ''];
+    try {
+      for (const field of this.#wire.fields(begin, end)) {
+        if (field.type !== BLOCK) continue;
+        if (field.number === 4) type = this.#wire.text(field);
+        if (field.number === 7) domain = this.#wire.text(field);
+      }
+    } catch {
+      return false;
+    }
+    return type === 'Constant' && (domain === '' || domain === 'ai.onnx');
+  }
+}
+
+// --- one tensor ------------------------------------------------------------------------------------------------------
+
+const KEYS = ['location', 'offset', 'length', 'checksum'];
+const MOST_DIMS = 1024;
+
+interface Draft {
+  at: number;
+  name: string;
+  dims: bigint[];
+  dataType: number;
+  raw: Field | undefined;
+  runs: Field[];
+  /** How many values each typed field holds. */
+  typed: Map<number, number>;
+  isLinked: boolean;
+  keys: Map<string, string>;
+}
+
+/** M10 and M17 on the way; M8 to M21 at the end. */
+function readTensor(wire: Wire, message: Field, depth: number, isFollowed: boolean, graph: string, sizes: Sizes): Site {
+  const draft: Draft = {
+    at: message.begin, name: '', dims: [], dataType: 0, raw: undefined, runs: [], typed: new Map(), isLinked: false,
+    keys: new Map(),
+  };
+  for (const field of wire.fields(message.begin, message.end)) readField(wire, draft, field, depth);
+  const elements = product(draft.dims);
+  const size = bytesOf(elements, draft.dataType);
+  wire.keeps('M17', size === undefined || (elements < 1n << 64n && size < 1n << 64n), draft.at);
+  for (const run of draft.runs) addValues(draft, run.number, countRun(wire, run));
+  const place = draft.isLinked ? readLink(wire, draft, size, sizes) : checkInline(wire, draft, elements, size);
+  const shape = draft.dims.map(Number);
+  const type = TYPES[draft.dataType]?.[0] ?? `type ${draft.dataType}`;
+  const { name, dataType } = draft;
+  return { name, type, dataType, shape, ...place, graph, begin: message.begin, end: message.end, isFollowed };
+}
+
+function readField(wire: Wire, draft: Draft, field: Field, depth: number): void {
+  const { number, type } = field;
+  if (number === 1 && (type === VARINT || type === BLOCK)) readDims(wire, draft, field);
+  else if (number === 2 && type === VARINT) draft.dataType = wire.varint(field.begin, field.end);
+  else if (number === 8 && type === BLOCK) draft.name = wire.text(field);
+  else if (number === RAW_DATA && type === BLOCK) draft.raw = field;
+  else if (number === 13 && type === BLOCK) readKey(wire, draft, field, depth);
+  else if (number === 14 && type === VARINT) {
+    const value = wire.varint(field.begin, field.end);
+    if (value <= 1) draft.isLinked = value === 1;
+  } else if (type === BLOCK && number !== 6 && number in VALUE) draft.runs.push(field);
+  else if (VALUE[number] === type) addValues(draft, number, 1);
+}
+
+/** The typed fields, and the wire type of their values. */
+const VALUE: Record<number, number> = { 4: FIXED32, 5: VARINT, 6: BLOCK, 7: VARINT, 10: FIXED64, 11: VARINT };
+
+function addValues(draft: Draft, field: number, count: number): void {
+  if (count > 0) draft.typed.set(field, (draft.typed.get(field) ?? 0) + count);
+}
+
+function readDims(wire: Wire, draft: Draft, field: Field): void {
+  for (const low of wire.varints(field)) {
+    draft.dims.push((BigInt(wire.high) << 32n) | BigInt(low));
+    if (wire.high >= 2 ** 31 || draft.dims.length > MOST_DIMS) wire.fail('M17', field.at);
+  }
+}
+
+function readKey(wire: Wire, draft: Draft, field: Field, depth: number): void {
+  if (depth >= DEEPEST) wire.fail('M6', field.at);
+  const [key, value] = wire.pair(field);
+  if (!KEYS.includes(key)) return;
+  if (draft.keys.has(key)) wire.fail('M10', field.begin);
+  draft.keys.set(key, value);
+}
+
+/** Beyond 2^80 any such number, which is too many of every type. */
+function product(dims: bigint[]): bigint {
+  if (dims.includes(0n)) return 0n;
+  let count = 1n;
+  for (const dim of dims) if (count >> 80n === 0n) count *= dim;
+  return count;
+}
+
+/** undefined for types that the format has no size of. */
+function bytesOf(elements: bigint, dataType: number): bigint | undefined {
+  const bits = TYPES[dataType]?.[1];
+  return bits ? (elements * BigInt(bits) + 7n) / 8n : undefined;
+}
+
+function countRun(wire: Wire, run: Field): number {
+  const width = { 4: 4, 10: 8 }[run.number];
+  if (width === undefined) {
+    let count = 0;
+    for (let at = run.begin; at < run.end; at = wire.next, count++) wire.varint(at, run.end);
+    return count;
+  }
+  if ((run.end - run.begin) % width !== 0) wire.fail('M2', run.at);
+  return (run.end - run.begin) / width;
+}
+
+type Place = Pick<Tensor, 'entry' | 'offset' | 'length'>;
+
+/** M8 to M16, M18 and M19. */
+function readLink(wire: Wire, draft: Draft, size: bigint | undefined, sizes: Sizes): Place {
+  const keeps = (rule: Rule, kept: boolean): void => wire.keeps(rule, kept, draft.at);
+  const { keys } = draft;
+  keeps('M19', draft.dataType !== 0);
+  keeps('M15', draft.dataType !== STRING);
+  keeps('M16', !draft.raw && draft.typed.size === 0);
+  const entry = keys.get('location') ?? '';
+  keeps('M8', entry !== '');
+  keeps('M14', !entry.startsWith('*/_ORT_') && !entry.startsWith('#onnxar:'));
+  const offset = plainDecimal(keys.get('offset') ?? '0');
+  keeps('M11', offset !== undefined);
+  const text = keys.get('length');
+  const stated = text === undefined ? size : plainDecimal(text);
+  keeps('M12', text === undefined || stated !== undefined);
+  keeps('M18', size === undefined || size === stated);
+  const room = sizes(entry);
+  keeps('M9', room !== undefined);
+  const rest = BigInt(room!) - offset!;
+  const length = stated ?? (rest > 0n ? rest : 0n);
+  keeps('M13', offset! + length <= BigInt(room!));
+  return { entry, offset: Number(offset), length: Number(length) };
+}
+
+function plainDecimal(text: string): bigint | undefined {
+  if (!/^(0|[1-9][0-9]{0,19})$/.test(text)) return undefined;
+  const value = BigInt(text);
+  return value < 1n << 64n ? value : undefined;
+}
+
+/** M18 to M21 of a tensor that is not linked. */
+function checkInline(wire: Wire, draft: Draft, elements: bigint, size: bigint | undefined): Place {
+  const keeps = (rule: Rule, kept: boolean): void => wire.keeps(rule, kept, draft.at);
+  keeps('M19', draft.dataType !== 0);
+  const raw = draft.raw && draft.raw.end - draft.raw.begin;
+  const held = raw ? [RAW_DATA, ...draft.typed.keys()] : [...draft.typed.keys()];
+  keeps('M20', held.length <= 1);
+  const [, bits, own, values = 1] = TYPES[draft.dataType] ?? [];
+  for (const field of own ? held : []) keeps('M21', field === own || (field === RAW_DATA && own !== 6));
+  keeps('M18', elements !== 0n || held.length === 0);
+  keeps('M18', raw === undefined || size === undefined || BigInt(raw) >= size);
+  const needed = bits !== undefined && bits > 0 && bits < 8 ? size! : elements * BigInt(values);
+  keeps('M18', own === undefined || !held.includes(own) || BigInt(draft.typed.get(own)!) >= needed);
+  if (!raw) return elements === 0n ? { offset: 0, length: 0 } : {};
+  return { offset: draft.raw!.begin, length: size === undefined ? raw : Number(size) };
+}
+
+/** The fields of a tensor without those that say where its data is. */
+export function withoutLink(model: Uint8Array, { begin, end }: Site): Pieces {
+  const fields = new Wire(model, 0, '').fields(begin, end);
+  return [...fields].filter(({ number }) => number !== 13 && number !== 14).map((f) => model.subarray(f.at, f.end));
+}
+

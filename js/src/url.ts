@@ -1,0 +1,220 @@
+import { OnnxarError } from './error.js';
+import { blobSync, exactly, requestSync, type Source, type SourceOptions } from './source.js';
+
+/** How much of the end is asked for at first: the end records, and for most models the directory and the graph. */
+const SUFFIX = 1 << 17;
+/** A body that a server sends in place of a range is taken up to this size, and broken off beyond it. */
+const SMALL = 1 << 20;
+
+const SYNC_PIECE = 1 << 23;
+
+/** What tells one version of a file from another. */
+interface Version {
+  etag: string | null;
+  modified: string | null;
+  size: number;
+}
+
+/** A failed or unexpected answer; `status` is 0 if there was none. */
+function refused(url: string, status: number, what: string): OnnxarError {
+  return new OnnxarError('http', '', undefined, `${url}: ${what}${status ? ` (HTTP ${status})` : ''}`);
+}
+
+/** What Content-Range says: first byte and size, or undefined if it is missing or not exposed by CORS. */
+function contentRange(answer: Answer): { begin: number; size: number | undefined } | undefined {
+  const found = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(answer.headers.get('Content-Range') ?? '');
+  return found ? { begin: Number(found[1]), size: found[2] === '*' ? undefined : Number(found[2]) } : undefined;
+}
+
+interface Answer {
+  status: number;
+  headers: { get(name: string): string | null };
+}
+
+/** A file on a server, read by ranges. Every answer is compared with the version that the first one was of. */
+export class UrlSource implements Source {
+  readonly url: string;
+  readonly size: number;
+  readonly version: Version;
+  readonly #options: SourceOptions;
+  readonly #tail: Uint8Array;
+
+  constructor(url: string, version: Version, tail: Uint8Array, options: SourceOptions) {
+    this.url = url;
+    this.size = version.size;
+    this.version = version;
+    this.#tail = tail;
+    this.#options = options;
+  }
+
+  async read(begin: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const kept = this.#kept(begin, end);
+    if (kept) return kept;
+    const answer = await this.#ask(begin, end, signal);
+    return exactly(new Uint8Array(await answer.arrayBuffer()), end - begin);
+  }
+
+  /** In pieces: a window gets them as text first, which takes memory. */
+  readSync(begin: number, end: number): Uint8Array | undefined {
+    if (typeof XMLHttpRequest === 'undefined' || this.#options.fetch) return undefined;
+    const bytes = new Uint8Array(end - begin);
+    for (let at = begin; at < end; at += SYNC_PIECE) {
+      bytes.set(this.#pieceSync(at, Math.min(end, at + SYNC_PIECE)), at - begin);
+    }
+    return bytes;
+  }
+
+  #pieceSync(begin: number, end: number): Uint8Array {
+    const kept = this.#kept(begin, end);
+    if (kept) return kept;
+    const own = Object.fromEntries(new Headers(this.#options.request?.headers));
+    const { request, bytes } = requestSync(this.url, { ...own, ...this.headers(begin, end) });
+    this.check({ status: request.status, headers: { get: (name) => request.getResponseHeader(name) } }, begin);
+    return exactly(bytes, end - begin);
+  }
+
+  async *stream(begin: number, end: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+    const kept = this.#kept(begin, end);
+    if (kept) return yield kept;
+    const body = (await this.#ask(begin, end, signal)).body!.getReader();
+    try {
+      for (let part = await body.read(); !part.done; part = await body.read()) yield part.value;
+    } finally {
+      await body.cancel();
+    }
+  }
+
+  /** Headers of a request for a range. If-Range makes a request that asks first, except on the page's own server. */
+  headers(begin: number, end: number): Record<string, string> {
+    const { etag } = this.version;
+    const asks = etag && !etag.startsWith('W/') && isSameOrigin(this.url) ? { 'If-Range': etag } : {};
+    return { Range: `bytes=${begin}-${end - 1}`, ...asks };
+  }
+
+  /** Throws unless the answer has the range of this version of the file. */
+  check(answer: Answer, begin: number): void {
+    const { etag, modified, size } = this.version;
+    const range = contentRange(answer);
+    const differs =
+      (etag ?? answer.headers.get('ETag')) !== answer.headers.get('ETag') ||
+      modified !== answer.headers.get('Last-Modified') ||
+      (range?.size ?? size) !== size;
+    if (differs || answer.status === 200 || answer.status === 416) {
+      throw new OnnxarError('changed', '', begin, `${this.url} changed while it was read; open it again`);
+    }
+    if (answer.status !== 206) throw refused(this.url, answer.status, 'the server refused a range');
+    if ((range?.begin ?? begin) !== begin) throw refused(this.url, answer.status, 'the server sent another range');
+  }
+
+  #kept(begin: number, end: number): Uint8Array | undefined {
+    const base = this.size - this.#tail.length;
+    if (begin === end) return new Uint8Array(0);
+    return begin >= base ? this.#tail.subarray(begin - base, end - base) : undefined;
+  }
+
+  async #ask(begin: number, end: number, signal?: AbortSignal): Promise<Response> {
+    const answer = await ask(this.url, this.#options, this.headers(begin, end), 'GET', signal);
+    try {
+      this.check(answer, begin);
+    } catch (error) {
+      await answer.body?.cancel();
+      throw error;
+    }
+    return answer;
+  }
+}
+
+function isSameOrigin(url: string): boolean {
+  const here = (globalThis as { location?: Location }).location;
+  return !here || new URL(url, here.href).origin === here.origin;
+}
+
+async function ask(
+  url: string, options: SourceOptions, headers: Record<string, string>, method = 'GET', signal = options.signal,
+): Promise<Response> {
+  const all = new Headers(options.request?.headers);
+  for (const [name, value] of Object.entries(headers)) all.set(name, value);
+  const init: RequestInit = { ...options.request, method, headers: all };
+  if (signal) init.signal = signal;
+  try {
+    return await (options.fetch ?? globalThis.fetch)(url, init);
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw refused(url, 0, `no answer: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function versionOf(answer: Response, size: number): Version {
+  return { etag: answer.headers.get('ETag'), modified: answer.headers.get('Last-Modified'), size };
+}
+
+function lengthOf(answer: Response): number | undefined {
+  const said = answer.headers.get('Content-Length');
+  return said === null || answer.headers.get('Content-Encoding') ? undefined : Number(said);
+}
+
+/** The whole file, where a server has no ranges. A Blob, which a browser may keep outside of memory. */
+class WholeSource implements Source {
+  readonly size: number;
+  readonly #blob: Blob;
+
+  constructor(blob: Blob) {
+    this.#blob = blob;
+    this.size = blob.size;
+  }
+
+  async read(begin: number, end: number): Promise<Uint8Array> {
+    return exactly(new Uint8Array(await this.#blob.slice(begin, end).arrayBuffer()), end - begin);
+  }
+
+  readSync(begin: number, end: number): Uint8Array | undefined {
+    return blobSync(this.#blob.slice(begin, end));
+  }
+
+  blob(): Blob {
+    return this.#blob;
+  }
+}
+
+/** Asks for the end of the file, and for a range from the front's count if the server has no ranges from the end. */
+export async function openUrl(url: string, options: SourceOptions): Promise<Source> {
+  const first = await ask(url, options, { Range: `bytes=-${SUFFIX}` });
+  if (first.status === 206) {
+    const bytes = new Uint8Array(await first.arrayBuffer());
+    const range = contentRange(first);
+    const size = range ? range.size : undefined;
+    if (size !== undefined && range!.begin + bytes.length === size) {
+      return new UrlSource(url, versionOf(first, size), bytes, options);
+    }
+    return openBySize(url, options, await sizeByHead(url, options));
+  }
+  if (first.status === 200) return openWithoutSuffix(url, options, first);
+  await first.body?.cancel();
+  if (![400, 416, 501].includes(first.status)) throw refused(url, first.status, 'the server refused');
+  return openBySize(url, options, await sizeByHead(url, options));
+}
+
+/** The server ignored the range: perhaps only ranges from the end. */
+async function openWithoutSuffix(url: string, options: SourceOptions, first: Response): Promise<Source> {
+  const size = lengthOf(first);
+  if (size === undefined || size <= SMALL) return new WholeSource(await first.blob());
+  await first.body?.cancel();
+  return openBySize(url, options, size);
+}
+
+async function sizeByHead(url: string, options: SourceOptions): Promise<number> {
+  const head = await ask(url, options, {}, 'HEAD');
+  const size = head.ok ? lengthOf(head) : undefined;
+  if (size === undefined) throw refused(url, head.status, 'the server does not tell the size of the file');
+  return size;
+}
+
+async function openBySize(url: string, options: SourceOptions, size: number): Promise<Source> {
+  const begin = Math.max(0, size - SUFFIX);
+  const answer = await ask(url, options, size > 0 ? { Range: `bytes=${begin}-${size - 1}` } : {});
+  if (answer.status === 200) return new WholeSource(await answer.blob());
+  const source = new UrlSource(url, versionOf(answer, size), new Uint8Array(0), options);
+  source.check(answer, begin);
+  const tail = exactly(new Uint8Array(await answer.arrayBuffer()), size - begin);
+  return new UrlSource(url, source.version, tail, options);
+}
