@@ -123,7 +123,7 @@ TEST(ModelTest, TypedDataIsDecodedWhenAskedFor) {
   added->add_int64_data(-1);
   added->add_int64_data(2);
   const ByteSpan payload = model.payload(*added);
-  EXPECT_EQ(copy_of(payload.bytes()), little_endian_bytes<std::int64_t>({-1, 2}));
+  EXPECT_EQ(testing::copy_of(payload.bytes()), testing::little_endian_bytes<std::int64_t>({-1, 2}));
 }
 
 template <typename Action>
