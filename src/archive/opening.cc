@@ -101,8 +101,8 @@ void read_local_headers(const Archive& archive, os::Handle file, std::uint64_t b
     const std::uint64_t at = begin + directory.entries()[i].header_offset;
     std::error_code failed;
     const std::size_t read = os::read_fully_at(file, header, at, failed);
-    // A short read is not an error here: the first use of the entry reports it.
-    if (read > 0 && read == header.size()) directory.prove_regular(header, i);
+    // A short read is not an error here: its bytes prove nothing, and the first use of the entry reports it.
+    if (read > 0) directory.prove_regular(Bytes(header).first(read), i);
   }
 }
 

@@ -27,11 +27,11 @@ using ::testing::HasSubstr;
 class EditOrder : public ::testing::Test {
  protected:
   /// An editor that has removed the side file `a.txt`; `b.txt` and two graphs lie after it.
-  ArchiveEditor editor() {
+  ArchiveEditor editor(std::size_t size_of_b = 6) {
     const Blob graph = smallest_model();
     const Built built =
-        built_with({zip_entry("w", pattern(1024)), zip_entry("a.txt", pattern(5)), zip_entry("b.txt", pattern(6)),
-                    zip_entry("g.onnx", graph), zip_entry("h.onnx", graph)});
+        built_with({zip_entry("w", pattern(1024)), zip_entry("a.txt", pattern(5)),
+                    zip_entry("b.txt", pattern(size_of_b)), zip_entry("g.onnx", graph), zip_entry("h.onnx", graph)});
     ArchiveEditor open = ArchiveEditor::open(folder_.write_file("a", built.bytes), {.output = {.sync = false}});
     open.remove("a.txt");
     return open;
@@ -86,16 +86,17 @@ TEST_F(EditOrder, RangesAndStreamsHaveTheirPlacesToo) {
 // The order decides where padding is, and thereby the size.
 TEST_F(EditOrder, TheSizeIsKnownBefore) {
   const Blob model = smallest_model(256, "edited");
-  for (std::size_t size = 0; size < 64; size += 3) {
-    ArchiveEditor open = editor();
-    const std::vector<std::pair<std::string_view, std::uint64_t>> added = {
-        {"v", size}, {"a-longer-name.txt", 7}, {"f.onnx", model.size()}};
-    const std::uint64_t expected = open.size_with(added, model.size());
-    open.add("v", pattern(size));
-    open.add("a-longer-name.txt", pattern(7));
-    open.add("f.onnx", model);
+  for (std::size_t size = 0; size < 128; ++size) {
+    const Blob graph = smallest_model(256, std::string(size * 11 % 64, 'p'));
+    const std::vector<std::pair<std::string, Blob>> added = {
+        {"v", pattern(size)}, {"a-longer-name.txt", pattern(size * 5 % 64)}, {"an-added-graph.onnx", graph}};
+    ArchiveEditor open = editor(size * 7 % 64);
+    std::vector<std::pair<std::string_view, std::uint64_t>> sizes;
+    for (const auto& [name, data] : std::span(added).first(size % 4)) sizes.emplace_back(name, data.size());
+    const std::uint64_t expected = open.size_with(sizes, model.size());
+    for (const auto& [name, data] : std::span(added).first(size % 4)) open.add(name, data);
     open.commit(model);
-    EXPECT_EQ(std::filesystem::file_size(folder_ / "a"), expected);
+    EXPECT_EQ(std::filesystem::file_size(folder_ / "a"), expected) << size;
   }
 }
 

@@ -63,9 +63,12 @@ TEST_F(EntryWriterTest, AddsFromMemoryFilesAndStreams) {
 }
 
 TEST_F(EntryWriterTest, ReservedNamesAndRangesThatLeaveTheirFileAreRefusedAtTheEntry) {
-  EXPECT_EQ(refusal_of_step([&] { writer().add("__Meta", SpanSource(as_bytes("x"))); }),
-            (ErrorContext{Code::archive_name_reserved, "__Meta", {}}));
   const auto file = folder_.write_file("f", "0123456789");
+  const ErrorContext reserved{Code::archive_name_reserved, "__Meta", {}};
+  EXPECT_EQ(refusal_of_step([&] { writer().add("__Meta", SpanSource(as_bytes("x"))); }), reserved);
+  EXPECT_EQ(refusal_of_step([&] { writer().add("__Meta", FileRange(file, 2, 5)); }), reserved);
+  EXPECT_EQ(refusal_of_step([&] { writer().add("__Meta", 1, [](std::span<std::byte>) { return std::size_t{1}; }); }),
+            reserved);
   EXPECT_EQ(refusal_of_step([&] { writer().add("w", FileRange(file, 5, 6)); }),
             (ErrorContext{Code::io_source_size, "w", {}}));
   EXPECT_EQ(opened_, 0);

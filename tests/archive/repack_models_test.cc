@@ -108,6 +108,7 @@ TEST_F(RepackModelsTest, AModelThatProtobufCannotReadIsRefusedAtItsHeader) {
   make(">w", "");
   zip::ForeignEntry large = entry(model_entry);
   large.size = 1ULL << 31U;
+  EXPECT_EQ(code_of([&] { return models_->links(large); }), Code::archive_model_too_large) << "before it is read";
   EXPECT_EQ(refusal_of([&] {
               RepackModels::check_size(large);
               return 0;

@@ -41,6 +41,10 @@ TEST_F(StatesInDoubt, AStateAfterOneWhoseModelHasABrokenHeaderIsNotGoneBackTo) {
   const fs::path path = with(bytes);
   EXPECT_EQ(recover(path, quickly).size, first_.bytes.size());
   EXPECT_EQ(folder_.read_file("a"), first_.bytes);
+  const Built second = edited(first_, "second");  // so that the state ends after the first entry of the next one
+  bytes = edited(second, "third").bytes;
+  flip_bit(bytes, second.entry(model_entry).header_offset + 10);
+  EXPECT_EQ(recover(with(bytes), quickly).size, first_.bytes.size());
 }
 
 TEST_F(StatesInDoubt, AnEmptyEntryWithAWrongCrcIsDamage) {
@@ -113,6 +117,13 @@ TEST_F(StatesInDoubt, AWholeArchiveIsNotTouched) {
   fs::last_write_time(path, long_ago);
   EXPECT_EQ(recover(path, quickly).size, third_.bytes.size());
   EXPECT_EQ(fs::last_write_time(path), long_ago);
+}
+
+TEST_F(StatesInDoubt, ALargeEditThatDidNotFinishIsTorn) {
+  Blob bytes = edited(first_, "next", {zip_entry("large", pattern(200'000))}).bytes;
+  truncate(bytes, first_.bytes.size() + 150'000);  // no end record is near the end
+  const fs::path path = with(bytes);
+  EXPECT_EQ(code_of([&] { return Archive::open(path).size(); }), Code::archive_torn);
 }
 
 TEST_F(StatesInDoubt, APrefixThatIsNoArchiveExplainsNothing) {
