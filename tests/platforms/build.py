@@ -62,7 +62,8 @@ def build(platform: Platform, targets: list[str], log: Path) -> None:
     if platform.toolchain:
         logged(log, sys.executable, "-B", ROOT / "tests/platforms/sysroot.py", platform.name)
     folder = platform.folder / "build"
-    logged(log, "cmake", "-S", ROOT, "-B", folder, *CHEAP, *WITHOUT_PROTOBUF, *compiler(platform))
+    tests = "OFF" if platform.only_built else "ON"
+    logged(log, "cmake", "-S", ROOT, "-B", folder, *CHEAP, *WITHOUT_PROTOBUF, f"-DONNXAR_BUILD_TESTS={tests}", *compiler(platform))
     logged(log, "cmake", "--build", folder, "-j", jobs(), "--target", *targets)
 
 
