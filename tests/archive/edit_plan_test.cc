@@ -14,7 +14,7 @@
 namespace onnxar::testing {
 namespace {
 
-constexpr std::size_t weight = 0, side_file = 1, graph = 2, old_model = 3;
+constexpr std::size_t weight = 0, side_file = 1, further = 2, old_model = 3;
 
 /// A plan for an archive of a weight, a side file, a graph and the model.
 EditPlan plan_of(const Blob& bytes) { return EditPlan(Archive::open(bytes, nullptr)); }
@@ -30,7 +30,7 @@ TEST(EditPlan, AllEntriesExceptTheModelStayInPlace) {
   const Blob bytes = archive_of_each_kind();
   const EditPlan plan = plan_of(bytes);
   EXPECT_EQ(plan.kept(), old_model);
-  EXPECT_FALSE(plan.moves(graph));
+  EXPECT_FALSE(plan.moves(further));
   EXPECT_FALSE(plan.moves(old_model));
   EXPECT_EQ(plan.kept_directory().entries, old_model);
 }
@@ -43,10 +43,10 @@ TEST(EditPlan, EntriesAfterARemovedOneMove) {
   EXPECT_TRUE(plan.is_removed(side_file));
   EXPECT_FALSE(plan.moves(weight));
   EXPECT_FALSE(plan.moves(side_file));
-  EXPECT_TRUE(plan.moves(graph));
-  plan.remove(graph);
+  EXPECT_TRUE(plan.moves(further));
+  plan.remove(further);
   EXPECT_EQ(plan.kept(), side_file);
-  EXPECT_FALSE(plan.moves(graph));
+  EXPECT_FALSE(plan.moves(further));
 }
 
 TEST(EditPlan, TheSizeIsThatOfTheFileThatTheEditMakes) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,8 +54,8 @@ TEST(SipHash13, ReadsNotOneByteBeyondAText) {
 }
 
 TEST(KeyedHash, UsesTheKeyOfTheProcessAndNoFixedOne) {
-  EXPECT_EQ(KeyedHash{}("w"), base::sip_hash(base::process_key(), "w"));
-  EXPECT_NE(KeyedHash{}("w"), base::sip_hash({}, "w"));
+  EXPECT_EQ(KeyedHash{}("w"), static_cast<std::size_t>(base::sip_hash(base::process_key(), "w")));
+  EXPECT_NE(KeyedHash{}("w"), static_cast<std::size_t>(base::sip_hash({}, "w")));
   EXPECT_EQ(&base::process_key(), &base::process_key());
   EXPECT_NE(base::process_key().low, base::process_key().high);
 }
@@ -122,7 +123,7 @@ class CollidingTexts {
 
 TEST(KeyedHash, TextsMadeToCollideUnderAFixedSeedDoNot) {
   const CollidingTexts colliding(12);
-#ifdef __GLIBCXX__
+#if defined(__GLIBCXX__) && SIZE_MAX == UINT64_MAX  // smaller hashes are of a different function
   for (const std::string& text : colliding.texts()) {
     ASSERT_EQ(std::hash<std::string>{}(text), std::hash<std::string>{}(colliding.texts().front()));
   }

@@ -83,17 +83,24 @@ def not_run() -> str:
     return "".join(parts)
 
 
+def page_of(rows: dict[str, Row]) -> str:
+    return f"{HEAD.read_text()}{table(rows)}\n## What was not run\n\n{not_run()}"
+
+
 def write(rows: list[Row]) -> None:
     """Replaces these rows of the page and keeps the others."""
     old = rows_of(PAGE.read_text()) if PAGE.exists() else {}
     every = {**old, **{row.platform.strip("`"): row for row in rows}}
-    PAGE.write_text(f"{HEAD.read_text()}\n{table(every)}\n## What was not run\n\n{not_run()}")
+    PAGE.write_text(page_of(every))
 
 
 def faults() -> list[str]:
     """What is wrong with the page: platforms without a row, rows that are older than the sources, failed tests."""
-    rows, state = rows_of(PAGE.read_text()) if PAGE.exists() else {}, measured_state()
+    text = PAGE.read_text() if PAGE.exists() else ""
+    rows, state = rows_of(text), measured_state()
     found = [f"{platform.name}: has no row" for platform in PLATFORMS if platform.name not in rows]
+    if text != page_of(rows):
+        found.append("the lists of skipped tests, or the text of the page, changed: measure a platform anew")
     for name, row in rows.items():
         if row.measured_at != state:
             found.append(f"{name}: measured at {row.measured_at}, but src/os and the tests are at {state}")

@@ -63,7 +63,7 @@ class Platform:
         return [*(f"{room}_test" for room in ROOMS), "onnxar", *(C_PROGRAMS if self.has_c else ())]
 
 
-LINKED = ("onnxar", "onnxar_c", "conformance_test")
+LINKED = ("onnxar", "onnxar_c", "runtime_map", "write_and_read")  # the command, the C library, an example of each interface
 NO_MAC = "macOS runs on Apple's machines alone, and no emulator of it is to be had."
 OTHER_BUILD = "`windows-x86_64` runs the same sources, with the compiler that Debian has."
 

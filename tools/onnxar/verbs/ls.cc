@@ -43,19 +43,19 @@ void print_json(const Listing& listing, const std::filesystem::path& path) {
 }
 
 /// Columns: key, tensor, dtype, shape, size, offset, alignment.
-using Row = std::array<std::string, 7>;
+using ListRow = std::array<std::string, 7>;
 constexpr std::array<bool, 7> right_aligned = {false, false, false, false, true, true, true};
 
 /// Adds one row per tensor. The first row has the entry's columns.
-void add_rows(std::vector<Row>& rows, const ListedEntry& entry) {
+void add_rows(std::vector<ListRow>& rows, const ListedEntry& entry) {
   const bool is_told = entry.kind == EntryKind::side_file || entry.kind == EntryKind::graph;
-  Row row = {escaped(entry.name),
-             is_told ? "(" + std::string(to_string(entry.kind)) + ")" : "-",
-             "-",
-             "-",
-             std::to_string(entry.size),
-             std::to_string(entry.offset),
-             std::to_string(entry.alignment)};
+  ListRow row = {escaped(entry.name),
+                 is_told ? "(" + std::string(to_string(entry.kind)) + ")" : "-",
+                 "-",
+                 "-",
+                 std::to_string(entry.size),
+                 std::to_string(entry.offset),
+                 std::to_string(entry.alignment)};
   if (entry.tensors.empty()) rows.push_back(row);
   for (const TensorInfo& tensor : entry.tensors) {
     row[1] = escaped(tensor.name);
@@ -63,7 +63,7 @@ void add_rows(std::vector<Row>& rows, const ListedEntry& entry) {
     row[3] = shape_text(tensor.dims);
     rows.push_back(row);
     // The entry's columns appear once: repeating its size would look like more data.
-    row = Row{};
+    row = ListRow{};
   }
 }
 
@@ -82,7 +82,7 @@ void fit(Widths& widths, std::size_t terminal) {
   }
 }
 
-void print_row(const Row& row, const Widths& widths, bool is_head, bool on_terminal) {
+void print_row(const ListRow& row, const Widths& widths, bool is_head, bool on_terminal) {
   std::string line;
   for (std::size_t i = 0; i < row.size(); ++i) {
     const std::string cell = on_terminal ? shortened(row.at(i), widths.at(i)) : row.at(i);
@@ -93,17 +93,17 @@ void print_row(const Row& row, const Widths& widths, bool is_head, bool on_termi
   std::cout << (is_head ? styled(os::Stream::output, Style::bold, line) : line) << '\n';
 }
 
-void print_rows(const std::vector<Row>& rows) {
+void print_rows(const std::vector<ListRow>& rows) {
   const std::size_t terminal = os::terminal_width(os::Stream::output);
   // Without a terminal, one long name must not push the columns of all other rows far to the right.
   const std::size_t widest = terminal == 0 ? 60 : terminal;
   Widths widths{};
-  for (const Row& row : rows) {
+  for (const ListRow& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i)
       widths.at(i) = std::min(widest, std::max(widths.at(i), width_of(row.at(i))));
   }
   fit(widths, terminal);
-  for (const Row& row : rows) print_row(row, widths, &row == &rows.front(), terminal != 0);
+  for (const ListRow& row : rows) print_row(row, widths, &row == &rows.front(), terminal != 0);
 }
 
 void print_totals(const Listing& listing, std::size_t all_entries) {
@@ -120,7 +120,7 @@ void print_totals(const Listing& listing, std::size_t all_entries) {
 }
 
 void print_table(const Listing& listing, const LsArguments& arguments, std::size_t all_entries) {
-  std::vector<Row> rows = {{"KEY", "TENSOR", "DTYPE", "SHAPE", "SIZE", "OFFSET", "ALIGN"}};
+  std::vector<ListRow> rows = {{"KEY", "TENSOR", "DTYPE", "SHAPE", "SIZE", "OFFSET", "ALIGN"}};
   for (const ListedEntry& entry : listing.entries) add_rows(rows, entry);
   if (arguments.pattern.empty()) add_rows(rows, listing.model);
   print_rows(rows);
