@@ -60,7 +60,7 @@ def commented(text: str) -> str:
 
 def top(header: Path) -> str:
     """The comment at the head of a header, as Markdown; a line that is indented there begins a block of code."""
-    lines = []
+    lines: list[str] = []
     for line in header.read_text().splitlines():
         if not line.startswith(("//", "/*", " *")):
             break

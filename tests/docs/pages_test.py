@@ -106,8 +106,8 @@ class Picture(unittest.TestCase):
     def test_it_says_what_it_shows_and_has_colours_for_the_dark(self) -> None:
         root = ET.parse(ROOT / "docs/format.svg").getroot()
         named = {each.get("id") for each in root if each.tag in {f"{SVG}title", f"{SVG}desc"}}
-        self.assertEqual((root.get("role"), set(root.get("aria-labelledby").split())), ("img", named))
-        style = root.find(f"{SVG}style").text
+        self.assertEqual((root.get("role"), set(root.get("aria-labelledby", "").split())), ("img", named))
+        style = root.findtext(f"{SVG}style", "")
         light, dark = style.split("@media (prefers-color-scheme: dark)")
         rule = re.compile(r"\.([\w-]+) \{[^}]*#")
         self.assertEqual(set(rule.findall(light)), set(rule.findall(dark)))

@@ -20,9 +20,9 @@ class Failed(Exception):
     pass
 
 
-def run(command: list[object], folder: Path, **options: object) -> str:
+def run(command: list[object], folder: Path, environment: dict[str, str] | None = None) -> str:
     done = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True, timeout=LIMIT,
-                          check=False, stdin=subprocess.DEVNULL, **options)  # fmt: skip
+                          check=False, stdin=subprocess.DEVNULL, env=environment)  # fmt: skip
     if done.returncode:
         raise Failed(f"exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
     return done.stdout
@@ -66,6 +66,30 @@ def joined(blocks: list[Block]) -> str:
     return '#include "prelude.h"\n' + "\n".join(dict.fromkeys(heads)) + "\n\n" + "\n".join(bodies)
 
 
+class Worker:
+    """A process that runs Python blocks in one namespace (worker.py)."""
+
+    def __init__(self, python: Path, folder: Path, environment: dict[str, str]) -> None:
+        self.log = (folder / ".python.log").open("w+")
+        self.process = subprocess.Popen([python, "-B", HERE / "worker.py"], cwd=folder, text=True, env=environment,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log)  # fmt: skip
+        assert self.process.stdin and self.process.stdout
+        self.said, self.answers = self.process.stdin, self.process.stdout
+
+    def run(self, source: Path) -> None:
+        self.said.write(f"{source}\n")
+        self.said.flush()
+        if self.answers.readline() != "ok\n":
+            self.log.seek(0)
+            raise Failed(self.log.read()[-4000:])
+
+    def end(self) -> None:
+        self.said.close()
+        self.process.wait(LIMIT)
+        self.answers.close()
+        self.log.close()
+
+
 class Story:
     """One page and its folder."""
 
@@ -78,32 +102,28 @@ class Story:
         (commands / "python3").chmod(0o755)
         self.environment = {**os.environ, "PATH": f"{commands}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
         (folder / "examples").symlink_to(ROOT / "examples")
-        self.worker: subprocess.Popen[str] | None = None
+        self.worker: Worker | None = None
         self.fragments: list[Block] = []
 
     def run(self, block: Block) -> None:
         {"sh": self.shell, "python": self.in_python, "cpp": self.compiled, "c": self.compiled}[block.language](block)
 
     def shell(self, block: Block) -> None:
-        run(["bash", "-euo", "pipefail", "-c", block.text], self.folder, env=self.environment)
+        run(["bash", "-euo", "pipefail", "-c", block.text], self.folder, self.environment)
 
     def in_python(self, block: Block) -> None:
         source = self.folder / f".{block.page.stem}_{block.line}.py"
         source.write_text("\n" * block.line + block.text)
-        if self.worker is None:
-            command = [str(self.python), "-B", str(HERE / "worker.py")]
-            self.log = (self.folder / ".python.log").open("w+")
-            self.worker = subprocess.Popen(command, cwd=self.folder, text=True, stdin=subprocess.PIPE,
-                                           stdout=subprocess.PIPE, stderr=self.log, env=self.environment)  # fmt: skip
-        self.worker.stdin.write(f"{source}\n")
-        self.worker.stdin.flush()
-        if self.worker.stdout.readline() != "ok\n":
-            raise Failed((self.folder / ".python.log").read_text()[-4000:])
+        self.worker = self.worker or Worker(self.python, self.folder, self.environment)
+        self.worker.run(source)
 
     def compiled(self, block: Block) -> None:
         """Compiles and runs a program. A fragment waits for the others of its page: `end` compiles all of them as one."""
         if not block.is_program:
-            self.fragments.append(block)
+            if "onnxruntime.h" in block.text and not (self.compiler.runtime / "include").exists():
+                print(f"{block.place}: not compiled, as tests/onnxruntime/fetch.py has not fetched ONNX Runtime")
+            else:
+                self.fragments.append(block)
             return
         source = self.folder / f".{block.page.stem}_{block.line}.{ {'cpp': 'cc', 'c': 'c'}[block.language] }"
         source.write_text(f'#line {block.line + 1} "{block.page}"\n{block.text}')
@@ -113,10 +133,7 @@ class Story:
 
     def end(self) -> None:
         if self.worker is not None:
-            self.worker.stdin.close()
-            self.worker.wait(LIMIT)
-            self.worker.stdout.close()
-            self.log.close()
+            self.worker.end()
         if self.fragments:
             source = self.folder / ".fragments.cc"
             source.write_text(joined(self.fragments))
