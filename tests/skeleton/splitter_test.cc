@@ -58,10 +58,10 @@ TEST_F(SplitterTest, RawDataOfStringsStaysWithARemark) {
 
 TEST_F(SplitterTest, FaultyRawDataIsNotMovedInBetween) {
   const Message indices = tensor("i", dtype::int64, {1}).raw_data(pattern(8));
-  for (const Message& faulty : {tensor("w", dtype::string, {2000}).raw_data(pattern(2000)),
-                                tensor("w", dtype::undefined, {2000}).raw_data(pattern(2000)),
-                                tensor("w", dtype::uint8, {0}).raw_data(pattern(2000)),
-                                tensor("w", dtype::uint8, {1999}).raw_data(pattern(2000))}) {
+  for (const auto& faulty : {tensor("w", dtype::string, {2000}).raw_data(pattern(2000)),
+                             tensor("w", dtype::undefined, {2000}).raw_data(pattern(2000)),
+                             tensor("w", dtype::uint8, {0}).raw_data(pattern(2000)),
+                             tensor("w", dtype::uint8, {1999}).raw_data(pattern(2000))}) {
     const Message proto = model({.graph = graph({.sparse_initializers = {sparse_tensor(faulty, indices, {2000})}})});
     const LoadedModel model = load_onnx(proto);  // which moves no sparse values out
     EXPECT_EQ(model.skeleton, proto.view());
