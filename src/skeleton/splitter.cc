@@ -106,10 +106,6 @@ onnx::TensorEdit Splitter::split_raw(const onnx::TensorSite& site) {
     remark(site, Code::onnx_tensor_not_converted, "the tensor has raw_data and typed data; it stays in the model");
     return onnx::TensorEdit::keep();
   }
-  if (tensor.type == DataType::string) {
-    remark(site, Code::onnx_tensor_not_converted, "strings have no raw bytes; its raw_data stays in the model");
-    return onnx::TensorEdit::keep();
-  }
   if (tensor.type == DataType::undefined) remark_no_type(site);
   return too_deep(site) ? onnx::TensorEdit::keep() : link_bytes(tensor.raw_data->of(site.model));
 }
