@@ -337,6 +337,7 @@ bool has_unneeded_zip64(std::uint64_t offset, std::uint64_t size) {
 }
 
 TEST(EndRecords, Zip64IsNeededForADirectoryThatIsThatLargeOrThatFarAway) {
+  if (sizeof(std::size_t) < sizeof(std::uint64_t)) GTEST_SKIP() << "a file of 4 GiB does not fit in memory";
   EXPECT_TRUE(has_unneeded_zip64(sentinel - 1, 100));
   EXPECT_FALSE(has_unneeded_zip64(sentinel, 100));
   EXPECT_FALSE(has_unneeded_zip64(sentinel + 1, 100));
