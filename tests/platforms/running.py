@@ -53,6 +53,8 @@ class Runner:
         self.results = platform.folder / "results"
         self.results.mkdir(parents=True, exist_ok=True)
         self.emulator = emulator(platform)
+        # Tests that an emulator cannot pass look for this name.
+        self.environment = {"ONNXAR_EMULATED": (platform.run_by or "").split()[0]} if self.emulator else {}
 
     def program(self, name: str) -> Path:
         path = self.build / name
@@ -63,7 +65,7 @@ class Runner:
         with (self.results / f"{name}.log").open("wb") as log:
             try:
                 return subprocess.run(list(map(str, command)), check=False, timeout=PATIENCE, stdin=subprocess.DEVNULL, stdout=log,
-                                      stderr=subprocess.STDOUT, cwd=ROOT, env={**os.environ, **environment}).returncode
+                                      stderr=subprocess.STDOUT, cwd=ROOT, env={**os.environ, **self.environment, **environment}).returncode
             except subprocess.TimeoutExpired:
                 return -1
 
@@ -102,8 +104,6 @@ class Runner:
     def python_environment(self) -> dict[str, str]:
         environment = {"PYTHONPATH": str(ROOT / "tests"), "ONNXAR": self.as_command("tools/onnxar"), "ONNXAR_WITHOUT_MODEL": "1",
                        "ONNXAR_PLATFORM": self.platform.name}
-        if self.emulator:
-            environment["ONNXAR_EMULATED"] = "1"
         if self.platform.has_c:
             for variable, program in zip(("ONNXAR_C_PROGRAM", "ONNXAR_C_V1_PROGRAM"), C_PROGRAMS):
                 environment[variable] = self.as_command(f"tests/{program}")

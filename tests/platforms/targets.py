@@ -50,7 +50,8 @@ class Platform:
     @property
     def lists(self) -> tuple[str, ...]:
         """The files in skipped/, without their ending, that hold for this platform."""
-        return ("emulated", self.name) if self.run_by in (QEMU, WINE) else (self.name,)
+        kinds = {QEMU: ("emulated", "qemu"), WINE: ("emulated",)}
+        return (*kinds.get(self.run_by or "", ()), self.name)
 
     @property
     def has_c(self) -> bool:

@@ -50,10 +50,10 @@ TEST_F(SplitterTest, RawDataBesideTypedDataStaysWithARemark) {
 }
 
 TEST_F(SplitterTest, FaultyRawDataIsNotMovedInBetween) {
-  for (const Message& faulty : {tensor("w", dtype::string, {2000}).raw_data(pattern(2000)),
-                                tensor("w", dtype::undefined, {2000}).raw_data(pattern(2000)),
-                                tensor("w", dtype::uint8, {0}).raw_data(pattern(2000)),
-                                tensor("w", dtype::uint8, {1999}).raw_data(pattern(2000))}) {
+  for (const auto& faulty : {tensor("w", dtype::string, {2000}).raw_data(pattern(2000)),
+                             tensor("w", dtype::undefined, {2000}).raw_data(pattern(2000)),
+                             tensor("w", dtype::uint8, {0}).raw_data(pattern(2000)),
+                             tensor("w", dtype::uint8, {1999}).raw_data(pattern(2000))}) {
     const Message constant = node("Constant", {}, {"c"}, {attribute_t("value", faulty)});
     const Message proto = model({.graph = graph({.nodes = {constant}})});
     const LoadedModel model = load_onnx(proto);  // whose policy leaves attributes in the model

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "os/error.h"
+#include "os/names.h"
 
 namespace onnxar::os::memory {
 
@@ -112,5 +113,9 @@ Reason reason_of(const std::error_code& failed) noexcept {
     default: return Reason::other;
   }
 }
+
+std::filesystem::path path_of(std::string_view text) { return text; }
+
+std::string text_of(const std::filesystem::path& path) { return path.native(); }
 
 }  // namespace onnxar::os
