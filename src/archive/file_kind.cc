@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -65,21 +64,22 @@ bool is_text(Bytes file) {
          std::ranges::all_of(begin, [](char c) { return (c >= ' ' && c < 0x7f) || (c >= '\t' && c <= '\r'); });
 }
 
-/// Whether the file is a message with the field `graph` of a ModelProto; empty if it is not a message.
-std::optional<bool> has_graph(Bytes file) {
+/// Whether the message has the field `graph` of a ModelProto. Errors: wire.* (it is not a message).
+bool has_graph(Bytes file) {
   constexpr std::uint32_t graph = 7;
-  constexpr int most_fields = 100'000;
+  wire::Cursor cursor(file, {0, file.size()});
+  wire::Field field;
   bool found = false;
-  try {
-    wire::Cursor cursor(file, {0, file.size()});
-    wire::Field field;
-    for (int i = 0; i < most_fields && cursor.next(field); ++i) {
-      found = found || (field.number == graph && field.type == wire::Type::length_delimited);
-    }
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  while (cursor.next(field)) found = found || (field.number == graph && field.type == wire::Type::length_delimited);
   return found;
+}
+
+bool is_plain_model(Bytes file) {
+  try {
+    return has_graph(file);
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 Advice advice_on_other_kind(Bytes file) {
@@ -103,7 +103,7 @@ bool is_text_of_model(Bytes file) {
 
 Advice advice_on_kind(Bytes file) {
   if (file.empty()) return {Hint::make_anew};
-  if (!looks_like_zip(file) && (is_text_of_model(file) || has_graph(file) == true)) return {Hint::kind_plain_model};
+  if (!looks_like_zip(file) && (is_text_of_model(file) || is_plain_model(file))) return {Hint::kind_plain_model};
   return advice_on_other_kind(file);
 }
 
@@ -111,8 +111,8 @@ Error with_kind(const Error& error, Bytes file) { return base::annotate(error, {
 
 void refuse_other_kind(Bytes file) {
   const Advice advice = advice_on_other_kind(file);
-  if (advice.hint == Hint::none || looks_like_zip(file) || has_graph(file)) return;
-  throw Error(Code::onnx_model_invalid, "this is not an ONNX model", {"", 0}, {}, advice);
+  if (advice.hint == Hint::none || looks_like_zip(file)) return;
+  base::annotated([&advice] { return base::Annotation{.advice = advice}; }, [file] { return has_graph(file); });
 }
 
 }  // namespace onnxar

@@ -14,8 +14,8 @@ Advice advice_on_kind(Bytes file);
 /// Adds advice_on_kind to an error, unless the error has advice.
 Error with_kind(const Error& error, Bytes file);
 
-/// Refuses bytes that are a file of another kind and that are not a protobuf message, whose own error would only name
-/// the first byte that is wrong. Errors: onnx.model.invalid.
+/// Refuses bytes that are not a protobuf message, and adds advice_on_kind to the error, which alone would only name the
+/// first byte that is wrong. Does nothing for bytes of unknown kind. Errors: wire.*.
 void refuse_other_kind(Bytes file);
 
 }  // namespace onnxar

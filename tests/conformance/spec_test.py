@@ -36,6 +36,8 @@ NO_RULE = {
     "onnx.weights.shape": "of weights that `freeze` fills in",
     "numpy.array.malformed": "of weights that `freeze` fills in",
     "numpy.array.unsupported": "of weights that `freeze` fills in",
+    "safetensors.malformed": "of weights that `freeze` fills in",
+    "safetensors.type": "of weights that `freeze` fills in",
     "onnx.text.syntax": "of models as text, which no archive holds",
     "onnx.tensor.strings": "of calls that want raw bytes of strings, which have none",
     "onnx.tensor.not_converted": "of writers: what W9 leaves; and of calls that want raw bytes",
