@@ -77,7 +77,11 @@ export function readEnd(file: Window): Directory {
   require('E3', file.u16(at + 20) === 0, at);
   require('E4', file.u32(at + 4) === 0 && file.u16(at + 8) === file.u16(at + 10), at);
   const zip64 = readZip64End(file, at);
-  const said = zip64 ?? { count: BigInt(file.u16(at + 10)), size: BigInt(file.u32(at + 12)), offset: BigInt(file.u32(at + 16)) };
+  const said = zip64 ?? {
+    count: BigInt(file.u16(at + 10)),
+    size: BigInt(file.u32(at + 12)),
+    offset: BigInt(file.u32(at + 16)),
+  };
   const end = zip64 ? at - LOCATOR_SIZE - ZIP64_END_SIZE : at;
   require('E8', said.offset + said.size === BigInt(end), at);
   return { count: Number(said.count), offset: Number(said.offset), end, hasZip64: zip64 !== undefined };
@@ -209,11 +213,16 @@ type Keeps = (rule: Rule, kept: boolean) => void;
 
 /** D10 to D12, or L4 to L6. Both padding records count as one id. */
 function readExtra(
-  file: Window, begin: number, end: number, known: number[], rules: [Rule, Rule, Rule], keeps: Keeps,
+  file: Window,
+  begin: number,
+  end: number,
+  known: number[],
+  rules: [Rule, Rule, Rule],
+  keeps: Keeps,
 ): Map<number, Range> {
   const fields = new Map<number, Range>();
   const isPadding = (id: number): boolean => id === PADDING_ID || id === ALIGNMENT_ID;
-  for (let at = begin; at < end; ) {
+  for (let at = begin; at < end;) {
     keeps(rules[0], at + 4 <= end);
     const [id, value] = [file.u16(at), at + 4];
     at = value + file.u16(at + 2);
@@ -275,7 +284,10 @@ function readName(raw: Uint8Array, at: number): string {
   keeps('N8', !name.endsWith('/'));
   const parts = name.split('/');
   keeps('N9', !parts.some((part) => part === '' || part === '.' || part === '..'));
-  keeps('N15', parts.every((part) => part.length <= 255));
+  keeps(
+    'N15',
+    parts.every((part) => part.length <= 255),
+  );
   keeps('N16', !parts.some((part) => /[. ]$/.test(part)));
   keeps('N17', !parts.some((part) => DEVICE.test(part)));
   return name;
@@ -362,7 +374,10 @@ function checkLocalSizes(file: Window, entry: Header, field: Range | undefined, 
   keeps('L7', field ? field.end - field.begin === 16 : !own.includes(NONE_32));
   const size = BigInt(entry.size);
   if (field) keeps('L8', file.u64(field.begin) === size && file.u64(field.begin + 8) === size);
-  keeps('L8', own.every((said) => said === entry.size || (field !== undefined && said === NONE_32)));
+  keeps(
+    'L8',
+    own.every((said) => said === entry.size || (field !== undefined && said === NONE_32)),
+  );
 }
 
 /** L10 to L12 and L14. */
