@@ -1,9 +1,10 @@
 import * as container from './container.js';
-import { MODEL, Window, type Directory, type Entry, type Header, type Limits } from './container.js';
+import { MODEL, type Directory, type Entry, type Header, type Limits } from './container.js';
 import { crc32 } from './crc32.js';
 import { OnnxarError, require } from './error.js';
 import { openSource, type Openable, type Source, type SourceOptions } from './source.js';
 import { Walk, withoutLink, type Site, type Tensor } from './tensors.js';
+import { Window } from './window.js';
 import { BLOCK, Wire, block, join, number, pair, sizeOf, type Pieces } from './wire.js';
 
 export interface OpenOptions extends SourceOptions {
