@@ -1,9 +1,10 @@
 import * as container from './container.js';
-import { MODEL, Window, type Directory, type Entry, type Header, type Limits } from './container.js';
+import { MODEL, type Directory, type Entry, type Header, type Limits } from './container.js';
 import { crc32 } from './crc32.js';
 import { OnnxarError, require } from './error.js';
 import { openSource, type Openable, type Source, type SourceOptions } from './source.js';
 import { Walk, withoutLink, type Site, type Tensor } from './tensors.js';
+import { Window } from './window.js';
 import { BLOCK, Wire, block, join, number, pair, sizeOf, type Pieces } from './wire.js';
 
 export interface OpenOptions extends SourceOptions {
@@ -62,7 +63,10 @@ export class Archive {
       : await source.read(directory.offset, directory.end);
     const headers = container.readDirectory(new Window(bytes, directory.offset), directory);
     const archive = new Archive(source, directory, headers, crc32(bytes));
-    await inTurn(headers.filter((header) => !container.endsAsUsual(header)), (header) => archive.#place(header));
+    await inTurn(
+      headers.filter((header) => !container.endsAsUsual(header)),
+      (header) => archive.#place(header),
+    );
     container.checkModel(headers, directory, limits);
     return archive;
   }
@@ -98,16 +102,19 @@ export class Archive {
   /** The same bytes in pieces. The CRC-32 of a whole entry is compared: the stream fails at its end if it is wrong. */
   stream(name: string, begin = 0, end?: number): ReadableStream<Uint8Array> {
     const pieces = this.#pieces(this.#header(name), begin, end);
-    return new ReadableStream<Uint8Array>({
-      async pull(controller): Promise<void> {
-        const next = await pieces.next();
-        if (next.done) controller.close();
-        else controller.enqueue(next.value);
+    return new ReadableStream<Uint8Array>(
+      {
+        async pull(controller): Promise<void> {
+          const next = await pieces.next();
+          if (next.done) controller.close();
+          else controller.enqueue(next.value);
+        },
+        async cancel(): Promise<void> {
+          await pieces.return(undefined);
+        },
       },
-      async cancel(): Promise<void> {
-        await pieces.return(undefined);
-      },
-    }, { highWaterMark: 0 });
+      { highWaterMark: 0 },
+    );
   }
 
   /** Reads an entry and compares its CRC-32 (T1). Throws if it is another. */
@@ -146,7 +153,8 @@ export class Archive {
       ...pair(14, 'onnxar.link.directory_crc32', String(this.#directoryCrc)),
     ];
     const linked = await this.rewrite(graph, async ({ entry }) => ({
-      location, begin: offset + (await this.#place(this.#header(entry!))),
+      location,
+      begin: offset + (await this.#place(this.#header(entry!))),
     }));
     return join([withoutMarkers(linked), ...marker]);
   }
@@ -156,7 +164,8 @@ export class Archive {
    * and data where runtimes do not look for links, becomes part of the model.
    */
   async rewrite(
-    graph: string, place: (tensor: Tensor) => Promise<{ location: string; begin: number }>,
+    graph: string,
+    place: (tensor: Tensor) => Promise<{ location: string; begin: number }>,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const { model, base, sites } = await this.#model(graph);
     const linked = sites.filter(({ entry }) => entry !== undefined);

@@ -1,36 +1,6 @@
 import { OnnxarError, require, type Rule } from './error.js';
-
-/** Bytes of a file from the offset `base` on. All offsets are those of the file. */
-export class Window {
-  readonly bytes: Uint8Array;
-  readonly base: number;
-  readonly end: number;
-  readonly #view: DataView;
-
-  constructor(bytes: Uint8Array, base: number) {
-    this.bytes = bytes;
-    this.base = base;
-    this.end = base + bytes.length;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  }
-
-  u16(at: number): number {
-    return this.#view.getUint16(at - this.base, true);
-  }
-  u32(at: number): number {
-    return this.#view.getUint32(at - this.base, true);
-  }
-  u64(at: number): bigint {
-    return this.#view.getBigUint64(at - this.base, true);
-  }
-  slice(begin: number, end: number): Uint8Array {
-    return this.bytes.subarray(begin - this.base, end - this.base);
-  }
-  /** Whether a record of `size` bytes with this signature is there. */
-  has(signature: number, at: number, size: number): boolean {
-    return at >= this.base && at + size <= this.end && this.u32(at) === signature;
-  }
-}
+import { checkNames, readName } from './names.js';
+import type { Window } from './window.js';
 
 export interface Limits {
   maxEntries: number;
@@ -77,7 +47,11 @@ export function readEnd(file: Window): Directory {
   require('E3', file.u16(at + 20) === 0, at);
   require('E4', file.u32(at + 4) === 0 && file.u16(at + 8) === file.u16(at + 10), at);
   const zip64 = readZip64End(file, at);
-  const said = zip64 ?? { count: BigInt(file.u16(at + 10)), size: BigInt(file.u32(at + 12)), offset: BigInt(file.u32(at + 16)) };
+  const said = zip64 ?? {
+    count: BigInt(file.u16(at + 10)),
+    size: BigInt(file.u32(at + 12)),
+    offset: BigInt(file.u32(at + 16)),
+  };
   const end = zip64 ? at - LOCATOR_SIZE - ZIP64_END_SIZE : at;
   require('E8', said.offset + said.size === BigInt(end), at);
   return { count: Number(said.count), offset: Number(said.offset), end, hasZip64: zip64 !== undefined };
@@ -209,11 +183,16 @@ type Keeps = (rule: Rule, kept: boolean) => void;
 
 /** D10 to D12, or L4 to L6. Both padding records count as one id. */
 function readExtra(
-  file: Window, begin: number, end: number, known: number[], rules: [Rule, Rule, Rule], keeps: Keeps,
+  file: Window,
+  begin: number,
+  end: number,
+  known: number[],
+  rules: [Rule, Rule, Rule],
+  keeps: Keeps,
 ): Map<number, Range> {
   const fields = new Map<number, Range>();
   const isPadding = (id: number): boolean => id === PADDING_ID || id === ALIGNMENT_ID;
-  for (let at = begin; at < end; ) {
+  for (let at = begin; at < end;) {
     keeps(rules[0], at + 4 <= end);
     const [id, value] = [file.u16(at), at + 4];
     at = value + file.u16(at + 2);
@@ -260,44 +239,7 @@ function placed(drafts: Draft[], directory: number): Header[] {
   });
 }
 
-// --- names -----------------------------------------------------------------------------------------------------------
-
-const DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9]) *(\.|$)/i;
-
-/** N1 to N17, as far as they are about one name. */
-function readName(raw: Uint8Array, at: number): string {
-  require('N1', raw.length > 0, at);
-  const name = new TextDecoder('utf-8', { ignoreBOM: true }).decode(raw);
-  const keeps = (rule: Rule, kept: boolean): void => require(rule, kept, at, name);
-  keeps('N2', raw.length <= 1024);
-  keeps('N14', /^[ -~]+$/.test(name) && !/[\\:*?"<>|;]/.test(name));
-  keeps('N6', !name.startsWith('/'));
-  keeps('N8', !name.endsWith('/'));
-  const parts = name.split('/');
-  keeps('N9', !parts.some((part) => part === '' || part === '.' || part === '..'));
-  keeps('N15', parts.every((part) => part.length <= 255));
-  keeps('N16', !parts.some((part) => /[. ]$/.test(part)));
-  keeps('N17', !parts.some((part) => DEVICE.test(part)));
-  return name;
-}
-
-/** N10 to N12. */
-function checkNames(headers: Header[]): void {
-  const names = new Set<string>();
-  const folded = new Set<string>();
-  for (const { name, at } of headers) {
-    require('N10', !names.has(name), at, name);
-    require('N11', !folded.has(name.toLowerCase()), at, name);
-    names.add(name);
-    folded.add(name.toLowerCase());
-  }
-  for (const { name, at } of headers) {
-    const lower = name.toLowerCase();
-    for (let slash = lower.indexOf('/'); slash >= 0; slash = lower.indexOf('/', slash + 1)) {
-      require('N12', !folded.has(lower.slice(0, slash)), at, name);
-    }
-  }
-}
+// --- the model --------------------------------------------------------------------------------------------------------
 
 export const MODEL = '__MODEL_PROTO';
 
@@ -362,7 +304,10 @@ function checkLocalSizes(file: Window, entry: Header, field: Range | undefined, 
   keeps('L7', field ? field.end - field.begin === 16 : !own.includes(NONE_32));
   const size = BigInt(entry.size);
   if (field) keeps('L8', file.u64(field.begin) === size && file.u64(field.begin + 8) === size);
-  keeps('L8', own.every((said) => said === entry.size || (field !== undefined && said === NONE_32)));
+  keeps(
+    'L8',
+    own.every((said) => said === entry.size || (field !== undefined && said === NONE_32)),
+  );
 }
 
 /** L10 to L12 and L14. */

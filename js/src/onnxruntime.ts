@@ -35,7 +35,9 @@ interface External {
  * Elsewhere, and if the runtime runs in a proxy worker, they are read before the session is made.
  */
 export async function createSession<Session>(
-  ort: Runtime<Session>, source: Openable | Archive, options: SessionOptions = {},
+  ort: Runtime<Session>,
+  source: Openable | Archive,
+  options: SessionOptions = {},
 ): Promise<Session> {
   const archive = source instanceof Archive ? source : await open(source, options.open);
   try {

@@ -113,7 +113,7 @@ class HandleSource implements Source {
     const files = builtin<NodeFiles>('fs');
     if (!files || this.#handle.fd === undefined) return undefined;
     const bytes = new Uint8Array(end - begin);
-    for (let filled = 0; filled < bytes.length; ) {
+    for (let filled = 0; filled < bytes.length;) {
       const most = Math.min(bytes.length - filled, MOST_AT_ONCE);
       const count = files.readSync(this.#handle.fd, bytes, filled, most, begin + filled);
       if (count === 0) throw new OnnxarError('changed', '', begin + filled);
@@ -176,7 +176,10 @@ export function blobSync(blob: Blob): Uint8Array | undefined {
 }
 
 /** A request that is waited for. A window may not ask for bytes then, but for text in which each byte is a character. */
-export function requestSync(url: string, headers: Record<string, string>): { request: XMLHttpRequest; bytes: Uint8Array } {
+export function requestSync(
+  url: string,
+  headers: Record<string, string>,
+): { request: XMLHttpRequest; bytes: Uint8Array } {
   const request = new XMLHttpRequest();
   request.open('GET', url, false);
   const isWindow = typeof document !== 'undefined';
@@ -202,5 +205,10 @@ export async function openSource(from: Openable, options: SourceOptions = {}): P
   if (from instanceof Uint8Array) return new BytesSource(from);
   if ('stat' in from) return openHandle(from);
   if ('read' in from && 'size' in from) return from;
-  throw new OnnxarError('argument', '', undefined, 'open takes a URL, Blob, ArrayBuffer, Uint8Array, file of Node or Source');
+  throw new OnnxarError(
+    'argument',
+    '',
+    undefined,
+    'open takes a URL, Blob, ArrayBuffer, Uint8Array, file of Node or Source',
+  );
 }

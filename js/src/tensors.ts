@@ -3,12 +3,32 @@ import { BLOCK, FIXED32, FIXED64, VARINT, Wire, block, type Field, type Pieces }
 
 /** Types by number: name, bits of an element, field of typed values, values an element in that field. */
 const TYPES: Record<number, [name: string, bits: number, field: number, values?: number]> = {
-  1: ['float32', 32, 4], 2: ['uint8', 8, 5], 3: ['int8', 8, 5], 4: ['uint16', 16, 5], 5: ['int16', 16, 5],
-  6: ['int32', 32, 5], 7: ['int64', 64, 7], 8: ['string', 0, 6], 9: ['bool', 8, 5], 10: ['float16', 16, 5],
-  11: ['float64', 64, 10], 12: ['uint32', 32, 11], 13: ['uint64', 64, 11], 14: ['complex64', 64, 4, 2],
-  15: ['complex128', 128, 10, 2], 16: ['bfloat16', 16, 5], 17: ['float8e4m3fn', 8, 5], 18: ['float8e4m3fnuz', 8, 5],
-  19: ['float8e5m2', 8, 5], 20: ['float8e5m2fnuz', 8, 5], 21: ['uint4', 4, 5], 22: ['int4', 4, 5],
-  23: ['float4e2m1', 4, 5], 24: ['float8e8m0', 8, 5], 25: ['uint2', 2, 5], 26: ['int2', 2, 5],
+  1: ['float32', 32, 4],
+  2: ['uint8', 8, 5],
+  3: ['int8', 8, 5],
+  4: ['uint16', 16, 5],
+  5: ['int16', 16, 5],
+  6: ['int32', 32, 5],
+  7: ['int64', 64, 7],
+  8: ['string', 0, 6],
+  9: ['bool', 8, 5],
+  10: ['float16', 16, 5],
+  11: ['float64', 64, 10],
+  12: ['uint32', 32, 11],
+  13: ['uint64', 64, 11],
+  14: ['complex64', 64, 4, 2],
+  15: ['complex128', 128, 10, 2],
+  16: ['bfloat16', 16, 5],
+  17: ['float8e4m3fn', 8, 5],
+  18: ['float8e4m3fnuz', 8, 5],
+  19: ['float8e5m2', 8, 5],
+  20: ['float8e5m2fnuz', 8, 5],
+  21: ['uint4', 4, 5],
+  22: ['int4', 4, 5],
+  23: ['float4e2m1', 4, 5],
+  24: ['float8e8m0', 8, 5],
+  25: ['uint2', 2, 5],
+  26: ['int2', 2, 5],
 };
 const STRING = 8;
 const RAW_DATA = 9;
@@ -54,8 +74,12 @@ const CHILDREN: Record<Message, Children> = {
   Graph: { 1: ['Node', true], 5: ['Tensor', true], 15: ['SparseTensor', true] },
   Node: { 5: ['Attribute', true] },
   Attribute: {
-    5: ['Tensor', false], 6: ['Graph', false], 10: ['Tensor', true], 11: ['Graph', true],
-    22: ['SparseTensor', false], 23: ['SparseTensor', true],
+    5: ['Tensor', false],
+    6: ['Graph', false],
+    10: ['Tensor', true],
+    11: ['Graph', true],
+    22: ['SparseTensor', false],
+    23: ['SparseTensor', true],
   },
   SparseTensor: { 1: ['Tensor', false], 2: ['Tensor', false] },
   Tensor: {},
@@ -146,7 +170,14 @@ interface Draft {
 /** M10 and M17 on the way; M8 to M21 at the end. */
 function readTensor(wire: Wire, message: Field, depth: number, isFollowed: boolean, graph: string, sizes: Sizes): Site {
   const draft: Draft = {
-    at: message.begin, name: '', dims: [], dataType: 0, raw: undefined, runs: [], typed: new Map(), isLinked: false,
+    at: message.begin,
+    name: '',
+    dims: [],
+    dataType: 0,
+    raw: undefined,
+    runs: [],
+    typed: new Map(),
+    isLinked: false,
     keys: new Map(),
   };
   for (const field of wire.fields(message.begin, message.end)) readField(wire, draft, field, depth);
@@ -276,4 +307,3 @@ export function withoutLink(model: Uint8Array, { begin, end }: Site): Pieces {
   const fields = new Wire(model, 0, '').fields(begin, end);
   return [...fields].filter(({ number }) => number !== 13 && number !== 14).map((f) => model.subarray(f.at, f.end));
 }
-

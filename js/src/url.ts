@@ -13,6 +13,8 @@ interface Version {
   etag: string | null;
   modified: string | null;
   size: number;
+  /** The URL after redirects. */
+  from: string;
 }
 
 /** A failed or unexpected answer; `status` is 0 if there was none. */
@@ -87,7 +89,7 @@ export class UrlSource implements Source {
   /** Headers of a request for a range. If-Range makes a request that asks first, except on the page's own server. */
   headers(begin: number, end: number): Record<string, string> {
     const { etag } = this.version;
-    const asks = etag && !etag.startsWith('W/') && isSameOrigin(this.url) ? { 'If-Range': etag } : {};
+    const asks = etag && !etag.startsWith('W/') && isSameOrigin(this.version.from) ? { 'If-Range': etag } : {};
     return { Range: `bytes=${begin}-${end - 1}`, ...asks };
   }
 
@@ -130,7 +132,11 @@ function isSameOrigin(url: string): boolean {
 }
 
 async function ask(
-  url: string, options: SourceOptions, headers: Record<string, string>, method = 'GET', signal = options.signal,
+  url: string,
+  options: SourceOptions,
+  headers: Record<string, string>,
+  method = 'GET',
+  signal = options.signal,
 ): Promise<Response> {
   const all = new Headers(options.request?.headers);
   for (const [name, value] of Object.entries(headers)) all.set(name, value);
@@ -144,8 +150,13 @@ async function ask(
   }
 }
 
-function versionOf(answer: Response, size: number): Version {
-  return { etag: answer.headers.get('ETag'), modified: answer.headers.get('Last-Modified'), size };
+function versionOf(url: string, answer: Response, size: number): Version {
+  return {
+    etag: answer.headers.get('ETag'),
+    modified: answer.headers.get('Last-Modified'),
+    size,
+    from: answer.url || url,
+  };
 }
 
 function lengthOf(answer: Response): number | undefined {
@@ -176,15 +187,25 @@ class WholeSource implements Source {
   }
 }
 
-/** Asks for the end of the file, and for a range from the front's count if the server has no ranges from the end. */
+/**
+ * Asks for the end of the file. A page asks other servers for the size first: a range from the end is not among the
+ * headers that CORS lets pass without a request of its own (a preflight), and few servers answer that one.
+ */
 export async function openUrl(url: string, options: SourceOptions): Promise<Source> {
-  const first = await ask(url, options, { Range: `bytes=-${SUFFIX}` });
+  if (!isSameOrigin(url)) return openBySize(url, options, await sizeByHead(url, options));
+  let first: Response;
+  try {
+    first = await ask(url, options, { Range: `bytes=-${SUFFIX}` });
+  } catch (error) {
+    if (options.signal?.aborted || !('location' in globalThis)) throw error;
+    return openBySize(url, options, await sizeByHead(url, options)); // redirected to another server, perhaps
+  }
   if (first.status === 206) {
     const bytes = new Uint8Array(await first.arrayBuffer());
     const range = contentRange(first);
     const size = range ? range.size : undefined;
     if (size !== undefined && range!.begin + bytes.length === size) {
-      return new UrlSource(url, versionOf(first, size), bytes, options);
+      return new UrlSource(url, versionOf(url, first, size), bytes, options);
     }
     return openBySize(url, options, await sizeByHead(url, options));
   }
@@ -213,7 +234,7 @@ async function openBySize(url: string, options: SourceOptions, size: number): Pr
   const begin = Math.max(0, size - SUFFIX);
   const answer = await ask(url, options, size > 0 ? { Range: `bytes=${begin}-${size - 1}` } : {});
   if (answer.status === 200) return new WholeSource(await answer.blob());
-  const source = new UrlSource(url, versionOf(answer, size), new Uint8Array(0), options);
+  const source = new UrlSource(url, versionOf(url, answer, size), new Uint8Array(0), options);
   source.check(answer, begin);
   const tail = exactly(new Uint8Array(await answer.arrayBuffer()), size - begin);
   return new UrlSource(url, source.version, tail, options);

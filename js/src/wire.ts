@@ -59,7 +59,7 @@ export class Wire {
   }
 
   *fields(begin: number, end: number): Generator<Field> {
-    for (let at = begin; at < end; ) {
+    for (let at = begin; at < end;) {
       const field = this.field(at, end);
       yield field;
       at = field.end;
@@ -90,7 +90,7 @@ export class Wire {
 
   /** A number, or the numbers of a packed run, each with its upper 32 bits in `high`. */
   *varints({ begin, end }: Field): Generator<number> {
-    for (let at = begin; at < end; ) {
+    for (let at = begin; at < end;) {
       const low = this.varint(at, end);
       at = this.next;
       yield low;

@@ -28,11 +28,15 @@ async function reading(file) {
 }
 
 const withCrcAlone = ({ code, entries }) =>
-  code ? { code } : { entries: entries.map(([name, size, digest, offset]) => [name, size, digest.slice(0, 8), offset]) };
+  code
+    ? { code }
+    : { entries: entries.map(([name, size, digest, offset]) => [name, size, digest.slice(0, 8), offset]) };
 
 async function hold() {
   const script = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, 'support/mutants.py');
-  const made = spawn('/usr/bin/python3', ['-B', script, root(), 'web', String(count)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const made = spawn('/usr/bin/python3', ['-B', script, root(), 'web', String(count)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const found = { files: 0, accepted: 0, differences: [] };
   for await (const line of createInterface({ input: made.stdout })) {
     const { what, file, said } = JSON.parse(line);

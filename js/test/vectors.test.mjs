@@ -41,5 +41,11 @@ test('every small vector gets them from a file of Node', async () => {
       await handle.close();
     }
   };
-  assert.deepEqual(await differences(vectors.filter(({ large }) => !large), through), []);
+  assert.deepEqual(
+    await differences(
+      vectors.filter(({ large }) => !large),
+      through,
+    ),
+    [],
+  );
 });

@@ -1,0 +1,41 @@
+import { require, type Rule } from './error.js';
+
+const DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9]) *(\.|$)/i;
+
+/** N1 to N17, as far as they are about one name. */
+export function readName(raw: Uint8Array, at: number): string {
+  require('N1', raw.length > 0, at);
+  const name = new TextDecoder('utf-8', { ignoreBOM: true }).decode(raw);
+  const keeps = (rule: Rule, kept: boolean): void => require(rule, kept, at, name);
+  keeps('N2', raw.length <= 1024);
+  keeps('N14', /^[ -~]+$/.test(name) && !/[\\:*?"<>|;]/.test(name));
+  keeps('N6', !name.startsWith('/'));
+  keeps('N8', !name.endsWith('/'));
+  const parts = name.split('/');
+  keeps('N9', !parts.some((part) => part === '' || part === '.' || part === '..'));
+  keeps(
+    'N15',
+    parts.every((part) => part.length <= 255),
+  );
+  keeps('N16', !parts.some((part) => /[. ]$/.test(part)));
+  keeps('N17', !parts.some((part) => DEVICE.test(part)));
+  return name;
+}
+
+/** N10 to N12. */
+export function checkNames(headers: readonly { name: string; at: number }[]): void {
+  const names = new Set<string>();
+  const folded = new Set<string>();
+  for (const { name, at } of headers) {
+    require('N10', !names.has(name), at, name);
+    require('N11', !folded.has(name.toLowerCase()), at, name);
+    names.add(name);
+    folded.add(name.toLowerCase());
+  }
+  for (const { name, at } of headers) {
+    const lower = name.toLowerCase();
+    for (let slash = lower.indexOf('/'); slash >= 0; slash = lower.indexOf('/', slash + 1)) {
+      require('N12', !folded.has(lower.slice(0, slash)), at, name);
+    }
+  }
+}

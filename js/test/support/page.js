@@ -1,0 +1,56 @@
+// What the tests call in a page: functions of the package under the page's Content-Security-Policy.
+import * as onnxar from '../../dist/index.js';
+import { difference, reading } from './vectors.mjs';
+
+async function vectors() {
+  const all = await (await fetch('/vectors/manifest.json')).json();
+  const small = all.filter(({ large }) => !large);
+  const differences = [];
+  for (const vector of small) {
+    const blob = await (await fetch(`/vectors/${vector.file}`)).blob();
+    const differs = difference(vector, await reading(onnxar, blob, vector.options));
+    if (differs) differences.push(`${vector.file}: ${differs}`);
+  }
+  return { count: small.length, differences };
+}
+
+/** The sums of all entries, and the requests that opening took. */
+async function summary(url) {
+  try {
+    let requests = 0;
+    const counted = (...given) => (requests++, fetch(...given));
+    const archive = await onnxar.open(url, { fetch: counted });
+    const opening = requests;
+    for (const { name } of archive.entries) await archive.verify(name);
+    return { entries: archive.entries.length, tensors: (await archive.tensors()).length, opening };
+  } catch (error) {
+    return { code: error.code, message: error.message };
+  }
+}
+
+function inWorker(call, argument) {
+  const worker = new Worker(new URL('worker.js', import.meta.url), { type: 'module' });
+  return new Promise((done, failed) => {
+    worker.onmessage = ({ data }) => (worker.terminate(), done(data));
+    worker.onerror = (event) => failed(new Error(event.message));
+    worker.postMessage([call, argument]);
+  });
+}
+
+const sum = (data) => data.reduce((total, value) => total + value, 0);
+
+/** Runs a model of tokens with a build of the runtime; counts what was read at once. */
+async function run({ build, url, asFile }) {
+  const ort = await import(`../../node_modules/onnxruntime-web/dist/${build}`);
+  const { createSession } = await import('../../dist/onnxruntime.js');
+  ort.env.wasm.numThreads = 1;
+  const source = asFile ? await (await fetch(url)).blob() : url;
+  const progress = [];
+  const session = await createSession(ort, source, { onProgress: (read, total) => progress.push([read, total]) });
+  const tokens = new ort.Tensor('int64', BigInt64Array.from([1n, 2n, 3n, 4n]), [1, 4]);
+  const outputs = await session.run({ [session.inputNames[0]]: tokens });
+  return { sum: sum(Object.values(outputs)[0].data), steps: progress.length, last: progress.at(-1) };
+}
+
+export const calls = { vectors, summary, run };
+if (typeof document !== 'undefined') Object.assign(globalThis, { calls, inWorker });

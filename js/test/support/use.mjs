@@ -1,0 +1,15 @@
+// A program of a user, in a project that has only the packed package: reads the archive that it is given.
+import assert from 'node:assert/strict';
+import { pathToFileURL } from 'node:url';
+import { OnnxarError, open } from 'onnxar';
+import { createSession } from 'onnxar/onnxruntime';
+
+const archive = await open(pathToFileURL(process.argv[2]));
+assert.deepEqual(
+  (await archive.tensors()).map(({ entry, length }) => [entry, length]),
+  [['a', 1024], ['b', 1024]],
+);
+for (const { name } of archive.entries) await archive.verify(name);
+await assert.rejects(archive.bytes('none'), (error) => error instanceof OnnxarError && error.code === 'usage.entry');
+await archive.close();
+assert.equal(typeof createSession, 'function');

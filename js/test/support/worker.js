@@ -1,0 +1,3 @@
+import { calls } from './page.js';
+
+onmessage = async ({ data: [call, argument] }) => postMessage(await calls[call](argument));
