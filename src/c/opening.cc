@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "c/arguments.h"
 #include "c/errors.h"
+#include "c/export.h"
 #include "c/handles.h"
 #include "c/prefetch.h"
 #include "c/sized_struct.h"
@@ -58,7 +59,7 @@ struct Released {
 using namespace onnxar;
 using namespace onnxar::c;
 
-onnxar_status onnxar_is_archive(uint32_t abi, const char* path, int* is_archive, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_is_archive(uint32_t abi, const char* path, int* is_archive, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(path != nullptr, "path");
@@ -67,8 +68,8 @@ onnxar_status onnxar_is_archive(uint32_t abi, const char* path, int* is_archive,
   });
 }
 
-onnxar_status onnxar_open_path(uint32_t abi, const char* path, const onnxar_open_options* options,
-                               onnxar_archive** archive, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_open_path(uint32_t abi, const char* path, const onnxar_open_options* options,
+                                               onnxar_archive** archive, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(path != nullptr, "path");
@@ -77,9 +78,9 @@ onnxar_status onnxar_open_path(uint32_t abi, const char* path, const onnxar_open
   });
 }
 
-onnxar_status onnxar_open_descriptor(uint32_t abi, onnxar_native_handle descriptor, uint64_t offset, uint64_t length,
-                                     const onnxar_open_options* options, onnxar_archive** archive,
-                                     onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_open_descriptor(uint32_t abi, onnxar_native_handle descriptor, uint64_t offset,
+                                                     uint64_t length, const onnxar_open_options* options,
+                                                     onnxar_archive** archive, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
@@ -87,9 +88,10 @@ onnxar_status onnxar_open_descriptor(uint32_t abi, onnxar_native_handle descript
   });
 }
 
-onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size, void (*release)(void* context),
-                                 void* context, const onnxar_open_options* options, onnxar_archive** archive,
-                                 onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size,
+                                                 void (*release)(void* context), void* context,
+                                                 const onnxar_open_options* options, onnxar_archive** archive,
+                                                 onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(data != nullptr, "data");
@@ -104,9 +106,10 @@ onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size, vo
   });
 }
 
-void onnxar_close(onnxar_archive* archive) { delete archive; }
+ONNXAR_C_EXPORT void onnxar_close(onnxar_archive* archive) { delete archive; }
 
-onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** owner, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** owner,
+                                               onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(archive != nullptr, "archive");
     check_argument(owner != nullptr, "owner");
@@ -114,12 +117,12 @@ onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** own
   });
 }
 
-void onnxar_owner_retain(onnxar_owner* owner) {
+ONNXAR_C_EXPORT void onnxar_owner_retain(onnxar_owner* owner) {
   // Relaxed: the caller already holds a share, so the count cannot reach 0 during this call.
   if (owner != nullptr) owner->count.fetch_add(1, std::memory_order_relaxed);
 }
 
-void onnxar_owner_release(onnxar_owner* owner) {
+ONNXAR_C_EXPORT void onnxar_owner_release(onnxar_owner* owner) {
   // Acquire and release: every use of the memory in other threads comes before the last release frees it.
   if (owner != nullptr && owner->count.fetch_sub(1, std::memory_order_acq_rel) == 1) delete owner;
 }

@@ -3,6 +3,7 @@
 
 #include "c/arguments.h"
 #include "c/errors.h"
+#include "c/export.h"
 #include "c/options.h"
 #include "c/report.h"
 #include "onnxar/convert.h"
@@ -75,8 +76,8 @@ onnxar_report report_of(const std::vector<ExtractedTensor>& done) {
 using namespace onnxar;
 using namespace onnxar::c;
 
-onnxar_status onnxar_pack(uint32_t abi, const char* model, const char* archive, const onnxar_options* options,
-                          onnxar_report** report, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_pack(uint32_t abi, const char* model, const char* archive,
+                                          const onnxar_options* options, onnxar_report** report, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(model != nullptr, "model");
@@ -86,8 +87,9 @@ onnxar_status onnxar_pack(uint32_t abi, const char* model, const char* archive, 
   });
 }
 
-onnxar_status onnxar_unpack(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
-                            onnxar_report** report, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_unpack(uint32_t abi, const char* archive, const char* model,
+                                            const onnxar_options* options, onnxar_report** report,
+                                            onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
@@ -97,8 +99,8 @@ onnxar_status onnxar_unpack(uint32_t abi, const char* archive, const char* model
   });
 }
 
-onnxar_status onnxar_check(uint32_t abi, const char* path, const onnxar_options* options, onnxar_report** report,
-                           onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_check(uint32_t abi, const char* path, const onnxar_options* options,
+                                           onnxar_report** report, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(path != nullptr, "path");
@@ -110,8 +112,9 @@ onnxar_status onnxar_check(uint32_t abi, const char* path, const onnxar_options*
   });
 }
 
-onnxar_status onnxar_repack(uint32_t abi, const char* zip, const char* archive, const onnxar_options* options,
-                            onnxar_report** report, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_repack(uint32_t abi, const char* zip, const char* archive,
+                                            const onnxar_options* options, onnxar_report** report,
+                                            onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(zip != nullptr, "zip");
@@ -121,8 +124,9 @@ onnxar_status onnxar_repack(uint32_t abi, const char* zip, const char* archive, 
   });
 }
 
-onnxar_status onnxar_replace(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
-                             onnxar_report** report, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_replace(uint32_t abi, const char* archive, const char* model,
+                                             const onnxar_options* options, onnxar_report** report,
+                                             onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
@@ -134,8 +138,8 @@ onnxar_status onnxar_replace(uint32_t abi, const char* archive, const char* mode
   });
 }
 
-onnxar_status onnxar_undo(uint32_t abi, const char* archive, const onnxar_options* options, onnxar_report** report,
-                          onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_undo(uint32_t abi, const char* archive, const onnxar_options* options,
+                                          onnxar_report** report, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
@@ -143,8 +147,8 @@ onnxar_status onnxar_undo(uint32_t abi, const char* archive, const onnxar_option
   });
 }
 
-onnxar_status onnxar_recover(uint32_t abi, const char* archive, const onnxar_options* options, onnxar_report** report,
-                             onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_recover(uint32_t abi, const char* archive, const onnxar_options* options,
+                                             onnxar_report** report, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
@@ -152,8 +156,8 @@ onnxar_status onnxar_recover(uint32_t abi, const char* archive, const onnxar_opt
   });
 }
 
-onnxar_status onnxar_link(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
-                          onnxar_report** report, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_link(uint32_t abi, const char* archive, const char* model,
+                                          const onnxar_options* options, onnxar_report** report, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
@@ -163,8 +167,9 @@ onnxar_status onnxar_link(uint32_t abi, const char* archive, const char* model, 
   });
 }
 
-onnxar_status onnxar_extract(uint32_t abi, const char* model, const char* which, const char* output,
-                             const onnxar_options* options, onnxar_report** report, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_extract(uint32_t abi, const char* model, const char* which, const char* output,
+                                             const onnxar_options* options, onnxar_report** report,
+                                             onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(model != nullptr, "model");
