@@ -16,8 +16,8 @@
  * Views     of an archive    are valid until onnxar_close and the last onnxar_owner_release, whichever is later;
  *           of tensors       until onnxar_tensors_free, their bytes in entries as long as other views of the archive;
  *           of other things  until their function free.
- * Text      A name with a length beside it does not end in NUL. Any other `const char*` does.
- * Threads   Several threads may call functions of one const archive or const list of tensors at once, and also
+ * Text      A name with a length beside it does not end in NUL. Any other `const char*` does. Paths: bytes; UTF-8 on
+ * Windows. Threads   Several threads may call functions of one const archive or const list of tensors at once, and also
  *           onnxar_get_tensor_bytes, retain and release. Writers, keys, reports and errors are not synchronised.
  *           Callbacks run on the thread of the call, except `release`.
  * ABI       ONNXAR_C_ABI changes if callers have to be recompiled; a library refuses callers of another ABI. Within one
@@ -36,6 +36,12 @@
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+#if defined(_WIN32)
+typedef void* onnxar_native_handle; /* a HANDLE of an open file, which the library borrows */
+#else
+typedef int onnxar_native_handle; /* a descriptor, likewise */
 #endif
 
 /* The ABI that a caller is compiled against: the first argument of every function that takes no handle and can fail. */
@@ -111,7 +117,7 @@ onnxar_status onnxar_open_path(uint32_t abi, const char* path, const onnxar_open
                                onnxar_archive** archive, onnxar_error** error);
 /* Opens an archive in a part of an open file: `offset` is a multiple of 64, `length` may be ONNXAR_TO_END. The caller
  * keeps the descriptor, and may close it after the call. */
-onnxar_status onnxar_open_descriptor(uint32_t abi, int descriptor, uint64_t offset, uint64_t length,
+onnxar_status onnxar_open_descriptor(uint32_t abi, onnxar_native_handle descriptor, uint64_t offset, uint64_t length,
                                      const onnxar_open_options* options, onnxar_archive** archive,
                                      onnxar_error** error);
 /* Opens an archive in memory, which should begin on a page. When the archive is closed and the last owner is released,

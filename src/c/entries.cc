@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "c/arguments.h"
 #include "c/errors.h"
+#include "c/export.h"
 #include "c/handles.h"
 #include "c/prefetch.h"
 #include "onnxar/archive.h"
@@ -38,18 +39,20 @@ onnxar_entry c_entry(const ArchiveEntry& entry) {
 using namespace onnxar;
 using namespace onnxar::c;
 
-uint64_t onnxar_count(const onnxar_archive* archive) { return archive == nullptr ? 0 : archive->archive.size(); }
+ONNXAR_C_EXPORT uint64_t onnxar_count(const onnxar_archive* archive) {
+  return archive == nullptr ? 0 : archive->archive.size();
+}
 
-onnxar_status onnxar_get_entry(const onnxar_archive* archive, uint64_t index, onnxar_entry* entry,
-                               onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_get_entry(const onnxar_archive* archive, uint64_t index, onnxar_entry* entry,
+                                               onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(entry != nullptr, "entry");
     *entry = c_entry(entry_of(archive, index));
   });
 }
 
-onnxar_status onnxar_find(const onnxar_archive* archive, const char* name, size_t name_length, onnxar_entry* entry,
-                          onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_find(const onnxar_archive* archive, const char* name, size_t name_length,
+                                          onnxar_entry* entry, onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(archive != nullptr, "archive");
     check_argument(entry != nullptr, "entry");
@@ -63,8 +66,8 @@ onnxar_status onnxar_find(const onnxar_archive* archive, const char* name, size_
   });
 }
 
-onnxar_status onnxar_locate(const onnxar_archive* archive, uint64_t index, onnxar_location* location,
-                            onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_locate(const onnxar_archive* archive, uint64_t index, onnxar_location* location,
+                                            onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(location != nullptr, "location");
     const ArchiveEntry entry = entry_of(archive, index);
@@ -73,8 +76,8 @@ onnxar_status onnxar_locate(const onnxar_archive* archive, uint64_t index, onnxa
   });
 }
 
-onnxar_status onnxar_get_bytes(const onnxar_archive* archive, uint64_t index, onnxar_bytes* bytes,
-                               onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_get_bytes(const onnxar_archive* archive, uint64_t index, onnxar_bytes* bytes,
+                                               onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(bytes != nullptr, "bytes");
     const ArchiveEntry entry = entry_of(archive, index);
@@ -82,8 +85,8 @@ onnxar_status onnxar_get_bytes(const onnxar_archive* archive, uint64_t index, on
   });
 }
 
-onnxar_status onnxar_read_entry(const onnxar_archive* archive, uint64_t index, void* buffer, size_t size,
-                                onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_read_entry(const onnxar_archive* archive, uint64_t index, void* buffer,
+                                                size_t size, onnxar_error** error) {
   return guarded(error, [&] {
     const ArchiveEntry entry = entry_of(archive, index);
     // NULL is a valid buffer for an empty entry: callers may have allocated nothing.
@@ -92,7 +95,7 @@ onnxar_status onnxar_read_entry(const onnxar_archive* archive, uint64_t index, v
   });
 }
 
-onnxar_status onnxar_model(const onnxar_archive* archive, onnxar_bytes* bytes, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_model(const onnxar_archive* archive, onnxar_bytes* bytes, onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(archive != nullptr, "archive");
     check_argument(bytes != nullptr, "bytes");
@@ -100,8 +103,9 @@ onnxar_status onnxar_model(const onnxar_archive* archive, onnxar_bytes* bytes, o
   });
 }
 
-onnxar_status onnxar_resolve(const onnxar_archive* archive, const char* location, size_t location_length,
-                             uint64_t offset, uint64_t length, onnxar_bytes* bytes, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_resolve(const onnxar_archive* archive, const char* location,
+                                             size_t location_length, uint64_t offset, uint64_t length,
+                                             onnxar_bytes* bytes, onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(archive != nullptr, "archive");
     check_argument(bytes != nullptr, "bytes");
@@ -110,14 +114,15 @@ onnxar_status onnxar_resolve(const onnxar_archive* archive, const char* location
   });
 }
 
-onnxar_status onnxar_prefetch(const onnxar_archive* archive, uint64_t index, int32_t prefetch, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_prefetch(const onnxar_archive* archive, uint64_t index, int32_t prefetch,
+                                              onnxar_error** error) {
   return guarded(error, [&] {
     const ArchiveEntry entry = entry_of(archive, index);
     archive->archive.prefetch(entry, prefetch_of(prefetch));
   });
 }
 
-onnxar_status onnxar_verify(const onnxar_archive* archive, uint64_t index, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_verify(const onnxar_archive* archive, uint64_t index, onnxar_error** error) {
   return guarded(error, [&] {
     const ArchiveEntry entry = entry_of(archive, index);
     archive->archive.verify(entry);

@@ -6,8 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "c/export.h"
 #include "c/hints.h"
 #include "onnxar/error.h"
+#include "os/names.h"
 
 struct onnxar_error {  // NOLINT(readability-identifier-naming): a name of C
   onnxar_status status = ONNXAR_INTERNAL;
@@ -58,7 +60,7 @@ onnxar_error description_of(const Error& error) {
           .message = with_advice(error.message(), words),
           .line = error.line(words),
           .entry = error.entry(),
-          .path = error.path().string(),
+          .path = os::text_of(error.path()),
           .offset = error.offset()};
 }
 
@@ -112,25 +114,39 @@ onnxar_status status_of_current_exception(onnxar_error** error) noexcept {
 
 }  // namespace onnxar::c
 
-onnxar_status onnxar_error_status(const onnxar_error* error) { return error == nullptr ? ONNXAR_OK : error->status; }
-const char* onnxar_error_code(const onnxar_error* error) { return error == nullptr ? "" : error->code.data(); }
-const char* onnxar_error_message(const onnxar_error* error) { return error == nullptr ? "" : error->message.c_str(); }
-const char* onnxar_error_line(const onnxar_error* error) { return error == nullptr ? "" : error->line.c_str(); }
-const char* onnxar_error_hint(const onnxar_error* error) { return error == nullptr ? "" : error->hint.data(); }
-const char* onnxar_error_hint_value(const onnxar_error* error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_error_status(const onnxar_error* error) {
+  return error == nullptr ? ONNXAR_OK : error->status;
+}
+ONNXAR_C_EXPORT const char* onnxar_error_code(const onnxar_error* error) {
+  return error == nullptr ? "" : error->code.data();
+}
+ONNXAR_C_EXPORT const char* onnxar_error_message(const onnxar_error* error) {
+  return error == nullptr ? "" : error->message.c_str();
+}
+ONNXAR_C_EXPORT const char* onnxar_error_line(const onnxar_error* error) {
+  return error == nullptr ? "" : error->line.c_str();
+}
+ONNXAR_C_EXPORT const char* onnxar_error_hint(const onnxar_error* error) {
+  return error == nullptr ? "" : error->hint.data();
+}
+ONNXAR_C_EXPORT const char* onnxar_error_hint_value(const onnxar_error* error) {
   return error == nullptr ? "" : error->hint_value.c_str();
 }
-const char* onnxar_error_entry(const onnxar_error* error) { return error == nullptr ? "" : error->entry.c_str(); }
-const char* onnxar_error_path(const onnxar_error* error) { return error == nullptr ? "" : error->path.c_str(); }
+ONNXAR_C_EXPORT const char* onnxar_error_entry(const onnxar_error* error) {
+  return error == nullptr ? "" : error->entry.c_str();
+}
+ONNXAR_C_EXPORT const char* onnxar_error_path(const onnxar_error* error) {
+  return error == nullptr ? "" : error->path.c_str();
+}
 
-int onnxar_error_offset(const onnxar_error* error, uint64_t* offset) {
+ONNXAR_C_EXPORT int onnxar_error_offset(const onnxar_error* error, uint64_t* offset) {
   // The result tells whether there is an offset, because every value of `offset` is a possible one.
   if (error == nullptr || !error->offset) return 0;
   if (offset != nullptr) *offset = *error->offset;
   return 1;
 }
 
-void onnxar_error_free(onnxar_error* error) {
+ONNXAR_C_EXPORT void onnxar_error_free(onnxar_error* error) {
   // The shared description is static: callers cannot tell it from others, and free it like them.
   if (error != &onnxar::c::no_memory()) delete error;
 }

@@ -6,11 +6,13 @@
 #include "base/text.h"
 #include "c/arguments.h"
 #include "c/errors.h"
+#include "c/export.h"
 #include "c/handles.h"
 #include "c/prefetch.h"
 #include "c/sized_struct.h"
 #include "onnxar/archive.h"
 #include "onnxar/error.h"
+#include "os/names.h"
 
 struct onnxar_owner {  // NOLINT(readability-identifier-naming): a name of C
   std::shared_ptr<const void> share;
@@ -57,28 +59,28 @@ struct Released {
 using namespace onnxar;
 using namespace onnxar::c;
 
-onnxar_status onnxar_is_archive(uint32_t abi, const char* path, int* is_archive, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_is_archive(uint32_t abi, const char* path, int* is_archive, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(path != nullptr, "path");
     check_argument(is_archive != nullptr, "is_archive");
-    *is_archive = onnxar::is_archive(path) ? 1 : 0;
+    *is_archive = onnxar::is_archive(os::path_of(path)) ? 1 : 0;
   });
 }
 
-onnxar_status onnxar_open_path(uint32_t abi, const char* path, const onnxar_open_options* options,
-                               onnxar_archive** archive, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_open_path(uint32_t abi, const char* path, const onnxar_open_options* options,
+                                               onnxar_archive** archive, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(path != nullptr, "path");
     check_argument(archive != nullptr, "archive");
-    *archive = new onnxar_archive{Archive::open(path, open_options_of(options))};
+    *archive = new onnxar_archive{Archive::open(os::path_of(path), open_options_of(options))};
   });
 }
 
-onnxar_status onnxar_open_descriptor(uint32_t abi, int descriptor, uint64_t offset, uint64_t length,
-                                     const onnxar_open_options* options, onnxar_archive** archive,
-                                     onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_open_descriptor(uint32_t abi, onnxar_native_handle descriptor, uint64_t offset,
+                                                     uint64_t length, const onnxar_open_options* options,
+                                                     onnxar_archive** archive, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
@@ -86,9 +88,10 @@ onnxar_status onnxar_open_descriptor(uint32_t abi, int descriptor, uint64_t offs
   });
 }
 
-onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size, void (*release)(void* context),
-                                 void* context, const onnxar_open_options* options, onnxar_archive** archive,
-                                 onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size,
+                                                 void (*release)(void* context), void* context,
+                                                 const onnxar_open_options* options, onnxar_archive** archive,
+                                                 onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(data != nullptr, "data");
@@ -103,9 +106,10 @@ onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size, vo
   });
 }
 
-void onnxar_close(onnxar_archive* archive) { delete archive; }
+ONNXAR_C_EXPORT void onnxar_close(onnxar_archive* archive) { delete archive; }
 
-onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** owner, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** owner,
+                                               onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(archive != nullptr, "archive");
     check_argument(owner != nullptr, "owner");
@@ -113,12 +117,12 @@ onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** own
   });
 }
 
-void onnxar_owner_retain(onnxar_owner* owner) {
+ONNXAR_C_EXPORT void onnxar_owner_retain(onnxar_owner* owner) {
   // Relaxed: the caller already holds a share, so the count cannot reach 0 during this call.
   if (owner != nullptr) owner->count.fetch_add(1, std::memory_order_relaxed);
 }
 
-void onnxar_owner_release(onnxar_owner* owner) {
+ONNXAR_C_EXPORT void onnxar_owner_release(onnxar_owner* owner) {
   // Acquire and release: every use of the memory in other threads comes before the last release frees it.
   if (owner != nullptr && owner->count.fetch_sub(1, std::memory_order_acq_rel) == 1) delete owner;
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "c/arguments.h"
 #include "c/errors.h"
+#include "c/export.h"
 #include "c/hints.h"
 #include "onnxar/convert.h"
 
@@ -46,16 +47,18 @@ void give_report(onnxar_report** report, onnxar_report made) {
 using namespace onnxar;
 using namespace onnxar::c;
 
-uint64_t onnxar_report_number(const onnxar_report* report, int32_t number) {
+ONNXAR_C_EXPORT uint64_t onnxar_report_number(const onnxar_report* report, int32_t number) {
   // A caller that was compiled against a later header may ask for a number that this library does not have.
   if (report == nullptr || number < 1 || number > ONNXAR_REPORT_ENTRIES) return 0;
   return report->numbers[static_cast<std::size_t>(number)];
 }
 
-uint64_t onnxar_finding_count(const onnxar_report* report) { return report == nullptr ? 0 : report->findings.size(); }
+ONNXAR_C_EXPORT uint64_t onnxar_finding_count(const onnxar_report* report) {
+  return report == nullptr ? 0 : report->findings.size();
+}
 
-onnxar_status onnxar_get_finding(const onnxar_report* report, uint64_t index, onnxar_finding* finding,
-                                 onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_get_finding(const onnxar_report* report, uint64_t index, onnxar_finding* finding,
+                                                 onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(report != nullptr, "report");
     check_argument(finding != nullptr, "finding");
@@ -68,6 +71,8 @@ onnxar_status onnxar_get_finding(const onnxar_report* report, uint64_t index, on
   });
 }
 
-int onnxar_passed(const onnxar_report* report) { return report != nullptr && passed(report->findings) ? 1 : 0; }
+ONNXAR_C_EXPORT int onnxar_passed(const onnxar_report* report) {
+  return report != nullptr && passed(report->findings) ? 1 : 0;
+}
 
-void onnxar_report_free(onnxar_report* report) { delete report; }
+ONNXAR_C_EXPORT void onnxar_report_free(onnxar_report* report) { delete report; }

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "c/arguments.h"
 #include "c/errors.h"
+#include "c/export.h"
 #include "c/handles.h"
 #include "onnxar/error.h"
 #include "onnxar/listing.h"
@@ -75,7 +76,8 @@ std::uint64_t number_of(const onnxar_tensors& tensors, std::string_view name) {
 using namespace onnxar;
 using namespace onnxar::c;
 
-onnxar_status onnxar_get_tensors(const onnxar_archive* archive, onnxar_tensors** tensors, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_get_tensors(const onnxar_archive* archive, onnxar_tensors** tensors,
+                                                 onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(archive != nullptr, "archive");
     check_argument(tensors != nullptr, "tensors");
@@ -83,20 +85,22 @@ onnxar_status onnxar_get_tensors(const onnxar_archive* archive, onnxar_tensors**
   });
 }
 
-void onnxar_tensors_free(onnxar_tensors* tensors) { delete tensors; }
+ONNXAR_C_EXPORT void onnxar_tensors_free(onnxar_tensors* tensors) { delete tensors; }
 
-uint64_t onnxar_tensor_count(const onnxar_tensors* tensors) { return tensors == nullptr ? 0 : tensors->index.size(); }
+ONNXAR_C_EXPORT uint64_t onnxar_tensor_count(const onnxar_tensors* tensors) {
+  return tensors == nullptr ? 0 : tensors->index.size();
+}
 
-onnxar_status onnxar_get_tensor(const onnxar_tensors* tensors, uint64_t index, onnxar_tensor* tensor,
-                                onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_get_tensor(const onnxar_tensors* tensors, uint64_t index, onnxar_tensor* tensor,
+                                                onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(tensor != nullptr, "tensor");
     *tensor = c_tensor(tensor_of(tensors, index));
   });
 }
 
-onnxar_status onnxar_get_tensor_bytes(onnxar_tensors* tensors, uint64_t index, onnxar_bytes* bytes,
-                                      onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_get_tensor_bytes(onnxar_tensors* tensors, uint64_t index, onnxar_bytes* bytes,
+                                                      onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(tensors != nullptr, "tensors");
     check_argument(bytes != nullptr, "bytes");
@@ -104,8 +108,8 @@ onnxar_status onnxar_get_tensor_bytes(onnxar_tensors* tensors, uint64_t index, o
   });
 }
 
-onnxar_status onnxar_lookup(const onnxar_tensors* tensors, const char* name, size_t name_length, uint64_t* index,
-                            onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_lookup(const onnxar_tensors* tensors, const char* name, size_t name_length,
+                                            uint64_t* index, onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(tensors != nullptr, "tensors");
     check_argument(index != nullptr, "index");

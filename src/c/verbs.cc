@@ -3,11 +3,13 @@
 
 #include "c/arguments.h"
 #include "c/errors.h"
+#include "c/export.h"
 #include "c/options.h"
 #include "c/report.h"
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
 #include "onnxar/link.h"
+#include "os/names.h"
 
 namespace onnxar::c {
 namespace {
@@ -74,99 +76,106 @@ onnxar_report report_of(const std::vector<ExtractedTensor>& done) {
 using namespace onnxar;
 using namespace onnxar::c;
 
-onnxar_status onnxar_pack(uint32_t abi, const char* model, const char* archive, const onnxar_options* options,
-                          onnxar_report** report, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_pack(uint32_t abi, const char* model, const char* archive,
+                                          const onnxar_options* options, onnxar_report** report, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(model != nullptr, "model");
     check_argument(archive != nullptr, "archive");
     const VerbOptions given(options, Verb::pack);
-    give_report(report, report_of(pack(model, archive, given.save(), given.load())));
+    give_report(report, report_of(pack(os::path_of(model), os::path_of(archive), given.save(), given.load())));
   });
 }
 
-onnxar_status onnxar_unpack(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
-                            onnxar_report** report, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_unpack(uint32_t abi, const char* archive, const char* model,
+                                            const onnxar_options* options, onnxar_report** report,
+                                            onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
     check_argument(model != nullptr, "model");
     const VerbOptions given(options, Verb::unpack);
-    give_report(report, report_of(unpack(archive, model, given.save(), given.load())));
+    give_report(report, report_of(unpack(os::path_of(archive), os::path_of(model), given.save(), given.load())));
   });
 }
 
-onnxar_status onnxar_check(uint32_t abi, const char* path, const onnxar_options* options, onnxar_report** report,
-                           onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_check(uint32_t abi, const char* path, const onnxar_options* options,
+                                           onnxar_report** report, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(path != nullptr, "path");
     // The findings are the only result: a check without a report would tell nothing.
     check_argument(report != nullptr, "report");
     onnxar_report made;
-    made.findings = check(path, VerbOptions(options, Verb::check).check());
+    made.findings = check(os::path_of(path), VerbOptions(options, Verb::check).check());
     give_report(report, std::move(made));
   });
 }
 
-onnxar_status onnxar_repack(uint32_t abi, const char* zip, const char* archive, const onnxar_options* options,
-                            onnxar_report** report, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_repack(uint32_t abi, const char* zip, const char* archive,
+                                            const onnxar_options* options, onnxar_report** report,
+                                            onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(zip != nullptr, "zip");
     check_argument(archive != nullptr, "archive");
-    give_report(report, report_of(repack(zip, archive, VerbOptions(options, Verb::repack).repack())));
+    give_report(report,
+                report_of(repack(os::path_of(zip), os::path_of(archive), VerbOptions(options, Verb::repack).repack())));
   });
 }
 
-onnxar_status onnxar_replace(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
-                             onnxar_report** report, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_replace(uint32_t abi, const char* archive, const char* model,
+                                             const onnxar_options* options, onnxar_report** report,
+                                             onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
     const VerbOptions given(options, Verb::replace);
     const ReplaceOptions replacing = given.replace();
-    give_report(report, report_of(model == nullptr ? replace(archive, replacing)
-                                                   : replace(archive, model, replacing, given.load())));
+    give_report(report, report_of(model == nullptr
+                                      ? replace(os::path_of(archive), replacing)
+                                      : replace(os::path_of(archive), os::path_of(model), replacing, given.load())));
   });
 }
 
-onnxar_status onnxar_undo(uint32_t abi, const char* archive, const onnxar_options* options, onnxar_report** report,
-                          onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_undo(uint32_t abi, const char* archive, const onnxar_options* options,
+                                          onnxar_report** report, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
-    give_report(report, report_of(undo(archive, VerbOptions(options, Verb::undo).cut())));
+    give_report(report, report_of(undo(os::path_of(archive), VerbOptions(options, Verb::undo).cut())));
   });
 }
 
-onnxar_status onnxar_recover(uint32_t abi, const char* archive, const onnxar_options* options, onnxar_report** report,
-                             onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_recover(uint32_t abi, const char* archive, const onnxar_options* options,
+                                             onnxar_report** report, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
-    give_report(report, report_of(recover(archive, VerbOptions(options, Verb::recover).cut())));
+    give_report(report, report_of(recover(os::path_of(archive), VerbOptions(options, Verb::recover).cut())));
   });
 }
 
-onnxar_status onnxar_link(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
-                          onnxar_report** report, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_link(uint32_t abi, const char* archive, const char* model,
+                                          const onnxar_options* options, onnxar_report** report, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
     check_argument(model != nullptr, "model");
-    give_report(report, report_of(onnxar::link(archive, model, VerbOptions(options, Verb::link).link())));
+    give_report(report, report_of(onnxar::link(os::path_of(archive), os::path_of(model),
+                                               VerbOptions(options, Verb::link).link())));
   });
 }
 
-onnxar_status onnxar_extract(uint32_t abi, const char* model, const char* which, const char* output,
-                             const onnxar_options* options, onnxar_report** report, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_extract(uint32_t abi, const char* model, const char* which, const char* output,
+                                             const onnxar_options* options, onnxar_report** report,
+                                             onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(model != nullptr, "model");
     check_argument(which != nullptr, "which");
     check_argument(output != nullptr, "output");
     const VerbOptions given(options, Verb::extract);
-    give_report(report, report_of(extract(model, which, output, given.extract())));
+    give_report(report, report_of(extract(os::path_of(model), which, os::path_of(output), given.extract())));
   });
 }

@@ -9,9 +9,11 @@
 #include "base/text.h"
 #include "c/arguments.h"
 #include "c/errors.h"
+#include "c/export.h"
 #include "c/sized_struct.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/error.h"
+#include "os/names.h"
 
 struct onnxar_writer {  // NOLINT(readability-identifier-naming): a name of C
   onnxar::ArchiveWriter writer;
@@ -58,33 +60,34 @@ StreamReader stream_of(onnxar_reader read, void* context) {
 using namespace onnxar;
 using namespace onnxar::c;
 
-onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_options* options,
-                            onnxar_writer** writer, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_options* options,
+                                            onnxar_writer** writer, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(path != nullptr, "path");
     check_argument(writer != nullptr, "writer");
-    *writer = new onnxar_writer{ArchiveWriter::create(path, writer_options_of(options))};
+    *writer = new onnxar_writer{ArchiveWriter::create(os::path_of(path), writer_options_of(options))};
   });
 }
 
-onnxar_status onnxar_reserve(onnxar_writer* writer, uint64_t bytes, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_reserve(onnxar_writer* writer, uint64_t bytes, onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(writer != nullptr, "writer");
     writer->writer.reserve(bytes);
   });
 }
 
-onnxar_status onnxar_add(onnxar_writer* writer, const char* name, size_t name_length, const void* data, size_t size,
-                         onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_add(onnxar_writer* writer, const char* name, size_t name_length, const void* data,
+                                         size_t size, onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(writer != nullptr, "writer");
     writer->writer.add(text_of(name, name_length, "name"), bytes_of(data, size, "data"));
   });
 }
 
-onnxar_status onnxar_add_stream(onnxar_writer* writer, const char* name, size_t name_length, uint64_t size,
-                                onnxar_reader read, void* context, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_add_stream(onnxar_writer* writer, const char* name, size_t name_length,
+                                                uint64_t size, onnxar_reader read, void* context,
+                                                onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(writer != nullptr, "writer");
     check_argument(read != nullptr, "read");
@@ -92,16 +95,17 @@ onnxar_status onnxar_add_stream(onnxar_writer* writer, const char* name, size_t 
   });
 }
 
-onnxar_status onnxar_finish(onnxar_writer* writer, const void* model, size_t size, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_finish(onnxar_writer* writer, const void* model, size_t size,
+                                            onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(writer != nullptr, "writer");
     writer->writer.finish(bytes_of(model, size, "model"));
   });
 }
 
-void onnxar_writer_free(onnxar_writer* writer) { delete writer; }
+ONNXAR_C_EXPORT void onnxar_writer_free(onnxar_writer* writer) { delete writer; }
 
-onnxar_status onnxar_keys_create(uint32_t abi, onnxar_keys** keys, onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_keys_create(uint32_t abi, onnxar_keys** keys, onnxar_error** error) {
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(keys != nullptr, "keys");
@@ -109,8 +113,8 @@ onnxar_status onnxar_keys_create(uint32_t abi, onnxar_keys** keys, onnxar_error*
   });
 }
 
-onnxar_status onnxar_make_key(onnxar_keys* keys, const char* tensor_name, size_t name_length, const char** key,
-                              onnxar_error** error) {
+ONNXAR_C_EXPORT onnxar_status onnxar_make_key(onnxar_keys* keys, const char* tensor_name, size_t name_length,
+                                              const char** key, onnxar_error** error) {
   return guarded(error, [&] {
     check_argument(keys != nullptr, "keys");
     check_argument(key != nullptr, "key");
@@ -119,4 +123,4 @@ onnxar_status onnxar_make_key(onnxar_keys* keys, const char* tensor_name, size_t
   });
 }
 
-void onnxar_keys_free(onnxar_keys* keys) { delete keys; }
+ONNXAR_C_EXPORT void onnxar_keys_free(onnxar_keys* keys) { delete keys; }

@@ -14,4 +14,7 @@ std::filesystem::path path_of(std::string_view text);
 /// The text of a path, the reverse of `path_of`.
 std::string text_of(const std::filesystem::path& path);
 
+/// As `text_of`, with `/` between the parts, as names in models and archives have it.
+std::string slashed_text_of(const std::filesystem::path& path);
+
 }  // namespace onnxar::os

@@ -1,5 +1,7 @@
 #include "os/names.h"
 
+#include <algorithm>
+
 #include "os/windows/native.h"
 
 namespace onnxar::os {
@@ -18,6 +20,12 @@ std::string text_of(const std::filesystem::path& path) {
   std::string text(3 * wide.size(), '\0');  // UTF-8 has at most three bytes for each unit of UTF-16
   const int length = ::WideCharToMultiByte(CP_UTF8, 0, wide.data(), units, text.data(), 3 * units, nullptr, nullptr);
   text.resize(static_cast<std::size_t>(length));
+  return text;
+}
+
+std::string slashed_text_of(const std::filesystem::path& path) {
+  std::string text = text_of(path);
+  std::ranges::replace(text, '\\', '/');
   return text;
 }
 

@@ -11,6 +11,7 @@
 #include "shell/command.h"
 #include "shell/json.h"
 #include "shell/numbers.h"
+#include "shell/paths.h"
 #include "shell/terminal.h"
 
 namespace onnxar {
@@ -32,7 +33,7 @@ struct LsArguments {
 void print_json(const Listing& listing, const std::filesystem::path& path) {
   Json document;
   // Numbers are exact here: the table rounds for readers, and programs take this form.
-  document["path"] = path.string();
+  document["path"] = utf8_of(path);
   document["file_size"] = listing.file_size;
   document["alignment"] = listing.alignment;
   document["unused_bytes"] = listing.unused_bytes;
