@@ -26,7 +26,6 @@ AcceptedCrcs::AcceptedCrcs(Bytes file, const zip::ForeignDirectory& directory, s
                   concat("no entry is named ", base::quoted(name), ", so it has no CRC-32 to accept"));
     }
     const zip::ForeignEntry& entry = directory.entries()[*index];
-    if (true_crcs_.contains(entry.header_offset)) continue;  // the caller named the entry twice
     const std::uint32_t crc = crc_of(file, entry);
     const Place place{name, entry.data_offset};
     // F37: an unnecessary exception is refused, so that scripts do not carry it on and hide later damage.
@@ -34,7 +33,7 @@ AcceptedCrcs::AcceptedCrcs(Bytes file, const zip::ForeignDirectory& directory, s
       throw Error(Code::usage_argument, "the CRC-32 of this entry is already right", place, {},
                   {Hint::not_as_accepted});
     }
-    true_crcs_.emplace(entry.header_offset, crc);
+    if (!true_crcs_.emplace(entry.header_offset, crc).second) continue;  // the caller named the entry twice
     report.remarks.push_back({Severity::warning, Code::zip_data_crc, place,
                               concat("accepted: the data has CRC-32 ", base::hex(crc),
                                      ", which the output states; the input states ", base::hex(entry.crc32))});
@@ -42,9 +41,7 @@ AcceptedCrcs::AcceptedCrcs(Bytes file, const zip::ForeignDirectory& directory, s
 }
 
 bool AcceptedCrcs::accepts(const zip::ForeignEntry& entry, std::uint32_t crc) const {
-  const auto found = true_crcs_.find(entry.header_offset);
-  // The sum is compared again, because the input may have changed since it was computed.
-  return found != true_crcs_.end() && found->second == crc;
+  return true_crcs_.contains({entry.header_offset, crc});
 }
 
 }  // namespace onnxar

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "onnxar/bytes.h"
 #include "onnxar/edit.h"
@@ -21,11 +22,12 @@ class AcceptedCrcs {
   AcceptedCrcs(Bytes file, const zip::ForeignDirectory& directory, std::span<const std::string> names,
                RepackReport& report);
 
-  /// Whether the entry was named, and `crc`, the sum of the copied bytes, is the one that was computed.
+  /// Whether the entry was named, and `crc`, the sum of the copied bytes, is the one that was computed. The input may
+  /// have changed in between.
   [[nodiscard]] bool accepts(const zip::ForeignEntry& entry, std::uint32_t crc) const;
 
  private:
-  std::map<std::uint64_t, std::uint32_t> true_crcs_;  // key: the entry's header offset
+  std::set<std::pair<std::uint64_t, std::uint32_t>> true_crcs_;  // header offset of the entry, CRC-32 of its data
 };
 
 }  // namespace onnxar

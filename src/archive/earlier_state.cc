@@ -18,20 +18,20 @@
 namespace onnxar {
 namespace {
 
-/// Returns the result of `action`, or false if it throws an error of the format.
+/// Returns the result of `action`, which reads bytes in memory, or false if they are not those of an archive.
 template <typename Action>
 bool passes(const Action& action) {
   try {
     return action();
-  } catch (const Error& error) {
-    if (kind(error.code()) != Kind::format) throw;
+  } catch (const Error&) {
     return false;
   }
 }
 
 EarlierState state_of(const Archive& archive) {
   const ArchiveEntry model = archive.entry(archive.size() - 1);
-  return {0, archive.file().size(), archive.size(), model.size, model.crc32};
+  return {
+      .size = archive.file().size(), .entries = archive.size(), .model_size = model.size, .model_crc32 = model.crc32};
 }
 
 /// Returns the state that `file` ends with, if its container has no error and the CRC-32 of its model is right.
@@ -82,8 +82,9 @@ bool has_its_crc(const Archive& archive, const ArchiveEntry& entry, bool written
   return written_first && base::find_start_of_crc32(data, entry.crc32);  // there is data: opening checks D15
 }
 
-/// Verifies the entries that the last edit of a sound state added, which begin at or after `begin`. Every edit adds a
-/// model. Earlier entries belong to earlier states, so that no byte is summed twice.
+/// Verifies the entries that the last edit of a sound state added, which begin at or after `begin`. Every state has
+/// a model of its own, because nothing may follow a model before the directory. Earlier entries belong to earlier
+/// states, so that no byte is summed twice.
 std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin) {
   std::optional<EarlierState> state;
   passes([&] {
@@ -92,7 +93,6 @@ std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin) {
     for (; added > 0 && archive.entry(added - 1).header_offset >= begin; --added) {
       if (!has_its_crc(archive, archive.entry(added - 1), begin == 0)) return false;
     }
-    if (added == archive.size()) return false;
     state = state_of(archive);
     return true;
   });

@@ -77,7 +77,7 @@ void ArchiveEditor::Parts::append_run_before(std::string_view name) {
   if (is_identifier(name) && name != model_entry_name) return;
   const Archive& archive = plan.archive();
   const bool with_graphs = name == model_entry_name || is_graph_name(name);
-  for (std::size_t i = plan.kept(); i + 1 < archive.size(); ++i) {
+  for (std::size_t i = plan.kept(); i < archive.size(); ++i) {  // the model does not move
     const ArchiveEntry entry = archive.entry(i);
     const bool is_graph = is_graph_name(entry.name);
     const bool is_due = is_graph ? with_graphs && appended != Appended::all : appended == Appended::nothing;

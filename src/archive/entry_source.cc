@@ -81,16 +81,20 @@ Bytes SlicedEntry::verified(Bytes part) const {
   return copy_.subspan(static_cast<std::size_t>(part.data() - bytes_.data()), part.size());
 }
 
+std::shared_ptr<Spool> SlicedEntries::spool_for(const Archive& archive) {
+  if (!spool_) {
+    // Entries do not overlap, so copies of all of them need at most the size of the file plus their alignment.
+    const std::uint64_t room = archive.file().size() + archive.size() * zip::alignment_minimum;
+    spool_ = std::make_shared<Spool>(folder_.empty() ? base::temporary_folder() : folder_, room);
+  }
+  return spool_;
+}
+
 std::shared_ptr<const ByteSource> SlicedEntries::source(const Archive& archive, const ArchiveEntry& entry, Bytes part) {
   std::shared_ptr<const SlicedEntry>& sliced = entries_[entry.index];
   if (!sliced) {
     EntrySource whole(archive, entry);
-    if (whole.may_change() && !spool_) {
-      // Entries do not overlap, so copies of all of them need at most the size of the file plus their alignment.
-      const std::uint64_t room = archive.file().size() + archive.size() * zip::alignment_minimum;
-      spool_ = std::make_shared<Spool>(folder_.empty() ? base::temporary_folder() : folder_, room);
-    }
-    auto spool = whole.may_change() ? spool_ : nullptr;
+    auto spool = whole.may_change() ? spool_for(archive) : nullptr;
     sliced = std::make_shared<const SlicedEntry>(std::move(whole), entry, archive.bytes(entry), std::move(spool));
   }
   return std::make_shared<SliceSource>(sliced, part);

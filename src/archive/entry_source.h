@@ -104,6 +104,8 @@ class SlicedEntries {
   [[nodiscard]] std::shared_ptr<const ByteSource> source(const Archive& archive, const ArchiveEntry& entry, Bytes part);
 
  private:
+  std::shared_ptr<Spool> spool_for(const Archive& archive);
+
   std::filesystem::path folder_;
   std::map<std::size_t, std::shared_ptr<const SlicedEntry>> entries_;  // by index
   std::shared_ptr<Spool> spool_;                                       // created for the first entry that may change

@@ -52,14 +52,10 @@ void refuse_dry_run(const OutputOptions& options) {
 }
 
 EntryWriter::EntryWriter(zip::Writer writer, std::uint64_t alignment, std::filesystem::path target)
-    : writer_(std::move(writer)), alignment_(alignment), target_(std::move(target)) {
-  zip::check_alignment(alignment);
-}
+    : writer_(std::move(writer)), alignment_(alignment), target_(std::move(target)) {}
 
 EntryWriter::EntryWriter(Open open, std::uint64_t alignment, std::filesystem::path target)
-    : open_(std::move(open)), alignment_(alignment), target_(std::move(target)) {
-  zip::check_alignment(alignment);
-}
+    : open_(std::move(open)), alignment_(alignment), target_(std::move(target)) {}
 
 zip::Writer& EntryWriter::writer() {
   if (!writer_) writer_.emplace(open_());
@@ -123,9 +119,9 @@ void EntryWriter::check_model_size(std::uint64_t size) const {
 }
 
 std::optional<std::uint64_t> EntryWriter::size_of(const Entries& entries, std::string_view name) {
-  const auto found = std::ranges::lower_bound(entries, name, {}, [](const auto& entry) { return entry.first; });
-  if (found == entries.end() || found->first != name) return std::nullopt;
-  return found->second;
+  const auto found = std::ranges::equal_range(entries, name, {}, [](const auto& entry) { return entry.first; });
+  if (found.empty()) return std::nullopt;
+  return found.front().second;
 }
 
 /// Reads the models back from the file, so that the proof covers the bytes that readers will find.

@@ -20,10 +20,9 @@ namespace onnxar {
 /// Errors name `target`. Admits one call at a time, and none after a call that failed (base::Steps).
 class EntryWriter {
  public:
-  /// Errors: usage.argument (the alignment).
+  /// REQUIRES: zip::check_alignment(alignment) does not throw.
   EntryWriter(zip::Writer writer, std::uint64_t alignment, std::filesystem::path target);
-  /// Opens the file in the first step that writes, so that planning can go on until then. Errors: usage.argument (the
-  /// alignment).
+  /// Opens the file in the first step that writes, so that planning can go on until then. REQUIRES: as above.
   using Open = std::function<zip::Writer()>;
   EntryWriter(Open open, std::uint64_t alignment, std::filesystem::path target);
 

@@ -44,14 +44,14 @@ std::string common_folder(const zip::ForeignDirectory& directory) {
               {"", directory.offset()});
 }
 
-/// Returns the only `*.onnx` directly in the folder. Errors: archive.model.missing (none, or several).
+/// Returns the only `*.onnx` directly in `folder`, the common folder of all files. Errors: archive.model.missing (none,
+/// or several).
 std::size_t find_onnx_file(const zip::ForeignDirectory& directory, std::string_view folder) {
   const auto entries = directory.entries();
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    const std::string_view name = entries[i].name;
-    if (is_left_out(entries[i]) || !name.starts_with(folder)) continue;
-    const std::string_view rest = name.substr(folder.size());
+    if (is_left_out(entries[i])) continue;
+    const std::string_view rest = entries[i].name.substr(folder.size());
     if (rest.find('/') != std::string_view::npos || !has_onnx_suffix(rest)) continue;
     if (found) refuse_many(entries[*found], entries[i]);
     found = i;

@@ -76,7 +76,7 @@ bool ends_in_end_record(os::Handle file) noexcept {
   std::array<std::byte, zip::end_record_size> end{};
   std::error_code failed;
   const std::uint64_t size = os::status_of(file, failed).size;
-  if (failed || size < end.size()) return false;
+  if (size < end.size()) return false;  // also if the size is not known
   return os::read_fully_at(file, end, size - end.size(), failed) == end.size() && zip::parse_end_record(end);
 }
 
@@ -99,8 +99,8 @@ void read_local_headers(const Archive& archive, os::Handle file, std::uint64_t b
     const std::uint64_t at = begin + directory.entries()[i].header_offset;
     std::error_code failed;
     const std::size_t read = os::read_fully_at(file, header, at, failed);
-    // A short read is not an error here: the first use of the entry reports it.
-    if (read > 0 && read == header.size()) directory.prove_regular(header, i);
+    // A short read is not an error here: its bytes prove nothing, and the first use of the entry reports it.
+    if (read > 0) directory.prove_regular(Bytes(header).first(read), i);
   }
 }
 

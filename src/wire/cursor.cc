@@ -43,7 +43,7 @@ std::uint64_t read_varint(Bytes buffer, std::uint64_t& position, std::uint64_t e
   constexpr unsigned longest = 10;  // bytes of a 64-bit varint
   const std::uint64_t begin = position;
   std::uint64_t value = 0;
-  for (unsigned i = 0; i < longest; ++i) {
+  for (unsigned i = 0;; ++i) {  // the tenth byte ends the loop
     if (position >= end) refuse_truncated(begin);
     const auto byte = std::to_integer<std::uint64_t>(buffer[position++]);
     // Nine bytes hold 63 bits, so the tenth byte may hold only one bit.

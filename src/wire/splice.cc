@@ -17,7 +17,8 @@ std::size_t width_to_keep(Range length, std::uint64_t old_size) {
 
 }  // namespace
 
-Splice::Splice(Bytes message) : message_(message), frames_{{{}, message.size(), outermost, 0, 0}} {}
+// No length is stated for the outermost message, so nothing of its frame is used.
+Splice::Splice(Bytes message) : message_(message), frames_{Enclosing{}} {}
 
 Splice::Frame Splice::enter(Frame parent, const Field& field) {
   frames_.push_back({field.length, field.value.size(), parent, 0, 0});

@@ -37,7 +37,7 @@ class Splice {
   struct Enclosing {
     Range length;  // empty for the outermost message
     std::uint64_t old_size = 0;
-    Frame parent = outermost;
+    Frame parent{};
     std::uint64_t removed = 0;
     std::uint64_t added = 0;
   };

@@ -57,6 +57,16 @@ TEST(AlignedCopies, ACopyBeyondTheLimitBelongsToItsSpanAlone) {
   EXPECT_EQ(source.reads, 3);
 }
 
+TEST(AlignedCopies, CopiesThatReachTheLimitAreKept) {
+  const CountedSource source(pattern(100));
+  for (const std::uint64_t count : {1U, 2U}) {
+    AlignedCopies copies;
+    source.reads = 0;
+    for (std::uint64_t i = 0; i < 2 * count; ++i) static_cast<void>(copies.get({i % count, 0}, source, 100 * count));
+    EXPECT_EQ(source.reads, static_cast<int>(count));
+  }
+}
+
 TEST(AlignedCopies, ACopyThatFailedIsMadeAgain) {
   AlignedCopies copies;
   CountedSource source(pattern(100));

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "onnxar/archive.h"
+#include "onnxar/edit.h"
 #include "support/child_process.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
@@ -254,6 +255,14 @@ TEST(CreatingAWriter, RefusesAnImpossibleAlignment) {
               Code::usage_argument);
     EXPECT_EQ(code_of([&] { return archive_size({}, 0, alignment); }), Code::usage_argument);
   }
+}
+
+TEST(CreatingAWriter, WaitsForAnEditOfTheArchiveThatItReplaces) {
+  const TempDir folder;
+  const auto path = folder.write_file("a", smallest_archive().bytes);
+  const ArchiveEditor editor = ArchiveEditor::open(path);
+  EXPECT_EQ(code_of([&] { return ArchiveWriter::create(path, {.output = {.overwrite = true}}); }), Code::archive_busy);
+  EXPECT_EQ(code_of([&] { return ArchiveWriter::create(path); }), Code::output_exists);
 }
 
 TEST(CreatingAWriter, RefusesADryRunAndWritesNothing) {

@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
+#include <optional>
 
 #include "archive/changed.h"
 #include "archive/opened.h"
 #include "base/mapped_file.h"
+#include "base/open_file.h"
 #include "onnxar/archive.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
@@ -70,6 +73,11 @@ TEST_P(ChangeDetection, AnotherFileOfTheNameCountsForAMappingAndForACopyOnlyIfIt
   EXPECT_TRUE(found_after([this] { put_in_its_place(Blob(built_.bytes.size())); }));
 }
 
+TEST_P(ChangeDetection, ACopyThatWasEditedCountsForAMappingIfItTookTheName) {
+  const bool copied = GetParam();
+  EXPECT_EQ(found_after([this] { put_in_its_place(edited(built_, "next").bytes); }), !copied);
+}
+
 TEST_P(ChangeDetection, ErrorsThatAreNotOfTheFormatStayAsTheyAre) {
   const Archive archive = open();
   fs::remove(path_);
@@ -78,6 +86,31 @@ TEST_P(ChangeDetection, ErrorsThatAreNotOfTheFormatStayAsTheyAre) {
   EXPECT_EQ(with_model_change(not_found, archive).code(), Code::io_not_found);
   EXPECT_EQ(with_edit(not_found, path_).code(), Code::io_not_found);
   EXPECT_EQ(with_edit(fault_of_format(), path_).code(), Code::zip_data_crc) << "the file is gone, and no one edits it";
+}
+
+TEST(ChangedArchive, WasReadInOneStateUnlessItsOwnFileWasCut) {
+  const TempDir folder;
+  const Blob bytes = smallest_archive().bytes;
+  const auto found_after = [&](const std::function<void(const fs::path&)>& change) {
+    const fs::path path = folder.write_file("a.onnxar", bytes);
+    const Archive archive = Archive::open(path);
+    EXPECT_NO_THROW(expect_not_cut(archive));
+    change(path);
+    return code_of([&] { expect_not_cut(archive); });
+  };
+  EXPECT_EQ(found_after([&](const fs::path& path) { fs::resize_file(path, bytes.size() - 1); }), Code::io_changed);
+  EXPECT_EQ(found_after([](const fs::path& path) { fs::remove(path); }), std::nullopt);
+  EXPECT_EQ(found_after([&](const fs::path& path) { fs::rename(folder.write_file("new", "another"), path); }),
+            std::nullopt);
+}
+
+TEST(ChangedArchive, OnlyFaultsOfTheFormatMayComeFromAnEdit) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("a.onnxar", smallest_archive().bytes);
+  const os::File editor = base::open_file(path, os::Access::read_and_write);
+  ASSERT_EQ(os::try_lock(editor, os::Lock::exclusive), os::Locking::done);
+  EXPECT_EQ(with_edit(fault_of_format(), path).code(), Code::archive_busy);
+  EXPECT_EQ(with_edit(Error(Code::io_failed, "failed"), path).code(), Code::io_failed);
 }
 
 TEST(ChangedMapping, OfAnyFileExplainsAFaultOfTheFormat) {

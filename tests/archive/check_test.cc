@@ -4,9 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <string>
+
+#include "archive/allocations.h"
 #include "archive/entry_source.h"
 #include "archive/opened.h"
 #include "support/refusal.h"
+#include "support/temp_dir.h"
 #include "support/zip_builder.h"
 
 namespace onnxar::testing {
@@ -80,6 +85,31 @@ TEST(CheckContainer, TakesEditsThatFollowEachOtherForOneTail) {
   const Built first = smallest_archive();
   const Built third = edited(edited(first, "once"), "twice");
   EXPECT_THAT(findings(third.bytes), ElementsAre(line("note archive.tail.superseded", "w", end_of_w(first))));
+}
+
+// A state after k edits has k tails, each of which ends another state: visited one by one, they would be 2^k.
+TEST(CheckContainer, LooksAtEachEarlierStateOnce) {
+  const auto work = [](std::size_t edits) {
+    Built built = smallest_archive();
+    for (std::size_t i = 0; i < edits; ++i) built = edited(built, "next", {zip_entry("e" + std::to_string(i), {})});
+    const std::size_t before = allocations_so_far();
+    EXPECT_EQ(findings(built.bytes).size(), edits);
+    return allocations_so_far() - before;
+  };
+  const std::size_t few = work(4), many = work(12);
+  EXPECT_LT(many, 12 * few) << "three times the states, with three times the entries";
+}
+
+TEST(CheckContainer, AnArchiveThatChangesMeanwhileIsNotCalledBroken) {
+  const TempDir folder;
+  const Built built = smallest_archive();
+  const std::filesystem::path path = folder.write_file("a", built.bytes);
+  const Archive archive = Archive::open(path);
+  Blob other = built.bytes;
+  flip_bit(other, built.entry("w").header_offset + 10);
+  other.pop_back();
+  folder.write_file("a", other);
+  EXPECT_EQ(code_of([&] { return check_container(archive).size(); }), Code::io_changed);
 }
 
 /// The findings for an edited archive with a bit flipped in what was superseded.

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "onnxar/archive_writer.h"
 #include "support/zip_builder.h"
 
 namespace onnxar::testing {
@@ -65,12 +67,32 @@ TEST(EditPlan, WithoutAnEntryThatStaysTheFileIsWrittenAnew) {
   EXPECT_LT(plan.size_with({}, 10), bytes.size());
 }
 
+TEST(EditPlan, AnArchiveThatIsWrittenAnewHasTheSizeOfANewOne) {
+  ZipBuilder builder;
+  builder.entries = {zip_entry(model_entry, smallest_model())};
+  builder.force_zip64 = true;  // an edit keeps the records, a new archive has none
+  const Blob bytes = builder.build();
+  const EditPlan plan = plan_of(bytes);
+  for (std::string name = "a"; name.size() < 70; name += 'a') {
+    const std::vector<std::pair<std::string_view, std::uint64_t>> added = {{name, 5}};
+    EXPECT_EQ(plan.size_with(added, 10), archive_size(added, 10));
+  }
+}
+
 TEST(EditPlan, TheAlignmentIsThatOfTheSmallestEntry) {
   ZipBuilder builder = smallest_builder();
   builder.alignment = 256;
   const Blob bytes = builder.build();
   EXPECT_EQ(plan_of(bytes).alignment(), 256U);
   const Blob usual = smallest_archive().bytes;
+  ASSERT_EQ(plan_of(usual).alignment(), 64U);
+  for (std::size_t smallest = 0; smallest < 3; ++smallest) {  // another writer's: each entry has its own alignment
+    builder.entries = {zip_entry("a", zeros(10)), zip_entry("b", zeros(10)), zip_entry(model_entry, zeros(10))};
+    for (std::size_t i = 0; i < smallest; ++i) builder.entries[i].data = zeros(20);
+    for (std::size_t i = 0; i < 3; ++i) builder.entries[i].alignment = i == smallest ? 512U : 128U;
+    const Blob each = builder.build();
+    EXPECT_EQ(plan_of(each).alignment(), 512U) << "the first of the smallest is entry " << smallest;
+  }
   EXPECT_EQ(plan_of(usual).alignment(), 64U);
 }
 

@@ -126,6 +126,7 @@ TEST(Cat, HandsOutOneEntryOfAFile) {
   EXPECT_EQ(found, pattern(300));
   EXPECT_EQ(refusal_of([&] { cat(path, "A", [](Bytes) {}); }), (ErrorContext{Code::usage_no_such_entry, "A"}));
   EXPECT_EQ(code_of([&] { cat(path, "a", ByteSink()); }), Code::usage_argument);
+  EXPECT_EQ(code_of([&] { cat(folder / "none", "a", ByteSink()); }), Code::usage_argument) << "before anything is read";
 }
 
 TEST(IsArchive, OnlyFilesThatOpenAreArchives) {

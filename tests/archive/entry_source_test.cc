@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+
 #include "archive/opened.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
@@ -68,6 +72,54 @@ TEST(EntrySource, OnlyEntriesThatAnEditAppendedMayChange) {
   EXPECT_TRUE(EntrySource(archive, *archive.find("v")).may_change());
   EXPECT_EQ(locations_of("w"), 1);
   EXPECT_EQ(locations_of("v"), 0);
+}
+
+TEST(EntrySource, EntriesThatMayChangeAreHandedOutAsCopies) {
+  const Built first = built_with({zip_entry("w", pattern(100))});
+  const Archive archive = opened(edited(first, "another", {zip_entry("v", pattern(50))}).bytes);
+  const auto is_in_place = [&archive](std::string_view name) {
+    const ArchiveEntry entry = *archive.find(name);
+    const std::byte* read_at = nullptr;
+    EntrySource(archive, entry).read([&](Bytes bytes) { read_at = bytes.data(); });
+    return read_at == archive.bytes(entry).data();
+  };
+  EXPECT_TRUE(is_in_place("w"));
+  EXPECT_FALSE(is_in_place("v"));
+}
+
+TEST(EntrySource, BytesThatWereWrongOnlyWhileTheyWereReadHaveChanged) {
+  const Built built = built_with({zip_entry("w", pattern(2 * mebibyte + 5))});
+  Blob bytes = built.bytes;
+  const Archive archive = Archive::open(bytes, nullptr);
+  int pieces = 0;
+  const auto changing = [&](Bytes) {  // wrong when the second of three pieces is copied
+    if (++pieces != 2) flip_bit(bytes, built.entry("w").data_offset + 3 * mebibyte / 2);
+  };
+  EXPECT_EQ(code_of([&] { archive.copy(*archive.find("w"), changing); }), Code::io_changed);
+  EXPECT_EQ(pieces, 3);
+}
+
+TEST(SlicedEntries, CopiesGoToOneFileInTheFolder) {
+  const auto descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  };
+  const TempDir folder;
+  const Built first = built_with({zip_entry("w", pattern(100))});
+  const Archive archive =
+      opened(edited(first, "another", {zip_entry("v", pattern(50)), zip_entry("u", pattern(60))}).bytes);
+  SlicedEntries entries(folder.path());
+  const auto descriptors_with = [&](std::string_view name) {
+    const ArchiveEntry entry = *archive.find(name);
+    static_cast<void>(all_of(*entries.source(archive, entry, archive.bytes(entry).first(5))));
+    return descriptors();
+  };
+  const auto before = descriptors(), first_read = descriptors_with("v");
+  EXPECT_GT(first_read, before);
+  EXPECT_EQ(descriptors_with("u"), first_read);
+  SlicedEntries nowhere(folder / "none");
+  const ArchiveEntry entry = *archive.find("v");
+  const auto source = nowhere.source(archive, entry, archive.bytes(entry));
+  EXPECT_EQ(code_of([&] { return all_of(*source); }), Code::io_not_found);
 }
 
 TEST(SlicedEntries, PartsAreThoseOfTheVerifiedEntryWhetherItMayChangeOrNot) {

@@ -63,9 +63,12 @@ TEST_F(EntryWriterTest, AddsFromMemoryFilesAndStreams) {
 }
 
 TEST_F(EntryWriterTest, ReservedNamesAndRangesThatLeaveTheirFileAreRefusedAtTheEntry) {
-  EXPECT_EQ(refusal_of_step([&] { writer().add("__Meta", SpanSource(as_bytes("x"))); }),
-            (ErrorContext{Code::archive_name_reserved, "__Meta", {}}));
   const auto file = folder_.write_file("f", "0123456789");
+  const ErrorContext reserved{Code::archive_name_reserved, "__Meta", {}};
+  EXPECT_EQ(refusal_of_step([&] { writer().add("__Meta", SpanSource(as_bytes("x"))); }), reserved);
+  EXPECT_EQ(refusal_of_step([&] { writer().add("__Meta", FileRange(file, 2, 5)); }), reserved);
+  EXPECT_EQ(refusal_of_step([&] { writer().add("__Meta", 1, [](std::span<std::byte>) { return std::size_t{1}; }); }),
+            reserved);
   EXPECT_EQ(refusal_of_step([&] { writer().add("w", FileRange(file, 5, 6)); }),
             (ErrorContext{Code::io_source_size, "w", {}}));
   EXPECT_EQ(opened_, 0);
@@ -80,7 +83,7 @@ TEST_F(EntryWriterTest, WithoutAProofThatPassesNothingIsPublished) {
   const auto prove = [&](std::string_view name, Bytes bytes, const EntryWriter::Entries& all) {
     proved.emplace_back(name);
     EXPECT_EQ(EntryWriter::size_of(all, "w"), 4U);
-    EXPECT_EQ(EntryWriter::size_of(all, "W"), std::nullopt);
+    for (const std::string_view other : {"W", "a", "z"}) EXPECT_EQ(EntryWriter::size_of(all, other), std::nullopt);
     if (name != model_entry) return;
     EXPECT_EQ(copy_of(bytes), model);
     throw Error(Code::onnx_model_invalid, "no graph");

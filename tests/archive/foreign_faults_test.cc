@@ -18,8 +18,11 @@ TEST(ForeignFaults, RulesOfFormAreThoseThatZipToolsBreak) {
 }
 
 TEST(ForeignFaults, NamesThatOnlyArchivesRefuseAreForeign) {
-  EXPECT_TRUE(is_portable_name_fault(Code::zip_name_character));
-  EXPECT_TRUE(is_portable_name_fault(Code::zip_name_part_end));
+  for (const Code code :
+       {Code::zip_name_character, Code::zip_name_part_too_long, Code::zip_name_part_end, Code::zip_name_device}) {
+    EXPECT_TRUE(is_portable_name_fault(code)) << id(code);
+    EXPECT_TRUE(is_foreign_fault(code)) << id(code);
+  }
   EXPECT_FALSE(is_portable_name_fault(Code::zip_name_part));
   EXPECT_FALSE(is_portable_name_fault(Code::zip_name_duplicate));
 }

@@ -44,6 +44,9 @@ TEST(ForeignModel, FixedNamesComeBeforeOtherModels) {
 
 TEST(ForeignModel, MayBeInTheFolderThatHoldsAllFiles) {
   EXPECT_EQ(found_in({"m/", "m/w", "m/a.onnx", "__MACOSX/m/b.onnx"}), (Found{"m/a.onnx", "m/", Dialect::files}));
+  EXPECT_EQ(found_in({"other/", "m/a.onnx", "m/w"}), (Found{"m/a.onnx", "m/", Dialect::files}));
+  EXPECT_EQ(found_in({"8letters/a.onnx", "__MACOSX/b.onnx"}), (Found{"8letters/a.onnx", "8letters/", Dialect::files}))
+      << "both folders have names of 9 bytes";
   EXPECT_EQ(code_of_zip({"m/a.onnx", "readme.txt"}), Code::archive_model_missing);
   EXPECT_EQ(code_of_zip({"m/n/a.onnx"}), Code::archive_model_missing);
 }

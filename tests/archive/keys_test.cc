@@ -135,7 +135,7 @@ TEST(Key, ManyNamesGetDifferentIdentifiersThatAnArchiveTakes) {
 
 TEST(ReservedName, IsTwoUnderscoresAndACapital) {
   for (const std::string_view name : {"__A", "__Z", "__MODEL_PROTO"}) EXPECT_TRUE(is_reserved_name(name)) << name;
-  for (const std::string_view name : {"", "_", "__", "__a", "__1", "___A", "_A", "A", "a__A", "__["}) {
+  for (const std::string_view name : {"", "_", "__", "__a", "__1", "___A", "_A", "A", "a__A", "__[", "a_A", "_aA"}) {
     EXPECT_FALSE(is_reserved_name(name)) << name;
   }
 }

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 
+#include <fstream>
+
 #include "archive/repacking.h"
+#include "support/system_calls.h"
 
 namespace onnxar::testing {
 namespace {
@@ -161,6 +164,41 @@ TEST_F(RepackFaultsTest, ADryRunWritesNothingAndKnowsTheSize) {
   EXPECT_THAT(folder_.file_names(), ElementsAre("in"));
   folder_.write_file("out", "");
   EXPECT_EQ(code_of([&] { return repack(folder_ / "in", folder_ / "out", options); }), Code::output_exists);
+}
+
+// The sum of an entry that may change is that of the bytes that were written.
+TEST_F(RepackFaultsTest, BytesThatChangeAfterTheyWereCopiedDoNotReachTheOutput) {
+  const Blob data = pattern(3 * mebibyte);
+  const Built built = append_edit(smallest_archive(), smallest_model(256, "next"), {zip_entry("v", data)});
+  const auto path = input(built.bytes);
+  const std::size_t begin = built.entry("v").data_offset;
+  int changes = 0;
+  {
+    FileCallLog log;
+    log.fail = [&](const FileCall& call) {
+      if (call.data.size() < 4096 || changes++ > 0) return 0;  // before the first write of data
+      std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+      file.seekp(static_cast<std::streamoff>(begin)).put('!');
+      return 0;
+    };
+    static_cast<void>(repack(path, folder_ / "out", quick()));
+  }
+  EXPECT_GT(changes, 0);
+  const Blob out = folder_.read_file("out");
+  const Archive archive = Archive::open(out, nullptr);
+  EXPECT_EQ(copy_of(archive.bytes(*archive.find("v"))), data);
+}
+
+TEST_F(RepackFaultsTest, OnlyAnOutputThatIsReplacedIsLocked) {
+  const auto path = input(archive_of_three());
+  const auto output = folder_.write_file("out", smallest_archive().bytes);
+  const ArchiveEditor editor = ArchiveEditor::open(output);
+  const auto code = [&](const OutputOptions& how) {
+    return code_of([&] { return repack(path, output, {.output = how}); });
+  };
+  EXPECT_EQ(code({.sync = false}), Code::output_exists);
+  EXPECT_EQ(code({.overwrite = true, .sync = false, .dry_run = true}), std::nullopt);
+  EXPECT_EQ(code({.overwrite = true, .sync = false}), Code::archive_busy);
 }
 
 TEST_F(RepackFaultsTest, AFullDiskIsNamedAndChangesNothing) {

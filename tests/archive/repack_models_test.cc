@@ -58,6 +58,36 @@ TEST_F(RepackModelsTest, AGraphThatCannotBeReadHasNoLinks) {
   EXPECT_FALSE(models_->has_links(entry("g.onnx")));
 }
 
+TEST_F(RepackModelsTest, AModelWithTheNameOfAGraphIsReadOnce) {
+  make(">w", ">v");
+  EXPECT_EQ(models_->links(entry("g.onnx")), RepackModels::Names{"v"}) << "the name of the other one is not a graph's";
+  EXPECT_EQ(models_read_, 1);
+}
+
+TEST_F(RepackModelsTest, ErrorsThatAreNotOfTheFormatPass) {
+  make(">w", ">v");
+  int models_before = 0;
+  reading_.linked_names = [&](Bytes) -> base::KeyedSet<std::string> {
+    if (models_before-- == 0) throw Error(Code::io_failed, "no memory");
+    return {};
+  };
+  EXPECT_EQ(code_of([&] { return models_->links_if_readable(entry(model_entry)); }), Code::io_failed);
+  models_before = 1;  // the model is read, and the graph is not
+  EXPECT_EQ(code_of([&] { return models_->links_if_readable(entry(model_entry)); }), Code::io_failed);
+}
+
+TEST_F(RepackModelsTest, AGraphThatExpandsTooMuchIsNotRead) {
+  ZipEntry graph = deflated_entry("g.onnx", zeros(3000));
+  graph.in_both([](HeaderFields& header) { header.usize = 1'000'000; });
+  ZipBuilder builder;
+  builder.entries = {plain_entry(graph), plain_entry(zip_entry(model_entry, blob(">w")))};
+  built_ = builder.build_placed();
+  directory_.emplace(zip::ForeignDirectory::read(built_.bytes, {}));
+  models_.emplace(built_.bytes, *directory_, 8, reading_);
+  EXPECT_EQ(code_of([&] { return models_->has_links(entry("g.onnx")); }), Code::zip_limit_expansion);
+  EXPECT_EQ(models_read_, 0);
+}
+
 TEST_F(RepackModelsTest, AModelThatCannotBeReadIsAnErrorOrNothing) {
   make("!", ">v");
   EXPECT_EQ(code_of([&] { return models_->links(entry(model_entry)); }), Code::wire_truncated);
@@ -78,6 +108,7 @@ TEST_F(RepackModelsTest, AModelThatProtobufCannotReadIsRefusedAtItsHeader) {
   make(">w", "");
   zip::ForeignEntry large = entry(model_entry);
   large.size = 1ULL << 31U;
+  EXPECT_EQ(code_of([&] { return models_->links(large); }), Code::archive_model_too_large) << "before it is read";
   EXPECT_EQ(refusal_of([&] {
               RepackModels::check_size(large);
               return 0;

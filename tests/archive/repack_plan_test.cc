@@ -1,13 +1,20 @@
 // What repacking keeps, renames and drops, before anything is written.
 #include "archive/repack_plan.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "support/refusal.h"
 #include "support/zip_builder.h"
 
 namespace onnxar::testing {
 namespace {
+
+using ::testing::HasSubstr;
 
 /// Reads no model: every model links to the entry `linked`.
 ModelReading reading_of_one_link() {
@@ -24,14 +31,36 @@ struct PlannedName {
   bool operator==(const PlannedName&) const = default;
 };
 
-std::vector<PlannedName> planned(const Blob& zip, const RepackOptions& options, RepackReport& report) {
+std::vector<PlannedName> planned(const ModelReading& reading, const Blob& zip, const RepackOptions& options,
+                                 RepackReport& report) {
   const auto directory = zip::ForeignDirectory::read(zip, {});
-  const ModelReading reading = reading_of_one_link();
   RepackPlan plan(zip, directory, options, reading);
   plan.make(report);
   std::vector<PlannedName> names;
   for (const PlannedEntry& entry : plan.entries()) names.push_back({std::string(entry.name), entry.alignment});
   return names;
+}
+
+std::vector<PlannedName> planned_by(const ModelReading& reading, const Blob& zip, const RepackOptions& options) {
+  RepackReport report;
+  return planned(reading, zip, options, report);
+}
+
+std::vector<PlannedName> planned(const Blob& zip, const RepackOptions& options, RepackReport& report) {
+  return planned(reading_of_one_link(), zip, options, report);
+}
+
+/// Which of the planned entries may change.
+std::vector<bool> changing(const Blob& zip) {
+  const auto directory = zip::ForeignDirectory::read(zip, {});
+  const ModelReading reading = reading_of_one_link();
+  const RepackOptions options;
+  RepackPlan plan(zip, directory, options, reading);
+  RepackReport report;
+  plan.make(report);
+  std::vector<bool> all;
+  for (const PlannedEntry& entry : plan.entries()) all.push_back(entry.may_change);
+  return all;
 }
 
 std::vector<PlannedName> planned(const Blob& zip, const RepackOptions& options = {}) {
@@ -43,6 +72,12 @@ Blob zip_of_names(const std::vector<std::string>& names) {
   ZipBuilder builder;
   for (const std::string& name : names) builder.entries.push_back(plain_entry(zip_entry(name, {})));
   return builder.build();
+}
+
+/// The message of the refusal; empty if there is none.
+std::string refused(const Blob& zip, const RepackOptions& options) {
+  const auto error = error_of([&] { return planned(zip, options); });
+  return error ? error->message() : "";
 }
 
 TEST(RepackPlan, TheModelIsTheLastEntryAndHasItsName) {
@@ -76,9 +111,48 @@ TEST(RepackPlan, EntriesThatAModelNamesKeepTheirNames) {
 
 TEST(RepackPlan, AGraphDoesNotBecomeASideFileNorASideFileAGraph) {
   const Blob zip = zip_of_names({"__MODEL_PROTO", "g.onnx", "side.txt"});
-  EXPECT_EQ(code_of([&] { return planned(zip, {.rename = {{"g.onnx", "g.txt"}}}); }), Code::usage_argument);
-  EXPECT_EQ(code_of([&] { return planned(zip, {.rename = {{"side.txt", "h.onnx"}}}); }), Code::usage_argument);
+  EXPECT_THAT(refused(zip, {.rename = {{"g.onnx", "g.txt"}}}), HasSubstr("would be a side file"));
+  EXPECT_THAT(refused(zip, {.rename = {{"side.txt", "h.onnx"}}}), HasSubstr("would be a graph"));
   EXPECT_EQ(planned(zip, {.rename = {{"g.onnx", "h.onnx"}}})[0].name, "h.onnx");
+}
+
+TEST(RepackPlan, AGraphWithoutLinksMayBecomeASideFile) {
+  const Blob zip = zip_of_names({"__MODEL_PROTO", "g.onnx", "linked"});
+  ModelReading reading = reading_of_one_link();
+  reading.linked_names = [](Bytes) { return base::KeyedSet<std::string>(); };
+  EXPECT_EQ(planned_by(reading, zip, {.rename = {{"g.onnx", "g.txt"}}})[0].name, "g.txt");
+}
+
+TEST(RepackPlan, NewNamesAreForEntriesThatAreThereAndDoNotClash) {
+  const Blob zip = zip_of_names({"a.onnx", "side"});
+  EXPECT_THAT(refused(zip, {.rename = {{"sid", "side.txt"}}}), HasSubstr("has no entry of this name"));
+  ModelReading reading = reading_of_one_link();
+  std::vector<std::string> proved;
+  reading.prove_model_name = [&proved](Bytes, std::span<const std::string_view> names) {
+    proved.assign(names.begin(), names.end());
+    throw Error(Code::archive_graph_name, "a clash");
+  };
+  EXPECT_EQ(code_of([&] { return planned_by(reading, zip, {.rename = {{"side", "side.txt"}}}); }),
+            Code::archive_graph_name);
+  EXPECT_EQ(proved, (std::vector<std::string>{"side.txt", "__MODEL_PROTO"}));
+  EXPECT_EQ(planned_by(reading, zip, {}).size(), 2U) << "without new names nothing is proved";
+}
+
+TEST(RepackPlan, OnlyEntriesThatAnEditAppendedMayChange) {
+  const Built first = smallest_archive();
+  const Blob appended = append_edit(first, smallest_model(256, "next"), {zip_entry("v", pattern(50))}).bytes;
+  EXPECT_EQ(changing(appended), (std::vector{false, true, true}));
+  EXPECT_EQ(changing(first.bytes), (std::vector{false, false}));
+  EXPECT_EQ(changing(zip_of_names({"a.onnx", "w"})), (std::vector{false, false}));
+}
+
+TEST(RepackPlan, AZipWithAWrongLocalHeaderIsNotAnArchive) {
+  Built built = smallest_archive();
+  flip_bit(built.bytes, 63);  // the padding of the first entry
+  RepackReport report;
+  static_cast<void>(planned(built.bytes, {}, report));
+  ASSERT_EQ(report.remarks.size(), 1U);
+  EXPECT_THAT(report.remarks[0].message, HasSubstr("the input is not an archive"));
 }
 
 }  // namespace

@@ -1,12 +1,15 @@
 // Earlier states that look whole at a glance: what `recover` and `undo` do about them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 
 #include "archive/opened.h"
 #include "onnxar/archive.h"
 #include "onnxar/edit.h"
 #include "support/refusal.h"
+#include "support/system_calls.h"
 #include "support/temp_dir.h"
 #include "support/zip_builder.h"
 
@@ -38,6 +41,10 @@ TEST_F(StatesInDoubt, AStateAfterOneWhoseModelHasABrokenHeaderIsNotGoneBackTo) {
   const fs::path path = with(bytes);
   EXPECT_EQ(recover(path, quickly).size, first_.bytes.size());
   EXPECT_EQ(folder_.read_file("a"), first_.bytes);
+  const Built second = edited(first_, "second");  // so that the state ends after the first entry of the next one
+  bytes = edited(second, "third").bytes;
+  flip_bit(bytes, second.entry(model_entry).header_offset + 10);
+  EXPECT_EQ(recover(with(bytes), quickly).size, first_.bytes.size());
 }
 
 TEST_F(StatesInDoubt, AnEmptyEntryWithAWrongCrcIsDamage) {
@@ -55,6 +62,68 @@ TEST_F(StatesInDoubt, AnEditThatIsDamagedInTheMiddleIsNotUndone) {
   EXPECT_EQ(code_of([&] { return undo(path, quickly).size; }), Code::usage_nothing_to_undo);
   EXPECT_EQ(folder_.read_file("a"), bytes);
   EXPECT_EQ(recover(path, quickly).size, second_.bytes.size());
+}
+
+TEST_F(StatesInDoubt, AStateAfterOneWithABrokenEndIsNotGoneBackTo) {
+  Blob bytes = second_.bytes;
+  put_u32(bytes, first_.end_offset + 12, 1);  // the size of the first directory
+  expect_unrecoverable(bytes);
+}
+
+TEST_F(StatesInDoubt, ADirectoryWithoutANewModelIsNotAnEdit) {
+  Blob bytes = first_.bytes;
+  const Bytes directory = Bytes(first_.bytes).subspan(first_.directory_offset);
+  bytes.insert(bytes.end(), directory.begin(), directory.end());
+  put_u32(bytes, bytes.size() - 6, static_cast<std::uint32_t>(first_.bytes.size()));
+  const fs::path path = with(bytes);
+  EXPECT_EQ(recover(path, quickly).size, first_.bytes.size());
+}
+
+TEST_F(StatesInDoubt, AWrongCrcIsOnlyForgivenInTheFirstState) {
+  const Blob data = pattern(3000, 7);
+  ZipEntry entry = zip_entry("c", data);
+  const std::uint32_t crc = bitwise_crc32(Bytes(data).subspan(1000));  // as of a sum that was begun anew
+  entry.in_both([crc](HeaderFields& header) { header.crc = crc; });
+  const fs::path path = with(edited(first_, "next", {entry}).bytes);
+  EXPECT_EQ(recover(path, quickly).size, first_.bytes.size());
+}
+
+TEST_F(StatesInDoubt, AnEditIsNotUndoneIfTheStateBeforeHasABrokenHeader) {
+  const Built before = edited(first_, "before", {zip_entry("c", pattern(10)), zip_entry("d", pattern(20))});
+  Blob bytes = edited(before, "after").bytes;
+  flip_bit(bytes, before.entry("c").header_offset + 10);
+  const fs::path path = with(bytes);
+  EXPECT_EQ(Archive::open(path).size(), 4U) << "opening needs this header in neither state";
+  EXPECT_EQ(code_of([&] { return undo(path, quickly).size; }), Code::archive_unrecoverable);
+  EXPECT_EQ(folder_.read_file("a"), bytes);
+}
+
+TEST_F(StatesInDoubt, ACutIsSyncedIfThatIsAskedFor) {
+  for (const auto& go_back : {&recover, &undo}) {
+    for (const bool sync : {false, true}) {
+      const fs::path path = with(third_.bytes);
+      if (go_back == &recover) fs::resize_file(path, third_.bytes.size() - 1);
+      const FileCallLog log;
+      EXPECT_EQ(go_back(path, {.sync = sync, .dry_run = false}).size, second_.bytes.size());
+      const auto is_sync = [](const FileCall& call) { return call.kind == FileCall::Kind::sync; };
+      EXPECT_EQ(std::ranges::any_of(log.calls(), is_sync), sync);
+    }
+  }
+}
+
+TEST_F(StatesInDoubt, AWholeArchiveIsNotTouched) {
+  const fs::path path = with(third_.bytes);
+  const auto long_ago = fs::last_write_time(path) - std::chrono::hours(1);
+  fs::last_write_time(path, long_ago);
+  EXPECT_EQ(recover(path, quickly).size, third_.bytes.size());
+  EXPECT_EQ(fs::last_write_time(path), long_ago);
+}
+
+TEST_F(StatesInDoubt, ALargeEditThatDidNotFinishIsTorn) {
+  Blob bytes = edited(first_, "next", {zip_entry("large", pattern(200'000))}).bytes;
+  truncate(bytes, first_.bytes.size() + 150'000);  // no end record is near the end
+  const fs::path path = with(bytes);
+  EXPECT_EQ(code_of([&] { return Archive::open(path).size(); }), Code::archive_torn);
 }
 
 TEST_F(StatesInDoubt, APrefixThatIsNoArchiveExplainsNothing) {

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 #include "support/zip_builder.h"
@@ -19,7 +23,7 @@ class UnpackedZipTest : public ::testing::Test {
     large.in_both([](HeaderFields& header) { header.usize = 1'000'000; });  // more than it has
     ZipBuilder builder;
     builder.entries = {plain_entry(large), plain_entry(zip_entry("stored", pattern(3000))),
-                       plain_entry(deflated_entry("deflated", zeros(3000))),
+                       plain_entry(deflated_entry("deflated", pattern(3000, 2))),
                        plain_entry(zip_entry(model_entry, smallest_model()))};
     built_ = builder.build_placed();
     const auto path = folder_.write_file("a.zip", built_.bytes);
@@ -42,7 +46,7 @@ TEST_F(UnpackedZipTest, StoredEntriesAreViewsOfTheFileAndDeflatedOnesOfOneThatHa
   const Bytes place = zip.place_of(deflated);
   EXPECT_EQ(place.size(), 3000U);
   EXPECT_EQ(zip.bytes(deflated).data(), place.data());
-  EXPECT_EQ(copy_of(place), zeros(3000));
+  EXPECT_EQ(copy_of(place), pattern(3000, 2));
   EXPECT_EQ(folder_.file_names(), std::vector<std::string>{"a.zip"});
 }
 
@@ -54,9 +58,12 @@ TEST_F(UnpackedZipTest, SourcesGiveTheSameBytes) {
     return bytes;
   };
   EXPECT_EQ(all(*zip.source(index_of(zip, "stored"), 1)), pattern(3000));
-  EXPECT_EQ(all(*zip.source(index_of(zip, "deflated"), 1)), zeros(3000));
-  const Bytes place = zip.place_of(index_of(zip, "deflated"));
-  EXPECT_EQ(all(*zip.inflated_source(index_of(zip, "deflated"), place.subspan(10, 5))), zeros(5));
+  EXPECT_EQ(all(*zip.source(index_of(zip, "deflated"), 1)), pattern(3000, 2));
+  const Blob whole = pattern(3000, 2);
+  UnpackedZip other = unpacked();  // of which nothing was inflated yet
+  const Bytes place = other.place_of(index_of(other, "deflated"));
+  EXPECT_EQ(all(*other.inflated_source(index_of(other, "deflated"), place.subspan(10, 5))),
+            copy_of(Bytes(whole).subspan(10, 5)));
 }
 
 TEST_F(UnpackedZipTest, EntriesThatAreUsedCountOnceTowardsTheLimit) {
@@ -64,6 +71,50 @@ TEST_F(UnpackedZipTest, EntriesThatAreUsedCountOnceTowardsTheLimit) {
   for (int i = 0; i < 100; ++i) static_cast<void>(zip.bytes(index_of(zip, "stored")));
   EXPECT_EQ(refusal_of([&] { return zip.place_of(index_of(zip, "large")); }),
             (ErrorContext{Code::zip_limit_expansion, "large", built_.entry("large").central_offset}));
+}
+
+TEST_F(UnpackedZipTest, SourcesCountTowardsTheLimitToo) {
+  UnpackedZip zip = unpacked();
+  EXPECT_EQ(code_of([&] { return zip.source(index_of(zip, "large"), 1)->size(); }), Code::zip_limit_expansion);
+}
+
+TEST_F(UnpackedZipTest, OnlyStoredEntriesAreVerifiedInPlace) {
+  UnpackedZip zip = unpacked();
+  EXPECT_NO_THROW(zip.verify(index_of(zip, "deflated"))) << "it is verified when it is inflated";
+  std::size_t places = 0;
+  const std::size_t stored = index_of(zip, "stored");
+  zip.source(stored, 1)->locate([&](const Location& location) {
+    ++places;
+    EXPECT_EQ(location.bytes.data(), zip.bytes(stored).data());
+  });
+  EXPECT_EQ(places, 1U);
+}
+
+TEST_F(UnpackedZipTest, SourcesRefuseDamagedDataWithThePathAndPassOtherErrors) {
+  static_cast<void>(unpacked());
+  ZipBuilder builder;
+  builder.entries = {plain_entry(zip_entry("stored", pattern(3000))), plain_entry(deflated_entry("crc", zeros(3000))),
+                     plain_entry(deflated_entry("form", zeros(3000))),
+                     plain_entry(zip_entry(model_entry, smallest_model()))};
+  builder.entry("crc").in_both([](HeaderFields& header) { header.crc = 1U; });
+  Built built = builder.build_placed();
+  flip_bit(built.bytes, built.entry("stored").data_offset);
+  flip_bit(built.bytes, built.entry("form").data_offset + 1);  // the size of the stored block
+  const auto path = folder_.write_file("b.zip", built.bytes);
+  UnpackedZip zip(path, folder_.path(), 8, [](const ByteSource&) { return false; });
+  const auto error_from = [&](std::string_view name, const ByteSink& sink) {
+    const auto source = zip.source(index_of(zip, name), 1);
+    const auto error = error_of([&] { source->read(sink); });
+    return error ? std::pair(error->code(), error->path()) : std::pair(Code::usage_argument, std::filesystem::path());
+  };
+  const auto ignore = [](Bytes) {};
+  EXPECT_EQ(error_from("stored", ignore), std::pair(Code::zip_data_crc, path));
+  EXPECT_EQ(error_from("crc", ignore), std::pair(Code::zip_data_crc, path));
+  EXPECT_EQ(error_from("form", ignore), std::pair(Code::zip_data_inflate, path));
+  const auto failing = [](Bytes) { throw Error(Code::io_disk_full, "full", {}, "/elsewhere"); };
+  EXPECT_EQ(error_from("crc", failing), std::pair(Code::io_disk_full, std::filesystem::path("/elsewhere")));
+  const auto without_path = [](Bytes) { throw Error(Code::io_disk_full, "full"); };
+  EXPECT_EQ(error_from("crc", without_path), std::pair(Code::io_disk_full, std::filesystem::path()));
 }
 
 TEST_F(UnpackedZipTest, DamagedDataIsRefusedWhereItIsRead) {

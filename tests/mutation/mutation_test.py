@@ -1,5 +1,9 @@
-"""Tests the mutation tester: instruments a sample, builds it, and compares which of its mutants a test kills."""
+"""Tests the mutation tester: instruments a sample, builds it, and compares which of its mutants a test kills.
 
+ONNXAR_MUTATION_SAMPLE names the static library of the tests of the sample and of the runtime (tests/CMakeLists.txt).
+"""
+
+import os
 import pathlib
 import subprocess
 import sys
@@ -17,16 +21,13 @@ SAMPLE = HERE / "sample"
 
 
 def build(made: Instrumented, folder: pathlib.Path) -> pathlib.Path:
-    """Compiles the copies, the tests and the runtime as one unit."""
+    """Compiles the copies, and links them with the tests and the runtime."""
     for name, text in made.copies.items():
         (folder / name).write_text(text)
-    (folder / "checks_test.cc").write_text((SAMPLE / "checks_test.cc").read_text())
-    parts = [folder / "checks.cc", folder / "checks_test.cc", HERE / "runtime/mutate_state.cc", HERE / "runtime/recorder.cc"]
-    (folder / "all.cc").write_text("".join(f'#include "{part}"\n' for part in parts))
     program = folder / "checks_test"
-    subprocess.run(["g++-12", "-std=c++20", "-w", "-O0", f"-I{folder}", f"-I{HERE}/runtime", f"-DONNXAR_MUTATION_SITES={len(made.sites)}",
-                    "-include", HERE / "runtime/mutate.h", folder / "all.cc", "-o", program, "-lgtest_main", "-lgtest", "-pthread"],
-                   check=True)
+    subprocess.run(["g++-12", "-std=c++20", "-w", "-O0", f"-I{folder}", f"-I{HERE}/runtime", "-include", HERE / "runtime/mutate.h",
+                    folder / "checks.cc", "-o", program, "-Wl,--whole-archive", os.environ["ONNXAR_MUTATION_SAMPLE"],
+                    "-Wl,--no-whole-archive", "-lgtest_main", "-lgtest", "-pthread"], check=True)
     return program
 
 

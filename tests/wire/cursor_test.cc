@@ -193,6 +193,10 @@ TEST(Cursor, ATagOfMoreThan32BitsIsRefused) {
   expect_refused(after_three_bytes().raw_varint(largest).raw_varint(1), Code::wire_tag, 3);
 }
 
+TEST(Cursor, OfTheLargestTagOnlyTheWireTypeIsWrong) {
+  expect_refused(after_three_bytes().raw_varint(0xffffffff).raw_varint(1), Code::wire_type, 3);
+}
+
 // Protobuf's parsers stop at five bytes. A longer tag that is read here would be refused there.
 TEST(Cursor, ATagOfMoreThanFiveBytesIsRefused) {
   EXPECT_EQ(only_field(Message().padded_tag(1, wire_type::varint, 5).raw_varint(1)).number, 1U);

@@ -27,6 +27,13 @@ class Echo final : public ByteSource {
   std::size_t count_;
 };
 
+/// Has no bytes, and fails where it is read all the same.
+class Nothing final : public ByteSource {
+ public:
+  [[nodiscard]] std::uint64_t size() const override { return 0; }
+  void read(const ByteSink&) const override { FAIL() << "there is nothing to read"; }
+};
+
 /// Announces more bytes than a file can have, and a different number at every call.
 class Boaster final : public ByteSource {
  public:
@@ -47,6 +54,13 @@ TEST(Rope, AnEmptyRopeHandsOutNothing) {
   EXPECT_EQ(rope.size(), 0U);
   EXPECT_TRUE(rope.flat().empty());
   EXPECT_TRUE(pieces_of(rope).empty());
+}
+
+TEST(Rope, ASourceWithoutBytesIsNotRead) {
+  wire::Rope rope;
+  rope.append(std::make_shared<Nothing>());
+  rope.append(std::string("text"));
+  EXPECT_EQ(text_of(rope.flat()), "text");
 }
 
 TEST(Rope, PiecesComeInTheOrderTheyWereAppended) {

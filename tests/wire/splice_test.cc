@@ -262,5 +262,18 @@ TEST(Splice, SizesThatAddUpToTooMuchAreRefused) {
   EXPECT_EQ(code_of([&] { return std::move(two_frames).result().size(); }), Code::usage_argument);
 }
 
+TEST(Splice, ASingleByteChangesTheLengthOfItsMessage) {
+  const Blob message = Message().bytes(child_field, blob("abc")).take();
+  const auto changed = [&message](wire::Range range, std::string text) {
+    wire::Splice splice(message);
+    const wire::Field child = find(message, {0, message.size()}, child_field);
+    const wire::Splice::Frame frame = splice.enter(wire::Splice::outermost, child);
+    splice.replace(frame, {child.value.begin + range.begin, child.value.begin + range.end}, std::move(text));
+    return std::move(splice).result().flat();
+  };
+  EXPECT_EQ(changed({1, 2}, ""), Message().bytes(child_field, blob("ac")).take());
+  EXPECT_EQ(changed({1, 1}, "x"), Message().bytes(child_field, blob("axbc")).take());
+}
+
 }  // namespace
 }  // namespace onnxar::testing

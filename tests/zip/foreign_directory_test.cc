@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "zip/directory.h"
 #include "zip/end_records.h"
 #include "zip/foreign.h"
 
@@ -11,6 +12,8 @@ namespace onnxar::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(ForeignDirectory, ReadsAPlainZip) {
   const Built built = plain_zip().build_placed();
@@ -221,6 +224,18 @@ TEST(ForeignDirectory, AZip64EndRecordMayStateAVersionBelowAllThatExist) {
       b.zip64_end.version_needed = version;
     }));
   }
+}
+
+TEST(ForeignDirectory, TheRefusalOfAZip64EndRecordTellsWhichVersionsAreRead) {
+  ZipBuilder builder = smallest_builder();
+  builder.force_zip64 = true;
+  builder.zip64_end.version_needed = std::uint16_t{46};
+  const Blob bytes = builder.build();
+  const auto of_zip = error_of([&] { return zip::ForeignDirectory::read(bytes, {}).entries().size(); });
+  const auto of_archive = error_of([&] { return zip::Directory::read(bytes, {}).entries().size(); });
+  ASSERT_TRUE(of_zip && of_archive);
+  EXPECT_THAT(of_zip->message(), HasSubstr("version up to 45)"));
+  EXPECT_THAT(of_archive->message(), Not(HasSubstr("up to")));
 }
 
 // 19 280 is `PK` in two bytes. With a directory whose size ends in 5 and 6, the end record contains its own signature.

@@ -1,0 +1,154 @@
+// Edits that remove an entry: which may be removed, and the order of the others (weights, side files, graphs, the
+// model).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "archive/opened.h"
+#include "onnxar/archive.h"
+#include "onnxar/edit.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+#include "support/zip_builder.h"
+
+namespace onnxar::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class EditOrder : public ::testing::Test {
+ protected:
+  /// An editor that has removed the side file `a.txt`; `b.txt` and two graphs lie after it.
+  ArchiveEditor editor(std::size_t size_of_b = 6) {
+    const Blob graph = smallest_model();
+    const Built built =
+        built_with({zip_entry("w", pattern(1024)), zip_entry("a.txt", pattern(5)),
+                    zip_entry("b.txt", pattern(size_of_b)), zip_entry("g.onnx", graph), zip_entry("h.onnx", graph)});
+    ArchiveEditor open = ArchiveEditor::open(folder_.write_file("a", built.bytes), {.output = {.sync = false}});
+    open.remove("a.txt");
+    return open;
+  }
+
+  [[nodiscard]] std::vector<std::string> committed(ArchiveEditor open) const {
+    open.commit(smallest_model(256, "edited"));
+    const Archive archive = Archive::open(folder_ / "a");
+    std::vector<std::string> names;
+    for (const ArchiveEntry& entry : archive.entries()) names.emplace_back(entry.name);
+    return names;
+  }
+
+  TempDir folder_;
+};
+
+TEST_F(EditOrder, WithoutNewEntriesTheOthersFollowEachOther) {
+  EXPECT_THAT(committed(editor()), ElementsAre("w", "b.txt", "g.onnx", "h.onnx", model_entry));
+}
+
+TEST_F(EditOrder, ANewWeightComesBeforeTheSideFiles) {
+  ArchiveEditor open = editor();
+  open.add("v", pattern(100));
+  open.add("c.txt", pattern(7));
+  EXPECT_THAT(committed(std::move(open)), ElementsAre("w", "v", "b.txt", "c.txt", "g.onnx", "h.onnx", model_entry));
+}
+
+TEST_F(EditOrder, ANewSideFileComesBeforeTheGraphs) {
+  ArchiveEditor open = editor();
+  open.add("c.txt", pattern(7));
+  open.add("d.txt", pattern(8));
+  EXPECT_THAT(committed(std::move(open)), ElementsAre("w", "b.txt", "c.txt", "d.txt", "g.onnx", "h.onnx", model_entry));
+}
+
+TEST_F(EditOrder, NewGraphsComeLastBeforeTheModel) {
+  ArchiveEditor open = editor();
+  open.add("f.onnx", smallest_model());
+  open.add("e.onnx", smallest_model());
+  EXPECT_THAT(committed(std::move(open)),
+              ElementsAre("w", "b.txt", "g.onnx", "h.onnx", "f.onnx", "e.onnx", model_entry));
+}
+
+TEST_F(EditOrder, RangesAndStreamsHaveTheirPlacesToo) {
+  ArchiveEditor open = editor();
+  open.add("c.txt", FileRange{folder_.write_file("source", "0123456789"), 2, 5});
+  EXPECT_THAT(committed(std::move(open)), ElementsAre("w", "b.txt", "c.txt", "g.onnx", "h.onnx", model_entry));
+  open = editor();
+  open.add("d.txt", 3, [](std::span<std::byte> buffer) { return buffer.size(); });
+  EXPECT_THAT(committed(std::move(open)), ElementsAre("w", "b.txt", "d.txt", "g.onnx", "h.onnx", model_entry));
+}
+
+// The order decides where padding is, and thereby the size.
+TEST_F(EditOrder, TheSizeIsKnownBefore) {
+  const Blob model = smallest_model(256, "edited");
+  for (std::size_t size = 0; size < 128; ++size) {
+    const Blob graph = smallest_model(256, std::string(size * 11 % 64, 'p'));
+    const std::vector<std::pair<std::string, Blob>> added = {
+        {"v", pattern(size)}, {"a-longer-name.txt", pattern(size * 5 % 64)}, {"an-added-graph.onnx", graph}};
+    ArchiveEditor open = editor(size * 7 % 64);
+    std::vector<std::pair<std::string_view, std::uint64_t>> sizes;
+    for (const auto& [name, data] : std::span(added).first(size % 4)) sizes.emplace_back(name, data.size());
+    const std::uint64_t expected = open.size_with(sizes, model.size());
+    for (const auto& [name, data] : std::span(added).first(size % 4)) open.add(name, data);
+    open.commit(model);
+    EXPECT_EQ(std::filesystem::file_size(folder_ / "a"), expected) << size;
+  }
+}
+
+// --- what may be removed ---------------------------------------------------------------------------------------------
+
+/// Expects this refusal, and words in the message; no editor is left.
+void expect_not_removed(ArchiveEditor open, std::string_view name, Code code, std::string_view words) {
+  const auto error = error_of([&] { open.remove(name); });
+  ASSERT_TRUE(error) << name;
+  EXPECT_EQ(error->code(), code);
+  EXPECT_EQ(error->entry(), name);
+  EXPECT_THAT(error->what(), HasSubstr(words));
+}
+
+TEST_F(EditOrder, WhatIsNotThereAndTheModelCannotBeRemoved) {
+  expect_not_removed(editor(), "a.txt.", Code::usage_no_such_entry, "no such entry");
+  expect_not_removed(editor(), model_entry, Code::usage_argument, "`commit` replaces it");
+  ArchiveEditor open = editor();
+  open.add("c.txt", pattern(7));
+  expect_not_removed(std::move(open), "b.txt", Code::usage_argument, "before the first `add`");
+}
+
+TEST_F(EditOrder, WeightsAreRemovedOnlyAfterAllThatAreUsed) {
+  const Built built = built_with({zip_entry("unused", pattern(8)), zip_entry("w", pattern(1024)),
+                                  zip_entry("spare", pattern(9)), zip_entry("b.txt", pattern(6))});
+  const auto path = folder_.write_file("a", built.bytes);
+  const auto opened = [&] { return ArchiveEditor::open(path, {.output = {.sync = false}}); };
+  expect_not_removed(opened(), "w", Code::usage_argument, "a tensor of the model or of a graph uses it");
+  expect_not_removed(opened(), "unused", Code::usage_argument, "the weight \"w\" lies after it");
+  ArchiveEditor open = opened();
+  open.remove("spare");
+  EXPECT_THAT(committed(std::move(open)), ElementsAre("unused", "w", "b.txt", model_entry));
+}
+
+TEST_F(EditOrder, NothingIsRemovedBesideAGraphThatCannotBeRead) {
+  const Built built =
+      built_with({zip_entry("w", pattern(1024)), zip_entry("b.txt", pattern(6)), zip_entry("bad.onnx", blob("\xff"))});
+  const auto path = folder_.write_file("a", built.bytes);
+  const auto opened = [&] { return ArchiveEditor::open(path, {.output = {.sync = false}}); };
+  expect_not_removed(opened(), "b.txt", Code::usage_argument, "the graph \"bad.onnx\"");
+  ArchiveEditor open = opened();
+  open.remove("bad.onnx");
+  open.remove("b.txt");
+  EXPECT_THAT(committed(std::move(open)), ElementsAre("w", model_entry));
+}
+
+TEST_F(EditOrder, AModelThatDoesNotFitTheWeightsIsNotCommitted) {
+  const Blob bytes = smallest_archive().bytes;
+  const auto path = folder_.write_file("a", bytes);
+  EXPECT_TRUE(error_of([&] { ArchiveEditor::open(path, {.output = {.sync = false}}).commit(smallest_model(512)); }));
+  EXPECT_EQ(folder_.read_file("a"), bytes);
+}
+
+}  // namespace
+}  // namespace onnxar::testing
