@@ -33,6 +33,14 @@ void check_payload(const onnx::TensorSite& site, std::uint64_t size) {
               {"", site.tensor.range.begin});
 }
 
+/// Whether the data of a tensor with raw_data is what type and dims call for. Types that this library does not know
+/// take any size.
+bool has_sound_raw_data(const onnx::TensorView& tensor) {
+  if (tensor.typed_data || tensor.type == DataType::string || tensor.type == DataType::undefined) return false;
+  const std::uint64_t size = tensor.raw_data->size();
+  return size == tensor.expected_size().value_or(size);
+}
+
 }  // namespace
 
 std::vector<std::byte> Splitter::run(Bytes graph) {
@@ -103,11 +111,12 @@ onnx::TensorEdit Splitter::split_raw(const onnx::TensorSite& site) {
 }
 
 /// Inline data that stays inline in the output is moved in between if it is large, so that the skeleton stays small.
-/// Only data that saving can put back byte for byte qualifies.
+/// Only data that saving can put back byte for byte qualifies, and that is judged alike in the message and as a
+/// payload: otherwise the size of faulty data, and the order of its fields, would decide whether the model can be used.
 onnx::TensorEdit Splitter::split_inline(const onnx::TensorSite& site) {
   const Bytes bytes = site.tensor.raw_data->of(site.model);
   if (bytes.size() < options_.threshold || bytes.size() < smallest_worth_it) return onnx::TensorEdit::keep();
-  if (!site.tensor.restorable || site.tensor.typed_data || too_deep(site)) return onnx::TensorEdit::keep();
+  if (!site.tensor.restorable || !has_sound_raw_data(site.tensor) || too_deep(site)) return onnx::TensorEdit::keep();
   return link_bytes(bytes);
 }
 

@@ -135,6 +135,17 @@ class Definitions(unittest.TestCase):
         self.assertGreater(len(seen), 800)
         self.assertLessEqual({"ArchiveWriter::finish", "OutputFile::~OutputFile", "onnxar_open_path"}, set(seen))
 
+    def test_fuzzers_have_every_function_of_the_system(self):
+        """Only the preset `fuzz` links tests/fuzz/memory_os, which takes the place of src/os/posix."""
+        in_memory, posix = (
+            {(space, name) for text in sources(folder).values() for space, name, is_defined in names(text) if is_defined}
+            for folder in ("tests/fuzz/memory_os", "src/os/posix")
+        )
+        headers = [text for path, text in self.files.items() if room_of(path) == "os" and "posix" not in path]
+        declared = {(space, name) for text in headers for space, name, _ in names(text)}
+        self.assertGreater(len(declared & posix), 30)
+        self.assertEqual(declared & posix - in_memory, set())
+
 
 class DefinitionsChecker(unittest.TestCase):
     """Tests of the checker itself."""

@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 /// frames on the heap. The corpus is replayed in the build `asan`, which looks for uses of a stack frame after its
 /// function returned. `ASAN_OPTIONS=malloc_context_size=30` shows callers when an input is run again.
 extern "C" const char* __asan_default_options() {
-  return "malloc_context_size=0:quarantine_size_mb=8:thread_local_quarantine_size_kb=256:"
+  return "malloc_context_size=0:quarantine_size_mb=1:thread_local_quarantine_size_kb=64:"
          "detect_stack_use_after_return=0";
 }
 // NOLINTEND(readability-identifier-naming)

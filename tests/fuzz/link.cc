@@ -25,12 +25,14 @@ bool lies_in(Bytes part, Bytes whole) {
   return part.empty() || (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size());
 }
 
-/// The raw bytes of each tensor by its site; nothing for tensors without raw bytes.
+/// The raw bytes of each tensor by its site; nothing for tensors without raw bytes, or without a type: `payload`
+/// refuses these if they are in the message, where a link puts them.
 std::map<std::string, Blob> payloads_of(const Model& model) {
   std::map<std::string, Blob> all;
   for_each_tensor(model.proto(), [&](const schema::TensorProto& tensor, const TensorInfo& info) {
     const auto payload = accepted([&] { return model.payload(tensor); });
-    if (payload) all[info.site].assign(payload->bytes().begin(), payload->bytes().end());
+    if (payload && info.type != DataType::undefined)
+      all[info.site].assign(payload->bytes().begin(), payload->bytes().end());
   });
   return all;
 }

@@ -70,7 +70,7 @@ struct Field {
   std::uint32_t number = 0;
   std::uint32_t wire_type = 0;
   std::uint64_t value = 0;  // of a varint
-  Blob bytes = {};          // of a fixed number, or of a delimited field that is not taken apart
+  Bytes bytes = {};         // of a fixed number, or of a delimited field that is not taken apart: a view of the input
   Message type = Message::scalar;
   std::vector<Field> inner = {};
   std::size_t padding = 0;  // bytes that a varint or length has too many
@@ -114,11 +114,11 @@ class Parser {
     return std::nullopt;
   }
 
-  std::optional<Blob> take(std::uint64_t size) {
+  std::optional<Bytes> take(std::uint64_t size) {
     if (size > rest_.size()) return std::nullopt;
     const Bytes front = rest_.first(size);
     rest_ = rest_.subspan(size);
-    return Blob(front.begin(), front.end());
+    return front;
   }
 
   std::optional<Field> field(std::uint32_t tag, Message in, int depth) {
@@ -130,9 +130,9 @@ class Parser {
       made.value = *size;
       return made;
     }
-    auto bytes = take(*size);
+    const auto bytes = take(*size);
     if (!bytes) return std::nullopt;
-    made.bytes = std::move(*bytes);
+    made.bytes = *bytes;
     if (made.wire_type == delimited) take_apart(made, type_of(in, made.number), depth);
     return made;
   }
@@ -143,39 +143,65 @@ class Parser {
     if (!inner) return;
     made.type = type;
     made.inner = std::move(*inner);
-    made.bytes.clear();
+    made.bytes = {};
   }
 
   Bytes rest_;
 };
 
-void put_number(Blob& out, std::uint64_t value, std::size_t padding = 0) {
-  for (; value >= 0x80; value >>= 7U) out.push_back(static_cast<std::byte>((value & 0x7fU) | 0x80U));
-  out.push_back(static_cast<std::byte>(padding == 0 ? value : value | 0x80U));
-  for (; padding != 0; --padding) out.push_back(static_cast<std::byte>(padding == 1 ? 0 : 0x80));
+/// A varint.
+struct Encoded {
+  std::array<std::byte, 16> bytes = {};
+  std::size_t size = 0;
+
+  Encoded(std::uint64_t value, std::size_t padding) {
+    for (; value >= 0x80; value >>= 7U) add((value & 0x7fU) | 0x80U);
+    add(padding == 0 ? value : value | 0x80U);
+    for (; padding != 0; --padding) add(padding == 1 ? 0 : 0x80);
+  }
+  void add(std::uint64_t byte) { bytes.at(size++) = static_cast<std::byte>(byte); }
+};
+
+void put_number(Blob& out, std::size_t at, std::uint64_t value, std::size_t padding = 0) {
+  const Encoded number(value, padding);
+  out.insert(out.begin() + static_cast<std::ptrdiff_t>(at), number.bytes.begin(),
+             number.bytes.begin() + static_cast<std::ptrdiff_t>(number.size));
 }
 
-Blob serialised(const Fields& all) {
-  Blob out;
-  for (const Field& field : all) {
-    put_number(out, field.number << 3U | field.wire_type);
-    if (field.wire_type == varint) {
-      put_number(out, field.value, field.padding);
-      continue;
-    }
-    const Blob content = field.type == Message::scalar ? field.bytes : serialised(field.inner);
-    if (field.wire_type == delimited) put_number(out, content.size(), field.padding);
-    out.insert(out.end(), content.begin(), content.end());
+void serialise(const Fields& all, Blob& out);
+
+/// The content goes first, and then the length before it: nothing is written twice.
+void serialise_delimited(const Field& field, Blob& out) {
+  const std::size_t begin = out.size();
+  if (field.type == Message::scalar) {
+    out.insert(out.end(), field.bytes.begin(), field.bytes.end());
+  } else {
+    serialise(field.inner, out);
   }
+  put_number(out, begin, out.size() - begin, field.padding);
+}
+
+void serialise(const Fields& all, Blob& out) {
+  for (const Field& field : all) {
+    put_number(out, out.size(), field.number << 3U | field.wire_type);
+    if (field.wire_type == varint) {
+      put_number(out, out.size(), field.value, field.padding);
+    } else if (field.wire_type == delimited) {
+      serialise_delimited(field, out);
+    } else {
+      out.insert(out.end(), field.bytes.begin(), field.bytes.end());
+    }
+  }
+}
+
+Blob serialised(const Fields& all, std::size_t about) {
+  Blob out;
+  out.reserve(about);
+  serialise(all, out);
   return out;
 }
 
-Blob blob_of(std::string_view text) {
-  const Bytes bytes = as_bytes(text);
-  return {bytes.begin(), bytes.end()};
-}
-
-Field text_field(std::uint32_t number, std::string_view text) { return {number, delimited, 0, blob_of(text)}; }
+Field text_field(std::uint32_t number, std::string_view text) { return {number, delimited, 0, as_bytes(text)}; }
 Field number_field(std::uint32_t number, std::uint64_t value) { return {number, varint, value}; }
 
 // --- Mutations -------------------------------------------------------------------------------------------------------
@@ -193,11 +219,14 @@ void collect(Fields& all, Message type, std::vector<Place>& places) {
   }
 }
 
+/// Changes the fields of a model. Keeps the bytes that fields get, as long as it lives itself.
 class Mutation {
  public:
-  Mutation(Fields& model, Random& random) : random_(random) { collect(model, Message::model, places_); }
+  Mutation(Fields& model, Random& random) : model_(model), random_(random) {}
 
   void run() {
+    places_.clear();
+    collect(model_, Message::model, places_);
     // Tensors are most of what this project reads, so they are changed as often as everything else.
     const Place tensor = one_in(random_, 2) ? place_of(Message::tensor) : Place{};
     if (tensor.fields != nullptr) return change_tensor(*tensor.fields);
@@ -207,6 +236,7 @@ class Mutation {
 
   /// Puts a field of `other`'s tree where a message of its type may have it.
   void graft(Mutation& other) {
+    for (Mutation* each : {this, &other}) collect(each->model_, Message::model, each->places_);
     const Place from = other.places_[below(other.random_, other.places_.size())];
     const Place to = place_of(from.type);
     if (from.fields->empty() || to.fields == nullptr) return;
@@ -267,15 +297,24 @@ class Mutation {
       field.value = odd_number(random_, field.value);
     } else if (field.type == Message::scalar) {
       const bool fixed = field.wire_type != delimited;
-      Blob changed = !fixed && one_in(random_, 4) ? blob_of(word()) : mutate_bytes(field.bytes);
+      if (!fixed && one_in(random_, 4)) {
+        field.bytes = as_bytes(word());
+        return;
+      }
+      Blob changed = mutate_bytes({field.bytes.begin(), field.bytes.end()});
       if (fixed) changed.resize(field.bytes.size());
-      field.bytes = std::move(changed);
+      field.bytes = kept(std::move(changed));
     } else {
       change(field.inner, field.type);
     }
   }
 
-  std::string word() {
+  Bytes kept(Blob bytes) {
+    kept_.push_back(std::move(bytes));
+    return kept_.back();
+  }
+
+  std::string_view word() {
     static constexpr std::string_view words[] = {"",
                                                  "a",
                                                  "b",
@@ -308,7 +347,7 @@ class Mutation {
                                                  "If",
                                                  "Loop",
                                                  "\xff"};
-    return std::string(pick(random_, words));
+    return pick(random_, words);
   }
 
   void change_tensor(Fields& tensor) {
@@ -334,11 +373,17 @@ class Mutation {
     Field& pair = *pairs[below(random_, pairs.size())];
     if (pair.inner.empty()) return;
     Field& part = pair.inner[one_in(random_, 4) ? 0 : pair.inner.size() - 1];
-    if (one_in(random_, 2)) {
-      part = text_field(part.number, one_in(random_, 2) ? word() : std::to_string(odd_number(random_, 4)));
-    } else {
-      change_value(part);
+    switch (below(random_, 4)) {
+      case 0: part = text_field(part.number, word()); break;
+      case 1: part = number_as_text(part.number); break;
+      default: change_value(part);
     }
+  }
+
+  Field number_as_text(std::uint32_t number) {
+    const std::string digits = std::to_string(odd_number(random_, 4));
+    const Bytes bytes = as_bytes(digits);
+    return {number, delimited, 0, kept({bytes.begin(), bytes.end()})};
   }
 
   void change_dims(Fields& tensor) {
@@ -374,8 +419,10 @@ class Mutation {
     tensor.push_back(number_field(tensor_location, 1));
   }
 
+  Fields& model_;
   Random& random_;
   std::vector<Place> places_;
+  std::vector<Blob> kept_;  // to move them as it grows does not move their bytes
 };
 
 }  // namespace
@@ -383,8 +430,9 @@ class Mutation {
 Blob mutate_model(const Blob& model, Random& random) {
   auto tree = Parser(model).message(Message::model, 0);
   if (!tree) return mutate_bytes(model);
-  for (std::size_t times = 1 + below(random, 3); times != 0; --times) Mutation(*tree, random).run();
-  return serialised(*tree);
+  Mutation mutation(*tree, random);
+  for (std::size_t times = 1 + below(random, 3); times != 0; --times) mutation.run();
+  return serialised(*tree, model.size() + 64);
 }
 
 Blob cross_models(const Blob& model, const Blob& other, Random& random) {
@@ -393,7 +441,7 @@ Blob cross_models(const Blob& model, const Blob& other, Random& random) {
   if (!one || !two) return {};
   Mutation from(*two, random);
   Mutation(*one, random).graft(from);
-  return serialised(*one);
+  return serialised(*one, model.size() + other.size());
 }
 
 }  // namespace onnxar::fuzz

@@ -1,10 +1,10 @@
 """Runs fuzz targets one after another, from what earlier runs found and from the corpus in the tree.
 
-Usage: run.py FUZZERS [--minimise | --total] [TARGET] [SECONDS]
+Usage: run.py FUZZERS [--minimise | --total] [TARGET] [SECONDS] [-OPTION=VALUE...]
 
 FUZZERS is the folder of the programs; beside it, `corpus` and `crashes` keep what they find, and `executions` has the
-number of executions of each run. `--minimise` writes the corpus in the tree anew. `--total` prints the executions of all
-runs so far.
+number of executions of each run. libFuzzer gets the options. `--minimise` writes the corpus in the tree anew. `--total`
+prints the executions of all runs so far.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ class Fuzzers:
         seeds.write_seeds(self.out / "seeds")
         (self.out / "dict").write_text(dictionary.complete())
 
-    def fuzz(self, target: str, seconds: int) -> bool:
+    def fuzz(self, target: str, seconds: int, options: list[str]) -> bool:
         """False if the target failed. The number of executions is kept in both cases."""
         print(f"\n==> fuzz {target} for {seconds} s", flush=True)
         crashes = self.folder("crashes", target)
         command = [self.program(target), f"-max_total_time={seconds}", *LIMITS, f"-dict={self.out / 'dict'}",
-                   f"-artifact_prefix={crashes}/", "-print_final_stats=1", *self.inputs(target)]  # fmt: skip
+                   f"-artifact_prefix={crashes}/", "-print_final_stats=1", *options, *self.inputs(target)]  # fmt: skip
         executed = 0
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace") as process:
             assert process.stderr
@@ -97,6 +97,7 @@ class Fuzzers:
 
 def main(programs: Path, arguments: list[str]) -> bool:
     fuzzers, targets, seconds = Fuzzers(programs), known_targets(), 60
+    options = [argument for argument in arguments if re.match(r"-\w+=", argument)]
     if arguments[:1] == ["--total"]:
         fuzzers.total()
         return True
@@ -106,11 +107,11 @@ def main(programs: Path, arguments: list[str]) -> bool:
             seconds = int(argument)
         elif argument in targets:
             targets = [argument]
-        else:
+        elif argument not in options:
             sys.exit(f"fuzz: unknown target {argument}; choose one of: {' '.join(targets)}")
     fuzzers.prepare()
     if not minimise:
-        return all([fuzzers.fuzz(target, seconds) for target in targets])
+        return all([fuzzers.fuzz(target, seconds, options) for target in targets])
     for target in targets:
         fuzzers.minimise(target)
     return True

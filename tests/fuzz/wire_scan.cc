@@ -97,11 +97,11 @@ onnx::TensorEdit put_back(const onnx::TensorSite& site) {
 void run(Bytes input) {
   const auto tensors = accepted([&] { return check_all(input); });
   if (!tensors) return;
-  require(scan(input, 1000) == *tensors, "a second walk, with a larger limit of depth, finds the same");
-  const auto shallow = accepted([&] { return scan(input, 6); });
+  if (is_turn(input, 0, 4)) require(scan(input, 1000) == *tensors, "a larger limit of depth finds the same");
+  const auto shallow = is_turn(input, 1, 4) ? accepted([&] { return scan(input, 6); }) : std::nullopt;
   require(!shallow || *shallow == *tensors, "a smaller limit refuses or finds the same");
-  require(std::ranges::equal(rewritten(input, keep), input), "a rewrite that changes nothing gives the same bytes");
-  require(std::ranges::equal(rewritten(input, put_back), input), "data put where it was gives the same bytes");
+  if (is_turn(input, 2, 4)) require(std::ranges::equal(rewritten(input, keep), input), "a rewrite can change nothing");
+  if (is_turn(input, 3, 4)) require(std::ranges::equal(rewritten(input, put_back), input), "data can be put back");
 }
 
 }  // namespace onnxar::fuzz

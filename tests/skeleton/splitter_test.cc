@@ -49,6 +49,19 @@ TEST_F(SplitterTest, RawDataBesideTypedDataStaysWithARemark) {
   EXPECT_THAT(ids_of(model.remarks), ElementsAre("warning onnx.tensor.not_converted"));
 }
 
+TEST_F(SplitterTest, FaultyRawDataIsNotMovedInBetween) {
+  for (const Message& faulty : {tensor("w", dtype::string, {2000}).raw_data(pattern(2000)),
+                                tensor("w", dtype::undefined, {2000}).raw_data(pattern(2000)),
+                                tensor("w", dtype::uint8, {0}).raw_data(pattern(2000)),
+                                tensor("w", dtype::uint8, {1999}).raw_data(pattern(2000))}) {
+    const Message proto = model_of({faulty});
+    const std::filesystem::path path = folder_.write_file("m.onnx", proto.view());
+    const LoadedModel model = load_model(path, ExternalPolicy::everything_inline(), {});
+    EXPECT_EQ(model.skeleton, proto.view());
+    EXPECT_TRUE(model.payloads.empty());
+  }
+}
+
 TEST_F(SplitterTest, ATypeThatIsNotKnownIsMovedByItsLength) {
   const LoadedModel model = load_onnx(model_of({tensor("w", 27, {5}).raw_data(pattern(2000))}));
   EXPECT_EQ(payloads_of(model).at("w"), pattern(2000));

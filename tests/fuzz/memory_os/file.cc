@@ -137,6 +137,7 @@ std::error_code set_size(Handle file, std::uint64_t size) noexcept {
 }
 
 std::error_code sync(Handle /*file*/) noexcept { return {}; }
+std::error_code hand_over(Handle /*file*/) noexcept { return {}; }
 
 Locking try_lock(Handle file, Lock wanted, std::error_code& failed) noexcept {
   const std::scoped_lock lock(files().mutex);

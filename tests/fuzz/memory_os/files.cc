@@ -44,8 +44,18 @@ File Files::opened(const std::shared_ptr<Node>& node, const std::string& path, b
   return File(Handle{static_cast<std::intptr_t>(number)});
 }
 
+void Files::make_root(const fs::path& path) {
+  const std::string name = normal(path);
+  roots.insert(name);
+  names[name] = make(FileKind::folder);
+}
+
 Files& files() {
-  static auto* const all = new Files;  // not destroyed: other objects may still close handles at exit
+  static auto* const all = [] {
+    auto* const made = new Files;  // not destroyed: other objects may still close handles at exit
+    made->make_root(fs::temp_directory_path());
+    return made;
+  }();
   return *all;
 }
 
@@ -72,12 +82,12 @@ std::error_code error(std::errc reason) noexcept { return {static_cast<int>(reas
 
 void make_root(const fs::path& path) {
   const std::scoped_lock lock(files().mutex);
-  files().names[files().root = normal(path)] = files().make(FileKind::folder);
+  files().make_root(path);
 }
 
 void forget_files() {
   const std::scoped_lock lock(files().mutex);
-  std::erase_if(files().names, [](const auto& name) { return name.first != files().root; });
+  std::erase_if(files().names, [](const auto& name) { return !files().roots.contains(name.first); });
   if (files().handles.size() == files().free_handles.size()) return;
   std::fputs("does not hold: every file that an input opens is closed\n", stderr);
   std::abort();

@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -55,9 +56,10 @@ struct Files {
   std::vector<std::shared_ptr<Opening>> handles;
   std::vector<std::size_t> free_handles;
   std::uint64_t next_inode = 1;
-  std::string root;
+  std::set<std::string, std::less<>> roots;  // folders that stay
 
   [[nodiscard]] std::shared_ptr<Node> make(FileKind kind);
+  void make_root(const std::filesystem::path& path);
   /// The file or folder at the path; null if there is none.
   [[nodiscard]] std::shared_ptr<Node> find(const std::string& path) const;
   /// Null for a handle that is not open.
@@ -65,6 +67,7 @@ struct Files {
   File opened(const std::shared_ptr<Node>& node, const std::string& path, bool writable);
 };
 
+/// At first there is one folder: the system's folder for temporary files.
 Files& files();
 
 /// The text by which a path is found.
@@ -76,7 +79,7 @@ std::error_code error(std::errc reason) noexcept;
 
 /// Makes a folder that stays.
 void make_root(const std::filesystem::path& path);
-/// Removes everything except that folder. Ends the process if a file is still open: the input leaked a handle.
+/// Removes everything except these folders. Ends the process if a file is still open: the input leaked a handle.
 void forget_files();
 
 }  // namespace onnxar::os::memory
