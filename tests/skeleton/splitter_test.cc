@@ -50,10 +50,10 @@ TEST_F(SplitterTest, RawDataBesideTypedDataStaysWithARemark) {
 }
 
 TEST_F(SplitterTest, FaultyRawDataIsNotMovedInBetween) {
-  for (const Message& faulty : {tensor("w", dtype::string, {2000}).raw_data(pattern(2000)),
-                                tensor("w", dtype::undefined, {2000}).raw_data(pattern(2000)),
-                                tensor("w", dtype::uint8, {0}).raw_data(pattern(2000)),
-                                tensor("w", dtype::uint8, {1999}).raw_data(pattern(2000))}) {
+  for (const auto& faulty : {tensor("w", dtype::string, {2000}).raw_data(pattern(2000)),
+                             tensor("w", dtype::undefined, {2000}).raw_data(pattern(2000)),
+                             tensor("w", dtype::uint8, {0}).raw_data(pattern(2000)),
+                             tensor("w", dtype::uint8, {1999}).raw_data(pattern(2000))}) {
     const Message proto = model_of({faulty});
     const std::filesystem::path path = folder_.write_file("m.onnx", proto.view());
     const LoadedModel model = load_model(path, ExternalPolicy::everything_inline(), {});
