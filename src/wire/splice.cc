@@ -19,7 +19,7 @@ std::size_t width_to_keep(Range length, std::uint64_t old_size) {
 }  // namespace
 
 // No length is stated for the outermost message, so nothing of its frame is used.
-Splice::Splice(Bytes message) : message_(message), frames_(1) {}
+Splice::Splice(Bytes message) : message_(message), frames_{Enclosing{}} {}
 
 Splice::Frame Splice::enter(Frame parent, const Field& field) {
   frames_.push_back({field.length, field.value.size(), parent, 0, 0});

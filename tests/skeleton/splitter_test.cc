@@ -54,9 +54,9 @@ TEST_F(SplitterTest, FaultyRawDataIsNotMovedInBetween) {
                              tensor("w", dtype::undefined, {2000}).raw_data(pattern(2000)),
                              tensor("w", dtype::uint8, {0}).raw_data(pattern(2000)),
                              tensor("w", dtype::uint8, {1999}).raw_data(pattern(2000))}) {
-    const Message constant = node("Constant", {}, {"c"}, {attribute_t("value", faulty)});
-    const Message proto = model({.graph = graph({.nodes = {constant}})});
-    const LoadedModel model = load_onnx(proto);  // whose policy leaves attributes in the model
+    const Message proto = model_of({faulty});
+    const std::filesystem::path path = folder_.write_file("m.onnx", proto.view());
+    const LoadedModel model = load_model(path, ExternalPolicy::everything_inline(), {});
     EXPECT_EQ(model.skeleton, proto.view());
     EXPECT_TRUE(model.payloads.empty());
   }
