@@ -45,7 +45,8 @@ struct OpenOptions {
 
 /// A part of an open file, such as an archive that is embedded in another file.
 struct DescriptorRange {
-  int descriptor = -1;                       ///< a regular file, open for reading
+  /// A regular file, open for reading; on Windows, opened without FILE_FLAG_OVERLAPPED. Negative, or null: none.
+  NativeHandle descriptor = NativeHandle(std::intptr_t{-1});
   std::uint64_t offset = 0;                  ///< bytes, a multiple of 64
   std::optional<std::uint64_t> length = {};  ///< bytes; absent: to the end of the file
 };

@@ -16,7 +16,8 @@
  * Views     of an archive    are valid until onnxar_close and the last onnxar_owner_release, whichever is later;
  *           of tensors       until onnxar_tensors_free, their bytes in entries as long as other views of the archive;
  *           of other things  until their function free.
- * Text      A name with a length beside it does not end in NUL. Any other `const char*` does.
+ * Text      A name with a length beside it does not end in NUL. Any other `const char*` does. Paths are UTF-8 on
+ *           Windows, and bytes elsewhere.
  * Threads   Several threads may call functions of one const archive or const list of tensors at once, and also
  *           onnxar_get_tensor_bytes, retain and release. Writers, keys, reports and errors are not synchronised.
  *           Callbacks run on the thread of the call, except `release`.
@@ -34,8 +35,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Marks the functions that the shared library exports. ONNXAR_C_BUILD is defined while that library is compiled;
+ * callers that compile its sources into their program define ONNXAR_C_STATIC. */
+#if defined(ONNXAR_C_STATIC)
+#define ONNXAR_C_API
+#elif defined(_WIN32) && defined(ONNXAR_C_BUILD)
+#define ONNXAR_C_API __declspec(dllexport)
+#elif defined(_WIN32)
+#define ONNXAR_C_API __declspec(dllimport)
+#elif defined(__GNUC__)
+#define ONNXAR_C_API __attribute__((visibility("default")))
+#else
+#define ONNXAR_C_API
+#endif
+
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+/* The system's own handle of an open file: a descriptor on POSIX; a HANDLE on Windows. The library borrows it. */
+#if defined(_WIN32)
+typedef void* onnxar_native_handle;
+#else
+typedef int onnxar_native_handle;
 #endif
 
 /* The ABI that a caller is compiled against: the first argument of every function that takes no handle and can fail. */
@@ -100,67 +122,69 @@ typedef struct onnxar_location {
 } onnxar_location;
 
 /* Of the library at run time: "0.1.0"; major * 10000 + minor * 100 + patch; its ONNXAR_C_ABI. */
-const char* onnxar_version(void);
-uint32_t onnxar_version_number(void);
-uint32_t onnxar_c_abi(void);
+ONNXAR_C_API const char* onnxar_version(void);
+ONNXAR_C_API uint32_t onnxar_version_number(void);
+ONNXAR_C_API uint32_t onnxar_c_abi(void);
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 /* Maps and opens the file at `path`. Cost: O(directory). ONNXAR_USAGE: options of a later version. ONNXAR_IO: the file
  * cannot be read; code archive.busy: it is being edited, try again. ONNXAR_FORMAT: it is not an archive. */
-onnxar_status onnxar_open_path(uint32_t abi, const char* path, const onnxar_open_options* options,
-                               onnxar_archive** archive, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_open_path(uint32_t abi, const char* path, const onnxar_open_options* options,
+                                            onnxar_archive** archive, onnxar_error** error);
 /* Opens an archive in a part of an open file: `offset` is a multiple of 64, `length` may be ONNXAR_TO_END. The caller
  * keeps the descriptor, and may close it after the call. */
-onnxar_status onnxar_open_descriptor(uint32_t abi, int descriptor, uint64_t offset, uint64_t length,
-                                     const onnxar_open_options* options, onnxar_archive** archive,
-                                     onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_open_descriptor(uint32_t abi, onnxar_native_handle descriptor, uint64_t offset,
+                                                  uint64_t length, const onnxar_open_options* options,
+                                                  onnxar_archive** archive, onnxar_error** error);
 /* Opens an archive in memory, which should begin on a page. When the archive is closed and the last owner is released,
  * `release(context)` is called once, on any thread; it is not called if opening fails. If `release` is NULL, the caller
  * keeps the bytes alive longer than that. */
-onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size, void (*release)(void* context),
-                                 void* context, const onnxar_open_options* options, onnxar_archive** archive,
-                                 onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_open_memory(uint32_t abi, const void* data, size_t size,
+                                              void (*release)(void* context), void* context,
+                                              const onnxar_open_options* options, onnxar_archive** archive,
+                                              onnxar_error** error);
 /* Sets `is_archive` to 1 if onnxar_open_path accepts the file, else to 0. ONNXAR_IO: as above. */
-onnxar_status onnxar_is_archive(uint32_t abi, const char* path, int* is_archive, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_is_archive(uint32_t abi, const char* path, int* is_archive, onnxar_error** error);
 /* An archive must not be used after this. Its views stay valid while an owner exists. */
-void onnxar_close(onnxar_archive* archive);
+ONNXAR_C_API void onnxar_close(onnxar_archive* archive);
 
 /* --- entries ------------------------------------------------------------------------------------------------------ */
 /* The number of entries, including the model; 0 for NULL. */
-uint64_t onnxar_count(const onnxar_archive* archive);
+ONNXAR_C_API uint64_t onnxar_count(const onnxar_archive* archive);
 /* Entry `index` in the order of the file; the last one is the model. Code usage.no_such_entry: it does not exist. */
-onnxar_status onnxar_get_entry(const onnxar_archive* archive, uint64_t index, onnxar_entry* entry,
-                               onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_get_entry(const onnxar_archive* archive, uint64_t index, onnxar_entry* entry,
+                                            onnxar_error** error);
 /* The entry of exactly this name. Cost: O(1). Code usage.no_such_entry: the archive has none. */
-onnxar_status onnxar_find(const onnxar_archive* archive, const char* name, size_t name_length, onnxar_entry* entry,
-                          onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_find(const onnxar_archive* archive, const char* name, size_t name_length,
+                                       onnxar_entry* entry, onnxar_error** error);
 
 /* Where the entry's bytes are, and the bytes. The first call for an entry verifies its local header: ONNXAR_FORMAT. */
-onnxar_status onnxar_locate(const onnxar_archive* archive, uint64_t index, onnxar_location* location,
-                            onnxar_error** error);
-onnxar_status onnxar_get_bytes(const onnxar_archive* archive, uint64_t index, onnxar_bytes* bytes,
-                               onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_locate(const onnxar_archive* archive, uint64_t index, onnxar_location* location,
+                                         onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_get_bytes(const onnxar_archive* archive, uint64_t index, onnxar_bytes* bytes,
+                                            onnxar_error** error);
 /* Copies the entry's bytes to `buffer` and compares the CRC-32 of the copy. ONNXAR_USAGE: `size` is not the entry's.
  * Code zip.data.crc: the bytes are damaged. After an error the content of `buffer` is undefined. */
-onnxar_status onnxar_read_entry(const onnxar_archive* archive, uint64_t index, void* buffer, size_t size,
-                                onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_read_entry(const onnxar_archive* archive, uint64_t index, void* buffer, size_t size,
+                                             onnxar_error** error);
 
 /* The serialised ModelProto. */
-onnxar_status onnxar_model(const onnxar_archive* archive, onnxar_bytes* bytes, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_model(const onnxar_archive* archive, onnxar_bytes* bytes, onnxar_error** error);
 /* The bytes that a tensor's external_data names: `length` bytes (ONNXAR_TO_END without a length) at `offset` (0 without
  * one) of the entry `location`. ONNXAR_FORMAT: the entry does not exist, or the range leaves it. */
-onnxar_status onnxar_resolve(const onnxar_archive* archive, const char* location, size_t location_length,
-                             uint64_t offset, uint64_t length, onnxar_bytes* bytes, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_resolve(const onnxar_archive* archive, const char* location, size_t location_length,
+                                          uint64_t offset, uint64_t length, onnxar_bytes* bytes, onnxar_error** error);
 /* Asks the system to read an entry ahead, or waits until all of it is in memory. */
-onnxar_status onnxar_prefetch(const onnxar_archive* archive, uint64_t index, int32_t prefetch, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_prefetch(const onnxar_archive* archive, uint64_t index, int32_t prefetch,
+                                           onnxar_error** error);
 /* Compares the CRC-32 of the entry's bytes, and reads all of them. Code zip.data.crc: the bytes are damaged. */
-onnxar_status onnxar_verify(const onnxar_archive* archive, uint64_t index, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_verify(const onnxar_archive* archive, uint64_t index, onnxar_error** error);
 
 /* A new share in the memory of the archive: its views stay valid until all shares are released, even after
  * onnxar_close. A share in memory that was opened without `release` keeps nothing alive. */
-onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** owner, onnxar_error** error);
-void onnxar_owner_retain(onnxar_owner* owner);
-void onnxar_owner_release(onnxar_owner* owner);
+ONNXAR_C_API onnxar_status onnxar_get_owner(const onnxar_archive* archive, onnxar_owner** owner, onnxar_error** error);
+ONNXAR_C_API void onnxar_owner_retain(onnxar_owner* owner);
+ONNXAR_C_API void onnxar_owner_release(onnxar_owner* owner);
 
 /* --- tensors, without protobuf ------------------------------------------------------------------------------------ */
 typedef struct onnxar_tensor {
@@ -176,22 +200,23 @@ typedef struct onnxar_tensor {
 
 /* The list of all tensors of the model, at every site, in the order of the model. Free it before the archive is closed.
  * Cost: O(model); no weight is read. ONNXAR_FORMAT: the model is damaged or ambiguous. */
-onnxar_status onnxar_get_tensors(const onnxar_archive* archive, onnxar_tensors** tensors, onnxar_error** error);
-void onnxar_tensors_free(onnxar_tensors* tensors);
+ONNXAR_C_API onnxar_status onnxar_get_tensors(const onnxar_archive* archive, onnxar_tensors** tensors,
+                                              onnxar_error** error);
+ONNXAR_C_API void onnxar_tensors_free(onnxar_tensors* tensors);
 /* The number of tensors; 0 for NULL. */
-uint64_t onnxar_tensor_count(const onnxar_tensors* tensors);
+ONNXAR_C_API uint64_t onnxar_tensor_count(const onnxar_tensors* tensors);
 /* Code usage.no_such_tensor: `index` is not below the count. */
-onnxar_status onnxar_get_tensor(const onnxar_tensors* tensors, uint64_t index, onnxar_tensor* tensor,
-                                onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_get_tensor(const onnxar_tensors* tensors, uint64_t index, onnxar_tensor* tensor,
+                                             onnxar_error** error);
 /* The tensor's raw bytes, from an entry or from the model; values in typed fields are decoded. Elements below 8 bits
  * are packed. ONNXAR_FORMAT: loading refuses the tensor, for a link that leads nowhere or for data whose length does
  * not fit type and dims; code onnx.tensor.strings: strings have no raw bytes. */
-onnxar_status onnxar_get_tensor_bytes(onnxar_tensors* tensors, uint64_t index, onnxar_bytes* bytes,
-                                      onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_get_tensor_bytes(onnxar_tensors* tensors, uint64_t index, onnxar_bytes* bytes,
+                                                   onnxar_error** error);
 /* The index of the tensor of this name. If several have it, the initializer of the main graph comes before others.
  * Cost: O(1). Code usage.no_such_tensor: no tensor has this name; the message gives similar ones. */
-onnxar_status onnxar_lookup(const onnxar_tensors* tensors, const char* name, size_t name_length, uint64_t* index,
-                            onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_lookup(const onnxar_tensors* tensors, const char* name, size_t name_length,
+                                         uint64_t* index, onnxar_error** error);
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 typedef struct onnxar_writer_options {
@@ -211,26 +236,26 @@ typedef size_t (*onnxar_reader)(void* context, void* buffer, size_t size);
 
 /* Begins an archive. onnxar_finish gives the file its name, so readers never see half an archive. After a failure,
  * except by a NULL argument, all later calls fail: code usage.writer_failed. Code output.exists: see `overwrite`. */
-onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_options* options,
-                            onnxar_writer** writer, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_options* options,
+                                         onnxar_writer** writer, onnxar_error** error);
 /* Reserves disk space for an archive of `bytes` bytes, so that a full disk is noticed at once. */
-onnxar_status onnxar_reserve(onnxar_writer* writer, uint64_t bytes, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_reserve(onnxar_writer* writer, uint64_t bytes, onnxar_error** error);
 /* Adds an entry from memory, or `size` bytes of a stream. Its name is the location in a tensor's external_data. */
-onnxar_status onnxar_add(onnxar_writer* writer, const char* name, size_t name_length, const void* data, size_t size,
-                         onnxar_error** error);
-onnxar_status onnxar_add_stream(onnxar_writer* writer, const char* name, size_t name_length, uint64_t size,
-                                onnxar_reader read, void* context, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_add(onnxar_writer* writer, const char* name, size_t name_length, const void* data,
+                                      size_t size, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_add_stream(onnxar_writer* writer, const char* name, size_t name_length, uint64_t size,
+                                             onnxar_reader read, void* context, onnxar_error** error);
 /* Writes the serialised ModelProto, verifies its links, and publishes the file. The caller still frees the writer. */
-onnxar_status onnxar_finish(onnxar_writer* writer, const void* model, size_t size, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_finish(onnxar_writer* writer, const void* model, size_t size, onnxar_error** error);
 /* Frees the writer. An archive that was not finished leaves no file. */
-void onnxar_writer_free(onnxar_writer* writer);
+ONNXAR_C_API void onnxar_writer_free(onnxar_writer* writer);
 
 /* Makes names of entries from names of tensors: C identifiers that differ by more than ASCII case. */
-onnxar_status onnxar_keys_create(uint32_t abi, onnxar_keys** keys, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_keys_create(uint32_t abi, onnxar_keys** keys, onnxar_error** error);
 /* A new key for a tensor of this name. */
-onnxar_status onnxar_make_key(onnxar_keys* keys, const char* tensor_name, size_t name_length, const char** key,
-                              onnxar_error** error);
-void onnxar_keys_free(onnxar_keys* keys);
+ONNXAR_C_API onnxar_status onnxar_make_key(onnxar_keys* keys, const char* tensor_name, size_t name_length,
+                                           const char** key, onnxar_error** error);
+ONNXAR_C_API void onnxar_keys_free(onnxar_keys* keys);
 
 /* --- verbs -------------------------------------------------------------------------------------------------------- */
 /* A file that becomes an entry beside the weights. Its name is not a C identifier, since those are keys of tensors. */
@@ -269,27 +294,27 @@ typedef struct onnxar_options {
 
 /* Each verb does what the command of that name does, from file to file. Outputs appear complete or not at all. `report`
  * may be NULL, except for onnxar_check. Models in protobuf's text format are refused: code usage.no_text_parser. */
-onnxar_status onnxar_pack(uint32_t abi, const char* model, const char* archive, const onnxar_options* options,
-                          onnxar_report** report, onnxar_error** error);
-onnxar_status onnxar_unpack(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
-                            onnxar_report** report, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_pack(uint32_t abi, const char* model, const char* archive,
+                                       const onnxar_options* options, onnxar_report** report, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_unpack(uint32_t abi, const char* archive, const char* model,
+                                         const onnxar_options* options, onnxar_report** report, onnxar_error** error);
 /* ONNXAR_OK means that the check ran; the report has its findings. */
-onnxar_status onnxar_check(uint32_t abi, const char* path, const onnxar_options* options, onnxar_report** report,
-                           onnxar_error** error);
-onnxar_status onnxar_repack(uint32_t abi, const char* zip, const char* archive, const onnxar_options* options,
-                            onnxar_report** report, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_check(uint32_t abi, const char* path, const onnxar_options* options,
+                                        onnxar_report** report, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_repack(uint32_t abi, const char* zip, const char* archive,
+                                         const onnxar_options* options, onnxar_report** report, onnxar_error** error);
 /* `model` may be NULL: then only the options `add` and `remove` apply. */
-onnxar_status onnxar_replace(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
-                             onnxar_report** report, onnxar_error** error);
-onnxar_status onnxar_undo(uint32_t abi, const char* archive, const onnxar_options* options, onnxar_report** report,
-                          onnxar_error** error);
-onnxar_status onnxar_recover(uint32_t abi, const char* archive, const onnxar_options* options, onnxar_report** report,
-                             onnxar_error** error);
-onnxar_status onnxar_link(uint32_t abi, const char* archive, const char* model, const onnxar_options* options,
-                          onnxar_report** report, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_replace(uint32_t abi, const char* archive, const char* model,
+                                          const onnxar_options* options, onnxar_report** report, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_undo(uint32_t abi, const char* archive, const onnxar_options* options,
+                                       onnxar_report** report, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_recover(uint32_t abi, const char* archive, const onnxar_options* options,
+                                          onnxar_report** report, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_link(uint32_t abi, const char* archive, const char* model,
+                                       const onnxar_options* options, onnxar_report** report, onnxar_error** error);
 /* `which`: a tensor's name, key or site, or a pattern of names; with a pattern, `output` ends in "/". */
-onnxar_status onnxar_extract(uint32_t abi, const char* model, const char* which, const char* output,
-                             const onnxar_options* options, onnxar_report** report, onnxar_error** error);
+ONNXAR_C_API onnxar_status onnxar_extract(uint32_t abi, const char* model, const char* which, const char* output,
+                                          const onnxar_options* options, onnxar_report** report, onnxar_error** error);
 
 /* The numbers of a report; 0 for a verb that does not have the number. */
 enum {
@@ -312,28 +337,30 @@ typedef struct onnxar_finding {
   const char* line;    /* severity, code, place and message */
 } onnxar_finding;
 
-uint64_t onnxar_report_number(const onnxar_report* report, int32_t number);
-uint64_t onnxar_finding_count(const onnxar_report* report);
-onnxar_status onnxar_get_finding(const onnxar_report* report, uint64_t index, onnxar_finding* finding,
-                                 onnxar_error** error);
+ONNXAR_C_API uint64_t onnxar_report_number(const onnxar_report* report, int32_t number);
+ONNXAR_C_API uint64_t onnxar_finding_count(const onnxar_report* report);
+ONNXAR_C_API onnxar_status onnxar_get_finding(const onnxar_report* report, uint64_t index, onnxar_finding* finding,
+                                              onnxar_error** error);
 /* 1 if no finding is an error, else 0. */
-int onnxar_passed(const onnxar_report* report);
-void onnxar_report_free(onnxar_report* report);
+ONNXAR_C_API int onnxar_passed(const onnxar_report* report);
+ONNXAR_C_API void onnxar_report_free(onnxar_report* report);
 
 /* --- errors ------------------------------------------------------------------------------------------------------- */
 /* For NULL these give ONNXAR_OK, "" and 0. Text that does not apply is "". This interface adds the codes "c.memory",
  * "c.internal" and "c.callback" to those of error_codes.inc. The ids of hints are in error_hints.inc. */
-onnxar_status onnxar_error_status(const onnxar_error* error);
-const char* onnxar_error_code(const onnxar_error* error);       /* a stable id, such as "zip.entry.overlap" */
-const char* onnxar_error_message(const onnxar_error* error);    /* what is wrong; what to do, in words of C */
-const char* onnxar_error_line(const onnxar_error* error);       /* path, entry and offset, then the message */
-const char* onnxar_error_hint(const onnxar_error* error);       /* what to do as a stable id: "output.overwrite" */
-const char* onnxar_error_hint_value(const onnxar_error* error); /* the name or number that the hint mentions */
-const char* onnxar_error_entry(const onnxar_error* error);      /* the entry in question */
-const char* onnxar_error_path(const onnxar_error* error);       /* the file in question */
+ONNXAR_C_API onnxar_status onnxar_error_status(const onnxar_error* error);
+ONNXAR_C_API const char* onnxar_error_code(const onnxar_error* error);    /* a stable id, such as "zip.entry.overlap" */
+ONNXAR_C_API const char* onnxar_error_message(const onnxar_error* error); /* what is wrong; what to do, in words of C */
+ONNXAR_C_API const char* onnxar_error_line(const onnxar_error* error);    /* path, entry and offset, then the message */
+ONNXAR_C_API const char* onnxar_error_hint(
+    const onnxar_error* error); /* what to do as a stable id: "output.overwrite" */
+ONNXAR_C_API const char* onnxar_error_hint_value(
+    const onnxar_error* error);                                         /* the name or number that the hint mentions */
+ONNXAR_C_API const char* onnxar_error_entry(const onnxar_error* error); /* the entry in question */
+ONNXAR_C_API const char* onnxar_error_path(const onnxar_error* error);  /* the file in question */
 /* 1 if a place in the file is known, else 0. If 1, it is written to `offset`, which may be NULL. */
-int onnxar_error_offset(const onnxar_error* error, uint64_t* offset);
-void onnxar_error_free(onnxar_error* error);
+ONNXAR_C_API int onnxar_error_offset(const onnxar_error* error, uint64_t* offset);
+ONNXAR_C_API void onnxar_error_free(onnxar_error* error);
 
 #ifdef __cplusplus
 }

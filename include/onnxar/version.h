@@ -1,4 +1,5 @@
-// The version of the library, the check for C++20, and the macro that exports symbols. Every public header includes
+// What depends on the version and on the platform: the version of the library, the check for C++20, the macro that
+// exports symbols, and the type of handles. Every public header includes
 // this one, and needs nothing more from it. Threads: all functions here may be called from any thread.
 #pragma once
 
@@ -32,13 +33,21 @@
 // library exports what the public headers declare and nothing else, and a plugin that links the static libraries
 // exports none of it. The build defines ONNXAR_SHARED for shared libraries, and for their users too: an exception that
 // crosses the border of a library needs a type that both sides can see.
-#if defined(ONNXAR_SHARED) && (defined(__GNUC__) || defined(__clang__))
+#if defined(ONNXAR_SHARED) && !defined(_WIN32) && (defined(__GNUC__) || defined(__clang__))
 #define ONNXAR_API [[gnu::visibility("default")]]
 #else
 #define ONNXAR_API
 #endif
 
 namespace ONNXAR_API onnxar {
+
+/// The system's own handle of an open file. POSIX: a descriptor. Windows: a HANDLE, not a descriptor of the C library,
+/// of which a process may have several. The library borrows handles and never closes them.
+#if defined(_WIN32)
+using NativeHandle = void*;
+#else
+using NativeHandle = int;
+#endif
 
 /// The version of the library that the program runs with, as ONNXAR_VERSION. It differs from the macro if the
 /// program was compiled against headers of a different version than that of the shared library that it loads.

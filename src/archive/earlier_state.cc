@@ -101,20 +101,17 @@ std::optional<EarlierState> verified_state(Bytes file, std::uint64_t begin) {
 }
 
 /// Cuts the file off after `state`. The state before an edit is a prefix of the file, so nothing has to be rewritten.
-EarlierState cut(os::File file, const std::filesystem::path& path, std::uint64_t file_size, EarlierState state,
-                 const CutOptions& options) {
-  state.file_size = file_size;  // reported, so that callers see how much was or would be cut
-  if (options.dry_run || state.size == file_size) return state;
+/// REQUIRES: this process has no mapping of the file left, since Windows does not cut a mapped file.
+EarlierState cut(os::File file, const std::filesystem::path& path, EarlierState state, const CutOptions& options) {
+  if (options.dry_run || state.size == state.file_size) return state;
   base::OutputFile kept = base::OutputFile::extend(std::move(file), path, state.size);
   kept.set_size(state.size);
   kept.publish(options.sync ? base::Sync::full : base::Sync::none);
   return state;
 }
 
-}  // namespace
-
-EarlierState recover(const std::filesystem::path& path, const CutOptions& options) {
-  os::File file = lock_for_editing(path);
+/// The state that `recover` restores, with the size of the file. Errors: archive.unrecoverable, io.*.
+EarlierState last_whole_state(os::Handle file, const std::filesystem::path& path) {
   const auto mapping = base::MappedFile::map(file, path);
   const Bytes bytes = mapping.bytes();
   const std::vector<std::uint64_t> ends = zip::state_ends(bytes);
@@ -122,15 +119,18 @@ EarlierState recover(const std::filesystem::path& path, const CutOptions& option
   // The last state that is complete wins, because it holds the most edits.
   for (const std::uint64_t end : std::views::reverse(sound)) {
     const auto at = std::ranges::lower_bound(ends, end);
-    const auto state = verified_state(bytes.first(base::in_memory(end)), at == ends.begin() ? 0 : *std::prev(at));
-    if (state) return cut(std::move(file), path, bytes.size(), *state, options);
+    auto state = verified_state(bytes.first(base::in_memory(end)), at == ends.begin() ? 0 : *std::prev(at));
+    if (!state) continue;
+    state->file_size = bytes.size();
+    return *state;
   }
   throw Error(Code::archive_unrecoverable, "no prefix of the file is a complete archive, so nothing can be recovered",
               {}, path, {Hint::make_anew});
 }
 
-EarlierState undo(const std::filesystem::path& path, const CutOptions& options) {
-  os::File file = lock_for_editing(path);
+/// The state that `undo` restores, with the size of the file. Errors: usage.nothing_to_undo, archive.unrecoverable,
+/// those of opening.
+EarlierState state_before_last_edit(os::Handle file, const std::filesystem::path& path) {
   const Archive archive = open_locked(file, path, {});
   const std::vector<std::uint64_t> ends = zip::state_ends(archive.file());
   if (ends.size() < 2 || ends.back() != archive.file().size()) {
@@ -138,13 +138,28 @@ EarlierState undo(const std::filesystem::path& path, const CutOptions& options) 
   }
   // Verified before anything is cut: the last edit may be the only whole state of a damaged file.
   const std::uint64_t end = ends[ends.size() - 2];
-  const auto state = whole_state(archive.file().first(base::in_memory(end)));
+  auto state = whole_state(archive.file().first(base::in_memory(end)));
   if (!state) {
     throw Error(Code::archive_unrecoverable,
                 base::concat("the state before the last edit, the first ", end, " bytes, is damaged; nothing was cut"),
                 {"", end}, path);
   }
-  return cut(std::move(file), path, archive.file().size(), *state, options);
+  state->file_size = archive.file().size();
+  return *state;
+}
+
+}  // namespace
+
+EarlierState recover(const std::filesystem::path& path, const CutOptions& options) {
+  os::File file = lock_for_editing(path);
+  const EarlierState state = last_whole_state(file, path);
+  return cut(std::move(file), path, state, options);
+}
+
+EarlierState undo(const std::filesystem::path& path, const CutOptions& options) {
+  os::File file = lock_for_editing(path);
+  const EarlierState state = state_before_last_edit(file, path);
+  return cut(std::move(file), path, state, options);
 }
 
 }  // namespace onnxar

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "os/names.h"
 
 namespace onnxar {
 namespace {
@@ -184,7 +185,7 @@ std::string escaped(std::string_view text) { return escaped_unless(text, is_prin
 
 std::string escaped_path(const std::filesystem::path& path) {
   constexpr std::size_t longest = 4096;  // PATH_MAX of Linux; a location in a model can be longer
-  const std::string text = path.string();
+  const std::string text = os::text_of(path);
   const bool cut = text.size() > longest;
   const std::string shown =
       escaped_unless(base::utf8_prefix(text, longest), [](char32_t point) { return !is_unseen(point); });

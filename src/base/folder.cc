@@ -8,6 +8,7 @@
 #include "base/open_file.h"
 #include "os/error.h"
 #include "os/folder.h"
+#include "os/names.h"
 
 namespace onnxar::base {
 namespace {
@@ -25,9 +26,9 @@ Error swapped(const fs::path& path) {
 
 /// Makes the folder in `parent`, which `here` is a handle of. False if something has this name already.
 bool make_at(os::Handle here, const Folder& parent, const std::string& name) {
-  const std::error_code failed = os::make_folder(here, name);
+  const std::error_code failed = os::make_folder(here, os::path_of(name));
   if (failed && os::reason_of(failed) != os::Reason::exists) {
-    throw system_error(failed, "cannot make the folder", parent.path() / name);
+    throw system_error(failed, "cannot make the folder", parent.path() / os::path_of(name));
   }
   return !failed;
 }
@@ -47,10 +48,10 @@ bool Folder::make(const Folder& parent, const std::string& name) { return make_a
 std::shared_ptr<const Folder> Folder::make_in(std::shared_ptr<const Folder> parent, const std::string& name,
                                               os::File& here) {
   if (!make_at(here, *parent, name)) return nullptr;
-  std::shared_ptr<Folder> folder(new Folder(std::move(parent), name));
+  std::shared_ptr<Folder> folder(new Folder(std::move(parent), os::path_of(name)));
   try {
     std::error_code failed;
-    os::File made = os::open_folder_in(here, name, failed);
+    os::File made = os::open_folder_in(here, os::path_of(name), failed);
     if (failed) throw folder->not_opened(failed);
     folder->identity_ = folder->identity_in(made);
     here = std::move(made);
@@ -83,7 +84,7 @@ bool Folder::is(os::Handle file) const noexcept {
 }
 
 std::shared_ptr<const Folder> Folder::open_in(std::shared_ptr<const Folder> parent, const std::string& name) {
-  std::shared_ptr<Folder> folder(new Folder(std::move(parent), name));
+  std::shared_ptr<Folder> folder(new Folder(std::move(parent), os::path_of(name)));
   std::error_code failed;
   const os::File opened = folder->open_from_root(failed);
   if (failed) throw folder->not_opened(failed);
@@ -144,7 +145,7 @@ void Folder::sync() const {
 template <typename Remove>
 void Folder::remove(const Remove& remove, const std::string& name) const noexcept {
   try {
-    static_cast<void>(remove(handle(), name));
+    static_cast<void>(remove(handle(), os::path_of(name)));
   } catch (const Error&) {
     return;  // the folder is not where it was; removing the name by its path could hit a stranger's file
   }
@@ -155,7 +156,7 @@ void Folder::remove_file(const std::string& name) const noexcept { remove(os::re
 void Folder::remove_folder(const std::string& name) const noexcept { remove(os::remove_folder, name); }
 
 void Folder::remove_folder_at(os::Handle here, const std::string& name) noexcept {
-  static_cast<void>(os::remove_folder(here, name));
+  static_cast<void>(os::remove_folder(here, os::path_of(name)));
 }
 
 fs::path Folder::path() const { return parent_ ? parent_->path() / name_ : name_; }

@@ -4,6 +4,7 @@
 #include "base/ranges.h"
 #include "base/text.h"
 #include "os/error.h"
+#include "os/process.h"
 
 namespace onnxar::base {
 namespace {
@@ -13,6 +14,13 @@ void expect_regular(os::FileKind kind, const std::filesystem::path& path) {
   const bool is_folder = kind == os::FileKind::folder;
   throw Error(Code::io_not_a_file,
               is_folder ? "is a folder; name a file" : "is not a regular file; only files can be mapped", {}, path);
+}
+
+std::string blocked_by(const std::filesystem::path& path) {
+  std::string programs;
+  for (const std::string& program : os::programs_with(path)) programs += (programs.empty() ? "" : ", ") + program;
+  return concat(": the file is mapped by ", programs.empty() ? "a program" : programs,
+                ", and this system does not change a mapped file; end what reads it");
 }
 
 }  // namespace
@@ -113,6 +121,15 @@ Error system_error(const std::error_code& failed, std::string_view doing, const 
               concat(doing, ": the disk is full (", reason, "); free space or write elsewhere"),
               {},
               path};
+    case os::Reason::bad_name:
+      return {
+          Code::io_failed,
+          concat(doing,
+                 ": no file of this system can have this name (a device such as NUL, a `:`, or a dot or space at its "
+                 "end); choose a different name"),
+          {},
+          path};
+    case os::Reason::mapped: return {Code::io_failed, concat(doing, blocked_by(path)), {}, path};
     default: return {Code::io_failed, concat(doing, ": ", reason), {}, path};
   }
 }

@@ -7,6 +7,7 @@
 #include "base/extended_files.h"
 #include "base/text.h"
 #include "os/error.h"
+#include "os/names.h"
 #include "os/output.h"
 
 namespace onnxar::base {
@@ -20,7 +21,7 @@ OutputFile OutputFile::create(const fs::path& target, Existing existing) {
 }
 
 OutputFile OutputFile::create(std::shared_ptr<const Folder> folder, const std::string& name, Existing existing) {
-  fs::path path = folder->path() / name;
+  fs::path path = folder->path() / os::path_of(name);
   return create(OutputTarget{std::move(path), std::move(folder), name}, existing);
 }
 
@@ -37,6 +38,7 @@ OutputFile OutputFile::create_nameless(const fs::path& folder) {
   file.name_.emplace(OutputTarget{file.target_, Folder::open(file.target_), "onnxar"});
   file.file_ = file.name_->create();
   file.name_->vanish();
+  os::allow_holes(file.file_);  // the file of a spool is as long as all that it may have to hold
   return file;
 }
 

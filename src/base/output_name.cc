@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "os/error.h"
+#include "os/names.h"
 #include "os/output.h"
 
 namespace onnxar::base {
@@ -50,7 +51,7 @@ os::File OutputName::create_hidden() {
   std::error_code failed;
   for (int i = 0; i < attempts; ++i) {
     std::string name = hidden_name(target_.name);
-    os::File file = os::create_new(here, name, failed);
+    os::File file = os::create_new(here, os::path_of(name), failed);
     if (!failed) {
       hidden_ = std::move(name);
       return file;
@@ -61,9 +62,9 @@ os::File OutputName::create_hidden() {
 }
 
 void OutputName::link_to(os::Handle file, const std::string& name) const {
-  const std::error_code failed = os::give_name(file, target_.folder->handle(), name);
+  const std::error_code failed = os::give_name(file, target_.folder->handle(), os::path_of(name));
   if (!failed) return;
-  const std::filesystem::path path = target_.folder->path() / name;
+  const std::filesystem::path path = target_.folder->path() / os::path_of(name);
   throw os::reason_of(failed) == os::Reason::exists ? already_exists(path)
                                                     : system_error(failed, "cannot name the output", path);
 }
@@ -82,7 +83,7 @@ void OutputName::vanish() noexcept {
 
 void OutputName::keep_mode(os::Handle file) const {
   // Not ignored: the new file could be open to users to whom the old one was not.
-  if (const std::error_code failed = os::keep_mode(file, target_.folder->handle(), target_.name)) {
+  if (const std::error_code failed = os::keep_mode(file, target_.folder->handle(), os::path_of(target_.name))) {
     throw system_error(failed, "cannot keep the permissions", target_.path);
   }
 }
@@ -91,8 +92,8 @@ void OutputName::publish(os::Handle file, Existing existing) {
   if (hidden_.empty()) return link_to(file, target_.name);
   const FolderHandle here = target_.folder->handle();
   // A rename replaces the target in one step: readers see the old file or the new one, never none.
-  const std::error_code failed = existing == Existing::replace ? os::rename_over(here, hidden_, target_.name)
-                                                               : os::rename_to_free_name(here, hidden_, target_.name);
+  const auto rename = existing == Existing::replace ? os::rename_over : os::rename_to_free_name;
+  const std::error_code failed = rename(here, os::path_of(hidden_), os::path_of(target_.name));
   if (failed) {
     const bool exists = existing == Existing::refuse && os::reason_of(failed) == os::Reason::exists;
     throw exists ? already_exists(target_.path) : system_error(failed, "cannot rename to", target_.path);

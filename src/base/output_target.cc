@@ -7,6 +7,7 @@
 #include "base/paths.h"
 #include "os/error.h"
 #include "os/folder.h"
+#include "os/names.h"
 
 namespace onnxar::base {
 namespace {
@@ -16,9 +17,9 @@ namespace fs = std::filesystem;
 /// Errors: io.permission, io.failed.
 bool is_link(const Folder& folder, os::Handle here, const std::string& name) {
   std::error_code failed;
-  const os::FileStatus status = os::status_in(here, name, failed);
+  const os::FileStatus status = os::status_in(here, os::path_of(name), failed);
   if (os::reason_of(failed) == os::Reason::not_found) return false;
-  if (failed) throw system_error(failed, "cannot write", folder.path() / name);
+  if (failed) throw system_error(failed, "cannot write", folder.path() / os::path_of(name));
   return status.kind == os::FileKind::link;
 }
 
@@ -27,16 +28,16 @@ std::optional<fs::path> link_target(const Folder& folder, const std::string& nam
   const FolderHandle here = folder.handle();
   if (!is_link(folder, here, name)) return std::nullopt;
   std::error_code failed;
-  const bool trusted = os::may_follow_link(here, name, failed);
-  if (failed) throw system_error(failed, "cannot write", folder.path() / name);
+  const bool trusted = os::may_follow_link(here, os::path_of(name), failed);
+  if (failed) throw system_error(failed, "cannot write", folder.path() / os::path_of(name));
   if (!trusted) {
     throw Error(Code::io_permission,
                 "is a symbolic link that another user made in a world-writable folder, so it is not followed; choose a "
                 "different output",
-                {}, folder.path() / name);
+                {}, folder.path() / os::path_of(name));
   }
-  fs::path held = os::read_link(here, name, failed);
-  if (failed) throw system_error(failed, "cannot write", folder.path() / name);
+  fs::path held = os::read_link(here, os::path_of(name), failed);
+  if (failed) throw system_error(failed, "cannot write", folder.path() / os::path_of(name));
   return held;
 }
 
@@ -60,7 +61,7 @@ void check(const os::FileStatus& status, const std::error_code& failed, const fs
 OutputTarget follow_links(fs::path path) {
   constexpr int most_links = 40;  // as Linux does (MAXSYMLINKS)
   for (int i = 0; i < most_links; ++i) {
-    OutputTarget target{path, Folder::open(folder_of(path)), path.filename().string()};
+    OutputTarget target{path, Folder::open(folder_of(path)), os::text_of(path.filename())};
     const auto next = link_target(*target.folder, target.name);
     if (!next) return target;
     path = next->is_absolute() ? *next : folder_of(path) / *next;
@@ -77,7 +78,7 @@ OutputTarget find_target(const fs::path& path, Existing existing) {
 
 void expect_writable(const OutputTarget& target, Existing existing) {
   std::error_code failed;
-  const os::FileStatus status = os::status_in(target.folder->handle(), target.name, failed);
+  const os::FileStatus status = os::status_in(target.folder->handle(), os::path_of(target.name), failed);
   check(status, failed, target.path, existing);
 }
 

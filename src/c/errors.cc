@@ -8,6 +8,7 @@
 
 #include "c/hints.h"
 #include "onnxar/error.h"
+#include "os/names.h"
 
 struct onnxar_error {  // NOLINT(readability-identifier-naming): a name of C
   onnxar_status status = ONNXAR_INTERNAL;
@@ -58,7 +59,7 @@ onnxar_error description_of(const Error& error) {
           .message = with_advice(error.message(), words),
           .line = error.line(words),
           .entry = error.entry(),
-          .path = error.path().string(),
+          .path = os::text_of(error.path()),
           .offset = error.offset()};
 }
 

@@ -11,6 +11,7 @@
 #include "c/sized_struct.h"
 #include "onnxar/archive.h"
 #include "onnxar/error.h"
+#include "os/names.h"
 
 struct onnxar_owner {  // NOLINT(readability-identifier-naming): a name of C
   std::shared_ptr<const void> share;
@@ -62,7 +63,7 @@ onnxar_status onnxar_is_archive(uint32_t abi, const char* path, int* is_archive,
     check_abi(abi);
     check_argument(path != nullptr, "path");
     check_argument(is_archive != nullptr, "is_archive");
-    *is_archive = onnxar::is_archive(path) ? 1 : 0;
+    *is_archive = onnxar::is_archive(os::path_of(path)) ? 1 : 0;
   });
 }
 
@@ -72,11 +73,11 @@ onnxar_status onnxar_open_path(uint32_t abi, const char* path, const onnxar_open
     check_abi(abi);
     check_argument(path != nullptr, "path");
     check_argument(archive != nullptr, "archive");
-    *archive = new onnxar_archive{Archive::open(path, open_options_of(options))};
+    *archive = new onnxar_archive{Archive::open(os::path_of(path), open_options_of(options))};
   });
 }
 
-onnxar_status onnxar_open_descriptor(uint32_t abi, int descriptor, uint64_t offset, uint64_t length,
+onnxar_status onnxar_open_descriptor(uint32_t abi, onnxar_native_handle descriptor, uint64_t offset, uint64_t length,
                                      const onnxar_open_options* options, onnxar_archive** archive,
                                      onnxar_error** error) {
   return guarded(error, [&] {

@@ -11,6 +11,7 @@
 #include "c/errors.h"
 #include "c/sized_struct.h"
 #include "onnxar/error.h"
+#include "os/names.h"
 
 namespace onnxar::c {
 namespace {
@@ -81,7 +82,7 @@ VerbOptions::VerbOptions(const onnxar_options* given, Verb verb)
 
 LoadOptions VerbOptions::load() const {
   LoadOptions load;
-  if (given_.external_data_dir != nullptr) load.external_data_dir = given_.external_data_dir;
+  if (given_.external_data_dir != nullptr) load.external_data_dir = os::path_of(given_.external_data_dir);
   load.threads = thread_count(given_.threads);
   load.foreign_zips = given_.foreign_zips != 0;
   if (given_.max_expansion != 0) load.max_expansion = given_.max_expansion;
@@ -93,7 +94,7 @@ std::vector<AddedFile> VerbOptions::added_files() const {
   for (const onnxar_added_file& file : std::span(given_.add, given_.add_count)) {
     check_argument(file.name != nullptr, "options.add.name");
     check_argument(file.path != nullptr, "options.add.path");
-    files.push_back({file.name, file.path});
+    files.push_back({file.name, os::path_of(file.path)});
   }
   return files;
 }

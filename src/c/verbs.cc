@@ -8,6 +8,7 @@
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
 #include "onnxar/link.h"
+#include "os/names.h"
 
 namespace onnxar::c {
 namespace {
@@ -81,7 +82,7 @@ onnxar_status onnxar_pack(uint32_t abi, const char* model, const char* archive, 
     check_argument(model != nullptr, "model");
     check_argument(archive != nullptr, "archive");
     const VerbOptions given(options, Verb::pack);
-    give_report(report, report_of(pack(model, archive, given.save(), given.load())));
+    give_report(report, report_of(pack(os::path_of(model), os::path_of(archive), given.save(), given.load())));
   });
 }
 
@@ -92,7 +93,7 @@ onnxar_status onnxar_unpack(uint32_t abi, const char* archive, const char* model
     check_argument(archive != nullptr, "archive");
     check_argument(model != nullptr, "model");
     const VerbOptions given(options, Verb::unpack);
-    give_report(report, report_of(unpack(archive, model, given.save(), given.load())));
+    give_report(report, report_of(unpack(os::path_of(archive), os::path_of(model), given.save(), given.load())));
   });
 }
 
@@ -104,7 +105,7 @@ onnxar_status onnxar_check(uint32_t abi, const char* path, const onnxar_options*
     // The findings are the only result: a check without a report would tell nothing.
     check_argument(report != nullptr, "report");
     onnxar_report made;
-    made.findings = check(path, VerbOptions(options, Verb::check).check());
+    made.findings = check(os::path_of(path), VerbOptions(options, Verb::check).check());
     give_report(report, std::move(made));
   });
 }
@@ -115,7 +116,8 @@ onnxar_status onnxar_repack(uint32_t abi, const char* zip, const char* archive, 
     check_abi(abi);
     check_argument(zip != nullptr, "zip");
     check_argument(archive != nullptr, "archive");
-    give_report(report, report_of(repack(zip, archive, VerbOptions(options, Verb::repack).repack())));
+    give_report(report,
+                report_of(repack(os::path_of(zip), os::path_of(archive), VerbOptions(options, Verb::repack).repack())));
   });
 }
 
@@ -126,8 +128,9 @@ onnxar_status onnxar_replace(uint32_t abi, const char* archive, const char* mode
     check_argument(archive != nullptr, "archive");
     const VerbOptions given(options, Verb::replace);
     const ReplaceOptions replacing = given.replace();
-    give_report(report, report_of(model == nullptr ? replace(archive, replacing)
-                                                   : replace(archive, model, replacing, given.load())));
+    give_report(report, report_of(model == nullptr
+                                      ? replace(os::path_of(archive), replacing)
+                                      : replace(os::path_of(archive), os::path_of(model), replacing, given.load())));
   });
 }
 
@@ -136,7 +139,7 @@ onnxar_status onnxar_undo(uint32_t abi, const char* archive, const onnxar_option
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
-    give_report(report, report_of(undo(archive, VerbOptions(options, Verb::undo).cut())));
+    give_report(report, report_of(undo(os::path_of(archive), VerbOptions(options, Verb::undo).cut())));
   });
 }
 
@@ -145,7 +148,7 @@ onnxar_status onnxar_recover(uint32_t abi, const char* archive, const onnxar_opt
   return guarded(error, [&] {
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
-    give_report(report, report_of(recover(archive, VerbOptions(options, Verb::recover).cut())));
+    give_report(report, report_of(recover(os::path_of(archive), VerbOptions(options, Verb::recover).cut())));
   });
 }
 
@@ -155,7 +158,8 @@ onnxar_status onnxar_link(uint32_t abi, const char* archive, const char* model, 
     check_abi(abi);
     check_argument(archive != nullptr, "archive");
     check_argument(model != nullptr, "model");
-    give_report(report, report_of(onnxar::link(archive, model, VerbOptions(options, Verb::link).link())));
+    give_report(report, report_of(onnxar::link(os::path_of(archive), os::path_of(model),
+                                               VerbOptions(options, Verb::link).link())));
   });
 }
 
@@ -167,6 +171,6 @@ onnxar_status onnxar_extract(uint32_t abi, const char* model, const char* which,
     check_argument(which != nullptr, "which");
     check_argument(output != nullptr, "output");
     const VerbOptions given(options, Verb::extract);
-    give_report(report, report_of(extract(model, which, output, given.extract())));
+    give_report(report, report_of(extract(os::path_of(model), which, os::path_of(output), given.extract())));
   });
 }

@@ -12,6 +12,7 @@
 #include "c/sized_struct.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/error.h"
+#include "os/names.h"
 
 struct onnxar_writer {  // NOLINT(readability-identifier-naming): a name of C
   onnxar::ArchiveWriter writer;
@@ -64,7 +65,7 @@ onnxar_status onnxar_create(uint32_t abi, const char* path, const onnxar_writer_
     check_abi(abi);
     check_argument(path != nullptr, "path");
     check_argument(writer != nullptr, "writer");
-    *writer = new onnxar_writer{ArchiveWriter::create(path, writer_options_of(options))};
+    *writer = new onnxar_writer{ArchiveWriter::create(os::path_of(path), writer_options_of(options))};
   });
 }
 

@@ -8,6 +8,7 @@
 #include "onnx/external_data.h"
 #include "onnxar/listing.h"
 #include "os/file.h"
+#include "os/names.h"
 
 namespace onnxar {
 namespace {
@@ -119,8 +120,10 @@ FileMap FileMapper::map_of_data_file(const std::string& location, std::vector<Fi
   constexpr std::uint64_t largest_padding = 65536;  // the largest usual alignment, Windows' allocation granularity
   const ExternalFiles* files = source_.files();     // null for a model in memory
   const auto file_size = files != nullptr ? files->size_of(location) : std::nullopt;
-  FileMap map{
-      files != nullptr ? files->folder() / location : fs::path(location), !file_size, file_size.value_or(0), {}};
+  FileMap map{files != nullptr ? files->folder() / os::path_of(location) : os::path_of(location),
+              !file_size,
+              file_size.value_or(0),
+              {}};
   // `append` covers a file from front to back. Of tensors that share bytes, the first in the model names them.
   std::ranges::stable_sort(slices, {}, &FileBlock::offset);
   for (const FileBlock& slice : slices) {

@@ -18,6 +18,10 @@ enum class Reason : std::uint8_t {
   /// A path leaves its folder, or an operation leaves its volume.
   outside,
   too_many_links,
+  /// No file of this system can have the name: NUL, `a:b`. Never on POSIX.
+  bad_name,
+  /// The file cannot be cut or replaced while a process has it mapped. Never on POSIX.
+  mapped,
   too_large,
   /// The bytes to be written cannot be read: they are mapped from a file that was shortened.
   unreadable_bytes,

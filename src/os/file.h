@@ -14,11 +14,14 @@
 
 namespace onnxar::os {
 
-/// The system's own handle of an open file or folder: a descriptor on POSIX. `none` is invalid on every system.
+/// The system's own handle of an open file or folder: a descriptor on POSIX, a HANDLE on Windows. `none` is invalid on
+/// every system.
 enum class Handle : std::intptr_t { none = -1 };
 
-/// Wraps a descriptor of the C library without taking ownership. A negative descriptor gives `none`.
+/// Wraps a native handle without taking ownership. Each system defines the one of its handles: POSIX that of a
+/// descriptor, whose negative values give `none`; Windows that of a HANDLE, of which null gives `none`.
 Handle handle_of(int descriptor) noexcept;
+Handle handle_of(void* native) noexcept;
 
 void close(Handle handle) noexcept;
 

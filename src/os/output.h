@@ -28,6 +28,10 @@ std::error_code rename_to_free_name(Handle folder, const std::filesystem::path& 
 /// not a failure.
 std::error_code keep_mode(Handle file, Handle folder, const std::filesystem::path& name) noexcept;
 
+/// Lets the parts that are not written take no room on the disk, where that is not what the file system does anyway.
+/// Advice: never fails.
+void allow_holes(Handle file) noexcept;
+
 enum class FileSize : std::uint8_t { grows, stays };
 
 /// Reserves blocks on the disk for this part of the file.

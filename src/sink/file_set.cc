@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "archive/output_options.h"
+#include "os/names.h"
 
 namespace onnxar {
 namespace {
@@ -21,7 +22,7 @@ FileSet::FileSet(const OutputOptions& options, base::Existing existing) : option
 /// throws.
 FileSet::FileSet(const FileTargets& targets, const OutputOptions& options) : FileSet(options, targets.existing()) {
   const base::OutputTarget& model = targets.model();
-  const std::string folder = targets.folder_to_make().filename().string();
+  const std::string folder = os::text_of(targets.folder_to_make().filename());
   if (folder.empty()) {
     root_.folder = model.folder;
     model_ = base::OutputFile::create(model, existing_);
@@ -84,7 +85,7 @@ std::shared_ptr<const base::Folder> FileSet::folder_for(const fs::path& relative
   Made* made = &root_;
   os::File here;  // of `made`, once a folder is to be made in it
   for (const fs::path& part : relative) {
-    const std::string name = part.string();
+    const std::string name = os::text_of(part);
     auto within = made->within.find(name);
     if (within == made->within.end()) {
       keep_spare_descriptors();
@@ -103,9 +104,9 @@ std::shared_ptr<const base::Folder> FileSet::folder_for(const fs::path& relative
 
 void FileSet::write(const std::string& name, std::uint64_t size,
                     const std::function<void(base::BufferedOutput&)>& fill) {
-  const fs::path path(name);
+  const fs::path path = os::path_of(name);
   base::BufferedOutput out(
-      base::OutputFile::create(folder_for(path.parent_path()), path.filename().string(), existing_), options_.sync);
+      base::OutputFile::create(folder_for(path.parent_path()), os::text_of(path.filename()), existing_), options_.sync);
   // A full disk is noticed before the copy begins.
   out.reserve(size);
   fill(out);

@@ -6,6 +6,7 @@
 #include "archive/output_options.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "os/names.h"
 
 namespace onnxar {
 namespace {
@@ -36,7 +37,7 @@ FileTargets::FileTargets(const Destination& destination, const OutputOptions& op
   const fs::path& path = destination.path;
   if (is_folder_) {
     find_folder(path);
-    model_.path = path / destination.model;
+    model_.path = path / os::path_of(destination.model);
     model_.name = destination.model;
   } else if (base::is_folder(path)) {
     throw Error(
@@ -46,7 +47,7 @@ FileTargets::FileTargets(const Destination& destination, const OutputOptions& op
   } else {
     model_ = base::find_target(path, existing_);
   }
-  files_claimed_.insert(base::folded_copy(model_.path.filename().string()));
+  files_claimed_.insert(base::folded_copy(os::text_of(model_.path.filename())));
 }
 
 void FileTargets::find_folder(const fs::path& path) {
@@ -63,13 +64,13 @@ void FileTargets::find_folder(const fs::path& path) {
 }
 
 void FileTargets::claim(const std::string& name) {
-  const fs::path path = model_.path.parent_path() / name;
+  const fs::path path = model_.path.parent_path() / os::path_of(name);
   // On some file systems, names that differ only in case are one file.
   const std::string small = base::folded_copy(name);
   const std::size_t slash = small.find('/');
   // A file and a folder cannot share a path, so the first folder of a name is claimed with it.
   const std::string first = small.substr(0, slash);
-  if (small == base::folded_copy(model_.path.filename().string())) throw in_the_way(path, "is the model itself");
+  if (small == base::folded_copy(os::text_of(model_.path.filename()))) throw in_the_way(path, "is the model itself");
   if (files_claimed_.contains(small)) throw in_the_way(path, "is named twice");
   if (files_claimed_.contains(first)) throw in_the_way(path, "is in a folder with the name of another file");
   if (slash == std::string::npos && folders_claimed_.contains(small)) throw in_the_way(path, "is also a folder");

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "onnx/rewrite.h"
 #include "onnxar/archive_writer.h"
+#include "os/names.h"
 #include "skeleton/expansion.h"
 #include "source/graph_rules.h"
 #include "tensors/describe.h"
@@ -34,7 +35,7 @@ void check_kept_link(const LoadedModel& model, const onnx::TensorSite& site, For
   if (model.data_folder.empty() || !base::are_same(folder, model.data_folder)) {
     refuse("save the model in the folder that its links count from, or load the data, too");
   }
-  if (base::are_same(model.data_folder / location, target)) {
+  if (base::are_same(model.data_folder / os::path_of(location), target)) {
     refuse("choose a different output: this would replace the data");
   }
 }

@@ -11,6 +11,7 @@
 #include "base/checked.h"
 #include "base/text.h"
 #include "onnxar/archive_writer.h"
+#include "os/names.h"
 #include "sink/file_set.h"
 #include "sink/file_targets.h"
 #include "sink/payload_layout.h"
@@ -31,7 +32,7 @@ bool is_one_data_file(const SaveOptions& options) {
 }
 
 void check_data_file_name(const std::string& name, const fs::path& output) {
-  const std::filesystem::path path(name);
+  const std::filesystem::path path = os::path_of(name);
   const bool is_plain = path.filename() == path && name != "." && !location_fault(name);
   // Readers take a location that begins with `#` for the memory of a process.
   if (is_plain && !name.starts_with("#")) return;
@@ -140,7 +141,7 @@ class OnnxPlan {
         layout_(target, placing(options_, one_file_, keys_)) {
     // Data files are written into the folder of the side files, so their names must differ from all of those.
     reserve_names(keys_, companions_.files);
-    keys_.reserve(target.filename().string());  // a data file must not replace the model
+    keys_.reserve(os::text_of(target.filename()));  // a data file must not replace the model
     proto_ = place_payloads(model, options_, layout_, companions_.graphs);
     files_ = data_files(layout_, options_);
   }
@@ -200,7 +201,7 @@ SaveOptions with_data_file(const SaveOptions& options, const Destination& destin
 
 fs::path name_in_folder(const LoadedModel& model, const fs::path& input) {
   const auto name = model_name_of(model.skeleton);
-  return name ? fs::path(*name + std::string(graph_suffix)) : input;
+  return name ? os::path_of(*name + std::string(graph_suffix)) : input;
 }
 
 void save_onnx(const LoadedModel& model, const Destination& destination, const SaveOptions& options,

@@ -9,6 +9,7 @@
 #include "onnxar/error.h"
 #include "os/error.h"
 #include "os/file.h"
+#include "os/names.h"
 
 namespace onnxar {
 namespace {
@@ -29,7 +30,7 @@ std::optional<std::string> location_fault(std::string_view location) {
   if (location.empty()) return "is empty";
   // A system call would take the name to end there, and open a different file.
   if (location.find('\0') != std::string_view::npos) return "contains a zero byte";
-  const fs::path path(location);
+  const fs::path path = os::path_of(location);
   // Locations in foreign zips go through the same rules, and there no file system enforces them.
   if (path.is_absolute()) return "is an absolute path; data must lie in the model's folder";
   if (std::ranges::find(path, fs::path("..")) != path.end())
@@ -52,7 +53,8 @@ ExternalFiles::Mapping ExternalFiles::open(const std::string& location, std::uin
   }
   std::error_code failed;
   const os::File file = base::open_beneath(folder_, link_folder_, location, failed);
-  if (!failed) return std::make_shared<const base::MappedFile>(base::MappedFile::map(file, folder_ / location));
+  if (!failed)
+    return std::make_shared<const base::MappedFile>(base::MappedFile::map(file, folder_ / os::path_of(location)));
   const os::Reason reason = os::reason_of(failed);
   if (reason == os::Reason::outside || reason == os::Reason::too_many_links) {
     throw Error(Code::onnx_external_outside,
@@ -64,7 +66,7 @@ ExternalFiles::Mapping ExternalFiles::open(const std::string& location, std::uin
                 base::concat("the data file ", base::quoted(location), " is not in ", escaped_path(folder_)), place, {},
                 {Hint::data_folder});
   }
-  throw base::system_error(failed, "cannot open the data file", folder_ / location);
+  throw base::system_error(failed, "cannot open the data file", folder_ / os::path_of(location));
 }
 
 ExternalFiles::Mapping ExternalFiles::map(const std::string& location, std::uint64_t offset) {
@@ -92,7 +94,7 @@ std::optional<std::uint64_t> ExternalFiles::size_of(const std::string& location)
   std::error_code failed;
   const os::File file = base::open_beneath(folder_, link_folder_, location, failed);
   try {
-    if (!failed) return base::examine(file, {}, folder_ / location).length;
+    if (!failed) return base::examine(file, {}, folder_ / os::path_of(location)).length;
   } catch (const Error&) {
     return std::nullopt;  // not a regular file, but a folder or a pipe
   }

@@ -4,6 +4,7 @@
 
 #include "archive/keys.h"
 #include "base/checked.h"
+#include "os/names.h"
 #include "source/external_files.h"
 #include "source/stand_ins.h"
 
@@ -14,7 +15,7 @@ using base::concat;
 
 /// The entry name for a location: normalised as a file system does it, as exporters write `./a` and `a//b`.
 std::string entry_name(std::string_view location) {
-  return std::filesystem::path(location).lexically_normal().string();
+  return os::slashed_text_of(os::path_of(location).lexically_normal());
 }
 
 }  // namespace

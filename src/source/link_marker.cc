@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "onnx/fields.h"
 #include "onnx/string_entry.h"
+#include "os/names.h"
 #include "zip/format.h"
 #include "zip/names.h"
 
@@ -148,7 +149,7 @@ Archive LinkMarker::open(Bytes file, std::shared_ptr<const void> owner, const st
 }
 
 void refuse_own_name(const Archive& archive, const std::filesystem::path& file) {
-  const std::string name = file.filename().string();
+  const std::string name = os::text_of(file.filename());
   for (std::size_t i = 0; i < archive.size(); ++i) {
     const ArchiveEntry entry = archive.entry(i);
     if (!zip::equal_folded(entry.name, name)) continue;  // some file systems ignore case
@@ -160,7 +161,7 @@ void refuse_own_name(const Archive& archive, const std::filesystem::path& file) 
 }
 
 void refuse_own_name(std::string_view name, const std::filesystem::path& file) {
-  if (!zip::equal_folded(name, file.filename().string())) return;
+  if (!zip::equal_folded(name, os::text_of(file.filename()))) return;
   throw Error(Code::usage_own_name,
               "the archive's file has this name, so a link to the file could be taken for one to the entry: give the "
               "entry another name",

@@ -1,5 +1,7 @@
 #include "source/link_resolver.h"
 
+#include "os/names.h"
+
 namespace onnxar {
 
 const Archive* LinkResolver::linked_archive(const std::string& location, std::uint64_t offset_of_tensor) {
@@ -9,7 +11,7 @@ const Archive* LinkResolver::linked_archive(const std::string& location, std::ui
   if (!linked_) {
     const ExternalFiles::Mapping file = own_files().map(location, offset_of_tensor);
     linked_ = std::make_shared<const Archive>(
-        marker_.open(file->bytes(), file, files()->folder() / location, file->origin()));
+        marker_.open(file->bytes(), file, files()->folder() / os::path_of(location), file->origin()));
   }
   return linked_.get();
 }

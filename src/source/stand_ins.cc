@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "onnx/fields.h"
 #include "onnx/rewrite.h"
+#include "os/search.h"
 #include "wire/encode.h"
 
 namespace onnxar {
@@ -28,9 +29,7 @@ class Search {
   [[nodiscard]] bool found() const noexcept { return found_; }
 
  private:
-  [[nodiscard]] bool contains(std::string_view text) const {
-    return ::memmem(text.data(), text.size(), wanted_.data(), wanted_.size()) != nullptr;
-  }
+  [[nodiscard]] bool contains(std::string_view text) const { return os::contains(text, wanted_); }
 
   std::string_view wanted_;
   std::string last_;  // the last bytes that were added, one fewer than `wanted_` has

@@ -4,6 +4,7 @@
 
 #include "archive/access.h"
 #include "base/open_file.h"
+#include "os/names.h"
 #include "source/checksum.h"
 #include "source/entry_payloads.h"
 #include "tensors/external_tensor.h"
@@ -14,7 +15,7 @@ namespace {
 [[noreturn]] void refuse_location(const Archive& target, const onnx::TensorSite& site, const std::string& location) {
   throw Error(Code::onnx_external_missing,
               base::concat("it refers to ", base::quoted(location), ", which is not a weight entry of ",
-                           base::quoted(target.path().filename().string())),
+                           base::quoted(os::text_of(target.path().filename()))),
               {"", site.tensor.range.begin}, {}, {Hint::data_beside});
 }
 
@@ -66,9 +67,9 @@ bool TargetResolver::is_link_to(const std::string& archive) {
 }
 
 bool TargetResolver::is_target_file(const std::string& location) {
-  if (location == target_.path().filename()) return true;
+  if (os::path_of(location) == target_.path().filename()) return true;
   // The caller may have opened the archive by a symbolic link; links to it may use either name.
-  if (real_target_name_.empty()) real_target_name_ = base::real_path(target_.path()).filename().string();
+  if (real_target_name_.empty()) real_target_name_ = os::text_of(base::real_path(target_.path()).filename());
   return location == real_target_name_;
 }
 

@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "onnxar/convert.h"
+#include "os/names.h"
 #include "source/open.h"
 #include "verbs/faults.h"
 #include "verbs/model_check.h"
@@ -59,7 +60,7 @@ bool check_model(Resolver& source, const CheckOptions& options, std::vector<Find
 void check_plain_model(Resolver& source, const std::filesystem::path& path, const CheckOptions& options,
                        std::vector<Finding>& findings) {
   const bool is_model = check_model(source, options, findings);
-  if (!is_model || base::folded_copy(path.extension().string()) != ".onnxar") return;
+  if (!is_model || base::folded_copy(os::text_of(path.extension())) != ".onnxar") return;
   findings.insert(findings.begin(), {Severity::warning,
                                      Code::archive_plain_model,
                                      {},

@@ -17,6 +17,7 @@
 #include "onnx/typed_data.h"
 #include "onnxar/archive_writer.h"
 #include "onnxar/convert.h"
+#include "os/names.h"
 #include "sink/publication.h"
 #include "skeleton/expansion.h"
 #include "source/open.h"
@@ -197,7 +198,7 @@ class Extractor {
   fs::path path_for(const TensorInfo& tensor) {
     if (!to_folder_) return output_;
     const std::string name = keys_.make(tensor.name.empty() ? tensor.site : tensor.name);
-    return output_ / concat(name, options_.raw ? ".bin" : npy_suffix);
+    return output_ / os::path_of(concat(name, options_.raw ? ".bin" : npy_suffix));
   }
 
   static std::uint64_t elements_of(const onnx::TensorView& tensor) {
@@ -231,7 +232,7 @@ class Extractor {
   };
 
   void write(const ExtractedTensor& row, const Content& content) {
-    auto file = folder_ ? base::OutputFile::create(folder_, row.path.filename().string(), existing())
+    auto file = folder_ ? base::OutputFile::create(folder_, os::text_of(row.path.filename()), existing())
                         : base::OutputFile::create(row.path, existing());
     base::BufferedOutput out(std::move(file), options_.output.sync);
     out.reserve(row.file_bytes);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "onnx/rewrite.h"
+#include "os/names.h"
 #include "sink/payload_layout.h"
 #include "skeleton/expansion.h"
 #include "source/graph_rules.h"
@@ -70,7 +71,7 @@ class Linking {
 
   [[nodiscard]] const fs::path& path() const noexcept { return path_; }
   [[nodiscard]] fs::path folder() const { return path_.parent_path(); }
-  [[nodiscard]] std::string archive_name() const { return path_.filename().string(); }
+  [[nodiscard]] std::string archive_name() const { return os::text_of(path_.filename()); }
   [[nodiscard]] const Archive& archive() const noexcept { return *source_->archive(); }
   [[nodiscard]] const wire::Rope& model() const noexcept { return model_; }
   [[nodiscard]] std::uint64_t tensors() const noexcept { return tensors_; }

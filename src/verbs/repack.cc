@@ -11,6 +11,7 @@
 #include "onnxar/archive.h"
 #include "onnxar/edit.h"
 #include "onnxar/error.h"
+#include "os/names.h"
 #include "source/graph_rules.h"
 #include "source/stand_ins.h"
 
@@ -24,7 +25,7 @@ base::KeyedSet<std::string> linked_names(Bytes model) {
   const auto add = [&names](const onnx::TensorSite& site) {
     if (!site.tensor.is_external() || !site.tensor.external.location) return;
     names.emplace(*site.tensor.external.location);
-    names.insert(std::filesystem::path(*site.tensor.external.location).lexically_normal().string());
+    names.insert(os::slashed_text_of(os::path_of(*site.tensor.external.location).lexically_normal()));
   };
   try {
     onnx::walk_tensors(model, add);

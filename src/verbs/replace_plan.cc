@@ -9,6 +9,7 @@
 #include "onnx/string_entry.h"
 #include "onnxar/archive.h"
 #include "onnxar/archive_writer.h"
+#include "os/names.h"
 #include "source/graph_rules.h"
 #include "tensors/describe.h"
 #include "tensors/graph_entries.h"
@@ -73,7 +74,8 @@ void ReplacePlan::reserve_keys(const std::vector<AddedFile>& added) {
   for (std::size_t i = 0; i + 1 < archive_.size(); ++i) keys_.reserve(archive_.entry(i).name);
   for (const AddedFile& file : added) keys_.reserve(file.name);
   // In a link, an entry with the name of the archive's file could be taken for the file.
-  for (const auto& file : {archive_.path(), base::real_path(archive_.path())}) keys_.reserve(file.filename().string());
+  for (const auto& file : {archive_.path(), base::real_path(archive_.path())})
+    keys_.reserve(os::text_of(file.filename()));
 }
 
 /// The model's name among the graphs belongs to the archive, so the new model takes it over (G4).

@@ -68,6 +68,10 @@ SYSTEM = re.compile(
 )
 WITH_SYSTEM = ("src/os/", "tools/onnxar/os/")
 
+# Macros that tell the platform. Two public headers choose what a platform needs for all others.
+PLATFORM = re.compile(r"^[ \t]*#[ \t]*(?:el)?if.*\b_*(WIN32|WIN64|APPLE|linux|unix|ANDROID|MINGW32|MINGW64|FreeBSD)_*\b", re.MULTILINE)
+WITH_PLATFORM = {"include/onnxar/version.h", "include/onnxar/onnxar_c.h"}
+
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILINE)
 SUFFIXES = {".h", ".cc", ".inc"}
 
@@ -95,6 +99,15 @@ def faults(files):
             if complaint:
                 found.append(f"{path}: #include {include}: {complaint}")
     return found
+
+
+def platform_faults(files):
+    """Files that choose by the platform outside the folders os/."""
+    return [
+        path
+        for path, text in sorted(files.items())
+        if path not in WITH_PLATFORM and not path.startswith((*WITH_SYSTEM, "tests/support/")) and PLATFORM.search(text)
+    ]
 
 
 def is_seam(parts):
@@ -148,6 +161,10 @@ class Sources(unittest.TestCase):
         found = faults(sources("src", "include", "tools", "python"))
         self.assertFalse(found, "\n" + "\n".join(found))
 
+    def test_only_os_chooses_by_the_platform(self):
+        files = sources("src", "include", "tools", "examples", "tests/support")
+        self.assertEqual(platform_faults(files), [], "put what differs into a file of each folder of os/")
+
     def test_every_public_header_has_a_layer(self):
         folder = ROOT / "include/onnxar"
         headers = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
@@ -173,6 +190,13 @@ class Checker(unittest.TestCase):
     FILES = {
         f"src/{room}/a.h": "" for room in ["os", "os/posix", "os/windows", "base", "zip", "wire", "archive", "model"]
     } | {"tools/onnxar/os/b.h": ""}
+
+    def test_finds_macros_of_platforms(self):
+        for line in ("#ifdef _WIN32", "#if defined(__APPLE__)", "#  elif defined( __linux__ ) && 1", "#ifndef __unix__"):
+            with self.subTest(line=line):
+                self.assertEqual(platform_faults({"src/base/x.cc": f"\n{line}\n"}), ["src/base/x.cc"])
+                self.assertEqual(platform_faults({"src/os/posix/x.cc": f"{line}\n"}), [])
+        self.assertEqual(platform_faults({"src/base/x.cc": "// #ifdef _WIN32\n#ifdef __x86_64__\n"}), [])
 
     def complains(self, path, include):
         return bool(faults({**self.FILES, path: f"#include {include}\n"}))

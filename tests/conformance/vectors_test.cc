@@ -1,6 +1,5 @@
 // Compares the reader's result for each vector of the specification with spec/vectors/manifest.json.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +9,7 @@
 
 #include "onnxar/archive.h"
 #include "onnxar/convert.h"
-#include "support/child_process.h"
+#include "support/programs.h"
 #include "support/temp_dir.h"
 
 namespace onnxar::testing {
@@ -183,7 +182,7 @@ void expect_as_stated(const Vector& vector, const std::filesystem::path& path) {
 // --- Tests -----------------------------------------------------------------------------------------------------------
 
 std::string test_name(const ::testing::TestParamInfo<Vector>& info) {
-  std::string name = std::filesystem::path(info.param.file).replace_extension();
+  std::string name = std::filesystem::path(info.param.file).replace_extension().string();
   std::ranges::replace(name, '/', '_');
   return name;
 }
@@ -204,10 +203,7 @@ TEST(Manifest, IsWhole) {
 TEST(LargeVectorsSlow, AreReadAsStated) {
   const TempDir dir;
   const std::filesystem::path generator = folder() / "generate.py";
-  const int status = in_child([&] {
-    ::execl(ONNXAR_PYTHON, ONNXAR_PYTHON, "-B", generator.c_str(), "--large", dir.path().c_str(), nullptr);
-    return 1;
-  });
+  const int status = run_program({ONNXAR_PYTHON, "-B", generator.string(), "--large", dir.path().string()});
   ASSERT_EQ(status, 0);
   for (const Vector& vector : manifest()) {
     if (!vector.large()) continue;

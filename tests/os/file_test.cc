@@ -2,15 +2,12 @@
 #include "os/file.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <array>
-#include <cerrno>
 #include <utility>
 
 #include "onnxar/bytes.h"
 #include "os/error.h"
-#include "support/system_calls.h"
 #include "support/temp_dir.h"
 
 namespace onnxar::testing {
@@ -53,13 +50,6 @@ TEST(Open, ClearsAnEarlierFailure) {
   std::error_code failed = std::make_error_code(std::errc::io_error);
   EXPECT_TRUE(os::open(folder.write_file("a", "text"), Access::read, failed).valid());
   EXPECT_FALSE(failed);
-}
-
-TEST(Open, DoesNotWaitForTheOtherEndOfAPipe) {
-  const TempDir folder;
-  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
-  std::error_code failed;
-  EXPECT_EQ(os::status_of(opened(folder / "fifo"), failed).kind, FileKind::other);
 }
 
 TEST(Reason, IsTheSameForTheErrorsOfTheStandardLibrary) {
@@ -133,21 +123,6 @@ TEST(SetSize, CutsAndExtends) {
   EXPECT_FALSE(os::set_size(file, 3));
   EXPECT_EQ(folder.read_text("a"), std::string("01\0", 3));
   EXPECT_FALSE(os::sync(file));
-}
-
-TEST(Interrupted, CallsAreRepeated) {
-  const TempDir folder;
-  const File file = opened(folder.write_file("a", "0123"), Access::read_and_write);
-  FileCallLog log;
-  int interruptions = 0;
-  log.fail = [&interruptions](const FileCall&) { return ++interruptions % 3 == 0 ? 0 : EINTR; };
-  std::error_code failed;
-  EXPECT_EQ(os::write_at(file, 0, as_bytes("ab"), {}, failed), 2U);
-  EXPECT_FALSE(failed);
-  EXPECT_FALSE(os::set_size(file, 3));
-  EXPECT_FALSE(os::sync(file));
-  EXPECT_EQ(interruptions, 9);
-  EXPECT_EQ(folder.read_text("a"), "ab2");
 }
 
 TEST(HandOver, LeavesTheFileOpen) {

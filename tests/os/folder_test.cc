@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "os/error.h"
-#include "os/posix/link_trust.h"
 #include "support/emulation.h"
 #include "support/temp_dir.h"
 
@@ -102,16 +101,6 @@ TEST(MakeAndRemove, NamesOfAFolder) {
   EXPECT_TRUE(os::remove_folder(folder, "a")) << "it is a file";
   EXPECT_FALSE(os::remove_file(folder, "a"));
   EXPECT_TRUE(os::is_empty(folder, failed));
-}
-
-TEST(LinkTrust, InAFolderThatAllMayWriteToIsOnlyForOurLinksAndTheFoldersOwners) {
-  constexpr std::uint32_t sticky = 01777, ours = 1000, owner = 2000, stranger = 3000;
-  EXPECT_TRUE(os::is_trusted_link(sticky, owner, ours, ours));
-  EXPECT_TRUE(os::is_trusted_link(sticky, owner, owner, ours));
-  EXPECT_FALSE(os::is_trusted_link(sticky, owner, stranger, ours));
-  EXPECT_FALSE(os::is_trusted_link(sticky, owner, stranger, 0));
-  EXPECT_TRUE(os::is_trusted_link(0777, owner, stranger, ours));
-  EXPECT_TRUE(os::is_trusted_link(01775, owner, stranger, ours));
 }
 
 }  // namespace

@@ -1,14 +1,8 @@
-// The mappings of this process, as the kernel reports them.
+// The mappings of this process, as the system reports them.
 #pragma once
-
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -20,21 +14,8 @@ struct MappedRange {
   std::uint64_t offset = 0;  // of the first byte in the file
 };
 
-inline std::vector<MappedRange> mapped_ranges() {
-  std::vector<MappedRange> ranges;
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    MappedRange range;
-    std::istringstream words(line);
-    std::string mode, offset, device, inode;
-    char dash = 0;
-    words >> std::hex >> range.begin >> dash >> range.end >> mode >> offset >> device >> inode;
-    std::getline(words >> std::ws, range.path);
-    range.offset = std::stoull(offset, nullptr, 16);
-    ranges.push_back(range);
-  }
-  return ranges;
-}
+/// All mappings of files.
+std::vector<MappedRange> mapped_ranges();
 
 struct MappedPlace {
   std::filesystem::path path;  // empty: memory
@@ -60,14 +41,6 @@ inline std::size_t mappings_of(const std::filesystem::path& file) {
 }
 
 /// Whether the page at `address` is present, so that touching it does not fault.
-inline bool is_present(const void* address) {
-  const auto page = reinterpret_cast<std::uintptr_t>(address) / static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const int pagemap = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-  std::uint64_t entry = 0;
-  const ::ssize_t got = ::pread(pagemap, &entry, sizeof(entry), static_cast<::off_t>(page * sizeof(entry)));
-  ::close(pagemap);
-  if (got != sizeof(entry)) throw std::runtime_error("the page map cannot be read");
-  return (entry >> 63U) != 0;
-}
+bool is_present(const void* address);
 
 }  // namespace onnxar::testing

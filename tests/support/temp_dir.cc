@@ -1,22 +1,26 @@
 #include "support/temp_dir.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <fstream>
 #include <ios>
+#include <random>
 #include <stdexcept>
 #include <system_error>
+
+#include "os/names.h"
 
 namespace onnxar::testing {
 namespace fs = std::filesystem;
 namespace {
 
 fs::path make_folder() {
-  const char* base = std::getenv("TMPDIR");
-  std::string name = (fs::path(base != nullptr && *base != '\0' ? base : "/tmp") / "onnxar_test.XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
-  return name;
+  std::random_device random;
+  while (true) {
+    const fs::path folder = fs::temp_directory_path() / ("onnxar_test." + std::to_string(random()));
+    if (!fs::create_directory(folder)) continue;
+    fs::permissions(folder, fs::perms::owner_all);
+    return folder;
+  }
 }
 
 // A folder without permissions cannot be emptied, so these are given back from the top down.
@@ -39,8 +43,10 @@ TempDir::~TempDir() {
   fs::remove_all(path_, ignored);
 }
 
+fs::path TempDir::operator/(std::string_view name) const { return path_ / os::path_of(name); }
+
 fs::path TempDir::write_file(std::string_view name, std::span<const std::byte> bytes) const {
-  const fs::path path = path_ / name;
+  const fs::path path = path_ / os::path_of(name);
   fs::create_directories(path.parent_path());
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
@@ -53,7 +59,9 @@ fs::path TempDir::write_file(std::string_view name, std::string_view text) const
   return write_file(name, std::as_bytes(std::span(text)));
 }
 
-std::vector<std::byte> TempDir::read_file(std::string_view name) const { return testing::read_file(path_ / name); }
+std::vector<std::byte> TempDir::read_file(std::string_view name) const {
+  return testing::read_file(path_ / os::path_of(name));
+}
 
 std::string TempDir::read_text(std::string_view name) const {
   const std::vector<std::byte> bytes = read_file(name);
@@ -64,7 +72,7 @@ std::vector<std::string> TempDir::file_names() const {
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path_)) {
     const bool folder = entry.is_directory() && !entry.is_symlink();
-    names.push_back(entry.path().lexically_relative(path_).string() + (folder ? "/" : ""));
+    names.push_back(os::slashed_text_of(entry.path().lexically_relative(path_)) + (folder ? "/" : ""));
   }
   std::sort(names.begin(), names.end());
   return names;

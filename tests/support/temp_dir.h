@@ -10,7 +10,7 @@
 
 namespace onnxar::testing {
 
-/// Below $TMPDIR, or /tmp. The destructor removes the folder and its contents, even if a
+/// In the folder of the system for temporary files. The destructor removes the folder and its contents, even if a
 /// test changed permissions.
 class TempDir {
  public:
@@ -20,7 +20,7 @@ class TempDir {
   ~TempDir();
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  [[nodiscard]] std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
+  [[nodiscard]] std::filesystem::path operator/(std::string_view name) const;
 
   /// Writes or replaces a file, with the folders above it. Returns its path.
   std::filesystem::path write_file(std::string_view name, std::span<const std::byte> bytes) const;

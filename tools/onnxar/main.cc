@@ -128,7 +128,8 @@ int run(Words words) {
 }  // namespace onnxar::tool
 
 int main(int argc, char** argv) {
+  const auto words = onnxar::tool::os::start(argc, argv);
   onnxar::tool::os::on_mapping_fault(onnxar::tool::input_shrank);
   onnxar::tool::os::on_interrupt([] { onnxar::abandon_edits(); });  // restores the archive
-  return onnxar::tool::run(std::span(argv, static_cast<std::size_t>(argc)));
+  return onnxar::tool::run(words);
 }

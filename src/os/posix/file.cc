@@ -65,18 +65,6 @@ std::size_t read_at(Handle file, std::span<std::byte> target, std::uint64_t offs
   return count_of(uninterrupted(read), failed);
 }
 
-std::size_t read_fully_at(Handle file, std::span<std::byte> target, std::uint64_t offset,
-                          std::error_code& failed) noexcept {
-  std::size_t done = 0;
-  failed.clear();
-  while (done < target.size()) {
-    const std::size_t got = read_at(file, target.subspan(done), offset + done, failed);
-    if (got == 0) break;
-    done += got;
-  }
-  return done;
-}
-
 std::size_t write_at(Handle file, std::uint64_t offset, std::span<const std::byte> first,
                      std::span<const std::byte> second, std::error_code& failed) noexcept {
   // iovec is shared with readv, so it holds a pointer to non-const; pwritev does not change the bytes.

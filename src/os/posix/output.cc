@@ -30,6 +30,8 @@ std::error_code rename_by_link(Handle folder, const fs::path& from, const fs::pa
   return failed;
 }
 
+void allow_holes(Handle /*file*/) noexcept {}  // every file may have them
+
 std::error_code keep_mode(Handle file, Handle folder, const fs::path& name) noexcept {
   struct stat status{};
   const int found = ::fstatat(descriptor_of(folder), name.c_str(), &status, AT_SYMLINK_NOFOLLOW);

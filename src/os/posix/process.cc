@@ -10,4 +10,6 @@ void pause(std::uint32_t milliseconds) noexcept {
   ::nanosleep(&time, nullptr);
 }
 
+std::vector<std::string> programs_with(const std::filesystem::path& /*file*/) { return {}; }
+
 }  // namespace onnxar::os

@@ -108,11 +108,6 @@ std::size_t read_at(Handle file, std::span<std::byte> target, std::uint64_t offs
   return size;
 }
 
-std::size_t read_fully_at(Handle file, std::span<std::byte> target, std::uint64_t offset,
-                          std::error_code& failed) noexcept {
-  return read_at(file, target, offset, failed);
-}
-
 std::size_t write_at(Handle file, std::uint64_t offset, std::span<const std::byte> first,
                      std::span<const std::byte> second, std::error_code& failed) noexcept {
   const std::scoped_lock lock(files().mutex);
@@ -156,5 +151,7 @@ Locking try_lock(Handle file, Lock wanted, std::error_code& failed) noexcept {
 
 /// There is no other process to wait for.
 void pause(std::uint32_t /*milliseconds*/) noexcept {}
+
+std::vector<std::string> programs_with(const std::filesystem::path& /*file*/) { return {}; }
 
 }  // namespace onnxar::os

@@ -164,6 +164,8 @@ std::error_code rename_to_free_name(Handle folder, const fs::path& from, const f
   return rename_within(folder, from, to, false);
 }
 
+void allow_holes(Handle /*file*/) noexcept {}
+
 std::error_code keep_mode(Handle /*file*/, Handle /*folder*/, const fs::path& /*name*/) noexcept { return {}; }
 
 /// Memory is not reserved: only a size that no disk has is refused.

@@ -9,6 +9,7 @@
 #include "html/file_map.h"
 #include "html/markup.h"
 #include "html/style.h"
+#include "shell/paths.h"
 
 namespace onnxar::tool::html {
 namespace {
@@ -164,7 +165,7 @@ std::string tensors(const Inspection& inspection) {
 std::string files(const std::vector<FileMap>& maps) {
   std::string text;
   for (const FileMap& map : maps) {
-    text += concat("<h3>", name(map.path.filename().string()), " <span class=\"faint\">", grouped(map.size),
+    text += concat("<h3>", name(utf8_of(map.path.filename())), " <span class=\"faint\">", grouped(map.size),
                    " bytes</span></h3>\n", file_map(map));
   }
   return text;

@@ -10,6 +10,10 @@
 
 namespace onnxar::tool::os {
 
+/// Prepares the process, and returns the words of the command line in UTF-8, which stay valid. On Windows, standard
+/// streams become binary and the console takes UTF-8.
+std::span<char* const> start(int argc, char** argv);
+
 /// Reads available bytes from the standard input. Returns their number: 0 only at the end or after a failure.
 std::size_t read_input(std::span<std::byte> target, std::error_code& failed) noexcept;
 

@@ -10,6 +10,7 @@
 #include "os/process.h"
 #include "shell/hints.h"
 #include "shell/numbers.h"
+#include "shell/paths.h"
 
 namespace onnxar::tool {
 
@@ -62,8 +63,13 @@ void add_verbosity(CLI::App& verb, Verbosity& verbosity) {
   verb.add_flag("-v,--verbose", verbosity.verbose, "Print all remarks")->excludes(quiet);
 }
 
+// CLI11 would make the path of the bytes, which are not the encoding of paths on Windows.
+CLI::Option* add_path(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what) {
+  return verb.add_option_function<std::string>(name, [&path](const std::string& text) { path = path_of(text); }, what);
+}
+
 CLI::Option* add_file(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what) {
-  return verb.add_option(name, path, what)->required()->type_name(value_type::file);
+  return add_path(verb, name, path, what)->required()->type_name(value_type::file);
 }
 
 void add_model(CLI::App& verb, std::filesystem::path& path) {
@@ -82,7 +88,7 @@ void writes_file(CLI::Option* option) {
 }
 
 void add_output(CLI::App& verb, std::filesystem::path& output, const std::string& what) {
-  writes_file(verb.add_option("-o,--output", output, what)->required());
+  writes_file(add_path(verb, "-o,--output", output, what)->required());
 }
 
 CLI::Option* add_choice(CLI::App& verb, const std::string& name, std::string& value,
@@ -128,7 +134,7 @@ void add_cut_options(CLI::App& verb, CutOptions& cut) {
 }
 
 void add_data_dir(CLI::App& verb, LoadOptions& load) {
-  verb.add_option("--data-dir", load.external_data_dir, "Look for external data here, not in the model's folder")
+  add_path(verb, "--data-dir", load.external_data_dir, "Look for external data here, not in the model's folder")
       ->type_name(value_type::folder);
 }
 

@@ -80,6 +80,8 @@ ConvertReport write_text(const std::filesystem::path& input, const std::filesyst
 /// Options that several verbs share.
 void add_verbosity(CLI::App& verb, Verbosity& verbosity);
 /// Adds a required argument that names a file.
+/// Adds an option whose value is a path.
+CLI::Option* add_path(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what);
 CLI::Option* add_file(CLI::App& verb, const std::string& name, std::filesystem::path& path, const std::string& what);
 /// Adds the argument of verbs that take a model in any form.
 void add_model(CLI::App& verb, std::filesystem::path& path);

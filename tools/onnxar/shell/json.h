@@ -13,6 +13,7 @@
 #include "onnxar/error.h"
 #include "onnxar/tensor.h"
 #include "shell/hints.h"
+#include "shell/paths.h"
 
 namespace onnxar::tool {
 
@@ -81,7 +82,7 @@ inline void to_json(tool::Json& json, const TensorInfo& tensor) {
 /// For programs that run this one: the message excludes place and advice, which have fields of their own.
 inline void to_json(tool::Json& json, const Error& error) {
   json = {{"code", id(error.code())},
-          {"path", text_or_null(error.path().string())},
+          {"path", text_or_null(tool::utf8_of(error.path()))},
           {"entry", text_or_null(error.entry())},
           {"offset", error.offset()},
           {"message", error.message()},

@@ -1,5 +1,7 @@
 #include "shell/pairs.h"
 
+#include "shell/paths.h"
+
 namespace onnxar::tool {
 
 std::pair<std::string, std::string> pair_of(const std::string& text, const std::string& wanted) {
@@ -17,7 +19,7 @@ CLI::Option* add_files(CLI::App& verb, std::vector<std::string>& files, const st
 
 AddedFile added_file(const std::string& text) {
   auto [name, path] = pair_of(text, "--add wants NAME=FILE, such as tokenizer.json=path/to/tokenizer.json");
-  return {std::move(name), std::move(path)};
+  return {std::move(name), path_of(path)};
 }
 
 CLI::Option* add_rename(CLI::App& verb, std::vector<std::string>& rename) {

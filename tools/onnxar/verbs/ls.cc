@@ -8,6 +8,7 @@
 #include "shell/command.h"
 #include "shell/json.h"
 #include "shell/numbers.h"
+#include "shell/paths.h"
 
 namespace onnxar {
 
@@ -26,7 +27,7 @@ struct LsArguments {
 void print_json(const Listing& listing, const std::filesystem::path& path) {
   Json document;
   // Numbers are exact here: the table rounds for readers, and programs take this form.
-  document["path"] = path.string();
+  document["path"] = utf8_of(path);
   document["file_size"] = listing.file_size;
   document["alignment"] = listing.alignment;
   document["unused_bytes"] = listing.unused_bytes;
@@ -37,19 +38,19 @@ void print_json(const Listing& listing, const std::filesystem::path& path) {
 }
 
 /// Columns: key, tensor, dtype, shape, size, offset, alignment.
-using ListRow = std::array<std::string, 7>;
+using ListingRow = std::array<std::string, 7>;
 constexpr std::array<bool, 7> right_aligned = {false, false, false, false, true, true, true};
 
 /// Adds one row per tensor. The first row has the entry's columns.
-void add_rows(std::vector<ListRow>& rows, const ListedEntry& entry) {
+void add_rows(std::vector<ListingRow>& rows, const ListedEntry& entry) {
   const bool is_told = entry.kind == EntryKind::side_file || entry.kind == EntryKind::graph;
-  ListRow row = {escaped(entry.name),
-                 is_told ? "(" + std::string(to_string(entry.kind)) + ")" : "-",
-                 "-",
-                 "-",
-                 std::to_string(entry.size),
-                 std::to_string(entry.offset),
-                 std::to_string(entry.alignment)};
+  ListingRow row = {escaped(entry.name),
+                    is_told ? "(" + std::string(to_string(entry.kind)) + ")" : "-",
+                    "-",
+                    "-",
+                    std::to_string(entry.size),
+                    std::to_string(entry.offset),
+                    std::to_string(entry.alignment)};
   if (entry.tensors.empty()) rows.push_back(row);
   for (const TensorInfo& tensor : entry.tensors) {
     row[1] = escaped(tensor.name);
@@ -57,7 +58,7 @@ void add_rows(std::vector<ListRow>& rows, const ListedEntry& entry) {
     row[3] = shape_text(tensor.dims);
     rows.push_back(row);
     // The entry's columns appear once: repeating its size would look like more data.
-    row = ListRow{};
+    row = ListingRow{};
   }
 }
 
@@ -67,15 +68,15 @@ std::size_t width_of(const std::string& text) {
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
 }
 
-void print_rows(const std::vector<ListRow>& rows) {
+void print_rows(const std::vector<ListingRow>& rows) {
   // One long name must not push the columns of all other rows off the screen.
   constexpr std::size_t widest = 60;
   std::array<std::size_t, 7> widths{};
-  for (const ListRow& row : rows) {
+  for (const ListingRow& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i)
       widths.at(i) = std::min(widest, std::max(widths.at(i), width_of(row.at(i))));
   }
-  for (const ListRow& row : rows) {
+  for (const ListingRow& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::string& cell = row.at(i);
@@ -88,7 +89,7 @@ void print_rows(const std::vector<ListRow>& rows) {
 }
 
 void print_table(const Listing& listing) {
-  std::vector<ListRow> rows = {{"KEY", "TENSOR", "DTYPE", "SHAPE", "SIZE", "OFFSET", "ALIGN"}};
+  std::vector<ListingRow> rows = {{"KEY", "TENSOR", "DTYPE", "SHAPE", "SIZE", "OFFSET", "ALIGN"}};
   for (const ListedEntry& entry : listing.entries) add_rows(rows, entry);
   add_rows(rows, listing.model);
   print_rows(rows);

@@ -32,6 +32,8 @@ std::size_t uninterrupted(const Call& call, std::error_code& failed) noexcept {
 
 }  // namespace
 
+std::span<char* const> start(int argc, char** argv) { return {argv, static_cast<std::size_t>(argc)}; }
+
 std::size_t read_input(std::span<std::byte> target, std::error_code& failed) noexcept {
   return uninterrupted([target] { return ::read(STDIN_FILENO, target.data(), target.size()); }, failed);
 }

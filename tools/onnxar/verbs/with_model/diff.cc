@@ -140,8 +140,8 @@ Verb add_diff(CLI::App& app) {
   verb->add_flag("--json", arguments->json, "As JSON");
   arguments->load = load_options();
   add_max_expansion(*verb, arguments->load.max_expansion);
-  verb->add_option("--data-dir", arguments->load.external_data_dir,
-                   "Look for the external data of both models here, not in their folders")
+  add_path(*verb, "--data-dir", arguments->load.external_data_dir,
+           "Look for the external data of both models here, not in their folders")
       ->type_name(value_type::folder);
   add_verbosity(*verb, arguments->verbosity);
   verb->footer(

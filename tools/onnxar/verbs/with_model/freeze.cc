@@ -60,8 +60,8 @@ Verb add_freeze(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("freeze", "Write an archive with only what inference needs");
   add_model(*verb, arguments->input);
   add_output(*verb, arguments->output, "The archive to write");
-  verb->add_option("--weights", arguments->options.weights,
-                   "Fill initializers without data, and inputs, by name from this model, archive or .npz")
+  add_path(*verb, "--weights", arguments->options.weights,
+           "Fill initializers without data, and inputs, by name from this model, archive or .npz")
       ->type_name(value_type::file);
   verb->add_flag("--strip-docs", arguments->options.strip_docs, "Omit doc strings");
   verb->add_flag("--strip-metadata", arguments->options.strip_metadata, "Omit metadata_props");

@@ -5,6 +5,7 @@
 #include "onnxar/archive_writer.h"
 #include "onnxar/model/inspect.h"
 #include "shell/command.h"
+#include "shell/paths.h"
 #include "verbs/with_model/show_text.h"
 
 namespace onnxar::tool {
@@ -22,7 +23,7 @@ int show(ShowArguments& arguments) {
   // The map of the files needs a block for each entry and tensor, which the text does not show.
   arguments.options.files = !arguments.html.empty() || arguments.json;
   const Inspection inspection = onnxar::show(arguments.model, arguments.options);
-  const std::string path = arguments.model.string();
+  const std::string path = utf8_of(arguments.model);
   print_remarks(inspection.remarks, arguments.verbosity);
   if (!arguments.html.empty()) {
     write_file(arguments.html, as_bytes(html::page(inspection, path)), arguments.output);
@@ -47,7 +48,7 @@ Verb add_show(CLI::App& app) {
       ->type_name("OP")
       ->needs(nodes);
   auto* json = verb->add_flag("--json", arguments->json, "As JSON; --nodes adds the nodes");
-  writes_file(verb->add_option("--html", arguments->html, "Write a self-contained page, with a map of the file")
+  writes_file(add_path(*verb, "--html", arguments->html, "Write a self-contained page, with a map of the file")
                   ->excludes(json)
                   ->excludes(nodes));
   add_overwrite(*verb, arguments->output);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "shell/json.h"
+#include "shell/paths.h"
 #include "verbs/with_model/show_text.h"
 
 namespace onnxar {
@@ -69,7 +70,7 @@ inline void to_json(Json& json, const FileBlock& block) {
 }
 
 inline void to_json(Json& json, const FileMap& map) {
-  json = {{"path", map.path.string()}, {"missing", map.missing}, {"size", map.size}, {"blocks", map.blocks}};
+  json = {{"path", tool::utf8_of(map.path)}, {"missing", map.missing}, {"size", map.size}, {"blocks", map.blocks}};
 }
 
 namespace tool {

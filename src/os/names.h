@@ -1,0 +1,20 @@
+// Text and paths. This library's text is UTF-8; paths have the system's encoding.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace onnxar::os {
+
+/// The path with this text. POSIX: the same bytes, whatever they are. Windows: UTF-16; bytes that are not UTF-8 become
+/// U+FFFD. A std::filesystem::path that is made of a std::string directly takes it for text in a different encoding
+/// on Windows, so only ASCII may be.
+std::filesystem::path path_of(std::string_view text);
+/// The text of a path, the reverse of `path_of`.
+std::string text_of(const std::filesystem::path& path);
+
+/// As `text_of`, with `/` between the parts, as names in models and archives have it.
+std::string slashed_text_of(const std::filesystem::path& path);
+
+}  // namespace onnxar::os

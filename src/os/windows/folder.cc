@@ -1,0 +1,184 @@
+#include "os/folder.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "os/error.h"
+#include "os/windows/native.h"
+#include "os/windows/status.h"
+
+namespace onnxar::os {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr ACCESS_MASK look_up = FILE_LIST_DIRECTORY | FILE_TRAVERSE;
+constexpr Opening as_folder{look_up, FILE_OPEN, FILE_DIRECTORY_FILE};
+
+/// Opens a folder by its path.
+File folder_at(const std::wstring& path, std::error_code& failed) noexcept {
+  File folder = file_of(::CreateFileW(path.c_str(), look_up | SYNCHRONIZE | FILE_READ_ATTRIBUTES, share_all, nullptr,
+                                      OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr),
+                        failed);
+  const bool is_folder = !failed && file_status(folder, failed).kind == FileKind::folder;
+  if (!failed && !is_folder) failed = error_of(ERROR_DIRECTORY);
+  return failed ? File() : std::move(folder);
+}
+
+/// The system's names relative to a folder have no `..`. The folder can have moved until this one is open, so callers
+/// compare identities, as they do after every step.
+File parent_of(Handle folder, std::error_code& failed) noexcept {
+  const fs::path here = final_path(folder, failed);
+  return failed ? File() : folder_at(here.parent_path().native(), failed);
+}
+
+/// A link where a folder or file is expected.
+File refuse_link(File file, Links links, std::error_code& failed) noexcept {
+  if (failed || !is_link(file, failed)) return file;
+  failed = error_of(links == Links::follow ? ERROR_NOT_SAME_DEVICE : ERROR_CANT_RESOLVE_FILENAME);
+  return {};
+}
+
+/// Links that stay in the folder are not followed either: where they lead can change between two steps.
+File open_part_by_part(Handle folder, const fs::path& relative, const Opening& last_opening, Links links,
+                       std::error_code& failed) noexcept {
+  File here;
+  failed = error_of(relative.empty() ? ERROR_PATH_NOT_FOUND : NO_ERROR);
+  for (auto part = relative.begin(); part != relative.end(); ++part) {
+    if (*part == L".." || relative.has_root_path()) {
+      failed = error_of(ERROR_NOT_SAME_DEVICE);
+      return {};
+    }
+    if (*part == L".") continue;
+    const bool last = std::next(part) == relative.end();
+    const Handle at = here.valid() ? here.get() : folder;
+    here = refuse_link(open_in(at, part->native(), last ? last_opening : as_folder, failed), links, failed);
+    // A name that no file can have, such as that of a device, is not in the folder.
+    if (reason_of(failed) == Reason::bad_name) failed = error_of(ERROR_FILE_NOT_FOUND);
+    if (failed) return {};
+  }
+  return here;
+}
+
+/// Marks the file for removal. POSIX semantics (Windows 10 1709): the name is free at once, even while others have the
+/// file open. The older way frees it at the last close.
+std::error_code remove(const File& file) noexcept {
+  constexpr auto disposition_ex = static_cast<FILE_INFO_BY_HANDLE_CLASS>(21);  // FileDispositionInfoEx
+  FILE_DISPOSITION_INFO_EX at_once{FILE_DISPOSITION_FLAG_DELETE | FILE_DISPOSITION_FLAG_POSIX_SEMANTICS |
+                                   FILE_DISPOSITION_FLAG_IGNORE_READONLY_ATTRIBUTE};
+  const HANDLE native = native_of(file);
+  if (::SetFileInformationByHandle(native, disposition_ex, &at_once, sizeof(at_once)) != 0) return {};
+  FILE_DISPOSITION_INFO at_close{TRUE};
+  return outcome(::SetFileInformationByHandle(native, FileDispositionInfo, &at_close, sizeof(at_close)) != 0);
+}
+
+std::error_code remove_name(Handle folder, const fs::path& name, ULONG kind) noexcept {
+  std::error_code failed;
+  const File file = open_in(folder, name.native(), {DELETE, FILE_OPEN, kind}, failed);
+  return failed ? failed : remove(file);
+}
+
+/// Whether a list of a folder's names has one besides the folder and its parent.
+bool names_a_file(std::span<const std::byte> list) noexcept {
+  while (true) {
+    const auto* entry = reinterpret_cast<const FILE_ID_BOTH_DIR_INFO*>(list.data());
+    const std::wstring_view name(entry->FileName, entry->FileNameLength / sizeof(wchar_t));
+    if (name != L"." && name != L"..") return true;
+    if (entry->NextEntryOffset == 0) return false;
+    list = list.subspan(entry->NextEntryOffset);
+  }
+}
+
+/// A reparse point of a symbolic link, after its head of 8 bytes; a junction's lacks the flags.
+struct LinkHead {
+  USHORT substitute_offset, substitute_length, print_offset, print_length;
+};
+
+fs::path target_in(std::span<const std::byte> reparse_point) {
+  constexpr std::size_t head_at = 8, flags_size = 4;
+  ULONG tag = 0;
+  LinkHead head{};
+  std::memcpy(&tag, reparse_point.data(), sizeof(tag));
+  std::memcpy(&head, reparse_point.data() + head_at, sizeof(head));
+  const std::size_t names = head_at + sizeof(head) + (tag == IO_REPARSE_TAG_SYMLINK ? flags_size : 0);
+  const bool printed = head.print_length != 0;
+  const std::size_t begin = names + (printed ? head.print_offset : head.substitute_offset);
+  const std::size_t size = printed ? head.print_length : head.substitute_length;
+  if (begin + size > reparse_point.size()) return {};
+  std::wstring target(size / sizeof(wchar_t), L'\0');
+  std::memcpy(target.data(), reparse_point.data() + begin, target.size() * sizeof(wchar_t));
+  constexpr std::wstring_view native_prefix = LR"(\??\)";
+  return target.starts_with(native_prefix) ? target.substr(native_prefix.size()) : target;
+}
+
+}  // namespace
+
+File open_folder(const fs::path& path, std::error_code& failed) noexcept { return folder_at(long_path(path), failed); }
+
+File open_folder_in(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
+  if (name == L"..") return parent_of(folder, failed);
+  return refuse_link(open_in(folder, name.native(), as_folder, failed), Links::refuse, failed);
+}
+
+File open_beneath(Handle folder, const fs::path& relative, Links links, std::error_code& failed) noexcept {
+  return open_part_by_part(folder, relative, {GENERIC_READ, FILE_OPEN, 0}, links, failed);
+}
+
+File open_folder_beneath(Handle folder, const fs::path& relative, std::error_code& failed) noexcept {
+  return open_part_by_part(folder, relative, as_folder, Links::refuse, failed);
+}
+
+FileStatus status_in(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
+  const File file = open_in(folder, name.native(), {}, failed);
+  return failed ? FileStatus() : file_status(file, failed);
+}
+
+fs::path read_link(Handle folder, const fs::path& name, std::error_code& failed) {
+  const File link = open_in(folder, name.native(), {}, failed);
+  if (failed) return {};
+  std::array<std::byte, MAXIMUM_REPARSE_DATA_BUFFER_SIZE> held{};
+  DWORD size = 0;
+  failed = outcome(::DeviceIoControl(native_of(link), FSCTL_GET_REPARSE_POINT, nullptr, 0, held.data(),
+                                     static_cast<DWORD>(held.size()), &size, nullptr) != 0);
+  return failed ? fs::path() : target_in(held);
+}
+
+// No folder of this system is open to all and yet protects the files in it. Making a link takes a privilege.
+bool may_follow_link(Handle folder, const fs::path& name, std::error_code& failed) noexcept {
+  status_in(folder, name, failed);
+  return !failed;
+}
+
+std::error_code make_folder(Handle folder, const fs::path& name) noexcept {
+  std::error_code failed;
+  open_in(folder, name.native(), {look_up, FILE_CREATE, FILE_DIRECTORY_FILE}, failed);
+  return failed;
+}
+
+bool is_empty(Handle folder, std::error_code& failed) noexcept {
+  alignas(FILE_ID_BOTH_DIR_INFO) std::array<std::byte, 16384> list{};
+  auto which = FileIdBothDirectoryRestartInfo;
+  while (true) {
+    const auto size = static_cast<DWORD>(list.size());
+    failed = outcome(::GetFileInformationByHandleEx(native_of(folder), which, list.data(), size) != 0);
+    if (!failed && names_a_file(list)) return false;
+    if (failed) break;
+    which = FileIdBothDirectoryInfo;
+  }
+  if (failed.value() == ERROR_NO_MORE_FILES) failed.clear();
+  return !failed;
+}
+
+// NTFS and ReFS keep names in a journal, and flush it with the file that has the name.
+std::error_code sync_folder(Handle /*folder*/) noexcept { return {}; }
+
+std::error_code remove_file(Handle folder, const fs::path& name) noexcept {
+  return remove_name(folder, name, FILE_NON_DIRECTORY_FILE);
+}
+
+std::error_code remove_folder(Handle folder, const fs::path& name) noexcept {
+  return remove_name(folder, name, FILE_DIRECTORY_FILE);
+}
+
+}  // namespace onnxar::os

@@ -1,0 +1,113 @@
+#include "os/windows/native.h"
+
+#include <algorithm>
+#include <array>
+
+namespace onnxar::os {
+namespace {
+
+constexpr std::wstring_view forbidden = L"<>:\"|?*\\/";
+
+wchar_t upper(wchar_t letter) noexcept {
+  return letter >= L'a' && letter <= L'z' ? static_cast<wchar_t>(letter - L'a' + L'A') : letter;
+}
+
+bool equals_folded(std::wstring_view name, std::wstring_view upper_case) noexcept {
+  return std::ranges::equal(name, upper_case, {}, upper);
+}
+
+/// COM1 to COM9, LPT1 to LPT9; the superscripts one, two and three also count as digits.
+bool is_numbered_device(std::wstring_view name) noexcept {
+  if (name.size() != 4) return false;
+  const wchar_t digit = name[3];
+  const bool is_digit = (digit >= L'0' && digit <= L'9') || digit == 0xB9 || digit == 0xB2 || digit == 0xB3;
+  return is_digit && (equals_folded(name.substr(0, 3), L"COM") || equals_folded(name.substr(0, 3), L"LPT"));
+}
+
+/// Extensions do not matter: NUL.txt is the device, too.
+bool is_device(std::wstring_view name) noexcept {
+  std::wstring_view stem = name.substr(0, name.find(L'.'));
+  while (stem.ends_with(L' ')) stem.remove_suffix(1);
+  constexpr std::array<std::wstring_view, 6> devices = {L"CON", L"PRN", L"AUX", L"NUL", L"CONIN$", L"CONOUT$"};
+  return is_numbered_device(stem) ||
+         std::ranges::any_of(devices, [stem](std::wstring_view device) { return equals_folded(stem, device); });
+}
+
+}  // namespace
+
+std::error_code outcome_of(NTSTATUS status) noexcept {
+  if (status >= 0) return {};
+  constexpr auto is_folder = static_cast<NTSTATUS>(0xC00000BA);
+  // Otherwise the same as STATUS_ACCESS_DENIED.
+  if (status == is_folder) return error_of(error_is_folder);
+  return error_of(::RtlNtStatusToDosError(status));
+}
+
+File file_of(HANDLE handle, std::error_code& failed) noexcept {
+  failed = outcome(handle != INVALID_HANDLE_VALUE);
+  return File(Handle{reinterpret_cast<std::intptr_t>(handle)});
+}
+
+std::wstring long_path(const std::filesystem::path& path) {
+  const std::wstring& text = path.native();
+  if (text.starts_with(LR"(\\?\)") || text.starts_with(LR"(\\.\)")) return text;
+  std::wstring absolute(MAX_PATH, L'\0');
+  DWORD size = ::GetFullPathNameW(text.c_str(), MAX_PATH, absolute.data(), nullptr);
+  if (size >= absolute.size()) {
+    absolute.resize(size);
+    size = ::GetFullPathNameW(text.c_str(), size, absolute.data(), nullptr);
+  }
+  absolute.resize(size);
+  if (absolute.starts_with(LR"(\\.\)") || absolute.empty()) return absolute;
+  if (absolute.starts_with(LR"(\\)")) return LR"(\\?\UNC)" + absolute.substr(1);
+  return LR"(\\?\)" + absolute;
+}
+
+File open_in(Handle folder, std::wstring_view name, const Opening& opening, std::error_code& failed) noexcept {
+  UNICODE_STRING text{};
+  // The buffer is only read, although its type is not const.
+  text.Buffer = const_cast<wchar_t*>(name.data());
+  text.Length = text.MaximumLength = static_cast<USHORT>(name.size() * sizeof(wchar_t));
+  OBJECT_ATTRIBUTES place{};
+  place.Length = sizeof(place);
+  place.RootDirectory = native_of(folder);
+  place.ObjectName = &text;
+  place.Attributes = OBJ_CASE_INSENSITIVE;
+  HANDLE handle = INVALID_HANDLE_VALUE;
+  IO_STATUS_BLOCK status{};
+  const ULONG options = opening.options | FILE_SYNCHRONOUS_IO_NONALERT | FILE_OPEN_REPARSE_POINT;
+  failed = name.size() > 32'000 || !is_plain_name(name)
+               ? error_of(ERROR_INVALID_NAME)
+               : outcome_of(::NtCreateFile(&handle, opening.access | SYNCHRONIZE | FILE_READ_ATTRIBUTES, &place,
+                                           &status, nullptr, FILE_ATTRIBUTE_NORMAL, share_all, opening.disposition,
+                                           options, nullptr, 0));
+  return failed ? File() : File(Handle{reinterpret_cast<std::intptr_t>(handle)});
+}
+
+bool is_plain_name(std::wstring_view name) noexcept {
+  if (name.empty() || name.ends_with(L'.') || name.ends_with(L' ')) return false;
+  const auto is_bad = [](wchar_t letter) { return letter < 32 || forbidden.find(letter) != std::wstring_view::npos; };
+  return std::ranges::none_of(name, is_bad) && !is_device(name);
+}
+
+bool is_link(Handle file, std::error_code& failed) noexcept {
+  FILE_ATTRIBUTE_TAG_INFO found{};
+  const BOOL done = ::GetFileInformationByHandleEx(native_of(file), FileAttributeTagInfo, &found, sizeof(found));
+  failed = outcome(done != 0);
+  return !failed && (found.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0 &&
+         IsReparseTagNameSurrogate(found.ReparseTag);
+}
+
+std::wstring final_path(Handle file, std::error_code& failed) {
+  std::wstring path(MAX_PATH, L'\0');
+  DWORD size = ::GetFinalPathNameByHandleW(native_of(file), path.data(), MAX_PATH, 0);
+  if (size >= path.size()) {
+    path.resize(size);
+    size = ::GetFinalPathNameByHandleW(native_of(file), path.data(), size, 0);
+  }
+  failed = outcome(size != 0);
+  path.resize(size);
+  return path;
+}
+
+}  // namespace onnxar::os

@@ -1,0 +1,50 @@
+#include "os/windows/status.h"
+
+#include <bit>
+#include <cstring>
+
+namespace onnxar::os {
+namespace {
+
+/// The system counts from 1601, in steps of 100 ns.
+std::int64_t nanoseconds_of(LARGE_INTEGER time) noexcept {
+  constexpr std::int64_t from_1601_to_1970 = 116'444'736'000'000'000;
+  return (time.QuadPart - from_1601_to_1970) * 100;
+}
+
+/// ReFS has identities of 128 bits; of the others the upper half is 0.
+FileIdentity identity_of(HANDLE file, const BY_HANDLE_FILE_INFORMATION& basic) noexcept {
+  FILE_ID_INFO found{};
+  if (::GetFileInformationByHandleEx(file, FileIdInfo, &found, sizeof(found)) == 0) {
+    return {basic.dwVolumeSerialNumber, std::uint64_t{basic.nFileIndexHigh} << 32U | basic.nFileIndexLow};
+  }
+  std::uint64_t halves[2] = {};
+  std::memcpy(halves, &found.FileId, sizeof(halves));
+  return {found.VolumeSerialNumber ^ std::rotl(halves[1], 1), halves[0]};
+}
+
+FileKind kind_of(Handle file, DWORD attributes) noexcept {
+  std::error_code ignored;
+  if ((attributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0 && is_link(file, ignored)) return FileKind::link;
+  return (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0 ? FileKind::folder : FileKind::regular;
+}
+
+}  // namespace
+
+FileStatus file_status(Handle file, std::error_code& failed) noexcept {
+  const HANDLE native = native_of(file);
+  BY_HANDLE_FILE_INFORMATION found{};
+  FILE_BASIC_INFO times{};
+  ::SetLastError(NO_ERROR);
+  const DWORD type = ::GetFileType(native);
+  failed = error_of(type == FILE_TYPE_UNKNOWN ? ::GetLastError() : NO_ERROR);
+  if (failed || type != FILE_TYPE_DISK) return {};  // pipes and consoles have none of the rest
+  failed = outcome(::GetFileInformationByHandle(native, &found) != 0 &&
+                   ::GetFileInformationByHandleEx(native, FileBasicInfo, &times, sizeof(times)) != 0);
+  if (failed) return {};
+  return {kind_of(file, found.dwFileAttributes), identity_of(native, found),
+          std::uint64_t{found.nFileSizeHigh} << 32U | found.nFileSizeLow, nanoseconds_of(times.LastWriteTime),
+          nanoseconds_of(times.ChangeTime)};
+}
+
+}  // namespace onnxar::os

@@ -1,0 +1,43 @@
+#include "support/guarded_buffer.h"
+
+#include "os/windows/native.h"
+
+#include <algorithm>
+#include <system_error>
+
+namespace onnxar::testing {
+namespace {
+
+[[noreturn]] void fail(const char* what) {
+  throw std::system_error(static_cast<int>(::GetLastError()), std::system_category(), what);
+}
+
+std::size_t page_size() {
+  SYSTEM_INFO system{};
+  ::GetSystemInfo(&system);
+  return system.dwPageSize;
+}
+
+}  // namespace
+
+GuardedBuffer GuardedBuffer::ending_at_guard(std::span<const std::byte> bytes) { return {bytes, Side::end}; }
+
+GuardedBuffer GuardedBuffer::starting_after_guard(std::span<const std::byte> bytes) { return {bytes, Side::start}; }
+
+// Layout: guard page, the pages that hold the bytes, guard page.
+GuardedBuffer::GuardedBuffer(std::span<const std::byte> bytes, Side side) {
+  const std::size_t page = page_size();
+  const std::size_t room = (bytes.size() + page - 1) / page * page;
+  void* mapping = ::VirtualAlloc(nullptr, room + 2 * page, MEM_RESERVE, PAGE_NOACCESS);
+  if (mapping == nullptr) fail("VirtualAlloc");
+  std::byte* first = static_cast<std::byte*>(mapping) + page;
+  if (room != 0 && ::VirtualAlloc(first, room, MEM_COMMIT, PAGE_READWRITE) == nullptr) fail("VirtualAlloc");
+  mapping_ = mapping;
+  mapping_size_ = room + 2 * page;
+  bytes_ = {side == Side::end ? first + (room - bytes.size()) : first, bytes.size()};
+  std::copy(bytes.begin(), bytes.end(), bytes_.begin());
+}
+
+GuardedBuffer::~GuardedBuffer() { ::VirtualFree(mapping_, 0, MEM_RELEASE); }
+
+}  // namespace onnxar::testing

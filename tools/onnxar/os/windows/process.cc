@@ -1,0 +1,119 @@
+#include "os/process.h"
+
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <fcntl.h>
+#include <io.h>
+#include <windows.h>
+// After it.
+#include <shellapi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace onnxar::tool::os {
+namespace {
+
+// Set once, before the handlers are installed. The system's handlers can take no argument of ours.
+void (*fault_handler)() = nullptr;
+void (*interrupt_handler)() = nullptr;
+
+LONG CALLBACK handle_exception(EXCEPTION_POINTERS* exception) {
+  if (exception->ExceptionRecord->ExceptionCode == EXCEPTION_IN_PAGE_ERROR) fault_handler();
+  return EXCEPTION_CONTINUE_SEARCH;
+}
+
+/// Runs on a thread of its own. FALSE: the process then ends as without this handler.
+BOOL WINAPI handle_control(DWORD /*event*/) {
+  interrupt_handler();
+  return FALSE;
+}
+
+std::string utf8(const wchar_t* word) {
+  const int size = ::WideCharToMultiByte(CP_UTF8, 0, word, -1, nullptr, 0, nullptr, nullptr);
+  std::string text(static_cast<std::size_t>(size), '\0');
+  ::WideCharToMultiByte(CP_UTF8, 0, word, -1, text.data(), size, nullptr, nullptr);
+  text.resize(text.size() - 1);  // the NUL was counted
+  return text;
+}
+
+/// The words as the user gave them; those of `main` have lost what the machine's code page does not have.
+std::vector<std::string> command_line() {
+  int count = 0;
+  wchar_t** const words = ::CommandLineToArgvW(::GetCommandLineW(), &count);
+  std::vector<std::string> line;
+  for (int i = 0; i < count; ++i) line.push_back(utf8(words[i]));
+  ::LocalFree(words);
+  return line;
+}
+
+unsigned console_code_page = 0;
+
+void restore_console() { ::SetConsoleOutputCP(console_code_page); }
+
+std::error_code outcome(bool done) noexcept {
+  return done ? std::error_code() : std::error_code(static_cast<int>(::GetLastError()), std::system_category());
+}
+
+/// The system counts bytes of one call in 32 bits.
+constexpr std::size_t largest_piece = 1U << 30U;
+
+}  // namespace
+
+std::span<char* const> start(int /*argc*/, char** /*argv*/) {
+  for (const int stream : {0, 1, 2}) ::_setmode(stream, _O_BINARY);
+  console_code_page = ::GetConsoleOutputCP();
+  if (console_code_page != 0 && ::SetConsoleOutputCP(CP_UTF8) != 0) std::atexit(restore_console);
+  static std::vector<std::string> words = command_line();
+  static std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  return pointers;
+}
+
+std::size_t read_input(std::span<std::byte> target, std::error_code& failed) noexcept {
+  DWORD got = 0;
+  const auto size = static_cast<DWORD>(std::min(target.size(), largest_piece));
+  failed = outcome(::ReadFile(::GetStdHandle(STD_INPUT_HANDLE), target.data(), size, &got, nullptr) != 0);
+  if (failed.value() == ERROR_BROKEN_PIPE) failed.clear();  // the writer has closed its end
+  return failed ? 0 : got;
+}
+
+std::size_t write_output(std::span<const std::byte> bytes, std::error_code& failed) noexcept {
+  DWORD written = 0;
+  const auto size = static_cast<DWORD>(std::min(bytes.size(), largest_piece));
+  failed = outcome(::WriteFile(::GetStdHandle(STD_OUTPUT_HANDLE), bytes.data(), size, &written, nullptr) != 0);
+  if (failed.value() == ERROR_NOACCESS || failed.value() == ERROR_SWAPERROR) {
+    failed = std::make_error_code(std::errc::bad_address);
+  }
+  return failed ? 0 : written;
+}
+
+void write_error(std::string_view text) noexcept {
+  // Called in handlers, where streams and allocation are not allowed. A failure has nowhere to be reported.
+  DWORD written = 0;
+  ::WriteFile(::GetStdHandle(STD_ERROR_HANDLE), text.data(), static_cast<DWORD>(text.size()), &written, nullptr);
+}
+
+/// Skips destructors and buffers, which a handler must not run: the fault may have interrupted any of them.
+void end_at_once(int exit_code) noexcept {
+  ::TerminateProcess(::GetCurrentProcess(), static_cast<UINT>(exit_code));
+  std::abort();  // not reached
+}
+
+void on_mapping_fault(void (*handler)()) noexcept {
+  fault_handler = handler;
+  ::AddVectoredExceptionHandler(1, handle_exception);
+}
+
+void on_interrupt(void (*handler)()) noexcept {
+  interrupt_handler = handler;
+  ::SetConsoleCtrlHandler(handle_control, TRUE);
+}
+
+}  // namespace onnxar::tool::os
