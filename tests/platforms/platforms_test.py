@@ -66,6 +66,11 @@ class Judge(unittest.TestCase):
         outcomes = judge.with_absent({"os.Each/A.b/7": PASSED}, {"os.A.b", "os.A.c"})
         self.assertEqual({name: outcome.what for name, outcome in outcomes.items()}, {"os.Each/A.b/7": "passed", "os.A.c": "skipped"})
 
+    def test_tests_of_windows_are_expected_there_alone(self):
+        of_windows = judge.expected(next(each for each in PLATFORMS if each.name == "windows-x86_64"))
+        self.assertGreater(of_windows - judge.expected(PLATFORMS[0]), set())
+        self.assertLessEqual(judge.expected(PLATFORMS[0]), of_windows)
+
     def test_the_sources_name_their_cases(self):
         names = judge.expected(PLATFORMS[0])
         self.assertIn("cli.undo_test.", "".join(sorted(names)))
