@@ -22,6 +22,10 @@ endforeach()
 set(CMAKE_C_COMPILER ${zig_folder}/zig-clang)
 set(CMAKE_CXX_COMPILER ${zig_folder}/zig-clang++)
 
+if(CMAKE_SYSTEM_NAME STREQUAL Darwin)
+  set(CMAKE_INSTALL_NAME_TOOL /bin/true)  # CMake asks for it; only an installation calls it, and zig does not have it
+endif()
+
 # Libraries and headers of this machine are for a different system; tests/platforms/platforms.py fills the folder that is
 # searched instead.
 cmake_path(GET CMAKE_PARENT_LIST_FILE STEM zig_platform)
