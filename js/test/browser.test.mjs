@@ -99,10 +99,19 @@ describe('in Chromium', { skip: !files && 'ONNXAR_WEB_FILES is not set' }, () =>
     }
   }
 
-  test('nothing was refused by the Content-Security-Policy', () => assert.deepEqual(violations, []));
-
-  test('the pages are kept as pictures', async () => {
+  test('the demo lists an archive and runs its model', limit, async () => {
+    const tab = await browser.newPage();
+    await tab.goto(`${server.here}/wasm/demo/index.html`);
+    await tab.fill('#url', `${server.here}/files/model.onnxar`);
+    await tab.click('#choose button');
+    await tab.waitForSelector('#entries tr');
+    await tab.click('#run');
+    await tab.waitForFunction(() => document.getElementById('result').textContent.includes('ran in'));
     mkdirSync(join(files, 'shots'), { recursive: true });
-    await page.screenshot({ path: join(files, 'shots/page.png') });
+    await tab.screenshot({ path: join(files, 'shots/demo.png') });
+    assert.match(await tab.textContent('#result'), /float32 \[/);
+    assert.equal(await tab.evaluate(() => document.getElementById('progress').value), 1);
   });
+
+  test('nothing was refused by the Content-Security-Policy', () => assert.deepEqual(violations, []));
 });

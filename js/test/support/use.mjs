@@ -7,7 +7,10 @@ import { createSession } from 'onnxar/onnxruntime';
 const archive = await open(pathToFileURL(process.argv[2]));
 assert.deepEqual(
   (await archive.tensors()).map(({ entry, length }) => [entry, length]),
-  [['a', 1024], ['b', 1024]],
+  [
+    ['a', 1024],
+    ['b', 1024],
+  ],
 );
 for (const { name } of archive.entries) await archive.verify(name);
 await assert.rejects(archive.bytes('none'), (error) => error instanceof OnnxarError && error.code === 'usage.entry');
