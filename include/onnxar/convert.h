@@ -48,9 +48,9 @@ struct ConvertReport {
 /// Everything except the data of moved tensors keeps its order and encoding, unknown fields included. An inline model
 /// that is packed and unpacked comes back byte for byte if every moved tensor has `raw_data`, its fields are in
 /// ascending order, it has no `data_location` or other field that says where data is, and its tag and length, and the
-/// lengths of the messages around it, have their shortest encoding, and its metadata_props has none of the keys that this
-/// library writes itself: `onnxar.link.*`, which describes a link, and `onnxar.model.name`, which names the model of an
-/// archive among further graphs, and which `unpack` removes. A model with one data file, as `unpack` writes it,
+/// lengths of the messages around it, have their shortest encoding, and its metadata_props has none of the keys that
+/// this library writes itself: `onnxar.link.*`, which describes a link, and `onnxar.model.name`, which names the model
+/// of an archive among further graphs, and which `unpack` removes. A model with one data file, as `unpack` writes it,
 /// comes back as the same two files if `save` asks for the same name, alignment and tensors to move.
 ///
 /// Side files and further graphs of an archive (EntryKind, listing.h) are copied to the new archive.
