@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "os/error.h"
-#include "os/names.h"
 
 namespace onnxar::os::memory {
 
@@ -113,9 +112,5 @@ Reason reason_of(const std::error_code& failed) noexcept {
     default: return Reason::other;
   }
 }
-
-std::filesystem::path path_of(std::string_view text) { return text; }
-
-std::string text_of(const std::filesystem::path& path) { return path.native(); }
 
 }  // namespace onnxar::os
