@@ -1,5 +1,7 @@
 #include "archive/accepted_crcs.h"
 
+#include <string_view>
+
 #include "base/crc32.h"
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -19,7 +21,9 @@ std::uint32_t crc_of(Bytes file, const zip::ForeignEntry& entry) {
 
 AcceptedCrcs::AcceptedCrcs(Bytes file, const zip::ForeignDirectory& directory, std::span<const std::string> names,
                            RepackReport& report) {
+  std::set<std::string_view> seen;
   for (const std::string& name : names) {
+    if (!seen.insert(name).second) continue;  // the caller named the entry twice
     const auto index = directory.find(name);
     if (!index) {
       throw Error(Code::usage_no_such_entry,
@@ -33,7 +37,7 @@ AcceptedCrcs::AcceptedCrcs(Bytes file, const zip::ForeignDirectory& directory, s
       throw Error(Code::usage_argument, "the CRC-32 of this entry is already right", place, {},
                   {Hint::not_as_accepted});
     }
-    if (!true_crcs_.emplace(entry.header_offset, crc).second) continue;  // the caller named the entry twice
+    true_crcs_.emplace(entry.header_offset, crc);
     report.remarks.push_back({Severity::warning, Code::zip_data_crc, place,
                               concat("accepted: the data has CRC-32 ", base::hex(crc),
                                      ", which the output states; the input states ", base::hex(entry.crc32))});

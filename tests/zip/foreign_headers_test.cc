@@ -181,7 +181,7 @@ TEST(ForeignHeaders, ALocalZip64FieldForOneSizeAloneIsRefused) {
   refused(zip64_record({50}), true, true);
 }
 
-// bsdtar, from the front, reads as many bytes as the size that is not a sentinel says.
+// bsdtar, from the front, reads as many bytes as the size that is not a sentinel says; others take it from the field.
 TEST(ForeignHeaders, ASizeBesideASentinelIsThatOfTheZip64Field) {
   const auto with_sizes = [](std::uint32_t size, std::uint32_t stored_size) {
     return changed_a([=](ZipEntry& e) {
@@ -259,22 +259,6 @@ TEST(ForeignHeaders, AFolderThatIsALinkIsRefused) {
     b.entries.push_back(folder);
   });
   EXPECT_EQ(refusal_of_zip(built.bytes), in_directory(Code::zip_entry_attributes, built, "f/"));
-}
-
-// Some readers take the size beside the sentinel from the header, others take it from the field.
-TEST(ForeignHeaders, ASizeBesideASentinelThatContradictsTheZip64FieldIsRefused) {
-  const auto built_with = [](std::uint32_t size, std::uint32_t stored) {
-    return changed_a([=](ZipEntry& e) {
-      e.local.extra = zip64_record({100, 100});
-      e.local.usize32 = size;
-      e.local.csize32 = stored;
-    });
-  };
-  expect_read(built_with(100, 0xffffffffU));
-  expect_read(built_with(0xffffffffU, 100));
-  for (const Built& built : {built_with(99, 0xffffffffU), built_with(0xffffffffU, 99)}) {
-    EXPECT_EQ(refusal_of_zip(built.bytes), at_header(Code::zip_zip64_extra, built, "a"));
-  }
 }
 
 TEST(ForeignHeaders, ALocalZip64FieldToWhichBothSizesAreSentMayHoldTwoSizes) {

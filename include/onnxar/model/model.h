@@ -91,8 +91,8 @@ class Model {
   ByteSpan payload(const schema::TensorProto&& tensor) const = delete;
 
   /// The table's own span of a linked tensor, owned or borrowed as the class comment says. Valid until the model is
-  /// changed or destroyed. Errors: usage.argument (the data is in the message);
-  /// onnx.external_data.marker and usage.not_loaded as `payload`. Its size may not fit an edited message.
+  /// changed or destroyed. Errors: usage.argument (the data is in the message); onnx.external_data.marker and
+  /// usage.not_loaded, as `payload`. Its size may not fit an edited message.
   [[nodiscard]] const ByteSpan& span(const schema::TensorProto& tensor) const&;
   const ByteSpan& span(const schema::TensorProto& tensor) const&& = delete;
 
