@@ -52,5 +52,11 @@ async function run({ build, url, asFile }) {
   return { sum: sum(Object.values(outputs)[0].data), steps: progress.length, last: progress.at(-1) };
 }
 
-export const calls = { vectors, summary, run };
+/** For tools/memory.mjs. */
+async function hold({ build, ...given }) {
+  const { held } = await import('./held.mjs');
+  return held(await import(`../../node_modules/onnxruntime-web/dist/${build}`), given);
+}
+
+export const calls = { vectors, summary, run, hold };
 if (typeof document !== 'undefined') Object.assign(globalThis, { calls, inWorker });
