@@ -1,5 +1,5 @@
 import type { Archive } from './archive.js';
-import { builtin, type Source } from './source.js';
+import { builtin } from './source.js';
 import { REACH } from './tensors.js';
 
 /** What tells the runtimes apart. */
@@ -41,9 +41,9 @@ export function weightsFor(env: RuntimeEnv, feed: Feed): Promise<External[]> {
 }
 
 /**
- * Models of an archive for a runtime, with each entry that has weights as external data of its own. All weights are read
- * before the session is made, and each is freed when the runtime has copied it: together they take little more memory
- * than the runtime's copies do in the end.
+ * Models of an archive for a runtime, with each entry that has weights as external data of its own. Weights that come as
+ * streams are read before the session is made, and each is freed when the runtime has copied it: together they take
+ * little more memory than the runtime's copies do in the end. Those of files are read when the runtime takes them.
  */
 export class Feed {
   readonly #archive: Archive;
@@ -51,6 +51,7 @@ export class Feed {
   readonly #sizes: Map<string, number>;
   /** How many tensors are in each entry. */
   readonly #uses = new Map<string, number>();
+  #memory = new Uint8Array(0);
   #read = 0;
   #total = 0;
 
@@ -85,12 +86,13 @@ export class Feed {
     const made: External[] = [];
     let last: Weight | undefined;
     for (const [path, size] of this.#wanted()) {
-      const bytes = await this.#archive.read(path, this.#count);
-      const weight = new Weight(bytes, this.#uses.get(path)!, source, await this.#archive.offset(path));
+      const bytes = source.stream && (await this.#archive.read(path, this.#count));
+      const weight = new Weight(bytes, this.#uses.get(path)!);
+      const offset = await this.#archive.offset(path);
       const take = (begin = 0, end = size): Uint8Array => {
         if (last !== weight) last?.freeIfUsed();
         last = weight;
-        return weight.take(begin, end);
+        return weight.take(begin, end) ?? this.#readNow(offset + begin, offset + end);
       };
       const properties = { byteLength: { value: size }, length: { value: size }, subarray: { value: take } };
       made.push({ path, data: Object.defineProperties(new Uint8Array(0), properties) });
@@ -98,39 +100,42 @@ export class Feed {
     return made;
   }
 
+  /** In the memory of the bytes before: runtimes copy them before they take others. */
+  #readNow(begin: number, end: number): Uint8Array {
+    const size = end - begin;
+    if (size > this.#memory.length) this.#memory = new Uint8Array(size);
+    const into = this.#memory.subarray(0, size);
+    this.#archive.source.readSync!(into, begin);
+    this.#count(size);
+    return into;
+  }
+
   *#wanted(): Generator<[name: string, size: number]> {
     for (const name of this.#uses.keys()) yield [name, this.#sizes.get(name)!];
   }
 
   #count = (bytes: number): void => {
-    this.#read += bytes;
+    this.#read = Math.min(this.#read + bytes, this.#total); // some are read again
     this.#onProgress?.(this.#read, this.#total);
   };
 }
 
-/** The bytes of an entry until they are freed. If they are wanted again, they are read again. */
+/** The bytes of an entry, if they were read, until they are freed. */
 class Weight {
   #bytes: Uint8Array | undefined;
   #uses: number;
-  readonly #source: Source;
-  readonly #offset: number;
 
-  constructor(bytes: Uint8Array, uses: number, source: Source, offset: number) {
+  constructor(bytes: Uint8Array | undefined, uses: number) {
     this.#bytes = bytes;
     this.#uses = uses;
-    this.#source = source;
-    this.#offset = offset;
   }
 
-  take(begin: number, end: number): Uint8Array {
+  take(begin: number, end: number): Uint8Array | undefined {
     this.#uses--;
-    if (this.#bytes) return this.#bytes.subarray(begin, end);
-    const again = new Uint8Array(end - begin);
-    this.#source.readSync!(again, this.#offset + begin);
-    return again;
+    return this.#bytes?.subarray(begin, end);
   }
 
-  /** At once, where memory can be moved: else when the garbage is collected. */
+  /** At once, where memory can be moved; else when garbage is collected. */
   freeIfUsed(): void {
     if (this.#uses > 0) return;
     const { buffer } = this.#bytes ?? {};

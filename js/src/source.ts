@@ -10,10 +10,7 @@ export interface Source {
   read(begin: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
   /** The same bytes in pieces, for ranges that are too large for memory. */
   stream?(begin: number, end: number, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
-  /**
-   * Fills memory with the bytes from `begin` on before it returns; false if this is not the place to do that. A source
-   * that does it gives each `read` memory of its own, which the reader may free.
-   */
+  /** Fills memory with the bytes from `begin` on before it returns; false if this is not the place to do that. */
   readSync?(into: Uint8Array, begin: number): boolean;
   /** The whole file as a Blob, if it is one or in memory. */
   blob?(): Blob;

