@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from build import emulator
-from targets import C_PROGRAMS, ROOMS, ROOT, Platform, jobs
+from targets import ROOMS, ROOT, Platform, jobs
 
 QUICK = "-*Slow.*"  # GoogleTest's filter: suites named *Slow do not run
 PATIENCE = 3600  # seconds for one program
@@ -104,9 +104,8 @@ class Runner:
     def python_environment(self) -> dict[str, str]:
         environment = {"PYTHONPATH": str(ROOT / "tests"), "ONNXAR": self.as_command("tools/onnxar"), "ONNXAR_WITHOUT_MODEL": "1",
                        "ONNXAR_PLATFORM": self.platform.name}
-        if self.platform.has_c:
-            for variable, program in zip(("ONNXAR_C_PROGRAM", "ONNXAR_C_V1_PROGRAM"), C_PROGRAMS):
-                environment[variable] = self.as_command(f"tests/{program}")
+        for variable, program in zip(("ONNXAR_C_PROGRAM", "ONNXAR_C_V1_PROGRAM"), self.platform.c_programs):
+            environment[variable] = self.as_command(f"tests/{program}")
         return environment
 
     def python(self, test: Path) -> Outcomes:

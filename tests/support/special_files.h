@@ -1,0 +1,48 @@
+// Files that not every system has, or lets every user make.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "os/file.h"
+
+namespace onnxar::testing {
+
+/// Makes a pipe that has a name in a folder. False on systems whose folders have none.
+bool make_pipe(const std::filesystem::path& path);
+
+/// The device that reads as an empty file.
+std::filesystem::path null_device();
+
+/// Opens a file that cannot be read by this handle.
+os::File open_for_writing_only(const std::filesystem::path& path);
+
+/// Whether this process may make symbolic links. Windows asks for a privilege, and Wine 8 makes none.
+bool can_make_symlinks();
+/// Makes a symbolic link to a file, to a folder that exists, or to nothing.
+void make_symlink(const std::filesystem::path& target, const std::filesystem::path& link);
+
+/// Replaces a file, also one that is open or mapped, as programs do that write a new file and rename it.
+void replace_file(const std::filesystem::path& with, const std::filesystem::path& replaced);
+
+/// A small file system, mounted on an empty folder for the lifetime of the object.
+class SmallDisk {
+ public:
+  SmallDisk(const std::filesystem::path& folder, std::uint64_t size);
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  ~SmallDisk();
+
+  /// False if this user may not mount one.
+  [[nodiscard]] bool mounted() const { return mounted_; }
+
+ private:
+  std::filesystem::path folder_;
+  bool mounted_;
+};
+
+}  // namespace onnxar::testing
+
+/// At the start of a test. Skips it where links cannot be made.
+#define ONNXAR_NEEDS_SYMLINKS() \
+  if (!::onnxar::testing::can_make_symlinks()) GTEST_SKIP() << "no symbolic links can be made here"

@@ -1,0 +1,66 @@
+#include "support/special_files.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <system_error>
+
+#include "os/windows/native.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Wine 8 says that it made the link, and did not.
+bool try_symlink() {
+  const fs::path path = fs::temp_directory_path() / ("onnxar_link." + std::to_string(std::random_device()()));
+  try {
+    make_symlink("nowhere", path);
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return ::DeleteFileW(path.c_str()) != 0;
+}
+
+}  // namespace
+
+bool make_pipe(const fs::path& /*path*/) { return false; }
+
+fs::path null_device() { return "NUL"; }
+
+os::File open_for_writing_only(const fs::path& path) {
+  std::error_code failed;
+  return os::file_of(
+      ::CreateFileW(path.c_str(), GENERIC_WRITE, os::share_all, nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr),
+      failed);
+}
+
+bool can_make_symlinks() {
+  static const bool can = try_symlink();
+  return can;
+}
+
+void make_symlink(const fs::path& target, const fs::path& link) {
+  std::wstring text = target.native();
+  std::ranges::replace(text, L'/', L'\\');
+  constexpr DWORD without_privilege = 2;  // SYMBOLIC_LINK_FLAG_ALLOW_UNPRIVILEGED_CREATE: for developers
+  const DWORD kind = fs::is_directory(link.parent_path() / target) ? SYMBOLIC_LINK_FLAG_DIRECTORY : 0;
+  if (::CreateSymbolicLinkW(os::long_path(link).c_str(), text.c_str(), kind | without_privilege) == 0) {
+    throw std::system_error(static_cast<int>(::GetLastError()), std::system_category(), "a link cannot be made");
+  }
+}
+
+// A file that is open can be moved away everywhere, but not be replaced.
+void replace_file(const fs::path& with, const fs::path& replaced) {
+  const fs::path aside = replaced.native() + L".old";
+  fs::rename(replaced, aside);
+  fs::rename(with, replaced);
+  ::DeleteFileW(aside.c_str());
+}
+
+// A disk image takes an administrator.
+SmallDisk::SmallDisk(const fs::path& folder, std::uint64_t /*size*/) : folder_(folder), mounted_(false) {}
+SmallDisk::~SmallDisk() = default;
+
+}  // namespace onnxar::testing
