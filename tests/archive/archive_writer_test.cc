@@ -43,7 +43,7 @@ class ArchiveWriterTest : public ::testing::Test {
     ArchiveWriter other = ArchiveWriter::create(folder_ / "a");
     return refusal_of([&] { other.add(std::forward<Arguments>(arguments)...); });
   }
-  void expect_nothing_seen() const { EXPECT_EQ(folder_.file_names(), Strings{}); }
+  void expect_nothing_seen() const { EXPECT_EQ(visible_names(folder_), Strings{}); }
   Blob finished() {
     writer_.finish(smallest_model());
     return folder_.read_file("a");

@@ -1,4 +1,4 @@
-// Opening files that only the permissions of POSIX systems keep from being written to.
+// Files that only the permissions of POSIX systems keep from being written to, and names that cannot be examined.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -27,6 +27,16 @@ TEST(OpenFile, ThatMayOnlyBeReadIsAMatterOfPermission) {
               return readable && code_of_opening(Access::read_and_write) == Code::io_permission ? child_passed : 1;
             }),
             child_passed);
+}
+
+TEST(FileIdentity, OfWhatCannotBeExaminedIsAnErrorAndNotAMissingFile) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("a", "text");
+  const fs::path bad = folder / std::string(300, 'n');  // ENAMETOOLONG
+  EXPECT_EQ(code_of([&] { return base::are_same(path, bad); }), Code::io_failed);
+  EXPECT_EQ(code_of([&] { return base::are_same(bad, path); }), Code::io_failed);
+  EXPECT_EQ(code_of([&] { return base::leads_to(bad, base::open_file(path, Access::read)); }), Code::io_failed);
+  EXPECT_EQ(code_of([&] { return base::is_folder(bad); }), Code::io_failed);
 }
 
 }  // namespace

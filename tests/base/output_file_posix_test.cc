@@ -67,6 +67,12 @@ TEST(OutputFile, NewFileFollowsTheUmask) {
   }
 }
 
+TEST(OutputFile, DeviceIsRefused) {
+  for (const Existing existing : {Existing::refuse, Existing::replace}) {
+    EXPECT_EQ(code_of([&] { return OutputFile::create("/dev/null", existing); }), Code::io_not_a_file);
+  }
+}
+
 TEST(OutputFile, FolderMustBeWritable) {
   const TempDir folder;
   using fs::perms;

@@ -45,9 +45,9 @@ std::optional<Code> code_of_publishing(OutputFile& file) {
 TEST(OutputFile, NothingIsSeenBeforeItIsPublished) {
   const TempDir folder;
   OutputFile file = written(folder / "a", "text");
-  EXPECT_EQ(folder.file_names(), Strings{});
+  EXPECT_EQ(visible_names(folder), Strings{});
   file.publish(Sync::full);
-  EXPECT_EQ(folder.file_names(), Strings{"a"});
+  EXPECT_EQ(visible_names(folder), Strings{"a"});
   EXPECT_EQ(folder.read_text("a"), "text");
 }
 
@@ -67,7 +67,7 @@ TEST(OutputFile, MappingOutlivesAFileThatNeverHadAName) {
   const TempDir folder;
   const base::MappedFile mapping = written(folder / "a", "text").map();
   EXPECT_EQ(as_text(mapping.bytes()), "text");
-  EXPECT_EQ(folder.file_names(), Strings{});
+  EXPECT_EQ(visible_names(folder), Strings{});
 }
 
 TEST(OutputFile, SharesNothingThatLiesOutsideTheMapping) {
@@ -128,7 +128,7 @@ TEST(OutputFile, TargetThatAppearsMeanwhileIsNotReplaced) {
   folder.write_file("a", "theirs");
   EXPECT_EQ(code_of_publishing(file), Code::output_exists);
   file = written(folder / "b", "");
-  EXPECT_EQ(folder.file_names(), Strings{"a"});
+  EXPECT_EQ(visible_names(folder), Strings{"a"});
   EXPECT_EQ(folder.read_text("a"), "theirs");
 }
 
@@ -196,7 +196,7 @@ TEST(OutputFile, NamelessFileDoesNotMindWhatIsInTheFolder) {
   for (const char* name : {"onnxar", ".onnxar_inflated"}) fs::create_directory(folder / name);
   OutputFile file = OutputFile::create_nameless(folder.path());
   file.write_at(0, pattern(100));
-  EXPECT_EQ(folder.file_names().size(), 2U);
+  EXPECT_EQ(visible_names(folder).size(), 2U);
   const base::MappedFile mapping = file.map();
   EXPECT_EQ(mapping.bytes().size(), 100U);
 }
@@ -209,10 +209,10 @@ TEST(OutputFile, LinksInACircleAreRefused) {
   EXPECT_EQ(error_of_creating(folder / "a")->code(), Code::io_failed);
 }
 
-TEST(OutputFile, FolderPipeAndDeviceAreRefused) {
+TEST(OutputFile, FolderAndPipeAreRefused) {
   const TempDir folder;
   fs::create_directory(folder / "folder");
-  std::vector<fs::path> targets = {folder / "folder", null_device()};
+  std::vector<fs::path> targets = {folder / "folder"};
   if (make_pipe(folder / "fifo")) targets.push_back(folder / "fifo");
   const Strings before = folder.file_names();
   for (const Existing existing : {Existing::refuse, Existing::replace}) {
@@ -232,7 +232,7 @@ TEST(OutputFile, TargetThatBecameAFolderLeavesNoFile) {
     fs::create_directory(folder / "a");
     EXPECT_TRUE(code_of_publishing(file));
   }
-  EXPECT_EQ(folder.file_names(), Strings{"a/"});
+  EXPECT_EQ(visible_names(folder), Strings{"a/"});
 }
 
 TEST(OutputFile, FolderMustExist) {
@@ -248,10 +248,10 @@ TEST(OutputFile, SeveralArePublishedTogetherAfterAllWerePrepared) {
   OutputFile second = written(folder / "b", "second");
   first.prepare(Sync::full);
   second.prepare(Sync::full);
-  EXPECT_EQ(folder.file_names(), Strings{});
+  EXPECT_EQ(visible_names(folder), Strings{});
   first.publish(Sync::full);
   second.publish(Sync::full);
-  EXPECT_EQ(folder.file_names(), (Strings{"a", "b"}));
+  EXPECT_EQ(visible_names(folder), (Strings{"a", "b"}));
   EXPECT_EQ(folder.read_text("b"), "second");
 }
 
@@ -260,23 +260,25 @@ TEST(OutputFile, StagingNamesTheFileWhereItReplacesAnother) {
   folder.write_file("a", "old");
   OutputFile fresh = written(folder / "b", "fresh");
   fresh.stage();
-  EXPECT_EQ(folder.file_names(), Strings{"a"});
+  EXPECT_EQ(visible_names(folder), Strings{"a"});
+  const std::size_t before = folder.file_names().size();  // 1 where files can be nameless
   {
     OutputFile discarded = written(folder / "a", "discarded", Existing::replace);
     discarded.stage();
-    EXPECT_EQ(folder.file_names().size(), 2U);
+    EXPECT_EQ(folder.file_names().size(), before + 1);
   }
   OutputFile file = written(folder / "a", "new", Existing::replace);
   file.stage();
   file.stage();
   EXPECT_EQ(folder.read_text("a"), "old");
-  EXPECT_EQ(folder.file_names().size(), 2U);
+  EXPECT_EQ(folder.file_names().size(), before + 1);
   file.publish(Sync::none);
   EXPECT_EQ(folder.read_text("a"), "new");
-  EXPECT_EQ(folder.file_names(), Strings{"a"});
+  EXPECT_EQ(visible_names(folder), Strings{"a"});
 }
 
 TEST(OutputFile, InputThatIsShortenedWhileItIsCopiedIsAnError) {
+  ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
   const TempDir folder;
   const auto input = base::MappedFile::open(folder.write_file("input", pattern(10000)));
   fs::resize_file(folder / "input", 0);
@@ -396,7 +398,7 @@ TEST(SpoiledOutput, IsNotPublishedEvenIfTheErrorWasLost) {
   OutputFile moved = std::move(file);
   expect_refused([&] { moved.publish(Sync::none); });
   EXPECT_EQ(folder.read_text("a"), "good");
-  EXPECT_EQ(folder.file_names(), Strings{"a"});
+  EXPECT_EQ(visible_names(folder), Strings{"a"});
 }
 
 TEST(SpoiledOutput, IsCutOffAgainWhereItExtendsAFile) {
@@ -421,7 +423,7 @@ TEST(SpoiledOutput, IsNotSyncedASecondTime) {
     EXPECT_EQ(code_of([&] { file.publish(Sync::full); }), Code::io_failed);
   }
   EXPECT_EQ(code_of_publishing(file), Code::usage_writer_failed);
-  EXPECT_EQ(folder.file_names(), Strings{});
+  EXPECT_EQ(visible_names(folder), Strings{});
 }
 
 }  // namespace

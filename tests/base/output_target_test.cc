@@ -14,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using onnxar::testing::code_of;
+using onnxar::testing::make_symlink;
 using onnxar::testing::TempDir;
 
 std::optional<Code> code_of_target(const fs::path& path, Existing existing = Existing::refuse) {

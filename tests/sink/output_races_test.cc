@@ -35,6 +35,7 @@ class OutputRaceTest : public ::testing::Test {
     std::vector<std::string> names;
     for (const auto& entry : fs::recursive_directory_iterator(folder_ / name)) {
       names.push_back(entry.path().filename().string());
+      if (is_name_of_the_unseen(names.back())) names.pop_back();
     }
     return names;
   }
@@ -108,6 +109,7 @@ TEST_F(OutputRaceTest, AnArchiveIsLockedAgainstEditsFromReadingItToReplacingIt) 
 }
 
 TEST_F(OutputRaceTest, AnArchiveThatChangesWhileItIsCopiedIsNeitherCopiedNorCalledBroken) {
+  ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
   constexpr std::size_t count = 5U << 20U;  // floats: more than one step of progress
   const auto edit = [&](std::uint32_t seed) {
     EditOptions unsynced;

@@ -23,8 +23,16 @@ os::File open_for_writing_only(const fs::path& path) {
   return os::File(os::handle_of(::open(path.c_str(), O_WRONLY | O_CLOEXEC)));
 }
 
+const Code code_without_right_to_read = Code::io_failed;
+
 bool can_make_symlinks() { return true; }
 void make_symlink(const fs::path& target, const fs::path& link) { fs::create_symlink(target, link); }
+
+bool is_name_of_the_unseen(std::string_view /*name*/) { return false; }
+
+bool folders_are_synced() { return true; }
+
+bool mapped_files_change() { return true; }
 
 void replace_file(const fs::path& with, const fs::path& replaced) { fs::rename(with, replaced); }
 

@@ -36,6 +36,8 @@ os::File open_for_writing_only(const fs::path& path) {
       failed);
 }
 
+const Code code_without_right_to_read = Code::io_permission;
+
 bool can_make_symlinks() {
   static const bool can = try_symlink();
   return can;
@@ -50,6 +52,14 @@ void make_symlink(const fs::path& target, const fs::path& link) {
     throw std::system_error(static_cast<int>(::GetLastError()), std::system_category(), "a link cannot be made");
   }
 }
+
+bool is_name_of_the_unseen(std::string_view name) {
+  return name.starts_with('.') && (name.ends_with(".tmp") || name.ends_with(".old"));
+}
+
+bool folders_are_synced() { return false; }
+
+bool mapped_files_change() { return false; }
 
 // A file that is open can be moved away everywhere, but not be replaced.
 void replace_file(const fs::path& with, const fs::path& replaced) {
