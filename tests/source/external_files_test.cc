@@ -98,7 +98,7 @@ TEST_F(ExternalFilesTest, WhatIsNotThereIsMissing) {
 }
 
 TEST_F(ExternalFilesTest, LocationsThatCanBeNoFileBelowTheFolderAreRefused) {
-  const std::string absolute = root_ / "secret";
+  const std::string absolute = (root_ / "secret").string();
   for (const std::string& location : {""s, absolute, "/etc/passwd"s, (root_ / "model/w.bin").string(), "../secret"s,
                                       ".."s, "../model/w.bin"s, "sub/../../secret"s, "junk/../../secret"s, "sub/.."s,
                                       "sub/../w.bin"s, "./../secret"s, "w.bin\0"s, "w.bin\0/../secret"s}) {
@@ -178,12 +178,6 @@ TEST_F(ExternalFilesTest, OnlyRegularFilesAreMapped) {
   expect_refused("sub", Code::io_not_a_file);
   expect_refused(".", Code::io_not_a_file);
   if (make_pipe(root_ / "model/pipe")) expect_refused("pipe", Code::io_not_a_file);
-}
-
-TEST_F(ExternalFilesTest, AFileThatMayNotBeReadIsNamed) {
-  if (::geteuid() == 0) GTEST_SKIP() << "nothing is forbidden to root";
-  fs::permissions(root_ / "model/w.bin", fs::perms::none);
-  expect_refused("w.bin", Code::io_permission);
 }
 
 TEST_F(ExternalFilesTest, EachFileIsMappedOnceWhateverItsNames) {

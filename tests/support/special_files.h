@@ -46,6 +46,9 @@ bool folders_are_synced();
 /// Whether a file can be shortened, or removed, while it is mapped.
 bool mapped_files_change();
 
+/// Moves a file away that cannot be written anew in its place, because it is mapped.
+void make_way_for(const std::filesystem::path& path);
+
 /// Replaces a file, also one that is open or mapped, as programs do that write a new file and rename it.
 void replace_file(const std::filesystem::path& with, const std::filesystem::path& replaced);
 

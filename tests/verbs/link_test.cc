@@ -228,7 +228,7 @@ TEST_F(LinkTest, SymbolicLinksAreResolved) {
 }
 
 TEST_F(LinkTest, NamesThatAreNoLocationsAreRefused) {
-  for (const std::string name : {"#x.onnxar", "a..b.onnxar", "..x", "\xff.onnxar"}) {
+  for (const std::string name : {"#x.onnxar", "a..b.onnxar", "..x"}) {
     const fs::path path = folder_.write_file(name, built_.bytes);
     const auto error = error_of([&] { make_link(path); });
     EXPECT_EQ(id(error.code()), "usage.argument") << name;

@@ -5,6 +5,7 @@
 #include <string>
 #include <system_error>
 
+#include "os/folder.h"
 #include "os/windows/native.h"
 
 namespace onnxar::testing {
@@ -21,6 +22,15 @@ bool try_symlink() {
     return false;
   }
   return ::DeleteFileW(path.c_str()) != 0;
+}
+
+/// A file that is open can be moved away everywhere, but not be replaced. It goes when its last user closes it.
+void move_away(const fs::path& path) {
+  const fs::path name = "." + path.filename().string() + "." + std::to_string(std::random_device()()) + ".old";
+  fs::rename(path, path.parent_path() / name);
+  std::error_code failed;
+  const os::File folder = os::open_folder(path.parent_path(), failed);
+  if (!failed) os::remove_file(folder, name);
 }
 
 }  // namespace
@@ -61,12 +71,17 @@ bool folders_are_synced() { return false; }
 
 bool mapped_files_change() { return false; }
 
-// A file that is open can be moved away everywhere, but not be replaced.
+void make_way_for(const fs::path& path) {
+  if (!fs::exists(path)) return;
+  const HANDLE file = ::CreateFileW(path.c_str(), GENERIC_WRITE, os::share_all, nullptr, TRUNCATE_EXISTING,
+                                    FILE_ATTRIBUTE_NORMAL, nullptr);
+  if (file == INVALID_HANDLE_VALUE) return move_away(path);
+  ::CloseHandle(file);
+}
+
 void replace_file(const fs::path& with, const fs::path& replaced) {
-  const fs::path aside = replaced.native() + L".old";
-  fs::rename(replaced, aside);
+  move_away(replaced);
   fs::rename(with, replaced);
-  ::DeleteFileW(aside.c_str());
 }
 
 // A disk image takes an administrator.
