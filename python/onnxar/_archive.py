@@ -165,7 +165,7 @@ class Archive(Mapping[str, Array]):
         if name in tensors:
             return [name]  # type: ignore[list-item]
         found = [key for key, tensor in tensors.items() if name in (tensor.name, tensor.site)]
-        return found or self._entry_keys.get(name, [])  # type: ignore[call-overload,no-any-return,unused-ignore]
+        return found or self._entry_keys.get(name, [])
 
     def _find(self, name: str) -> tuple[str, _core.StoredTensor]:
         """Finds the only tensor of this name."""
@@ -194,7 +194,7 @@ class Archive(Mapping[str, Array]):
     def __contains__(self, key: object) -> bool:
         """Whether `key` is one of `keys()`. Does not read the tensor's data."""
         self._handle  # noqa: B018
-        stored = self._tensors.get(key)  # type: ignore[call-overload]
+        stored = self._tensors.get(key)  # type: ignore[call-overload,arg-type,unused-ignore]
         return stored is not None and bool(_core.dtype_bits(stored.dtype))
 
     def __getitem__(self, key: str) -> Array:

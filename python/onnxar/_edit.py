@@ -91,7 +91,7 @@ class Edit:
         from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
 
         try:
-            model = onnx.ModelProto.FromString(self.archive.model())
+            model: onnx.ModelProto = onnx.ModelProto.FromString(self.archive.model())
         except DecodeError as error:
             raise fault("onnx.model.invalid", f"protobuf cannot parse the model: {error}", path=self.archive.path or "") from error
         self._before = model.SerializeToString()
@@ -138,7 +138,7 @@ class Edit:
         stored = self.archive._tensors.get(name)
         site = _INITIALIZER.fullmatch(stored.site) if stored else None
         if site and int(site[1]) < len(self.model.graph.initializer):
-            message = self.model.graph.initializer[int(site[1])]
+            message: onnx.TensorProto = self.model.graph.initializer[int(site[1])]
             if message.name == name:
                 return message
         found = [tensor for tensor in _proto.tensors(self.model) if tensor.name == name and name]
@@ -155,7 +155,7 @@ class Edit:
             model = None
         if model is None and not self.files.set and not self.files.removed:
             return
-        path, handle = self.archive.path, self.archive._handle
+        path, handle = self.archive.path or "", self.archive._handle
         options, removed = dict(self._options), sorted(self.files.removed)
         with reporting(options.pop("progress"), "editing") as tell:
             load = load_options(threads=options["threads"], max_expansion=options.pop("max_expansion"))

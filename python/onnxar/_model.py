@@ -151,27 +151,27 @@ def save(
     """
     if isinstance(path, io.TextIOBase):
         raise usage("the output is a file of text: open it in binary mode")
-    if path is None or hasattr(path, "write"):
+    if not isinstance(path, str | os.PathLike) and (path is None or hasattr(path, "write")):
         return _save_to_memory(
             model, path, threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
             checksum=checksum, side_files=side_files, keep_side_files=keep_side_files, data_dir=data_dir, threads=threads,
             progress=progress, max_expansion=max_expansion,
         )  # fmt: skip
-    path = file_of(path, "save")
+    output: Path = file_of(path, "save")
     with reporting(progress, "saving") as tell:
         options = save_options(
             threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
-            checksum=checksum, side_files=side_files, side_files_of=kept_from(path, overwrite, keep_side_files),
+            checksum=checksum, side_files=side_files, side_files_of=kept_from(output, overwrite, keep_side_files),
             overwrite=overwrite, sync=sync, threads=threads, progress=tell,
         )  # fmt: skip
-        return _saved(model, path, options, threshold, data_dir, max_expansion)
+        return _saved(model, output, options, threshold, data_dir, max_expansion)
 
 
-def _save_to_memory(model: Any, file: IO[bytes] | None, **options: Any) -> Any:
+def _save_to_memory(model: Any, file: IO[bytes] | None, **options: Any) -> ConvertReport | bytes:
     """Saves to a temporary file, and returns its bytes or writes them to `file`."""
     with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
         path = os.path.join(folder, "model.onnxar")
-        saved = save(model, path, sync=False, **options)
+        saved: ConvertReport = save(model, path, sync=False, **options)
         with open(path, "rb") as written:
             if file is None:
                 return written.read()

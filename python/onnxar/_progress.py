@@ -62,7 +62,8 @@ def reporting(progress: Progress, what: str) -> Iterator[Report | None]:
         return
     kind = progress.func if isinstance(progress, functools.partial) else progress
     if isinstance(kind, type) and hasattr(kind, "update"):
-        bar = _Bar(lambda total: progress(total=total, unit="B", unit_scale=True, desc=what))
+        make: Any = progress
+        bar = _Bar(lambda total: make(total=total, unit="B", unit_scale=True, desc=what))
         with contextlib.closing(bar):
             yield bar
     elif not isinstance(kind, type) and hasattr(kind, "update"):

@@ -115,7 +115,7 @@ class _Kept:
         if tensor.size not in self._sizes:
             return None
         raw = tensor.raw()
-        same = self._by_crc.get((tensor.size, zlib.crc32(raw)), [])
+        same = self._by_crc.get((tensor.size, zlib.crc32(raw.data)), [])
         return next((name for name, weight in same if np.array_equal(raw, np.frombuffer(weight.data, np.uint8))), None)
 
 

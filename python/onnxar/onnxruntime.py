@@ -93,5 +93,5 @@ def _value(name: str, dtype: int, shape: tuple[int, ...], data: _core.Buffer) ->
     bits = int(_core.dtype_bits(dtype))
     if bits < 8 or not hasattr(ort.OrtValue, "ortvalue_from_numpy_with_onnx_type"):
         raise usage(f"this version of ONNX Runtime takes no {_dtypes.name_of(dtype)} from memory: pass the path of the archive", name)
-    numbers = np.frombuffer(data, np.dtype(f"<u{bits // 8}")).reshape(shape)
+    numbers = np.frombuffer(memoryview(data), np.dtype(f"<u{bits // 8}")).reshape(shape)
     return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(numbers, dtype)

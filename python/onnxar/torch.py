@@ -111,10 +111,10 @@ def _tensor(archive: Archive, key: str, memory: mmap.mmap | bytearray, begin: in
     dtype, data = _DTYPES[stored.dtype], archive._handle.data(stored)
     if not len(data):
         return torch.empty(stored.shape, dtype=dtype)
-    offset = np.frombuffer(data, np.uint8).ctypes.data - begin
+    offset = np.frombuffer(memoryview(data), np.uint8).ctypes.data - begin
     count = len(data) * 8 // _core.dtype_bits(stored.dtype)
     if sys.byteorder == "big" or not 0 <= offset <= len(memory) - len(data) or offset % dtype.itemsize:
-        array = np.frombuffer(data, np.uint8).reshape(count, -1)
+        array = np.frombuffer(memoryview(data), np.uint8).reshape(count, -1)
         flat = torch.from_numpy(np.ascontiguousarray(array[:, ::-1] if sys.byteorder == "big" else array).reshape(-1).copy())
         return flat.view(dtype).reshape(stored.shape)
     return torch.frombuffer(memory, dtype=dtype, count=count, offset=offset).reshape(stored.shape)
