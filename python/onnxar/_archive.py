@@ -163,9 +163,9 @@ class Archive(Mapping[str, Array]):
         self._handle  # noqa: B018  raises if the archive is closed: the tensors may be cached
         tensors = self._tensors
         if name in tensors:
-            return [name]  # type: ignore[list-item]
+            return [name]
         found = [key for key, tensor in tensors.items() if name in (tensor.name, tensor.site)]
-        return found or self._entry_keys.get(name, [])
+        return found or self._entry_keys.get(name, [])  # type: ignore[call-overload]
 
     def _find(self, name: str) -> tuple[str, _core.StoredTensor]:
         """Finds the only tensor of this name."""
