@@ -92,7 +92,7 @@ nb::dict metadata_of(const Archive& archive) {
   return pairs;
 }
 
-nb::dict as_dict(const ListedEntry& entry) {
+nb::dict row_of(const ListedEntry& entry) {
   nb::list sites;
   for (const TensorInfo& tensor : entry.tensors) sites.append(text(tensor.site));
   nb::dict row;
@@ -110,8 +110,8 @@ nb::dict as_dict(const ListedEntry& entry) {
 nb::list entry_list(const Archive& archive) {
   const Listing listing = without_gil([&] { return ls(archive); });
   nb::list rows;
-  for (const ListedEntry& entry : listing.entries) rows.append(as_dict(entry));
-  rows.append(as_dict(listing.model));
+  for (const ListedEntry& entry : listing.entries) rows.append(row_of(entry));
+  rows.append(row_of(listing.model));
   return rows;
 }
 
