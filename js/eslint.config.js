@@ -14,7 +14,7 @@ export default tseslint.config(
       // Offsets are compared with the size of the array before.
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
-      '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', argsIgnorePattern: '^_' }],
       '@typescript-eslint/no-confusing-void-expression': 'off',
       '@typescript-eslint/only-throw-error': 'off', // errors of others are thrown again as they came
       '@typescript-eslint/unbound-method': 'off',
@@ -28,7 +28,8 @@ export default tseslint.config(
       globals: Object.fromEntries(
         (
           'process console fetch URL Buffer setTimeout document globalThis Worker postMessage onmessage TextDecoder ' +
-          'performance Blob location window FileReader AbortController BigInt64Array BigUint64Array'
+          'performance Blob location window FileReader AbortController BigInt64Array BigUint64Array Option Response ' +
+          'WebAssembly'
         )
           .split(' ')
           .map((name) => [name, 'writable']),

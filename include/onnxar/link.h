@@ -85,9 +85,9 @@ LinkReport link(const std::filesystem::path& archive, const std::filesystem::pat
                 const LinkOptions& options = {});
 
 /// Whether the `.onnx` file at `model` is a link. Throws if it is a link whose archive is missing, or does not begin
-/// with the state that the link records. False for an archive, and for a model with inline data or data files. Errors:
-/// onnx.link.stale; onnx.link.bad_marker; onnx.external_data.missing and .outside (the archive); wire.*, onnx.* (the
-/// model); io.*. Cost: O(model + directory); no weight is read. `check` with `data` finds more.
+/// with the state that the link records. False for an archive, for a model as text, and for a model with inline data or
+/// data files. Errors: onnx.link.stale; onnx.link.bad_marker; onnx.external_data.missing and .outside (the archive);
+/// wire.*, onnx.* (the model); io.*. Cost: O(model + directory); no weight is read. `check` with `data` finds more.
 bool verify_link(const std::filesystem::path& model);
 
 /// As above, for a link in memory whose archive is in `folder`.

@@ -3,7 +3,7 @@ import { MODEL, type Directory, type Entry, type Header, type Limits } from './c
 import { crc32 } from './crc32.js';
 import { OnnxarError, require } from './error.js';
 import { openSource, type Openable, type Source, type SourceOptions } from './source.js';
-import { Walk, withoutLink, type Site, type Tensor } from './tensors.js';
+import { REACH, Walk, withoutLink, type Reach, type Site, type Tensor } from './tensors.js';
 import { Window } from './window.js';
 import { BLOCK, Wire, block, join, number, pair, sizeOf, type Pieces } from './wire.js';
 
@@ -119,13 +119,13 @@ export class Archive {
 
   /** Reads an entry and compares its CRC-32 (T1). Throws if it is another. */
   async verify(name: string, signal?: AbortSignal): Promise<void> {
-    for await (const piece of this.#pieces(this.#header(name), 0, undefined, signal)) void piece;
+    for await (const _ of this.#pieces(this.#header(name), 0, undefined, signal));
   }
 
   /** All tensors of a model, in the order of its bytes. Each of them was proved, and none if one cannot be. */
   async tensors(graph: string = MODEL): Promise<Tensor[]> {
     const { sites } = await this.#model(graph);
-    return sites.map(({ begin: _, end: __, isFollowed: ___, ...tensor }) => tensor);
+    return sites.map(({ begin: _, end: __, reach: ___, ...tensor }) => tensor);
   }
 
   /** The data of a tensor; undefined if it is in typed fields of the model, as strings always are. */
@@ -152,7 +152,7 @@ export class Archive {
       ...pair(14, 'onnxar.link.model_crc32', String(this.#headers.at(-1)!.crc32)),
       ...pair(14, 'onnxar.link.directory_crc32', String(this.#directoryCrc)),
     ];
-    const linked = await this.rewrite(graph, async ({ entry }) => ({
+    const linked = await this.rewrite(graph, REACH.file, async ({ entry }) => ({
       location,
       begin: offset + (await this.#place(this.#header(entry!))),
     }));
@@ -161,15 +161,16 @@ export class Archive {
 
   /**
    * The model with every link led elsewhere: to `begin` plus its own offset in `location`. Data of less than 128 bytes,
-   * and data where runtimes do not look for links, becomes part of the model.
+   * and data of less than this reach, becomes part of the model.
    */
   async rewrite(
     graph: string,
+    reach: Reach,
     place: (tensor: Tensor) => Promise<{ location: string; begin: number }>,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const { model, base, sites } = await this.#model(graph);
     const linked = sites.filter(({ entry }) => entry !== undefined);
-    const isInline = (site: Site): boolean => site.length! < SMALLEST_LINKED || !site.isFollowed;
+    const isInline = (site: Site): boolean => site.length! < SMALLEST_LINKED || site.reach < reach;
     const total = linked.filter(isInline).reduce((sum, { length }) => sum + length!, model.length);
     if (total > MOST_BYTES) throw new OnnxarError('expansion', graph);
     const fields = new Map<number, Pieces>();
@@ -284,8 +285,8 @@ async function inTurn<T>(all: T[], one: (each: T) => Promise<unknown>): Promise<
 }
 
 async function* piecesOf(source: Source, begin: number, end: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-  if (source.stream) return yield* source.stream(begin, end, signal);
-  for (let at = begin; at < end; at += PIECE) yield source.read(at, Math.min(end, at + PIECE), signal);
+  if (source.stream) yield* source.stream(begin, end, signal);
+  else for (let at = begin; at < end; at += PIECE) yield source.read(at, Math.min(end, at + PIECE), signal);
 }
 
 /** P5c: the window ends like an archive whose directory is after `begin`. */
@@ -308,15 +309,8 @@ function externalData(location: string, offset: number, length: number): Pieces 
 function withoutMarkers(model: Uint8Array): Uint8Array<ArrayBuffer> {
   const wire = new Wire(model, 0, '');
   const isMarker = (key: string): boolean => key.startsWith('onnxar.link.') || key === 'onnxar.model.name';
-  const keyOf = (field: Parameters<Wire['pair']>[0]): string => {
-    try {
-      return wire.pair(field)[0];
-    } catch {
-      return ''; // a damaged pair stays as it is
-    }
-  };
   const kept = [...wire.fields(0, model.length)].filter(
-    (field) => field.number !== 14 || field.type !== BLOCK || !isMarker(keyOf(field)),
+    (field) => field.number !== 14 || field.type !== BLOCK || !isMarker(wire.anyPair(field)[0]), // a damaged pair stays
   );
   return join(kept.map(({ at, end }) => model.subarray(at, end)));
 }

@@ -164,7 +164,7 @@ function readHeader(file: Window, at: number): Draft {
   const stated = alignment && alignment.end - alignment.begin === 2 ? file.u16(alignment.begin) : undefined;
   keeps('D16', !alignment || (stated !== undefined && isAlignment(ALIGNMENT_ID, stated)));
   const time = file.u32(at + 12);
-  return { name, at, end, flags, time, crc32, alignment: stated, wideSize: size!, wideOffset: offset! };
+  return { name, at, end, flags, time, crc32, alignment: stated, wideSize: size, wideOffset: offset };
 }
 
 const ZIP64_ID = 1;

@@ -110,7 +110,7 @@ class HandleSource implements Source {
   }
 
   readSync(begin: number, end: number): Uint8Array | undefined {
-    const files = builtin<NodeFiles>('fs');
+    const files = builtin('fs') as NodeFiles | undefined;
     if (!files || this.#handle.fd === undefined) return undefined;
     const bytes = new Uint8Array(end - begin);
     for (let filled = 0; filled < bytes.length;) {
@@ -134,14 +134,14 @@ interface NodeFiles {
 }
 
 /** A module of Node; undefined elsewhere. No import, so that bundlers for browsers have nothing to resolve. */
-export function builtin<T>(name: string): T | undefined {
+export function builtin(name: string): unknown {
   const node = (globalThis as { process?: { getBuiltinModule?(name: string): unknown } }).process;
-  return node?.getBuiltinModule?.(name) as T | undefined;
+  return node?.getBuiltinModule?.(name);
 }
 
 async function openFileUrl(url: string): Promise<Source> {
-  const files = builtin<NodeFiles>('fs')?.promises;
-  const path = builtin<{ fileURLToPath(url: string): string }>('url')?.fileURLToPath(url);
+  const files = (builtin('fs') as NodeFiles | undefined)?.promises;
+  const path = (builtin('url') as { fileURLToPath(url: string): string } | undefined)?.fileURLToPath(url);
   if (!files || path === undefined) {
     throw new OnnxarError('argument', '', undefined, 'file: URLs are for Node from 20.16 on');
   }
@@ -198,8 +198,10 @@ export function exactly(bytes: Uint8Array, length: number): Uint8Array {
 }
 
 export async function openSource(from: Openable, options: SourceOptions = {}): Promise<Source> {
-  if (/^file:/i.test(String(from))) return openFileUrl(String(from));
-  if (typeof from === 'string' || from instanceof URL) return openUrl(String(from), options);
+  if (typeof from === 'string' || from instanceof URL) {
+    const url = from.toString();
+    return /^file:/i.test(url) ? openFileUrl(url) : openUrl(url, options);
+  }
   if (from instanceof Blob) return new BlobSource(from);
   if (from instanceof ArrayBuffer) return new BytesSource(new Uint8Array(from));
   if (from instanceof Uint8Array) return new BytesSource(from);

@@ -51,12 +51,18 @@ export interface Tensor {
   readonly graph: string;
 }
 
+/**
+ * Where runtimes look for the external data of a tensor: nowhere, in attributes; in files, in subgraphs, functions and sparse tensors;
+ * also in memory that they were given by name, in the graph of the model itself. A Constant is as its graph is.
+ */
+export type Reach = (typeof REACH)[keyof typeof REACH];
+export const REACH = { none: 0, file: 1, memory: 2 } as const;
+
 /** A tensor, and where it is in its model. */
 export interface Site extends Tensor {
   begin: number;
   end: number;
-  /** Whether runtimes look for external data there: not in attributes, apart from those of Constant. */
-  isFollowed: boolean;
+  reach: Reach;
 }
 
 /** The sizes of entries by name. */
@@ -105,13 +111,16 @@ export class Walk {
 
   run(): Pieces {
     const model = this.#wire.bytes;
-    return this.#message('Model', 0, model.length, 0, true) ?? [model];
+    return this.#message('Model', 0, model.length, 0, REACH.memory) ?? [model];
   }
 
-  /** `isFollowed` is that of the innermost graph or node. */
-  #message(message: Message, begin: number, end: number, depth: number, isFollowed: boolean): Pieces | undefined {
+  /** `outer` is that of the innermost graph or node. */
+  #message(message: Message, begin: number, end: number, depth: number, outer: Reach): Pieces | undefined {
     const seen = new Set<number>();
-    const followed = message === 'Graph' || (message === 'Node' ? this.#isConstant(begin, end) : isFollowed);
+    let reach = outer;
+    if (message === 'Function' || (message === 'Graph' && depth > 1)) reach = REACH.file;
+    if (message === 'SparseTensor') reach = Math.min(reach, REACH.file) as Reach;
+    if (message === 'Node' && !this.#isConstant(begin, end)) reach = REACH.none;
     let pieces: Pieces | undefined;
     let copied = begin;
     for (const field of this.#wire.fields(begin, end)) {
@@ -122,8 +131,8 @@ export class Walk {
       seen.add(field.number);
       const changed =
         child[0] === 'Tensor'
-          ? this.#visit(readTensor(this.#wire, field, depth + 1, followed, this.#graph, this.#sizes))
-          : this.#message(child[0], field.begin, field.end, depth + 1, followed);
+          ? this.#visit(readTensor(this.#wire, field, depth + 1, reach, this.#graph, this.#sizes))
+          : this.#message(child[0], field.begin, field.end, depth + 1, reach);
       if (!changed) continue;
       (pieces ??= []).push(this.#wire.bytes.subarray(copied, field.at), ...block(field.number, changed));
       copied = field.end;
@@ -168,7 +177,7 @@ interface Draft {
 }
 
 /** M10 and M17 on the way; M8 to M21 at the end. */
-function readTensor(wire: Wire, message: Field, depth: number, isFollowed: boolean, graph: string, sizes: Sizes): Site {
+function readTensor(wire: Wire, message: Field, depth: number, reach: Reach, graph: string, sizes: Sizes): Site {
   const draft: Draft = {
     at: message.begin,
     name: '',
@@ -189,7 +198,7 @@ function readTensor(wire: Wire, message: Field, depth: number, isFollowed: boole
   const shape = draft.dims.map(Number);
   const type = TYPES[draft.dataType]?.[0] ?? `type ${draft.dataType}`;
   const { name, dataType } = draft;
-  return { name, type, dataType, shape, ...place, graph, begin: message.begin, end: message.end, isFollowed };
+  return { name, type, dataType, shape, ...place, graph, begin: message.begin, end: message.end, reach };
 }
 
 function readField(wire: Wire, draft: Draft, field: Field, depth: number): void {
@@ -238,6 +247,7 @@ function product(dims: bigint[]): bigint {
 
 /** undefined for types that the format has no size of. */
 function bytesOf(elements: bigint, dataType: number): bigint | undefined {
+  if (elements === 0n) return 0n;
   const bits = TYPES[dataType]?.[1];
   return bits ? (elements * BigInt(bits) + 7n) / 8n : undefined;
 }

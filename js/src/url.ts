@@ -77,7 +77,10 @@ export class UrlSource implements Source {
 
   async *stream(begin: number, end: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     const kept = this.#kept(begin, end);
-    if (kept) return yield kept;
+    if (kept) {
+      yield kept;
+      return;
+    }
     const body = (await this.#ask(begin, end, signal)).body!.getReader();
     try {
       for (let part = await body.read(); !part.done; part = await body.read()) yield part.value;

@@ -109,6 +109,15 @@ export class Wire {
     }
     return pair;
   }
+
+  /** The same; two empty strings if it is damaged. */
+  anyPair(field: Field): [key: string, value: string] {
+    try {
+      return this.pair(field);
+    } catch {
+      return ['', ''];
+    }
+  }
 }
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -3,6 +3,8 @@
 
 Usage: web.py COPY [--fast]
 
+--fast installs nothing but the compiler, and reads the vectors and 1000 mutants in Node.
+
 ONNXAR and ONNXAR_ACCEPTS are the command and the program of tests/differential/accepts.cc. The interpreter is that of
 an environment with tools/requirements.txt, which has Node.
 """
@@ -10,6 +12,7 @@ an environment with tools/requirements.txt, which has Node.
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import shutil
 import subprocess
@@ -31,6 +34,14 @@ def node(folder: Path, *words: str | Path, **environment: str) -> None:
     subprocess.run([NODE, *words], cwd=folder, check=True, env={**os.environ, **environment})
 
 
+def copy(folder: Path) -> None:
+    """What npm installed in js/ stays there."""
+    for name in ("src", "test", "demo", "tools", "dist"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    ignored = shutil.ignore_patterns("node_modules", "dist")
+    shutil.copytree(ROOT / "js", folder, ignore=ignored, dirs_exist_ok=True)
+
+
 def install(folder: Path) -> None:
     """Once for each state of the lock file."""
     lock, done = folder / "package-lock.json", folder / "node_modules" / ".lock"
@@ -39,9 +50,30 @@ def install(folder: Path) -> None:
         shutil.copyfile(lock, done)
 
 
-def build(folder: Path) -> None:
-    shutil.rmtree(folder / "dist", ignore_errors=True)
-    node(folder, "node_modules/typescript/bin/tsc", "-p", "tsconfig.json")
+def install_compiler(folder: Path) -> Path:
+    """TypeScript alone, of the version and with the digest in the lock file. It needs no other package."""
+    lock = json.loads((folder / "package-lock.json").read_text())
+    found = lock["packages"]["node_modules/typescript"]
+    place = folder.with_name(f"{folder.name}_compiler") / found["version"]
+    if not (place / "done").exists():
+        place.mkdir(parents=True, exist_ok=True)
+        wanted = {"dependencies": {"typescript": found["version"]}}
+        packages = {"": wanted, "node_modules/typescript": found}
+        (place / "package.json").write_text(json.dumps(wanted))
+        (place / "package-lock.json").write_text(json.dumps({"lockfileVersion": 3, "packages": packages}))
+        node(place, NPM, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+        (place / "done").touch()
+    return place / "node_modules" / "typescript"
+
+
+def build(folder: Path, compiler: Path) -> None:
+    node(folder, compiler / "bin" / "tsc", "-p", "tsconfig.json")
+
+
+def check_types(folder: Path) -> None:
+    """The package's types fit those of the runtimes."""
+    options = "--ignoreConfig --noEmit --strict --skipLibCheck --module nodenext --target es2022 --lib es2022,dom,dom.iterable --types node"
+    node(folder, "node_modules/typescript/bin/tsc", *options.split(), "test/support/types.ts")
 
 
 def lint(folder: Path) -> None:
@@ -53,7 +85,7 @@ def check_size(folder: Path) -> None:
     """Of all modules in one file, as a page gets them."""
     out = folder / "node_modules" / ".bundle.js"
     esbuild = folder / "node_modules" / "esbuild" / "bin" / "esbuild"
-    entries = [str(folder / "dist" / name) for name in ("index.js", "onnxruntime.js")]
+    entries = [str(folder / "dist" / name) for name in ("index.js", "onnxruntime.js", "transformers.js")]
     source = "".join(f"export * from '{each}';" for each in entries).encode()
     words = [esbuild, "--bundle", "--minify", "--format=esm", f"--outfile={out}", "--log-level=warning"]
     subprocess.run(words, cwd=folder, input=source, check=True)
@@ -78,7 +110,7 @@ def use_packed(folder: Path) -> None:
 
 
 def make_files(folder: Path) -> Path:
-    """The archive that the pages run."""
+    """The archives that sessions are made of."""
     files = folder / "files"
     files.mkdir(exist_ok=True)
     model, archive = files / "model.onnx", files / "model.onnxar"
@@ -86,16 +118,20 @@ def make_files(folder: Path) -> Path:
         script = ROOT / "examples" / "make_transformer.py"
         subprocess.run(["/usr/bin/python3", script, model, "--megabytes", "60"], check=True)
         subprocess.run([os.environ["ONNXAR"], "pack", model, "-o", archive, "--force"], check=True)
+    subprocess.run(["/usr/bin/python3", "-B", folder / "test" / "support" / "models.py", files], check=True)
     return files
 
 
 def main(words: Sequence[str]) -> None:
     folder, is_fast = Path(words[0]).resolve(), words[1:] == ["--fast"]
-    install(folder)
-    build(folder)
+    copy(folder)
     if is_fast:
+        build(folder, install_compiler(folder))
         node(folder, "--test", "test/vectors.test.mjs", "test/mutants.test.mjs", ONNXAR_MUTANTS="1000")
         return
+    install(folder)
+    build(folder, folder / "node_modules" / "typescript")
+    check_types(folder)
     check_size(folder)
     files = str(make_files(folder))
     tests = sorted(each.relative_to(folder) for each in (folder / "test").glob("*.test.mjs"))

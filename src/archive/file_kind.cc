@@ -96,7 +96,8 @@ Advice advice_on_other_kind(Bytes file) {
 
 bool is_text_of_model(Bytes file) {
   const std::string_view begin = as_text(file.first(std::min<std::size_t>(file.size(), 4096)));
-  return is_text(file) && (begin.find("ir_version:") != begin.npos || begin.find("graph {") != begin.npos);
+  return is_text(file) &&
+         (begin.find("ir_version:") != std::string_view::npos || begin.find("graph {") != std::string_view::npos);
 }
 
 }  // namespace

@@ -115,6 +115,13 @@ void check_place(const fs::path& target, const Linking& linking) {
   }
 }
 
+/// Links are binary. A model as text is none, whatever it says, so it stands for a model without tensors.
+LoadOptions options_of_links() {
+  LoadOptions options;
+  options.text_parser = [](Bytes) { return std::vector<std::byte>(); };
+  return options;
+}
+
 /// Returns whether a tensor is linked to an archive. Every tensor is asked, because each may name a different archive,
 /// which has to be there.
 bool is_link(Resolver& source) {
@@ -155,10 +162,10 @@ LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptio
   return report;
 }
 
-bool verify_link(const fs::path& model) { return is_link(*open_resolver(model, {})); }
+bool verify_link(const fs::path& model) { return is_link(*open_resolver(model, options_of_links())); }
 
 bool verify_link(Bytes model, const fs::path& folder) {
-  LoadOptions options;
+  LoadOptions options = options_of_links();
   options.external_data_dir = folder;
   return is_link(*resolver_of(model, nullptr, options));
 }

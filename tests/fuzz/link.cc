@@ -11,6 +11,7 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/reader.h"
 #include "fuzz/scratch.h"
+#include "onnx/text_format.h"
 #include "onnxar/archive.h"
 #include "onnxar/model/model.h"
 #include "skeleton/load.h"
@@ -80,6 +81,7 @@ void read_hostile(Bytes model) {
   const bool is_link = accepted([&] { return verify_link(path); }).value_or(false);
   const bool in_memory = accepted([&] { return verify_link(model, scratch()); }).value_or(false);
   require(is_link == in_memory, "a link is judged alike in a file and in memory");
+  if (onnx::looks_like_text(model)) return require(!is_link, "a model as text is no link");
   const bool good = passed(check(path));
   // Protobuf also refuses damage in messages that cannot hold a tensor, at which `check` does not look.
   const auto prove = [&] { return load_model(path, ExternalPolicy::of(SaveOptions()), {}); };

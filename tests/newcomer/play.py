@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 MIRROR = "http://deb.debian.org/debian"
 FILES = {"cpp": "list/list.cc", "cmake": "list/CMakeLists.txt"}
 
@@ -89,12 +90,25 @@ def copy_of_project(target: Path) -> None:
             shutil.copy2(ROOT / name, target / name)
 
 
-def give_network(root: Path) -> None:
-    """How this machine finds and trusts the servers of packages: names, and certificates if it has some of its own."""
-    for file in ("etc/resolv.conf", "etc/hosts", "etc/pip.conf", "etc/ssl/certs/ca-certificates.crt"):
+def give_network(root: Path) -> dict[str, str]:
+    """How this machine finds and trusts the servers of packages: names, and certificates if it has some of its own. The result
+    is the environment that says so. The certificates are no file of the package ca-certificates, which would replace it."""
+    for file in ("etc/resolv.conf", "etc/hosts", "etc/pip.conf"):
         if (Path("/") / file).exists():
-            (root / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(Path("/") / file, root / file)
+    if not CERTIFICATES.exists():
+        return {}
+    shutil.copy(CERTIFICATES, root / "certificates.crt")
+    return dict.fromkeys(("PIP_CERT", "SSL_CERT_FILE"), "/certificates.crt")
+
+
+def played(root: Path, environment: dict[str, str]) -> int:
+    """The exit code of /newcomer.sh in the root."""
+    words = {"HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive", **environment,
+             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}  # fmt: skip
+    bare = shlex.join(["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in words.items()), "bash", "-x", "/newcomer.sh"])
+    inside = f"mount -t proc proc {shlex.quote(str(root))}/proc && exec chroot {shlex.quote(str(root))} {bare}"
+    return subprocess.run(["unshare", "--mount", "--fork", "--pid", "bash", "-c", inside], check=False).returncode
 
 
 def main() -> None:
@@ -109,12 +123,8 @@ def main() -> None:
     root = bare_root(folder)
     copy_of_project(root / "project")
     (root / "newcomer.sh").write_text(text)
-    give_network(root)
-    inside = f"mount -t proc proc {shlex.quote(str(root))}/proc && exec chroot {shlex.quote(str(root))} /usr/bin/env -i " \
-             "HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin bash -x /newcomer.sh"
-    done = subprocess.run(["unshare", "--mount", "--fork", "--pid", "bash", "-c", inside], check=False)
-    if done.returncode:
-        sys.exit(f"play.py: the quick start ended with {done.returncode}")
+    if code := played(root, give_network(root)):
+        sys.exit(f"play.py: the quick start ended with {code}")
     print("the quick start works in a bare system")
 
 

@@ -440,6 +440,9 @@ TEST_F(LinkTest, BrokenMarkersAreRefused) {
 
 TEST_F(LinkTest, WhatIsNoLinkIsToldApart) {
   EXPECT_FALSE(verify_link(archive_));
+  const std::string_view text = "ir_version: 8\n";
+  EXPECT_FALSE(verify_link(folder_.write_file("m.txt", text)));
+  EXPECT_FALSE(verify_link(as_bytes(text), folder_.path()));
   EXPECT_FALSE(verify_link(folder_.write_file("m.onnx", model_of({floats("w", 300)}).view())));
   folder_.write_file("w.bin", pattern(1200));
   EXPECT_FALSE(verify_link(folder_.write_file("m.onnx", model_of({linked_floats("w", 300, "w.bin")}).view())));

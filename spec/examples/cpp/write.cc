@@ -1,6 +1,5 @@
 // Writes an ONNX archive with this library: write [--large] ARCHIVE
 #include <bit>
-#include <cstdint>
 #include <iostream>
 #include <stdexcept>
 #include <string>
@@ -31,17 +30,11 @@ std::string node(const std::string& left, const std::string& right, const std::s
   return text(1, text(1, left) + text(1, right) + text(2, out) + text(4, type));
 }
 
-/// A number of a tensor is little-endian on every host.
-void put(float value, std::byte* target) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  for (unsigned i = 0; i < 4; ++i) target[i] = static_cast<std::byte>((bits >> 8 * i) & 0xffU);
-}
-
 onnxar::StreamReader floats() {  // 0, 1, ... 2^18 - 1 = 262143, and again
   return [next = 0.0F](std::span<std::byte> target) mutable {
-    for (std::size_t at = 0; at + 4 <= target.size(); at += 4) {
-      put(next, target.data() + at);
-      next = next == 262143.0F ? 0 : next + 1;
+    for (std::size_t at = 0; at < target.size() / 4 * 4; ++at) {
+      target[at] = static_cast<std::byte>(std::bit_cast<std::uint32_t>(next) >> 8 * (at % 4));  // little-endian
+      if (at % 4 == 3) next = next == 262143.0F ? 0 : next + 1;
     }
     return target.size() / 4 * 4;
   };

@@ -1,0 +1,132 @@
+// Sessions in Node: onnxruntime-node, the WebAssembly of onnxruntime-web, and transformers.js. ONNXAR_WEB_FILES has the
+// archives of support/models.py, which `./dev web` makes.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { open as openFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { createSession } from '../dist/onnxruntime.js';
+import { withArchive } from '../dist/transformers.js';
+import { CLASSIFIED, classified, subgraphs } from './support/sessions.mjs';
+
+const files = process.env.ONNXAR_WEB_FILES;
+const skip = !files && 'ONNXAR_WEB_FILES is not set';
+
+/** Runs with an archive as a file URL, an open file, bytes, and a Blob. */
+async function eachSource(name, run) {
+  const path = join(files, name);
+  const handle = await openFile(path);
+  await run(pathToFileURL(path));
+  await run(handle);
+  await run(new Uint8Array(readFileSync(path)));
+  await run(new Blob([readFileSync(path)]));
+  await handle.close();
+}
+
+describe('weights in branches, loops and constants', { skip }, () => {
+  for (const [runtime, load] of [
+    ['onnxruntime-node', () => import('onnxruntime-node')],
+    ['onnxruntime-web', () => import('onnxruntime-web/wasm')],
+  ]) {
+    test(`are those of the archive in ${runtime}`, async () => {
+      const ort = await load();
+      if (ort.env.wasm) ort.env.wasm.numThreads = 1;
+      await eachSource('subgraphs.onnxar', async (source) =>
+        assert.deepEqual(await subgraphs(ort, createSession, source, {}), []),
+      );
+    });
+  }
+});
+
+describe('transformers.js', { skip }, async () => {
+  const transformers = await import('@huggingface/transformers');
+  const { env, AutoModelForSeq2SeqLM, Tensor } = transformers;
+  const asked = [];
+  const refusing = (url) => (asked.push(String(url)), Promise.resolve(new Response(null, { status: 404 })));
+  env.fetch = refusing;
+  env.useFSCache = false;
+  const before = ({ fetch, useCustomCache, customCache }) => ({ fetch, useCustomCache, customCache });
+  const initial = before(env);
+  const url = (name) => pathToFileURL(join(files, name));
+
+  test('loads its folder from an archive, whatever the source', async () => {
+    await eachSource('classifier.onnxar', async (source) =>
+      assert.deepEqual(await classified(transformers, withArchive, source), CLASSIFIED),
+    );
+  });
+
+  test('asks for no other file, and has its own fetch and cache back', async () => {
+    await classified(transformers, withArchive, url('classifier.onnxar'));
+    assert.deepEqual(asked, []);
+    assert.deepEqual(before(env), initial);
+  });
+
+  test('gets the model that is there for any dtype', async () => {
+    for (const dtype of ['fp32', 'q8', 'q4f16']) {
+      const said = await classified(transformers, withArchive, url('classifier.onnxar'), { dtype });
+      assert.deepEqual(said, CLASSIFIED);
+    }
+  });
+
+  test('tells progress, and passes options to the runtime', async () => {
+    const steps = [];
+    const options = {
+      onProgress: (...step) => steps.push(step),
+      session: { enableProfiling: false, executionMode: 'parallel' },
+      progress_callback: () => {},
+    };
+    const bytes = new Uint8Array(readFileSync(join(files, 'classifier.onnxar')));
+    assert.deepEqual(await classified(transformers, withArchive, bytes, options), CLASSIFIED);
+    assert.equal(steps.at(-1)[0], steps.at(-1)[1]);
+    assert.equal(steps.at(-1)[1], 9 * 64 * 4 + 64 * 2 * 4);
+  });
+
+  test('loads several archives at once', async () => {
+    const all = [1, 2, 3].map(() => classified(transformers, withArchive, url('classifier.onnxar')));
+    assert.deepEqual(await Promise.all(all), [CLASSIFIED, CLASSIFIED, CLASSIFIED]);
+    assert.deepEqual(before(env), initial);
+  });
+
+  test('loads encoder and decoder over one embedding', async () => {
+    const model = await withArchive(env, url('pair.onnxar'), (name, options) =>
+      AutoModelForSeq2SeqLM.from_pretrained(name, options),
+    );
+    const input_ids = new Tensor('int64', new BigInt64Array(300).fill(6n), [300, 1]);
+    const scale = { model: 'encoder'.length, decoder_model_merged: 'decoder_gain'.length };
+    for (const [name, wanted] of Object.entries(scale)) {
+      const [{ data }] = Object.values(await model.sessions[name].run({ input_ids: input_ids.ort_tensor }));
+      assert.deepEqual([data[5], data[6], data[7]], [0, wanted, 0]);
+    }
+    await model.dispose();
+  });
+
+  test('names a file that is not there, and asks nobody else for it', async () => {
+    const failing = withArchive(env, url('subgraphs.onnxar'), (name, options) =>
+      transformers.AutoTokenizer.from_pretrained(name, options),
+    );
+    await assert.rejects(failing, /tokenizer/);
+    assert.deepEqual(asked, []);
+    assert.deepEqual(before(env), initial);
+  });
+
+  test('asks its own cache and fetch for other models meanwhile', async () => {
+    const kept = new Map([['own', 'a path']]);
+    const own = { match: async (key) => kept.get(key), put: async (key, value) => void kept.set(key, value) };
+    Object.assign(env, { useCustomCache: true, customCache: own });
+    const elsewhere = 'https://example.org/other/config.json';
+    await withArchive(env, url('classifier.onnxar'), async () => {
+      assert.equal(await env.customCache.match('own'), 'a path');
+      await env.customCache.put(elsewhere, 'new');
+      assert.equal((await env.fetch(elsewhere)).status, 404);
+    });
+    assert.equal(kept.get(elsewhere), 'new');
+    assert.deepEqual(asked, [elsewhere]);
+    assert.equal(env.customCache, own);
+    Object.assign(env, initial);
+    await withArchive(env, url('classifier.onnxar'), async () => {
+      await env.customCache.put(elsewhere, new Response('kept in memory'));
+      assert.equal(await (await env.customCache.match(elsewhere)).text(), 'kept in memory');
+    });
+  });
+});

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Makes the models that the tests of sessions run, as users have them: with Debian's onnx, and packed by the command.
+
+Usage: ONNXAR=path/to/onnxar models.py FOLDER
+
+- subgraphs.onnxar: weights in the branches of If, in the body of Loop, and in a Constant
+- classifier.onnxar: a folder of transformers.js in one file, with the graph for the dtype fp32
+- pair.onnxar: encoder and decoder over one embedding, for transformers.js
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper, save
+
+OPSET = 17
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "good", "bad", "model"]
+WIDTH = 64
+FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+
+
+def weight(name: str, value: object) -> TensorProto:
+    return numpy_helper.from_array(np.asarray(value, np.float32), name)
+
+
+def model(graph: GraphProto) -> ModelProto:
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+
+
+def filled(name: str, value: float) -> TensorProto:
+    return weight(name, np.full((WIDTH, WIDTH), value))
+
+
+def body(name: str, node: NodeProto, inputs: list, outputs: list, weights: list[TensorProto]) -> GraphProto:
+    return helper.make_graph([node], name, inputs, outputs, weights)
+
+
+def value(name: str, kind: int = FLOAT, shape: list | None = None) -> object:
+    return helper.make_tensor_value_info(name, kind, [WIDTH, WIDTH] if shape is None else shape)
+
+
+def loop_body() -> GraphProto:
+    """Adds 3 to what is carried."""
+    nodes = [
+        helper.make_node("Identity", ["condition_in"], ["condition_out"]),
+        helper.make_node("Add", ["carried_in", "step"], ["carried_out"]),
+    ]
+    inputs = [value("iteration", INT64, []), value("condition_in", BOOL, []), value("carried_in")]
+    return helper.make_graph(nodes, "body", inputs, [value("condition_out", BOOL, []), value("carried_out")], [filled("step", 3)])
+
+
+def subgraphs() -> ModelProto:
+    """y = (10 if flag else 20) + 3 * 4 + 100, in each of its elements."""
+    yes = body("yes", helper.make_node("Identity", ["ten"], ["chosen_yes"]), [], [value("chosen_yes")], [filled("ten", 10)])
+    no = body("no", helper.make_node("Identity", ["twenty"], ["chosen_no"]), [], [value("chosen_no")], [filled("twenty", 20)])
+    nodes = [
+        helper.make_node("If", ["flag"], ["chosen"], then_branch=yes, else_branch=no),
+        helper.make_node("Loop", ["count", "", "chosen"], ["looped"], body=loop_body()),
+        helper.make_node("Constant", [], ["hundred"], value=filled("hundred", 100)),
+        helper.make_node("Add", ["looped", "hundred"], ["y"]),
+    ]
+    count = numpy_helper.from_array(np.array(4, np.int64), "count")
+    return model(helper.make_graph(nodes, "subgraphs", [value("flag", BOOL, [])], [value("y")], [count]))
+
+
+def embedding() -> TensorProto:
+    """Words are one-hot; `good` and `bad` have the values that the classifier looks at."""
+    return weight("embedding", np.eye(len(WORDS), WIDTH))
+
+
+def classifier() -> ModelProto:
+    """The logits are how often `bad` and `good` are there."""
+    looks = np.zeros((WIDTH, 2))
+    looks[WORDS.index("bad"), 0] = looks[WORDS.index("good"), 1] = 8
+    nodes = [
+        helper.make_node("Gather", ["embedding", "input_ids"], ["embedded"]),
+        helper.make_node("ReduceSum", ["embedded", "axis"], ["summed"], keepdims=0),
+        helper.make_node("MatMul", ["summed", "looks"], ["scored"]),
+        helper.make_node("Add", ["scored", "bias"], ["logits"]),
+    ]
+    axis = numpy_helper.from_array(np.array([1], np.int64), "axis")
+    inputs = [value("input_ids", INT64, ["batch", "words"]), value("attention_mask", INT64, ["batch", "words"])]
+    weights = [embedding(), axis, weight("looks", looks), weight("bias", [0, 0])]
+    return model(helper.make_graph(nodes, "classifier", inputs, [value("logits", FLOAT, ["batch", 2])], weights))
+
+
+def half(name: str, outputs: str) -> ModelProto:
+    """Looks its words up in the embedding that encoder and decoder share, and scales them by a weight of its own."""
+    nodes = [
+        helper.make_node("Gather", ["embedding", "input_ids"], ["embedded"]),
+        helper.make_node("Mul", ["embedded", name], [outputs]),
+    ]
+    own = weight(name, np.full((300, 1, 1), len(name)))
+    shape = [300, "words", WIDTH]
+    return model(helper.make_graph(nodes, name, [value("input_ids", INT64, ["batch", "words"])], [value(outputs, FLOAT, shape)], [embedding(), own]))
+
+
+def tokenizer() -> dict:
+    special = [
+        {"id": i, "content": word, "special": True, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+        for i, word in enumerate(WORDS[:5])
+    ]
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": special,
+        "normalizer": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True},
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+        "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+                  "max_input_chars_per_word": 100, "vocab": {word: i for i, word in enumerate(WORDS)}},
+    }  # fmt: skip
+
+
+TOKENIZER_CONFIG = {"tokenizer_class": "BertTokenizer", "model_max_length": 16, "pad_token": "[PAD]"}
+CLASSIFIER_CONFIG = {
+    "model_type": "bert",
+    "architectures": ["BertForSequenceClassification"],
+    "id2label": {"0": "BAD", "1": "GOOD"},
+    "label2id": {"BAD": 0, "GOOD": 1},
+    # What models with external data say. There is none beside an archive.
+    "transformers.js_config": {"use_external_data_format": True},
+}
+PAIR_CONFIG = {"model_type": "t5", "architectures": ["T5ForConditionalGeneration"], "is_encoder_decoder": True,
+               "num_layers": 1, "num_decoder_layers": 1, "num_heads": 1, "d_kv": WIDTH}  # fmt: skip
+
+
+def pack(folder: Path, made: ModelProto, archive: Path, files: dict[str, object], graphs: dict[str, ModelProto]) -> None:
+    """The graphs name the entries of the archive as their external data, as `onnxar pack --add` wants it."""
+    source = folder / f"{archive.stem}.onnx"
+    save(made, source)
+    words = []
+    for name, content in files.items():
+        path = folder / f"{archive.stem}_{name}"
+        path.write_text(json.dumps(content))
+        words += ["--add", f"{name}={path}"]
+    for name, graph in graphs.items():
+        save(graph, folder / name)
+        words += ["--add", f"{name}={folder / name}"]
+    subprocess.run([os.environ["ONNXAR"], "pack", source, "-o", archive, "-f", "-q", "--threshold", "128", *words], check=True)
+
+
+def linked(made: ModelProto, entries: dict[str, str]) -> ModelProto:
+    """The model with tensors that are entries of the archive: entry by tensor name."""
+    for tensor in made.graph.initializer:
+        if tensor.name not in entries:
+            continue
+        size = len(tensor.raw_data)
+        tensor.ClearField("raw_data")
+        tensor.data_location = TensorProto.EXTERNAL
+        for key, text in (("location", entries[tensor.name]), ("offset", "0"), ("length", str(size))):
+            tensor.external_data.add(key=key, value=text)
+    return made
+
+
+def main() -> None:
+    out = Path(sys.argv[1])
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        files = {"tokenizer.json": tokenizer(), "tokenizer_config.json": TOKENIZER_CONFIG}
+        pack(folder, subgraphs(), out / "subgraphs.onnxar", {}, {})
+        pack(folder, classifier(), out / "classifier.onnxar", {"config.json": CLASSIFIER_CONFIG, **files}, {})
+        encoder = half("encoder", "last_hidden_state")
+        decoder = linked(half("decoder_gain", "logits"), {"embedding": "embedding"})
+        pack(folder, encoder, out / "pair.onnxar", {"config.json": PAIR_CONFIG, **files}, {"decoder_model_merged.onnx": decoder})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+// What sessions of the archives of models.py have to give. Runs in Node and in browsers.
+
+/** (10 or 20) + 3 * 4 + 100: see models.py. */
+const SUBGRAPHS = [
+  [true, 122],
+  [false, 132],
+];
+
+/** Runs both branches; gives what differs from what has to be. */
+export async function subgraphs(ort, createSession, source, options) {
+  const session = await createSession(ort, source, options);
+  const wrong = [];
+  for (const [flag, wanted] of SUBGRAPHS) {
+    const { y } = await session.run({ flag: new ort.Tensor('bool', [flag], []) });
+    const values = [...new Set(y.data)];
+    if (y.data.length !== 64 * 64 || values.length !== 1 || values[0] !== wanted) wrong.push([flag, values]);
+  }
+  await session.release();
+  return wrong;
+}
+
+/** Loads the classifier with transformers.js, and what it says of two sentences. */
+export async function classified({ env, pipeline }, withArchive, source, options) {
+  const classify = await withArchive(
+    env,
+    source,
+    (name, given) => pipeline('text-classification', name, { ...given, ...options }),
+    options,
+  );
+  const said = [];
+  for (const text of ['a good model', 'a bad bad model']) {
+    const [{ label, score }] = await classify(text);
+    said.push(`${label} ${score > 0.9}`);
+  }
+  await classify.dispose();
+  return said;
+}
+export const CLASSIFIED = ['GOOD true', 'BAD true'];

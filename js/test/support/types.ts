@@ -1,0 +1,14 @@
+// The package against the types of the runtimes, as users call it. Compiled only.
+import { env, pipeline, type TextClassificationPipeline } from '@huggingface/transformers';
+import * as node from 'onnxruntime-node';
+import * as web from 'onnxruntime-web';
+import { createSession } from 'onnxar/onnxruntime';
+import { withArchive } from 'onnxar/transformers';
+
+export const sessions: Promise<web.InferenceSession | node.InferenceSession>[] = [
+  createSession(web, 'model.onnxar', { session: { executionProviders: ['wasm'] } }),
+  createSession(node, new URL('file:///model.onnxar'), { graph: 'decoder.onnx' }),
+];
+export const classifier: Promise<TextClassificationPipeline> = withArchive(env, 'model.onnxar', (name, options) =>
+  pipeline('text-classification', name, options),
+);
