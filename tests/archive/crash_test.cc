@@ -198,7 +198,7 @@ TEST_F(CrashTest, EndRecordThatCrossesABlockIsThereOrNot) {
 
 struct FailedEdit {
   std::optional<Code> code;
-  bool failed = false;    // there were that many calls
+  bool failed = false;   // there were that many calls
   bool retried = false;  // a write that failed was made once more
 };
 
@@ -207,7 +207,8 @@ FailedEdit edit_failing_at(const fs::path& path, std::size_t failing, int reason
   FailedEdit edit;
   FileCallLog log;
   log.fail = [&edit, calls = std::size_t{0}, failing, reason, offset = std::uint64_t{0}](const FileCall& call) mutable {
-    edit.retried = edit.retried || (calls == failing + 1 && call.kind == FileCall::Kind::write && call.offset == offset);
+    edit.retried =
+        edit.retried || (calls == failing + 1 && call.kind == FileCall::Kind::write && call.offset == offset);
     if (calls++ != failing) return 0;
     edit.failed = true;
     offset = call.kind == FileCall::Kind::write ? call.offset : ~std::uint64_t{0};

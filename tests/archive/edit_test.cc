@@ -170,7 +170,7 @@ TEST_F(EditTest, ArchiveOfAModelAloneIsWrittenAnew) {
   anew.entries = {zip_entry("b", pattern(5)), zip_entry(model_entry, new_model())};
   EXPECT_EQ(now(), anew.build());
   EXPECT_TRUE(std::ranges::equal(reader.file(), before_.bytes)) << "who has the old one keeps it";
-  EXPECT_EQ(folder_.file_names(), Strings{"a"});
+  EXPECT_EQ(visible_names(folder_), Strings{"a"});
 }
 
 TEST_F(EditTest, EditorShowsTheStateBefore) {
@@ -222,6 +222,7 @@ TEST_F(EditTest, EditorThatAddsNothingDoesNotTouchTheFile) {
 }
 
 TEST_F(EditTest, EditThatIsAbandonedLeavesTheFileAsItWas) {
+  ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
   const auto edit = [&] {
     ArchiveEditor open = editor();
     open.add("b", pattern(std::size_t{3} << 20U));

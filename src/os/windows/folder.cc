@@ -58,7 +58,8 @@ File open_part_by_part(Handle folder, const fs::path& relative, const Opening& l
     if (reason_of(failed) == Reason::bad_name) failed = error_of(ERROR_FILE_NOT_FOUND);
     if (failed) return {};
   }
-  return here;
+  // `.` is the folder itself.
+  return here.valid() || failed ? std::move(here) : open_again(folder, last_opening, failed);
 }
 
 /// Marks the file for removal. POSIX semantics (Windows 10 1709): the name is free at once, even while others have the
