@@ -75,7 +75,7 @@ nb::list extract_tensors(const Path& model, const std::string& which, const Path
   return rows;
 }
 
-nb::dict as_dict(const EarlierState& state) {
+nb::dict fields_of(const EarlierState& state) {
   nb::dict row;
   row["file_size"] = state.file_size;
   row["size"] = state.size;
@@ -177,10 +177,10 @@ void bind_conversions(nb::module_& module) {
              nb::arg("max_expansion"), nb::arg("accept_crc"));
   module.def("extract", extract_tensors);
   module.def("recover", [](const Path& path, bool sync, bool dry_run) {
-    return as_dict(without_gil([&] { return recover(path, {sync, dry_run}); }));
+    return fields_of(without_gil([&] { return recover(path, {sync, dry_run}); }));
   });
   module.def("undo", [](const Path& path, bool sync, bool dry_run) {
-    return as_dict(without_gil([&] { return undo(path, {sync, dry_run}); }));
+    return fields_of(without_gil([&] { return undo(path, {sync, dry_run}); }));
   });
   module.def("check", check_file, nb::arg("path"), nb::arg("data"), nb::arg("strict"), nb::arg("load"),
              nb::arg("progress") = nb::none());
