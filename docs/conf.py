@@ -18,7 +18,7 @@ breathe_domain_by_file_pattern = {"*_c.h": "c"}
 c_id_attributes = cpp_id_attributes = ["ONNXAR_API"]
 
 autodoc_typehints = "signature"
-autodoc_mock_imports = ["onnx", "onnx_ir", "onnxruntime", "ml_dtypes"]
+autodoc_mock_imports = ["onnx", "onnx_ir", "onnxruntime", "ml_dtypes", "torch"]
 default_role = "code"  # docstrings quote code with single backticks
 
 html_theme = "furo"

@@ -218,6 +218,11 @@ void cat(const std::filesystem::path& path, std::string_view entry_name, const B
 /// Errors: io.* (the file cannot be read), archive.busy. Cost: O(directory).
 [[nodiscard]] bool is_archive(const std::filesystem::path& path);
 
+/// Whether two archives have the same state: the same size, and the same bytes from the model's header to the end. This
+/// part has the model, and the name, place and CRC-32 of every entry. Opening a path again and comparing tells whether
+/// the file was edited or replaced since it was opened. Cost: O(directory + model); reads no weight.
+[[nodiscard]] bool same_state(const Archive& a, const Archive& b) noexcept;
+
 /// Whether the bytes begin or end as any zip file does. Functions of this library recognise formats by content, never
 /// by file name.
 [[nodiscard]] bool looks_like_zip(Bytes bytes) noexcept;

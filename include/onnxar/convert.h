@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "onnxar/archive.h"
 #include "onnxar/bytes.h"
 #include "onnxar/error.h"
 #include "onnxar/options.h"
@@ -161,6 +162,9 @@ struct ReplaceOptions {
   std::vector<std::string> remove = {};         ///< names of side files and graphs
   OutputOptions output = {};                    ///< `overwrite` does not apply: the archive is edited in place
   ProgressCallback progress = {};               ///< counts the bytes that are appended
+  /// The state that the edit was prepared from, as Archive::open gave it. If the file has a different state when it is
+  /// locked, another edit came between, and the call is io.changed. Null: any state. Not owned; read during the call.
+  const Archive* prepared_from = nullptr;
 };
 
 /// What a replacement did, or would do.
@@ -191,9 +195,9 @@ struct ReplaceReport {
 /// Errors:
 /// usage.own_name (an entry has, or would have, the name of the archive's file apart from ASCII case, so that one could
 /// be taken for the other); usage.argument (a graph that stays has a tensor in the bytes of the old model);
-/// archive.graph.name (the name of the model, twice or not free); onnx.external_data.missing, .out_of_range, and all of
-/// `pack`; archive.busy, archive.torn, archive.model.too_large, io.*. Cost: O(both models + graphs + directory + data
-/// added); data is compared only if size and CRC are equal.
+/// io.changed (`prepared_from`); archive.graph.name (the name of the model, twice or not free);
+/// onnx.external_data.missing, .out_of_range, and all of `pack`; archive.busy, archive.torn, archive.model.too_large,
+/// io.*. Cost: O(both models + graphs + directory + data added); data is compared only if size and CRC are equal.
 ReplaceReport replace(const std::filesystem::path& archive, const std::filesystem::path& model,
                       const ReplaceOptions& options = {}, const LoadOptions& load = {});
 /// As above, for a serialised ModelProto in memory. Data files are looked up in `load.external_data_dir` only.

@@ -101,6 +101,13 @@ class ModelWriter {
   ConvertReport save(Bytes model, const std::filesystem::path& output, const SaveOptions& save = {},
                      const LoadOptions& load = {}) const;
 
+  /// Makes `model` the model of the archive at `archive` in place, as onnxar::replace (convert.h) does. In it, tensors
+  /// have external data at locations that `add` returned, at entries of the archive, or in files, as there. A weight
+  /// whose size is that of an entry is read once more, to compare it with the entry. May be called again after it
+  /// succeeded. Errors: as onnxar::replace and `save`.
+  ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options = {},
+                        const LoadOptions& load = {}) const;
+
  private:
   struct Parts;
   std::unique_ptr<Parts> parts_;

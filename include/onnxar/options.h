@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,8 +72,10 @@ enum class Checksum : std::uint8_t { none, sha1 };
 
 /// A file to put into an archive beside the weights.
 struct AddedFile {
-  std::string name;            ///< of the entry; not a C identifier, since those are keys of tensors
-  std::filesystem::path path;  ///< the file that is read
+  std::string name;                 ///< of the entry; not a C identifier, since those are keys of tensors
+  std::filesystem::path path = {};  ///< the file that is read
+  /// If set, gives the bytes in place of a file, and `path` is not used. It may be read more than once.
+  std::shared_ptr<const ByteSource> source = {};
 };
 
 struct SaveOptions {

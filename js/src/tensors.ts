@@ -247,6 +247,7 @@ function product(dims: bigint[]): bigint {
 
 /** undefined for types that the format has no size of. */
 function bytesOf(elements: bigint, dataType: number): bigint | undefined {
+  if (elements === 0n) return 0n;
   const bits = TYPES[dataType]?.[1];
   return bits ? (elements * BigInt(bits) + 7n) / 8n : undefined;
 }

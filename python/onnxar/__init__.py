@@ -2,9 +2,20 @@
 
 from onnxar import _core
 from onnxar._archive import Archive, TensorSlice, cat, ls, open_archive
-from onnxar._errors import Error, Finding, NotFoundError, OutputExistsError
+from onnxar._edit import Edit, edit
+from onnxar._errors import (
+    AccessError,
+    ArgumentError,
+    Error,
+    FileError,
+    Finding,
+    FormatError,
+    MissingFileError,
+    NotFoundError,
+    OutputExistsError,
+)
 from onnxar._looking import diff, dump, freeze, inspect, show
-from onnxar._model import load, save
+from onnxar._model import load, load_ir, save
 from onnxar._operations import check, extract, link, pack, recover, repack, replace, undo, unpack, verify_link
 from onnxar._registry import register
 from onnxar._types import (
@@ -31,20 +42,26 @@ __version__: str = _core.version
 open = open_archive  # noqa: A001  the usual name: gzip.open, tarfile.open
 
 __all__ = [
+    "AccessError",
     "Archive",
+    "ArgumentError",
     "ConvertReport",
     "DataDifference",
     "Difference",
     "EarlierState",
+    "Edit",
     "Entry",
     "Error",
     "ExtractedTensor",
     "FileChange",
+    "FileError",
     "Finding",
+    "FormatError",
     "FreezeReport",
     "GraphChange",
     "Inspection",
     "Link",
+    "MissingFileError",
     "NotFoundError",
     "OutputExistsError",
     "RepackReport",
@@ -57,11 +74,13 @@ __all__ = [
     "check",
     "diff",
     "dump",
+    "edit",
     "extract",
     "freeze",
     "inspect",
     "link",
     "load",
+    "load_ir",
     "ls",
     "open",
     "pack",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import collections
 import concurrent.futures
+import contextlib
 import dataclasses
+import difflib
 import functools
 import math
 import mmap
@@ -15,9 +17,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from onnxar import _core, _deprecated, _dtypes, _operations
-from onnxar._errors import Error, Finding, NotFoundError, usage
+from onnxar import _core, _deprecated, _dtypes, _operations, _summary
+from onnxar._errors import Finding, NotFoundError, fault, printable, usage
 from onnxar._options import Path, expect_natural
+from onnxar._progress import Count, Progress, reporting
+from onnxar._sources import Source, bytes_of
 from onnxar._types import Entry, TensorInfo
 
 Array = np.ndarray[Any, Any]
@@ -87,7 +91,9 @@ class Archive(Mapping[str, Array]):
     """All tensors of the model except strings, as read-only arrays. Created by `onnxar.open`.
 
     A tensor's key is its name. If the name is empty, or several tensors have it, or it is the key of another tensor, the
-    key is the tensor's site in the model, such as `graph.node[3].attr.value`. Arrays are views of the mapped file and
+    key is the tensor's site in the model, such as `graph.node[3].attr.value`. `archive[key]`, `key in archive` and
+    `archive.get(key, default)` go by keys, as those of any Mapping; `tensor(name)` also finds a tensor by its entry and by
+    its site. Arrays are views of the mapped file and
     keep the mapping alive after the archive is closed; elements below 8 bits are unpacked into a copy. Methods may be
     called from several threads.
     """
@@ -124,8 +130,16 @@ class Archive(Mapping[str, Array]):
                  trace: types.TracebackType | None) -> None:  # fmt: skip
         self.close()
 
+    @property
+    def path(self) -> str | None:
+        """The absolute path that was opened; None for an archive in memory."""
+        return self._path
+
     def __repr__(self) -> str:
-        return f"<onnxar.Archive {self._path or 'in memory'!r}{' (closed)' if self.closed else ''}>"
+        return _summary.archive_line(self)
+
+    def _repr_html_(self) -> str:
+        return _summary.archive_html(self)
 
     __hash__ = object.__hash__
     __eq__ = object.__eq__
@@ -149,9 +163,9 @@ class Archive(Mapping[str, Array]):
         self._handle  # noqa: B018  raises if the archive is closed: the tensors may be cached
         tensors = self._tensors
         if name in tensors:
-            return [name]  # type: ignore[list-item]
+            return [name]
         found = [key for key, tensor in tensors.items() if name in (tensor.name, tensor.site)]
-        return found or self._entry_keys.get(name, [])  # type: ignore[call-overload,no-any-return,unused-ignore]
+        return found or self._entry_keys.get(name, [])  # type: ignore[call-overload]
 
     def _find(self, name: str) -> tuple[str, _core.StoredTensor]:
         """Finds the only tensor of this name."""
@@ -159,17 +173,34 @@ class Archive(Mapping[str, Array]):
         if len(keys) == 1:
             return keys[0], self._tensors[keys[0]]
         if keys:
-            raise Error("usage.argument", f"several tensors have this name or entry: {', '.join(keys[:8])}", name, None,
-                        self._path or "")  # fmt: skip
-        raise NotFoundError("usage.no_such_entry", "the model has no tensor of this name", str(name), None, self._path or "")
+            raise usage(f"several tensors have this name or entry: {', '.join(keys[:8])}", name, self._path or "")
+        raise self._missing(name)
 
-    def __contains__(self, name: object) -> bool:
-        """Whether `archive[name]` is an array. Does not read its data."""
+    def _missing(self, name: object) -> NotFoundError:
+        """Returns the error for a name that is not a key, with what the name may mean instead."""
         keys = self._keys_of(name)
-        return len(keys) == 1 and bool(_core.dtype_bits(self._tensors[keys[0]].dtype))
+        if len(keys) > 1:
+            message = f"several tensors have this name; their keys are {', '.join(keys[:8])}"
+        elif keys and keys[0] == name:
+            message = "strings are not available as arrays; onnxar.load returns them"
+        elif keys:
+            message = f"no tensor has this key; it is an entry or a site of the tensor {printable(keys[0])!r}, which tensor() finds"
+        else:
+            near = difflib.get_close_matches(str(name), self._tensors, 3) if isinstance(name, str) else []
+            means = f"; did you mean {' or '.join(repr(printable(each)) for each in near)}?" if near else ""
+            message = f"the model has no tensor of this name{means}"
+        return NotFoundError("usage.no_such_entry", message, str(name), None, self._path or "")
 
-    def __getitem__(self, name: str) -> Array:
-        return self.tensor(name)
+    def __contains__(self, key: object) -> bool:
+        """Whether `key` is one of `keys()`. Does not read the tensor's data."""
+        self._handle  # noqa: B018
+        stored = self._tensors.get(key)  # type: ignore[call-overload,arg-type,unused-ignore]
+        return stored is not None and bool(_core.dtype_bits(stored.dtype))
+
+    def __getitem__(self, key: str) -> Array:
+        if key not in self:
+            raise self._missing(key)
+        return self.tensor(key)
 
     def __iter__(self) -> Iterator[str]:
         self._handle  # noqa: B018
@@ -195,12 +226,15 @@ class Archive(Mapping[str, Array]):
         return TensorSlice(self, self.info(key), key)
 
     @_deprecated.threshold
-    def consolidate(self, threshold: int = 1024, alignment: int = 64, *, max_expansion: int = 8) -> Array:
-        """Copies all tensors of at least `threshold` bytes to one buffer, with all cores, and verifies their CRC-32. From
-        then on, `tensor` returns views of the buffer. Offsets in the buffer are multiples of `alignment`, a power of two.
+    def consolidate(
+        self, threshold: int = 1024, alignment: int = 64, *, max_expansion: int = 8, threads: int = 0,
+        progress: Progress = None,
+    ) -> Array:  # fmt: skip
+        """Copies all tensors of at least `threshold` bytes to one buffer, in `threads` (0: one per core), and verifies their
+        CRC-32. From then on, `tensor` returns views of the buffer. Offsets in the buffer are multiples of `alignment`, a power of two.
         Tensors that share all bytes still share them. If tensors overlap in other ways, or have elements below 8 bits,
         the buffer may take up to `max_expansion` times the size of the archive. Returns the buffer; arrays keep it alive."""
-        expect_natural(self._path or "", threshold=threshold, max_expansion=max_expansion)
+        expect_natural(self._path or "", threshold=threshold, max_expansion=max_expansion, threads=threads)
         if alignment < 1 or alignment & (alignment - 1) or alignment > MOST_ALIGNMENT:
             raise usage(f"alignment is {alignment}; it must be a power of two up to {MOST_ALIGNMENT}", path=self._path or "")
         stored = {key: self._tensors[key] for key in self}
@@ -230,8 +264,11 @@ class Archive(Mapping[str, Array]):
         first: dict[_Place, str] = {}
         for key, place in places.items():
             first.setdefault(place, key)
-        with concurrent.futures.ThreadPoolExecutor() as pool:
-            arrays = dict(zip(places, pool.map(copied, places), strict=True))
+        with concurrent.futures.ThreadPoolExecutor(threads or None) as pool, reporting(progress, "consolidating") as tell:
+            count, arrays = Count(tell, sum(place.size for place in places.values())), {}
+            for (key, place), array in zip(places.items(), pool.map(copied, places), strict=True):
+                arrays[key] = array
+                count.add(place.size)
             # Verified after the copy: bytes that change in between would otherwise be in the buffer unnoticed.
             list(pool.map(self._handle.verify, {name for name, keys in self._entry_keys.items() if places.keys() & keys}))
         self._consolidated.update(arrays)
@@ -242,7 +279,7 @@ class Archive(Mapping[str, Array]):
         if copied > present * max_expansion:
             message = (f"its tensors overlap: copies of them would take {copied} bytes, more than {max_expansion} times the "
                        f"{present} in the archive; a higher max_expansion allows more")  # fmt: skip
-            raise Error("onnx.model.expansion", message, path=self._path or "")
+            raise fault("onnx.model.expansion", message, path=self._path or "")
 
     # --- the archive ---
 
@@ -293,28 +330,34 @@ class Archive(Mapping[str, Array]):
         return _operations.check(self._path, data=data, strict=strict)
 
 
-def ls(archive: Path) -> list[Entry]:
-    """Returns the entries of the archive in the order of the file; the model is last. Errors: as `onnxar.open`."""
-    with open_archive(archive) as opened:
+def _opened(source: Any) -> contextlib.AbstractContextManager[Archive]:
+    """An archive that is closed afterwards, unless it was open before."""
+    return contextlib.nullcontext(source) if isinstance(source, Archive) else open_archive(source)
+
+
+def ls(archive: Source) -> list[Entry]:
+    """Returns the entries of the archive in the order of the file; the model is last. `archive`: as `onnxar.open`, or an open
+    archive. Errors: as `onnxar.open`."""
+    with _opened(archive) as opened:
         return opened.entries()
 
 
-def cat(archive: Path, name: str | None = None) -> bytes:
-    """Returns a copy of an entry's bytes; without a name, of the serialised model. Errors: as `onnxar.open`;
-    usage.no_such_entry."""
-    with open_archive(archive) as opened:
+def cat(archive: Source, name: str | None = None) -> bytes:
+    """Returns a copy of an entry's bytes; without a name, of the serialised model. `archive`: as `ls`. Errors: as
+    `onnxar.open`; usage.no_such_entry."""
+    with _opened(archive) as opened:
         return opened.model() if name is None else bytes(opened.entry(name))
 
 
-@_deprecated.renamed_keyword("num_threads", "threads")
+@_deprecated.threads
 def open_archive(
-    source: Path | bytes | bytearray | memoryview | mmap.mmap,
+    source: Source,
     *,
     no_copy: bool = True,
     prefetch: Literal["none", "will_need", "populate"] = "none",
     threads: int = 0,
 ) -> Archive:
-    """Opens an archive at a path or in memory. Errors: io.*, zip.*, archive.*.
+    """Opens an archive at a path, in memory, or in a file object, which is read to its end. Errors: io.*, zip.*, archive.*.
 
     With `no_copy`, the file is mapped, and weights are read when their arrays are used. Do not shorten or overwrite the
     file while it is open; replace it by renaming, as this package does. `prefetch` makes the system read ahead
@@ -326,6 +369,6 @@ def open_archive(
         raise usage(f'prefetch is {prefetch!r}; it may be "none", "will_need" or "populate"')
     expect_natural(threads=threads)
     if not isinstance(source, str | os.PathLike):
-        return Archive(_core.Archive.open_buffer(source), None)
+        return Archive(_core.Archive.open_buffer(bytes_of(source)), None)
     path = os.path.abspath(source)
     return Archive(_core.Archive.open(path, not no_copy, getattr(_core.Prefetch, prefetch), threads), path)

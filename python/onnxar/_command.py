@@ -14,8 +14,9 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from onnxar._errors import Error, make_error
-from onnxar._options import Path, serialised
+from onnxar._errors import Error, fault, make_error
+from onnxar._options import Path
+from onnxar._sources import path_or_bytes
 
 _DONE, _DIFFERENT = 0, 1  # exit codes
 
@@ -33,17 +34,17 @@ def executable() -> str:
     for folder in (pathlib.Path(sysconfig.get_path("scripts")), target):
         if (folder / "onnxar").is_file():
             return str(folder / "onnxar")
-    raise Error("io.not_found", "the command `onnxar` is missing from the installation; reinstall the package onnxar")
+    raise fault("io.not_found", "the command `onnxar` is missing from the installation; reinstall the package onnxar")
 
 
 @contextlib.contextmanager
 def readable(model: Any) -> Iterator[str]:
     """Yields a path from which the command can read the model. A model in memory is written to a temporary file, which
     errors do not name."""
-    if isinstance(model, str | os.PathLike):
-        yield os.path.abspath(model)
+    data = path_or_bytes(model)
+    if isinstance(data, str):
+        yield data
         return
-    data = serialised(model)
     with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
         path = os.path.join(folder, "model.onnx")
         pathlib.Path(path).write_bytes(data)

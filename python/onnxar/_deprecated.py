@@ -11,13 +11,14 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
-def renamed_keyword(old: str, new: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """Accepts the deprecated name `old` of the argument `new`."""
+def renamed_keywords(**names: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Accepts deprecated names of arguments: `old="new"`."""
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         @functools.wraps(function)
         def call(*args: Parameters.args, **named: Parameters.kwargs) -> Result:
-            if old in named:
+            for old in names.keys() & named.keys():
+                new = names[old]
                 if new in named:
                     raise TypeError(f"{function.__name__}() got both {new} and {old}, its deprecated name")
                 warnings.warn(f"the argument {old} is deprecated, use {new}", DeprecationWarning, stacklevel=2)
@@ -29,7 +30,8 @@ def renamed_keyword(old: str, new: str) -> Callable[[Callable[Parameters, Result
     return decorate
 
 
-threshold = renamed_keyword("size_threshold", "threshold")
+threads = renamed_keywords(num_threads="threads")
+threshold = renamed_keywords(size_threshold="threshold", num_threads="threads")
 
 
 def renamed(old: str, function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:

@@ -44,6 +44,11 @@ def numpy_dtype(number: int) -> np.dtype[Any]:
     return dtype
 
 
+def is_of_numpy(number: int) -> bool:
+    """Whether NumPy itself has the type."""
+    return number in _OF_NUMPY
+
+
 def number_of(array: np.ndarray[Any, Any], name: str) -> int:
     """Returns the data type for an array. Errors: usage.argument, which names the tensor `name`."""
     known = _NUMBER.get(array.dtype.name)

@@ -37,19 +37,50 @@ class Error(Exception):
 
 
 class NotFoundError(Error, KeyError):
-    """The archive has no tensor or entry of this name."""
+    """There is no tensor or entry of this name."""
 
     __str__ = Error.__str__  # KeyError shows the repr of its argument
 
 
-class OutputExistsError(Error, FileExistsError):
-    """The output exists and `overwrite` is False. Nothing was written."""
+class ArgumentError(Error, ValueError):
+    """An argument has a value that the function does not take."""
+
+
+class FormatError(Error, ValueError):
+    """The bytes of a model or archive are not what the format requires: codes zip.*, archive.*, wire.*, onnx.*,
+    numpy.*, safetensors.*, except archive.busy."""
+
+
+class FileError(Error, OSError):
+    """The system cannot read or write a file, or it changed meanwhile: codes io.*."""
+
+    _errno: int | None = errno.EIO
 
     def __init__(self, code: str, message: str, entry: str = "", offset: int | None = None, path: str = "") -> None:
         super().__init__(code, message, entry, offset, path)
-        self.errno, self.strerror, self.filename = errno.EEXIST, message, path
+        self.errno, self.strerror, self.filename = self._errno, message, path or None
+        if code == "io.disk_full":
+            self.errno = errno.ENOSPC
 
     __str__ = Error.__str__  # OSError would format errno and filename
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """A file or folder does not exist."""
+
+    _errno = errno.ENOENT
+
+
+class AccessError(FileError, PermissionError):
+    """The system does not permit the access."""
+
+    _errno = errno.EACCES
+
+
+class OutputExistsError(FileError, FileExistsError):
+    """The output exists and `overwrite` is False. Nothing was written."""
+
+    _errno = errno.EEXIST
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +94,30 @@ class Finding:
     message: str
 
 
-_KINDS: dict[str, type[Error]] = {"output.exists": OutputExistsError, "usage.no_such_entry": NotFoundError}
+_OF_CODES: dict[str, type[Error]] = {
+    "archive.busy": Error,
+    "io.not_found": MissingFileError,
+    "io.permission": AccessError,
+    "output.exists": OutputExistsError,
+    "usage.argument": ArgumentError,
+    "usage.no_such_entry": NotFoundError,
+    "usage.no_such_tensor": NotFoundError,
+    "usage.own_name": ArgumentError,
+}
+_OF_AREAS: dict[str, type[Error]] = {
+    "archive": FormatError,
+    "io": FileError,
+    "numpy": FormatError,
+    "onnx": FormatError,
+    "safetensors": FormatError,
+    "wire": FormatError,
+    "zip": FormatError,
+}
+
+
+def class_of(code: str) -> type[Error]:
+    """Returns the class of the exceptions with this code."""
+    return _OF_CODES.get(code) or _OF_AREAS.get(code.partition(".")[0], Error)
 
 
 def in_words(message: str, hint: str, value: str) -> str:
@@ -76,11 +130,15 @@ def make_error(
     code: str, message: str, entry: str, offset: int | None, path: str, hint: str = "", value: str = ""
 ) -> Error:  # fmt: skip
     """Returns the exception for a code. The extension module calls this function, too."""
-    return _KINDS.get(code, Error)(code, in_words(message, hint, value), entry, offset, path)
+    return class_of(code)(code, in_words(message, hint, value), entry, offset, path)
+
+
+def fault(code: str, message: str, entry: str = "", path: str = "") -> Error:
+    return make_error(code, message, entry, None, path)
 
 
 def usage(message: str, entry: str = "", path: str = "") -> Error:
-    return Error("usage.argument", message, entry, None, path)
+    return ArgumentError("usage.argument", message, entry, None, path)
 
 
 def printable(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnxar import _core, _dtypes
+from onnxar._errors import fault
 from onnxar._options import Path
 
 if TYPE_CHECKING:
@@ -69,6 +70,37 @@ def keep_data_of(output: Path, model: onnx_ir.Model) -> None:
                     metadata_props=dict(tensor.metadata_props),
                 )  # fmt: skip
             put(mapped[id(tensor)])
+
+
+def map_tensors(model: onnx_ir.Model, archive: _core.Archive) -> None:
+    """Makes tensors with data in entries of `archive` lazy views of it."""
+    import onnx_ir
+
+    made: dict[int, Any] = {}
+    for tensor, put in list(_places(model)):
+        if isinstance(tensor, onnx_ir.ExternalTensor):
+            if id(tensor) not in made:
+                made[id(tensor)] = _lazy(tensor, archive)
+            put(made[id(tensor)])
+
+
+def _lazy(tensor: onnx_ir.ExternalTensor, archive: _core.Archive) -> Any:
+    import onnx_ir
+
+    location, offset, length = os.fspath(tensor.location), tensor.offset or 0, tensor.length
+    number, shape, name = tensor.dtype.value, tuple(int(dim) for dim in tensor.shape), tensor.name or ""
+
+    def mapped() -> Any:
+        data = archive.resolve(location, offset, length)
+        wanted = _core.payload_size(number, list(shape))
+        if wanted is not None and wanted != len(data):
+            raise fault("onnx.tensor.length", f"it has {len(data)} bytes of data, and its type and dims take {wanted}", name)
+        return onnx_ir.Tensor(_dtypes.as_array(data, number, shape), dtype=tensor.dtype, shape=tensor.shape, name=name)
+
+    return onnx_ir.LazyTensor(
+        mapped, tensor.dtype, tensor.shape, name=name, doc_string=tensor.doc_string,
+        metadata_props=dict(tensor.metadata_props),
+    )  # fmt: skip
 
 
 Put = Callable[[Any], None]

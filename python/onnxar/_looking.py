@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Mapping
 
 from onnxar import _command, _deprecated
 from onnxar._errors import usage
 from onnxar._options import Path, expect_natural, save_options
+from onnxar._sources import Model
 from onnxar._types import Difference, FreezeReport, from_json
 from onnxar.inspection import Inspection
 
 MOST_EXPANSION = 1 << 32  # of the command
 
 
-def show(model: Any, *, nodes: bool = False, op: str | None = None, data_dir: Path | None = None) -> Inspection:
+def show(
+    model: Model, *, nodes: bool = False, op: str | None = None, dims: Mapping[str, int] | None = None,
+    data_dir: Path | None = None,
+) -> Inspection:  # fmt: skip
     """Summarises a model: graph, operators, tensors, cost, storage, files. Weights are not read. With `nodes`, the result
-    lists every node; with `op`, the nodes of this operator.
+    lists every node; with `op`, the nodes of this operator. `dims` gives sizes to dimensions by name, as in
+    `{"batch": 1}`, so that more of the cost is known; what is partial is None.
 
-    `model` is the path of a model in any form, the bytes of such a file, or an onnx.ModelProto. A missing data file or a
-    dangling input is part of the result, not an error. Like `diff`, `dump` and `freeze`, this function runs the command
+    `model` is the path of a model in any form, the bytes of such a file, an open archive, or an onnx.ModelProto. A missing
+    data file or a dangling input is part of the result, not an error. Like `diff`, `dump` and `freeze`, this function runs the command
     of the wheel. Errors: usage.argument, if the wheel was built without protobuf; io.*, zip.*, archive.*, wire.*, onnx.*."""
     with _command.readable(model) as path:
-        given = _command.options(nodes=nodes or op is not None, op=op, data_dir=_absolute(data_dir))
+        sizes = ",".join(f"{name}={size}" for name, size in (dims or {}).items())
+        given = _command.options(nodes=nodes or op is not None, op=op, dim=sizes or None, data_dir=_absolute(data_dir))
         document = _command.run("show", *given, path)
     document["metadata"] = {row["key"]: row["value"] for row in document["metadata"]}
     inspection: Inspection = from_json(Inspection, document)
@@ -33,7 +39,7 @@ inspect = _deprecated.renamed("inspect", show)
 
 
 def dump(
-    model: Any, *, with_data: bool = False, data_dir: Path | None = None, max_expansion: int = 8
+    model: Model, *, with_data: bool = False, data_dir: Path | None = None, max_expansion: int = 8
 ) -> str:  # fmt: skip
     """Returns the model in protobuf's text format. A comment replaces the data of large tensors, unless `with_data` is
     set. Data that tensors share is printed for each of them: at most `max_expansion` times the input. `model` and errors:
@@ -43,7 +49,7 @@ def dump(
         return _command.output("dump", *given, path).decode("utf-8", "surrogateescape")
 
 
-def diff(before: Any, after: Any, *, data_dir: Path | None = None, max_expansion: int = 8) -> Difference:
+def diff(before: Model, after: Model, *, data_dir: Path | None = None, max_expansion: int = 8) -> Difference:
     """Compares the graphs of two models, and their tensors element by element, but not the location of data. Nodes are
     matched by name, else by outputs. Data that overlaps is compared up to `max_expansion` times its size. Other arguments
     and errors: as `show`; `data_dir` is used for both models."""
@@ -55,7 +61,7 @@ def diff(before: Any, after: Any, *, data_dir: Path | None = None, max_expansion
 
 @_deprecated.threshold
 def freeze(
-    model: Any,
+    model: Model,
     output: Path,
     *,
     weights: Path | None = None,

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-import mmap
+import collections
+import concurrent.futures
+import io
 import os
+import shutil
 import sys
-from collections.abc import Mapping
-from typing import Any
+import tempfile
+from collections.abc import Iterator
+from typing import IO, TYPE_CHECKING, Any, overload
 
 from onnxar import _core, _deprecated, _ir, _operations, _proto
-from onnxar._errors import Error, usage
-from onnxar._options import Path, Progress, kept_from, load_options, save_options
+from onnxar._archive import Archive, open_archive
+from onnxar._errors import fault, usage
+from onnxar._options import Path, SideFiles, kept_from, load_options, save_options
+from onnxar._progress import Count, Progress, reporting
+from onnxar._sources import Bytes, Source, bytes_of, file_of
 from onnxar._types import ConvertReport, report
+
+if TYPE_CHECKING:
+    import onnx
+    import onnx_ir
 
 # A model with more data than this is not serialised as a whole: that saves memory, and protobuf's limit is 2 GiB.
 SERIALISED_AT_MOST = 512 << 20
 
 
-def load(path: Path | bytes | bytearray | memoryview | mmap.mmap, *, verify: bool = True, max_expansion: int = 8) -> Any:
+@_deprecated.threads
+def load(
+    source: Source, *, verify: bool = True, max_expansion: int = 8, threads: int = 0, progress: Progress = None
+) -> onnx.ModelProto:  # fmt: skip
     """Returns the model of an archive as an onnx.ModelProto with all data inside, like onnx.load, but also above 2 GiB.
-    Refuses everything that `check` reports as an error. With `verify`, compares the CRC-32 of each entry, and the
-    checksums of links.
+    `source` is a path, the bytes of an archive, a file object, or an open archive. Refuses everything that `check`
+    reports as an error. With `verify`, compares the CRC-32 of each entry, and the checksums of links. `threads` read
+    tensors (0: one per core).
 
     Tensors that share bytes of the archive get separate copies; all tensors together may take at most `max_expansion`
     times the size of the archive. Side files are not part of a model: `save` keeps those of the archive that it
@@ -28,41 +43,101 @@ def load(path: Path | bytes | bytearray | memoryview | mmap.mmap, *, verify: boo
     import onnx
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
 
-    options = load_options(max_expansion=max_expansion, verify_data=verify)
-    if isinstance(path, str | os.PathLike):
-        name = os.path.abspath(path)
-        reader = _core.ModelReader.open(name, options)
-    else:
-        name, reader = "", _core.ModelReader.open_buffer(path, options)
+    options = load_options(max_expansion=max_expansion, verify_data=verify, threads=threads)
+    name, reader = _reader(source, options)
     model = onnx.ModelProto()
     try:
         model.ParseFromString(reader.model())
     except DecodeError as error:
-        raise Error("onnx.model.invalid", f"protobuf cannot parse the model: {error}", path=name) from error
+        raise fault("onnx.model.invalid", f"protobuf cannot parse the model: {error}", path=name) from error
     descent = _proto.Descent(model)
-    reader.for_each(lambda index, steps: _proto.set_data(descent.to(steps), reader.read(index)))
+    with reporting(progress, "loading") as tell, concurrent.futures.ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+        data = _read_ahead(reader, pool, threads or os.cpu_count() or 1)
+        count = Count(tell, sum(map(reader.size_of, range(len(reader)))))
+
+        def put(index: int, path: tuple[tuple[str, int | None], ...]) -> None:
+            _proto.set_data(descent.to(path), next(data))
+            count.add(reader.size_of(index))
+
+        reader.for_each(put)
     return model
+
+
+def _reader(source: Any, options: _core.LoadOptions) -> tuple[str, _core.ModelReader]:
+    """Returns the path for messages, and the reader."""
+    if isinstance(source, str | os.PathLike):
+        name = os.path.abspath(os.fspath(source))
+        return name, _core.ModelReader.open(name, options)
+    return getattr(source, "path", None) or "", _core.ModelReader.open_buffer(bytes_of(source), options)
+
+
+def _read_ahead(reader: _core.ModelReader, pool: concurrent.futures.Executor, most: int) -> Iterator[bytes]:
+    """Yields the data of each tensor. At most so many are read and not yet used."""
+    waiting: collections.deque[concurrent.futures.Future[bytes]] = collections.deque()
+    for index in range(len(reader)):
+        if len(waiting) >= most:
+            yield waiting.popleft().result()
+        waiting.append(pool.submit(reader.read, index))
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def load_ir(source: Source) -> onnx_ir.Model:
+    """Returns the model of an archive as an onnx_ir.Model with lazy tensors: a tensor's data is mapped when it is used, and
+    is a view of the archive, which the model keeps open. CRC-32s are not compared; `onnxar.check(data=True)` does that.
+    `source` is a path, the bytes of an archive, a file object, or an open archive, which may be closed afterwards.
+    Errors: as `onnxar.open`; wire.*, onnx.model.invalid; those of a tensor's data when it is used."""
+    import onnx
+    import onnx_ir
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
+
+    archive = source if isinstance(source, Archive) else open_archive(bytes_of(source))
+    data = archive.model()
+    _ = archive.keys()  # the walk validates the messages
+    try:
+        model = onnx_ir.from_proto(onnx.ModelProto.FromString(data))
+    except DecodeError as error:
+        raise fault("onnx.model.invalid", f"protobuf cannot parse the model: {error}", path=archive.path or "") from error
+    _ir.map_tensors(model, archive._handle)
+    return model
+
+
+@overload
+def save(model: Any, path: Path | IO[bytes], threshold: int = 1024, alignment: int = 64, *, all_sites: bool = False,
+         attributes: bool = True, checksum: str | None = None, side_files: SideFiles | None = None,
+         keep_side_files: bool | Path = True, data_dir: Path | None = None, overwrite: bool = False, sync: bool = True,
+         threads: int = 0, progress: Progress = None, max_expansion: int = 8) -> ConvertReport: ...  # fmt: skip
+
+
+@overload
+def save(model: Any, path: None = None, threshold: int = 1024, alignment: int = 64, *, all_sites: bool = False,
+         attributes: bool = True, checksum: str | None = None, side_files: SideFiles | None = None,
+         keep_side_files: bool | Path = True, data_dir: Path | None = None, overwrite: bool = False, sync: bool = True,
+         threads: int = 0, progress: Progress = None, max_expansion: int = 8) -> bytes: ...  # fmt: skip
 
 
 @_deprecated.threshold
 def save(
     model: Any,
-    path: Path,
+    path: Path | IO[bytes] | None = None,
     threshold: int = 1024,
     alignment: int = 64,
     *,
     all_sites: bool = False,
     attributes: bool = True,
     checksum: str | None = None,
-    side_files: Mapping[str, Path] | None = None,
+    side_files: SideFiles | None = None,
     keep_side_files: bool | Path = True,
     data_dir: Path | None = None,
     overwrite: bool = False,
     sync: bool = True,
-    progress: Progress | None = None,
+    threads: int = 0,
+    progress: Progress = None,
     max_expansion: int = 8,
-) -> ConvertReport:
-    """Saves an onnx.ModelProto, an onnx_ir.Model, torch's ONNXProgram, or the model in a file, as an archive.
+) -> ConvertReport | bytes:
+    """Saves an onnx.ModelProto, an onnx_ir.Model, torch's ONNXProgram, or the model in a file, in bytes of a file, or in an
+    open archive, as an archive. `path` may also be a file object open for writing bytes. Without it, returns the bytes
+    of the archive, which `load` and `open` take.
 
     The weights of an onnx_ir.Model are evaluated one after another, so lazy weights are never all in memory. The model is
     not changed, except that tensors whose data is in the replaced file keep that data as a mapping. External data of a
@@ -74,17 +149,45 @@ def save(
     `save(load(a), b, keep_side_files=a)`. `side_files` replace those of the same name. Other arguments and errors: as
     `onnxar.pack`.
     """
-    options = save_options(
-        threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
-        checksum=checksum, side_files=side_files, side_files_of=kept_from(path, overwrite, keep_side_files),
-        overwrite=overwrite, sync=sync, progress=progress,
-    )  # fmt: skip
-    if isinstance(model, str | os.PathLike):
+    if isinstance(path, io.TextIOBase):
+        raise usage("the output is a file of text: open it in binary mode")
+    if not isinstance(path, str | os.PathLike) and (path is None or hasattr(path, "write")):
+        return _save_to_memory(
+            model, path, threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
+            checksum=checksum, side_files=side_files, keep_side_files=keep_side_files, data_dir=data_dir, threads=threads,
+            progress=progress, max_expansion=max_expansion,
+        )  # fmt: skip
+    output: Path = file_of(path, "save")
+    with reporting(progress, "saving") as tell:
+        options = save_options(
+            threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
+            checksum=checksum, side_files=side_files, side_files_of=kept_from(output, overwrite, keep_side_files),
+            overwrite=overwrite, sync=sync, threads=threads, progress=tell,
+        )  # fmt: skip
+        return _saved(model, output, options, threshold, data_dir, max_expansion)
+
+
+def _save_to_memory(model: Any, file: IO[bytes] | None, **options: Any) -> ConvertReport | bytes:
+    """Saves to a temporary file, and returns its bytes or writes them to `file`."""
+    with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
+        path = os.path.join(folder, "model.onnxar")
+        saved: ConvertReport = save(model, path, sync=False, **options)
+        with open(path, "rb") as written:
+            if file is None:
+                return written.read()
+            shutil.copyfileobj(written, file, 1 << 20)
+        return saved
+
+
+def _saved(
+    model: Any, path: Path, options: _core.SaveOptions, threshold: int, data_dir: Path | None, max_expansion: int
+) -> ConvertReport:  # fmt: skip
+    if isinstance(model, str | os.PathLike | Bytes | Archive):
         return _operations.packed(model, path, options, data_dir, max_expansion)
     model = _ir_model_of(model)
     if _is_ir_model(model):
         _ir.verify_links(model)
-        if overwrite and os.path.exists(path):
+        if options.overwrite and os.path.exists(path):
             _ir.keep_data_of(path, model)
     writer = _core.ModelWriter()
     serialised = _serialised(model, writer, max(threshold, 1))

@@ -8,7 +8,9 @@ from typing import Any
 
 from onnxar import _core, _deprecated
 from onnxar._errors import Finding, usage
-from onnxar._options import Path, Progress, expect_natural, load_options, save_options, serialised
+from onnxar._options import Path, SideFiles, expect_natural, load_options, save_options
+from onnxar._progress import Progress, reporting
+from onnxar._sources import Model, file_of, path_or_bytes
 from onnxar._types import (
     ConvertReport,
     EarlierState,
@@ -21,15 +23,21 @@ from onnxar._types import (
 )
 
 
-def check(path: Path, *, data: bool = False, strict: bool = False, data_dir: Path | None = None) -> list[Finding]:
-    """Returns all faults and remarks about an archive or `.onnx` file. With `data`, also compares CRCs and checksums. With
-    `strict`, warnings are errors. Errors: io.* only."""
-    return [Finding(*row) for row in _core.check(path, data, strict, load_options(data_dir))]
+@_deprecated.threads
+def check(
+    path: Path, *, data: bool = False, strict: bool = False, data_dir: Path | None = None, threads: int = 0,
+    progress: Progress = None,
+) -> list[Finding]:  # fmt: skip
+    """Returns all faults and remarks about an archive or `.onnx` file. With `data`, also compares CRCs and checksums, in
+    `threads` (0: one per core), and reports `progress`. With `strict`, warnings are errors. Errors: io.* only."""
+    with reporting(progress, "checking") as tell:
+        rows = _core.check(file_of(path, "check"), data, strict, load_options(data_dir, threads=threads), tell)
+    return [Finding(*row) for row in rows]
 
 
 @_deprecated.threshold
 def pack(
-    model: Path,
+    model: Model,
     output: Path,
     *,
     threshold: int = 1024,
@@ -37,44 +45,57 @@ def pack(
     all_sites: bool = False,
     attributes: bool = True,
     checksum: str | None = None,
-    side_files: Mapping[str, Path] | None = None,
+    side_files: SideFiles | None = None,
     rename: Mapping[str, str] | None = None,
     data_dir: Path | None = None,
     overwrite: bool = False,
     sync: bool = True,
     dry_run: bool = False,
-    progress: Progress | None = None,
+    threads: int = 0,
+    progress: Progress = None,
     max_expansion: int = 8,
 ) -> ConvertReport:
     """Makes an archive from a `.onnx` file with data inside or outside, from an archive, or from a zip of another exporter.
+    `model` is a path, the bytes of a file, an open archive, or an onnx.ModelProto, whose external data is in `data_dir`.
 
     Tensors of at least `threshold` bytes become entries at multiples of `alignment`. `attributes` includes tensors in
     node attributes; `all_sites` adds sparse values, defaults of function attributes and training info. `side_files`
-    maps names to paths of files to add; `rename` maps old names of side files to new ones. `checksum` may be "sha1".
-    `progress(done, total)` is called with numbers of bytes; an exception from it cancels the operation. The output
-    appears complete or not at all. With `overwrite`, an existing file is replaced as a whole, including its side files,
+    maps names to paths or bytes of files to add; `rename` maps old names of side files to new ones. `checksum` may be
+    "sha1". `threads` limits the threads that verify and sum (0: one per core). `progress` is True for a bar of tqdm, a
+    class or an object like `tqdm.tqdm`, or a function: `progress(done, total)` is called with numbers of bytes; an
+    exception from it cancels the operation. The output appears complete or not at all. With `overwrite`, an existing file is replaced as a whole, including its side files,
     which `save` would keep. Copies of bytes that tensors share take at most `max_expansion` times the input.
     Errors: io.*, output.exists, zip.*, archive.*, wire.*, onnx.*, usage.argument.
     """
-    save = save_options(
-        threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
-        checksum=checksum, side_files=side_files, rename=rename, overwrite=overwrite, sync=sync, dry_run=dry_run,
-        progress=progress,
-    )  # fmt: skip
-    return packed(model, output, save, data_dir, max_expansion)
+    with reporting(progress, "packing") as tell:
+        save = save_options(
+            threshold=threshold, alignment=alignment, all_sites=all_sites, attributes=attributes,
+            checksum=checksum, side_files=side_files, rename=rename, overwrite=overwrite, sync=sync, dry_run=dry_run,
+            threads=threads, progress=tell,
+        )  # fmt: skip
+        return packed(model, output, save, data_dir, max_expansion)
 
 
 def packed(
-    model: Path, output: Path, save: _core.SaveOptions, data_dir: Path | None, max_expansion: int
+    model: Any, output: Path, save: _core.SaveOptions, data_dir: Path | None, max_expansion: int
 ) -> ConvertReport:  # fmt: skip
-    folder = os.path.dirname(os.path.abspath(output))
-    load = load_options(data_dir, foreign_zips=True, temporary_dir=folder, max_expansion=max_expansion)
-    return report(ConvertReport, _core.convert(model, output, save, load))
+    folder = os.path.dirname(os.path.abspath(file_of(output, "the output")))
+    # While the input is read, one thread sums the output; the others may verify the input.
+    load = load_options(data_dir, foreign_zips=True, temporary_dir=folder, max_expansion=max_expansion,
+                        threads=max(save.threads - 1, 1) if save.threads else 0)  # fmt: skip
+    return report(ConvertReport, _converted(model, output, save, load))
+
+
+def _converted(model: Any, output: Path, save: _core.SaveOptions, load: _core.LoadOptions) -> dict[str, Any]:
+    source = model if isinstance(model, str | os.PathLike) else path_or_bytes(model)
+    if isinstance(source, str | os.PathLike):
+        return _core.convert(source, output, save, load)
+    return _core.convert_bytes(source, output, save, load)
 
 
 @_deprecated.threshold
 def unpack(
-    model: Path,
+    model: Model,
     output: Path,
     *,
     external_data: str | None = None,
@@ -86,7 +107,8 @@ def unpack(
     overwrite: bool = False,
     sync: bool = True,
     dry_run: bool = False,
-    progress: Progress | None = None,
+    threads: int = 0,
+    progress: Progress = None,
     max_expansion: int = 8,
 ) -> ConvertReport:
     """Makes a plain `.onnx` file from an archive: with all data inside, or with tensors of at least `threshold` bytes in
@@ -100,21 +122,24 @@ def unpack(
     if external_data is not None and per_tensor:
         raise usage("external_data and per_tensor exclude each other: choose one data file, or one for each tensor")
     outside = external_data is not None or per_tensor
-    save = save_options(
-        format=_core.Format.onnx_external if outside else _core.Format.onnx_inline, data_file=external_data,
-        file_per_tensor=per_tensor, threshold=threshold, alignment=alignment, attributes=attributes,
-        overwrite=overwrite, sync=sync, dry_run=dry_run, progress=progress,
-    )  # fmt: skip
-    load = load_options(data_dir, max_expansion=max_expansion)
+    output = file_of(output, "the output")
     if os.path.isdir(output):
         output = os.path.join(output, "")  # the library recognises a folder by its slash, which pathlib drops
-    return report(ConvertReport, _core.convert(model, output, save, load))
+    load = load_options(data_dir, max_expansion=max_expansion, threads=threads)
+    with reporting(progress, "unpacking") as tell:
+        save = save_options(
+            format=_core.Format.onnx_external if outside else _core.Format.onnx_inline, data_file=external_data,
+            file_per_tensor=per_tensor, threshold=threshold, alignment=alignment, attributes=attributes,
+            overwrite=overwrite, sync=sync, dry_run=dry_run, progress=tell,
+        )  # fmt: skip
+        return report(ConvertReport, _converted(model, output, save, load))
 
 
+@_deprecated.threads
 def repack(
     source: Path, output: Path, *, alignment: int | None = None, overwrite: bool = False, sync: bool = True,
     dry_run: bool = False, max_expansion: int = 8, accept_crc: Sequence[str] = (),
-    rename: Mapping[str, str] | None = None,
+    rename: Mapping[str, str] | None = None, threads: int = 0, progress: Progress = None,
 ) -> RepackReport:  # fmt: skip
     """Makes an archive from any zip file that holds a model: entries stored and aligned, the model last. Rewrites an
     archive without the remains of edits. `output` may be `source`, with `overwrite`. The output takes at most
@@ -124,29 +149,35 @@ def repack(
     expect_natural(alignment=alignment, max_expansion=max_expansion)
     if isinstance(accept_crc, str):
         raise usage(f"accept_crc is the text {accept_crc!r}; it may be a list of names")
-    rows = _core.repack(source, output, alignment, overwrite, sync, dry_run, max_expansion, list(accept_crc), dict(rename or {}))
-    return report(RepackReport, rows)
+    source, output = file_of(source, "repack"), file_of(output, "the output")
+    with reporting(progress, "repacking") as tell:
+        save = save_options(overwrite=overwrite, sync=sync, dry_run=dry_run, rename=rename, threads=threads, progress=tell)
+        return report(RepackReport, _core.repack(source, output, alignment, save, max_expansion, list(accept_crc)))
 
 
+@_deprecated.threads
 def extract(
     model: Path, which: str, output: Path, *, raw: bool = False, data_dir: Path | None = None, overwrite: bool = False,
-    sync: bool = True, dry_run: bool = False, max_expansion: int = 8,
+    sync: bool = True, dry_run: bool = False, max_expansion: int = 8, threads: int = 0, progress: Progress = None,
 ) -> list[ExtractedTensor]:  # fmt: skip
     """Writes tensors of an archive or `.onnx` file as `.npy` files, or as their `raw` bytes. `which` is a tensor's name,
     else its key, else its site (`graph.node[3].attr.value`). It may also be a pattern for names, such as "layer1.*";
     `output` is then a folder, or ends in "/". The files take at most `max_expansion` times the input.
     Errors: usage.no_such_tensor, usage.ambiguous_tensor, onnx.tensor.*, output.exists, io.*."""
-    load = load_options(data_dir, max_expansion=max_expansion)
-    rows = _core.extract(model, which, output, raw, overwrite, sync, dry_run, load)
+    load = load_options(data_dir, max_expansion=max_expansion, threads=threads)
+    model, output = file_of(model, "extract"), file_of(output, "the output")
+    with reporting(progress, "extracting") as tell:
+        save = save_options(overwrite=overwrite, sync=sync, dry_run=dry_run, progress=tell)
+        rows = _core.extract(model, which, output, raw, save, load)
     return [ExtractedTensor(TensorInfo(row[0], _core.dtype_name(row[1]), *row[2:4]), *row[4:]) for row in rows]
 
 
 @_deprecated.threshold
 def replace(
     archive: Path,
-    model: Any = None,
+    model: Model | None = None,
     *,
-    side_files: Mapping[str, Path] | None = None,
+    side_files: SideFiles | None = None,
     remove: Sequence[str] = (),
     threshold: int = 1024,
     all_sites: bool = False,
@@ -155,10 +186,12 @@ def replace(
     data_dir: Path | None = None,
     sync: bool = True,
     dry_run: bool = False,
+    threads: int = 0,
+    progress: Progress = None,
     max_expansion: int = 8,
 ) -> ReplaceReport:
-    """Replaces the model of an archive in place by `model`: a path, a serialised ModelProto, or an onnx.ModelProto. Weights
-    are not moved, and readers are not disturbed. Links in the model lead to entries of the archive. New data becomes new
+    """Replaces the model of an archive in place by `model`: a path, a serialised ModelProto, or an onnx.ModelProto.
+    `onnxar.edit` is the easy way to change some tensors. Weights are not moved, and readers are not disturbed. Links in the model lead to entries of the archive. New data becomes new
     entries; with `append_external`, so does data in files beside the model. After an error, the archive is unchanged.
 
     `side_files` are added, or replace those of the same name; "NAME.onnx" is a further graph over the archive's entries.
@@ -170,26 +203,30 @@ def replace(
         raise usage(f"remove is the text {remove!r}; it may be a list of names")
     if model is None and not side_files and not remove:
         raise usage("nothing to replace: pass a model, side_files or remove")
-    save = save_options(threshold=threshold, all_sites=all_sites, attributes=attributes,
-                        side_files=side_files, sync=sync, dry_run=dry_run)  # fmt: skip
-    load = load_options(data_dir, max_expansion=max_expansion)
-    names = list(remove)
-    if model is None:
-        return report(ReplaceReport, _core.replace_side_files(archive, save, names))
-    if isinstance(model, str | os.PathLike):
-        return report(ReplaceReport, _core.replace_file(archive, model, save, load, names, append_external))
-    return report(ReplaceReport, _core.replace_bytes(archive, serialised(model), save, load, names, append_external))
+    archive, names = file_of(archive, "replace"), list(remove)
+    load = load_options(data_dir, max_expansion=max_expansion, threads=threads)
+    with reporting(progress, "replacing") as tell:
+        save = save_options(threshold=threshold, all_sites=all_sites, attributes=attributes,
+                            side_files=side_files, sync=sync, dry_run=dry_run, threads=threads, progress=tell)  # fmt: skip
+        if model is None:
+            return report(ReplaceReport, _core.replace_side_files(archive, save, names))
+        source = model if isinstance(model, str | os.PathLike) else path_or_bytes(model)
+        if isinstance(source, str | os.PathLike):
+            return report(ReplaceReport, _core.replace_file(archive, source, save, load, names, append_external))
+        if not len(source):
+            raise usage(f"{type(model).__name__} of no bytes is not a model")
+        return report(ReplaceReport, _core.replace_bytes(archive, bytes(source), save, load, names, append_external))
 
 
 def recover(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierState:
     """Cuts off the remains of an interrupted edit after the last complete state. A complete archive is not changed.
     Errors: archive.busy, archive.unrecoverable, io.*."""
-    return report(EarlierState, _core.recover(archive, sync, dry_run))
+    return report(EarlierState, _core.recover(file_of(archive, "recover"), sync, dry_run))
 
 
 def undo(archive: Path, *, sync: bool = True, dry_run: bool = False) -> EarlierState:
     """Cuts off the last edit permanently. Errors: usage.nothing_to_undo, archive.*, io.*."""
-    return report(EarlierState, _core.undo(archive, sync, dry_run))
+    return report(EarlierState, _core.undo(file_of(archive, "undo"), sync, dry_run))
 
 
 def link(
@@ -202,9 +239,10 @@ def link(
 
     `replace` keeps links valid. Rewriting the archive breaks them, which a runtime does not detect: see `verify_link`.
     Errors: as `onnxar.open`; usage.argument (a different folder); output.exists, io.*."""
+    archive = file_of(archive, "link")
     expect_natural(os.fspath(archive), offset=offset, length=length)
     if output is not None:
-        _core.write_link(archive, output, overwrite, sync, offset, length)
+        _core.write_link(archive, file_of(output, "the output"), overwrite, sync, offset, length)
     return Link(*_core.make_link(archive, offset, length))
 
 
@@ -213,4 +251,4 @@ def verify_link(link: Link | Path) -> bool:
     Errors: onnx.link.stale, onnx.link.bad_marker, onnx.external_data.*, io.*."""
     if isinstance(link, Link):
         return _core.verify_link_bytes(link.model, link.folder)
-    return _core.verify_link_file(link)
+    return _core.verify_link_file(file_of(link, "verify_link"))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from onnxar import _core
 from onnxar._errors import usage
 
 Path = str | os.PathLike[str]
-Progress = Callable[[int, int], None]
+SideFiles = Mapping[str, Path | bytes]
 Options = TypeVar("Options")
 
 
@@ -32,7 +32,7 @@ def expect_natural(path: str = "", **values: int | None) -> None:
 
 
 def load_options(data_dir: Path | None = None, **fields: Any) -> _core.LoadOptions:
-    expect_natural(max_expansion=fields.get("max_expansion"))
+    expect_natural(max_expansion=fields.get("max_expansion"), threads=fields.get("threads"))
     return _filled(_core.LoadOptions(), external_data_dir=data_dir, **fields)
 
 
@@ -41,31 +41,26 @@ def save_options(
     threshold: int | None = None,
     overwrite: bool | None = None,
     checksum: str | None = None,
-    side_files: Mapping[str, Path] | None = None,
+    side_files: SideFiles | None = None,
     rename: Mapping[str, str] | None = None,
     **fields: Any,
 ) -> _core.SaveOptions:
-    expect_natural(threshold=threshold, alignment=fields.get("alignment"))
+    expect_natural(threshold=threshold, alignment=fields.get("alignment"), threads=fields.get("threads"))
     options = _filled(_core.SaveOptions(), threshold=threshold, overwrite=overwrite, **fields)
     if checksum == "sha1":
         options.use_sha1()
     elif checksum is not None:
         raise usage(f'checksum is {checksum!r}; it may be None or "sha1"')
-    for name, path in (side_files or {}).items():
-        options.add_file(name, path)
+    for name, file in (side_files or {}).items():
+        if isinstance(file, str | os.PathLike):
+            options.add_file(name, file)
+        elif isinstance(file, bytes | bytearray | memoryview):
+            options.add_bytes(name, file)
+        else:
+            raise usage(f"a side file is given as a path or as bytes, not as {type(file).__name__}", name)
     for old, new in (rename or {}).items():
         options.rename_entry(old, new)
     return options
-
-
-def serialised(model: Any) -> bytes:
-    """Returns a model in memory as bytes. Errors: usage.argument (not a model)."""
-    if isinstance(model, bytes):
-        return model
-    if getattr(getattr(model, "DESCRIPTOR", None), "name", None) == "ModelProto":
-        return bytes(model.SerializeToString())
-    raise usage(f"{type(model).__name__} is not accepted as a model: pass a path, the bytes of a file, or an onnx.ModelProto; "
-                "onnxar.save writes other models to a file")  # fmt: skip
 
 
 def kept_from(output: Path, overwrite: bool, keep_side_files: bool | Path) -> Path | None:

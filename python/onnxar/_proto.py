@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from onnxar import _core, _wire
-from onnxar._errors import Error
+from onnxar._errors import fault
 
 # The messages that may contain a tensor.
 _CARRIERS = {"ModelProto", "GraphProto", "NodeProto", "AttributeProto", "FunctionProto", "TrainingInfoProto",
@@ -55,7 +55,7 @@ class Descent:
 def set_data(tensor: Any, data: bytes) -> None:
     """Replaces a link in the message by the data. Errors: onnx.model.invalid (the message has no link)."""
     if tensor.data_location != EXTERNAL:
-        raise Error("onnx.model.invalid", "protobuf and the library read the model differently: their schemas have different fields", tensor.name)
+        raise fault("onnx.model.invalid", "protobuf and the library read the model differently: their schemas have different fields", tensor.name)
     tensor.ClearField("external_data")
     tensor.ClearField("data_location")
     tensor.raw_data = data

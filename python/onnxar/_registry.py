@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pathlib
-import tempfile
 import warnings
 from collections.abc import Collection
 from typing import Any
@@ -22,10 +20,7 @@ class _Serializer:
     def serialize_proto(self, proto: Any) -> bytes:
         if proto.DESCRIPTOR.name != "ModelProto":
             raise usage(f"an archive holds a ModelProto, not a {proto.DESCRIPTOR.name}")
-        with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
-            path = pathlib.Path(folder, "model.onnxar")
-            _model.save(proto, path, sync=False)
-            return path.read_bytes()
+        return _model.save(proto)
 
     def deserialize_proto(self, serialized: bytes, proto: Any) -> Any:
         if proto.DESCRIPTOR.name != "ModelProto":
@@ -44,6 +39,12 @@ class _Serializer:
 
 def register() -> None:
     """Makes `onnx.save(model, "x.onnxar")` write archives and `onnx.load("x.onnxar")` read them, with onnx's defaults.
+
+    Reached, by a name that ends in .onnxar or by `format="onnxar"`: onnx.load, onnx.load_model, onnx.save, onnx.save_model,
+    onnx.load_model_from_string; onnx.utils.extract_model with `check_model=False, infer_shapes=False`. Not reached, because
+    they read files themselves: onnx.checker.check_model and onnx.shape_inference.infer_shapes_path with a path. The page
+    "Use onnx's tools on archives" has the two lines that work instead.
+
     onnx passes the whole file in memory; for large models, `onnxar.save` and `onnxar.load` need less memory. onnx.load
     warns (UserWarning) about side files and graphs, which onnx.save does not write."""
     import onnx

@@ -10,6 +10,7 @@ import typing
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from onnxar import _summary
 from onnxar._errors import Finding, in_words
 
 
@@ -39,7 +40,9 @@ class Entry:
 
 @dataclasses.dataclass(frozen=True)
 class ConvertReport:
-    """The result of packing, unpacking or saving. Sizes are in bytes."""
+    """The result of packing, unpacking or saving. Sizes are in bytes. `typed_made_raw` counts moved tensors whose data was in
+    typed fields such as float_data. `nested_outside` counts tensors outside that are not initializers of the graph: some
+    runtimes do not look for external data there."""
 
     tensors_outside: int
     payloads: int
@@ -53,6 +56,8 @@ class ConvertReport:
     model_path: pathlib.Path
     data_file: str
     remarks: list[Finding]
+    typed_made_raw: int = 0
+    nested_outside: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,15 +155,21 @@ class FileChange:
     first: int | None
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Difference:
-    """The result of `diff`. `compared` counts the tensors that are in both models."""
+    """The result of `diff`. `compared` counts the tensors that are in both models. Its repr has the first changes."""
 
     same: bool
     graph: list[GraphChange]
     tensors: list[TensorChange]
     files: list[FileChange]
     compared: int
+
+    def __repr__(self) -> str:
+        return _summary.of_difference(self).text()
+
+    def _repr_html_(self) -> str:
+        return _summary.of_difference(self).html()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,12 +195,18 @@ class EarlierState:
     model_crc32: int
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Link:
     """A model whose external data is the archive, for runtimes that take a ModelProto and a folder."""
 
     model: bytes
     folder: pathlib.Path
+
+    def __repr__(self) -> str:
+        return _summary.link_line(self)
+
+    def _repr_html_(self) -> str:
+        return _summary.escaped(_summary.link_line(self))
 
 
 Report = TypeVar("Report", ConvertReport, ReplaceReport, RepackReport, EarlierState)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from onnxar import _summary
 from onnxar._errors import Finding
 
 
@@ -171,9 +172,9 @@ class FileMap:
     blocks: list[FileBlock]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Inspection:
-    """A summary of a model. `form` is "archive", "onnx" or "textproto". `nodes` is None unless requested. `parameters` counts
+    """A summary of a model. Its repr fits a screen; all fields are for programs. `form` is "archive", "onnx" or "textproto". `nodes` is None unless requested. `parameters` counts
     elements of initializers, except running means and variances, which `statistics` counts."""
 
     form: str
@@ -198,3 +199,9 @@ class Inspection:
     files: list[FileMap]
     remarks: list[Finding]
     nodes: list[NodeSummary] | None
+
+    def __repr__(self) -> str:
+        return _summary.of_inspection(self).text()
+
+    def _repr_html_(self) -> str:
+        return _summary.of_inspection(self).html()

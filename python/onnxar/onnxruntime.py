@@ -1,40 +1,97 @@
-"""Sessions of ONNX Runtime that map their weights from an archive."""
+"""Sessions of ONNX Runtime that take their weights from an archive."""
 
 from __future__ import annotations
 
 import os
+import re
+import tempfile
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import onnxruntime as ort  # type: ignore[import-untyped,unused-ignore]
 
-from onnxar import _operations
+from onnxar import _core, _dtypes, _operations
+from onnxar._archive import Archive, open_archive
 from onnxar._errors import usage
-from onnxar._options import Path
+from onnxar._sources import Source, path_or_bytes
+from onnxar._types import Link
 
 FOLDER = "session.model_external_initializers_file_folder_path"
+FIRST_WITH_FOLDER = (1, 21)  # the version of ONNX Runtime that first knows this option
 
 
 class InferenceSession(ort.InferenceSession):  # type: ignore[misc,unused-ignore]
-    """onnxruntime.InferenceSession of an archive; all other arguments are the same.
+    """onnxruntime.InferenceSession of an archive: a path, bytes, a file object, or an open archive. All other arguments are
+    the same.
 
-    ONNX Runtime maps the weights from the archive. It copies only weights that kernels prepack, which the session option
+    From a file, ONNX Runtime maps the weights. It copies only weights that kernels prepack, which the session option
     `session.disable_prepacking` = "1" disables. As with `onnxar.open`, the archive must not be changed in place while the
-    session exists. `sess_options` gets an entry that names the archive's folder.
+    session exists. Weights of an archive in memory are copied once. `sess_options` gets an entry that names the archive's
+    folder, or the initializers. ONNX Runtime before 1.21 gets a link in a temporary folder, beside a symbolic link to the
+    archive.
     """
 
     def __init__(
         self,
-        path_or_bytes: Path,
+        path_or_bytes: Source,
         sess_options: ort.SessionOptions | None = None,
         providers: Sequence[Any] | None = None,
         provider_options: Sequence[dict[Any, Any]] | None = None,
         **kwargs: Any,
     ) -> None:
-        if not isinstance(path_or_bytes, str | os.PathLike):
-            raise usage("a session maps the archive's file: pass its path, not bytes")
-        link = _operations.link(path_or_bytes)
         options = sess_options if sess_options is not None else ort.SessionOptions()
-        options.add_session_config_entry(FOLDER, str(link.folder))
-        super().__init__(link.model, options, providers, provider_options, **kwargs)
+
+        def begin(model: bytes | str) -> None:
+            super(InferenceSession, self).__init__(model, options, providers, provider_options, **kwargs)
+
+        source = _source(path_or_bytes)
+        if not isinstance(source, str | os.PathLike):
+            begin(_with_initializers(source, options))
+            return
+        link = _operations.link(source)
+        if _version() >= FIRST_WITH_FOLDER:
+            options.add_session_config_entry(FOLDER, str(link.folder))
+            begin(link.model)
+        else:
+            with tempfile.TemporaryDirectory(prefix="onnxar_") as folder:
+                begin(_linked_in(folder, link, os.path.realpath(source)))
         _operations.verify_link(link)  # the archive may have been replaced in the meantime
+
+
+def _source(source: Any) -> Any:
+    """Returns the path as it was given, or bytes."""
+    return source if isinstance(source, str | os.PathLike) else path_or_bytes(source)
+
+
+def _version() -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", ort.__version__)[:2])
+
+
+def _linked_in(folder: str, link: Link, archive: str) -> str:
+    """Writes the link to a folder that seems to have the archive. Old versions look there, and follow symbolic links."""
+    os.symlink(archive, os.path.join(folder, os.path.basename(archive)))
+    model = os.path.join(folder, "model.onnx")
+    with open(model, "xb") as file:
+        file.write(link.model)
+    return model
+
+
+def _with_initializers(data: Any, options: ort.SessionOptions) -> bytes:
+    """Gives the options the initializers of an archive in memory, and returns the model without them."""
+    archive: Archive = open_archive(data)
+    model, rows = _core.runtime_model(archive._handle)
+    values = [_value(name, dtype, shape, bytes_of) for name, dtype, shape, bytes_of in rows]
+    if values:
+        options.add_external_initializers([name for name, *_ in rows], values)
+    return model
+
+
+def _value(name: str, dtype: int, shape: tuple[int, ...], data: _core.Buffer) -> ort.OrtValue:
+    if _dtypes.is_of_numpy(dtype):
+        return ort.OrtValue.ortvalue_from_numpy(_dtypes.as_array(data, dtype, shape))
+    bits = int(_core.dtype_bits(dtype))
+    if bits < 8 or not hasattr(ort.OrtValue, "ortvalue_from_numpy_with_onnx_type"):
+        raise usage(f"this version of ONNX Runtime takes no {_dtypes.name_of(dtype)} from memory: pass the path of the archive", name)
+    numbers = np.frombuffer(memoryview(data), np.dtype(f"<u{bits // 8}")).reshape(shape)
+    return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(numbers, dtype)

@@ -6,10 +6,12 @@
 #include <nanobind/stl/string.h>
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "binding.h"
 #include "onnxar/listing.h"
@@ -50,6 +52,17 @@ Archive open_buffer(const nb::object& object) {
   return without_gil([&] { return Archive::open(held.bytes, std::move(held.owner)); });
 }
 
+class HeldSource final : public ByteSource {
+ public:
+  explicit HeldSource(HeldBuffer held) : held_(std::move(held)) {}
+  [[nodiscard]] std::uint64_t size() const override { return held_.bytes.size(); }
+  void read(const ByteSink& sink) const override { sink(held_.bytes); }
+  void locate(const std::function<void(const Location&)>& visit) const override { visit({held_.bytes}); }
+
+ private:
+  HeldBuffer held_;
+};
+
 /// A tensor and its archive. The reference is weak: a tensor alone must not keep the mapping.
 struct OwnedTensor {
   StoredTensor tensor;
@@ -79,7 +92,7 @@ nb::dict metadata_of(const Archive& archive) {
   return pairs;
 }
 
-nb::dict as_dict(const ListedEntry& entry) {
+nb::dict row_of(const ListedEntry& entry) {
   nb::list sites;
   for (const TensorInfo& tensor : entry.tensors) sites.append(text(tensor.site));
   nb::dict row;
@@ -97,8 +110,8 @@ nb::dict as_dict(const ListedEntry& entry) {
 nb::list entry_list(const Archive& archive) {
   const Listing listing = without_gil([&] { return ls(archive); });
   nb::list rows;
-  for (const ListedEntry& entry : listing.entries) rows.append(as_dict(entry));
-  rows.append(as_dict(listing.model));
+  for (const ListedEntry& entry : listing.entries) rows.append(row_of(entry));
+  rows.append(row_of(listing.model));
   return rows;
 }
 
@@ -166,6 +179,8 @@ void bind_reader(nb::module_& module) {
              const Bytes model = reader.model();
              return nb::bytes(model.data(), model.size());
            })
+      .def("__len__", &ModelReader::size)
+      .def("size_of", &ModelReader::size_of)
       .def("for_each", visit_tensors)
       .def("read", read_tensor);
 }
@@ -188,6 +203,10 @@ HeldBuffer hold_buffer(const nb::handle& object) {
   if (PyObject_GetBuffer(object.ptr(), view.get(), PyBUF_SIMPLE) != 0) throw nb::python_error();
   const std::shared_ptr<Py_buffer> owner(view.release(), release);
   return {{static_cast<const std::byte*>(owner->buf), static_cast<std::size_t>(owner->len)}, owner};
+}
+
+std::shared_ptr<const ByteSource> held_source(const nb::handle& object) {
+  return std::make_shared<HeldSource>(hold_buffer(object));
 }
 
 void bind_archive(nb::module_& module) {
@@ -222,6 +241,9 @@ void bind_archive(nb::module_& module) {
              return borrowed(archive, archive.bytes(entry_of(archive, name)));
            })
       .def("model", [borrowed](const Archive& archive) { return borrowed(archive, archive.model()); })
+      .def("file", [borrowed](const Archive& archive) { return borrowed(archive, archive.file()); })
+      .def("same_state",
+           [](const Archive& one, const Archive& other) { return without_gil([&] { return same_state(one, other); }); })
       .def(
           "resolve",
           [borrowed](const Archive& archive, const std::string& location, std::uint64_t offset,

@@ -45,5 +45,6 @@ struct HeldBuffer {
   std::shared_ptr<const void> owner;
 };
 HeldBuffer hold_buffer(const nb::handle& object);
+std::shared_ptr<const ByteSource> held_source(const nb::handle& object);
 
 }  // namespace onnxar::python

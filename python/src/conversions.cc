@@ -2,14 +2,14 @@
 #include "conversions.h"
 
 #include <nanobind/stl/filesystem.h>
-#include <nanobind/stl/map.h>
+#include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "binding.h"
@@ -23,14 +23,101 @@ using Path = std::filesystem::path;
 
 using Names = std::vector<std::string>;
 
-ReplaceOptions replace_options(const SaveOptions& save, const Names& remove, bool append_external) {
+nb::dict replace_by_file(const Path& archive, const Path& model, const SaveOptions& save, const LoadOptions& load,
+                         const Names& remove, bool append_external) {
+  const ReplaceOptions options = replace_options(save, remove, append_external, nullptr);
+  return as_dict(without_gil([&] { return onnxar::replace(archive, model, options, load); }));
+}
+
+nb::dict replace_by_bytes(const Path& archive, const nb::bytes& model, const SaveOptions& save, const LoadOptions& load,
+                          const Names& remove, bool append_external) {
+  const ReplaceOptions options = replace_options(save, remove, append_external, nullptr);
+  const Bytes bytes = as_bytes({model.c_str(), model.size()});
+  return as_dict(without_gil([&] { return onnxar::replace(archive, bytes, options, load); }));
+}
+
+nb::dict replace_side_files(const Path& archive, const SaveOptions& save, const Names& remove,
+                            const Archive* prepared_from) {
+  const ReplaceOptions options = replace_options(save, remove, false, prepared_from);
+  return as_dict(without_gil([&] { return onnxar::replace(archive, options); }));
+}
+
+/// `save` has the options of the output, `rename` and `progress`.
+nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::uint64_t> alignment,
+                    const SaveOptions& save, std::uint64_t max_expansion, const Names& accept_crc) {
+  RepackOptions options;
+  options.alignment = alignment;
+  options.output = save.output;
+  options.max_expansion = max_expansion;
+  options.accept_crc = accept_crc;
+  options.rename = save.rename;
+  options.progress = interruptible(save.progress);
+  const RepackReport report = without_gil([&] { return repack(input, output, options); });
+  nb::dict row;
+  row["entries"] = report.entries;
+  row["input_bytes"] = report.input_bytes;
+  row["file_bytes"] = report.file_bytes;
+  row["remarks"] = findings(report.remarks);
+  return row;
+}
+
+/// `save` has the options of the output and `progress`. Returns tuples: the fields of Python's TensorInfo, path, size,
+/// NumPy's type, and whether the elements are bits of a type that NumPy lacks.
+nb::list extract_tensors(const Path& model, const std::string& which, const Path& output, bool raw,
+                         const SaveOptions& save, const LoadOptions& load) {
+  const ExtractOptions options{raw, save.output, load, interruptible(save.progress)};
+  nb::list rows;
+  for (const auto& row : without_gil([&] { return extract(model, which, output, options); })) {
+    const TensorInfo& tensor = row.tensor;
+    rows.append(nb::make_tuple(text(tensor.name), static_cast<int>(tensor.type), shape_of(tensor.dims),
+                               text(tensor.site), row.path, row.file_bytes, text(row.descr), row.as_integers));
+  }
+  return rows;
+}
+
+nb::dict fields_of(const EarlierState& state) {
+  nb::dict row;
+  row["file_size"] = state.file_size;
+  row["size"] = state.size;
+  row["entries"] = state.entries;
+  row["model_size"] = state.model_size;
+  row["model_crc32"] = state.model_crc32;
+  return row;
+}
+
+nb::list check_file(const Path& path, bool data, bool strict, const LoadOptions& load, ProgressCallback progress) {
+  const CheckOptions options{data, strict, load, interruptible(std::move(progress))};
+  return findings(without_gil([&] { return check(path, options); }));
+}
+
+}  // namespace
+
+ProgressCallback interruptible(ProgressCallback report) {
+  return [report = std::move(report)](std::uint64_t done, std::uint64_t total) {
+    {
+      const nb::gil_scoped_acquire gil;
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
+    if (report) report(done, total);
+  };
+}
+
+SaveOptions interruptible(SaveOptions options) {
+  options.progress = interruptible(std::move(options.progress));
+  return options;
+}
+
+ReplaceOptions replace_options(const SaveOptions& save, const Names& remove, bool append_external,
+                               const Archive* prepared_from) {
   return {.threshold = save.threshold,
           .all_sites = save.all_sites,
           .attributes = save.attributes,
           .append_external = append_external,
           .add = save.add,
           .remove = remove,
-          .output = save.output};
+          .output = save.output,
+          .progress = interruptible(save.progress),
+          .prepared_from = prepared_from};
 }
 
 nb::dict as_dict(const ReplaceReport& report) {
@@ -43,83 +130,6 @@ nb::dict as_dict(const ReplaceReport& report) {
   row["file_bytes_before"] = report.file_bytes_before;
   row["remarks"] = findings(report.remarks);
   return row;
-}
-
-nb::dict replace_by_file(const Path& archive, const Path& model, const SaveOptions& save, const LoadOptions& load,
-                         const Names& remove, bool append_external) {
-  const ReplaceOptions options = replace_options(save, remove, append_external);
-  return as_dict(without_gil([&] { return onnxar::replace(archive, model, options, load); }));
-}
-
-nb::dict replace_by_bytes(const Path& archive, const nb::bytes& model, const SaveOptions& save, const LoadOptions& load,
-                          const Names& remove, bool append_external) {
-  const ReplaceOptions options = replace_options(save, remove, append_external);
-  const Bytes bytes = as_bytes({model.c_str(), model.size()});
-  return as_dict(without_gil([&] { return onnxar::replace(archive, bytes, options, load); }));
-}
-
-nb::dict replace_side_files(const Path& archive, const SaveOptions& save, const Names& remove) {
-  const ReplaceOptions options = replace_options(save, remove, false);
-  return as_dict(without_gil([&] { return onnxar::replace(archive, options); }));
-}
-
-nb::dict repack_zip(const Path& input, const Path& output, std::optional<std::uint64_t> alignment, bool overwrite,
-                    bool sync, bool dry_run, std::uint64_t max_expansion, const std::vector<std::string>& accept_crc,
-                    const std::map<std::string, std::string>& rename) {
-  RepackOptions options;
-  options.alignment = alignment;
-  options.output = {.overwrite = overwrite, .sync = sync, .dry_run = dry_run};
-  options.max_expansion = max_expansion;
-  options.accept_crc = accept_crc;
-  for (const auto& [from, to] : rename) options.rename.push_back({from, to});
-  const RepackReport report = without_gil([&] { return repack(input, output, options); });
-  nb::dict row;
-  row["entries"] = report.entries;
-  row["input_bytes"] = report.input_bytes;
-  row["file_bytes"] = report.file_bytes;
-  row["remarks"] = findings(report.remarks);
-  return row;
-}
-
-/// Returns tuples: the fields of Python's TensorInfo, path, size, NumPy's type, and whether the elements are bits of a
-/// type that NumPy lacks.
-nb::list extract_tensors(const Path& model, const std::string& which, const Path& output, bool raw, bool overwrite,
-                         bool sync, bool dry_run, const LoadOptions& load) {
-  nb::list rows;
-  for (const auto& row :
-       without_gil([&] { return extract(model, which, output, {raw, {overwrite, sync, dry_run}, load}); })) {
-    const TensorInfo& tensor = row.tensor;
-    rows.append(nb::make_tuple(text(tensor.name), static_cast<int>(tensor.type), shape_of(tensor.dims),
-                               text(tensor.site), row.path, row.file_bytes, text(row.descr), row.as_integers));
-  }
-  return rows;
-}
-
-nb::dict as_dict(const EarlierState& state) {
-  nb::dict row;
-  row["file_size"] = state.file_size;
-  row["size"] = state.size;
-  row["entries"] = state.entries;
-  row["model_size"] = state.model_size;
-  row["model_crc32"] = state.model_crc32;
-  return row;
-}
-
-nb::list check_file(const Path& path, bool data, bool strict, const LoadOptions& load) {
-  return findings(without_gil([&] { return check(path, {data, strict, load}); }));
-}
-
-}  // namespace
-
-SaveOptions interruptible(SaveOptions options) {
-  options.progress = [report = options.progress](std::uint64_t done, std::uint64_t total) {
-    {
-      const nb::gil_scoped_acquire gil;
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    }
-    if (report) report(done, total);
-  };
-  return options;
 }
 
 nb::dict converted(const ConvertReport& report) {
@@ -136,6 +146,8 @@ nb::dict converted(const ConvertReport& report) {
   row["data_file"] = report.data_file;
   row["file_bytes"] = report.file_bytes;
   row["remarks"] = findings(report.remarks);
+  row["typed_made_raw"] = report.typed_made_raw;
+  row["nested_outside"] = report.nested_outside;
   return row;
 }
 
@@ -147,20 +159,31 @@ void bind_conversions(nb::module_& module) {
       return packing ? onnxar::pack(input, output, options, load) : onnxar::unpack(input, output, options, load);
     }));
   });
+  module.def("convert_bytes",
+             [](const nb::object& input, const Path& output, const SaveOptions& save, const LoadOptions& load) {
+               const HeldBuffer held = hold_buffer(input);
+               const SaveOptions options = interruptible(save);
+               const LoadOptions load_options = load;
+               return converted(without_gil([&] {
+                 return options.format == Format::archive ? onnxar::pack(held.bytes, output, options, load_options)
+                                                          : onnxar::unpack(held.bytes, output, options, load_options);
+               }));
+             });
   module.def("replace_file", replace_by_file);
   module.def("replace_bytes", replace_by_bytes);
-  module.def("replace_side_files", replace_side_files);
-  module.def("repack", repack_zip, nb::arg("input"), nb::arg("output"), nb::arg("alignment").none(),
-             nb::arg("overwrite"), nb::arg("sync"), nb::arg("dry_run"), nb::arg("max_expansion"), nb::arg("accept_crc"),
-             nb::arg("rename"));
+  module.def("replace_side_files", replace_side_files, nb::arg("archive"), nb::arg("save"), nb::arg("remove"),
+             nb::arg("prepared_from") = nb::none());
+  module.def("repack", repack_zip, nb::arg("input"), nb::arg("output"), nb::arg("alignment").none(), nb::arg("save"),
+             nb::arg("max_expansion"), nb::arg("accept_crc"));
   module.def("extract", extract_tensors);
   module.def("recover", [](const Path& path, bool sync, bool dry_run) {
-    return as_dict(without_gil([&] { return recover(path, {sync, dry_run}); }));
+    return fields_of(without_gil([&] { return recover(path, {sync, dry_run}); }));
   });
   module.def("undo", [](const Path& path, bool sync, bool dry_run) {
-    return as_dict(without_gil([&] { return undo(path, {sync, dry_run}); }));
+    return fields_of(without_gil([&] { return undo(path, {sync, dry_run}); }));
   });
-  module.def("check", check_file);
+  module.def("check", check_file, nb::arg("path"), nb::arg("data"), nb::arg("strict"), nb::arg("load"),
+             nb::arg("progress") = nb::none());
 }
 
 }  // namespace onnxar::python

@@ -24,6 +24,17 @@ bool verify_bytes(const nb::bytes& model, const Path& folder) {
   return without_gil([&] { return verify_link(bytes, folder); });
 }
 
+/// Returns the model's bytes, and tuples of its initializers: name, type, shape, data.
+nb::tuple runtime_model_of(const Archive& archive) {
+  const RuntimeModel model = without_gil([&] { return make_runtime_model(archive); });
+  nb::list rows;
+  for (const RuntimeTensor& tensor : model.tensors) {
+    rows.append(nb::make_tuple(text(tensor.info.name), static_cast<int>(tensor.info.type), shape_of(tensor.info.dims),
+                               ByteSpan::borrow(tensor.bytes, model.owner)));
+  }
+  return nb::make_tuple(nb::bytes(model.model.data(), model.model.size()), rows);
+}
+
 }  // namespace
 
 void bind_links(nb::module_& module) {
@@ -38,6 +49,7 @@ void bind_links(nb::module_& module) {
   });
   module.def("verify_link_file", [](const Path& path) { return without_gil([&] { return verify_link(path); }); });
   module.def("verify_link_bytes", verify_bytes);
+  module.def("runtime_model", runtime_model_of);
 }
 
 }  // namespace onnxar::python

@@ -22,6 +22,7 @@ void bind_options(nb::module_& module) {
       .def_rw("foreign_zips", &LoadOptions::foreign_zips)
       .def_rw("max_expansion", &LoadOptions::max_expansion)
       .def_rw("temporary_dir", &LoadOptions::temporary_dir)
+      .def_rw("threads", &LoadOptions::threads)
       .def_rw("verify_data", &LoadOptions::verify_data);
   nb::class_<SaveOptions>(module, "SaveOptions")
       .def(nb::init<>())
@@ -40,12 +41,17 @@ void bind_options(nb::module_& module) {
           "sync", [](const SaveOptions& options) { return options.output.sync; },
           [](SaveOptions& options, bool sync) { options.output.sync = sync; })
       .def_prop_rw(
+          "threads", [](const SaveOptions& options) { return options.output.threads; },
+          [](SaveOptions& options, std::size_t threads) { options.output.threads = threads; })
+      .def_prop_rw(
           "dry_run", [](const SaveOptions& options) { return options.output.dry_run; },
           [](SaveOptions& options, bool dry_run) { options.output.dry_run = dry_run; })
       .def_rw("progress", &SaveOptions::progress, nb::arg().none())
       .def("use_sha1", [](SaveOptions& options) { options.checksum = Checksum::sha1; })
       .def("add_file", [](SaveOptions& options, const std::string& name,
                           const std::filesystem::path& path) { options.add.push_back({name, path}); })
+      .def("add_bytes", [](SaveOptions& options, const std::string& name,
+                           const nb::object& bytes) { options.add.push_back({name, {}, held_source(bytes)}); })
       .def("rename_entry", [](SaveOptions& options, const std::string& from, const std::string& to) {
         options.rename.push_back({from, to});
       });

@@ -1,10 +1,12 @@
 // Writes archives. Python functions provide the weights, one after another.
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "binding.h"
 #include "channel.h"
@@ -100,6 +102,16 @@ nb::dict save_model(OneModelWriter& writer, const nb::bytes& model, const std::f
   return converted(without_gil([&] { return writer.use(saved); }));
 }
 
+nb::dict replace_model(OneModelWriter& writer, const nb::bytes& model, const std::filesystem::path& path,
+                       const SaveOptions& save, const LoadOptions& load, const std::vector<std::string>& remove,
+                       const Archive* prepared_from) {
+  const ReplaceOptions options = replace_options(save, remove, false, prepared_from);
+  const LoadOptions load_options = load;
+  const Bytes bytes = as_bytes({model.c_str(), model.size()});
+  const auto replaced = [&](ModelWriter& used) { return used.replace(path, bytes, options, load_options); };
+  return as_dict(without_gil([&] { return writer.use(replaced); }));
+}
+
 nb::bytes link_bytes(const std::string& location, std::uint64_t size) {
   const std::string fields = link_fields(location, size);
   return nb::bytes(fields.data(), fields.size());
@@ -109,7 +121,11 @@ nb::bytes link_bytes(const std::string& location, std::uint64_t size) {
 
 void bind_writers(nb::module_& module) {
   nb::class_<Sink>(module, "Sink").def("write", &Sink::write);
-  nb::class_<OneModelWriter>(module, "ModelWriter").def(nb::init<>()).def("add", add_source).def("save", save_model);
+  nb::class_<OneModelWriter>(module, "ModelWriter")
+      .def(nb::init<>())
+      .def("add", add_source)
+      .def("save", save_model)
+      .def("replace", replace_model);
   nb::class_<KeyMaker>(module, "KeyMaker")
       .def(nb::init<>())
       .def("reserve", [](KeyMaker& keys, const std::string& name) { keys.reserve(name); })

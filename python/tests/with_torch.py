@@ -14,7 +14,9 @@ import torch
 from support import FolderTest
 
 import onnxar
+import onnxar.numpy
 import onnxar.onnxruntime
+import onnxar.torch
 
 logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # it warns about packages that are not needed here
 CPU = ["CPUExecutionProvider"]
@@ -128,6 +130,74 @@ class Programs(FolderTest):
 
 def anonymous_memory() -> int:
     return int(re.search(r"RssAnon:\s+(\d+) kB", pathlib.Path("/proc/self/status").read_text())[1]) << 10
+
+
+class Weights(FolderTest):
+    """onnxar.torch saves and loads tensors by name."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        torch.manual_seed(7)
+        self.path = self.folder / "w.onnxar"
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        numbers = torch.randn(40, 50)
+        types = (torch.float64, torch.float16, torch.bfloat16, torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64,
+                 torch.bool, torch.complex64, torch.float8_e4m3fn, torch.float8_e5m2, torch.uint16)  # fmt: skip
+        return {"w": numbers, "none": numbers[:0], "scalar": torch.tensor(5.0), "slice": numbers[3:9, ::2], "turned": numbers.T,
+                "conjugate": torch.randn(4, dtype=torch.complex64).conj(),
+                **{str(each): (numbers * 3).to(each) for each in types}}  # fmt: skip
+
+    def assert_equal(self, loaded: dict[str, torch.Tensor]) -> None:
+        expected = self.wanted
+        self.assertEqual(list(loaded), list(expected))
+        for name, tensor in expected.items():
+            self.assertEqual((loaded[name].dtype, loaded[name].shape), (tensor.dtype, tensor.shape), name)
+            bits = lambda each: each.contiguous().resolve_conj().reshape(-1).view(torch.uint8)  # noqa: E731
+            self.assertTrue(torch.equal(bits(loaded[name]), bits(tensor)), name)
+
+    def test_every_type_comes_back_from_files_and_bytes(self):
+        self.wanted = self.tensors()
+        onnxar.torch.save_file(self.wanted, self.path, {"epoch": "3"})
+        self.assert_equal(onnxar.torch.load_file(self.path))
+        self.assert_equal(onnxar.torch.load(onnxar.torch.save(self.wanted)))
+        self.assertEqual([finding for finding in onnxar.check(self.path, data=True) if finding.severity == "error"], [])
+        self.assertEqual(onnxar.open(self.path).metadata(), {"epoch": "3"})
+
+    def test_numpy_and_torch_read_each_other(self):
+        onnxar.torch.save_file({"w": torch.arange(1000.0)}, self.path)
+        np.testing.assert_array_equal(onnxar.numpy.load_file(self.path)["w"], np.arange(1000, dtype=np.float32), strict=True)
+        onnxar.numpy.save_file({"w": np.arange(1000)}, self.path, overwrite=True)
+        self.assertTrue(torch.equal(onnxar.torch.load_file(self.path)["w"], torch.arange(1000)))
+
+    def test_what_is_written_to_a_tensor_stays_in_this_process(self):
+        onnxar.torch.save_file({"w": torch.ones(5000)}, self.path)
+        before = self.path.read_bytes()
+        loaded = onnxar.torch.load_file(self.path)
+        loaded["w"] += 1
+        self.assertEqual(float(loaded["w"].sum()), 10000)
+        self.assertEqual(self.path.read_bytes(), before)
+        self.assertEqual(float(onnxar.torch.load_file(self.path)["w"].sum()), 5000)
+
+    def test_tied_weights_are_one_entry_and_one_memory(self):
+        module = Language()
+        onnxar.torch.save_file(module.state_dict(), self.path)
+        keys = [entry.name for entry in onnxar.ls(self.path)]
+        self.assertEqual(len(keys), len(module.state_dict()))  # one fewer, and the model
+        loaded = onnxar.torch.load_file(self.path)
+        self.assertEqual(loaded["head.weight"].data_ptr(), loaded["embedding.weight"].data_ptr())
+        again = Language()
+        again.load_state_dict(loaded)
+        self.assertTrue(torch.equal(again.eval()(words()), module.eval()(words())))
+
+    def test_what_cannot_be_saved_is_refused_by_its_name(self):
+        for tensor in (torch.ones(3, 3).to_sparse(), torch.empty(3, device="meta"), np.ones(3), [1.0]):
+            with self.assertRaises(ValueError) as raised:
+                onnxar.torch.save_file({"w": tensor}, self.path)
+            self.assertEqual(raised.exception.entry, "w")
+        with self.assertRaises(FileNotFoundError):
+            onnxar.torch.load_file(self.path)
+        self.assertEqual(self.names(), set())
 
 
 if __name__ == "__main__":

@@ -128,8 +128,8 @@ class Tensor:
 
     @property
     def size(self) -> int | None:
-        """In bytes, as data type and dimensions call for; None for a type of unknown size."""
-        bits = BITS.get(self.data_type)
+        """In bytes, as data type and dimensions call for; None for elements of a type of unknown size."""
+        bits = BITS.get(self.data_type) if self.values else 0
         return None if bits is None else (self.values * bits + 7) // 8
 
     @property

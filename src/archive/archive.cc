@@ -268,6 +268,12 @@ bool is_archive(const std::filesystem::path& path) {
   }
 }
 
+bool same_state(const Archive& a, const Archive& b) noexcept {
+  if (a.file().size() != b.file().size()) return false;  // first: the file may have been shortened under the mapping
+  const std::uint64_t model = a.entry(a.size() - 1).header_offset;
+  return std::ranges::equal(a.file().subspan(model), b.file().subspan(model));
+}
+
 // Looks at both ends: a zip file that was cut has only its front, and one with a prefix only its end.
 bool looks_like_zip(Bytes bytes) noexcept {
   const Bytes end = bytes.last(std::min<std::size_t>(bytes.size(), zip::end_record_size));

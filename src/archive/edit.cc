@@ -44,12 +44,12 @@ ArchiveEditor::ArchiveEditor(ArchiveEditor&& other) noexcept = default;
 ArchiveEditor& ArchiveEditor::operator=(ArchiveEditor&& other) noexcept = default;
 ArchiveEditor::~ArchiveEditor() = default;
 
-ArchiveEditor::Parts::Parts(os::File lock_of, Archive archive, const EditOptions& how, EditRules rules_of)
+ArchiveEditor::Parts::Parts(os::File lock_of, EditPlan plan_of, const EditOptions& how, EditRules rules_of)
     : lock(std::move(lock_of)),
       options(how),
       rules(std::move(rules_of)),
-      plan(std::move(archive)),
-      writer([this] { return open_for_writing(); }, plan.alignment(), plan.archive().path()) {}
+      writer([this] { return open_for_writing(); }, plan_of.alignment(), plan_of.archive().path()),
+      plan(std::move(plan_of)) {}
 
 zip::Writer ArchiveEditor::Parts::open_for_writing() const {
   const OutputOptions& output = options.output;
@@ -91,7 +91,7 @@ std::unique_ptr<ArchiveEditor::Parts> ArchiveEditor::Parts::open(const std::file
   // A plan needs no right to write, so that `replace -n` works on a read-only archive.
   os::File lock = options.output.dry_run ? lock_for_planning(path) : lock_for_editing(path);
   Archive archive = open_locked(lock, path, options.open);
-  return std::make_unique<Parts>(std::move(lock), std::move(archive), options, std::move(rules));
+  return std::make_unique<Parts>(std::move(lock), EditPlan(std::move(archive)), options, std::move(rules));
 }
 
 const Archive& ArchiveEditor::archive() const& noexcept { return parts_->plan.archive(); }

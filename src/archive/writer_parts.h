@@ -45,15 +45,15 @@ struct EditRules {
 /// Planning an edit (`plan`) and writing it (`writer`) are separate: `writer` opens the file for writing in its first
 /// step.
 struct ArchiveEditor::Parts {
-  Parts(os::File lock_of, Archive archive, const EditOptions& how, EditRules rules_of);
+  Parts(os::File lock_of, EditPlan plan_of, const EditOptions& how, EditRules rules_of);
   /// As ArchiveEditor::open. `options.verify_model` does not apply.
   static std::unique_ptr<Parts> open(const std::filesystem::path& path, const EditOptions& options, EditRules rules);
 
   os::File lock;  // the first member, so that it is released last
   EditOptions options;
   EditRules rules;
-  EditPlan plan;
   EntryWriter writer;
+  EditPlan plan;  // after the writer, so that the archive is not mapped any more when the writer cuts bytes off
   bool has_begun = false;  // whether an entry was added
   enum class Appended : std::uint8_t { nothing, side_files, all };
   Appended appended = Appended::nothing;  // the entries of the run that were appended again

@@ -25,7 +25,7 @@ os::File open_beneath(const fs::path& folder, const fs::path& second_folder, con
   const fs::path real = os::real_path(folder / relative, unresolved);
   const fs::path in_second = real.lexically_relative(second_folder);
   // Only a link may lead out, never the text of the path. `failed` still has the reason `outside`.
-  if (unresolved || relative.is_absolute()) return {};
+  if (unresolved || relative.has_root_path()) return {};
   if (!stays_inside(relative.lexically_normal()) || !stays_inside(in_second)) return {};
   // Another process may have replaced part of the resolved path by a link since, so no link is followed any more.
   return open_in(second_folder, in_second, os::Links::refuse, failed);

@@ -34,8 +34,12 @@ struct TensorView {
   ExternalData external;
 
   [[nodiscard]] bool is_external() const noexcept { return data_location == location_external; }
-  [[nodiscard]] std::optional<std::uint64_t> expected_size() const noexcept { return payload_size(type, dims); }
   [[nodiscard]] bool has_elements() const noexcept { return std::ranges::find(dims, 0) == dims.end(); }
+  /// The bytes that type and dimensions call for (M18). Absent for strings, and for elements of an unknown type.
+  [[nodiscard]] std::optional<std::uint64_t> expected_size() const noexcept {
+    if (!has_elements() && type != DataType::string) return 0;
+    return payload_size(type, dims);
+  }
   /// Whether it has elements but no values: weights that are filled in later, or a model in text form without its data
   /// (R11).
   [[nodiscard]] bool lacks_data() const noexcept {

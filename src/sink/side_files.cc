@@ -19,6 +19,7 @@ SideFile added_file(const AddedFile& added) {
                              ": C identifiers are keys of tensors; give it an extension"),
                 {added.name, std::nullopt}, added.path);
   }
+  if (added.source) return {added.name, added.source};
   // Opened now, so that a missing file ends the verb before its output is opened. The source keeps the mapping.
   const auto file = std::make_shared<const base::MappedFile>(base::MappedFile::open(added.path));
   return {added.name, payload_of(ByteSpan::borrow(file->bytes(), file), file->origin()).source};

@@ -32,7 +32,7 @@ std::optional<std::string> location_fault(std::string_view location) {
   if (location.find('\0') != std::string_view::npos) return "contains a zero byte";
   const fs::path path = os::path_of(location);
   // Locations in foreign zips go through the same rules, and there no file system enforces them.
-  if (path.is_absolute()) return "is an absolute path; data must lie in the model's folder";
+  if (path.has_root_path()) return "is an absolute path; data must lie in the model's folder";
   if (std::ranges::find(path, fs::path("..")) != path.end())
     return "goes up with `..`; data must lie in the model's folder";
   return std::nullopt;

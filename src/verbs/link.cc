@@ -115,11 +115,15 @@ void check_place(const fs::path& target, const Linking& linking) {
   }
 }
 
-/// Links are binary. A model as text is none, whatever it says, so it stands for a model without tensors.
-LoadOptions options_of_links() {
-  LoadOptions options;
-  options.text_parser = [](Bytes) { return std::vector<std::byte>(); };
-  return options;
+/// The judgement; false for a model as text, which is refused without a parser: links are binary.
+template <typename Judge>
+bool unless_text(const Judge& judge) {
+  try {
+    return judge();
+  } catch (const Error& error) {
+    if (error.code() != Code::usage_no_text_parser) throw;
+    return false;
+  }
 }
 
 /// Returns whether a tensor is linked to an archive. Every tensor is asked, because each may name a different archive,
@@ -162,12 +166,14 @@ LinkReport link(const fs::path& archive, const fs::path& output, const LinkOptio
   return report;
 }
 
-bool verify_link(const fs::path& model) { return is_link(*open_resolver(model, options_of_links())); }
+bool verify_link(const fs::path& model) {
+  return unless_text([&] { return is_link(*open_resolver(model, {})); });
+}
 
 bool verify_link(Bytes model, const fs::path& folder) {
-  LoadOptions options = options_of_links();
+  LoadOptions options;
   options.external_data_dir = folder;
-  return is_link(*resolver_of(model, nullptr, options));
+  return unless_text([&] { return is_link(*resolver_of(model, nullptr, options)); });
 }
 
 }  // namespace onnxar

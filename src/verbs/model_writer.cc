@@ -8,6 +8,7 @@
 #include "sink/save.h"
 #include "skeleton/load.h"
 #include "source/open.h"
+#include "verbs/replace_model.h"
 #include "zip/layout.h"
 
 namespace onnxar {
@@ -53,6 +54,14 @@ ConvertReport ModelWriter::save(Bytes model, const std::filesystem::path& output
   } catch (const Error& error) {
     throw error.with_path(output);
   }
+}
+
+ReplaceReport ModelWriter::replace(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options,
+                                   const LoadOptions& load) const {
+  return parts_->steps.take("replace", [&] {
+    const auto open = [&](const Archive& target) { return resolver_for(target, model, file_links(options), load); };
+    return replace_model_of(archive, parts_->model, open, options, load);
+  });
 }
 
 }  // namespace onnxar

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +14,7 @@
 #include "skeleton/load.h"
 #include "source/link_marker.h"
 #include "source/open.h"
+#include "verbs/replace_model.h"
 #include "verbs/replace_plan.h"
 #include "verbs/replaced_files.h"
 
@@ -65,16 +64,15 @@ void note_what_stays(const LoadedModel& model, ReplaceReport& report) {
     note(graph.name, "is a further graph of the other archive, which is not copied");
 }
 
-FileLinks file_links(const ReplaceOptions& options) {
-  return options.append_external ? FileLinks::allowed : FileLinks::refused;
-}
-
 ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOptions& options) {
   EditOptions edit;
   edit.output = options.output;
   // The plan resolves or makes every link of the new model. Only links in added graphs remain to be proved.
   edit.verify_model = std::ranges::any_of(options.add, [](const AddedFile& file) { return is_graph_name(file.name); });
   ArchiveEditor editor = ArchiveEditor::open(archive, edit);
+  if (options.prepared_from != nullptr && !same_state(*options.prepared_from, editor.archive())) {
+    throw Error(Code::io_changed, "another edit changed the archive while this one was prepared", {}, archive);
+  }
   // Links to the archive may use either name: that of a symbolic link, or that of the file.
   for (const std::filesystem::path& file : {archive, base::real_path(archive)}) {
     refuse_own_name(editor.archive(), file);
@@ -83,15 +81,20 @@ ArchiveEditor open_editor(const std::filesystem::path& archive, const ReplaceOpt
   return editor;
 }
 
-/// Makes the resolver of the new model. It needs the archive, as the model may name entries of it.
-using OpenModel = std::function<std::unique_ptr<Resolver>(const Archive& archive)>;
+LoadedModel model_to_load() {
+  LoadedModel model;
+  model.id = new_model_id();
+  return model;
+}
 
-ReplaceReport replace_model_of(const std::filesystem::path& path, const OpenModel& open_model,
+}  // namespace
+
+ReplaceReport replace_model_of(const std::filesystem::path& path, LoadedModel model, const OpenModel& open_model,
                                const ReplaceOptions& options, const LoadOptions& load) {
   // The editor comes first: it takes the lock, so that the plan is made from the state that the edit changes.
   ArchiveEditor editor = open_editor(path, options);
   const Archive& archive = editor.archive();
-  const LoadedModel model = load_model(open_model(archive), replace_policy(options.threshold, options), load);
+  split_model(model, open_model(archive), replace_policy(options.threshold, options), load);
   const ReplacedFiles files(editor, options);
   const ReplacePlan plan(model, archive, editor.kept_entries(), files, options, load);
   const NewEntries entries = entries_to_append(plan.new_weights(), files);
@@ -106,18 +109,20 @@ ReplaceReport replace_model_of(const std::filesystem::path& path, const OpenMode
   return report;
 }
 
-}  // namespace
+FileLinks file_links(const ReplaceOptions& options) {
+  return options.append_external ? FileLinks::allowed : FileLinks::refused;
+}
 
 ReplaceReport replace(const std::filesystem::path& archive, const std::filesystem::path& model,
                       const ReplaceOptions& options, const LoadOptions& load) {
   const auto open = [&](const Archive& target) { return open_resolver_for(target, model, file_links(options), load); };
-  return replace_model_of(archive, open, options, load);
+  return replace_model_of(archive, model_to_load(), open, options, load);
 }
 
 ReplaceReport replace(const std::filesystem::path& archive, Bytes model, const ReplaceOptions& options,
                       const LoadOptions& load) {
   const auto open = [&](const Archive& target) { return resolver_for(target, model, file_links(options), load); };
-  return replace_model_of(archive, open, options, load);
+  return replace_model_of(archive, model_to_load(), open, options, load);
 }
 
 ReplaceReport replace(const std::filesystem::path& archive, const ReplaceOptions& options) {

@@ -13,9 +13,10 @@
 namespace onnxar {
 namespace {
 
-/// Whether a runtime takes the tensor by name: only initializers of the main graph have such names.
+/// Whether a runtime takes the tensor by name: only initializers of the main graph have such names, unless theirs are
+/// empty.
 bool is_taken_by_name(const onnx::TensorSite& site) {
-  return site.kind == onnx::SiteKind::initializer && site.levels.size() == 2 &&
+  return site.kind == onnx::SiteKind::initializer && !site.tensor.name.empty() && site.levels.size() == 2 &&
          site.levels.front().message == onnx::Message::graph;
 }
 

@@ -268,6 +268,20 @@ TEST(LocalHeader, ErrorNamesTheFile) {
   EXPECT_EQ(error_of([&] { return archive.resolve("w"); })->path(), path);
 }
 
+TEST(SameState, ComparesWhatTheDirectoryAndTheModelSay) {
+  const auto state = [](std::uint32_t weight, const std::string& producer) {
+    ZipBuilder builder;
+    builder.entries = {zip_entry("a", pattern(100, weight)), zip_entry(model_entry, smallest_model(256, producer))};
+    return opened(builder.build_placed().bytes);
+  };
+  const Archive archive = state(1, "x");
+  EXPECT_TRUE(same_state(archive, archive));
+  EXPECT_TRUE(same_state(archive, state(1, "x")));
+  EXPECT_FALSE(same_state(archive, state(2, "x"))) << "another CRC-32 of an entry";
+  EXPECT_FALSE(same_state(archive, state(1, "y"))) << "another model of the same size";
+  EXPECT_FALSE(same_state(archive, state(1, "a longer name")));
+}
+
 TEST(Zip, IsToldByItsBytes) {
   const Blob archive = smallest_archive().bytes;
   EXPECT_TRUE(looks_like_zip(archive));

@@ -3,15 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 
 #include <algorithm>
 #include <stdexcept>
 
 #include "onnxar/archive.h"
 #include "onnxar/edit.h"
-#include "support/child_process.h"
 #include "support/refusal.h"
+#include "support/special_files.h"
 #include "support/temp_dir.h"
 #include "support/zip_builder.h"
 
@@ -44,7 +43,7 @@ class ArchiveWriterTest : public ::testing::Test {
     ArchiveWriter other = ArchiveWriter::create(folder_ / "a");
     return refusal_of([&] { other.add(std::forward<Arguments>(arguments)...); });
   }
-  void expect_nothing_seen() const { EXPECT_EQ(folder_.file_names(), Strings{}); }
+  void expect_nothing_seen() const { EXPECT_EQ(visible_names(folder_), Strings{}); }
   Blob finished() {
     writer_.finish(smallest_model());
     return folder_.read_file("a");
@@ -274,9 +273,8 @@ TEST(CreatingAWriter, RefusesADryRunAndWritesNothing) {
 
 TEST(ReservingRoom, NamesAFullDisk) {
   const TempDir folder;
-  if (::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=256k") != 0) {
-    GTEST_SKIP() << "this user may not mount a small tmpfs";
-  }
+  const SmallDisk mount(folder.path(), 256U << 10U);
+  if (!mount.mounted()) GTEST_SKIP() << "no small disk can be mounted here";
   {
     ArchiveWriter writer = ArchiveWriter::create(folder / "a");
     const auto error = error_of([&] { writer.reserve(mebibyte); });
@@ -289,7 +287,6 @@ TEST(ReservingRoom, NamesAFullDisk) {
     EXPECT_EQ(code_of([&] { writer.add("w", pattern(mebibyte)); }), Code::io_disk_full);
   }
   EXPECT_EQ(folder.file_names(), Strings{});
-  ASSERT_EQ(::umount2(folder.path().c_str(), MNT_DETACH), 0);
 }
 
 TEST(ArchiveSize, OfMoreThanAFileHoldsIsRefusedAndDoesNotWrap) {

@@ -1,7 +1,6 @@
 // Going back: what an interrupted edit left is cut off, and so is the last edit if that is wanted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/file.h>
 
 #include <filesystem>
 
@@ -233,7 +232,7 @@ TEST_F(EarlierStateTest, DamagedStateIsNotGoneBackTo) {
 TEST_F(EarlierStateTest, NeitherIsDoneWhileSomebodyEdits) {
   start_with(third_.bytes);
   const os::File other = base::open_file(path_, os::Access::read);
-  ASSERT_EQ(::flock(static_cast<int>(other.get()), LOCK_SH), 0);
+  ASSERT_EQ(os::try_lock(other, os::Lock::shared), os::Locking::done);
   EXPECT_EQ(code_of([&] { return recover(path_).size; }), Code::archive_busy);
   EXPECT_EQ(code_of([&] { return undo(path_).size; }), Code::archive_busy);
   EXPECT_EQ(now(), third_.bytes);

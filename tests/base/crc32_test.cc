@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/guarded_buffer.h"
+#include "support/threads.h"
 #include "support/zip_builder.h"
 
 namespace onnxar::testing {
@@ -144,14 +145,10 @@ TEST(Crc32, WhatTheUseOfAPieceThrowsComesThrough) {
 }
 
 TEST(Crc32, OneThreadIsTheCallers) {
-  const auto threads = [] {
-    namespace fs = std::filesystem;
-    return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
-  };
   const Blob data = pattern(std::size_t{64} << 20U, 4);
-  const auto before = threads();
-  base::crc32_while(0, data, [&] { EXPECT_EQ(threads(), before); }, 1);
-  base::crc32_while(0, data, [&] { EXPECT_GT(threads(), before); }, 2);
+  const std::size_t before = thread_count();
+  base::crc32_while(0, data, [&] { EXPECT_EQ(thread_count(), before); }, 1);
+  base::crc32_while(0, data, [&] { EXPECT_GT(thread_count(), before); }, 2);
 }
 
 TEST(Crc32, WhatTheUseOfTheBytesThrowsComesThrough) {

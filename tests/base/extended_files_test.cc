@@ -1,4 +1,4 @@
-// Signal handlers cut extended files back. The tests run in child processes, because abandoning a process is final.
+// Signal handlers cut extended files back. The tests run in processes of their own, because abandoning one is final.
 #include "base/extended_files.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/output_file.h"
-#include "support/child_process.h"
+#include "support/child.h"
 #include "support/refusal.h"
 #include "support/temp_dir.h"
 
@@ -26,65 +26,67 @@ OutputFile extended(const TempDir& folder, std::string_view name) {
 }
 
 TEST(ExtendedFiles, AreAllCutBackAndNotWrittenAnyMore) {
-  const TempDir folder;
-  EXPECT_EQ(in_child([&] {
-              OutputFile first = extended(folder, "a");
-              OutputFile second = extended(folder, "b");
-              base::cut_back_extended_files();
-              const auto code = code_of([&] { return first.write_at(3, as_bytes("more")), 0; });
-              return base::is_abandoned() && code == Code::io_failed ? child_passed : 1;
-            }),
-            child_passed);
-  EXPECT_EQ(folder.read_text("a"), "old");
-  EXPECT_EQ(folder.read_text("b"), "old");
+  const auto abandon = [] {
+    const TempDir folder;
+    OutputFile first = extended(folder, "a");
+    OutputFile second = extended(folder, "b");
+    base::cut_back_extended_files();
+    EXPECT_EQ(code_of([&] { return first.write_at(3, as_bytes("more")), 0; }), Code::io_failed);
+    EXPECT_TRUE(base::is_abandoned());
+    EXPECT_EQ(folder.read_text("a"), "old");
+    EXPECT_EQ(folder.read_text("b"), "old");
+    return HasFailure() ? 1 : 0;
+  };
+  ONNXAR_EXPECT_IN_CHILD(abandon, 0);
 }
 
 TEST(ExtendedFiles, AreKeptOnceTheirLastWriteHasBegunOrTheyArePublished) {
-  const TempDir folder;
-  EXPECT_EQ(in_child([&] {
-              OutputFile first = extended(folder, "a");
-              first.begin_last_write();
-              extended(folder, "b").publish(base::Sync::none);
-              base::cut_back_extended_files();
-              return folder.read_text("a") == "old and new" ? child_passed : 1;
-            }),
-            child_passed);
-  EXPECT_EQ(folder.read_text("b"), "old and new");
+  const auto abandon = [] {
+    const TempDir folder;
+    OutputFile first = extended(folder, "a");
+    first.begin_last_write();
+    extended(folder, "b").publish(base::Sync::none);
+    base::cut_back_extended_files();
+    EXPECT_EQ(folder.read_text("a"), "old and new");
+    EXPECT_EQ(folder.read_text("b"), "old and new");
+    return HasFailure() ? 1 : 0;
+  };
+  ONNXAR_EXPECT_IN_CHILD(abandon, 0);
 }
 
 TEST(ExtendedFiles, OtherFilesAreLeftAlone) {
-  const TempDir folder;
-  EXPECT_EQ(in_child([&] {
-              OutputFile created = OutputFile::create(folder / "a", base::Existing::refuse);
-              created.write_at(0, as_bytes("text"));
-              {
-                const OutputFile discarded = extended(folder, "b");
-              }
-              const fs::path path = folder.write_file("c", "takes the number of the descriptor");
-              const os::File other = base::open_file(path, os::Access::read_and_write);
-              base::cut_back_extended_files();
-              created.publish(base::Sync::none);
-              return child_passed;
-            }),
-            child_passed);
-  EXPECT_EQ(folder.read_text("a"), "text");
-  EXPECT_EQ(folder.read_text("c"), "takes the number of the descriptor");
+  const auto abandon = [] {
+    const TempDir folder;
+    OutputFile created = OutputFile::create(folder / "a", base::Existing::refuse);
+    created.write_at(0, as_bytes("text"));
+    {
+      const OutputFile discarded = extended(folder, "b");
+    }
+    const fs::path path = folder.write_file("c", "takes the number of the descriptor");
+    const os::File other = base::open_file(path, os::Access::read_and_write);
+    base::cut_back_extended_files();
+    created.publish(base::Sync::none);
+    EXPECT_EQ(folder.read_text("a"), "text");
+    EXPECT_EQ(folder.read_text("c"), "takes the number of the descriptor");
+    return HasFailure() ? 1 : 0;
+  };
+  ONNXAR_EXPECT_IN_CHILD(abandon, 0);
 }
 
 TEST(ExtendedFiles, PlacesAreUsedAgain) {
-  const TempDir folder;
-  EXPECT_EQ(in_child([&] {
-              for (int i = 0; i < 100; ++i) {
-                const OutputFile discarded = extended(folder, "a");
-              }
-              std::vector<OutputFile> many;
-              for (int i = 0; i < 20; ++i) many.push_back(extended(folder, "f" + std::to_string(i)));
-              base::cut_back_extended_files();
-              int cut = 0;
-              for (int i = 0; i < 20; ++i) cut += folder.read_text("f" + std::to_string(i)) == "old" ? 1 : 0;
-              return cut;
-            }),
-            16);
+  const auto count_cut_files = [] {
+    const TempDir folder;
+    for (int i = 0; i < 100; ++i) {
+      const OutputFile discarded = extended(folder, "a");
+    }
+    std::vector<OutputFile> many;
+    for (int i = 0; i < 20; ++i) many.push_back(extended(folder, "f" + std::to_string(i)));
+    base::cut_back_extended_files();
+    int cut = 0;
+    for (int i = 0; i < 20; ++i) cut += folder.read_text("f" + std::to_string(i)) == "old" ? 1 : 0;
+    return cut;
+  };
+  ONNXAR_EXPECT_IN_CHILD(count_cut_files, 16);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "base/file_origin.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <optional>
 #include <span>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "base/mapped_file.h"
+#include "support/special_files.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
 
@@ -74,22 +74,23 @@ TEST(FileOrigin, BytesAreNotFoundInAnotherFileOfThatName) {
   const TempDir folder;
   const MappedFile file = MappedFile::open(folder.write_file("a", "text"));
   folder.write_file("b", "text");
-  fs::rename(folder / "b", folder / "a");
+  replace_file(folder / "b", folder / "a");
   EXPECT_FALSE(file.origin()->open(file.bytes()));
   fs::remove(folder / "a");
   EXPECT_FALSE(file.origin()->open(file.bytes()));
-  ASSERT_EQ(::mkfifo((folder / "a").c_str(), 0600), 0);
+  make_pipe(folder / "a");
   EXPECT_FALSE(file.origin()->open(file.bytes()));  // without waiting for a writer
 }
 
 TEST(FileOrigin, KnowsOfAnotherFileInItsPlaceAndOfOneThatGrew) {
+  ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
   const TempDir folder;
   const MappedFile file = MappedFile::open(folder.write_file("a", "text"));
   EXPECT_FALSE(file.is_changed());
   folder.write_file("a", "longer text");
   EXPECT_TRUE(file.is_changed());
   const MappedFile again = MappedFile::open(folder / "a");
-  fs::rename(folder.write_file("b", "longer text"), folder / "a");
+  replace_file(folder.write_file("b", "longer text"), folder / "a");
   EXPECT_TRUE(again.is_changed());
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 #include "support/refusal.h"
+#include "support/special_files.h"
 #include "support/temp_dir.h"
 
 namespace onnxar::base {
@@ -23,10 +24,11 @@ OutputName name_in(const TempDir& folder, const std::string& name) {
 TEST(OutputName, ANewFileHasNoNameUntilItIsPublished) {
   const TempDir folder;
   OutputName name = name_in(folder, "a");
-  const os::File file = name.create();
-  EXPECT_TRUE(folder.file_names().empty());
+  os::File file = name.create();
+  EXPECT_TRUE(testing::visible_names(folder).empty());
   name.publish(file, Existing::refuse);
   EXPECT_EQ(folder.file_names(), std::vector<std::string>{"a"});
+  file = os::File();
   name.withdraw();
   EXPECT_TRUE(folder.file_names().empty());
 }

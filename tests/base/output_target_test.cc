@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "support/refusal.h"
+#include "support/special_files.h"
 #include "support/temp_dir.h"
 
 namespace onnxar::base {
@@ -13,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using onnxar::testing::code_of;
+using onnxar::testing::make_symlink;
 using onnxar::testing::TempDir;
 
 std::optional<Code> code_of_target(const fs::path& path, Existing existing = Existing::refuse) {
@@ -28,14 +30,15 @@ TEST(FindTarget, IsANameInAnOpenFolder) {
 }
 
 TEST(FindTarget, FollowsLinksToTheirEnd) {
+  ONNXAR_NEEDS_SYMLINKS();
   const TempDir folder;
   fs::create_directory(folder / "inner");
-  fs::create_symlink("second", folder / "first");
-  fs::create_symlink("inner/third", folder / "second");
+  make_symlink("second", folder / "first");
+  make_symlink("inner/third", folder / "second");
   const OutputTarget target = find_target(folder / "first", Existing::refuse);
   EXPECT_EQ(target.name, "third");
   EXPECT_EQ(target.path, folder / "inner/third");
-  fs::create_symlink("circle", folder / "circle");
+  make_symlink("circle", folder / "circle");
   EXPECT_EQ(code_of_target(folder / "circle"), Code::io_failed);
 }
 

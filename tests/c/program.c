@@ -8,15 +8,14 @@
  * (two tensors "a"). The program writes further files to FOLDER. */
 #define _POSIX_C_SOURCE 200809L
 
-#include <fcntl.h>
-#include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "checking.h"
 #include "onnxar/onnxar_c.h"
+#include "system.h"
 
 int failures = 0;
 
@@ -112,15 +111,16 @@ static void check_options(void) {
 static void check_descriptor(void) {
   onnxar_archive* archive = NULL;
   const File whole = read_file("a.onnxar");
-  const int file = open("host", O_RDONLY);
+  const NativeFile file = open_native("host");
+  const NativeFile none = (NativeFile)(intptr_t)-1;
 
   CHECK(onnxar_open_descriptor(ONNXAR_C_ABI, file, 128, whole.size, NULL, &archive, NULL) == ONNXAR_OK);
   REFUSED(ONNXAR_USAGE, "usage.argument",
           onnxar_open_descriptor(ONNXAR_C_ABI, file, 100, whole.size, NULL, &archive, &error));
   REFUSED(ONNXAR_FORMAT, "zip.end.not_last",
           onnxar_open_descriptor(ONNXAR_C_ABI, file, 128, ONNXAR_TO_END, NULL, &archive, &error));
-  REFUSED(ONNXAR_IO, "io.failed", onnxar_open_descriptor(ONNXAR_C_ABI, -1, 0, 1, NULL, &archive, &error));
-  CHECK(close(file) == 0); /* the caller owned it all the time */
+  REFUSED(ONNXAR_IO, "io.failed", onnxar_open_descriptor(ONNXAR_C_ABI, none, 0, 1, NULL, &archive, &error));
+  CHECK(close_native(file)); /* the caller owned it all the time */
   check_contents(archive);
   onnxar_close(archive);
   free(whole.data);
@@ -323,14 +323,14 @@ static void* use_shared(void* wrong_calls) {
 }
 
 static void check_threads(void) {
-  pthread_t running[threads];
+  Thread running[threads];
   int wrong[threads] = {0};
   int i;
   shared_archive = opened("a.onnxar", NULL);
   CHECK(onnxar_get_owner(shared_archive, &shared_owner, NULL) == ONNXAR_OK);
-  for (i = 0; i < threads; ++i) CHECK(pthread_create(&running[i], NULL, use_shared, &wrong[i]) == 0);
+  for (i = 0; i < threads; ++i) CHECK(start_thread(&running[i], use_shared, &wrong[i]));
   for (i = 0; i < threads; ++i) {
-    CHECK(pthread_join(running[i], NULL) == 0);
+    CHECK(join_thread(&running[i]));
     CHECK(wrong[i] == 0);
   }
   onnxar_owner_release(shared_owner);
@@ -339,7 +339,7 @@ static void check_threads(void) {
 
 int main(int argc, char** argv) {
   onnxar_archive* archive;
-  if (argc != 2 || chdir(argv[1]) != 0) {
+  if (argc != 2 || !enter_folder(argv[1])) {
     fprintf(stderr, "usage: program FOLDER\n");
     return 2;
   }

@@ -37,6 +37,8 @@ class Program(unittest.TestCase):
         self.expect_all_right(os.environ["ONNXAR_C_PROGRAM"])
 
     def test_every_function_serves_a_caller_compiled_against_the_first_header(self):
+        if "ONNXAR_C_V1_PROGRAM" not in os.environ:
+            self.skipTest("this system never had the first header")
         self.expect_all_right(os.environ["ONNXAR_C_V1_PROGRAM"])
 
     def test_a_file_that_is_not_as_expected_fails_it(self):
@@ -51,5 +53,5 @@ class Program(unittest.TestCase):
 
 if __name__ == "__main__":
     if "ONNXAR_C_PROGRAM" not in os.environ:
-        sys.exit("usage: ONNXAR_C_PROGRAM=... ONNXAR_C_V1_PROGRAM=... (made of program.c) PYTHONPATH=tests program_test.py")
+        sys.exit("usage: ONNXAR_C_PROGRAM=... [ONNXAR_C_V1_PROGRAM=...] (made of program.c) PYTHONPATH=tests program_test.py")
     unittest.main()

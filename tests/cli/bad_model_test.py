@@ -149,6 +149,7 @@ class DataFiles(ToolCase):
                 self.expect("onnx.external_data.bad_location", location)
 
     def test_link_that_leaves_the_folder(self) -> None:
+        self.on_posix("Wine 8 shows no symbolic links")
         outside = self.write("outside.bin", bytes(1200))
         folder = self.folder / "models"
         folder.mkdir()

@@ -24,6 +24,7 @@ from support.command_line import (
     FOUND,
     IO,
     MIB,
+    ON_WINDOWS,
     USAGE,
     Fault,
     RunError,
@@ -191,6 +192,7 @@ class Refused(LinkCase):
         self.refused("io.not_found", IO, self.path, "-o", self.folder / "none/model.onnx")
 
     def test_folder_of_a_symbolic_link(self) -> None:
+        self.on_posix("Wine 8 shows no symbolic links")
         (self.folder / "blobs").mkdir()
         self.path.rename(self.folder / "blobs/1234")
         self.path.symlink_to("blobs/1234")
@@ -201,7 +203,8 @@ class Refused(LinkCase):
         self.refused("usage.argument", USAGE, self.path, "-o", self.path, "-f")
 
     def test_names_that_no_location_can_have(self) -> None:
-        for name in ("#model.onnxar", "v1..2.onnxar", b"\xff.onnxar"):
+        names = ["#model.onnxar", "v1..2.onnxar", b"\xff.onnxar"]
+        for name in names[:2] if ON_WINDOWS else names:  # names are UTF-16 there
             path = os.fsencode(self.folder) + b"/" + os.fsencode(name)
             Path(os.fsdecode(path)).write_bytes(sound().file)
             with self.nothing_changes():
@@ -313,6 +316,7 @@ class Stale(LinkCase):
         self.finds(Fault("onnx.external_data.missing", None, self.first_tensor()), self.link)
 
     def test_archive_behind_a_planted_link(self) -> None:
+        self.on_posix("Wine 8 shows no symbolic links")
         self.make_link()
         (self.folder / "inner").mkdir()
         self.link = self.link.rename(self.folder / "inner/model.onnx")

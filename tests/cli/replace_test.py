@@ -178,6 +178,7 @@ class Refused(ToolCase):
                 self.assertEqual(run("replace", *arguments).returncode, USAGE)
 
     def test_while_somebody_else_edits(self) -> None:
+        self.on_posix("Wine does not see the locks of this system")
         model = self.model(linked("b"))
         line = Fault("archive.busy").line(self.path)
         with open(self.path, "rb") as file:

@@ -114,8 +114,9 @@ def tensor_data(tensor, data):  # 18 to 24
     entry, offset = data[where["location"]], int(where.get("offset", 0))
     length = int(where.get("length", max(0, len(entry) - offset)))
     need(len(tensor.dims) <= 1024 and min(tensor.dims, default=0) >= 0, 22)
-    if bits := dict(enumerate(BITS)).get(tensor.data_type):
-        elements = math.prod(tensor.dims)
+    elements = math.prod(tensor.dims)
+    bits = dict(enumerate(BITS)).get(tensor.data_type, 0)
+    if bits or elements == 0:
         size = (elements * bits + 7) // 8
         need(max(elements, size) < 1 << 64 and int(where.get("length", size)) == size, 23)
         length = size

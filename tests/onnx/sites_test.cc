@@ -3,12 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <string>
 #include <vector>
 
+#include "support/guarded_buffer.h"
 #include "support/wire_builder.h"
 #include "wire/error_of.h"
 
@@ -261,19 +260,15 @@ TEST(Walk, ATruncatedModelIsRefusedOrHasNoGraph) {
 }
 
 TEST(Walk, PayloadsAreNeverTouched) {
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t page = GuardedBuffer::page_size();
   const Message whole =
       model({.graph = graph(
                  {.initializers = {
                       tensor("w", dtype::uint8, {static_cast<std::int64_t>(4 * page)}).raw_data(Blob(4 * page))}})});
-  void* memory = ::mmap(nullptr, 6 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(memory, MAP_FAILED);
-  const std::span<std::byte> bytes(static_cast<std::byte*>(memory), whole.size());
-  std::ranges::copy(whole.view(), bytes.begin());
+  GuardedBuffer buffer = GuardedBuffer::starting_after_guard(whole.view());
   // The payload begins on the first page. The second and third page hold only payload.
-  ASSERT_EQ(::mprotect(bytes.data() + page, 2 * page, PROT_NONE), 0);
-  EXPECT_EQ(walk(Bytes(bytes)).size(), 1U);
-  ::munmap(memory, 6 * page);
+  buffer.forbid(page, 2 * page);
+  EXPECT_EQ(walk(buffer.bytes()).size(), 1U);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "onnxar/bytes.h"
 #include "os/error.h"
+#include "support/special_files.h"
 #include "support/temp_dir.h"
 
 namespace onnxar::testing {
@@ -36,12 +37,13 @@ Reason reason_of_opening(const fs::path& path, Access access) {
 }
 
 TEST(Open, SaysWhyNot) {
+  ONNXAR_NEEDS_SYMLINKS();
   const TempDir folder;
   const fs::path file = folder.write_file("a", "text");
   EXPECT_EQ(reason_of_opening(folder / "none", Access::read), Reason::not_found);
   EXPECT_EQ(reason_of_opening(file / "b", Access::read), Reason::not_found);
   EXPECT_EQ(reason_of_opening(folder.path(), Access::read_and_write), Reason::is_folder);
-  fs::create_symlink("circle", folder / "circle");
+  make_symlink("circle", folder / "circle");
   EXPECT_EQ(reason_of_opening(folder / "circle", Access::read), Reason::too_many_links);
 }
 
@@ -62,9 +64,10 @@ TEST(Reason, IsTheSameForTheErrorsOfTheStandardLibrary) {
 }
 
 TEST(Status, TellsKindAndSize) {
+  ONNXAR_NEEDS_SYMLINKS();
   const TempDir folder;
   const fs::path path = folder.write_file("a", "text");
-  fs::create_symlink("a", folder / "link");
+  make_symlink("a", folder / "link");
   std::error_code failed;
   EXPECT_EQ(os::status_of(path, failed).kind, FileKind::regular);
   EXPECT_EQ(os::status_of(path, failed).size, 4U);

@@ -5,6 +5,7 @@
 
 #include "os/error.h"
 #include "support/emulation.h"
+#include "support/special_files.h"
 #include "support/temp_dir.h"
 
 namespace onnxar::testing {
@@ -48,9 +49,10 @@ TEST(OpenFolder, StaysTheOneThatWasOpened) {
 }
 
 TEST(OpenFolderIn, FollowsNoLink) {
+  ONNXAR_NEEDS_SYMLINKS();
   const TempDir root;
   fs::create_directories(root / "in/sub");
-  fs::create_directory_symlink("sub", root / "in/link");
+  make_symlink("sub", root / "in/link");
   const File in = folder_at(root / "in");
   std::error_code failed;
   EXPECT_TRUE(os::open_folder_in(in, "sub", failed).valid());
@@ -60,12 +62,13 @@ TEST(OpenFolderIn, FollowsNoLink) {
 }
 
 TEST(OpenBeneath, KeepsToTheFolder) {
+  ONNXAR_NEEDS_SYMLINKS();
   if (runs_under_qemu()) GTEST_SKIP() << "qemu-user does not know openat2, which follows links";
   const TempDir root;
   root.write_file("in/sub/a", "text");
   root.write_file("out", "text");
-  fs::create_symlink("sub/a", root / "in/stays");
-  fs::create_symlink("../out", root / "in/leaves");
+  make_symlink("sub/a", root / "in/stays");
+  make_symlink("../out", root / "in/leaves");
   EXPECT_EQ(reason_beneath(root, "sub/a", Links::refuse), Reason::none);
   EXPECT_EQ(reason_beneath(root, "stays", Links::follow), Reason::none);
   EXPECT_EQ(reason_beneath(root, "stays", Links::refuse), Reason::too_many_links);
@@ -76,8 +79,9 @@ TEST(OpenBeneath, KeepsToTheFolder) {
 }
 
 TEST(StatusIn, DoesNotFollowALink) {
+  ONNXAR_NEEDS_SYMLINKS();
   const TempDir root;
-  fs::create_symlink("nowhere", root / "link");
+  make_symlink("nowhere", root / "link");
   const File folder = folder_at(root.path());
   std::error_code failed;
   EXPECT_EQ(os::status_in(folder, "link", failed).kind, os::FileKind::link);

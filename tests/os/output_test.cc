@@ -65,16 +65,6 @@ TEST_F(OutputTest, RenamingReplacesOnlyWhereThatIsAskedFor) {
   EXPECT_EQ(dir_.file_names(), std::vector<std::string>{"c"});
 }
 
-TEST_F(OutputTest, ModesAreKeptWithoutSetIds) {
-  created("old", "old");
-  fs::permissions(dir_ / "old", fs::perms(06751U));
-  const File file = created("new", "new");
-  EXPECT_FALSE(os::keep_mode(file, folder_, "old"));
-  EXPECT_EQ(fs::status(dir_ / "new").permissions(), fs::perms(0751U));
-  EXPECT_FALSE(os::keep_mode(file, folder_, "none"));
-  EXPECT_EQ(fs::status(dir_ / "new").permissions(), fs::perms(0751U));
-}
-
 TEST_F(OutputTest, RoomIsSetAsideWithinTheSizeOrBeyondIt) {
   const File file = created("a", "text");
   const std::error_code failed = os::set_aside(file, 4, 1U << 20U, os::FileSize::stays);

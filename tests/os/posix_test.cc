@@ -1,4 +1,4 @@
-// What only POSIX systems have: numbers of errors, pipes, interrupted calls, whom to trust in shared folders.
+// What only POSIX systems have: numbers of errors, pipes, interrupted calls, modes, whom to trust in shared folders.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -8,6 +8,8 @@
 #include "onnxar/bytes.h"
 #include "os/error.h"
 #include "os/file.h"
+#include "os/folder.h"
+#include "os/output.h"
 #include "os/posix/link_trust.h"
 #include "os/posix/native.h"
 #include "support/system_calls.h"
@@ -74,6 +76,19 @@ TEST(Interrupted, CallsAreRepeated) {
   EXPECT_FALSE(os::sync(file));
   EXPECT_EQ(interruptions, 9);
   EXPECT_EQ(folder.read_text("a"), "ab2");
+}
+
+TEST(KeepMode, DropsSetIds) {
+  const TempDir root;
+  std::error_code failed;
+  const File folder = os::open_folder(root.path(), failed);
+  fs::permissions(root.write_file("old", "old"), fs::perms(06751U));
+  const File file = os::create_new(folder, "new", failed);
+  ASSERT_FALSE(failed);
+  for (const char* name : {"old", "none"}) {
+    EXPECT_FALSE(os::keep_mode(file, folder, name));
+    EXPECT_EQ(fs::status(root / "new").permissions(), fs::perms(0751U)) << name;
+  }
 }
 
 TEST(LinkTrust, InAFolderThatAllMayWriteToIsOnlyForOurLinksAndTheFoldersOwners) {

@@ -26,7 +26,9 @@ class Vectors(unittest.TestCase):
             build(platform, ["conformance_test"], log)
         except Failed as failure:
             self.fail(f"{failure}:\n{log.read_text(errors='replace')[-4000:]}")
-        outcomes = Runner(platform).gtest("conformance")
+        runner = Runner(platform)
+        with runner.session():
+            outcomes = runner.gtest("conformance")
         self.assertEqual({case: outcome for case, outcome in outcomes.items() if outcome.what == "failed"}, {})
         self.assertGreater(len([each for each in outcomes.values() if each.what == "passed"]), LEAST)
 

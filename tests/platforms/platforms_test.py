@@ -19,6 +19,7 @@ ROW = page.Row("`linux-s390x`", "Linux", "GCC", "yes", "qemu", "10", "0", "1", "
 
 
 class Page(unittest.TestCase):
+    @unittest.skipUnless(page.PAGE.exists(), "docs/platforms.md was not measured yet; ./dev platforms writes it")
     def test_it_is_as_new_as_the_sources_and_has_every_platform(self):
         self.assertEqual(page.faults(), [], "./dev platforms measures anew")
 

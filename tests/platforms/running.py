@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 from build import emulator
-from targets import C_PROGRAMS, ROOMS, ROOT, Platform, jobs
+from targets import ROOMS, ROOT, WINE, Platform, jobs
 
 QUICK = "-*Slow.*"  # GoogleTest's filter: suites named *Slow do not run
 PATIENCE = 3600  # seconds for one program
@@ -55,6 +57,28 @@ class Runner:
         self.emulator = emulator(platform)
         # Tests that an emulator cannot pass look for this name.
         self.environment = {"ONNXAR_EMULATED": (platform.run_by or "").split()[0]} if self.emulator else {}
+        if platform.run_by == WINE:
+            self.environment.update(WINEDEBUG="-all", WINEPREFIX=str(platform.folder / "wine"))
+
+    @contextlib.contextmanager
+    def session(self) -> Iterator[None]:
+        """While it lasts, programs start at once. Wine's services live as long as a program does. Those that a program of a test
+        had started would keep the pipe open that the test reads."""
+        if self.platform.run_by != WINE:
+            yield
+            return
+        environment = {**os.environ, **self.environment}
+        with subprocess.Popen([*self.emulator, "cmd"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              env=environment) as keeper:
+            # It makes the folder of the environment, if that is the first program in it.
+            subprocess.run([*self.emulator, "cmd", "/c", "exit"], check=False, timeout=PATIENCE, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+            yield
+            keeper.communicate(b"exit\n")
+
+    def path(self, file: Path) -> str:
+        """The file's path as programs of the platform take it: to Wine, Z: is the root."""
+        return f"Z:{file}" if self.platform.run_by == WINE else str(file)
 
     def program(self, name: str) -> Path:
         path = self.build / name
@@ -70,7 +94,8 @@ class Runner:
                 return -1
 
     def suites(self, program: Path) -> list[str]:
-        listing = subprocess.run([*self.emulator, str(program), "--gtest_list_tests"], check=False, capture_output=True, text=True).stdout
+        listing = subprocess.run([*self.emulator, str(program), "--gtest_list_tests"], check=False, capture_output=True, text=True,
+                                 env={**os.environ, **self.environment}).stdout
         names = [line.split("#")[0].strip() for line in listing.splitlines() if line and not line.startswith((" ", "Running"))]
         return [name for name in names if not name.endswith("Slow.")]
 
@@ -80,7 +105,7 @@ class Runner:
         name = f"{room}.{only.replace('/', '_')}" if only else room
         junit = self.results / f"{name}xml" if only else self.results / f"{name}.xml"
         junit.unlink(missing_ok=True)
-        command = [*self.emulator, program, f"--gtest_filter={only}*{QUICK if not only else ''}", f"--gtest_output=xml:{junit}"]
+        command = [*self.emulator, program, f"--gtest_filter={only}*{QUICK if not only else ''}", f"--gtest_output=xml:{self.path(junit)}"]
         status = self.run(name, command, {})
         if junit.exists() and status in (0, 1):
             return read_junit(room, junit)
@@ -104,9 +129,8 @@ class Runner:
     def python_environment(self) -> dict[str, str]:
         environment = {"PYTHONPATH": str(ROOT / "tests"), "ONNXAR": self.as_command("tools/onnxar"), "ONNXAR_WITHOUT_MODEL": "1",
                        "ONNXAR_PLATFORM": self.platform.name}
-        if self.platform.has_c:
-            for variable, program in zip(("ONNXAR_C_PROGRAM", "ONNXAR_C_V1_PROGRAM"), C_PROGRAMS):
-                environment[variable] = self.as_command(f"tests/{program}")
+        for variable, program in zip(("ONNXAR_C_PROGRAM", "ONNXAR_C_V1_PROGRAM"), self.platform.c_programs):
+            environment[variable] = self.as_command(f"tests/{program}")
         return environment
 
     def python(self, test: Path) -> Outcomes:
@@ -121,7 +145,7 @@ class Runner:
 
     def everything(self, python_tests: list[Path]) -> Outcomes:
         outcomes: Outcomes = {}
-        with ThreadPoolExecutor(jobs()) as pool:
+        with self.session(), ThreadPoolExecutor(jobs()) as pool:
             parts = [*(pool.submit(self.gtest, room) for room in ROOMS), *(pool.submit(self.python, test) for test in python_tests)]
             for part in parts:
                 outcomes.update(part.result())

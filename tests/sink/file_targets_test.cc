@@ -7,6 +7,7 @@
 #include <string>
 
 #include "support/refusal.h"
+#include "support/special_files.h"
 #include "support/temp_dir.h"
 
 namespace onnxar::testing {
@@ -63,8 +64,9 @@ TEST_F(FileTargetsTest, AFolderWithFilesIsRefused) {
 }
 
 TEST_F(FileTargetsTest, BesideAFileNoLinkIsWrittenThrough) {
+  ONNXAR_NEEDS_SYMLINKS();
   folder_.write_file("elsewhere", "x");
-  std::filesystem::create_symlink("elsewhere", folder_ / "m.onnx.data");
+  make_symlink("elsewhere", folder_ / "m.onnx.data");
   FileTargets targets(Destination{folder_ / "m.onnx", {}}, {.overwrite = true});
   EXPECT_EQ(code_of_claim(targets, "m.onnx.data"), Code::usage_argument);
 }

@@ -1,7 +1,6 @@
 // Other processes change the output while it is written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/file.h>
 
 #include <filesystem>
 #include <functional>
@@ -13,6 +12,7 @@
 #include "onnxar/convert.h"
 #include "onnxar/edit.h"
 #include "support/samples.h"
+#include "support/special_files.h"
 
 namespace onnxar::testing {
 namespace {
@@ -35,6 +35,7 @@ class OutputRaceTest : public ::testing::Test {
     std::vector<std::string> names;
     for (const auto& entry : fs::recursive_directory_iterator(folder_ / name)) {
       names.push_back(entry.path().filename().string());
+      if (is_name_of_the_unseen(names.back())) names.pop_back();
     }
     return names;
   }
@@ -47,10 +48,11 @@ class OutputRaceTest : public ::testing::Test {
 };
 
 TEST_F(OutputRaceTest, AFolderThatIsSwappedForALinkLeadsNowhere) {
+  ONNXAR_NEEDS_SYMLINKS();
   fs::create_directory(folder_ / "victim");
   const Error error = error_with([this] {
     fs::rename(folder_ / "new/d", folder_ / "new/gone");
-    fs::create_directory_symlink(folder_ / "victim", folder_ / "new/d");
+    make_symlink(folder_ / "victim", folder_ / "new/d");
   });
   EXPECT_EQ(error.code(), Code::io_changed);
   EXPECT_EQ(error.path(), folder_ / "new/d");
@@ -68,23 +70,25 @@ TEST_F(OutputRaceTest, AFolderThatIsSwappedForAnotherOneGetsNothing) {
 }
 
 TEST_F(OutputRaceTest, AnOutputFolderThatIsSwappedForALinkLeadsNowhere) {
+  ONNXAR_NEEDS_SYMLINKS();
   fs::create_directory(folder_ / "victim");
   const Error error = error_with([this] {
     fs::rename(folder_ / "new", folder_ / "moved");
-    fs::create_directory_symlink(folder_ / "victim", folder_ / "new");
+    make_symlink(folder_ / "victim", folder_ / "new");
   });
   EXPECT_EQ(error.code(), Code::io_changed);
   EXPECT_THAT(names_in("victim"), ::testing::IsEmpty());
 }
 
 TEST_F(OutputRaceTest, AnEmptyFolderThatWasThereKeepsWhatIsWrittenWhereverItIsMoved) {
+  ONNXAR_NEEDS_SYMLINKS();
   fs::create_directories(folder_ / "victim");
   fs::create_directories(folder_ / "new");
   SaveOptions options = saved_as(Format::onnx_inline);
   options.progress = [&, swapped = false](std::uint64_t, std::uint64_t) mutable {
     if (std::exchange(swapped, true)) return;
     fs::rename(folder_ / "new", folder_ / "moved");
-    fs::create_directory_symlink(folder_ / "victim", folder_ / "new");
+    make_symlink(folder_ / "victim", folder_ / "new");
   };
   pack_or_unpack(input_, folder_ / "new/", options);
   EXPECT_THAT(names_in("victim"), ::testing::IsEmpty());
@@ -105,6 +109,7 @@ TEST_F(OutputRaceTest, AnArchiveIsLockedAgainstEditsFromReadingItToReplacingIt) 
 }
 
 TEST_F(OutputRaceTest, AnArchiveThatChangesWhileItIsCopiedIsNeitherCopiedNorCalledBroken) {
+  ONNXAR_NEEDS_CHANGE_OF_MAPPED_FILES();
   constexpr std::size_t count = 5U << 20U;  // floats: more than one step of progress
   const auto edit = [&](std::uint32_t seed) {
     EditOptions unsynced;

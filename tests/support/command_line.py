@@ -30,6 +30,7 @@ MIB, GIB = 1 << 20, 1 << 30
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 ALL_SITES = ("--threshold", "0", "--all-sites")  # options of pack: every tensor that can move does
 CONTROLS = "line\nbreak \x1b[31mred\x07 \x7f \x85 back\\slash größe"  # a name that has to be escaped
+ON_WINDOWS = os.environ.get("ONNXAR_PLATFORM", "").startswith("windows")  # by Wine, on this system
 Item, Result = TypeVar("Item"), TypeVar("Result")
 IN_BRIEF = 64 * MIB  # files of this size and more, which are sparse, are compared by their size
 
@@ -64,9 +65,14 @@ def run(*arguments: object, tool: list[str] | None = None, **options: Any) -> Do
     command = [*(tool or [os.environ["ONNXAR"]]), *map(str, arguments)]
     given = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     done = subprocess.run(command, check=False, **{**given, **options})
-    done.stderr = (done.stderr or b"").decode(errors="replace")
+    done.stderr = as_said((done.stderr or b"").decode(errors="replace"))
     skip_without_model(done.stderr)
     return done
+
+
+def as_said(stderr: str) -> str:
+    """What a tool for Windows says, with paths as this system writes them: there, Z: is the root."""
+    return stderr.replace("Z:\\\\", "/").replace("\\\\", "/") if ON_WINDOWS else stderr
 
 
 def skip_without_model(stderr: str) -> None:
@@ -217,6 +223,11 @@ class ToolCase(FolderCase):
             self.skipTest("an ordinary user cannot run the tool here")
         return tool
 
+    def on_posix(self, what: str) -> None:
+        """Skips a test of what the tool cannot do, or see, on Windows."""
+        if ON_WINDOWS:
+            self.skipTest(f"Windows: {what}")
+
     def natively(self) -> None:
         """Skips a test that limits or traces the process of the tool, where this process is an emulator's."""
         if "ONNXAR_EMULATED" in os.environ:
@@ -275,7 +286,7 @@ class ToolCase(FolderCase):
         errors = [each for each in report["findings"] if each["severity"] == "error"]
         self.assertFalse(report["ok"])
         self.assertEqual(Fault(*(errors[0][key] for key in Fault._fields)), fault, errors[0])
-        return errors[0]["message"]
+        return as_said(errors[0]["message"])
 
     def refuses(self, fault: Fault, path: Path, verbs: str = "pack unpack") -> str:
         """Expects that `check` and the verbs report this error of the input. Returns the message."""

@@ -21,6 +21,10 @@ class GuardedBuffer {
   /// Valid as long as the buffer lives.
   [[nodiscard]] std::span<const std::byte> bytes() const& { return bytes_; }
   [[nodiscard]] std::span<std::byte> writable() & { return bytes_; }
+
+  /// Makes these bytes, whole pages, inaccessible from now on.
+  void forbid(std::size_t offset, std::size_t size);
+  static std::size_t page_size();
   std::span<const std::byte> bytes() const&& = delete;
 
  private:

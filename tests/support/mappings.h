@@ -10,12 +10,14 @@ namespace onnxar::testing {
 
 struct MappedRange {
   std::uintptr_t begin = 0, end = 0;
-  std::string path;          // empty: no file
-  std::uint64_t offset = 0;  // of the first byte in the file
+  std::filesystem::path path;  // of the file, in the words of `mapped_name`; empty: no file
+  std::uint64_t offset = 0;    // of the first byte in the file; Windows does not tell it
 };
 
 /// All mappings of files.
 std::vector<MappedRange> mapped_ranges();
+/// The path of this file in mapped ranges. It must exist. On Windows, it begins with the name of a device.
+std::filesystem::path mapped_name(const std::filesystem::path& file);
 
 struct MappedPlace {
   std::filesystem::path path;  // empty: memory
@@ -35,8 +37,9 @@ inline std::filesystem::path mapped_file_at(const void* address) { return mapped
 
 /// Counts the mappings of the file.
 inline std::size_t mappings_of(const std::filesystem::path& file) {
+  const std::filesystem::path name = mapped_name(file);
   std::size_t count = 0;
-  for (const MappedRange& range : mapped_ranges()) count += range.path == file ? 1U : 0U;
+  for (const MappedRange& range : mapped_ranges()) count += range.path == name ? 1U : 0U;
   return count;
 }
 

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "os/names.h"
+#include "support/special_files.h"
 
 namespace onnxar::testing {
 namespace fs = std::filesystem;
@@ -48,6 +49,7 @@ fs::path TempDir::operator/(std::string_view name) const { return path_ / os::pa
 fs::path TempDir::write_file(std::string_view name, std::span<const std::byte> bytes) const {
   const fs::path path = path_ / os::path_of(name);
   fs::create_directories(path.parent_path());
+  make_way_for(path);
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   file.close();

@@ -1,7 +1,6 @@
 // A conversion that cannot succeed reports where and why, and leaves no file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "onnxar/convert.h"
 #include "support/samples.h"
+#include "support/special_files.h"
 
 namespace onnxar::testing {
 namespace {
@@ -161,9 +161,10 @@ TEST_F(ConvertFaultsTest, ASliceThatLeavesItsEntryIsRefused) {
 }
 
 TEST_F(ConvertFaultsTest, LinksOutOfTheFolderAreRefused) {
+  ONNXAR_NEEDS_SYMLINKS();
   folder_.write_file("secret", pattern(1024));
   folder_.write_file("model/sub/x", "");
-  fs::create_symlink("../secret", folder_ / "model/link");
+  make_symlink("../secret", folder_ / "model/link");
   const auto refused = [this](std::string_view location, Code code) {
     const Message tensor = linked_floats("a", 256, location);
     const Message proto = model_of({tensor});
@@ -188,8 +189,7 @@ TEST_F(ConvertFaultsTest, AnInlineModelOf2GiBIsRefusedAndTheWayOutNamed) {
   const Message proto =
       model_of({tensor("w", dtype::uint8, {static_cast<std::int64_t>(two_gib - 1)}).external("big", {}, two_gib - 1)});
   const fs::path input = folder_.write_file("in", proto.view());
-  folder_.write_file("big", "");
-  ASSERT_EQ(::truncate((folder_ / "big").c_str(), static_cast<off_t>(two_gib)), 0);  // sparse: takes no disk space
+  fs::resize_file(folder_.write_file("big", ""), two_gib);  // sparse: takes no disk space
   const Error error =
       expect_refused(folder_, input, saved_as(Format::onnx_inline), Code::onnx_model_too_large, "", std::nullopt);
   EXPECT_EQ(error.path(), folder_ / "out");
@@ -234,7 +234,8 @@ TEST_F(ConvertFaultsTest, ADataFileMustBeAPlainNameBesideTheModel) {
 }
 
 TEST_F(ConvertFaultsTest, TheModelsNameMayNotLeadToItsDataFile) {
-  fs::create_symlink("w.bin", folder_ / "out");
+  ONNXAR_NEEDS_SYMLINKS();
+  make_symlink("w.bin", folder_ / "out");
   const fs::path input = inline_model();
   for (const bool replace : {false, true}) {
     SaveOptions options = saved_as(Format::onnx_external);
@@ -244,8 +245,9 @@ TEST_F(ConvertFaultsTest, TheModelsNameMayNotLeadToItsDataFile) {
 }
 
 TEST_F(ConvertFaultsTest, TheDataFilesNameMayNotLeadElsewhere) {
+  ONNXAR_NEEDS_SYMLINKS();
   folder_.write_file("other", "precious");
-  fs::create_symlink("other", folder_ / "w.bin");
+  make_symlink("other", folder_ / "w.bin");
   const fs::path input = inline_model();
   SaveOptions options = saved_as(Format::onnx_external);
   options.output.overwrite = true;

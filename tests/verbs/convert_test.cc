@@ -334,10 +334,11 @@ TEST_F(ConvertTest, AnOutputIsReplacedWholeAndKeepsItsMode) {
   SaveOptions options = saved_as(Format::archive);
   options.output.overwrite = true;
   fs::permissions(folder_.write_file("out", pattern(100000)), fs::perms::owner_read | fs::perms::owner_write);
+  const fs::perms mode = fs::status(folder_ / "out").permissions();  // Windows has a bit of it
   pack_or_unpack(input, folder_ / "out", options);
   EXPECT_EQ(folder_.read_file("out"),
             archive_of(model_of({linked_floats("w", 256, "w")}), {zip_entry("w", pattern(1024))}).bytes);
-  EXPECT_EQ(fs::status(folder_ / "out").permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(fs::status(folder_ / "out").permissions(), mode);
   EXPECT_THAT(folder_.file_names(), ElementsAre("in", "out"));
 }
 

@@ -15,6 +15,7 @@
 #include "onnxar/edit.h"
 #include "support/refusal.h"
 #include "support/samples.h"
+#include "support/special_files.h"
 
 namespace onnxar::testing {
 namespace {
@@ -216,9 +217,10 @@ TEST_F(LinkTest, TensorsInTheModelStay) {
 }
 
 TEST_F(LinkTest, SymbolicLinksAreResolved) {
+  ONNXAR_NEEDS_SYMLINKS();
   fs::create_directory(folder_ / "cache");
   fs::rename(archive_, folder_ / "cache/blob");
-  fs::create_symlink("cache/blob", archive_);
+  make_symlink("cache/blob", archive_);
   const Link link = make_link(archive_);
   EXPECT_EQ(link.folder, fs::canonical(folder_ / "cache"));
   EXPECT_EQ(link.archive, "blob");
@@ -226,7 +228,7 @@ TEST_F(LinkTest, SymbolicLinksAreResolved) {
 }
 
 TEST_F(LinkTest, NamesThatAreNoLocationsAreRefused) {
-  for (const std::string name : {"#x.onnxar", "a..b.onnxar", "..x", "\xff.onnxar"}) {
+  for (const std::string name : {"#x.onnxar", "a..b.onnxar", "..x"}) {
     const fs::path path = folder_.write_file(name, built_.bytes);
     const auto error = error_of([&] { make_link(path); });
     EXPECT_EQ(id(error.code()), "usage.argument") << name;
@@ -260,8 +262,9 @@ TEST_F(LinkTest, FileHoldsTheSameBytes) {
 }
 
 TEST_F(LinkTest, FileLiesBesideItsArchive) {
+  ONNXAR_NEEDS_SYMLINKS();
   fs::create_directory(folder_ / "other");
-  fs::create_symlink("..", folder_ / "other/up");
+  make_symlink("..", folder_ / "other/up");
   const auto error = error_of([&] { onnxar::link(archive_, folder_ / "other/x.onnx", unsynced_link()); });
   EXPECT_EQ(id(error.code()), "usage.argument");
   EXPECT_THAT(error.what(), HasSubstr((fs::canonical(folder_.path()) / "x.onnx").string()));
@@ -270,9 +273,10 @@ TEST_F(LinkTest, FileLiesBesideItsArchive) {
 }
 
 TEST_F(LinkTest, FileLiesBesideWhatASymbolicLinkLeadsTo) {
+  ONNXAR_NEEDS_SYMLINKS();
   fs::create_directory(folder_ / "cache");
   fs::rename(archive_, folder_ / "cache/blob");
-  fs::create_symlink("cache/blob", archive_);
+  make_symlink("cache/blob", archive_);
   EXPECT_EQ(code_of([&] { onnxar::link(archive_, folder_ / "x.onnx", unsynced_link()); }), Code::usage_argument);
   onnxar::link(archive_, folder_ / "cache/x.onnx", unsynced_link());
   EXPECT_TRUE(verify_link(folder_ / "cache/x.onnx"));
@@ -289,9 +293,10 @@ TEST_F(LinkTest, ExistingOutputIsLeftUnlessItMayBeReplaced) {
 }
 
 TEST_F(LinkTest, ArchiveItselfIsNeverReplaced) {
+  ONNXAR_NEEDS_SYMLINKS();
   LinkOptions options = unsynced_link();
   options.output.overwrite = true;
-  fs::create_symlink("x.onnxar", folder_ / "y.onnx");
+  make_symlink("x.onnxar", folder_ / "y.onnx");
   for (const char* name : {"x.onnxar", "y.onnx"}) {
     const auto error = error_of([&] { onnxar::link(archive_, folder_ / name, options); });
     EXPECT_EQ(id(error.code()), "usage.argument");
@@ -387,10 +392,11 @@ TEST_F(LinkTest, MissingArchiveIsMissingData) {
 }
 
 TEST_F(LinkTest, ArchiveThatIsReachedThroughAPlantedLinkIsRefused) {
+  ONNXAR_NEEDS_SYMLINKS();
   fs::create_directory(folder_ / "model");
   const fs::path link = written();
   fs::rename(link, folder_ / "model/x.onnx");
-  fs::create_symlink("../x.onnxar", folder_ / "model/x.onnxar");
+  make_symlink("../x.onnxar", folder_ / "model/x.onnxar");
   EXPECT_EQ(code_of([&] { verify_link(folder_ / "model/x.onnx"); }), Code::onnx_external_outside);
 }
 
@@ -658,8 +664,9 @@ TEST_F(LinkTest, GoesBackIntoItsArchiveAsItWas) {
 }
 
 TEST_F(LinkTest, GoesBackThroughASymbolicLink) {
+  ONNXAR_NEEDS_SYMLINKS();
   const fs::path link = written();
-  fs::create_symlink("x.onnxar", folder_ / "y.onnxar");
+  make_symlink("x.onnxar", folder_ / "y.onnxar");
   onnxar::replace(folder_ / "y.onnxar", link, unsynced_edit());
   EXPECT_EQ(folder_.read_file("x.onnxar"), append_edit(built_, built_.data_of(model_entry)).bytes);
 }

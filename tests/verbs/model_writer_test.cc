@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "onnxar/archive.h"
+#include "onnxar/edit.h"
 #include "onnxar/listing.h"
 #include "onnxar/model_stream.h"
 #include "support/samples.h"
@@ -229,6 +230,59 @@ TEST_F(ModelWriterTest, ItSavesAgainAndAsAnything) {
   save(proto, options);
   EXPECT_EQ(source->reads, 2);
   EXPECT_THAT(folder_.read_file("a.onnxar"), ::testing::SizeIs(::testing::Gt(4096U)));
+}
+
+TEST_F(ModelWriterTest, AnEditAddsWhatTheArchiveDoesNotHave) {
+  const auto old = std::make_shared<MadeSource>(4096, 1);
+  save(model_of({linked_floats("a", 1024, writer_.add(old))}));
+  const Blob before = folder_.read_file("a.onnxar");
+  const auto equal = std::make_shared<MadeSource>(4096, 1);
+  const std::string at_equal = writer_.add(equal);
+  const std::string at_other = writer_.add(std::make_shared<MadeSource>(2048, 2));
+  const Message model =
+      model_of({linked_floats("a", 1024, "a"), linked_floats("b", 1024, at_equal), linked_floats("c", 512, at_other)});
+  const ReplaceReport report = writer_.replace(path_, model.view(), unsynced_edit());
+  EXPECT_THAT(entries(), ElementsAre("a", "c")) << "the data of b is that of an entry";
+  EXPECT_EQ(report.entries_added, 1U);
+  EXPECT_EQ(report.bytes_added, 2048U);
+  EXPECT_TRUE(passed(check(path_, {.data = true, .strict = false, .load = {}})));
+  undo(path_, {.sync = false});
+  EXPECT_EQ(folder_.read_file("a.onnxar"), before);
+}
+
+TEST_F(ModelWriterTest, AnEditWithAWeightOfAnotherSizeChangesNothing) {
+  save(model_of({floats("a", 1024)}));
+  const Blob before = folder_.read_file("a.onnxar");
+  const std::string location = writer_.add(std::make_shared<MadeSource>(4096, 1, 4095));
+  const Message model = model_of({linked_floats("b", 1024, location)});
+  EXPECT_EQ(error_of([&] { writer_.replace(path_, model.view(), unsynced_edit()); }).code(), Code::io_source_size);
+  EXPECT_EQ(folder_.read_file("a.onnxar"), before);
+}
+
+TEST_F(ModelWriterTest, AnEditOfAStateThatIsGoneIsRefused) {
+  save(model_of({floats("a", 1024)}));
+  const Archive opened = Archive::open(path_);
+  ReplaceOptions options = unsynced_edit();
+  options.prepared_from = &opened;
+  const Message model = model_of({floats("b", 1024)});
+  writer_.replace(path_, model.view(), options);
+  const Blob before = folder_.read_file("a.onnxar");
+  const Error error = error_of([&] { ModelWriter().replace(path_, model_of({floats("c", 1024)}).view(), options); });
+  EXPECT_EQ(error.code(), Code::io_changed);
+  EXPECT_EQ(error.path(), path_);
+  EXPECT_EQ(error_of([&] { replace(path_, options); }).code(), Code::io_changed);
+  EXPECT_EQ(folder_.read_file("a.onnxar"), before);
+}
+
+TEST_F(ModelWriterTest, AnAddedFileMayBeGivenAsBytes) {
+  save(model_of({floats("a", 1024)}));
+  ReplaceOptions options = unsynced_edit();
+  const Blob bytes = pattern(5000, 9);
+  options.add = {{.name = "t.json", .source = std::make_shared<SpanSource>(Bytes(bytes))}};
+  replace(path_, options);
+  EXPECT_THAT(entries(), ElementsAre("a", "t.json"));
+  const Archive archive = Archive::open(path_);
+  EXPECT_THAT(archive.bytes(*archive.find("t.json")), ::testing::ElementsAreArray(bytes));
 }
 
 }  // namespace

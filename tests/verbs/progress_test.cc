@@ -29,7 +29,9 @@ struct Case {
   std::string verb;
   std::function<void(const TempDir& folder, const ProgressCallback& progress)> run;
 };
-void PrintTo(const Case& each, std::ostream* out) { *out << each.verb; }
+void PrintTo(const Case& each, std::ostream* out) {  // NOLINT(readability-identifier-naming): GoogleTest calls it
+  *out << each.verb;
+}
 
 fs::path packed(const TempDir& folder) {
   const fs::path archive = folder.path() / "in.onnxar";

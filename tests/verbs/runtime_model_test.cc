@@ -74,6 +74,12 @@ TEST(RuntimeModel, EmptyDataIsInTheModel) {
   EXPECT_THAT(sample.made().tensors, IsEmpty());
 }
 
+TEST(RuntimeModel, NamelessDataIsInTheModel) {
+  const Sample sample(model_of({linked_floats("", 300, "a")}));
+  EXPECT_EQ(sample.made().model, model_of({inline_floats("", 1)}).view());
+  EXPECT_THAT(sample.made().tensors, IsEmpty());
+}
+
 TEST(RuntimeModel, OutlivesTheArchive) {
   const auto bytes = std::make_shared<const Blob>(
       archive_of(model_of({linked_floats("a", 300, "a")}), {zip_entry("a", pattern(1200, 1))}).bytes);

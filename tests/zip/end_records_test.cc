@@ -2,12 +2,15 @@
 #include "zip/end_records.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <span>
 #include <string>
 
+#include "base/mapped_file.h"
+#include "support/temp_dir.h"
 #include "zip/reading.h"
 
 namespace onnxar::testing {
@@ -318,7 +321,7 @@ TEST(EndRecords, Zip64IsNeededFrom65535EntriesOn) {
 }
 
 /// Whether a directory of this offset and size has zip64 end records without need. The file's bytes before its end
-/// records are memory that was never touched.
+/// records are a hole, which is mapped and never touched.
 bool has_unneeded_zip64(std::uint64_t offset, std::uint64_t size) {
   const Built built = changed_zip64([](ZipBuilder&) {});
   Blob records(built.bytes.end() - 98, built.bytes.end());
@@ -326,14 +329,14 @@ bool has_unneeded_zip64(std::uint64_t offset, std::uint64_t size) {
   put_u64(records, 48, offset);
   put_u64(records, 56 + 8, offset + size);
   const std::size_t length = offset + size + records.size();
-  void* const memory =
-      ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  EXPECT_NE(memory, MAP_FAILED);
-  const std::span file(static_cast<std::byte*>(memory), length);
-  std::ranges::copy(records, file.last(records.size()).begin());
-  const bool unneeded = zip::read_end(file).unneeded_zip64;
-  ::munmap(memory, length);
-  return unneeded;
+  const TempDir folder;
+  const std::filesystem::path path = folder.write_file("a", "");
+  std::filesystem::resize_file(path, length - records.size());
+  std::ofstream(path, std::ios::binary | std::ios::app)
+      .write(reinterpret_cast<const char*>(records.data()), static_cast<std::streamsize>(records.size()));
+  const base::MappedFile file = base::MappedFile::open(path);
+  EXPECT_EQ(file.bytes().size(), length);
+  return zip::read_end(file.bytes()).unneeded_zip64;
 }
 
 TEST(EndRecords, Zip64IsNeededForADirectoryThatIsThatLargeOrThatFarAway) {

@@ -18,7 +18,7 @@ namespace {
 Blob deflated(const Blob& data) {
   z_stream stream{};
   if (::deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
-  Blob out(::deflateBound(&stream, data.size()));
+  Blob out(::deflateBound(&stream, static_cast<uLong>(data.size())));
   Blob in = data;
   stream.next_in = reinterpret_cast<Bytef*>(in.data());
   stream.avail_in = static_cast<uInt>(in.size());

@@ -104,6 +104,7 @@ void print_error(const Error& error, bool as_document) {
 
 int parse_and_run(Words words) {
   CLI::App app("ONNX archives: one file with a model and its weights, ready to be mapped.", "onnxar");
+  app.allow_windows_style_options(false);  // `/models/a.onnx` is a path there, too
   app.set_version_flag("--version", std::string("onnxar ") + ONNXAR_VERSION_STRING);
   bool read_already = false;  // by wants_json_errors
   app.add_flag(std::string(json_errors), read_already, "Print an error as JSON on stderr; before the verb")->group("");

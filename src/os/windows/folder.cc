@@ -58,11 +58,12 @@ File open_part_by_part(Handle folder, const fs::path& relative, const Opening& l
     if (reason_of(failed) == Reason::bad_name) failed = error_of(ERROR_FILE_NOT_FOUND);
     if (failed) return {};
   }
-  return here;
+  // `.` is the folder itself.
+  return here.valid() || failed ? std::move(here) : open_again(folder, last_opening, failed);
 }
 
 /// Marks the file for removal. POSIX semantics (Windows 10 1709): the name is free at once, even while others have the
-/// file open. The older way frees it at the last close.
+/// file open or mapped. The older way frees it at the last close, and refuses mapped files.
 std::error_code remove(const File& file) noexcept {
   constexpr auto disposition_ex = static_cast<FILE_INFO_BY_HANDLE_CLASS>(21);  // FileDispositionInfoEx
   FILE_DISPOSITION_INFO_EX at_once{FILE_DISPOSITION_FLAG_DELETE | FILE_DISPOSITION_FLAG_POSIX_SEMANTICS |
@@ -75,8 +76,15 @@ std::error_code remove(const File& file) noexcept {
 
 std::error_code remove_name(Handle folder, const fs::path& name, ULONG kind) noexcept {
   std::error_code failed;
-  const File file = open_in(folder, name.native(), {DELETE, FILE_OPEN, kind}, failed);
-  return failed ? failed : remove(file);
+  {
+    const File file = open_in(folder, name.native(), {DELETE, FILE_OPEN, kind}, failed);
+    if (!failed) failed = remove(file);
+  }
+  // This way takes mapped files, too: they go when their last mapping ends.
+  if (reason_of(failed) == Reason::permission || reason_of(failed) == Reason::mapped) {
+    open_in(folder, name.native(), {DELETE, FILE_OPEN, kind | FILE_DELETE_ON_CLOSE}, failed);
+  }
+  return failed;
 }
 
 /// Whether a list of a folder's names has one besides the folder and its parent.
@@ -156,15 +164,14 @@ std::error_code make_folder(Handle folder, const fs::path& name) noexcept {
   return failed;
 }
 
+// A handle may list what the folder had when it was first listed. So the folder is opened anew.
 bool is_empty(Handle folder, std::error_code& failed) noexcept {
+  const File again = open_again(folder, as_folder, failed);
   alignas(FILE_ID_BOTH_DIR_INFO) std::array<std::byte, 16384> list{};
-  auto which = FileIdBothDirectoryRestartInfo;
-  while (true) {
+  while (!failed) {
     const auto size = static_cast<DWORD>(list.size());
-    failed = outcome(::GetFileInformationByHandleEx(native_of(folder), which, list.data(), size) != 0);
+    failed = outcome(::GetFileInformationByHandleEx(native_of(again), FileIdBothDirectoryInfo, list.data(), size) != 0);
     if (!failed && names_a_file(list)) return false;
-    if (failed) break;
-    which = FileIdBothDirectoryInfo;
   }
   if (failed.value() == ERROR_NO_MORE_FILES) failed.clear();
   return !failed;

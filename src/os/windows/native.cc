@@ -63,7 +63,9 @@ std::wstring long_path(const std::filesystem::path& path) {
   return LR"(\\?\)" + absolute;
 }
 
-File open_in(Handle folder, std::wstring_view name, const Opening& opening, std::error_code& failed) noexcept {
+namespace {
+
+File open_at(Handle folder, std::wstring_view name, const Opening& opening, std::error_code& failed) noexcept {
   UNICODE_STRING text{};
   // The buffer is only read, although its type is not const.
   text.Buffer = const_cast<wchar_t*>(name.data());
@@ -76,12 +78,23 @@ File open_in(Handle folder, std::wstring_view name, const Opening& opening, std:
   HANDLE handle = INVALID_HANDLE_VALUE;
   IO_STATUS_BLOCK status{};
   const ULONG options = opening.options | FILE_SYNCHRONOUS_IO_NONALERT | FILE_OPEN_REPARSE_POINT;
-  failed = name.size() > 32'000 || !is_plain_name(name)
-               ? error_of(ERROR_INVALID_NAME)
-               : outcome_of(::NtCreateFile(&handle, opening.access | SYNCHRONIZE | FILE_READ_ATTRIBUTES, &place,
-                                           &status, nullptr, FILE_ATTRIBUTE_NORMAL, share_all, opening.disposition,
-                                           options, nullptr, 0));
+  failed =
+      outcome_of(::NtCreateFile(&handle, opening.access | SYNCHRONIZE | FILE_READ_ATTRIBUTES, &place, &status, nullptr,
+                                FILE_ATTRIBUTE_NORMAL, share_all, opening.disposition, options, nullptr, 0));
   return failed ? File() : File(Handle{reinterpret_cast<std::intptr_t>(handle)});
+}
+
+}  // namespace
+
+File open_in(Handle folder, std::wstring_view name, const Opening& opening, std::error_code& failed) noexcept {
+  if (name.size() <= 32'000 && is_plain_name(name)) return open_at(folder, name, opening, failed);
+  failed = error_of(ERROR_INVALID_NAME);
+  return {};
+}
+
+// An empty name is that of the folder.
+File open_again(Handle handle, const Opening& opening, std::error_code& failed) noexcept {
+  return open_at(handle, L"", opening, failed);
 }
 
 bool is_plain_name(std::wstring_view name) noexcept {

@@ -64,6 +64,8 @@ struct Opening {
 
 /// Opens `name`, one part of a path, in the folder. A link is opened itself, not what it leads to.
 File open_in(Handle folder, std::wstring_view name, const Opening& opening, std::error_code& failed) noexcept;
+/// Opens what the handle is of a second time, wherever it is now.
+File open_again(Handle handle, const Opening& opening, std::error_code& failed) noexcept;
 
 /// Whether a file can have this name. Programs cannot open a file by a name that means a device (NUL, COM1.txt), a
 /// stream of a different file (`a:b`), or a name without the dots and spaces at its end.

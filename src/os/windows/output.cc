@@ -50,10 +50,10 @@ std::wstring name_aside(const std::wstring& name) {
 }
 
 /// For file systems, and versions of the system, that do not replace a file that is open or mapped: the old file moves
-/// away and is removed when its last user closes it. Between two of the steps no file has the name.
+/// away and is removed when its last user closes it. Between two of the steps no file has the name. A folder stays.
 std::error_code rename_after_moving_away(Handle file, Handle folder, const std::wstring& to) noexcept {
   std::error_code failed;
-  const File old = open_to_rename(folder, to, failed);
+  const File old = open_in(folder, to, {DELETE, FILE_OPEN, FILE_NON_DIRECTORY_FILE}, failed);
   if (failed) return failed;
   const std::wstring aside = name_aside(to);
   failed = rename(old, folder, aside, rename_class, 0);

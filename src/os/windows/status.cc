@@ -12,11 +12,13 @@ std::int64_t nanoseconds_of(LARGE_INTEGER time) noexcept {
   return (time.QuadPart - from_1601_to_1970) * 100;
 }
 
-/// ReFS has identities of 128 bits; of the others the upper half is 0.
-FileIdentity identity_of(HANDLE file, const BY_HANDLE_FILE_INFORMATION& basic) noexcept {
+/// ReFS has identities of 128 bits; of the others the upper half is 0. FAT tells an identity in the older way alone.
+FileIdentity identity_of(HANDLE file, std::error_code& failed) noexcept {
   FILE_ID_INFO found{};
   if (::GetFileInformationByHandleEx(file, FileIdInfo, &found, sizeof(found)) == 0) {
-    return {basic.dwVolumeSerialNumber, std::uint64_t{basic.nFileIndexHigh} << 32U | basic.nFileIndexLow};
+    BY_HANDLE_FILE_INFORMATION older{};
+    failed = outcome(::GetFileInformationByHandle(file, &older) != 0);
+    return {older.dwVolumeSerialNumber, std::uint64_t{older.nFileIndexHigh} << 32U | older.nFileIndexLow};
   }
   std::uint64_t halves[2] = {};
   std::memcpy(halves, &found.FileId, sizeof(halves));
@@ -33,18 +35,19 @@ FileKind kind_of(Handle file, DWORD attributes) noexcept {
 
 FileStatus file_status(Handle file, std::error_code& failed) noexcept {
   const HANDLE native = native_of(file);
-  BY_HANDLE_FILE_INFORMATION found{};
+  FILE_STANDARD_INFO found{};
   FILE_BASIC_INFO times{};
   ::SetLastError(NO_ERROR);
   const DWORD type = ::GetFileType(native);
   failed = error_of(type == FILE_TYPE_UNKNOWN ? ::GetLastError() : NO_ERROR);
   if (failed || type != FILE_TYPE_DISK) return {};  // pipes and consoles have none of the rest
-  failed = outcome(::GetFileInformationByHandle(native, &found) != 0 &&
+  failed = outcome(::GetFileInformationByHandleEx(native, FileStandardInfo, &found, sizeof(found)) != 0 &&
                    ::GetFileInformationByHandleEx(native, FileBasicInfo, &times, sizeof(times)) != 0);
   if (failed) return {};
-  return {kind_of(file, found.dwFileAttributes), identity_of(native, found),
-          std::uint64_t{found.nFileSizeHigh} << 32U | found.nFileSizeLow, nanoseconds_of(times.LastWriteTime),
-          nanoseconds_of(times.ChangeTime)};
+  const FileIdentity identity = identity_of(native, failed);
+  if (failed) return {};
+  return {kind_of(file, times.FileAttributes), identity, static_cast<std::uint64_t>(found.EndOfFile.QuadPart),
+          nanoseconds_of(times.LastWriteTime), nanoseconds_of(times.ChangeTime)};
 }
 
 }  // namespace onnxar::os

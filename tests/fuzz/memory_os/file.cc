@@ -26,11 +26,12 @@ FileStatus status_at(const std::string& path, std::error_code& failed) noexcept 
   return node ? status_of_node(*node) : FileStatus();
 }
 
-/// Copies `part` to `offset`, which may be beyond the end.
+/// Copies `part` to `offset`, which may be beyond the end, and to what is mapped of the file.
 void put(memory::Node& node, std::uint64_t offset, std::span<const std::byte> part) {
   if (part.empty()) return;
   if (node.bytes.size() < offset + part.size()) node.bytes.resize(offset + part.size());
   std::ranges::copy(part, node.bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+  for (const auto& [begin, mapping] : files().mappings) mapping.follow(node, offset, part);
 }
 
 bool excludes(const memory::Node& node, const Opening& opening, Lock wanted) {

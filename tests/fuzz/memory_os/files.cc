@@ -1,5 +1,6 @@
 #include "files.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -13,6 +14,13 @@ void Opening::unlock() noexcept {
   if (lock == Lock::shared) --node->shared_locks;
   if (lock == Lock::exclusive) node->exclusive_lock = false;
   lock.reset();
+}
+
+void Mapping::follow(const Node& file, std::uint64_t at, std::span<const std::byte> written) const {
+  const std::uint64_t begin = std::max(at, offset);
+  const std::uint64_t end = std::min(at + written.size(), offset + copy.size());
+  if (node.get() != &file || begin >= end) return;
+  std::ranges::copy(written.subspan(begin - at, end - begin), copy.subspan(begin - offset).begin());
 }
 
 std::shared_ptr<Node> Files::make(FileKind kind) {

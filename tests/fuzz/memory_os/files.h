@@ -5,8 +5,8 @@
 // external_data, whose subject these are, links src/os/posix.
 //
 // A mapping is a copy on the heap, of exactly the requested bytes. AddressSanitizer then finds reads beyond the end of
-// a file, which the rest of its last page would hide. A mapping does not show later writes to the file; the library
-// only promises that an edit does not change mapped bytes.
+// a file, which the rest of its last page would hide. Writes to the file go to its mappings, too. Those that make the
+// file shorter do not: the library promises that an edit does not take mapped bytes away.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -49,12 +50,23 @@ struct Opening {
   void unlock() noexcept;
 };
 
+/// Bytes of a file that are mapped, from `offset` on.
+struct Mapping {
+  std::shared_ptr<const Node> node;
+  std::uint64_t offset = 0;
+  std::span<std::byte> copy = {};
+
+  /// Takes over what was written to `file` at `at`.
+  void follow(const Node& file, std::uint64_t at, std::span<const std::byte> written) const;
+};
+
 /// All files and handles of the process. Functions of the room hold `mutex` while they use it.
 struct Files {
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<Node>, std::less<>> names;
   std::vector<std::shared_ptr<Opening>> handles;
   std::vector<std::size_t> free_handles;
+  std::map<const std::byte*, Mapping> mappings;  // by their first byte
   std::uint64_t next_inode = 1;
   std::set<std::string, std::less<>> roots;  // folders that stay
 

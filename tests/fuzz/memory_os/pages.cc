@@ -13,13 +13,22 @@ std::span<const std::byte> map(Handle file, std::uint64_t offset, std::size_t le
                                std::error_code& failed) noexcept {
   std::byte* const copy = allocate(length, mapping_granularity());
   const std::size_t got = read_at(file, std::span(copy, length), offset, failed);
-  if (!failed && got == length) return {copy, length};
-  if (!failed) failed = memory::error(std::errc::invalid_argument);
-  std::free(copy);
-  return {};
+  if (!failed && got != length) failed = memory::error(std::errc::invalid_argument);
+  const std::scoped_lock lock(memory::files().mutex);
+  const auto opening = memory::files().at(file);
+  if (failed || !opening) {
+    std::free(copy);
+    return {};
+  }
+  memory::files().mappings[copy] = {opening->node, offset, {copy, length}};
+  return {copy, length};
 }
 
-void unmap(std::span<const std::byte> mapping) noexcept { std::free(const_cast<std::byte*>(mapping.data())); }
+void unmap(std::span<const std::byte> mapping) noexcept {
+  const std::scoped_lock lock(memory::files().mutex);
+  memory::files().mappings.erase(mapping.data());
+  std::free(const_cast<std::byte*>(mapping.data()));
+}
 
 void will_need(std::span<const std::byte> /*bytes*/) noexcept {}
 std::error_code populate(std::span<const std::byte> /*bytes*/) noexcept { return {}; }

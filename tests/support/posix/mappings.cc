@@ -18,12 +18,16 @@ std::vector<MappedRange> mapped_ranges() {
     std::string mode, offset, device, inode;
     char dash = 0;
     words >> std::hex >> range.begin >> dash >> range.end >> mode >> offset >> device >> inode;
-    std::getline(words >> std::ws, range.path);
+    std::string path;
+    std::getline(words >> std::ws, path);
+    range.path = path;
     range.offset = std::stoull(offset, nullptr, 16);
     ranges.push_back(range);
   }
   return ranges;
 }
+
+std::filesystem::path mapped_name(const std::filesystem::path& file) { return file; }
 
 bool is_present(const void* address) {
   const auto page = reinterpret_cast<std::uintptr_t>(address) / static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));

@@ -1,6 +1,6 @@
 #include "support/programs.h"
 
-#include "support/child_process.h"
+#include "support/posix/child_process.h"
 
 namespace onnxar::testing {
 

@@ -12,13 +12,13 @@ namespace {
   throw std::system_error(static_cast<int>(::GetLastError()), std::system_category(), what);
 }
 
-std::size_t page_size() {
+}  // namespace
+
+std::size_t GuardedBuffer::page_size() {
   SYSTEM_INFO system{};
   ::GetSystemInfo(&system);
   return system.dwPageSize;
 }
-
-}  // namespace
 
 GuardedBuffer GuardedBuffer::ending_at_guard(std::span<const std::byte> bytes) { return {bytes, Side::end}; }
 
@@ -36,6 +36,11 @@ GuardedBuffer::GuardedBuffer(std::span<const std::byte> bytes, Side side) {
   mapping_size_ = room + 2 * page;
   bytes_ = {side == Side::end ? first + (room - bytes.size()) : first, bytes.size()};
   std::copy(bytes.begin(), bytes.end(), bytes_.begin());
+}
+
+void GuardedBuffer::forbid(std::size_t offset, std::size_t size) {
+  DWORD before = 0;
+  if (::VirtualProtect(bytes_.subspan(offset, size).data(), size, PAGE_NOACCESS, &before) == 0) fail("VirtualProtect");
 }
 
 GuardedBuffer::~GuardedBuffer() { ::VirtualFree(mapping_, 0, MEM_RELEASE); }

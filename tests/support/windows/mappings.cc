@@ -1,5 +1,11 @@
 #include "support/mappings.h"
 
+#include <span>
+#include <system_error>
+
+#include "os/file.h"
+#include "os/pages.h"
+
 #define PSAPI_VERSION 2
 #include "os/windows/native.h"
 // After it.
@@ -8,11 +14,11 @@
 namespace onnxar::testing {
 namespace {
 
-/// The path of the file that is mapped at `address`: the system tells its device, so the file is looked for by name.
-std::string path_at(void* address) {
+/// The path of the file that is mapped at `address`, with the name of its device.
+std::filesystem::path path_at(const void* address) {
   std::wstring name(32768, L'\0');
-  const DWORD size = ::GetMappedFileNameW(::GetCurrentProcess(), address, name.data(), 32768);
-  return std::filesystem::path(name.substr(0, size)).string();
+  const DWORD size = ::GetMappedFileNameW(::GetCurrentProcess(), const_cast<void*>(address), name.data(), 32768);
+  return name.substr(0, size);
 }
 
 }  // namespace
@@ -28,6 +34,17 @@ std::vector<MappedRange> mapped_ranges() {
     at = begin + found.RegionSize;
   }
   return ranges;
+}
+
+// The system names the file of a mapping alone, so this makes one.
+std::filesystem::path mapped_name(const std::filesystem::path& file) {
+  std::error_code failed;
+  const os::File open = os::open(file, os::Access::read, failed);
+  const std::span<const std::byte> mapping = failed ? std::span<const std::byte>() : os::map(open, 0, 1, failed);
+  if (failed) throw std::system_error(failed, "a file whose mappings are counted");
+  std::filesystem::path name = path_at(mapping.data());
+  os::unmap(mapping);
+  return name;
 }
 
 bool is_present(const void* address) {

@@ -1,6 +1,7 @@
 #include "shell/progress_line.h"
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <iostream>
 
@@ -17,7 +18,7 @@ std::string duration_text(double seconds) {
   constexpr std::uint64_t minute = 60;
   constexpr double most = 1e9;
   if (!(seconds < most)) return "very long";
-  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
   if (whole < minute) return std::to_string(whole) + " s";
   const bool has_hours = whole >= minute * minute;
   const std::uint64_t unit = has_hours ? minute * minute : minute;

@@ -1,0 +1,213 @@
+"""Edits of an archive in place: tensors by name, the graph as an onnx.ModelProto, side files."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import types
+from collections.abc import Iterator, MutableMapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnxar import _core, _dtypes, _proto
+from onnxar._archive import Archive, Array, open_archive
+from onnxar._errors import NotFoundError, fault, usage
+from onnxar._options import Path, load_options, save_options
+from onnxar._progress import Progress, reporting
+from onnxar._sources import file_of
+from onnxar._types import ReplaceReport, report
+
+if TYPE_CHECKING:
+    import onnx
+
+_INITIALIZER = re.compile(r"graph\.initializer\[(\d+)\]")
+_DATA = ("raw_data", "float_data", "int32_data", "string_data", "int64_data", "double_data", "uint64_data", "external_data",
+         "data_location", "dims", "data_type", "segment")  # fmt: skip
+
+
+class Files(MutableMapping[str, bytes]):
+    """Side files and further graphs of an archive. A value is set as bytes, or as the path of a file."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._there = {*archive.side_files(), *archive.graphs()}
+        self.set: dict[str, Path | bytes] = {}
+        self.removed: set[str] = set()
+
+    def __getitem__(self, name: str) -> bytes:
+        if name in self.set:
+            file = self.set[name]
+            if isinstance(file, bytes | bytearray | memoryview):
+                return bytes(file)
+            with open(file, "rb") as opened:
+                return opened.read()
+        if name in self.removed or name not in self._there:
+            raise NotFoundError("usage.no_such_entry", "the archive has no side file of this name", str(name), None, self._archive.path or "")
+        return bytes(self._archive.entry(name))
+
+    def __setitem__(self, name: str, file: Path | bytes) -> None:
+        if not isinstance(file, str | os.PathLike | bytes | bytearray | memoryview):
+            raise usage(f"a side file is given as bytes or as a path, not as {type(file).__name__}", name)
+        self.set[name] = file
+        self.removed.discard(name)
+
+    def __delitem__(self, name: str) -> None:
+        self[name]
+        self.set.pop(name, None)
+        if name in self._there:
+            self.removed.add(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted((self._there | self.set.keys()) - self.removed))
+
+    def __len__(self) -> int:
+        return len((self._there | self.set.keys()) - self.removed)
+
+
+class Edit:
+    """An edit of one archive, made by `onnxar.edit`. It counts when its block ends without an exception: then everything is
+    appended to the file in one step, or nothing. Weights that do not change are neither read nor moved. Arrays and
+    archives that were opened before stay as they were. One thread at a time."""
+
+    def __init__(self, archive: Archive, options: dict[str, Any]) -> None:
+        self.archive = archive
+        """The archive before the edit."""
+        self.files = Files(archive)
+        """Side files and graphs by name: set bytes or a path, or delete them."""
+        self.report: ReplaceReport | None = None
+        """What was done, once the block has ended; None if nothing changed."""
+        self._options = options
+        self._writer = _core.ModelWriter()
+        self._set: dict[str, Array] = {}
+        self._before: bytes | None = None
+
+    @functools.cached_property
+    def model(self) -> onnx.ModelProto:
+        """The onnx.ModelProto without its large tensors, which refer to entries. Change it in any way. A tensor with new data
+        inside gets a new entry."""
+        import onnx
+        from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
+
+        try:
+            model: onnx.ModelProto = onnx.ModelProto.FromString(self.archive.model())
+        except DecodeError as error:
+            raise fault("onnx.model.invalid", f"protobuf cannot parse the model: {error}", path=self.archive.path or "") from error
+        self._before = model.SerializeToString()
+        return model
+
+    def __getitem__(self, name: str) -> Array:
+        """Returns the array that was set, else the one in the archive."""
+        return self._set[name] if name in self._set else self.archive[name]
+
+    def __setitem__(self, name: str, array: Any) -> None:
+        """Gives a tensor new data of the same type and shape (see `put`). The array is written when the block ends; do not
+        change it until then. Errors: usage.no_such_entry; usage.argument (type, shape, several tensors of this name)."""
+        array, message = _array_of(array, name), self._message(name)
+        number, dims = _dtypes.number_of(array, name), tuple(message.dims)
+        if message.data_type and (number, array.shape) != (message.data_type, dims):
+            before = f"{_dtypes.name_of(message.data_type)} {list(dims)}"
+            raise usage(f"the tensor is {before}, and the array {_dtypes.name_of(number)} {list(array.shape)}: convert the "
+                        "array, or call put, which also changes type and shape", name)  # fmt: skip
+        self._give(message, array, number)
+
+    def put(self, name: str, array: Any) -> None:
+        """Gives a tensor new data of any type and shape; if there is no such tensor, adds an initializer of the graph."""
+        array = _array_of(array, name)
+        number = _dtypes.number_of(array, name)
+        try:
+            message = self._message(name)
+        except NotFoundError:
+            message = self.model.graph.initializer.add(name=name)
+        self._give(message, array, number)
+
+    def _give(self, message: onnx.TensorProto, array: Array, number: int) -> None:
+        for field in _DATA:
+            message.ClearField(field)  # type: ignore[arg-type,unused-ignore]
+        message.dims.extend(array.shape)
+        message.data_type = number
+        if size := _dtypes.raw_size(array, number):
+            _proto.set_link(message, self._writer.add(size, functools.partial(_write, array=array, number=number)), size)
+        else:
+            message.raw_data = b""
+        self._set[message.name] = array
+
+    def _message(self, name: str) -> onnx.TensorProto:
+        """Finds the only tensor of this name. An initializer is usually where it was."""
+        stored = self.archive._tensors.get(name)
+        site = _INITIALIZER.fullmatch(stored.site) if stored else None
+        if site and int(site[1]) < len(self.model.graph.initializer):
+            message: onnx.TensorProto = self.model.graph.initializer[int(site[1])]
+            if message.name == name:
+                return message
+        found = [tensor for tensor in _proto.tensors(self.model) if tensor.name == name and name]
+        if len(found) == 1:
+            message = found[0]
+            return message
+        if found:
+            raise usage("several tensors have this name; change their messages in `model`", name, self.archive.path or "")
+        raise self.archive._missing(name)
+
+    def _commit(self) -> None:
+        model = self.model.SerializeToString() if "model" in self.__dict__ else None
+        if model == self._before:
+            model = None
+        if model is None and not self.files.set and not self.files.removed:
+            return
+        path, handle = self.archive.path or "", self.archive._handle
+        options, removed = dict(self._options), sorted(self.files.removed)
+        with reporting(options.pop("progress"), "editing") as tell:
+            load = load_options(threads=options["threads"], max_expansion=options.pop("max_expansion"))
+            save = save_options(side_files=self.files.set, progress=tell, **options)
+            if model is None:
+                done = _core.replace_side_files(path, save, removed, handle)
+            else:
+                done = self._writer.replace(model, path, save, load, removed, handle)
+        self.report = report(ReplaceReport, done)
+
+    def __enter__(self) -> Edit:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: types.TracebackType | None) -> None:  # fmt: skip
+        try:
+            if kind is None:
+                self._commit()
+        finally:
+            self.archive.close()
+
+    def __repr__(self) -> str:
+        return f"<onnxar.Edit of {self.archive.path!r}: {len(self._set)} tensors set>"
+
+
+def edit(
+    archive: Path, *, threshold: int = 1024, sync: bool = True, dry_run: bool = False, threads: int = 0,
+    progress: Progress = None, max_expansion: int = 8,
+) -> Edit:  # fmt: skip
+    """Edits an archive in place:
+
+        with onnxar.edit("model.onnxar") as e:
+            e["decoder.weight"] = e["decoder.weight"] * 2
+            e.model.producer_name = "me"
+            e.files["tokenizer.json"] = b"..."
+
+    All changes are made when the block ends, in one step, by an edit that only appends: it takes as long as writing the
+    new data, whatever the size of the archive. After an exception in the block or in that step, the file is unchanged.
+    If another edit came between, the step raises io.changed, and nothing is lost. `onnxar.undo` takes an edit back.
+    Arrays of fewer than `threshold` bytes go into the model. Needs the package onnx, except for side files alone.
+    Errors: as `onnxar.open` and `onnxar.replace`."""
+    path = os.path.abspath(file_of(archive, "edit"))
+    options = {"threshold": threshold, "sync": sync, "dry_run": dry_run, "threads": threads, "progress": progress,
+               "max_expansion": max_expansion}  # fmt: skip
+    return Edit(open_archive(path), options)
+
+
+def _array_of(value: Any, name: str) -> Array:
+    if isinstance(value, np.ndarray | np.generic):
+        return np.asarray(value)
+    raise usage(f"this is {type(value).__name__}, not a NumPy array; numpy.asarray makes one", name)
+
+
+def _write(file: _core.Sink, array: Array, number: int) -> None:
+    file.write(_dtypes.raw_bytes(array, number))

@@ -1,0 +1,77 @@
+"""What a model may be given as: a path, the bytes of a file, a file object, or an open archive."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+from onnxar import _core
+from onnxar._errors import usage
+from onnxar._options import Path
+
+if TYPE_CHECKING:
+    import onnx
+
+    from onnxar._archive import Archive
+
+Bytes = bytes | bytearray | memoryview | mmap.mmap
+Source: TypeAlias = "Path | Bytes | IO[bytes] | Archive"
+Model: TypeAlias = "Source | onnx.ModelProto"
+
+
+def bytes_of(source: Any) -> Any:
+    """Returns the bytes of an open archive or of a file object; a path and bytes as they are. Errors: usage.argument."""
+    handle = getattr(source, "_handle", None)
+    if isinstance(handle, _core.Archive):
+        return handle.file()
+    if isinstance(source, str | os.PathLike | Bytes | _core.Buffer):
+        return source
+    data = source.read() if hasattr(source, "read") else None
+    if not isinstance(data, bytes):
+        text = "; a file must be open in binary mode" if isinstance(data, str) else ""
+        raise usage(f"{type(source).__name__} is not accepted: pass a path, the bytes of a file, or an open archive{text}")
+    return data
+
+
+def serialised(model: Any) -> bytes:
+    """Returns an onnx.ModelProto as bytes, and bytes as they are. Errors: usage.argument (not a model)."""
+    if isinstance(model, bytes):
+        return model
+    if getattr(getattr(model, "DESCRIPTOR", None), "name", None) == "ModelProto":
+        return bytes(model.SerializeToString())
+    raise usage(f"{type(model).__name__} is not accepted as a model: pass a path, the bytes of a file, an open archive, or an "
+                "onnx.ModelProto; onnxar.save writes other models to a file")  # fmt: skip
+
+
+def path_or_bytes(source: Any) -> Any:
+    """Returns the absolute path of a source; its bytes if it has none. The path of an open archive counts only while the
+    file is in the state that was opened. Errors: usage.argument (nothing of that kind)."""
+    handle = getattr(source, "_handle", None)
+    if isinstance(handle, _core.Archive):
+        path: str | None = source.path
+        return path if path is not None and _is_current(handle, path) else handle.file()
+    if isinstance(source, str | os.PathLike):
+        return os.path.abspath(os.fspath(source))
+    return bytes_of(source) if isinstance(source, Bytes) or hasattr(source, "read") else serialised(source)
+
+
+def _is_current(handle: _core.Archive, path: str) -> bool:
+    from onnxar._errors import Error
+
+    try:
+        return handle.same_state(_core.Archive.open(path))
+    except Error:
+        return False
+
+
+def file_of(source: Any, what: str) -> Any:
+    """Returns the path of a file, which may be given as an open archive. Errors: usage.argument."""
+    if isinstance(source, str | os.PathLike):
+        return source
+    if isinstance(getattr(source, "_handle", None), _core.Archive):
+        path = path_or_bytes(source)
+        if isinstance(path, str):
+            return path
+        raise usage(f"{what} needs a file, and this archive is in memory, or its file was replaced since it was opened")
+    raise usage(f"{what} needs a path, not {type(source).__name__}")

@@ -1,0 +1,133 @@
+"""Errors are also the exceptions of Python that they are, and speak Python."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pathlib
+import pickle
+import re
+import unittest
+import unittest.mock
+
+from building import archive, linked, model
+from support import FolderTest, matmul_model
+
+import onnxar
+from onnxar import _errors, _hints
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+class Errors(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.path = self.folder / "m.onnxar"
+        onnxar.save(matmul_model(), self.path)
+
+    def test_a_missing_file_is_a_file_not_found_error(self):
+        none = self.folder / "none.onnxar"
+        for call in (onnxar.open, onnxar.load, onnxar.load_ir, onnxar.show, onnxar.ls, onnxar.check, onnxar.edit, onnxar.link,
+                     onnxar.undo, lambda path: onnxar.pack(path, self.folder / "x"), lambda path: onnxar.replace(path, b"x")):  # fmt: skip
+            with self.assertRaises(FileNotFoundError) as raised:
+                call(none)
+            error = raised.exception
+            self.assertIsInstance(error, onnxar.Error)
+            self.assertEqual((error.errno, error.filename, error.code), (errno.ENOENT, str(none), "io.not_found"))
+
+    @unittest.skipIf(os.geteuid() == 0, "root may read everything")
+    def test_a_file_that_may_not_be_read_is_a_permission_error(self):
+        self.path.chmod(0)
+        with self.assertRaises(PermissionError) as raised:
+            onnxar.open(self.path)
+        self.assertEqual(raised.exception.errno, errno.EACCES)
+
+    def test_the_class_follows_from_the_code(self):
+        expected = {
+            "io.not_found": FileNotFoundError, "io.permission": PermissionError, "io.failed": OSError, "io.disk_full": OSError,
+            "io.changed": OSError, "output.exists": FileExistsError, "usage.argument": ValueError, "usage.own_name": ValueError,
+            "usage.no_such_entry": KeyError, "usage.no_such_tensor": KeyError, "zip.data.crc": ValueError,
+            "onnx.model.invalid": ValueError, "wire.truncated": ValueError, "archive.torn": ValueError, "numpy.header": ValueError,
+        }  # fmt: skip
+        for code, kind in expected.items():
+            error = _errors.make_error(code, "said", "entry", 5, "path")
+            self.assertIsInstance(error, kind, code)
+            self.assertIsInstance(error, onnxar.Error)
+            self.assertEqual((error.code, error.entry, error.offset, error.path), (code, "entry", 5, "path"))
+            again = pickle.loads(pickle.dumps(error))
+            self.assertEqual((type(again), str(again), vars(again)), (type(error), str(error), vars(error)))
+        for code in ("archive.busy", "usage.nothing_to_undo", "usage.writer_failed"):
+            self.assertIs(type(_errors.make_error(code, "", "", None, "")), onnxar.Error)
+        self.assertEqual(_errors.make_error("io.disk_full", "", "", None, "").errno, errno.ENOSPC)
+
+    def test_every_code_of_the_catalogue_has_a_class_of_its_kind(self):
+        text = (ROOT / "include/onnxar/error_codes.inc").read_text()
+        codes = re.findall(r'ONNXAR_CODE\(\w+,\s+"([^"]+)",\s+(\w+)\)', text)
+        self.assertGreater(len(codes), 100)
+        for code, kind in codes:
+            made = _errors.class_of(code)
+            if kind == "format":
+                self.assertIs(made, onnxar.FormatError, code)
+            elif kind == "io" and code != "archive.busy":
+                self.assertTrue(issubclass(made, OSError), code)
+
+    def test_damage_and_wrong_arguments_are_value_errors(self):
+        damaged = archive(model(linked("w", 512, location="w", length=2048)), w=bytes(2048)).replace(b"PK\x05\x06", b"PK\x05\x05")
+        for call in (lambda: onnxar.open(damaged), lambda: onnxar.open(self.path, prefetch="all"),
+                     lambda: onnxar.pack(self.path, self.folder / "x", alignment=3)):  # fmt: skip
+            with self.assertRaises(ValueError) as raised:
+                call()
+            self.assertIsInstance(raised.exception, onnxar.Error)
+
+    def test_hints_have_no_words_of_cpp_or_the_shell(self):
+        for words in _hints.WORDS.values():
+            self.assertNotRegex(words, r"::|Options|--")
+
+    def test_messages_have_no_words_of_cpp(self):
+        """The library's messages reach users of Python as they are; what C++ calls something belongs into hints."""
+        said = []
+        for source in (ROOT / "src").rglob("*.cc"):
+            if source.parent.name not in ("c", "model"):
+                literals = re.findall(r'"((?:[^"\\\n]|\\.)*)"', re.sub(r'^#include.*$|//.*$', "", source.read_text(), flags=re.MULTILINE))
+                said += [(source.name, text) for text in literals if re.search(r"\w::\w|std::|nullptr|\w(Options|Resolver)\b", text)]
+        # Format::textproto cannot be chosen from Python.
+        self.assertEqual([file for file, text in said], ["save.cc"], said)
+
+
+class Mapping(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        data = bytes(2048)
+        text = b"\x08\x01\x10\x08B\x04text2\x01a"  # dims 1, STRING, name, one string
+        proto = model(*(linked(name, 512, location=key, length=2048) for name, key in
+                        (("layer.0/weight", "layer_0_weight"), ("same", "a"), ("same", "b"))), text)  # fmt: skip
+        self.archive = onnxar.open(archive(proto, layer_0_weight=data, a=data, b=data))
+        self.keys = ["layer.0/weight", "graph.initializer[1]", "graph.initializer[2]"]
+
+    def test_in_and_get_and_the_subscript_agree_with_iteration(self):
+        self.assertEqual(list(self.archive), self.keys)
+        nothing = object()
+        for name in (*self.keys, "same", "text", "none", "layer_0_weight", "graph.initializer[0]", "", 5, None, b"same"):
+            there = name in self.keys
+            self.assertEqual(name in self.archive, there, name)
+            self.assertEqual(name in self.archive.keys(), there, name)
+            self.assertEqual(self.archive.get(name, nothing) is not nothing, there, name)
+            if not there:
+                with self.assertRaises(KeyError):
+                    self.archive[name]
+        self.assertEqual({"layer_0_weight", "same"} & self.archive.keys(), set())
+
+    def test_the_error_says_what_the_name_is(self):
+        for name, said in (("same", "their keys are graph.initializer[1], graph.initializer[2]"), ("text", "onnxar.load returns"),
+                           ("layer_0_weight", "'layer.0/weight', which tensor() finds"), ("layer.0/weigth", "did you mean 'layer.0/weight'")):  # fmt: skip
+            with self.assertRaises(onnxar.NotFoundError) as raised:
+                self.archive[name]
+            self.assertIn(said, str(raised.exception))
+
+    def test_tensor_finds_entries_and_sites_too(self):
+        for name in ("layer_0_weight", "graph.initializer[0]", "layer.0/weight"):
+            self.assertEqual(self.archive.tensor(name).shape, (512,))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,228 @@
+"""What functions take in place of a path: bytes, file objects, open archives; and what they write to."""
+
+from __future__ import annotations
+
+import io
+import mmap
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+import onnx
+import onnx_ir
+import onnxruntime as ort
+from onnx import TensorProto, helper
+from support import FolderTest, arrays_of, matmul_model, weights
+
+import onnxar
+import onnxar.numpy
+import onnxar.onnxruntime
+
+CPU = ["CPUExecutionProvider"]
+
+
+class SourcesTest(FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.model = matmul_model()
+        self.path = self.folder / "m.onnxar"
+        onnxar.save(self.model, self.path)
+        self.data = self.path.read_bytes()
+
+    def sources(self):
+        """Everything that gives the archive, by a name for messages."""
+        with self.path.open("rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            yield from {"Path": self.path, "str": str(self.path), "bytes": self.data, "bytearray": bytearray(self.data),
+                        "memoryview": memoryview(self.data), "BytesIO": io.BytesIO(self.data)}.items()  # fmt: skip
+            yield "mmap", mapped
+            file.seek(0)
+            yield "file", file
+        for name, given in (("archive of a path", self.path), ("archive of bytes", self.data)):
+            with onnxar.open(given) as archive:
+                yield name, archive
+
+    def in_place_of_the_file(self) -> onnxar.Archive:
+        """An open archive whose file was replaced by another one."""
+        archive = onnxar.open(self.path)
+        onnxar.save(matmul_model(32), self.path, overwrite=True)
+        return archive
+
+
+class Reading(SourcesTest):
+    def test_load_takes_every_source(self):
+        for name, source in self.sources():
+            with self.subTest(name):
+                self.assertEqual(onnxar.load(source), self.model)
+
+    def test_load_ir_takes_every_source_and_reads_nothing_before_its_use(self):
+        for name, source in self.sources():
+            with self.subTest(name):
+                model = onnxar.load_ir(source)
+                if isinstance(source, onnxar.Archive):
+                    source.close()
+                for key, array in arrays_of(self.model).items():
+                    np.testing.assert_array_equal(model.graph.initializers[key].const_value.numpy(), array, strict=True)
+
+    def test_show_and_diff_take_every_source(self):
+        for name, source in self.sources():
+            with self.subTest(name):
+                self.assertEqual(onnxar.show(source).tensors.tensors, 4)
+        with onnxar.open(self.path) as archive:
+            self.assertTrue(onnxar.diff(archive, self.data).same)
+
+    def test_ls_and_cat_take_every_source(self):
+        for name, source in self.sources():
+            with self.subTest(name):
+                self.assertEqual(onnxar.ls(source)[-1].name, "__MODEL_PROTO")
+        with onnxar.open(self.path) as archive:
+            self.assertEqual(onnxar.cat(archive), archive.model())
+            self.assertFalse(archive.closed)
+
+    def test_an_archive_whose_file_was_replaced_is_read_as_it_was_opened(self):
+        with self.in_place_of_the_file() as archive:
+            self.assertEqual(onnxar.load(archive), self.model)
+            self.assertEqual(onnxar.show(archive).parameters, 64 * 64 + 64 + 2)
+            with self.assertRaises(ValueError) as raised:
+                onnxar.link(archive)
+            self.assertIn("replaced", str(raised.exception))
+
+    def test_what_is_no_source_is_refused_in_words_of_python(self):
+        for call in (onnxar.open, onnxar.load, onnxar.load_ir, onnxar.show, onnxar.ls, onnxar.check, onnxar.link, onnxar.undo,
+                     onnxar.edit, onnxar.recover, lambda source: onnxar.pack(source, "x"), lambda source: onnxar.pack(self.path, source),
+                     lambda source: onnxar.unpack(source, "x"), lambda source: onnxar.repack(source, "x"),
+                     lambda source: onnxar.replace(source, self.model), onnxar.onnxruntime.InferenceSession,
+                     lambda source: onnxar.extract(source, "w", "x"), lambda source: onnxar.save(self.model, source)):  # fmt: skip
+            for source in (5, 1.5, [self.path], io.StringIO("text")):
+                with self.assertRaises(ValueError) as raised:
+                    call(source)
+                self.assertNotIn("::", str(raised.exception))
+                self.assertNotIn("incompatible function arguments", str(raised.exception))
+
+
+class Writing(SourcesTest):
+    def test_save_without_a_path_gives_the_bytes_that_it_would_write(self):
+        self.assertEqual(onnxar.save(self.model), self.data)
+        self.assertEqual(onnxar.load(onnxar.save(self.model)), self.model)
+
+    def test_save_writes_to_a_file_object(self):
+        file = io.BytesIO(b"")
+        file.write(b"before")
+        report = onnxar.save(self.model, file)
+        self.assertEqual(file.getvalue(), b"before" + self.data)
+        self.assertEqual(report.file_bytes, len(self.data))
+
+    def test_save_pack_and_unpack_take_every_source(self):
+        for name, source in self.sources():
+            with self.subTest(name):
+                onnxar.pack(source, self.folder / "packed.onnxar", overwrite=True)
+                self.assertEqual((self.folder / "packed.onnxar").read_bytes(), self.data)
+        for source in (self.data, onnxar.open(self.path), self.path):
+            onnxar.unpack(source, self.folder / "m.onnx", overwrite=True)
+            self.assertEqual(onnx.load(self.folder / "m.onnx"), self.model)
+            self.assertEqual(onnxar.save(source), self.data)
+
+    def test_side_files_are_given_as_bytes_too(self):
+        onnxar.pack(self.model, self.folder / "s.onnxar", side_files={"a.json": b"{}", "b.json": self.path})
+        onnxar.replace(self.folder / "s.onnxar", side_files={"c.json": bytearray(b"c")})
+        with onnxar.open(self.folder / "s.onnxar") as archive:
+            self.assertEqual(bytes(archive.entry("a.json")), b"{}")
+            self.assertEqual(bytes(archive.entry("b.json")), self.data)
+            self.assertEqual(bytes(archive.entry("c.json")), b"c")
+            self.assertEqual({finding.severity for finding in archive.check(data=True)}, {"note"})
+        with self.assertRaises(ValueError):
+            onnxar.pack(self.path, self.folder / "t.onnxar", side_files={"a.json": 5})
+
+    def test_arrays_are_saved_to_bytes_and_loaded_from_them(self):
+        arrays = {"w": weights(30, 40), "none": weights(0, 2)}
+        data = onnxar.numpy.save(arrays, {"epoch": "3"})
+        onnxar.numpy.save_file(arrays, self.folder / "w.onnxar", {"epoch": "3"})
+        self.assertEqual(data, (self.folder / "w.onnxar").read_bytes())
+        loaded = onnxar.numpy.load(data)
+        self.assertEqual(loaded.keys(), arrays.keys())
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(loaded[name], array, strict=True)
+
+
+class LazyModels(SourcesTest):
+    def test_tensors_are_views_of_the_archive_and_not_copies(self):
+        archive = onnxar.open(self.path)
+        mapped = onnxar.load_ir(archive).graph.initializers["w"].const_value.numpy()
+        self.assertEqual(mapped.ctypes.data, archive["w"].ctypes.data)
+
+    def test_a_model_is_changed_and_saved_over_its_own_archive(self):
+        model = onnxar.load_ir(self.path)
+        self.assertIsInstance(model.graph.initializers["w"].const_value, onnx_ir.LazyTensor)
+        model.producer_name = "me"
+        onnxar.save(model, self.path, overwrite=True)
+        with onnxar.open(self.path) as archive:
+            np.testing.assert_array_equal(archive["w"], weights(64, 64))
+            np.testing.assert_array_equal(archive["scale"], weights(1, 512, seed=9))
+        self.assertEqual(onnxar.load(self.path).producer_name, "me")
+        self.assertEqual(onnxar.check(self.path, data=True), [])
+
+    def test_a_damaged_link_is_refused_when_its_tensor_is_used(self):
+        from building import archive, linked, model
+
+        proto = model(linked("short", 512, location="a", length=2044), linked("good", 512, location="a", length=2048))
+        loaded = onnxar.load_ir(archive(proto, a=bytes(2048)))
+        self.assertEqual(loaded.graph.initializers["good"].const_value.numpy().shape, (512,))
+        with self.assertRaises(ValueError) as raised:
+            loaded.graph.initializers["short"].const_value.numpy()
+        self.assertEqual((raised.exception.code, raised.exception.entry), ("onnx.tensor.length", "short"))
+
+
+class Sessions(SourcesTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.x = weights(3, 64, seed=11)
+        self.expected = self.run_of(ort.InferenceSession(self.model.SerializeToString(), providers=CPU))
+
+    def run_of(self, session: ort.InferenceSession) -> np.ndarray:
+        return session.run(["y"], {"x": self.x})[0]
+
+    def test_a_session_takes_every_source(self):
+        for name, source in self.sources():
+            with self.subTest(name):
+                session = onnxar.onnxruntime.InferenceSession(source, providers=CPU)
+                np.testing.assert_array_equal(self.run_of(session), self.expected)
+
+    def test_a_session_of_bytes_needs_them_no_more(self):
+        data = bytearray(self.data)
+        session = onnxar.onnxruntime.InferenceSession(data, providers=CPU)
+        del data
+        np.testing.assert_array_equal(self.run_of(session), self.expected)
+
+    def test_a_session_of_an_archive_is_of_the_state_that_was_opened(self):
+        session = onnxar.onnxruntime.InferenceSession(self.in_place_of_the_file(), providers=CPU)
+        np.testing.assert_array_equal(self.run_of(session), self.expected)
+
+    def test_types_that_numpy_lacks_come_from_memory_too(self):
+        w = helper.make_tensor("w", TensorProto.BFLOAT16, [1000], np.arange(1000, dtype=np.float32))
+        node = helper.make_node("Cast", ["w"], ["y"], to=TensorProto.FLOAT)
+        graph = helper.make_graph([node], "g", [], [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1000])], [w])
+        data = onnxar.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 20)]))
+        expected = onnxar.onnxruntime.InferenceSession(self.written(data), providers=CPU).run(None, {})[0]
+        session = onnxar.onnxruntime.InferenceSession(data, providers=CPU)
+        np.testing.assert_array_equal(session.run(None, {})[0], expected)
+
+    def written(self, data: bytes) -> str:
+        (self.folder / "w.onnxar").write_bytes(data)
+        return str(self.folder / "w.onnxar")
+
+
+class Module(SourcesTest):
+    def test_python_m_onnxar_is_the_command(self):
+        run = [sys.executable, "-m", "onnxar"]
+        done = subprocess.run([*run, "check", "--quiet", self.path], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = subprocess.run([*run, "check", self.folder / "none"], capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("onnxar", done.stderr)
+        done = subprocess.run([*run, "--version"], capture_output=True, text=True, check=True)
+        self.assertIn(onnxar.__version__, done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,43 @@
+// Files that only the permissions of POSIX systems keep from being written to, and names that cannot be examined.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/open_file.h"
+#include "support/posix/child_process.h"
+#include "support/refusal.h"
+#include "support/temp_dir.h"
+
+namespace onnxar::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using os::Access;
+
+TEST(OpenFile, ThatMayOnlyBeReadIsAMatterOfPermission) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("a", "text");
+  fs::permissions(path, fs::perms::owner_read | fs::perms::others_read);
+  fs::permissions(folder.path(), fs::perms::others_exec, fs::perm_options::add);
+  const auto code_of_opening = [&](Access access) {
+    return code_of([&] { return base::open_file(path, access).valid(); });
+  };
+  EXPECT_EQ(as_ordinary_user([&] {
+              const bool readable = !code_of_opening(Access::read);
+              return readable && code_of_opening(Access::read_and_write) == Code::io_permission ? child_passed : 1;
+            }),
+            child_passed);
+}
+
+TEST(FileIdentity, OfWhatCannotBeExaminedIsAnErrorAndNotAMissingFile) {
+  const TempDir folder;
+  const fs::path path = folder.write_file("a", "text");
+  const fs::path bad = folder / std::string(300, 'n');  // ENAMETOOLONG
+  EXPECT_EQ(code_of([&] { return base::are_same(path, bad); }), Code::io_failed);
+  EXPECT_EQ(code_of([&] { return base::are_same(bad, path); }), Code::io_failed);
+  EXPECT_EQ(code_of([&] { return base::leads_to(bad, base::open_file(path, Access::read)); }), Code::io_failed);
+  EXPECT_EQ(code_of([&] { return base::is_folder(bad); }), Code::io_failed);
+}
+
+}  // namespace
+}  // namespace onnxar::testing
