@@ -108,6 +108,11 @@ describe('in Chromium', { skip: !files && 'ONNXAR_WEB_FILES is not set' }, () =>
     test(`weights of branches and loops are those of the archive in ${where}`, limit, async () =>
       assert.deepEqual(await ask(wasm, 'inSubgraphs', at('subgraphs.onnxar')), []),
     );
+    test(`weights that a runtime takes again are read again in ${where}`, limit, async () => {
+      const { count, differing } = await ask(wasm, 'twice', at('model.onnxar'));
+      assert.ok(count > 100);
+      assert.equal(differing, 0);
+    });
     test(`a graph after 4 GiB runs in ${where}`, limit, async () =>
       assert.deepEqual(await ask(wasm, 'large', at('large.onnxar')), LOGITS),
     );

@@ -67,6 +67,17 @@ async function inSubgraphs(url) {
   return (await import('./sessions.mjs')).subgraphs(await runtime('ort.wasm.min.mjs'), createSession, url);
 }
 
+/** A runtime that takes each weight twice, the second time after it was freed. Gives how many there were, and differ. */
+async function twice(url) {
+  const { createSession } = await import('../../dist/onnxruntime.js');
+  const create = async (_, { externalData }) => {
+    const sums = () => externalData.map(({ data }) => onnxar.crc32(data.subarray(0, data.length)));
+    const [first, second] = [sums(), sums()];
+    return { count: first.length, differing: first.filter((crc, i) => crc !== second[i]).length };
+  };
+  return createSession({ InferenceSession: { create }, env: { versions: {} } }, url);
+}
+
 /** transformers.js as it is published for pages, with the runtime from this server in the place of a foreign one. */
 async function classified(url) {
   const transformers = await import('../../node_modules/@huggingface/transformers/dist/transformers.min.js');
@@ -87,5 +98,5 @@ async function hold({ build, ...given }) {
   return held(await import(`../../node_modules/onnxruntime-web/dist/${build}`), given);
 }
 
-export const calls = { vectors, summary, run, large, inSubgraphs, classified, hold };
+export const calls = { vectors, summary, run, large, inSubgraphs, twice, classified, hold };
 if (typeof document !== 'undefined') Object.assign(globalThis, { calls, inWorker });
