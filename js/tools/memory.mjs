@@ -28,7 +28,11 @@ async function growth(pids, load) {
     before.set(pid, (await memoryOf(pid)).now);
   }
   const said = await load();
-  const grown = await Promise.all(pids.map(async (pid) => (await memoryOf(pid)).most - before.get(pid)));
+  const grown = [];
+  for (const pid of pids) {
+    const memory = await memoryOf(pid).catch(() => undefined); // a spare process of the browser may end meanwhile
+    if (memory) grown.push(memory.most - before.get(pid));
+  }
   return { ...said, peak: Math.max(...grown) };
 }
 
