@@ -29,7 +29,7 @@ export default tseslint.config(
         (
           'process console fetch URL Buffer setTimeout document globalThis Worker postMessage onmessage TextDecoder ' +
           'performance Blob location window FileReader AbortController BigInt64Array BigUint64Array Option Response ' +
-          'WebAssembly'
+          'WebAssembly WebSocket'
         )
           .split(' ')
           .map((name) => [name, 'writable']),

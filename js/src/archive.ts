@@ -2,10 +2,11 @@ import * as container from './container.js';
 import { MODEL, type Directory, type Entry, type Header, type Limits } from './container.js';
 import { crc32 } from './crc32.js';
 import { OnnxarError, require } from './error.js';
+import { counted, drain, piecesOf, streamOf, type Pieces } from './pieces.js';
 import { openSource, type Openable, type Source, type SourceOptions } from './source.js';
 import { REACH, Walk, withoutLink, type Reach, type Site, type Tensor } from './tensors.js';
 import { Window } from './window.js';
-import { BLOCK, Wire, block, join, number, pair, sizeOf, type Pieces } from './wire.js';
+import { BLOCK, Wire, block, join, number, pair, sizeOf, type Pieces as Parts } from './wire.js';
 
 export interface OpenOptions extends SourceOptions {
   /** Refuse more entries (2^20). */
@@ -24,7 +25,6 @@ export interface LinkOptions {
 }
 
 const MOST_BYTES = 2 ** 31 - 1;
-const PIECE = 1 << 22; // bytes read at once where the whole is not needed at once
 const AT_ONCE = 16; // requests at the same time
 /** A link has data of fewer bytes in itself. */
 const SMALLEST_LINKED = 128;
@@ -100,26 +100,34 @@ export class Archive {
   }
 
   /** The same bytes in pieces. The CRC-32 of a whole entry is compared: the stream fails at its end if it is wrong. */
-  stream(name: string, begin = 0, end?: number): ReadableStream<Uint8Array> {
-    const pieces = this.#pieces(this.#header(name), begin, end);
-    return new ReadableStream<Uint8Array>(
-      {
-        async pull(controller): Promise<void> {
-          const next = await pieces.next();
-          if (next.done) controller.close();
-          else controller.enqueue(next.value);
-        },
-        async cancel(): Promise<void> {
-          await pieces.return(undefined);
-        },
-      },
-      { highWaterMark: 0 },
-    );
+  stream(name: string, begin = 0, end?: number): ReadableStream<Uint8Array<ArrayBuffer>> {
+    const header = this.#header(name);
+    return streamOf(() => this.#pieces(header, begin, end));
+  }
+
+  /**
+   * All bytes of an entry, whose CRC-32 is compared (T1). What is streamed comes in memory that JavaScript can free:
+   * browsers keep the memory of whole answers for a while.
+   */
+  async read(name: string, onBytes?: (count: number) => void): Promise<Uint8Array> {
+    const header = this.#header(name);
+    if (!this.source.stream) {
+      const all = await this.bytes(name);
+      require('T1', crc32(all) === header.crc32, await this.#place(header), name);
+      onBytes?.(all.length);
+      return all;
+    }
+    const bytes = new Uint8Array(header.size);
+    await drain(await this.#pieces(header, 0), (piece, at) => {
+      bytes.set(piece, at);
+      onBytes?.(piece.length);
+    });
+    return bytes;
   }
 
   /** Reads an entry and compares its CRC-32 (T1). Throws if it is another. */
   async verify(name: string, signal?: AbortSignal): Promise<void> {
-    for await (const _ of this.#pieces(this.#header(name), 0, undefined, signal));
+    await drain(await this.#pieces(this.#header(name), 0, undefined, signal));
   }
 
   /** All tensors of a model, in the order of its bytes. Each of them was proved, and none if one cannot be. */
@@ -173,7 +181,7 @@ export class Archive {
     const isInline = (site: Site): boolean => site.length! < SMALLEST_LINKED || site.reach < reach;
     const total = linked.filter(isInline).reduce((sum, { length }) => sum + length!, model.length);
     if (total > MOST_BYTES) throw new OnnxarError('expansion', graph);
-    const fields = new Map<number, Pieces>();
+    const fields = new Map<number, Parts>();
     await inTurn(linked, async (site) => {
       const kept = withoutLink(model, site);
       if (isInline(site)) {
@@ -248,20 +256,16 @@ export class Archive {
     require('P5', isSuperseded(ends, end, this.#directory), end, name);
   }
 
-  async *#pieces(header: Header, begin: number, end = header.size, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  async #pieces(header: Header, begin: number, end = header.size, signal?: AbortSignal): Promise<Pieces> {
     const data = await this.#place(header, signal);
     if (!(begin >= 0 && begin <= end && end <= header.size)) {
       throw new OnnxarError('argument', header.name, undefined, `bytes ${begin} to ${end} of ${header.size}`);
     }
-    let [crc, at] = [0, begin];
-    for await (const piece of piecesOf(this.source, data + begin, data + end, signal)) {
-      crc = crc32(piece, crc);
-      at += piece.length;
-      if (at > end) break;
-      yield piece;
-    }
-    if (at !== end) throw new OnnxarError('cut', header.name);
-    require('T1', begin > 0 || end < header.size || crc === header.crc32, data, header.name);
+    const pieces = await piecesOf(this.source, data + begin, data + end, signal);
+    return counted(pieces, end - begin, (bytes, crc) => {
+      if (bytes !== end - begin) throw new OnnxarError('cut', header.name);
+      require('T1', begin > 0 || end < header.size || crc === header.crc32, data, header.name);
+    });
   }
 }
 
@@ -284,11 +288,6 @@ async function inTurn<T>(all: T[], one: (each: T) => Promise<unknown>): Promise<
   }
 }
 
-async function* piecesOf(source: Source, begin: number, end: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-  if (source.stream) yield* source.stream(begin, end, signal);
-  else for (let at = begin; at < end; at += PIECE) yield source.read(at, Math.min(end, at + PIECE), signal);
-}
-
 /** P5c: the window ends like an archive whose directory is after `begin`. */
 function isSuperseded(ends: Window, begin: number, now: Directory): boolean {
   try {
@@ -300,7 +299,7 @@ function isSuperseded(ends: Window, begin: number, now: Directory): boolean {
   }
 }
 
-function externalData(location: string, offset: number, length: number): Pieces {
+function externalData(location: string, offset: number, length: number): Parts {
   const pairs = { location, offset: String(offset), length: String(length) };
   return [...Object.entries(pairs).flatMap(([key, value]) => pair(13, key, value)), ...number(14, 1)];
 }

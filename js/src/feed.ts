@@ -1,5 +1,4 @@
 import type { Archive } from './archive.js';
-import { OnnxarError } from './error.js';
 import { builtin } from './source.js';
 import { REACH } from './tensors.js';
 
@@ -15,7 +14,7 @@ export type OnProgress = (read: number, total: number) => void;
 /** External data as onnxruntime takes it. */
 export interface External {
   path: string;
-  data: Uint8Array | Blob;
+  data: Uint8Array;
 }
 
 export const isNode = ({ versions = {} }: RuntimeEnv): boolean => 'node' in versions && !('web' in versions);
@@ -36,12 +35,23 @@ export function withExternal(given: object = {}, externalData: External[]): obje
   return { ...given, externalData: [...own, ...externalData] };
 }
 
-/** Models of an archive for a runtime, with each entry that has weights as external data of its own. */
+/** The weights as the runtime can take them. Its threads and native code need memory that stays. */
+export function weightsFor(env: RuntimeEnv, feed: Feed): Promise<External[]> {
+  return isNode(env) || env.wasm?.proxy ? feed.whole() : feed.handed();
+}
+
+/**
+ * Models of an archive for a runtime, with each entry that has weights as external data of its own. Weights that come as
+ * streams are read before the session is made, and each is freed when the runtime has copied it: together they take
+ * little more memory than the runtime's copies do in the end. Those of files are read when the runtime takes them.
+ */
 export class Feed {
   readonly #archive: Archive;
   readonly #onProgress: OnProgress | undefined;
   readonly #sizes: Map<string, number>;
-  readonly #names = new Set<string>();
+  /** How many tensors are in each entry. */
+  readonly #uses = new Map<string, number>();
+  #memory = new Uint8Array(0);
   #read = 0;
   #total = 0;
 
@@ -55,90 +65,81 @@ export class Feed {
   model(graph: string): Promise<Uint8Array<ArrayBuffer>> {
     return this.#archive.rewrite(graph, REACH.memory, (tensor) => {
       const location = tensor.entry!;
-      this.#total += this.#names.has(location) ? 0 : this.#sizes.get(location)!;
-      this.#names.add(location);
+      const uses = this.#uses.get(location) ?? 0;
+      if (uses === 0) this.#total += this.#sizes.get(location)!;
+      this.#uses.set(location, uses + 1);
       return Promise.resolve({ location, begin: 0 });
     });
   }
 
-  /** Read as streams. `onWhole` is called by a runtime that wants all bytes of one instead, which it does not get. */
-  blobs(onWhole: () => void): External[] {
-    return [...this.#names].map((path) => ({
-      path,
-      data: new EntryBlob(this.#archive, path, this.#sizes.get(path)!, this.#count, onWhole),
-    }));
-  }
-
-  /** Read when the runtime takes a part of them, or now, where this is no place to wait. */
-  async views(): Promise<External[]> {
-    const { source } = this.#archive;
-    const isSync = this.#names.size > 0 && source.readSync?.(0, 1) !== undefined;
-    if (!isSync) return this.whole();
-    const read = (begin: number, end: number): Uint8Array => {
-      this.#count(end - begin);
-      return source.readSync!(begin, end)!;
-    };
-    const made: External[] = [];
-    for (const path of this.#names) {
-      made.push({ path, data: entryView(read, await this.#archive.offset(path), this.#sizes.get(path)!) });
-    }
-    return made;
-  }
-
-  /** In memory. */
+  /** Bytes, for a runtime that takes all of them from another thread or language. */
   async whole(): Promise<External[]> {
     const made: External[] = [];
-    for (const path of this.#names) {
-      made.push({ path, data: await this.#archive.bytes(path) });
-      this.#count(this.#sizes.get(path)!);
+    for (const [path] of this.#wanted()) made.push({ path, data: await this.#archive.read(path, this.#count) });
+    return made;
+  }
+
+  /** Bytes that are freed when the runtime has taken as many parts of them as there are tensors, and the next of others. */
+  async handed(): Promise<External[]> {
+    const { source } = this.#archive;
+    if (!source.readSync?.(new Uint8Array(1), source.size - 1)) return this.whole();
+    const made: External[] = [];
+    let last: Weight | undefined;
+    for (const [path, size] of this.#wanted()) {
+      const bytes = source.stream && (await this.#archive.read(path, this.#count));
+      const weight = new Weight(bytes, this.#uses.get(path)!);
+      const offset = await this.#archive.offset(path);
+      const take = (begin = 0, end = size): Uint8Array => {
+        if (last !== weight) last?.freeIfUsed();
+        last = weight;
+        return weight.take(begin, end) ?? this.#readNow(offset + begin, offset + end);
+      };
+      const properties = { byteLength: { value: size }, length: { value: size }, subarray: { value: take } };
+      made.push({ path, data: Object.defineProperties(new Uint8Array(0), properties) });
     }
     return made;
+  }
+
+  /** In the memory of the bytes before: runtimes copy them before they take others. */
+  #readNow(begin: number, end: number): Uint8Array {
+    const size = end - begin;
+    if (size > this.#memory.length) this.#memory = new Uint8Array(size);
+    const into = this.#memory.subarray(0, size);
+    this.#archive.source.readSync!(into, begin);
+    this.#count(size);
+    return into;
+  }
+
+  *#wanted(): Generator<[name: string, size: number]> {
+    for (const name of this.#uses.keys()) yield [name, this.#sizes.get(name)!];
   }
 
   #count = (bytes: number): void => {
-    this.#read += bytes;
-    this.#onProgress?.(Math.min(this.#read, this.#total), this.#total);
+    this.#read = Math.min(this.#read + bytes, this.#total); // some are read again
+    this.#onProgress?.(this.#read, this.#total);
   };
 }
 
-/** An entry as a Blob that is read from the archive when it is streamed. */
-class EntryBlob extends Blob {
-  readonly #archive: Archive;
-  readonly #name: string;
-  readonly #size: number;
-  readonly #count: (bytes: number) => void;
-  readonly #onWhole: () => void;
+/** The bytes of an entry, if they were read, until they are freed. */
+class Weight {
+  #bytes: Uint8Array | undefined;
+  #uses: number;
 
-  constructor(archive: Archive, name: string, size: number, count: (bytes: number) => void, onWhole: () => void) {
-    super();
-    this.#archive = archive;
-    this.#name = name;
-    this.#size = size;
-    this.#count = count;
-    this.#onWhole = onWhole;
+  constructor(bytes: Uint8Array | undefined, uses: number) {
+    this.#bytes = bytes;
+    this.#uses = uses;
   }
 
-  override get size(): number {
-    return this.#size;
+  take(begin: number, end: number): Uint8Array | undefined {
+    this.#uses--;
+    return this.#bytes?.subarray(begin, end);
   }
 
-  override slice(begin = 0, end = this.#size): Blob {
-    const stream = (): ReadableStream<Uint8Array> => {
-      this.#count(end - begin);
-      return this.#archive.stream(this.#name, begin, end);
-    };
-    return Object.assign(new Blob(), { stream });
+  /** At once, where memory can be moved; else when garbage is collected. */
+  freeIfUsed(): void {
+    if (this.#uses > 0) return;
+    const { buffer } = this.#bytes ?? {};
+    this.#bytes = undefined;
+    (buffer as Partial<{ transfer(size: number): void }> | undefined)?.transfer?.(0);
   }
-
-  override arrayBuffer(): Promise<ArrayBuffer> {
-    this.#onWhole();
-    return Promise.reject(new OnnxarError('argument', this.#name, undefined, 'this build of the runtime has no JSPI'));
-  }
-}
-
-/** An entry as bytes that are read when the runtime takes a part of them. */
-function entryView(read: (begin: number, end: number) => Uint8Array, data: number, size: number): Uint8Array {
-  const subarray = (begin = 0, end = size): Uint8Array => read(data + begin, data + end);
-  const properties = { byteLength: { value: size }, length: { value: size }, subarray: { value: subarray } };
-  return Object.defineProperties(new Uint8Array(0), properties);
 }

@@ -1,6 +1,6 @@
 import { Archive, open, type OpenOptions } from './archive.js';
 import { MODEL } from './container.js';
-import { Feed, isNode, mapping, withExternal, type OnProgress, type RuntimeEnv } from './feed.js';
+import { Feed, isNode, mapping, weightsFor, withExternal, type OnProgress, type RuntimeEnv } from './feed.js';
 import type { Openable } from './source.js';
 
 /** What is needed of onnxruntime-web and onnxruntime-node. */
@@ -21,13 +21,8 @@ export interface SessionOptions {
 }
 
 /**
- * Makes a session of an archive. Weights are read when the runtime asks for them, one at a time, and are not kept:
- *
- * - onnxruntime-node maps them, if the archive is a file (a `file:` URL);
- * - a build of onnxruntime-web with JSPI reads them as streams;
- * - other builds wait for each: in a worker, or from a Blob or URL in a window (which does not react meanwhile).
- *
- * Elsewhere, and if the runtime runs in a proxy worker, they are read before the session is made.
+ * Makes a session of an archive. onnxruntime-node maps the weights, if the archive is a file (a `file:` URL). Otherwise
+ * they are read before the session is made, and onnxruntime-web frees each as soon as it has a copy of its own.
  */
 export async function createSession<Session>(
   ort: Runtime<Session>,
@@ -55,7 +50,6 @@ async function mapped<Session>(
   return ort.InferenceSession.create(await archive.link(name, { graph }), options);
 }
 
-/** Blobs at first. A build without JSPI asks one for all of its bytes before it does anything else. */
 async function fed<Session>(
   ort: Runtime<Session>,
   archive: Archive,
@@ -63,19 +57,5 @@ async function fed<Session>(
 ): Promise<Session> {
   const feed = new Feed(archive, onProgress);
   const model = await feed.model(graph);
-  const create = ort.InferenceSession.create.bind(ort.InferenceSession);
-  if (isNode(ort.env) || ort.env.wasm?.proxy) return create(model, withExternal(session, await feed.whole()));
-  let isAsked = false as boolean; // set by a call
-  try {
-    return await create(
-      model,
-      withExternal(
-        session,
-        feed.blobs(() => (isAsked = true)),
-      ),
-    );
-  } catch (error) {
-    if (!isAsked) throw error;
-  }
-  return create(model, withExternal(session, await feed.views()));
+  return ort.InferenceSession.create(model, withExternal(session, await weightsFor(ort.env, feed)));
 }

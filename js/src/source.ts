@@ -1,5 +1,6 @@
 import { OnnxarError } from './error.js';
 import { openUrl } from './url.js';
+import { Waiting, inPieces } from './waiting.js';
 
 /** A file that ranges are read from. All ranges are of one version of the file. */
 export interface Source {
@@ -8,9 +9,9 @@ export interface Source {
   /** The bytes from `begin` to `end`, or an error; never fewer. 0 <= begin <= end <= size. */
   read(begin: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
   /** The same bytes in pieces, for ranges that are too large for memory. */
-  stream?(begin: number, end: number, signal?: AbortSignal): AsyncIterable<Uint8Array>;
-  /** The same without waiting, for runtimes that ask so; undefined if this is not the place to do that. */
-  readSync?(begin: number, end: number): Uint8Array | undefined;
+  stream?(begin: number, end: number, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+  /** Fills memory with the bytes from `begin` on before it returns; false if this is not the place to do that. */
+  readSync?(into: Uint8Array, begin: number): boolean;
   /** The whole file as a Blob, if it is one or in memory. */
   blob?(): Blob;
   /** Where it is in the file system of Node. */
@@ -49,18 +50,15 @@ class BytesSource implements Source {
     return Promise.resolve(this.#bytes.subarray(begin, end));
   }
 
-  readSync(begin: number, end: number): Uint8Array {
-    return this.#bytes.subarray(begin, end);
-  }
-
   blob(): Blob {
     return new Blob([this.#bytes as Uint8Array<ArrayBuffer>]);
   }
 }
 
-class BlobSource implements Source {
+export class BlobSource implements Source {
   readonly size: number;
   readonly #blob: Blob;
+  readonly #waiting = new Waiting();
 
   constructor(blob: Blob) {
     this.#blob = blob;
@@ -71,8 +69,12 @@ class BlobSource implements Source {
     return exactly(new Uint8Array(await this.#blob.slice(begin, end).arrayBuffer()), end - begin);
   }
 
-  readSync(begin: number, end: number): Uint8Array | undefined {
-    return blobSync(this.#blob.slice(begin, end));
+  stream(begin: number, end: number): Promise<ReadableStream<Uint8Array>> {
+    return Promise.resolve(this.#blob.slice(begin, end).stream());
+  }
+
+  readSync(into: Uint8Array, begin: number): boolean {
+    return this.#waiting.isHere && inPieces(into, (piece, at) => this.#waiting.blob(this.#blob, begin + at, piece));
   }
 
   blob(): Blob {
@@ -109,17 +111,16 @@ class HandleSource implements Source {
     return bytes;
   }
 
-  readSync(begin: number, end: number): Uint8Array | undefined {
+  readSync(into: Uint8Array, begin: number): boolean {
     const files = builtin('fs') as NodeFiles | undefined;
-    if (!files || this.#handle.fd === undefined) return undefined;
-    const bytes = new Uint8Array(end - begin);
-    for (let filled = 0; filled < bytes.length;) {
-      const most = Math.min(bytes.length - filled, MOST_AT_ONCE);
-      const count = files.readSync(this.#handle.fd, bytes, filled, most, begin + filled);
+    if (!files || this.#handle.fd === undefined) return false;
+    for (let filled = 0; filled < into.length;) {
+      const most = Math.min(into.length - filled, MOST_AT_ONCE);
+      const count = files.readSync(this.#handle.fd, into, filled, most, begin + filled);
       if (count === 0) throw new OnnxarError('changed', '', begin + filled);
       filled += count;
     }
-    return bytes;
+    return true;
   }
 
   /** Only a file that was opened here is closed here. */
@@ -159,37 +160,6 @@ async function stateOf(handle: FileHandleLike): Promise<{ size: bigint; state: s
 async function openHandle(handle: FileHandleLike): Promise<Source> {
   const { size, state } = await stateOf(handle);
   return new HandleSource(handle, Number(size), state);
-}
-
-/** Waits for a Blob's bytes, which workers can. */
-export function blobSync(blob: Blob): Uint8Array | undefined {
-  const Reader = (globalThis as { FileReaderSync?: new () => { readAsArrayBuffer(blob: Blob): ArrayBuffer } })
-    .FileReaderSync;
-  if (Reader) return exactly(new Uint8Array(new Reader().readAsArrayBuffer(blob)), blob.size);
-  if (typeof XMLHttpRequest === 'undefined') return undefined;
-  const url = URL.createObjectURL(blob);
-  try {
-    return exactly(requestSync(url, {}).bytes, blob.size);
-  } finally {
-    URL.revokeObjectURL(url);
-  }
-}
-
-/** A request that is waited for. A window may not ask for bytes then, but for text in which each byte is a character. */
-export function requestSync(
-  url: string,
-  headers: Record<string, string>,
-): { request: XMLHttpRequest; bytes: Uint8Array } {
-  const request = new XMLHttpRequest();
-  request.open('GET', url, false);
-  const isWindow = typeof document !== 'undefined';
-  if (isWindow) request.overrideMimeType('text/plain; charset=x-user-defined');
-  else request.responseType = 'arraybuffer';
-  for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
-  request.send();
-  if (!isWindow) return { request, bytes: new Uint8Array(request.response as ArrayBuffer) };
-  const text = request.responseText;
-  return { request, bytes: Uint8Array.from({ length: text.length }, (_, i) => text.charCodeAt(i)) };
 }
 
 export function exactly(bytes: Uint8Array, length: number): Uint8Array {

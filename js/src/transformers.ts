@@ -1,6 +1,6 @@
 import { open, type Archive, type OpenOptions } from './archive.js';
 import { MODEL } from './container.js';
-import { Feed, isNode, mapping, withExternal, type OnProgress, type RuntimeEnv } from './feed.js';
+import { Feed, isNode, mapping, weightsFor, withExternal, type OnProgress, type RuntimeEnv } from './feed.js';
 import type { Openable } from './source.js';
 import { BLOCK, Wire } from './wire.js';
 
@@ -84,8 +84,7 @@ async function prepared(
     models.set(graph, await (file ? archive.link(file.name, { graph }) : feed.model(graph)));
   }
   if (file) return { models, session: file.options };
-  const isRead = isNode(ort) || ort.wasm?.proxy;
-  return { models, session: withExternal(session, await (isRead ? feed.whole() : feed.views())) };
+  return { models, session: withExternal(session, await weightsFor(ort, feed)) };
 }
 
 // --- files -----------------------------------------------------------------------------------------------------------

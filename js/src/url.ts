@@ -1,12 +1,11 @@
 import { OnnxarError } from './error.js';
-import { blobSync, exactly, requestSync, type Source, type SourceOptions } from './source.js';
+import { BlobSource, exactly, type Source, type SourceOptions } from './source.js';
+import { Waiting, inPieces } from './waiting.js';
 
 /** How much of the end is asked for at first: the end records, and for most models the directory and the graph. */
 const SUFFIX = 1 << 17;
 /** A body that a server sends in place of a range is taken up to this size, and broken off beyond it. */
 const SMALL = 1 << 20;
-
-const SYNC_PIECE = 1 << 23;
 
 /** What tells one version of a file from another. */
 interface Version {
@@ -39,9 +38,10 @@ export class UrlSource implements Source {
   readonly size: number;
   readonly version: Version;
   readonly #options: SourceOptions;
-  readonly #tail: Uint8Array;
+  readonly #tail: Uint8Array<ArrayBuffer>;
+  readonly #waiting = new Waiting();
 
-  constructor(url: string, version: Version, tail: Uint8Array, options: SourceOptions) {
+  constructor(url: string, version: Version, tail: Uint8Array<ArrayBuffer>, options: SourceOptions) {
     this.url = url;
     this.size = version.size;
     this.version = version;
@@ -56,37 +56,26 @@ export class UrlSource implements Source {
     return exactly(new Uint8Array(await answer.arrayBuffer()), end - begin);
   }
 
-  /** In pieces: a window gets them as text first, which takes memory. */
-  readSync(begin: number, end: number): Uint8Array | undefined {
-    if (typeof XMLHttpRequest === 'undefined' || this.#options.fetch) return undefined;
-    const bytes = new Uint8Array(end - begin);
-    for (let at = begin; at < end; at += SYNC_PIECE) {
-      bytes.set(this.#pieceSync(at, Math.min(end, at + SYNC_PIECE)), at - begin);
-    }
-    return bytes;
+  readSync(into: Uint8Array, begin: number): boolean {
+    if (!this.#waiting.isHere || this.#options.fetch) return false;
+    return inPieces(into, (piece, at) => this.#fill(piece, begin + at));
   }
 
-  #pieceSync(begin: number, end: number): Uint8Array {
-    const kept = this.#kept(begin, end);
-    if (kept) return kept;
-    const own = Object.fromEntries(new Headers(this.#options.request?.headers));
-    const { request, bytes } = requestSync(this.url, { ...own, ...this.headers(begin, end) });
-    this.check({ status: request.status, headers: { get: (name) => request.getResponseHeader(name) } }, begin);
-    return exactly(bytes, end - begin);
-  }
-
-  async *stream(begin: number, end: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-    const kept = this.#kept(begin, end);
+  #fill(into: Uint8Array, begin: number): void {
+    const kept = this.#kept(begin, begin + into.length);
     if (kept) {
-      yield kept;
+      into.set(kept);
       return;
     }
-    const body = (await this.#ask(begin, end, signal)).body!.getReader();
-    try {
-      for (let part = await body.read(); !part.done; part = await body.read()) yield part.value;
-    } finally {
-      await body.cancel();
-    }
+    const own = Object.fromEntries(new Headers(this.#options.request?.headers));
+    this.#waiting.get(this.url, { ...own, ...this.headers(begin, begin + into.length) }, into, (request) =>
+      this.check({ status: request.status, headers: { get: (name) => request.getResponseHeader(name) } }, begin),
+    );
+  }
+
+  async stream(begin: number, end: number, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const kept = this.#kept(begin, end);
+    return kept ? new Blob([kept]).stream() : (await this.#ask(begin, end, signal)).body!;
   }
 
   /** Headers of a request for a range. If-Range makes a request that asks first, except on the page's own server. */
@@ -111,7 +100,7 @@ export class UrlSource implements Source {
     if ((range?.begin ?? begin) !== begin) throw refused(this.url, answer.status, 'the server sent another range');
   }
 
-  #kept(begin: number, end: number): Uint8Array | undefined {
+  #kept(begin: number, end: number): Uint8Array<ArrayBuffer> | undefined {
     const base = this.size - this.#tail.length;
     if (begin === end) return new Uint8Array(0);
     return begin >= base ? this.#tail.subarray(begin - base, end - base) : undefined;
@@ -167,29 +156,6 @@ function lengthOf(answer: Response): number | undefined {
   return said === null || answer.headers.get('Content-Encoding') ? undefined : Number(said);
 }
 
-/** The whole file, where a server has no ranges. A Blob, which a browser may keep outside of memory. */
-class WholeSource implements Source {
-  readonly size: number;
-  readonly #blob: Blob;
-
-  constructor(blob: Blob) {
-    this.#blob = blob;
-    this.size = blob.size;
-  }
-
-  async read(begin: number, end: number): Promise<Uint8Array> {
-    return exactly(new Uint8Array(await this.#blob.slice(begin, end).arrayBuffer()), end - begin);
-  }
-
-  readSync(begin: number, end: number): Uint8Array | undefined {
-    return blobSync(this.#blob.slice(begin, end));
-  }
-
-  blob(): Blob {
-    return this.#blob;
-  }
-}
-
 /**
  * Asks for the end of the file. A page asks other servers for the size first: a range from the end is not among the
  * headers that CORS lets pass without a request of its own (a preflight), and few servers answer that one.
@@ -221,7 +187,7 @@ export async function openUrl(url: string, options: SourceOptions): Promise<Sour
 /** The server ignored the range: perhaps only ranges from the end. */
 async function openWithoutSuffix(url: string, options: SourceOptions, first: Response): Promise<Source> {
   const size = lengthOf(first);
-  if (size === undefined || size <= SMALL) return new WholeSource(await first.blob());
+  if (size === undefined || size <= SMALL) return new BlobSource(await first.blob());
   await first.body?.cancel();
   return openBySize(url, options, size);
 }
@@ -236,9 +202,10 @@ async function sizeByHead(url: string, options: SourceOptions): Promise<number> 
 async function openBySize(url: string, options: SourceOptions, size: number): Promise<Source> {
   const begin = Math.max(0, size - SUFFIX);
   const answer = await ask(url, options, size > 0 ? { Range: `bytes=${begin}-${size - 1}` } : {});
-  if (answer.status === 200) return new WholeSource(await answer.blob());
+  if (answer.status === 200) return new BlobSource(await answer.blob());
   const source = new UrlSource(url, versionOf(url, answer, size), new Uint8Array(0), options);
   source.check(answer, begin);
-  const tail = exactly(new Uint8Array(await answer.arrayBuffer()), size - begin);
+  const tail = new Uint8Array(await answer.arrayBuffer());
+  exactly(tail, size - begin);
   return new UrlSource(url, source.version, tail, options);
 }

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { root } from './support/repository.mjs';
+import { CLASSIFIED, LOGITS } from './support/sessions.mjs';
 
 const files = process.env.ONNXAR_WEB_FILES;
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -97,6 +98,27 @@ describe('in Chromium', { skip: !files && 'ONNXAR_WEB_FILES is not set' }, () =>
         );
       }
     }
+  }
+
+  for (const [where, ask] of [
+    ['a window', call],
+    ['a worker', inWorker],
+  ]) {
+    const at = (name) => `${server.here}/files/${name}`;
+    test(`weights of branches and loops are those of the archive in ${where}`, limit, async () =>
+      assert.deepEqual(await ask(wasm, 'inSubgraphs', at('subgraphs.onnxar')), []),
+    );
+    test(`weights that a runtime takes again are read again in ${where}`, limit, async () => {
+      const { count, differing } = await ask(wasm, 'twice', at('model.onnxar'));
+      assert.ok(count > 100);
+      assert.equal(differing, 0);
+    });
+    test(`a graph after 4 GiB runs in ${where}`, limit, async () =>
+      assert.deepEqual(await ask(wasm, 'large', at('large.onnxar')), LOGITS),
+    );
+    test(`transformers.js loads its folder from an archive in ${where}`, limit, async () =>
+      assert.deepEqual(await ask(wasm, 'classified', at('classifier.onnxar')), CLASSIFIED),
+    );
   }
 
   test('the demo lists an archive and runs its model', limit, async () => {

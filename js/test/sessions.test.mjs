@@ -6,9 +6,10 @@ import { open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { open } from '../dist/index.js';
 import { createSession } from '../dist/onnxruntime.js';
 import { withArchive } from '../dist/transformers.js';
-import { CLASSIFIED, classified, subgraphs } from './support/sessions.mjs';
+import { CLASSIFIED, LOGITS, classified, logits, subgraphs } from './support/sessions.mjs';
 
 const files = process.env.ONNXAR_WEB_FILES;
 const skip = !files && 'ONNXAR_WEB_FILES is not set';
@@ -24,17 +25,47 @@ async function eachSource(name, run) {
   await handle.close();
 }
 
+const RUNTIMES = [
+  ['onnxruntime-node', () => import('onnxruntime-node')],
+  ['onnxruntime-web', () => import('onnxruntime-web/wasm')],
+];
+
 describe('weights in branches, loops and constants', { skip }, () => {
-  for (const [runtime, load] of [
-    ['onnxruntime-node', () => import('onnxruntime-node')],
-    ['onnxruntime-web', () => import('onnxruntime-web/wasm')],
-  ]) {
+  for (const [runtime, load] of RUNTIMES) {
     test(`are those of the archive in ${runtime}`, async () => {
       const ort = await load();
       if (ort.env.wasm) ort.env.wasm.numThreads = 1;
       await eachSource('subgraphs.onnxar', async (source) =>
         assert.deepEqual(await subgraphs(ort, createSession, source, {}), []),
       );
+    });
+  }
+});
+
+describe('an archive beyond 4 GiB', { skip }, () => {
+  const url = () => pathToFileURL(join(files, 'large.onnxar'));
+  const far = 5 * 2 ** 30;
+
+  test('gives the entries and tensors that are beyond them', async () => {
+    const archive = await open(url());
+    assert.ok(archive.source.size > far && (await archive.offset('looks')) > far);
+    const [first, , , , last] = await archive.tensors();
+    assert.deepEqual([first.length, last.entry, last.length], [2 ** 30, 'w4', 2 ** 30]);
+    assert.deepEqual([...(await archive.bytes('w4', 2 ** 30 - 8))], new Array(8).fill(0));
+    await archive.verify('looks');
+    const looks = (await archive.tensors('classifier.onnx')).find(({ name }) => name === 'looks');
+    const values = new Float32Array((await archive.tensorBytes(looks)).slice().buffer);
+    assert.deepEqual([values[6 * 2 + 1], values[7 * 2], values[0]], [8, 8, 0]);
+    await archive.close();
+  });
+
+  for (const [runtime, load] of RUNTIMES) {
+    test(`has its graph run by ${runtime}`, async () => {
+      const handle = await openFile(url());
+      for (const source of [url(), handle]) {
+        assert.deepEqual(await logits(await load(), createSession, source), LOGITS);
+      }
+      await handle.close();
     });
   }
 });

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Builds the npm package in a copy of js/, and runs its tests.
 
-Usage: web.py COPY [--fast]
+Usage: web.py COPY [--fast | --memory]
 
---fast installs nothing but the compiler, and reads the vectors and 1000 mutants in Node.
+--memory measures sessions and writes their section of bench/RESULTS.md. --fast installs nothing but the compiler, and reads the vectors and 1000 mutants in Node.
 
 ONNXAR and ONNXAR_ACCEPTS are the command and the program of tests/differential/accepts.cc. The interpreter is that of
 an environment with tools/requirements.txt, which has Node.
@@ -118,7 +118,7 @@ def make_files(folder: Path) -> Path:
         script = ROOT / "examples" / "make_transformer.py"
         subprocess.run(["/usr/bin/python3", script, model, "--megabytes", "60"], check=True)
         subprocess.run([os.environ["ONNXAR"], "pack", model, "-o", archive, "--force"], check=True)
-    subprocess.run(["/usr/bin/python3", "-B", folder / "test" / "support" / "models.py", files], check=True)
+    subprocess.run(["/usr/bin/python3", "-B", folder / "test" / "support" / "models.py", ROOT, files], check=True)
     return files
 
 
@@ -131,6 +131,9 @@ def main(words: Sequence[str]) -> None:
         return
     install(folder)
     build(folder, folder / "node_modules" / "typescript")
+    if words[1:] == ["--memory"]:
+        subprocess.run(["/usr/bin/python3", "-B", ROOT / "js" / "tools" / "memory.py", NODE, folder], check=True)
+        return
     check_types(folder)
     check_size(folder)
     files = str(make_files(folder))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for a run as a script
@@ -32,11 +33,12 @@ def linked(name: str, size: int) -> bytes:
     return wire.fields_of(name, wire.UINT8, [size], wire.DataFile(name).link(offset=0, length=size))
 
 
-def write_sparse_archive(path: Path, count: int, size: int = GIB) -> None:
-    """`count` weights of `size` bytes, whole MiB below 4 GiB, named w0, w1, ...; and their model."""
+def write_sparse_archive(path: Path, count: int, size: int = GIB, after: Mapping[str, bytes] | None = None) -> None:
+    """`count` weights of `size` bytes, whole MiB below 4 GiB, named w0, w1, ...; the entries `after` them; and their model."""
     crc = crc_of_zeros(size)
     entries = [(f"w{index}", size, crc, None) for index in range(count)]
     model = Entry(MODEL, wire.plain(*(linked(f"w{index}", size) for index in range(count))))
+    entries += [(name, len(data), zlib.crc32(data), data) for name, data in (after or {}).items()]
     entries.append((MODEL, len(model.data), zlib.crc32(model.data), model.data))
     directory = b""
     with open(path, "wb") as file:

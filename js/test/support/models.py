@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Makes the models that the tests of sessions run, as users have them: with Debian's onnx, and packed by the command.
 
-Usage: ONNXAR=path/to/onnxar models.py FOLDER
+Usage: ONNXAR=path/to/onnxar models.py ROOT FOLDER
 
 - subgraphs.onnxar: weights in the branches of If, in the body of Loop, and in a Constant
 - classifier.onnxar: a folder of transformers.js in one file, with the graph for the dtype fp32
+- large.onnxar: 5 GiB of holes, and after them the graph classifier.onnx with its weights
+- docs/: what the programs of docs/web.md read
 - pair.onnxar: encoder and decoder over one embedding, for transformers.js
 """
 
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -162,8 +165,27 @@ def linked(made: ModelProto, entries: dict[str, str]) -> ModelProto:
     return made
 
 
+def write_large(root: Path, path: Path) -> None:
+    sys.path.insert(0, str(root / "tests"))
+    from support.sparse_archive import write_sparse_archive
+
+    made = classifier()
+    weights = {each.name: each.raw_data for each in made.graph.initializer if each.name in ("embedding", "looks")}
+    graph = linked(made, {name: name for name in weights}).SerializeToString()
+    write_sparse_archive(path, 5, after={**weights, "classifier.onnx": graph})
+
+
+def write_docs(root: Path, folder: Path, made: Path) -> None:
+    """The model that the blocks of all documents have, and the classifier."""
+    folder.mkdir(exist_ok=True)
+    subprocess.run([sys.executable, "-B", root / "tests/docs/fixture.py", made / "docs.onnx"], check=True)
+    subprocess.run([os.environ["ONNXAR"], "pack", made / "docs.onnx", "-o", folder / "model.onnxar", "-f", "-q"], check=True)
+    shutil.copyfile(folder.parent / "classifier.onnxar", folder / "classifier.onnxar")
+
+
 def main() -> None:
-    out = Path(sys.argv[1])
+    root, out = Path(sys.argv[1]), Path(sys.argv[2])
+    write_large(root, out / "large.onnxar")
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         files = {"tokenizer.json": tokenizer(), "tokenizer_config.json": TOKENIZER_CONFIG}
@@ -172,6 +194,7 @@ def main() -> None:
         encoder = half("encoder", "last_hidden_state")
         decoder = linked(half("decoder_gain", "logits"), {"embedding": "embedding"})
         pack(folder, encoder, out / "pair.onnxar", {"config.json": PAIR_CONFIG, **files}, {"decoder_model_merged.onnx": decoder})
+        write_docs(root, out / "docs", folder)
 
 
 if __name__ == "__main__":

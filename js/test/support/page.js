@@ -41,9 +41,8 @@ const sum = (data) => data.reduce((total, value) => total + value, 0);
 
 /** Runs a model of tokens with a build of the runtime; counts what was read at once. */
 async function run({ build, url, asFile }) {
-  const ort = await import(`../../node_modules/onnxruntime-web/dist/${build}`);
+  const ort = await runtime(build);
   const { createSession } = await import('../../dist/onnxruntime.js');
-  ort.env.wasm.numThreads = 1;
   const source = asFile ? await (await fetch(url)).blob() : url;
   const progress = [];
   const session = await createSession(ort, source, { onProgress: (read, total) => progress.push([read, total]) });
@@ -52,5 +51,52 @@ async function run({ build, url, asFile }) {
   return { sum: sum(Object.values(outputs)[0].data), steps: progress.length, last: progress.at(-1) };
 }
 
-export const calls = { vectors, summary, run };
+async function runtime(build) {
+  const ort = await import(`../../node_modules/onnxruntime-web/dist/${build}`);
+  ort.env.wasm.numThreads = 1;
+  return ort;
+}
+
+async function large(url) {
+  const { createSession } = await import('../../dist/onnxruntime.js');
+  return (await import('./sessions.mjs')).logits(await runtime('ort.wasm.min.mjs'), createSession, url);
+}
+
+async function inSubgraphs(url) {
+  const { createSession } = await import('../../dist/onnxruntime.js');
+  return (await import('./sessions.mjs')).subgraphs(await runtime('ort.wasm.min.mjs'), createSession, url);
+}
+
+/** A runtime that takes each weight twice, the second time after it was freed. Gives how many there were, and differ. */
+async function twice(url) {
+  const { createSession } = await import('../../dist/onnxruntime.js');
+  const create = async (_, { externalData }) => {
+    const sums = () => externalData.map(({ data }) => onnxar.crc32(data.subarray(0, data.length)));
+    const [first, second] = [sums(), sums()];
+    return { count: first.length, differing: first.filter((crc, i) => crc !== second[i]).length };
+  };
+  return createSession({ InferenceSession: { create }, env: { versions: {} } }, url);
+}
+
+/** transformers.js as it is published for pages, with the runtime from this server in the place of a foreign one. */
+async function classified(url) {
+  const transformers = await import('../../node_modules/@huggingface/transformers/dist/transformers.min.js');
+  const { withArchive } = await import('../../dist/transformers.js');
+  const { wasm } = transformers.env.backends.onnx;
+  const dist = new URL(
+    '../../node_modules/@huggingface/transformers/node_modules/onnxruntime-web/dist/',
+    import.meta.url,
+  );
+  wasm.wasmPaths = dist.href;
+  wasm.numThreads = 1;
+  return (await import('./sessions.mjs')).classified(transformers, withArchive, url);
+}
+
+/** For tools/memory.mjs. */
+async function hold({ build, ...given }) {
+  const { held } = await import('./held.mjs');
+  return held(await import(`../../node_modules/onnxruntime-web/dist/${build}`), given);
+}
+
+export const calls = { vectors, summary, run, large, inSubgraphs, twice, classified, hold };
 if (typeof document !== 'undefined') Object.assign(globalThis, { calls, inWorker });

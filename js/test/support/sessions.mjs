@@ -19,6 +19,22 @@ export async function subgraphs(ort, createSession, source, options) {
   return wrong;
 }
 
+/** The logits of one good and two bad words, of a graph after 4 GiB. */
+export async function logits(ort, createSession, source) {
+  const session = await createSession(ort, source, { graph: 'classifier.onnx' });
+  const words = BigInt64Array.from([6n, 7n, 7n]);
+  const mask = BigInt64Array.from([1n, 1n, 1n]);
+  const feeds = {
+    input_ids: new ort.Tensor('int64', words, [1, 3]),
+    attention_mask: new ort.Tensor('int64', mask, [1, 3]),
+  };
+  const wanted = Object.fromEntries(session.inputNames.map((name) => [name, feeds[name]]));
+  const outputs = await session.run(wanted);
+  await session.release();
+  return [...outputs.logits.data];
+}
+export const LOGITS = [16, 8];
+
 /** Loads the classifier with transformers.js, and what it says of two sentences. */
 export async function classified({ env, pipeline }, withArchive, source, options) {
   const classify = await withArchive(

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { pathToFileURL } from 'node:url';
 import { OnnxarError, open } from 'onnxar';
 import { createSession } from 'onnxar/onnxruntime';
+import { withArchive } from 'onnxar/transformers';
 
 const archive = await open(pathToFileURL(process.argv[2]));
 assert.deepEqual(
@@ -15,4 +16,4 @@ assert.deepEqual(
 for (const { name } of archive.entries) await archive.verify(name);
 await assert.rejects(archive.bytes('none'), (error) => error instanceof OnnxarError && error.code === 'usage.entry');
 await archive.close();
-assert.equal(typeof createSession, 'function');
+assert.deepEqual([typeof createSession, typeof withArchive], ['function', 'function']);

@@ -1,0 +1,67 @@
+import { OnnxarError } from './error.js';
+
+const PIECE = 1 << 22; // a window gets bytes as text, of twice their size
+
+interface BlobReader {
+  readAsArrayBuffer(blob: Blob): ArrayBuffer;
+}
+type Globals = Partial<{ FileReaderSync: new () => BlobReader; XMLHttpRequest: new () => XMLHttpRequest }>;
+
+/** Fills memory piece after piece. */
+export function inPieces(into: Uint8Array, fill: (piece: Uint8Array, at: number) => void): true {
+  for (let at = 0; at < into.length; at += PIECE) fill(into.subarray(at, at + PIECE), at);
+  return true;
+}
+
+/** Reads of pages and workers that are waited for. One request is used again, as each keeps its answer for a while. */
+export class Waiting {
+  readonly isHere = 'XMLHttpRequest' in globalThis;
+  #request: XMLHttpRequest | undefined;
+
+  /** Bytes of a Blob. */
+  blob(blob: Blob, begin: number, into: Uint8Array): void {
+    const part = blob.slice(begin, begin + into.length);
+    const { FileReaderSync: Reader } = globalThis as Globals;
+    if (Reader) {
+      fill(into, new Reader().readAsArrayBuffer(part));
+      return;
+    }
+    const url = URL.createObjectURL(part);
+    try {
+      this.get(url, {}, into);
+    } finally {
+      URL.revokeObjectURL(url);
+    }
+  }
+
+  /** The body of an answer that `check` does not throw for. A window gets text in which each character is a byte. */
+  get(url: string, headers: Record<string, string>, into: Uint8Array, check?: (request: XMLHttpRequest) => void): void {
+    const request = (this.#request ??= new XMLHttpRequest());
+    request.open('GET', url, false);
+    const isWindow = typeof document !== 'undefined';
+    if (isWindow) request.overrideMimeType('text/plain; charset=x-user-defined');
+    else request.responseType = 'arraybuffer';
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.send();
+    check?.(request);
+    if (isWindow) fillFromText(into, request.responseText);
+    else fill(into, request.response as ArrayBuffer);
+  }
+}
+
+/** Copies, and frees the memory that the bytes came in: while a call is waited for, nothing else does. */
+function fill(into: Uint8Array, bytes: ArrayBuffer & { transfer?(size: number): ArrayBuffer }): void {
+  expect(into, bytes.byteLength);
+  into.set(new Uint8Array(bytes));
+  bytes.transfer?.(0);
+}
+
+/** The lower 8 bits of each character. */
+function fillFromText(into: Uint8Array, text: string): void {
+  expect(into, text.length);
+  for (let i = 0; i < text.length; i++) into[i] = text.charCodeAt(i);
+}
+
+function expect(into: Uint8Array, length: number): void {
+  if (length !== into.length) throw new OnnxarError('cut', '', undefined, `${length} bytes came, not ${into.length}`);
+}
