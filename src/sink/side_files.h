@@ -11,7 +11,8 @@
 
 namespace onnxar {
 
-/// Maps a file that is added, unless its bytes are given. Errors: usage.argument (its name is that of a tensor's key); io.*.
+/// Maps a file that is added, unless its bytes are given. Errors: usage.argument (its name is that of a tensor's key);
+/// io.*.
 SideFile added_file(const AddedFile& added);
 
 /// Excludes the names of side files, and of their folders, from the keys.

@@ -41,7 +41,7 @@ TEST(DescriptorRange, PositionOfTheDescriptorStays) {
 
 TEST(CopyIn, MappingOfAFileThatIsShortenedFaults) {
   const TempDir folder;
-  const fs::path path = folder.write_file("a", smallest_builder(pattern(3 * 4096)).build());
+  const fs::path path = folder.write_file("a", smallest_builder(pattern(std::size_t{3} * 4096)).build());
   const auto ends_well = [&path](const OpenOptions& options) {
     return in_child([&] {
       const Archive archive = Archive::open(path, options);

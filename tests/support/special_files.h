@@ -43,6 +43,10 @@ inline std::vector<std::string> visible_names(const TempDir& folder) {
 /// Whether a sync of a folder does anything.
 bool folders_are_synced();
 
+/// Whether two parts are written by one call. Where they are not, a failure of the second part leaves the first
+/// written, and the caller writes the rest once more.
+bool parts_are_written_together();
+
 /// Whether a file can be shortened, or removed, while it is mapped.
 bool mapped_files_change();
 

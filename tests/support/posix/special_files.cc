@@ -31,6 +31,7 @@ void make_symlink(const fs::path& target, const fs::path& link) { fs::create_sym
 bool is_name_of_the_unseen(std::string_view /*name*/) { return false; }
 
 bool folders_are_synced() { return true; }
+bool parts_are_written_together() { return true; }
 
 bool mapped_files_change() { return true; }
 

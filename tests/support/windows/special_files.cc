@@ -68,6 +68,7 @@ bool is_name_of_the_unseen(std::string_view name) {
 }
 
 bool folders_are_synced() { return false; }
+bool parts_are_written_together() { return false; }
 
 bool mapped_files_change() { return false; }
 
