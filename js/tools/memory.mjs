@@ -93,7 +93,10 @@ function inChromium(server, build, where, form) {
     };
     // There is no context to evaluate in while the page is opened.
     const isOpen = () => evaluate("'calls' in globalThis").catch(() => false);
-    while (!(await isOpen())) await new Promise((done) => setTimeout(done, 50));
+    for (let tries = 0; !(await isOpen()); tries++) {
+      if (tries === 1000) throw new Error(`${url} was not opened`);
+      await new Promise((done) => setTimeout(done, 50));
+    }
     const { processInfo } = await call('SystemInfo.getProcessInfo');
     const pids = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id);
     const given = JSON.stringify({ build, form, base: `${server.here}/files/` });
