@@ -31,13 +31,15 @@ _DATA_FIELDS = {*_FIELDS.values(), "int32_data", "string_data", "raw_data"}
 
 
 def _size(tensor: TensorProto) -> int | None:
-    """The bytes that data type and dimensions call for; None if the type is not known (M17)."""
+    """The bytes that data type and dimensions call for; None for elements of a type that is not known (M17)."""
     fits = len(tensor.dims) <= 1024 and min(tensor.dims, default=0) >= 0
     require(fits, "onnx.tensor.dims", f"tensor {tensor.name!r} has impossible dimensions")
+    if 0 in tensor.dims:
+        return 0
     if tensor.data_type not in _DTYPES:
         return None
     width = _DTYPES[tensor.data_type].itemsize
-    count = size = 0 if 0 in tensor.dims else 1
+    count = size = 1
     for dim in [1, *tensor.dims]:
         count *= dim
         size = -(-count // _PER_BYTE.get(tensor.data_type, 1)) * width
