@@ -30,7 +30,8 @@ class Demo:
         done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
         self.times.append((label, time.monotonic() - begin))
         lines = done.stdout.splitlines()
-        print("\n".join(lines[:SHOWN]))
+        for line in lines[:SHOWN]:
+            print(line)
         if len(lines) > SHOWN:
             print(f"... {len(lines) - SHOWN} more lines")
         if done.returncode:
