@@ -1,4 +1,4 @@
-# Windows on x86-64, by Debian's mingw-w64 (g++-mingw-w64-x86-64-posix, libz-mingw-w64-dev); programs run under Wine.
+# Windows on x86-64, by Debian's mingw-w64 (g++-mingw-w64-x86-64-posix, libz-mingw-w64-dev) and lld-19; programs run under Wine.
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 
@@ -13,9 +13,10 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 
-# Programs and libraries need no file of the compiler beside them.
-set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
-set(CMAKE_SHARED_LINKER_FLAGS_INIT -static)
+# Programs and libraries need no file of the compiler beside them. The folder has a `collect2`, which calls lld.
+foreach(kind EXE SHARED MODULE)
+  set(CMAKE_${kind}_LINKER_FLAGS_INIT "-static -B${CMAKE_CURRENT_LIST_DIR}/windows-x86_64/")
+endforeach()
 set(ZLIB_USE_STATIC_LIBS ON)
 # Windows 10: the first version that replaces an open file as POSIX does.
 set(CMAKE_CXX_FLAGS_INIT "-D_WIN32_WINNT=0x0A00 -DNTDDI_VERSION=0x0A000006")
