@@ -1,10 +1,12 @@
-# Windows on x86-64, by Debian's mingw-w64 (g++-mingw-w64-x86-64-posix, libz-mingw-w64-dev) and lld-19; programs run under Wine.
+# Windows on x86-64, by Debian's mingw-w64 (g++-mingw-w64-x86-64-posix, libz-mingw-w64-dev) and LLVM's linker; programs run under Wine.
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 
 set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)
 set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
 set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
+set(CMAKE_AR llvm-ar-19)  # GNU's takes half a minute to index a library, for the reason that its linker is slow
+set(CMAKE_RANLIB llvm-ranlib-19)
 set(CMAKE_CROSSCOMPILING_EMULATOR wine)
 
 set(CMAKE_FIND_ROOT_PATH ${CMAKE_CURRENT_LIST_DIR}/../../build/platforms/windows-x86_64/sysroot /usr/x86_64-w64-mingw32)

@@ -71,8 +71,10 @@ def run(*arguments: object, tool: list[str] | None = None, **options: Any) -> Do
 
 
 def as_said(stderr: str) -> str:
-    """What a tool for Windows says, with paths as this system writes them: there, Z: is the root."""
-    return stderr.replace("Z:\\\\", "/").replace("\\\\", "/") if ON_WINDOWS else stderr
+    """What a tool for Windows says, with paths as this system writes them: there, Z: is the root, and a backslash that
+    begins no escape separates parts."""
+    escape = r"\\(?:\\|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"
+    return re.sub(rf"({escape})|(?:Z:)?\\", lambda found: found[1] or "/", stderr) if ON_WINDOWS else stderr
 
 
 def skip_without_model(stderr: str) -> None:
