@@ -98,7 +98,7 @@ struct Fault {
 bool promises_room() {
   const TempDir folder;
   const os::File file = base::open_file(folder.write_file("a", "text"), os::Access::read_and_write);
-  return os::reason_of(os::set_aside(file, 0, 4, os::FileSize::stays)) != os::Reason::unsupported;
+  return os::reason_of(os::set_aside(file, 4, 1U << 20U, os::FileSize::stays)) != os::Reason::unsupported;
 }
 
 /// Every way in which adding an entry may fail.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import shlex
@@ -126,7 +127,9 @@ class Runner:
         script.chmod(0o755)
         return str(script)
 
+    @functools.cached_property
     def python_environment(self) -> dict[str, str]:
+        """Made once: a script cannot be written anew while a test runs it."""
         environment = {"PYTHONPATH": str(ROOT / "tests"), "ONNXAR": self.as_command("tools/onnxar"), "ONNXAR_WITHOUT_MODEL": "1",
                        "ONNXAR_PLATFORM": self.platform.name}
         for variable, program in zip(("ONNXAR_C_PROGRAM", "ONNXAR_C_V1_PROGRAM"), self.platform.c_programs):
@@ -138,7 +141,7 @@ class Runner:
         found = self.results / f"{name}.json"
         found.unlink(missing_ok=True)
         command: list[object] = [sys.executable, "-B", ROOT / "tests/platforms/cases.py", test, found]
-        status = self.run(name, command, self.python_environment())
+        status = self.run(name, command, self.python_environment)
         if not found.exists():
             return {f"{name}.(the file)": Outcome("failed", f"ended with {status}")}
         return {f"{test.parent.name}.{case}": Outcome(what, why) for case, what, why in json.loads(found.read_text())}

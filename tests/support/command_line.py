@@ -73,7 +73,7 @@ def run(*arguments: object, tool: list[str] | None = None, **options: Any) -> Do
 def as_said(stderr: str) -> str:
     """What a tool for Windows says, with paths as this system writes them: there, Z: is the root, and a backslash that
     begins no escape separates parts."""
-    escape = r"\\(?:\\|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"
+    escape = r"\\(?:[\\\"]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"
     return re.sub(rf"({escape})|(?:Z:)?\\", lambda found: found[1] or "/", stderr) if ON_WINDOWS else stderr
 
 
@@ -123,7 +123,8 @@ def look(path: Path) -> tuple[object, ...]:
     if not stat.S_ISREG(status.st_mode):
         return (status.st_mode,)
     brief = status.st_size >= IN_BRIEF
-    return status.st_mode, status.st_size, brief or zlib.crc32(path.read_bytes())
+    mode = stat.S_IFMT(status.st_mode) if ON_WINDOWS else status.st_mode  # Wine makes the rest of access lists
+    return mode, status.st_size, brief or zlib.crc32(path.read_bytes())
 
 
 def snapshot(folder: Path) -> dict[str, tuple[object, ...]]:
