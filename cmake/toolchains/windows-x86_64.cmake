@@ -7,7 +7,8 @@ set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
 set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
 set(CMAKE_AR llvm-ar-19)  # GNU's takes half a minute to index a library, for the reason that its linker is slow
 set(CMAKE_RANLIB llvm-ranlib-19)
-set(CMAKE_CROSSCOMPILING_EMULATOR wine)
+# Wine maps pages at a fixed address; where addresses are random, one start in some thousands finds it taken.
+set(CMAKE_CROSSCOMPILING_EMULATOR setarch x86_64 -R wine)
 
 set(CMAKE_FIND_ROOT_PATH ${CMAKE_CURRENT_LIST_DIR}/../../build/platforms/windows-x86_64/sysroot /usr/x86_64-w64-mingw32)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)

@@ -59,7 +59,7 @@ class Runner:
         # Tests that an emulator cannot pass look for this name.
         self.environment = {"ONNXAR_EMULATED": (platform.run_by or "").split()[0]} if self.emulator else {}
         if platform.run_by == WINE:
-            self.environment.update(WINEDEBUG="-all,err+all", WINEPREFIX=str(platform.folder / "wine"))
+            self.environment.update(WINEDEBUG="-all", WINEPREFIX=str(platform.folder / "wine"))
 
     @contextlib.contextmanager
     def session(self) -> Iterator[None]:
