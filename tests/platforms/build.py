@@ -13,8 +13,8 @@ ENVIRONMENT = {**os.environ, "CCACHE_COMPILERCHECK": "content"}
 ZIG = ROOT / "build/zig_venv/bin"  # `./dev` installs the package there
 
 # Each library and program is joined into one source, since compiling takes most of the time.
-JOINED = ("-GNinja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1", "-DCMAKE_UNITY_BUILD=ON")
-WITHOUT_PROTOBUF = ("-DONNXAR_BUILD_MODEL=OFF", "-DONNXAR_BUILD_BENCH=OFF", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=100")
+JOINED = ("-GNinja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1", "-DCMAKE_UNITY_BUILD=ON",
+          "-DCMAKE_UNITY_BUILD_BATCH_SIZE=100", "-DONNXAR_BUILD_BENCH=OFF")
 
 # The text is the same in every folder and for every build of a version: ccache takes it for the compiler.
 ZIG_SCRIPT = """#!/bin/sh
@@ -66,9 +66,9 @@ def build(platform: Platform, targets: list[str], log: Path) -> None:
         provide_zig()
     if platform.toolchain:
         logged(log, sys.executable, "-B", ROOT / "tests/platforms/sysroot.py", platform.name)
-    folder = platform.folder / "build"
-    tests = "OFF" if platform.only_built else "ON"
-    logged(log, "cmake", "-S", ROOT, "-B", folder, *JOINED, optimised(platform), *WITHOUT_PROTOBUF, f"-DONNXAR_BUILD_TESTS={tests}", *compiler(platform))
+    folder = platform.build_folder
+    parts = [f"-DONNXAR_BUILD_TESTS={'OFF' if platform.only_built else 'ON'}", f"-DONNXAR_BUILD_MODEL={'ON' if platform.protobuf else 'OFF'}"]
+    logged(log, "cmake", "-S", ROOT, "-B", folder, *JOINED, optimised(platform), *parts, *compiler(platform))
     logged(log, "cmake", "--build", folder, "-j", jobs(), "--target", *targets)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from build import emulator
-from targets import ROOMS, ROOT, WINE, Platform, jobs
+from targets import ROOT, WINE, Platform, jobs
 
 QUICK = "-*Slow.*"  # GoogleTest's filter: suites named *Slow do not run
 PATIENCE = 3600  # seconds for one program
@@ -51,7 +51,7 @@ class Runner:
 
     def __init__(self, platform: Platform) -> None:
         self.platform = platform
-        self.build = platform.folder / "build"
+        self.build = platform.build_folder
         self.results = platform.folder / "results"
         self.results.mkdir(parents=True, exist_ok=True)
         self.emulator = emulator(platform)
@@ -127,8 +127,9 @@ class Runner:
         return str(script)
 
     def python_environment(self) -> dict[str, str]:
-        environment = {"PYTHONPATH": str(ROOT / "tests"), "ONNXAR": self.as_command("tools/onnxar"), "ONNXAR_WITHOUT_MODEL": "1",
-                       "ONNXAR_PLATFORM": self.platform.name}
+        environment = {"PYTHONPATH": str(ROOT / "tests"), "ONNXAR": self.as_command("tools/onnxar"), "ONNXAR_PLATFORM": self.platform.name}
+        if not self.platform.protobuf:
+            environment["ONNXAR_WITHOUT_MODEL"] = "1"
         for variable, program in zip(("ONNXAR_C_PROGRAM", "ONNXAR_C_V1_PROGRAM"), self.platform.c_programs):
             environment[variable] = self.as_command(f"tests/{program}")
         return environment
@@ -146,7 +147,7 @@ class Runner:
     def everything(self, python_tests: list[Path]) -> Outcomes:
         outcomes: Outcomes = {}
         with self.session(), ThreadPoolExecutor(jobs()) as pool:
-            parts = [*(pool.submit(self.gtest, room) for room in ROOMS), *(pool.submit(self.python, test) for test in python_tests)]
+            parts = [*(pool.submit(self.gtest, room) for room in self.platform.rooms), *(pool.submit(self.python, test) for test in python_tests)]
             for part in parts:
                 outcomes.update(part.result())
         return outcomes
