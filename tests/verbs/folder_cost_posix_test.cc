@@ -26,7 +26,8 @@ std::atomic<std::uint64_t> names_looked_up = 0;
 // The C library's name of the parameter is reserved.
 extern "C" long syscall(long number, ...) noexcept {  // NOLINT(readability-inconsistent-declaration-parameter-name)
   using Function = long (*)(long, ...);
-  static const auto real = reinterpret_cast<Function>(::dlsym(RTLD_NEXT, "syscall"));
+  // No variable that is initialised at the first call: libc++abi guards those with this very function.
+  const auto real = reinterpret_cast<Function>(::dlsym(RTLD_NEXT, "syscall"));
   va_list list;
   va_start(list, number);
   long arguments[6];
