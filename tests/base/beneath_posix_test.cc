@@ -70,6 +70,9 @@ TEST(OpenBeneath, OldKernelsOpenFilesAndLeaveNoFolderEither) {
     expect(folders.open("sub/b"), "b");
     expect(folders.open("none"), "missing");
     expect(folders.open("dangling"), "missing");
+    expect(folders.open("to_sub/none"), "missing");
+    expect(folders.open("leaves_to_nothing"), "outside");
+    expect(folders.open("leaves_by_folder/none"), "outside");
     expect(folders.open("../out/secret"), "outside");
     expect(folders.open("sub/../../out/secret"), "outside");
     expect(folders.open("/etc/passwd"), "outside");

@@ -1,8 +1,6 @@
 // Opening a path below a folder, one part after the other.
 #include <fcntl.h>
-#include <sys/stat.h>
 
-#include <cerrno>
 #include <iterator>
 
 #include "os/folder.h"
@@ -17,12 +15,6 @@ namespace fs = std::filesystem;
 bool is_link(Handle folder, const fs::path& name) noexcept {
   std::error_code ignored;
   return status_in(folder, name, ignored).kind == FileKind::link && !ignored;
-}
-
-/// Whether the path, whose links are followed, leads to nothing.
-bool is_missing(Handle folder, const fs::path& relative) noexcept {
-  struct stat status{};
-  return ::fstatat(descriptor_of(folder), relative.c_str(), &status, 0) != 0 && errno == ENOENT;
 }
 
 }  // namespace
@@ -44,9 +36,7 @@ File open_part_by_part(Handle folder, const fs::path& relative, int last_flags, 
     File next = opened_by(open, failed);
     if (!next.valid()) {
       // O_NOFOLLOW fails with ELOOP or ENOTDIR at a link. Callers tell "outside" from "missing" by this code.
-      if ((failed.value() == ELOOP || failed.value() == ENOTDIR) && is_link(at, *part)) {
-        failed = error_of(is_missing(folder, relative) ? ENOENT : EXDEV);
-      }
+      if ((failed.value() == ELOOP || failed.value() == ENOTDIR) && is_link(at, *part)) failed = error_of(EXDEV);
       return {};
     }
     here = std::move(next);
