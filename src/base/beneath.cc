@@ -1,5 +1,6 @@
 #include "base/beneath.h"
 
+#include "base/paths.h"
 #include "os/error.h"
 #include "os/folder.h"
 
@@ -28,7 +29,6 @@ fs::path first_link(const fs::path& path) {
 
 /// Whether `path`, which leads to nothing, would be in the folder: its links are followed as far as they lead.
 bool would_be_in(const fs::path& folder, fs::path path) {
-  constexpr int most_links = 40;  // as Linux does (MAXSYMLINKS)
   std::error_code failed;
   for (int i = 0; i < most_links && !failed; ++i) {
     path = fs::weakly_canonical(path, failed);  // follows links up to the first one that leads to nothing
