@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/checked.h"
 #include "base/little_endian.h"
 #include "base/text.h"
 #include "onnxar/error.h"
@@ -195,7 +196,7 @@ class Header {
       refuse(concat("the data of tensor ", base::quoted(name), " has ", place.second - place.first,
                     " bytes, and its type and shape need another number"));
     }
-    found.data = data_.subspan(place.first, place.second - place.first);
+    found.data = base::section(data_, place.first, place.second - place.first);
     if (place.first != place.second) ranges_.push_back(place);
     return found;
   }
@@ -250,7 +251,7 @@ std::map<std::string, SafeTensor> parse_safetensors(Bytes file) {
     throw Error(Code::safetensors_malformed, "it does not begin with the length of a header and the header", {"", 0});
   }
   const auto length = base::load<std::uint64_t>(file, 0);
-  return Header(as_text(file.subspan(length_size, length)), file.subspan(length_size + length)).run();
+  return Header(as_text(base::section(file, length_size, length)), base::section(file, length_size + length)).run();
 }
 
 SafetensorsFile SafetensorsFile::open(const std::filesystem::path& path) {
