@@ -121,7 +121,32 @@ std::string open_dimensions(const std::vector<ValueSummary>& inputs) {
   return text;
 }
 
+/// Returns `64 <= length <= 512, width >= 3`, of the dimensions that the model restricts.
+std::string ranges_text(const std::vector<SizeRange>& sizes) {
+  std::string text;
+  for (const SizeRange& range : sizes) {
+    const bool has_least = range.from != SizeRange().from;
+    const bool has_most = range.to != SizeRange().to;
+    if (!has_least && !has_most) continue;
+    text += text.empty() ? "" : ", ";
+    if (has_least && has_most) text += std::to_string(range.from) + " <= ";
+    text += escaped(range.name);
+    if (has_least && !has_most) text += " >= " + std::to_string(range.from);
+    if (has_most) text += " <= " + std::to_string(range.to);
+  }
+  return text;
+}
+
+void print_polynomial(const CostPolynomial& cost, const std::string& dims) {
+  line("multiply-adds", to_string(cost, [](const std::string& name) { return escaped(name); }));
+  const std::string ranges = ranges_text(cost.sizes);
+  if (!ranges.empty()) line("", "for " + ranges);
+  line("", "`--dim " + dims + "` counts for these sizes");
+}
+
 void print_cost(const CostEstimate& cost, const std::vector<ValueSummary>& inputs) {
+  const std::string dims = open_dimensions(inputs);
+  if (cost.polynomial) return print_polynomial(*cost.polynomial, dims);
   std::string text = multiply_adds_text(cost);
   const auto by_op = texts_of(cost.by_op, [](const OpCost& op) {
     return op_name(op.domain, op.op) + " " + short_count(op.multiply_adds) + " in " + std::to_string(op.nodes);
@@ -131,7 +156,6 @@ void print_cost(const CostEstimate& cost, const std::vector<ValueSummary>& input
   if (cost.in_subgraphs != 0) line("", grouped(cost.in_subgraphs) + " more in subgraphs, each run once");
   constexpr std::size_t most = 10;
   lines("not counted", texts_of(cost.not_known, [](const auto& unknown) { return text_of(unknown); }), most);
-  const std::string dims = open_dimensions(inputs);
   if (!cost.not_known.empty() && !dims.empty()) line("", "`--dim " + dims + "` counts for these sizes");
 }
 
