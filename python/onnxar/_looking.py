@@ -21,7 +21,7 @@ def show(
 ) -> Inspection:  # fmt: skip
     """Summarises a model: graph, operators, tensors, cost, storage, files. Weights are not read. With `nodes`, the result
     lists every node; with `op`, the nodes of this operator. `dims` gives sizes to dimensions by name, as in
-    `{"batch": 1}`, so that more of the cost is known; what is partial is None.
+    `{"batch": 1}`, so that more of the cost is known; what is partial is None. `cost.polynomial` is the cost in terms of open dimensions.
 
     `model` is the path of a model in any form, the bytes of such a file, an open archive, or an onnx.ModelProto. A missing
     data file or a dangling input is part of the result, not an error. Like `diff`, `dump` and `freeze`, this function runs the command

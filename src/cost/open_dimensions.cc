@@ -22,7 +22,7 @@ std::optional<Polynomial> counted_from(const std::vector<SizeRange>& variables, 
   for (const auto& [factors, coefficient] : polynomial) {
     std::optional<Polynomial> term = Polynomial{{Monomial(), coefficient}};
     for (const std::uint32_t variable : factors) {
-      const Polynomial shifted = {{Monomial{variable}, 1}, {Monomial(), variables[variable].from}};
+      const Polynomial shifted = {{Monomial{variable}, 1}, {Monomial(), variables[variable].least}};
       term = term ? product_of(*term, shifted) : std::nullopt;
     }
     if (!term || !add_multiple(sum, *term, 1)) return std::nullopt;
@@ -100,7 +100,7 @@ std::optional<std::int64_t> OpenDimensions::lower_bound(const Polynomial& polyno
     if (coefficient > 0 && !factors.empty()) continue;
     CheckedInt least = coefficient;
     for (const std::uint32_t variable : factors) {
-      least = least * (CheckedInt(variables_[variable].to) - variables_[variable].from);
+      least = least * (CheckedInt(variables_[variable].most) - variables_[variable].least);
     }
     bound = bound + least;
   }
@@ -119,12 +119,12 @@ bool OpenDimensions::narrow_to(const Size& size, std::int64_t least) {
   if (!line || std::min(line->slope, line->constant) == std::numeric_limits<std::int64_t>::min()) return false;
   SizeRange narrowed = variables_[line->variable];
   if (line->slope > 0) {  // a * x + b >= 0 is x >= -b / a, rounded up
-    narrowed.from =
-        std::max(narrowed.from, -line->constant / line->slope + (-line->constant % line->slope > 0 ? 1 : 0));
+    narrowed.least =
+        std::max(narrowed.least, -line->constant / line->slope + (-line->constant % line->slope > 0 ? 1 : 0));
   } else {  // x <= b / -a, rounded down, where b is positive if there is such an x
-    narrowed.to = std::min(narrowed.to, line->constant < 0 ? 0 : line->constant / -line->slope);
+    narrowed.most = std::min(narrowed.most, line->constant < 0 ? 0 : line->constant / -line->slope);
   }
-  if (narrowed.from > narrowed.to) return false;
+  if (narrowed.least > narrowed.most) return false;
   variables_[line->variable] = narrowed;
   return true;
 }
@@ -149,7 +149,7 @@ CostPolynomial OpenDimensions::with_names(const Polynomial& polynomial) const {
   std::set<std::uint32_t> used;
   for (const auto& [factors, coefficient] : polynomial) used.insert(factors.begin(), factors.end());
   for (std::uint32_t i = 0; i < variables_.size(); ++i) {
-    const bool is_narrowed = variables_[i].from != SizeRange().from || variables_[i].to != SizeRange().to;
+    const bool is_narrowed = variables_[i].least != SizeRange().least || variables_[i].most != SizeRange().most;
     if (is_narrowed || used.contains(i)) named.sizes.push_back(variables_[i]);
   }
   return named;

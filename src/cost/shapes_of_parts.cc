@@ -117,13 +117,15 @@ std::optional<Taken> taken(std::int64_t start, std::int64_t end, std::int64_t st
   return Taken{bound(start), std::max<std::int64_t>(0, (distance + stride - 1) / stride), step};
 }
 
-/// A bound of a slice, counted from the first element and clamped to `size`. The range of sizes is narrowed so that a
+/// Exporters write numbers beyond this one for "to the end": 10^9, 2^31 - 1, 2^63 - 1.
+constexpr std::int64_t longest_slice = 1 << 16;
+
+/// A bound of a slice, counted from the first element and clamped to `size`. Ranges of sizes are narrowed so that a
 /// polynomial needs no clamp. Unknown if that is not possible.
 Size clamped(const Size& at, const Size& size, OpenDimensions& open) {
   const std::int64_t number = at.number().value_or(0);
   if (number < 0) return open.narrow_to(size + number, 0) ? size + number : Size();
-  // Exporters write such a number for "to the end".
-  if (number >= SizeRange().to) return open.narrow_to(Size(number) - size, 0) ? size : Size();
+  if (number > longest_slice) return open.narrow_to(Size(number) - size, 0) ? size : Size();
   return open.narrow_to(at, 0) && open.narrow_to(size - at, 0) ? at : Size();
 }
 

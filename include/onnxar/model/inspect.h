@@ -103,8 +103,8 @@ struct CostTerm {
 /// A range of sizes of a dimension, with both ends.
 struct SizeRange {
   std::string name;  ///< as `InspectOptions::dims` takes it
-  std::int64_t from = 1;
-  std::int64_t to = 2'147'483'647;
+  std::int64_t least = 1;
+  std::int64_t most = 2'147'483'647;
 };
 
 /// Multiply-adds as a polynomial in the sizes of dimensions that the inputs leave open. It is exact for all sizes in

@@ -48,7 +48,7 @@ inline void to_json(Json& json, const CostTerm& term) {
   json = {{"coefficient", term.coefficient}, {"factors", Json::array()}};
   for (const auto& [name, power] : term.factors) json["factors"].push_back({{"name", name}, {"power", power}});
 }
-ONNXAR_JSON_OF(SizeRange, name, from, to);
+ONNXAR_JSON_OF(SizeRange, name, least, most);
 ONNXAR_JSON_OF(CostPolynomial, terms, sizes);
 inline void to_json(Json& json, const CostEstimate& cost) {
   const bool is_exact = cost.not_known.empty() && cost.in_subgraphs == 0;

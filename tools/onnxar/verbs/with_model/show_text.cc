@@ -125,14 +125,14 @@ std::string open_dimensions(const std::vector<ValueSummary>& inputs) {
 std::string ranges_text(const std::vector<SizeRange>& sizes) {
   std::string text;
   for (const SizeRange& range : sizes) {
-    const bool has_least = range.from != SizeRange().from;
-    const bool has_most = range.to != SizeRange().to;
+    const bool has_least = range.least != SizeRange().least;
+    const bool has_most = range.most != SizeRange().most;
     if (!has_least && !has_most) continue;
     text += text.empty() ? "" : ", ";
-    if (has_least && has_most) text += std::to_string(range.from) + " <= ";
+    if (has_least && has_most) text += std::to_string(range.least) + " <= ";
     text += escaped(range.name);
-    if (has_least && !has_most) text += " >= " + std::to_string(range.from);
-    if (has_most) text += " <= " + std::to_string(range.to);
+    if (has_least && !has_most) text += " >= " + std::to_string(range.least);
+    if (has_most) text += " <= " + std::to_string(range.most);
   }
   return text;
 }
@@ -171,6 +171,17 @@ void print_storage(const StorageSummary& sums) {
   add("padding", sums.padding_bytes);
   add("unused", sums.unused_bytes);
   line("storage", text);
+}
+
+/// Fits the text to the terminal. Lines after the first are indented further.
+void print_indented(std::size_t indent, const std::string& text) {
+  constexpr std::size_t further = 4;
+  const std::size_t terminal = os::terminal_width(os::Stream::output);
+  std::string head(indent, ' ');
+  for (const std::string& part : wrapped(text, terminal > 2 * (indent + further) ? terminal - indent - further : 0)) {
+    std::cout << head << part << '\n';
+    head = std::string(indent + further, ' ');
+  }
 }
 
 }  // namespace
@@ -223,12 +234,11 @@ void print_nodes(const Inspection& inspection) {
     const auto names = [](const std::vector<std::string>& list) {
       return joined(texts_of(list, [](const auto& name) { return name.empty() ? "-" : escaped(name); }), list.size());
     };
-    std::string text(2 * (node.level + (owner == "graph" ? 0 : 1)), ' ');
-    text += op_name(node.domain, node.op);
+    std::string text = op_name(node.domain, node.op);
     if (!node.name.empty()) text += " \"" + escaped(node.name) + "\"";
     text += " (" + names(node.inputs) + ") -> (" + names(node.outputs) + ")";
     for (const auto& [name, value] : node.attributes) text += " " + escaped(name) + "=" + escaped(value);
-    std::cout << text << '\n';
+    print_indented(2 * (node.level + (owner == "graph" ? 0 : 1)), text);
   }
 }
 
