@@ -46,6 +46,8 @@ class ProgressTest(FolderTest):
             "extract": functools.partial(onnxar.extract, path, "w", out, overwrite=True),
             "consolidate": functools.partial(onnxar.open(path).consolidate),
             "edit": edit,
+            "freeze": functools.partial(onnxar.freeze, path, out, overwrite=True),
+            "diff": functools.partial(onnxar.diff, path, path),
             "replace": lambda **options: onnxar.replace(path, _with(model, "w", next(self.values)), **options),
         }
 
@@ -103,9 +105,28 @@ class Progress(ProgressTest):
         self.assertEqual(self.names(), names)
 
 
+    def test_the_size_of_a_text_is_known_at_its_end(self):
+        reports = []
+        text = onnxar.dump(self.path, with_data=True, progress=lambda *report: reports.append(report))
+        self.assertEqual(reports, sorted(reports))
+        self.assertEqual({total for _, total in reports[:-1]}, {0})
+        self.assertEqual(reports[-1], (len(text), len(text)))
+
+    def test_an_error_is_raised_after_reports(self):
+        damaged = self.folder / "damaged.onnxar"
+        data = bytearray(self.path.read_bytes())
+        data[onnxar.open(self.path).info("w").offset] ^= 1
+        damaged.write_bytes(data)
+        with self.assertRaises(onnxar.Error) as raised:
+            onnxar.freeze(damaged, self.out, progress=lambda done, total: None)
+        self.assertEqual(raised.exception.code, "zip.data.crc")
+
+
 class Threads(ProgressTest):
     def test_every_number_of_threads_gives_the_same(self):
         for name, call in self.calls().items():
+            if name == "diff":  # works in one thread
+                continue
             with self.subTest(name):
                 for threads in (1, 2, 5):
                     call(threads=threads)
@@ -116,7 +137,7 @@ class Threads(ProgressTest):
 
     def test_num_threads_is_the_deprecated_name(self):
         for name, call in self.calls().items():
-            if name == "edit":
+            if name in ("edit", "freeze", "diff"):  # newer than the name
                 continue
             with self.subTest(name), self.assertWarns(DeprecationWarning):
                 call(num_threads=1)
