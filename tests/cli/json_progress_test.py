@@ -29,7 +29,7 @@ class JsonProgress(ToolCase):
             ("unpack", packed, "-o", self.folder / "again.onnx", "--no-sync"),
         ):
             reports = self.told(*arguments)
-            self.assertGreater(len(reports), 1, arguments)
+            self.assertGreater(len(reports), 0, arguments)
             self.assertEqual(reports, sorted(reports))
             self.assertEqual({total for _, total in reports}, {reports[-1][0]})
 
