@@ -52,24 +52,24 @@ Size Size::divided_down(std::int64_t divisor) const {
   return Size(terms).divided_exactly(divisor) + whole;
 }
 
-Size operator+(const Size& a, const Size& b) {
-  return a.number() && b.number() ? checked_size(base::CheckedInt(a.number_) + b.number_) : combined(a, b, 1);
+Size Size::plus(const Size& b) const {
+  return number() && b.number() ? checked_size(base::CheckedInt(number_) + b.number_) : combined(*this, b, 1);
 }
 
-Size operator-(const Size& a, const Size& b) {
-  return a.number() && b.number() ? checked_size(base::CheckedInt(a.number_) - b.number_) : combined(a, b, -1);
+Size Size::minus(const Size& b) const {
+  return number() && b.number() ? checked_size(base::CheckedInt(number_) - b.number_) : combined(*this, b, -1);
 }
 
-Size operator*(const Size& a, const Size& b) {
-  if (a.number() && b.number()) return checked_size(base::CheckedInt(a.number_) * b.number_);
-  if (!a.is_known() || !b.is_known()) return {};
-  const auto product = product_of(a.polynomial(), b.polynomial());
+Size Size::times(const Size& b) const {
+  if (number() && b.number()) return checked_size(base::CheckedInt(number_) * b.number_);
+  if (!is_known() || !b.is_known()) return {};
+  const auto product = product_of(polynomial(), b.polynomial());
   return product ? Size(*product) : Size();
 }
 
-bool operator==(const Size& a, const Size& b) {
-  if (a.number_ != b.number_ || a.is_open() != b.is_open()) return false;
-  return a.open_ == b.open_ || *a.open_ == *b.open_;
+bool Size::is_same(const Size& b) const {
+  if (number_ != b.number_ || is_open() != b.is_open()) return false;
+  return open_ == b.open_ || *open_ == *b.open_;
 }
 
 }  // namespace onnxar

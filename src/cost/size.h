@@ -40,13 +40,18 @@ class Size {
   /// Divides and rounds down. Unknown if the result is not a polynomial. REQUIRES: divisor >= 1
   [[nodiscard]] Size divided_down(std::int64_t divisor) const;
 
-  friend Size operator+(const Size& a, const Size& b);
-  friend Size operator-(const Size& a, const Size& b);
-  friend Size operator*(const Size& a, const Size& b);
+  friend Size operator+(const Size& a, const Size& b) { return a.plus(b); }
+  friend Size operator-(const Size& a, const Size& b) { return a.minus(b); }
+  friend Size operator*(const Size& a, const Size& b) { return a.times(b); }
   /// Whether both are the same number or polynomial. Polynomials that differ may have the same value.
-  friend bool operator==(const Size& a, const Size& b);
+  friend bool operator==(const Size& a, const Size& b) { return a.is_same(b); }
 
  private:
+  [[nodiscard]] Size plus(const Size& b) const;
+  [[nodiscard]] Size minus(const Size& b) const;
+  [[nodiscard]] Size times(const Size& b) const;
+  [[nodiscard]] bool is_same(const Size& b) const;
+
   static constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::min();
 
   std::int64_t number_ = nothing;
