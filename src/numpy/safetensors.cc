@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/little_endian.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "onnxar/error.h"
 
 namespace onnxar {
@@ -49,6 +50,7 @@ class Header {
   Header(std::string_view text, Bytes data) : text_(text), data_(data) {}
 
   std::map<std::string, SafeTensor> run() {
+    if (!base::is_utf8(text_)) refuse("the header is not UTF-8");
     object([this](const std::string& name) {
       if (name == "__metadata__") return object([this](const std::string&) { string(); });
       if (!tensors_.try_emplace(name, tensor(name)).second)
@@ -100,7 +102,8 @@ class Header {
     std::uint64_t value = 0;
     const char* const begin = text_.data() + skip_spaces();
     const auto [end, failed] = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (failed != std::errc()) refuse("the header must have a number below 2^64 here");
+    const bool has_zero_before = end - begin > 1 && *begin == '0';  // JSON does not have these
+    if (failed != std::errc() || has_zero_before) refuse("the header must have a number below 2^64 here");
     at_ += static_cast<std::size_t>(end - begin);
     return value;
   }

@@ -10,6 +10,8 @@ import signal
 import time
 from pathlib import Path
 
+from onnx import helper
+
 from support import command_line
 from support import wire_writer as wire
 from support.archives import Entry, linked, model_of, weights
@@ -92,6 +94,21 @@ class Width(ToolCase):
         words = [line for line in lines if str(path) not in line and len(line.split()[-1]) < 30]
         self.assertLessEqual(max(map(len, words)), 50)
         self.assertTrue(any(line.startswith(" " * 15) for line in lines), "a long line goes on in the next one")
+
+    def test_nodes_fit_the_terminal(self) -> None:
+        names = [f"input_{i}" for i in range(20)]
+        body = helper.make_graph([helper.make_node("Sum", names, ["z"])], "body", [], [])
+        nodes = [helper.make_node("Sum", names, ["y"]), helper.make_node("Loop", ["n", "c"], ["l"], body=body)]
+        path = self.write("m.onnx", helper.make_model(helper.make_graph(nodes, "g", [], [])).SerializeToString())
+        with terminal(60) as screen:
+            code, text = screen.run("show", "--nodes", path)
+        self.assertEqual(code, DONE)
+        lines = plain(text)
+        self.assertLessEqual(max(map(len, lines)), 60)
+        self.assertEqual(len({len(line) - len(line.lstrip()) for line in lines}), 4, "of two levels, first lines and others")
+        whole = self.succeeds("show", "--nodes", path).stdout.decode()
+        self.assertEqual(len(whole.splitlines()), 3)
+        self.assertEqual(" ".join(text.split()), " ".join(whole.split()))
 
 
 class Binary(ToolCase):
