@@ -1,6 +1,6 @@
-"""Builds wheels from the source distribution, for each system of targets.py, and lets the tools of packagers judge them.
+"""Builds wheels from the source distribution, for each system of systems.py, and lets the tools of packagers judge them.
 
-Usage: python wheels.py [fetch | TARGET...]; --list prints the targets. Wheels and sdist go to build/packaging/dist. `fetch` only downloads.
+Usage: python wheels.py [fetch | TARGET...]; --list prints the targets. Wheels and sdist go to build/release_work/dist. `fetch` only downloads.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from judge import judge_sdist, judge_wheel
 from pins import BUNDLED, PYTHONS, ROOT, WORK, fetched, pins
 from sdist import DIST, bundle, commit_time, make_sdist, run, unpacked
-from targets import ABIS, TARGETS, Abi, Target, chosen, cmake_settings, jobs
+from systems import ABIS, TARGETS, Abi, Target, chosen, cmake_settings, jobs
 
 sys.path.insert(0, str(ROOT / "tests/platforms"))
 from build import provide_zig  # noqa: E402

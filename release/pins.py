@@ -1,4 +1,4 @@
-"""Archives of other projects, named by address and SHA-256 in tables: cmake/bundled.txt and packaging/pythons.txt."""
+"""Archives of other projects, named by address and SHA-256 in tables: cmake/bundled.txt and release/pythons.txt."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-WORK = ROOT / "build/packaging"
+WORK = ROOT / "build/release_work"
 DOWNLOADS = WORK / "downloads"
 BUNDLED = ROOT / "cmake/bundled.txt"
-PYTHONS = ROOT / "packaging/pythons.txt"
+PYTHONS = ROOT / "release/pythons.txt"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,19 +1,28 @@
 """The headers of the Pythons that wheels are for, and import libraries for Windows, from Python's own sources.
 
-Linux and macOS share one pyconfig.h: it is written by Python's configure here, and what Python's public headers ask of it is the same
-on all 64-bit systems of the two.
+Linux and macOS share the pyconfig.h of the Python that runs this: what Python's public headers ask of it is the sizes of types, which
+are the same on all 64-bit systems of the two, and in all versions.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
+import sysconfig
 from pathlib import Path
 
 from pins import PYTHONS, WORK, fetched, pins
 
 API = re.compile(r"\bPyAPI_(?P<kind>FUNC|DATA)\s*\([^)]*\)\s*\*?\s*(?P<name>\w+)")
 STABLE = re.compile(r"^EXPORT_(?P<kind>FUNC|DATA)\((?P<name>\w+)\)", re.MULTILINE)
+
+
+def own_config() -> Path:
+    """The pyconfig.h of this Python. Debian's has a second one, with the answers for each architecture."""
+    config = Path(sysconfig.get_config_h_filename())
+    second = Path("/usr/include") / str(sysconfig.get_config_var("MULTIARCH")) / config.parent.name / config.name
+    return second if second.exists() else config
 
 
 class Python:
@@ -38,10 +47,8 @@ class Python:
     def posix_headers(self) -> list[Path]:
         self.unpack()
         folder = self.work / "posix"
-        if not (folder / "pyconfig.h").exists():
-            folder.mkdir(exist_ok=True)
-            command = [self.source / "configure", "-q", "--without-ensurepip", "CC=gcc", "CXX=g++"]
-            subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        folder.mkdir(exist_ok=True)
+        shutil.copy(own_config(), folder / "pyconfig.h")
         return [folder, self.source / "Include"]
 
     def windows_headers(self) -> list[Path]:

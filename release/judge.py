@@ -10,24 +10,23 @@ from pathlib import Path
 
 from pins import ROOT
 
-BIN = Path(sys.executable).parent
 
-
-def told(*command: object) -> str:
-    """What a tool prints. Ends the program if it fails."""
-    done = subprocess.run([*map(str, command)], check=False, capture_output=True, text=True)
+def told(tool: str, *arguments: object) -> str:
+    """What a tool of this environment prints. Ends the program if it fails."""
+    command = [sys.executable, "-m", tool, *map(str, arguments)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}:\n{done.stdout}{done.stderr}")
+        sys.exit(f"{' '.join(command)}:\n{done.stdout}{done.stderr}")
     return done.stdout + done.stderr
 
 
 def judge_sdist(sdist: Path) -> None:
-    told(BIN / "twine", "check", "--strict", sdist)
+    told("twine", "check", "--strict", sdist)
 
 
 def judge_linkage(wheel: Path, platform: str) -> None:
     """auditwheel has to find the promised platform, or one that more systems satisfy, and no foreign library."""
-    text = " ".join(told(BIN / "auditwheel", "show", wheel).split())
+    text = " ".join(told("auditwheel", "show", wheel).split())
     if f'"{platform}"' not in text or "external" in text and "references no external" not in text:
         sys.exit(f"auditwheel does not take {wheel.name} for {platform}: {text}")
 
@@ -42,12 +41,12 @@ def judge_licences(wheel: Path) -> None:
 
 
 def judge_wheel(wheel: Path, platform: str) -> None:
-    told(BIN / "twine", "check", "--strict", wheel)
-    told(BIN / "check-wheel-contents", wheel)
+    told("twine", "check", "--strict", wheel)
+    told("check_wheel_contents", wheel)
     judge_licences(wheel)
     if "linux" in platform:
         judge_linkage(wheel, platform)
     if "-abi3-" in wheel.name:
-        told(BIN / "abi3audit", "--strict", wheel)
+        told("abi3audit", "--strict", wheel)
     size = re.sub(r"(?<=\d)(?=(\d{3})+$)", " ", str(wheel.stat().st_size))
     print(f"{wheel.name}: {size} bytes", flush=True)

@@ -1,6 +1,6 @@
 """The source distribution: the sources, the archives of cmake/bundled.txt, and the code that protoc makes of onnx.proto.
 
-Usage: python sdist.py, which writes build/packaging/dist/onnxar-VERSION.tar.gz and prints its path
+Usage: python sdist.py, which writes build/release_work/dist/onnxar-VERSION.tar.gz and prints its path
 """
 
 from __future__ import annotations
