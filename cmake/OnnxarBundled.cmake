@@ -1,6 +1,7 @@
 # Builds what a source distribution brings in bundled/: the archives of bundled.txt, and the code that protoc makes of
 # onnx.proto. Nothing is downloaded here.
-set(onnxar_bundled_dir ${PROJECT_SOURCE_DIR}/bundled)
+set(ONNXAR_BUNDLED_DIR ${PROJECT_SOURCE_DIR}/bundled CACHE PATH "The folder with the archives of cmake/bundled.txt")
+mark_as_advanced(ONNXAR_BUNDLED_DIR)
 
 # Sets <name>_archive to the archive of a package, or to nothing if the source tree does not have it.
 function(onnxar_bundled_archive name)
@@ -9,7 +10,7 @@ function(onnxar_bundled_archive name)
   list(GET columns 3 sum)
   list(GET columns 4 address)
   cmake_path(GET address FILENAME file)
-  set(archive ${onnxar_bundled_dir}/${file})
+  set(archive ${ONNXAR_BUNDLED_DIR}/${file})
   if(EXISTS ${archive})
     file(SHA256 ${archive} found)
     if(NOT found STREQUAL sum)
@@ -45,7 +46,7 @@ endfunction()
 function(onnxar_bundled_library name target include)
   add_library(onnxar_bundled_${name} STATIC EXCLUDE_FROM_ALL ${ARGN})
   add_library(${target} ALIAS onnxar_bundled_${name})
-  target_include_directories(onnxar_bundled_${name} SYSTEM PUBLIC ${include})
+  target_include_directories(onnxar_bundled_${name} SYSTEM PUBLIC $<BUILD_INTERFACE:${include}>)
   target_compile_options(onnxar_bundled_${name} PRIVATE -w)
   set_target_properties(onnxar_bundled_${name} PROPERTIES UNITY_BUILD OFF C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
 endfunction()

@@ -77,7 +77,7 @@ if(ONNXAR_BUILD_MODEL)  # ON or AUTO
   set(onnxar_schema_dir "")  # where the generated code is, if protoc does not have to make it
   if(onnxar_take)
     onnxar_bundle_protobuf()
-    set(onnxar_schema_dir ${onnxar_bundled_dir}/generated)
+    set(onnxar_schema_dir ${ONNXAR_BUNDLED_DIR}/generated)
     set(ONNXAR_BUILD_MODEL ON)
   elseif(onnxar_protobuf_found)
     set(ONNXAR_BUILD_MODEL ON)

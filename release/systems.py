@@ -9,7 +9,8 @@ from pathlib import Path
 from pins import ROOT, WORK
 from pythons import Python
 
-ZIG = ROOT / "build/zig_venv/bin"
+ZIG = ROOT / "build/zig_venv/bin"  # `./dev` installs the package there
+PROGRAMS = WORK / "zig"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Target:
         """CMake's variables for this Python."""
         python = Python(abi.headers)
         headers = python.windows_headers() if self.windows else python.posix_headers()
-        library = python.import_library(ZIG / "zig", abi.stable) if self.windows else ""
+        library = python.import_library(PROGRAMS / "zig", abi.stable) if self.windows else ""
         return {
             "ONNXAR_PYTHON_HEADERS": ";".join(map(str, headers)),
             "ONNXAR_PYTHON_SUFFIX": self.suffix(abi),
@@ -76,13 +77,29 @@ def chosen(names: list[str]) -> list[Target]:
     return [target for target in TARGETS if not names or target.toolchain in names]
 
 
+ZIG_SCRIPT = """#!/bin/sh
+exec "{zig}" {subcommand}"$@"
+"""
+
+
+def prepare_zig() -> None:
+    """Writes zig, zig-clang and zig-clang++, programs of one word for zig and its subcommands, and tells the toolchain files of them."""
+    (found,) = ZIG.parent.glob("lib/python3*/site-packages/ziglang/zig")
+    PROGRAMS.mkdir(parents=True, exist_ok=True)
+    for name, subcommand in (("zig", ""), ("zig-clang", "cc "), ("zig-clang++", "c++ ")):
+        script = PROGRAMS / name
+        script.write_text(ZIG_SCRIPT.format(zig=found, subcommand=subcommand))
+        script.chmod(0o755)
+    os.environ["ONNXAR_ZIG"] = str(PROGRAMS)
+
+
 def jobs() -> str:
     return os.environ.get("ONNXAR_JOBS") or str(os.cpu_count() or 1)
 
 
-def cmake_settings(target: Target, source: Path) -> dict[str, object]:
+def cmake_settings(target: Target, source: Path, build: Path) -> dict[str, object]:
     """What all builds for a target have in common. Nothing in the programs tells the folders that they were built in."""
-    maps = " ".join(f"-ffile-prefix-map={folder}=." for folder in (source, target.build, WORK, ROOT))
+    maps = " ".join(f"-ffile-prefix-map={folder}=." for folder in (build, source))
     sections = "-ffunction-sections -fdata-sections"
     collect = "-Wl,-dead_strip" if target.toolchain.startswith("macos") else "-Wl,--gc-sections"
     return {

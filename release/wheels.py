@@ -5,24 +5,20 @@ Usage: python wheels.py [fetch | TARGET...]; --list prints the targets. Wheels a
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 from judge import judge_sdist, judge_wheel
-from pins import BUNDLED, PYTHONS, ROOT, WORK, fetched, pins
+from pins import BUNDLED, PYTHONS, WORK, fetched, pins
 from sdist import DIST, bundle, commit_time, make_sdist, run, unpacked
-from systems import ABIS, TARGETS, Abi, Target, chosen, cmake_settings, jobs
-
-sys.path.insert(0, str(ROOT / "tests/platforms"))
-from build import provide_zig  # noqa: E402
+from systems import ABIS, TARGETS, Abi, Target, chosen, cmake_settings, jobs, prepare_zig
 
 
 def build_wheel(source: Path, target: Target, abi: Abi) -> Path:
     """One wheel. All of a target share a build folder, where only the extension module differs."""
     out = WORK / "wheel" / target.toolchain
-    defines = {**cmake_settings(target, source), **target.python(abi), "ONNXAR_BUILD_PYTHON": "ON", "ONNXAR_BUILD_TESTS": "OFF",
+    defines = {**cmake_settings(target, source, target.build), **target.python(abi), "ONNXAR_BUILD_PYTHON": "ON", "ONNXAR_BUILD_TESTS": "OFF",
                "ONNXAR_BUILD_MODEL": "ON"}  # fmt: skip
     settings = [f"--config-settings=cmake.define.{name}={value}" for name, value in defines.items()]
     settings += [f"--config-settings=build-dir={target.build}", "--config-settings=install.strip=false"]
@@ -51,8 +47,7 @@ def main() -> None:
         return
     if unknown := set(names) - {target.toolchain for target in TARGETS}:
         sys.exit(f"wheels.py: no target {' '.join(sorted(unknown))}; --list prints all")
-    provide_zig()
-    os.environ["ONNXAR_ZIG"] = str(ROOT / "build/zig_venv/bin")
+    prepare_zig()
     sdist = make_sdist()
     judge_sdist(sdist)
     source = unpacked(sdist, WORK / "source")
