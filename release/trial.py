@@ -18,6 +18,7 @@ from sdist import DIST
 
 # What is installed by the tests is the newest that this Python has.
 INSTALL = """
+apt-get install -y -qq --no-install-recommends binutils > /dev/null   # nm and readelf, for tests of the module
 {python} -m venv /venv
 /venv/bin/pip install -q {requirements} pytest
 (cd /venv && find . | sort) > /before
@@ -29,11 +30,10 @@ INSTALL = """
 test ! -e /venv/lib/python3*/site-packages/onnxar/{relic}
 """
 TESTS = """
-cd /tests
+cd /project/python/tests
 for test in *_test.py; do /venv/bin/python -B $test; done
 """
 UNINSTALL = """
-find /venv -name __pycache__ -path '*/onnxar/*' | wc -l
 /venv/bin/pip uninstall -q -y onnxar
 (cd /venv && find . | sort) > /after
 diff /before /after
@@ -68,7 +68,8 @@ def bring(root: Path) -> None:
     (root / "wheels/older").mkdir(parents=True)
     for wheel in DIST.glob("*manylinux*_x86_64.whl"):
         shutil.copy(wheel, root / "wheels")
-    shutil.copytree(ROOT / "python/tests", root / "tests")
+    for folder in ("python/tests", "include", "src", "examples"):  # some tests read the sources
+        shutil.copytree(ROOT / folder, root / "project" / folder)
 
 
 def try_in(distribution: Distribution, version: str) -> str:
