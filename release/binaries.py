@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from pins import ROOT, WORK
-from sdist import DIST, commit_time, make_sdist, run, unpacked
+from sdist import DIST, commit_time, make_sdist, run, sdists, unpacked
 from sbom import write_sbom
 from systems import TARGETS, Target, cmake_settings, jobs, prepare_zig
 
@@ -47,7 +47,7 @@ def same_twice(sdist: Path, target: Target, first: Path) -> None:
 
 
 def existing_sdist() -> Path:
-    found = list(DIST.glob("onnxar-*.tar.gz"))
+    found = sdists()
     return found[0] if found else make_sdist()
 
 

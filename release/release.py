@@ -62,13 +62,19 @@ def collect(out: Path) -> None:
     (out / "SHA256SUMS").write_text("".join(sums))
 
 
-def main() -> None:
-    if wrong := faults(trial="--trial" in sys.argv):
-        sys.exit("release.py: " + "\n".join(wrong))
-    for program, *arguments in STEPS if "--collect" not in sys.argv else ():
+def make_everything() -> None:
+    shutil.rmtree(DIST, ignore_errors=True)
+    for program, *arguments in STEPS:
         print(f"==> {program}", flush=True)
         if (code := subprocess.run([sys.executable, "-B", HERE / program, *arguments], check=False).returncode) != 0:
             sys.exit(code)
+
+
+def main() -> None:
+    if wrong := faults(trial="--trial" in sys.argv):
+        sys.exit("release.py: " + "\n".join(wrong))
+    if "--collect" not in sys.argv:
+        make_everything()
     out = ROOT / "build/release" / f"onnxar-{versions.library_version()}"
     collect(out)
     subprocess.run(["sha256sum", "--quiet", "-c", "SHA256SUMS"], cwd=out, check=True)

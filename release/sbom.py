@@ -39,11 +39,11 @@ def bundled() -> list[Component]:
 
 
 def zig_parts(name: str) -> list[Component]:
-    """By the name of the published file."""
+    """By the name of the published file. A wheel for musl has a static program in it."""
     parts = [LIBCXX]
     if name.endswith(".exe") or "-win_" in name:
         parts.append(MINGW)
-    elif name.startswith("onnxar-linux"):
+    elif name.startswith("onnxar-linux") or "-musllinux_" in name:
         parts.append(MUSL)
     return [library(*part, f"pkg:generic/{part[0].replace('+', '%2B')}@{part[1]}") for part in parts]
 
@@ -54,12 +54,20 @@ def nanobind() -> list[Component]:
             library("robin-map", "1.4.0", "MIT", "pkg:generic/robin-map@1.4.0")]  # fmt: skip
 
 
+def parts_of(name: str) -> list[Component]:
+    """What a published file has in it besides this project's code."""
+    if name.endswith("-libraries.tar.gz"):
+        return [part for part in bundled() if part["name"] == "zlib"]
+    if name.endswith(".tar.gz"):
+        return bundled()
+    return [*bundled(), *zig_parts(name), *(nanobind() if name.endswith(".whl") else [])]
+
+
 def sbom(file: Path, kind: str) -> dict[str, Any]:
     """`kind` is CycloneDX's word for the file: application or library. The same file gives the same text."""
     version, sum_ = library_version(), sha256(file)
     purl = f"pkg:generic/onnxar@{version}?file_name={file.name}"
-    wheel = file.suffix == ".whl"
-    parts = [*bundled(), *zig_parts(file.name), *(nanobind() if wheel else [])]
+    parts = parts_of(file.name)
     main = library("onnxar", version, "Apache-2.0", purl) | {"type": kind, "hashes": [{"alg": "SHA-256", "content": sum_}]}
     time = datetime.datetime.fromtimestamp(int(commit_time()), datetime.UTC)
     return {

@@ -48,10 +48,15 @@ def bundle() -> None:
     generate(PLACE / "generated")
 
 
+def sdists() -> list[Path]:
+    return [path for path in DIST.glob("onnxar-*.tar.gz") if not path.name.endswith("-libraries.tar.gz")]
+
+
 def make_sdist() -> Path:
     bundle()
-    shutil.rmtree(DIST, ignore_errors=True)
-    DIST.mkdir(parents=True)
+    DIST.mkdir(parents=True, exist_ok=True)
+    for old in sdists():
+        old.unlink()
     code = f"import scikit_build_core.build as b; print(b.build_sdist({str(DIST)!r}))"
     name = run(sys.executable, "-c", code, SOURCE_DATE_EPOCH=commit_time()).split()[-1]
     shutil.rmtree(PLACE)  # a build of this tree takes the system's libraries

@@ -14,7 +14,7 @@ from pathlib import Path
 import older
 from pins import PYTHONS, ROOT, fetched, pins
 from roots import DISTRIBUTIONS, Distribution, bare_root, run_in
-from sdist import DIST
+from sdist import DIST, sdists
 
 # What is installed by the tests is the newest that this Python has.
 INSTALL = """
@@ -101,7 +101,7 @@ def main() -> None:
     if names == ["--list"]:
         print("\n".join(each.name for each in DISTRIBUTIONS))
         return
-    version = next(DIST.glob("onnxar-*.tar.gz")).name.removeprefix("onnxar-").removesuffix(".tar.gz")
+    version = sdists()[0].name.removeprefix("onnxar-").removesuffix(".tar.gz")
     for distribution in DISTRIBUTIONS:
         if not names or distribution.name in names:
             print(f"==> {distribution.name}", flush=True)

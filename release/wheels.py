@@ -5,6 +5,7 @@ Usage: python wheels.py [fetch | TARGET...]; --list prints the targets. Wheels a
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ from systems import ABIS, TARGETS, Abi, Target, chosen, cmake_settings, jobs, pr
 def build_wheel(source: Path, target: Target, abi: Abi) -> Path:
     """One wheel. All of a target share a build folder, where only the extension module differs."""
     out = WORK / "wheel" / target.toolchain
+    shutil.rmtree(out, ignore_errors=True)
     defines = {**cmake_settings(target, source, target.build), **target.python(abi), "ONNXAR_BUILD_PYTHON": "ON", "ONNXAR_BUILD_TESTS": "OFF",
                "ONNXAR_BUILD_MODEL": "ON"}  # fmt: skip
     settings = [f"--config-settings=cmake.define.{name}={value}" for name, value in defines.items()]

@@ -41,6 +41,10 @@ class Contents(WithFolder):
         self.assertEqual(self.names("onnxar-linux-x86_64"), always | {"musl"})
         self.assertEqual(self.names("onnxar-windows-x86_64.exe"), always | {"mingw-w64"})
 
+    def test_sources_and_libraries_list_what_is_in_them_and_no_compiler(self) -> None:
+        self.assertEqual(self.names("onnxar-0.9.0.tar.gz"), {"zlib", "protobuf", "CLI11", "nlohmann_json"})
+        self.assertEqual(self.names("onnxar-0.9.0-linux-x86_64-libraries.tar.gz"), {"zlib"})
+
     def test_it_names_the_file_by_its_sum_and_refers_to_every_part(self) -> None:
         listed = sbom.sbom(self.file("onnxar-linux-x86_64", b"a program"), "application")
         main = listed["metadata"]["component"]
