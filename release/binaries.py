@@ -16,6 +16,7 @@ from pins import ROOT, WORK
 from sdist import DIST, commit_time, make_sdist, run, sdists, unpacked
 from sbom import write_sbom
 from systems import TARGETS, Target, cmake_settings, jobs, prepare_zig
+from versions import library_version
 
 
 def build_command(source: Path, target: Target, build: Path) -> Path:
@@ -25,6 +26,17 @@ def build_command(source: Path, target: Target, build: Path) -> Path:
     run("cmake", "-G", "Ninja", "-S", source, "-B", build, *defines, SOURCE_DATE_EPOCH=commit_time())
     run("cmake", "--build", build, "--target", "onnxar", "-j", jobs(), SOURCE_DATE_EPOCH=commit_time())
     return build / "tools" / ("onnxar.exe" if target.windows else "onnxar")
+
+
+def expect_to_run(target: Target, program: Path) -> None:
+    """It tells this version, and has protobuf inside. A program for Windows is not run."""
+    if target.windows:
+        return
+    emulator = ["qemu-aarch64"] if "aarch64" in target.toolchain else []
+    if library_version() not in run(*emulator, program, "--version"):
+        sys.exit(f"binaries.py: {program.name} does not tell that it is {library_version()}")
+    if "without it" in run(*emulator, program, "show", "--help"):
+        sys.exit(f"binaries.py: {program.name} was built without protobuf")
 
 
 def publish(target: Target, program: Path) -> Path:
@@ -62,6 +74,7 @@ def main() -> None:
         if target.program and (not names or target.toolchain in names):
             print(f"==> {target.program}", flush=True)
             program = publish(target, build_command(source, target, target.build))
+            expect_to_run(target, program)
             write_sbom(program, "application")
             if "--twice" in sys.argv:
                 same_twice(sdist, target, program)

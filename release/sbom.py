@@ -33,7 +33,7 @@ def bundled() -> list[Component]:
     found = []
     for pin in pins(BUNDLED):
         component = library(pin.name, pin.version, pin.licence, f"pkg:generic/{pin.name}@{pin.version}")
-        component["externalReferences"] = [{"type": "source-distribution", "url": pin.address, "hashes": [{"alg": "SHA-256", "content": pin.sha256}]}]
+        component["externalReferences"] = [{"type": "distribution", "url": pin.address, "hashes": [{"alg": "SHA-256", "content": pin.sha256}]}]
         found.append(component)
     return found
 
