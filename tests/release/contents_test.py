@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "release"))
+import judge  # noqa: E402
 import library  # noqa: E402
 import older  # noqa: E402
 import sbom  # noqa: E402
@@ -61,6 +62,27 @@ class Contents(WithFolder):
         files = {path.stem for path in (ROOT / "licenses").iterdir()}
         self.assertEqual({"libcxx" if name == "libc++" else name for name in (*self.names("onnxar-linux-x86_64"),
                          *self.names("onnxar-windows-x86_64.exe"), "nanobind", "robin-map")}, files)  # fmt: skip
+
+
+class Judged(WithFolder):
+    def wheel(self, licences: set[str]) -> Path:
+        wheel = self.folder / "onnxar-0.9.0-cp311-cp311-win_amd64.whl"
+        with zipfile.ZipFile(wheel, "w") as made:
+            for name in licences:
+                made.writestr(f"onnxar-0.9.0.dist-info/licenses/{name}", "text")
+        return wheel
+
+    def test_a_wheel_without_one_of_the_licences_is_refused(self) -> None:
+        every = {"LICENSE", *(f"licenses/{path.name}" for path in (ROOT / "licenses").iterdir())}
+        judge.judge_licences(self.wheel(every))
+        for missing in every:
+            with self.assertRaises(SystemExit):
+                judge.judge_licences(self.wheel(every - {missing}))
+
+    def test_a_tool_that_fails_ends_the_program_with_its_words(self) -> None:
+        with self.assertRaises(SystemExit) as ended:
+            judge.told("zipfile", "-l", self.folder / "no_file")
+        self.assertIn("no_file", str(ended.exception))
 
 
 class Packed(WithFolder):
